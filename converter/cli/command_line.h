@@ -45,6 +45,7 @@ struct Arguments {
   uint32_t evaluate_beam = 0, shortlist_always = 100, shortlist_best = 100;
   bool shape = false, ids = false, array = false, json = false, quiet = false, print_config = false;
 
+  std::string command;          // as it was given, for the report's page
   std::string checkpoint_only;  // the first given option that does not apply to a model file; empty: none
   std::string weights_only;     // the first given option that does not apply to a shape; empty: none
 };

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <optional>
 
@@ -116,6 +119,33 @@ void check_room(const Payload& payload, const Arguments& arguments) {
   if (!arguments.output.empty()) check_space(arguments.output, section_bytes(payload));
 }
 
+// The arena for 1 to 8 beams and target lengths up to the model's own, for the page.
+std::vector<ArenaGrowth> arena_growth(const FileImage& image, goldcrest_limits limits, const Arguments& arguments) {
+  constexpr uint32_t kPoints = 8;
+  const uint32_t longest = map_memory(image.span(), limits, arguments.input).memory.limits.max_target_tokens;
+  limits.n_best = 0;
+  std::vector<ArenaGrowth> growth;
+  for (uint32_t beams = 1; beams <= 8; beams *= 2) {
+    ArenaGrowth& curve = growth.emplace_back();
+    curve.beam_size = limits.beam_size = beams;
+    for (uint32_t i = 1; i <= kPoints; ++i) {
+      limits.max_target_tokens = std::max(1u, static_cast<uint32_t>(uint64_t{longest} * i / kPoints));
+      curve.target_tokens.push_back(limits.max_target_tokens);
+      curve.bytes.push_back(map_memory(image.span(), limits, arguments.input).memory.arena_bytes);
+    }
+  }
+  return growth;
+}
+
+// Today, or the day of SOURCE_DATE_EPOCH, so that a page can be made again with the same bytes: "2026-11-25".
+std::string date_of_conversion() {
+  const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");
+  const std::time_t now = epoch != nullptr ? static_cast<std::time_t>(std::atoll(epoch)) : std::time(nullptr);
+  const std::tm* const day = std::gmtime(&now);
+  if (day == nullptr) return "";
+  return format_text("{:04}-{:02}-{:02}", day->tm_year + 1900, day->tm_mon + 1, day->tm_mday);
+}
+
 // Returns the report without self-test and evaluation.
 Report make_report(const Ingredients& from, const FileImage& image) {
   const Arguments& arguments = from.arguments;
@@ -132,6 +162,12 @@ Report make_report(const Ingredients& from, const FileImage& image) {
   report.memory = map_memory(image.span(), limits, arguments.input);
   report.boards = fit_boards(image, report.memory.memory, arguments);
   report.info = read_info(image.span(), arguments.input);
+  if (!arguments.report_path.empty()) {
+    report.growth = arena_growth(image, limits, arguments);
+    report.check = arguments.check_path;
+    report.command = arguments.command;
+    report.date = date_of_conversion();
+  }
   return report;
 }
 

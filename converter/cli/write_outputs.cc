@@ -5,7 +5,7 @@
 
 #include "cli/console.h"
 #include "file/emit_c.h"
-#include "report/budget.h"
+#include "report/board.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "spec/printable.h"

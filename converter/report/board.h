@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells whether a model and its arena fit a board, and with which limits they would.
+// Tells whether a model and its arena fit a board, and with which limits they would; and whether they fit a budget, for
+// instance of devices in the field.
 #pragma once
 
 #include <functional>
@@ -54,5 +55,16 @@ BoardFit fit_board(const Board& board, const BoardDemand& demand);
 
 // Returns one line for the board, one for each memory, and one with limits that would fit.
 std::string to_text(const BoardFit& fit);
+
+struct Budget {
+  std::optional<uint64_t> arena_bytes, file_bytes;  // absent: no limit
+};
+
+// Parses "arena=48K,file=2M"; either part may be missing. K is 1024 bytes, M is 1024 K. Throws Error for any other
+// text.
+Budget parse_budget(const std::string& text);
+
+// Returns one line for each exceeded number, with the excess; "" if the model fits.
+std::string over_budget(const Budget& budget, uint64_t arena_bytes, uint64_t file_bytes);
 
 }  // namespace goldcrest::converter

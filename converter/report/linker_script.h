@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,13 @@ struct LinkerScript {
 // Throws Error naming `where` if ld would not accept the MEMORY command. Sizes are numbers (also hexadecimal) with K or
 // M.
 LinkerScript parse_linker_script(std::string_view text, const std::string& where);
+
+// The linker scripts of boards/, which CMake puts into the program (report/board_scripts.cc.in).
+struct BoardScript {
+  const char* name;
+  const char* text;
+};
+
+extern const std::span<const BoardScript> kBoardScripts;  // by name
 
 }  // namespace goldcrest::converter

@@ -10,6 +10,7 @@
 #include "evaluate/evaluate.h"
 #include "file/build.h"
 #include "report/board.h"
+#include "report/html.h"
 #include "report/memory_map.h"
 #include "report/shortlist.h"
 #include "report/vocabulary.h"
@@ -36,6 +37,9 @@ struct Report {
   std::optional<Evaluation> evaluation;
   std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;
+  std::string check;                // of --check: the samples' folder, with which the float32 reference agrees; or empty
+  std::string command, date;        // of the conversion, for the page; empty: left out
+  std::vector<ArenaGrowth> growth;  // for the page
 };
 
 std::string report_text(const Report& report);

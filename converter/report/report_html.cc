@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one HTML page without scripts or external files: a bar for each layer, tables for the rest.
+// The report as one HTML page without external files: the verdict, samples, loss by layer, memory, and the rest. Its
+// one script evaluates the arena's formula for the sliders.
 #include <algorithm>
+#include <cmath>
 
 #include "report/report.h"
 #include "spec/error.h"
@@ -9,33 +11,12 @@ namespace goldcrest::converter {
 
 namespace {
 
-std::string escape(const std::string& text) {
-  std::string escaped;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
+constexpr size_t kMostSamples = 20, kMostText = 400, kMostTensors = 120, kMostLayers = 60;
 
 struct LayerBar {
   std::string name;
   uint64_t bytes = 0;
-  double worst_sqnr_db = 1e9;
+  const TensorRecord* worst = nullptr;  // absent: the layer has no int8 tensor
 };
 
 std::vector<LayerBar> layer_bars(const Report& report) {
@@ -44,48 +25,93 @@ std::vector<LayerBar> layer_bars(const Report& report) {
     auto bar = std::ranges::find(bars, tensor.group, &LayerBar::name);
     if (bar == bars.end()) bar = bars.insert(bars.end(), {tensor.group});
     bar->bytes += tensor.bytes;
-    if (tensor.sqnr_db) bar->worst_sqnr_db = std::min(bar->worst_sqnr_db, *tensor.sqnr_db);
+    if (tensor.sqnr_db && (bar->worst == nullptr || *tensor.sqnr_db < *bar->worst->sqnr_db)) bar->worst = &tensor;
   }
   return bars;
 }
 
-// Green above 45 dB, red below 30 dB.
-int hue(double sqnr_db) { return static_cast<int>(std::clamp((sqnr_db - 30.0) * 8.0, 0.0, 120.0)); }
+// The noise of rounding, in percent of the weights' own root mean square.
+double noise_percent(const TensorRecord& tensor) { return 100 * std::pow(10.0, -*tensor.sqnr_db / 20); }
 
-std::string bars_html(const Report& report) {
-  const std::vector<LayerBar> bars = layer_bars(report);
-  uint64_t largest = 1;
-  for (const LayerBar& bar : bars) largest = std::max(largest, bar.bytes);
-  std::string html =
-      "<h2>Layers</h2><p>Length: bytes. Colour: the lowest signal-to-quantization-noise ratio in the layer.</p><table>";
-  for (const LayerBar& bar : bars) {
-    const bool quantized = bar.worst_sqnr_db < 1e9;
-    html += format_text(
-        "<tr><td>{}</td><td class=n>{}</td><td class=n>{}</td><td class=w><div "
-        "style=\"width:{:.1f}%;background:{}\"></div></td></tr>\n",
-        escape(bar.name), bar.bytes, quantized ? format_text("{:.1f} dB", bar.worst_sqnr_db) : "float32",
-        100.0 * static_cast<double>(bar.bytes) / static_cast<double>(largest),
-        quantized ? format_text("hsl({},60%,55%)", hue(bar.worst_sqnr_db)) : "#999");
-  }
-  return html + "</table>";
+std::string tile(const std::string& name, const std::string& verdict, const std::string& more) {
+  return format_text("<div><span class=s>{}</span><b>{}</b><span class=s>{}</span></div>", name, verdict, more);
 }
 
-std::string tensors_html(const Report& report) {
-  std::string html = "<h2>Tensors</h2><table><tr><th>tensor<th>shape<th>bytes<th>SQNR, dB</tr>";
-  for (const TensorRecord& tensor : report.tensors) {
-    html += format_text("<tr><td>{}</td><td class=n>{} &times; {}</td><td class=n>{}</td><td class=n>{}</td></tr>\n",
-                        escape(tensor.name), tensor.rows, tensor.columns, tensor.bytes,
-                        tensor.sqnr_db ? format_text("{:.1f}", *tensor.sqnr_db) : "float32");
-  }
-  return html + "</table>";
-}
-
-std::string evaluation_html(const Report& report) {
+std::string loss_tile(const Report& report) {
+  if (!report.evaluation)
+    return tile("int8 costs", "not measured", "convert with --evaluate LINES, of SOURCE [TAB REFERENCE]");
   const Evaluation& evaluation = *report.evaluation;
-  std::string html = format_text("<h2>Evaluation</h2><p>{} of {} lines identical, token agreement {:.2f} %</p>",
-                                 evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement);
+  const double n = static_cast<double>(std::max<size_t>(1, evaluation.lines.size()));
+  std::string more = format_text("of {} lines have float32's text", evaluation.lines.size());
   if (evaluation.float32 && evaluation.int8) {
-    html += "<table><tr><th><th>BLEU<th>chrF<th>word error, %<th>exact match, %</tr>";
+    more += format_text("; BLEU {:.2f} to {:.2f}, word error {:.2f} to {:.2f} %", evaluation.float32->bleu,
+                        evaluation.int8->bleu, evaluation.float32->word_error_rate, evaluation.int8->word_error_rate);
+  } else {
+    more += "; no line has a reference";
+  }
+  return tile(evaluation.engine_name + " costs",
+              format_text("{:.1f} % identical", 100.0 * static_cast<double>(evaluation.identical) / n), more);
+}
+
+std::string board_tile(const Report& report) {
+  if (report.boards.empty()) return tile("Board", "not asked for", "convert with --board NAME, or with --board all");
+  std::vector<std::string> fitting, others;
+  for (const BoardFit& fit : report.boards) {
+    std::string name = escape_html(fit.name);
+    if (!fit.fits && fit.limits_that_fit) name += format_text(" (fits with {})", escape_html(*fit.limits_that_fit));
+    (fit.fits ? fitting : others).push_back(name);
+  }
+  const std::string verdict = others.empty()    ? "<span class=good>fits</span>"
+                              : fitting.empty() ? "<span class=bad>does not fit</span>"
+                                                : format_text("fits {} of {}", fitting.size(), report.boards.size());
+  std::string more = join_text(fitting, ", ");
+  if (!others.empty()) more += format_text("{}not {}", fitting.empty() ? "" : "; ", join_text(others, ", "));
+  return tile("Board", verdict, more);
+}
+
+std::string verdict_html(const Report& report) {
+  const goldcrest_limits& limits = report.memory.memory.limits;
+  std::string arena = format_text("{} bytes, for {} source and {} target tokens, {}", report.memory.memory.arena_bytes,
+                                  limits.max_source_tokens, limits.max_target_tokens,
+                                  limits.beam_size == 1 ? "greedy" : format_text("{} beams", limits.beam_size));
+  if (limits.batch > 1) arena += format_text(", {} sentences at a time", limits.batch);
+  std::string html = "<div class=tiles>" +
+                     tile("File", short_bytes(report.file_bytes), format_text("{} bytes", report.file_bytes)) +
+                     tile("Arena", short_bytes(report.memory.memory.arena_bytes), arena) + loss_tile(report) +
+                     board_tile(report) + "</div>\n";
+  for (const std::string& warning : report.spec->warnings)
+    html += format_text("<p class=bad>Warning: {}</p>\n", escape_html(warning));
+  return html;
+}
+
+std::string sample_html(const Report& report, const EvaluatedLine& line) {
+  const EvaluationLine& given = report.evaluation_lines[line.line];
+  std::string html =
+      format_text("<div class=sample><p class=s>line {}{}</p><dl><dt>source</dt><dd>{}</dd>", given.number,
+                  line.identical ? std::string(": identical") : format_text(": loses {:.1f} points of chrF", line.loss),
+                  shortened_html(given.source, kMostText));
+  if (!given.references.empty())
+    html += format_text("<dt>reference</dt><dd>{}</dd>", shortened_html(given.references.front(), kMostText));
+  html += format_text("<dt>float32</dt><dd>{}</dd>", shortened_html(line.float32.text, kMostText));
+  if (!line.identical) {
+    html += format_text("<dt>{}</dt><dd class=bad>{}</dd>", report.evaluation->engine_name,
+                        shortened_html(line.int8.text, kMostText));
+  }
+  return html + "</dl></div>\n";
+}
+
+std::string samples_html(const Report& report) {
+  if (!report.evaluation) {
+    return "<h2>Samples</h2><p>None: the conversion had no lines. With --evaluate LINES this page compares float32 and "
+           "int8 on your own text.</p>\n";
+  }
+  const Evaluation& evaluation = *report.evaluation;
+  std::string html =
+      format_text("<h2>Samples</h2><p>{} of {} lines identical, token agreement {:.2f} %.{}</p>\n",
+                  evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement,
+                  evaluation.failed.empty() ? "" : format_text(" {} more lines failed.", evaluation.failed.size()));
+  if (evaluation.float32 && evaluation.int8) {
+    html += "<table><tr><th></th><th>BLEU</th><th>chrF</th><th>word error, %</th><th>exact, %</th></tr>";
     for (const auto& [name, quality] : {std::pair(std::string("float32"), *evaluation.float32),
                                         std::pair(evaluation.engine_name, *evaluation.int8)}) {
       html += format_text(
@@ -93,45 +119,140 @@ std::string evaluation_html(const Report& report) {
           "class=n>{:.2f}</td></tr>",
           name, quality.bleu, quality.chrf, quality.word_error_rate, quality.exact_match);
     }
-    html += "</table>";
+    html += "</table>\n";
   }
-  html += format_text("<h3>Lines that lost most</h3><table><tr><th>line<th>loss<th>source<th>float32<th>{}</tr>",
-                      evaluation.engine_name);
-  constexpr size_t kMaxLines = 50;
-  for (size_t i = 0; i < std::min(kMaxLines, evaluation.most_lost.size()); ++i) {
-    const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];
-    const EvaluationLine& given = report.evaluation_lines[line.line];
-    html +=
-        format_text("<tr><td class=n>{}</td><td class=n>{:.1f}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                    given.number, line.loss, escape(given.source), escape(line.float32.text), escape(line.int8.text));
+  html +=
+      evaluation.most_lost.empty() ? "<p>No line loses anything.</p>" : "<p>The lines that lose most come first.</p>";
+  size_t n = 0;
+  for (; n < std::min(kMostSamples, evaluation.most_lost.size()); ++n)
+    html += sample_html(report, evaluation.lines[evaluation.most_lost[n]]);
+  for (size_t i = 0; i < evaluation.lines.size() && n < std::min<size_t>(kMostSamples, 8); ++i) {
+    if (!evaluation.lines[i].identical) continue;
+    html += sample_html(report, evaluation.lines[i]);
+    ++n;
   }
-  return html + "</table>";
+  if (report.shortlist) html += format_text("<p>{}</p>\n", escape_html(to_text(*report.shortlist)));
+  return html;
+}
+
+std::string layers_html(const Report& report) {
+  if (report.is_shape) return "<h2>Loss by layer</h2><p>Not known: a shape has no weights.</p>\n";
+  const std::vector<LayerBar> bars = layer_bars(report);
+  const TensorRecord* worst = nullptr;
+  for (const LayerBar& bar : bars) {
+    if (bar.worst != nullptr && (worst == nullptr || *bar.worst->sqnr_db < *worst->sqnr_db)) worst = bar.worst;
+  }
+  if (worst == nullptr) return "<h2>Loss by layer</h2><p>None: all weights are float32.</p>\n";
+  std::string html = format_text(
+      "<h2>Loss by layer</h2><p>The bar is the rounding noise of the layer's worst matrix, as a share of its weights. "
+      "The largest is <b class=bad>{}</b> in {}: its noise is {:.2f} % of its weights ({:.1f} dB below them). One "
+      "scale "
+      "serves a row, so a row with a few weights far above the others loses most.</p>\n"
+      "<div class=\"row s\"><span>layer</span><span class=n>bytes</span><span class=n>noise</span></div>\n",
+      escape_html(worst->name), escape_html(worst->group), noise_percent(*worst), *worst->sqnr_db);
+  for (size_t i = 0; i < std::min(kMostLayers, bars.size()); ++i) {
+    const LayerBar& bar = bars[i];
+    html += format_text(
+        "<div class=row><span>{}</span><span class=n>{}</span><span class=n>{}</span>{}</div>\n", escape_html(bar.name),
+        bar.bytes, bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
+        bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), bar.worst == worst) : "");
+  }
+  if (bars.size() > kMostLayers)
+    html += format_text("<p class=s>{} more layers: see --json.</p>\n", bars.size() - kMostLayers);
+  return html;
+}
+
+std::string memory_html(const Report& report) {
+  std::string html =
+      "<h2>Memory</h2><p>The arena is the fixed buffers and the largest phase. All strips are drawn to the same scale; point at a "
+      "part to see its name.</p>\n" +
+      arena_svg(report.memory);
+  if (!report.growth.empty())
+    html += "<p>Its growth over the target tokens, in one scale for all numbers of beams:</p>\n" +
+            growth_svg(report.growth);
+  return html + "<p>Try other limits:</p>\n" + arena_sliders(report.memory, report.info);
+}
+
+std::string next_html(const Report& report) {
+  const std::string output = report.output.empty() ? "model.gcst" : report.output;
+  std::string commands;
+  if (report.output.empty()) commands += format_text("goldcrest-convert {} -o model.gcst\n", report.checkpoint);
+  commands += report.info.sample_rate != 0 ? format_text("goldcrest-transcribe {} clip.wav\n", output)
+                                           : format_text("echo \"Your text\" | goldcrest-translate {}\n", output);
+  commands += format_text("goldcrest-inspect {} --self-test\n", output);
+  if (!report.evaluation)
+    commands += format_text("goldcrest-convert {} --evaluate lines.tsv --report report.html\n", report.checkpoint);
+  commands += format_text("goldcrest-convert {} --emit-c firmware --board rpi-pico2\n", output);
+  return format_text("<h2>Go on</h2><pre>{}</pre>\n", escape_html(commands));
+}
+
+std::string origin_html(const Report& report) {
+  const ModelSpec& spec = *report.spec;
+  std::string html =
+      report.is_shape ? format_text("<h2>Origin</h2><p>The shape {} ({}), without weights.</p>\n",
+                                    escape_html(report.checkpoint), escape_html(spec.dialect))
+                      : format_text("<h2>Origin</h2><p>From {} ({}), sha256 {}.</p>\n", escape_html(report.checkpoint),
+                                    escape_html(spec.dialect), spec.checkpoint_sha256);
+  html += format_text("<p>Licence: {}. Attribution: {}.</p>\n",
+                      spec.license.empty() ? "the checkpoint names none (--license)" : escape_html(spec.license),
+                      spec.attribution.empty() ? "none" : escape_html(spec.attribution));
+  html += report.check.empty()
+              ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
+              : format_text("<p class=good>The float32 reference agrees with the samples of {} (--check).</p>\n",
+                            escape_html(report.check));
+  html += format_text("<p>The file tests itself with {} lines.</p>\n", report.self_test_lines);
+  if (!report.date.empty()) html += format_text("<p>Made on {} by</p>\n", report.date);
+  if (!report.command.empty()) html += format_text("<pre>{}</pre>\n", escape_html(report.command));
+  html += format_text("<pre>{}</pre>\n", escape_html(describe_architecture(report.info)));
+  if (report.deviation) html += format_text("<h2>Norms</h2><pre>{}</pre>", escape_html(to_text(*report.deviation)));
+  if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape_html(to_text(*report.trimmed)));
+  if (report.shortlist_from_text)
+    html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape_html(to_text(*report.shortlist_from_text)));
+  if (spec.shortlist) html += format_text("<p>{}</p>", escape_html(describe_shortlist(spec)));
+  return html;
+}
+
+std::string tensors_html(const Report& report) {
+  std::vector<const TensorRecord*> tensors;
+  for (const TensorRecord& tensor : report.tensors) tensors.push_back(&tensor);
+  const bool is_cut = tensors.size() > kMostTensors;
+  std::string title = "Tensors";
+  if (is_cut) {
+    std::ranges::stable_sort(tensors, {}, [](const TensorRecord* tensor) { return tensor->sqnr_db.value_or(1e9); });
+    tensors.resize(kMostTensors);
+    title =
+        format_text("The {} tensors with the lowest SQNR of {}; --json has all", kMostTensors, report.tensors.size());
+  }
+  std::string html = format_text(
+      "<details><summary>{}</summary><table><tr><th>tensor</th><th>shape</th><th>bytes</th><th>SQNR, dB</th></tr>\n",
+      title);
+  for (const TensorRecord* tensor : tensors) {
+    html += format_text("<tr><td>{}</td><td class=n>{}&times;{}</td><td class=n>{}</td><td class=n>{}</td></tr>\n",
+                        escape_html(tensor->name), tensor->rows, tensor->columns, tensor->bytes,
+                        tensor->sqnr_db && !report.is_shape ? format_text("{:.1f}", *tensor->sqnr_db) : "float32");
+  }
+  return html + "</table></details>\n";
+}
+
+std::string title_of(const Report& report) {
+  if (!report.spec->name.empty()) return report.spec->name;
+  return report.output.empty() ? report.checkpoint : report.output;
 }
 
 }  // namespace
 
 std::string report_html(const Report& report) {
-  const goldcrest_memory& memory = report.memory.memory;
-  std::string html = format_text(
-      "<!doctype html><html lang=en><meta charset=utf-8><title>{0}</title><style>"
-      "body{{font:15px/1.4 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}}table{{border-collapse:collapse}}"
-      "td,th{{padding:.1em .7em .1em 0;text-align:left;vertical-align:top}}.n{{text-align:right;white-space:nowrap}}"
-      ".w{{width:22em}}.w div{{height:1em}}pre{{overflow:auto;background:#f4f4f4;padding:.7em}}</style>"
-      "<h1>{0}</h1><p>from {1} ({2}), sha256 {3}</p><pre>{4}</pre>"
-      "<p>File: {5} bytes. Arena: <b>{6} bytes</b>.</p><h2>Memory</h2><p>{7}</p><pre>{8}</pre><pre>{9}</pre>",
-      escape(report.output.empty() ? report.checkpoint : report.output), escape(report.checkpoint),
-      escape(report.spec->dialect), report.spec->checkpoint_sha256, escape(describe_architecture(report.info)),
-      report.file_bytes, memory.arena_bytes, escape(formula_legend(memory.limits)),
-      escape(arena_formula(report.memory)), escape(picture(report.memory)));
-  if (report.deviation) html += format_text("<h2>Norms</h2><pre>{}</pre>", escape(to_text(*report.deviation)));
-  if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape(to_text(*report.trimmed)));
-  if (report.shortlist_from_text)
-    html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.shortlist_from_text)));
-  for (const std::string& warning : report.spec->warnings) html += format_text("<p>Warning: {}</p>", escape(warning));
-  if (report.spec->shortlist) html += format_text("<p>{}</p>", escape(describe_shortlist(*report.spec)));
-  if (report.evaluation) html += evaluation_html(report);
-  if (report.shortlist) html += format_text("<p>{}</p>", escape(to_text(*report.shortlist)));
-  return html + bars_html(report) + tensors_html(report) + "</html>\n";
+  const std::string title = escape_html(title_of(report));
+  return format_text(
+             "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">"
+             "<title>{0}</title><style>{1}</style>\n<h1>{0}</h1>\n",
+             title, kPageStyle) +
+         verdict_html(report) + samples_html(report) + layers_html(report) + memory_html(report) + next_html(report) +
+         origin_html(report) +
+         format_text("<h2>Formula</h2><p class=s>{}</p><pre>{}</pre>\n",
+                     escape_html(formula_legend(report.memory.memory.limits)),
+                     escape_html(arena_formula(report.memory))) +
+         tensors_html(report) + "</html>\n";
 }
 
 }  // namespace goldcrest::converter

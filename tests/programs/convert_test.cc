@@ -177,8 +177,11 @@ TEST(Convert, TheHtmlReportStandsAlone) {
   convert_json(checkpoint_folder("g2p"), {"--report", folder / "report.html"});
   const std::string html = read_file(folder / "report.html");
   EXPECT_TRUE(html.starts_with("<!doctype html>"));
-  for (const char* word : {"http:", "https:", "src=", "href=", "url(", "<script", "@import"})
+  for (const char* word : {"http:", "https:", "src=", "href=", "url(", "<script ", "@import"})
     EXPECT_FALSE(has(html, word)) << word;
+  EXPECT_LT(html.size(), 60'000u);
+  EXPECT_TRUE(has(html, "<pre>goldcrest-convert ") && has(html, "report.html --json</pre>")) << "the page's command";
+  EXPECT_TRUE(has(html, "<figcaption>8 beams: "));
   EXPECT_TRUE(has(html, "transformer.encoder.layers.0.linear1.weight"));
   EXPECT_TRUE(has(html, "arena = fixed + max(text, encode, decode)"));
   EXPECT_EQ(files_in(folder.path()), 1u);  // without -o the converter writes no model

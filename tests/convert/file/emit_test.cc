@@ -14,7 +14,7 @@
 #include "file/relayout.h"
 #include "file/write.h"
 #include "model_generated.h"
-#include "report/budget.h"
+#include "report/board.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 #include "support/temporary_folder.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three forms of the report have the same contents; its HTML page loads nothing and runs nothing.
+// The three forms of the report have the same contents; its HTML page loads nothing, and runs its own script only.
 #include "report/report.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "convert/support/shipped_model.h"
@@ -124,33 +125,105 @@ TEST(Report, JsonHasTheSameFigures) {
   EXPECT_EQ(json["evaluation"]["most_lost"][0]["loss"], 12.5);
 }
 
+// The page without its own script.
+std::string without_script(std::string html) {
+  const size_t begin = html.find("<script>"), end = html.find("</script>");
+  EXPECT_NE(begin, std::string::npos);
+  return begin == std::string::npos ? html : html.erase(begin, end + 9 - begin);
+}
+
 TEST(Report, HtmlNeedsNothingElseAndEscapesEverything) {
-  const Report report = make_report();
-  const std::string html = report_html(report);
+  const std::string html = report_html(make_report());
+  EXPECT_EQ(count(html, "<script"), 1u);
   for (const char* word :
-       {"<script", "http:", "https:", "//", "src=", "href=", "url(", "@import", "<link", "onerror"}) {
+       {"http:", "https:", "//", "src=", "href=", "url(", "@import", "<link", "onerror", "innerHTML"})
     EXPECT_EQ(html.find(word), std::string::npos) << word;
-  }
   EXPECT_EQ(html.find("alert('1')</script>"), std::string::npos);
-  // In title, heading, checkpoint, warning, tensor, source and int8's translation.
-  EXPECT_EQ(count(html, "&lt;/pre&gt;&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;more&quot;"), 7u);
-  for (const char* tag : {"table", "pre", "h1", "h2", "tr", "td", "p", "div"}) {
+  const std::string page = without_script(html);
+  // In warning, source, int8's translation, checkpoint and the tensor's name, and in three commands to go on with.
+  EXPECT_GE(count(page, "&lt;/pre&gt;&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;more&quot;"), 8u);
+  for (const char* tag : {"table", "pre", "h1",  "h2",   "tr",    "td",     "th",     "p",       "div",  "dl",
+                          "dt",    "dd",  "svg", "rect", "label", "output", "figure", "details", "span", "b"}) {
     const std::string name = tag;
-    EXPECT_EQ(count(html, "<" + name + ">") + count(html, "<" + name + " "), count(html, "</" + name + ">")) << tag;
+    EXPECT_EQ(count(page, "<" + name + ">") + count(page, "<" + name + " "), count(page, "</" + name + ">")) << tag;
   }
 }
 
-TEST(Report, HtmlHasABarForEachLayer) {
+TEST(Report, HtmlBeginsWithTheVerdict) {
+  const Report report = make_report();
+  const std::string html = report_html(report);
+  size_t at = 0;
+  for (const char* part : {"<title>", "class=tiles", "<h2>Samples</h2>", "<h2>Loss by layer</h2>", "<h2>Memory</h2>",
+                           "<h2>Go on</h2>", "<h2>Origin</h2>", "<h2>Formula</h2>", "<details>"}) {
+    const size_t found = html.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part;
+    at = found;
+  }
+  EXPECT_NE(html.find(format_text("{} bytes, for 64 source and", report.memory.memory.arena_bytes)), std::string::npos);
+  EXPECT_NE(html.find("BLEU 48.06 to 48.13"), std::string::npos);
+  EXPECT_NE(html.find("<dt>reference</dt><dd>a b</dd><dt>float32</dt><dd>a b</dd><dt>int8</dt>"), std::string::npos);
+}
+
+TEST(Report, HtmlHasABarForEachLayerAndMarksTheWorst) {
   const Report report = make_report();
   std::set<std::string> groups;
-  for (const TensorRecord& tensor : report.tensors) groups.insert(tensor.group);
+  const TensorRecord* worst = nullptr;
+  for (const TensorRecord& tensor : report.tensors) {
+    groups.insert(tensor.group);
+    if (tensor.sqnr_db && (worst == nullptr || *tensor.sqnr_db < *worst->sqnr_db)) worst = &tensor;
+  }
   EXPECT_GE(groups.size(), 3u + 2 + 2);
+  ASSERT_NE(worst, nullptr);
   const std::string html = report_html(report);
-  EXPECT_EQ(count(html, "<div style=\"width:"), groups.size());
   for (const std::string& group : groups)
-    EXPECT_NE(html.find("<tr><td>" + group + "</td>"), std::string::npos) << group;
-  EXPECT_GE(count(html, "width:100.0%"), 1u);  // the largest bar
-  EXPECT_NE(html.find("<b>" + std::to_string(report.memory.memory.arena_bytes) + " bytes</b>"), std::string::npos);
+    EXPECT_NE(html.find("<div class=row><span>" + group + "</span>"), std::string::npos) << group;
+  EXPECT_EQ(count(html, "<rect class=worst width=100.00 "), 1u);
+  EXPECT_NE(html.find(escape_html(worst->name) + "</b> in " + worst->group), std::string::npos);
+}
+
+TEST(Report, HtmlSaysWhatIsMissing) {
+  Report report = make_report();
+  report.evaluation.reset();
+  ModelSpec spec = *report.spec;
+  spec.license.clear();
+  report.spec = &spec;
+  const std::string html = report_html(report);
+  for (const char* text :
+       {"not measured", "--evaluate", "not asked for", "--board", "names none (--license)", "--check"})
+    EXPECT_NE(html.find(text), std::string::npos) << text;
+}
+
+// The strips' buffers fill the plan, and a model of many layers has a page of bounded size.
+TEST(Report, HtmlStaysSmall) {
+  Report report = make_report();
+  const TensorRecord tensor = report.tensors[1];
+  for (uint32_t i = 0; i < 2000; ++i) {
+    report.tensors.push_back(tensor);
+    report.tensors.back().group = format_text("encoder.layers.{}", i / 8);
+  }
+  const std::string long_text(100'000, 'a');
+  for (uint32_t i = 0; i < 100; ++i) {
+    report.evaluation->lines.push_back(report.evaluation->lines[0]);
+    report.evaluation->lines.back().int8.text = long_text;
+    report.evaluation->most_lost.push_back(i);
+  }
+  const std::string html = report_html(report);
+  EXPECT_LT(html.size(), 60'000u);
+  EXPECT_NE(html.find("&hellip;"), std::string::npos);
+  EXPECT_EQ(count(html, "<title>decoder."), std::ranges::count_if(report.memory.buffers, [](const auto& buffer) {
+              return std::string_view(buffer.name).starts_with("decoder.") && buffer.bytes > 0;
+            }));
+}
+
+TEST(Report, NumbersAreShort) {
+  EXPECT_EQ(short_bytes(999), "999 bytes");
+  EXPECT_EQ(short_bytes(43'264), "43.3 kB");
+  EXPECT_EQ(short_bytes(733'952), "734 kB");
+  EXPECT_EQ(short_bytes(7'639'104), "7.64 MB");
+  EXPECT_EQ(grouped(7'639'104), "7,639,104");
+  EXPECT_EQ(grouped(12), "12");
+  EXPECT_EQ(shortened_html("\xc3\xa9\xc3\xa9<", 3), "\xc3\xa9&hellip;");
+  EXPECT_EQ(shortened_html("a<", 3), "a&lt;");
 }
 
 // The engine as the converter uses it: text, batches, and the self-test that is written into the file.
