@@ -164,7 +164,8 @@ std::string layers_html(const Report& report) {
 
 std::string memory_html(const Report& report) {
   std::string html =
-      "<h2>Memory</h2><p>The arena is the fixed buffers and the largest phase. All strips are drawn to the same scale; point at a "
+      "<h2>Memory</h2><p>The arena is the fixed buffers and the largest phase. All strips are drawn to the same scale; "
+      "point at a "
       "part to see its name.</p>\n" +
       arena_svg(report.memory);
   if (!report.growth.empty())
