@@ -37,8 +37,8 @@ struct Report {
   std::optional<Evaluation> evaluation;
   std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;
-  std::string check;                // of --check: the samples' folder, with which the float32 reference agrees; or empty
-  std::string command, date;        // of the conversion, for the page; empty: left out
+  std::string check;          // of --check: the samples' folder, with which the float32 reference agrees; or empty
+  std::string command, date;  // of the conversion, for the page; empty: left out
   std::vector<ArenaGrowth> growth;  // for the page
 };
 
