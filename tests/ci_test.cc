@@ -34,7 +34,38 @@ TEST(Ci, StepsAreCommandsOfThisRepository) {
                           "bash tests/xnnpack.sh",
                           "bash toolchains/install_packages.sh fuzz",
                           "bash toolchains/install_packages.sh tests",
+                          "bash toolchains/release.sh",
+                          "bash toolchains/release.sh --publish",
                       }));
+}
+
+// A tag of an action may be moved; a commit may not.
+TEST(Ci, ActionsArePinned) {
+  for (const auto& job : workflow()["jobs"]) {
+    for (const YAML::Node& step : job.second["steps"]) {
+      if (!step["uses"]) continue;
+      const auto action = step["uses"].as<std::string>();
+      const std::string commit = action.substr(action.find('@') + 1);
+      EXPECT_EQ(commit.size(), 40u) << action;
+      EXPECT_EQ(commit.find_first_not_of("0123456789abcdef"), std::string::npos) << action;
+    }
+  }
+}
+
+TEST(Ci, OnlyTheJobThatPublishesMayWrite) {
+  EXPECT_EQ(workflow()["permissions"]["contents"].as<std::string>(), "read");
+  for (const auto& job : workflow()["jobs"]) {
+    const auto name = job.first.as<std::string>();
+    const YAML::Node permissions = job.second["permissions"];
+    if (name == "publish") {
+      EXPECT_EQ(permissions["contents"].as<std::string>(), "write");
+      EXPECT_EQ(permissions.size(), 1u);
+      EXPECT_EQ(job.second["needs"].as<std::string>(), "release");
+    } else {
+      EXPECT_FALSE(permissions) << name;
+    }
+  }
+  EXPECT_EQ(workflow()["jobs"]["release"]["if"].as<std::string>(), "startsWith(github.ref, 'refs/tags/v')");
 }
 
 // tests/xnnpack.sh leaves itself out on other systems.

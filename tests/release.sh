@@ -16,6 +16,9 @@ chmod +x "$work/bin/dpkg"
 refusal=$(PATH="$work/bin:$PATH" bash "$source/toolchains/release.sh" 2>&1) && fail "a release was built on another architecture"
 [ "$refusal" = "release.sh: this machine is arm64; expected amd64, from which the others are cross-built" ] || fail "refused by: $refusal"
 
+refusal=$(GITHUB_REF_NAME=v9.9 bash "$source/toolchains/release.sh" --publish 2>&1) && fail "another version was published"
+grep -q "^release.sh: the tag is 'v9.9'; expected v" <<< "$refusal" || fail "refused by: $refusal"
+
 options=() xnnpack=(amd64-xnnpack arm64-xnnpack)
 repository=$(sed -n 's/^  GIT_REPOSITORY //p' "$source/toolchains/modules/xnnpack_fetch.cmake")
 if [ -z "${GOLDCREST_XNNPACK_SOURCES:-}" ] && ! timeout 60 git ls-remote "$repository" HEAD > /dev/null 2>&1; then

@@ -5,11 +5,21 @@
 # notices. For amd64 and arm64 there is another with XNNPACK linked statically. It also has the source folder, the
 # examples' models and SHA-256 sums. The same commit, compilers and libraries give the same bytes.
 # Usage: bash toolchains/release.sh [--no-xnnpack]
+#        bash toolchains/release.sh --publish   makes a GitHub release of the files in build/release/, for the tag
+#                                               GITHUB_REF_NAME, by the program gh
 # XNNPACK's sources are fetched, or come from the folders xnnpack, cpuinfo, pthreadpool and fxdiv of
 # GOLDCREST_XNNPACK_SOURCES, which must have the pinned commits (toolchains/modules/xnnpack_fetch.cmake).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release.sh: $*" >&2; exit 1; }
+
+version=$(sed -n 's/^project(goldcrest VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+if [ "$*" = --publish ]; then
+  [ "${GITHUB_REF_NAME:-}" = "v$version" ] || fail "the tag is '${GITHUB_REF_NAME:-}'; expected v$version"
+  cd build/release
+  sha256sum --quiet -c SHA256SUMS
+  exec gh release create "$GITHUB_REF_NAME" --verify-tag --title "Goldcrest $version" --notes-file ../../toolchains/release.md ./*.tar.gz SHA256SUMS
+fi
 
 builds=(amd64:release:build/release/build:g++
   arm64:raspberry-pi:build/raspberry-pi:aarch64-linux-gnu-g++
@@ -18,7 +28,7 @@ case "$*" in
   '') builds+=(amd64-xnnpack:release-xnnpack:build/release/build-xnnpack:g++
     arm64-xnnpack:raspberry-pi-xnnpack:build/release/build-xnnpack-arm64:aarch64-linux-gnu-g++) ;;
   --no-xnnpack) ;;
-  *) echo "usage: bash toolchains/release.sh [--no-xnnpack]" >&2; exit 2 ;;
+  *) echo "usage: bash toolchains/release.sh [--no-xnnpack | --publish]" >&2; exit 2 ;;
 esac
 xnnpack_sources=()
 if [ -n "${GOLDCREST_XNNPACK_SOURCES:-}" ]; then
@@ -28,7 +38,6 @@ fi
 
 [ "$(dpkg --print-architecture)" = amd64 ] || fail "this machine is $(dpkg --print-architecture); expected amd64, from which the others are cross-built"
 bash toolchains/install_packages.sh arm
-version=$(sed -n 's/^project(goldcrest VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 release=$PWD/build/release stage=$PWD/build/release/stage
 rm -rf "$stage" "$release"/*.tar.gz "$release/SHA256SUMS"
