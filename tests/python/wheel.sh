@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the wheel without network, installs it into a fresh environment and tests it there. Leaves with 77 if Python
-# lacks scikit-build-core. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python
+# Builds the source distribution and from it the wheel, without network, installs the wheel into a fresh environment and
+# tests it there. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has them. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python
 # 3.9 can read the package.
 # Usage: wheel.sh SOURCE [WORK]
 set -euo pipefail
@@ -26,8 +26,14 @@ mkdir -p "$2"
 work=$(cd "$2" && pwd)
 "$python" -c 'import scikit_build_core, build' 2>/dev/null || { echo "skipped: $python lacks scikit-build-core or build"; exit 77; }
 rm -rf "$work"/dist "$work"/environment "$work"/run
-(cd "$source" && _PYTHON_HOST_PLATFORM=manylinux_2_36_$(uname -m) "$python" -m build --wheel --no-isolation \
+(cd "$source" && _PYTHON_HOST_PLATFORM=manylinux_2_36_$(uname -m) "$python" -m build --no-isolation \
   -C build-dir="$work/build" -o "$work/dist" . > "$work/build.log" 2>&1) || { tail -n 40 "$work/build.log" >&2; exit 1; }
+if "$python" -m auditwheel --version > /dev/null 2>&1; then
+  # It asks for another name than a pure Python's, which py3-none is on purpose, and finds no library but the C library.
+  "$python" -m auditwheel show "$work"/dist/*.whl > "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
+  grep -q 'manylinux_2_[0-9]*_' "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
+fi
+[ "$(stat -c %s "$work"/dist/*.tar.gz)" -le 3000000 ] || { ls -l "$work/dist" >&2; exit 1; }
 "$python" -m venv "$work/environment"
 "$work/environment/bin/python" -m pip install --quiet --no-index "$work"/dist/*.whl
 mkdir "$work/run"
