@@ -22,6 +22,7 @@ const std::filesystem::path kRoot = GOLDCREST_SOURCE_DIR;
 
 std::filesystem::path convert_program() { return GOLDCREST_CONVERT_PROGRAM; }
 std::filesystem::path translate_program() { return GOLDCREST_TRANSLATE_PROGRAM; }
+std::filesystem::path transcribe_program() { return GOLDCREST_TRANSCRIBE_PROGRAM; }
 std::filesystem::path inspect_program() { return GOLDCREST_INSPECT_PROGRAM; }
 
 Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {

@@ -15,6 +15,7 @@ namespace goldcrest::test {
 // The programs of this build.
 std::filesystem::path convert_program();
 std::filesystem::path translate_program();
+std::filesystem::path transcribe_program();
 std::filesystem::path inspect_program();
 
 // Runs the converter on a checkpoint, quietly.

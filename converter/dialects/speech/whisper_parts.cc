@@ -11,6 +11,7 @@
 #include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
+#include "tokenizers/pack_tokenizer.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -19,11 +20,6 @@ constexpr const char* kStart = "<|startoftranscript|>";
 
 uint32_t id_of(const Vocabulary& vocabulary, const char* text) {
   return require_id(vocabulary, text, "Whisper's entry");
-}
-
-bool is_language(const std::string& text) {
-  if (text.size() < 6 || text.size() > 7 || !text.starts_with("<|") || !text.ends_with("|>")) return false;
-  return std::all_of(text.begin() + 2, text.end() - 2, [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
 // Cuts the encoder's window to the seconds that the user asks for.
@@ -99,7 +95,7 @@ WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) 
   ids.transcribe = id_of(vocabulary, "<|transcribe|>");
   for (uint32_t id = ids.start + 1; id < vocabulary.id_to_text.size(); ++id) {
     const std::string& text = vocabulary.id_to_text[id];
-    if (is_language(text)) ids.languages.push_back({text.substr(2, text.size() - 4), id});
+    if (is_language_entry(text)) ids.languages.push_back({text.substr(2, text.size() - 4), id});
   }
   if (ids.languages.empty()) {
     throw Error("{}: has no entries of languages, such as \"<|en|>\", which a multilingual Whisper has",
