@@ -19,6 +19,7 @@ struct Settings {
   std::string model, kernels;
   std::string against;  // kernels that each case of speed is compared with; empty: none
   uint32_t source_tokens = 32, target_tokens = 64;
+  double audio_seconds = 0;  // of a clip, for models that take samples; 0: sources are ids
   std::vector<uint32_t> beam_sizes, batches;
   Patience patience;
   uint64_t seed = 1;

@@ -28,8 +28,7 @@ std::string refusal(const Asked& what, const std::string& asked, const std::vect
                      (found.size() > 1 ? "s are " : " is ");
   if (found.size() == 1 && found[0].empty()) return text + "not stated";
   for (size_t i = 0; i < std::min(found.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + in_quotes(found[i]);
-  if (found.size() > kMostNamed)
-    text += " and " + std::to_string(found.size() - kMostNamed) + " more" + what.lister;
+  if (found.size() > kMostNamed) text += " and " + std::to_string(found.size() - kMostNamed) + " more" + what.lister;
   return text + goldcrest::converter::guess(asked, found);
 }
 
@@ -47,11 +46,13 @@ std::string languages_problem(const void* model, size_t model_bytes, const std::
   goldcrest_info info = {};
   const int status = goldcrest_model_info(model, model_bytes, &info, nullptr);
   if (status < 0) return goldcrest_status_string(status);
-  if (!source.empty() && source != info.source_language) return refusal({"--source-lang", "source language", ""}, source, {info.source_language});
+  if (!source.empty() && source != info.source_language)
+    return refusal({"--source-lang", "source language", ""}, source, {info.source_language});
   std::vector<std::string> targets = target_languages(model, model_bytes);
   if (targets.empty()) targets = {info.target_language};
   const bool is_known = target.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
-  return is_known ? "" : refusal({"--target-lang", "target language", ", which goldcrest-inspect lists"}, target, targets);
+  return is_known ? ""
+                  : refusal({"--target-lang", "target language", ", which goldcrest-inspect lists"}, target, targets);
 }
 
 std::string language_prompt(const void* model, size_t model_bytes, const std::string& language,

@@ -35,7 +35,8 @@ class Transcriber {
   uint64_t arena_bytes() const { return arena_bytes_; }
   double seconds() const { return seconds_; }  // that the engine took
 
-  // *text <- what min_samples() to max_samples() samples say. It adds to seconds(). Returns an empty string, or the reason of the failure.
+  // *text <- what min_samples() to max_samples() samples say. It adds to seconds(). Returns an empty string, or the
+  // reason of the failure.
   std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
 
  private:

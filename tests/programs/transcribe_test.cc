@@ -8,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "convert/support/sample_folder.h"
 #include "programs/models.h"
 #include "support/rng.h"
 #include "transcribe/sample_reader.h"
@@ -248,19 +247,6 @@ TEST(AgreedWords, AreWholeWordsOrCharacters) {
 
 const std::string kClip = GOLDCREST_SOURCE_DIR "/tests/data/speech/ask.wav";
 
-// Files of the recorded random models, by family and the converter's options.
-std::string random_model(const std::string& family, const Arguments& options = {}) {
-  static const PackedFolders checkpoints(recorded("speech.json"));
-  static const TemporaryFolder models;
-  std::string name = family;
-  for (const std::string& option : options) name += option;
-  const std::filesystem::path path = models / (name + ".gcst");
-  Arguments all = {"-o", path.string()};
-  all.insert(all.end(), options.begin(), options.end());
-  EXPECT_EQ(convert(checkpoints.path() / family, all).status, 0) << name;
-  return path.string();
-}
-
 std::string transcribe(const std::string& model, Arguments options, const std::string& input = "") {
   options.insert(options.begin(), model);
   const Outcome outcome = run(transcribe_program(), options, {.input = input});
@@ -269,10 +255,10 @@ std::string transcribe(const std::string& model, Arguments options, const std::s
 }
 
 TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
-  const std::string open = random_model("whisper");
+  const std::string open = random_speech_model("whisper");
   std::vector<std::string> texts;
   for (const char* code : {"en", "fr", "haw"}) {
-    const std::string fixed = random_model("whisper", {"--language", code});
+    const std::string fixed = random_speech_model("whisper", {"--language", code});
     texts.push_back(transcribe(fixed, {kClip}));
     EXPECT_EQ(transcribe(open, {kClip, "--language", code}), texts.back()) << code;
     EXPECT_EQ(transcribe(fixed, {kClip, "--language", "en"}), texts[0]) << code;
@@ -281,7 +267,7 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
   const Outcome unknown = run(transcribe_program(), {open, kClip, "--language", "fx"});
   EXPECT_EQ(unknown.status, 1);
   EXPECT_TRUE(has(unknown.err, R"(--language "fx": the model's languages are "en", "fr", "haw"; did you mean "fr"?)"));
-  const Outcome none = run(transcribe_program(), {random_model("moonshine"), kClip, "--language", "fr"});
+  const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--language", "fr"});
   EXPECT_EQ(none.status, 1);
   EXPECT_TRUE(has(none.err, R"(--language "fr": the model's language is not stated)"));
 }
@@ -294,7 +280,7 @@ std::string spoken_twice() {
 
 TEST(Transcribe, LiveTextEndsAsTheUsualOne) {
   for (const char* family : {"moonshine", "whisper"}) {
-    const std::string model = random_model(family);
+    const std::string model = random_speech_model(family);
     const std::string usual = transcribe(model, {}, spoken_twice());
     EXPECT_GE(lines_of(usual).size(), 2u) << family;
     std::string finals;
@@ -308,13 +294,13 @@ TEST(Transcribe, LiveTextEndsAsTheUsualOne) {
       n_objects += nlohmann::json::parse(line).contains("partial") ? 1 : 0;
     EXPECT_EQ(n_objects, n_partial) << family;
   }
-  EXPECT_EQ(transcribe(random_model("moonshine"), {"--live"}, std::string(64000, '\0')), "");
+  EXPECT_EQ(transcribe(random_speech_model("moonshine"), {"--live"}, std::string(64000, '\0')), "");
   EXPECT_EQ(run(transcribe_program(), {"model", "clip.wav", "--live"}).status, 2);
   EXPECT_EQ(run(transcribe_program(), {"model", "--srt", "--live"}).status, 2);
 }
 
 TEST(Transcribe, AllFormatsHaveTheSameUtterances) {
-  const std::string model = random_model("moonshine");
+  const std::string model = random_speech_model("moonshine");
   std::vector<std::string> texts = lines_of(transcribe(model, {}, spoken_twice()));
   std::string times, subtitles;
   size_t n = 0;
