@@ -35,7 +35,7 @@ struct PackedDetokenizer {
   bool add_dummy_prefix = false, remove_extra_whitespace = false;
 };
 
-// Whether an entry names a language as Whisper's do: "<|fr|>", two or three letters.
+// Returns whether an entry names a language as Whisper's entries do: "<|fr|>", two or three letters.
 bool is_language_entry(const std::string& text);
 
 // Both throw Error for an invalid spec (ids out of range, duplicate pieces).

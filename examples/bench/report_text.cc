@@ -59,7 +59,7 @@ void append_speeds(Text& text, const Report& report) {
   }
 }
 
-// Of clips: the seconds of computing for a second of sound.
+// Appends the seconds of computing for a second of sound.
 void append_sound(Text& text, const Settings& settings, const Report& report) {
   text += format_text("\n{:.1f} s of sound, encoding included\n{:>6}{:>7}{:>12}{:>9}{:>18}\n", settings.audio_seconds,
                       "beam", "batch", "ms", "spread", "real-time factor");

@@ -16,7 +16,7 @@ void add_code(void* context, const char* code, size_t code_bytes, int32_t) {
 
 std::string in_quotes(const std::string& text) { return '"' + goldcrest::converter::printable(text) + '"'; }
 
-// What a user asked for: an option, what its value is, and how to see all values of a model.
+// Describes what a user asked for: an option, what its value is, and how to see all values of a model.
 struct Asked {
   const char *option, *kind, *lister;
 };

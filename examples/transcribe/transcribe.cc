@@ -150,7 +150,7 @@ class Program {
 
   void print_stats() const {
     const double heard = static_cast<double>(samples_) / transcriber_.sample_rate();
-    std::fprintf(stderr, "%s: %.1f s of sound in %.2f s", kProgram, heard, transcriber_.seconds());
+    std::fprintf(stderr, "%s: %.1f s of sound in %.3f s", kProgram, heard, transcriber_.seconds());
     if (heard > 0) std::fprintf(stderr, " (real-time factor %.3f)", transcriber_.seconds() / heard);
     std::fprintf(stderr, ", arena %llu bytes\n", static_cast<unsigned long long>(transcriber_.arena_bytes()));
   }

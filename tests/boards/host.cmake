@@ -98,6 +98,7 @@ set_tests_properties(own_board PROPERTIES LABELS fast TIMEOUT 600)
 foreach(bits 64 32)
   add_test(NAME board_raspberry_pi_${bits} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/raspberry_pi.sh" ${bits}
     "${CMAKE_CURRENT_BINARY_DIR}/raspberry_pi_${bits}" "${CMAKE_BINARY_DIR}")
-  set_tests_properties(board_raspberry_pi_${bits} PROPERTIES LABELS fast FIXTURES_REQUIRED golden_hash_g2p TIMEOUT 1800
+  set_tests_properties(board_raspberry_pi_${bits} PROPERTIES LABELS fast
+    FIXTURES_REQUIRED "golden_hash_g2p;golden_hash_speech;golden_hash_speech_whisper" TIMEOUT 1800
     RESOURCE_LOCK raspberry_pi_${bits} COST 1000)
 endforeach()

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fuzz/engine_misuse.h"
-
 #include <cfenv>
 #include <cstdlib>
 #include <iterator>
@@ -12,6 +10,7 @@
 #include "base/build_options.h"
 #include "base/crc32c.h"
 #include "fuzz/damaged_flash.h"
+#include "fuzz/engine_calls.h"
 #include "fuzz/script.h"
 #include "goldcrest/check.h"
 #include "goldcrest/inspection.h"

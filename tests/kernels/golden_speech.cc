@@ -4,6 +4,7 @@
 // Usage: golden_speech MODEL CLIP.raw PREFIX             writes PREFIX.hash, and PREFIX.expected, the session of
 //                                                        transcribe_firmware
 //        golden_speech --compare MODEL CLIP.raw PREFIX   compares with PREFIX.hash, which another machine wrote
+//        golden_speech --rows MODEL CLIP.raw FILE        writes the encoder's rows [rows, d_model], float32
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -36,6 +37,17 @@ void write(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   if (!file.write(text.data(), static_cast<std::streamsize>(text.size())).flush())
     throw std::runtime_error(path + ": cannot be written");
+}
+
+struct Paths {
+  std::string model, clip, result;
+};
+
+Clip read_clip(const std::string& path) {
+  const std::string samples = read(path);
+  Clip clip(samples.size() / sizeof(int16_t));
+  std::copy_n(samples.data(), clip.size() * sizeof(int16_t), reinterpret_cast<char*>(clip.data()));
+  return clip;
 }
 
 std::string digits(uint64_t hash) {
@@ -93,12 +105,11 @@ void require_same(const Heard& found, uint64_t expected, const char* kernels) {
 }
 
 // Returns what is heard in the clip, the same in every way.
-Heard hear_in_all_ways(const std::string& model_path, const std::string& clip_path, std::optional<uint64_t> expected) {
-  const std::string bytes = read(model_path), samples = read(clip_path);
+Heard hear_in_all_ways(const Paths& paths, std::optional<uint64_t> expected) {
+  const std::string bytes = read(paths.model);
   GuardedBuffer<uint8_t> model(bytes.size());  // with the alignment of a mapped file
   std::copy(bytes.begin(), bytes.end(), model.begin());
-  Clip whole(samples.size() / sizeof(int16_t));
-  std::copy_n(samples.data(), whole.size() * sizeof(int16_t), reinterpret_cast<char*>(whole.data()));
+  const Clip whole = read_clip(paths.clip);
   const Clip part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(whole.size() * 3 / 4));
   std::optional<uint64_t> expected_of_part;
   Heard first = {};
@@ -121,17 +132,42 @@ Heard hear_in_all_ways(const std::string& model_path, const std::string& clip_pa
   return first;
 }
 
+void write_encoder_rows(const Paths& paths) {
+  const std::string bytes = read(paths.model);
+  const Clip clip = read_clip(paths.clip);
+  GuardedBuffer<uint8_t> model(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), model.begin());
+  std::string rows;
+  EngineSetup setup;
+  setup.trace = [](void* context, const char* name, int32_t, uint32_t, const float* values, uint32_t n) {
+    if (std::string(name) == "encoder.norm")
+      static_cast<std::string*>(context)->append(reinterpret_cast<const char*>(values), n * sizeof(float));
+  };
+  setup.trace_context = &rows;
+  TestEngine engine({model.get(), model.size()}, setup);
+  int status = goldcrest_begin_audio(engine.get(), clip.data(), clip.size());
+  while (status >= 0 && status != GOLDCREST_TOKEN && status != GOLDCREST_DONE)
+    status = goldcrest_step(engine.get(), nullptr);
+  if (status < 0) throw std::runtime_error(std::string(goldcrest_status_string(status)));
+  write(paths.result, rows);
+}
+
 int run(int n_arguments, char** arguments) {
-  const bool compares = n_arguments > 1 && std::string(arguments[1]) == "--compare";
-  if (n_arguments != (compares ? 5 : 4)) {
-    std::fprintf(stderr, "usage: golden_speech [--compare] MODEL CLIP.raw PREFIX\n");
+  const std::string what = n_arguments > 4 ? arguments[1] : "";
+  const bool compares = what == "--compare", shows = what == "--rows";
+  if (n_arguments != (compares || shows ? 5 : 4)) {
+    std::fprintf(stderr, "usage: golden_speech [--compare] MODEL CLIP.raw PREFIX | --rows MODEL CLIP.raw FILE\n");
     return 2;
   }
-  char** const paths = arguments + n_arguments - 3;
-  const std::string prefix = paths[2];
+  const Paths paths = {arguments[n_arguments - 3], arguments[n_arguments - 2], arguments[n_arguments - 1]};
+  if (shows) {
+    write_encoder_rows(paths);
+    return 0;
+  }
+  const std::string& prefix = paths.result;
   std::optional<uint64_t> expected;
   if (compares) expected = std::stoull(read(prefix + ".hash"), nullptr, 16);
-  const Heard heard = hear_in_all_ways(paths[0], paths[1], expected);
+  const Heard heard = hear_in_all_ways(paths, expected);
   if (compares) return 0;
   write(prefix + ".hash", digits(heard.hash) + "\n");
   write(prefix + ".expected",
