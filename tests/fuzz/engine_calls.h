@@ -16,8 +16,9 @@ bool call_engine(std::span<const uint8_t> model, Script& script);
 
 // Calls with wrong arguments (engine_misuse.cc): each is refused in every state of the engine.
 
-// Passes null pointers, and numbers outside of their enumeration.
-void misuse_engine(goldcrest_engine* engine);
+// Passes null pointers, and numbers outside of their enumeration. hears: the model takes sound, so it refuses all ids
+// and texts.
+void misuse_engine(goldcrest_engine* engine, bool hears);
 
 // Tries configurations that goldcrest_init refuses, made from a good one, and calls without an engine. Overwrites the
 // engine's memory.
