@@ -92,7 +92,6 @@ goldcrest_converter_library(goldcrest_load
   dialects/hugging_face/moonshine.cc
   dialects/hugging_face/whisper.cc
   dialects/speech/byte_level.cc
-  dialects/speech/mel_filters.cc
   dialects/speech/rotary.cc
   dialects/speech/whisper_parts.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

@@ -25,7 +25,7 @@ fi
 if [ "$suite" = arm ]; then
   bash toolchains/install_packages.sh arm
   cmake --preset host
-  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection make_native_checkpoint
+  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection golden_speech make_golden_checkpoint
   ctest --preset host -R '^golden_'
   cmake --workflow --preset armv7
 fi

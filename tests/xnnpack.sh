@@ -13,7 +13,7 @@ fi
 bash toolchains/install_packages.sh arm
 if [ ! -e build/host/tests/kernels/golden/enfr.gcst ] || [ ! -e build/host/tests/kernels/golden/g2p.gcst ]; then
   cmake --preset host
-  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection make_native_checkpoint
+  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection golden_speech make_golden_checkpoint
   ctest --preset host -R '^golden_'
 fi
 for pair in amd64:xnnpack arm64:xnnpack-aarch64 armhf:xnnpack-armv7; do

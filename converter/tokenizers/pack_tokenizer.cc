@@ -107,11 +107,12 @@ void pack_byte_ids(const TokenizerSpec& spec, PackedTokenizer* packed) {
   }
 }
 
-// Returns what the detokenizer prints for a piece, except for U+2581.
+// Returns what the detokenizer prints for a piece, except for U+2581; for an entry of a language, which prints nothing,
+// its name, by which programs find it.
 std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
   switch (piece.type) {
     case PieceType::kControl:
-      return "";
+      return spec.byte_level && is_language_entry(piece.text) ? piece.text : "";
     case PieceType::kUnknown:
       return spec.unknown_surface + (spec.kind == TokenizerKind::kSubword ? " " : "");
     case PieceType::kByte:
@@ -125,6 +126,11 @@ std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
 }
 
 }  // namespace
+
+bool is_language_entry(const std::string& text) {
+  if (text.size() < 6 || text.size() > 7 || !text.starts_with("<|") || !text.ends_with("|>")) return false;
+  return std::all_of(text.begin() + 2, text.end() - 2, [](char c) { return c >= 'a' && c <= 'z'; });
+}
 
 PackedTokenizer pack_tokenizer(const TokenizerSpec& given) {
   check(given);

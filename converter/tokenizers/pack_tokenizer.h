@@ -35,6 +35,9 @@ struct PackedDetokenizer {
   bool add_dummy_prefix = false, remove_extra_whitespace = false;
 };
 
+// Returns whether an entry names a language as Whisper's entries do: "<|fr|>", two or three letters.
+bool is_language_entry(const std::string& text);
+
 // Both throw Error for an invalid spec (ids out of range, duplicate pieces).
 PackedTokenizer pack_tokenizer(const TokenizerSpec& given);
 PackedDetokenizer pack_detokenizer(const TokenizerSpec& spec);

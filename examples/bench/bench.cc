@@ -16,6 +16,7 @@
 
 namespace {
 
+constexpr double kTokensASecond = 3.0;  // of speech: 2 to 4.6 in the clips of tests/peers/speech_clips.py
 constexpr uint32_t kShortTokens = 20, kLongTokens = 200;
 constexpr double kMaxSecondsForMachine = 0.1;  // for each of the machine's speeds
 
@@ -30,10 +31,36 @@ void list_kernels() {
   if (problem.empty()) std::fprintf(stderr, "%s: takes %s: %s\n", bench::kProgram, taken, goldcrest::kernels_reason());
 }
 
+// Turns seconds of sound into encoder rows. The encoder has all rows of a fixed window, however short the clip is.
+void fit_sound(const goldcrest_info& model, const std::string& path, bench::Arguments& arguments) {
+  bench::Settings& settings = arguments.settings;
+  if (model.sample_rate == 0) {
+    if (arguments.audio_given) throw std::runtime_error(path + ": --audio: the model takes no samples");
+    return;
+  }
+  if (arguments.source_given) throw std::runtime_error(path + ": --source: the model takes samples; use --audio");
+  const uint64_t first = model.first_row_samples;
+  const uint64_t most_samples =
+      uint64_t{model.max_source_positions} * model.row_samples + (model.fixed_window != 0 ? 0 : first - 1);
+  const double longest = static_cast<double>(most_samples) / model.sample_rate;
+  if (arguments.audio_given && arguments.audio_seconds > longest)
+    throw std::runtime_error(path + ": --audio: the model hears at most " + std::to_string(static_cast<int>(longest)) +
+                             " s at once");
+  settings.audio_seconds = std::min(arguments.audio_seconds, longest);
+  const auto samples = static_cast<uint64_t>(settings.audio_seconds * model.sample_rate);
+  settings.source_tokens = model.max_source_positions;
+  if (model.fixed_window == 0 && samples >= first)
+    settings.source_tokens =
+        std::min(settings.source_tokens, static_cast<uint32_t>((samples - first) / model.row_samples + 1));
+  if (!arguments.target_given)
+    settings.target_tokens = std::max(1u, static_cast<uint32_t>(kTokensASecond * settings.audio_seconds + 0.5));
+}
+
 // Sets the lengths that the user did not name: the usual ones, or the model's positions if these are fewer.
 void fit_lengths(const goldcrest_info& model, bench::Arguments& arguments) {
   bench::Settings& settings = arguments.settings;
-  if (!arguments.source_given) settings.source_tokens = std::min(settings.source_tokens, model.max_source_positions);
+  if (!arguments.source_given && settings.audio_seconds == 0)
+    settings.source_tokens = std::min(settings.source_tokens, model.max_source_positions);
   if (!arguments.target_given && model.max_target_positions > 1) {
     settings.target_tokens = std::min(settings.target_tokens, model.max_target_positions - 1);
   }
@@ -80,7 +107,8 @@ bench::Report measure(const bench::Arguments& arguments, const bench::ModelRunne
       report.lengths.push_back(bench::measure_length(settings, beam_size, kShortTokens, kLongTokens));
     }
   }
-  if (wanted(arguments, "breakdown")) report.breakdown = bench::measure_breakdown(settings);
+  if (wanted(arguments, "breakdown") && settings.audio_seconds == 0)
+    report.breakdown = bench::measure_breakdown(settings);
   if (wanted(arguments, "bounds")) report.machine = bench::measure_machine(machine, report.position_bytes);
   return report;
 }
@@ -94,6 +122,7 @@ void run(bench::Arguments& arguments, const std::string& command) {
   const bench::ModelRunner probe(
       {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, nullptr, false},
       {1, 1, 1, 1, 1});
+  fit_sound(probe.model(), settings.model, arguments);
   fit_lengths(probe.model(), arguments);
   bench::Report report = measure(arguments, probe);
   report.command = command;

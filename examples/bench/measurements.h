@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "bounds.h"
 #include "kernel_recorder.h"
 #include "machine.h"
 #include "model_runner.h"
@@ -19,6 +18,7 @@ struct Settings {
   std::string model, kernels;
   std::string against;  // kernels that each case of speed is compared with; empty: none
   uint32_t source_tokens = 32, target_tokens = 64;
+  double audio_seconds = 0;  // of a clip, for models that take samples; 0: sources are ids
   std::vector<uint32_t> beam_sizes, batches;
   Patience patience;
   uint64_t seed = 1;
@@ -60,6 +60,33 @@ struct LengthCost {
 // The work of one translation of the batch. Seconds are medians over whole translations.
 struct CaseWork {
   Record encode, decode;
+};
+
+// The roofline of a case (Williams, Waterman, Patterson 2009): this machine, at its measured speeds, needs at least
+// this time for the case's multiply-accumulates and for reading its bytes.
+
+// A part of a translation that reads the same bytes in several passes.
+struct Roofline {
+  uint64_t macs = 0, bytes = 0;  // of all passes
+  double macs_per_s = 0;         // the machine's
+  double bytes_per_s = 0;        // the machine's, for a buffer with as many bytes as one pass reads
+
+  double compute_s() const { return static_cast<double>(macs) / macs_per_s; }
+  double memory_s() const { return static_cast<double>(bytes) / bytes_per_s; }
+  double seconds() const { return compute_s() > memory_s() ? compute_s() : memory_s(); }
+  const char* limit() const { return compute_s() > memory_s() ? "arithmetic" : "memory"; }
+};
+
+inline Roofline roofline(const KernelWorks& works, uint64_t passes, Machine& machine) {
+  const KernelWork sum = total(works);
+  return {sum.macs, sum.bytes, machine.macs_per_s().per_s,
+          machine.bytes_per_s(static_cast<size_t>(sum.bytes / passes)).per_s};
+}
+
+// Decoding follows encoding, so their times add up.
+struct Bound {
+  Roofline encode, decode;
+  double tokens_per_s = 0;  // encoding included
 };
 
 // One beam size with one batch.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "../support/messages.h"
+#include "goldcrest/speech.h"
 
 namespace bench {
 namespace {
@@ -19,6 +20,17 @@ std::vector<std::vector<int32_t>> random_sources(const Workload& workload, uint3
   return sources;
 }
 
+// Returns [batch] clips of noise that give source_tokens encoder rows, the same on every machine.
+std::vector<std::vector<int16_t>> random_clips(const Workload& workload, const goldcrest_info& model) {
+  std::mt19937_64 random(workload.seed);
+  const size_t n = model.first_row_samples + size_t{workload.source_tokens - 1} * model.row_samples;
+  std::vector<std::vector<int16_t>> clips(workload.batch, std::vector<int16_t>(n));
+  for (auto& clip : clips) {
+    for (int16_t& sample : clip) sample = static_cast<int16_t>(random() % 8192) - 4096;
+  }
+  return clips;
+}
+
 }  // namespace
 
 ModelRunner::ModelRunner(const Options& options, const Workload& workload) : path_(options.model), workload_(workload) {
@@ -31,7 +43,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
 
   goldcrest_limits limits = {};
   limits.max_source_tokens = workload.source_tokens;
-  limits.max_target_tokens = workload.target_tokens + 1;
+  limits.max_target_tokens = workload.target_tokens + 1 + model_.prompt_tokens;
   limits.beam_size = workload.beam_size;
   limits.batch = workload.batch;
   limits.threads = options.pool != nullptr ? options.pool->threads() : 1;
@@ -57,7 +69,11 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   const std::string backend_problem = backend_.attach(&config);
   if (!backend_problem.empty()) throw std::runtime_error(path_ + ": " + backend_problem);
   check(goldcrest_init(&engine_, &config));
-  sources_ = random_sources(workload, model_.source_vocab_size);
+  if (model_.sample_rate > 0) {
+    clips_ = random_clips(workload, model_);
+  } else {
+    sources_ = random_sources(workload, model_.source_vocab_size);
+  }
 }
 
 int ModelRunner::check(int status) const {
@@ -65,15 +81,21 @@ int ModelRunner::check(int status) const {
   throw std::runtime_error(path_ + ": " + describe_error(status, detail_));
 }
 
+int ModelRunner::store(uint32_t sentence) {
+  if (clips_.empty()) {
+    const std::vector<int32_t>& source = sources_[sentence];
+    return (sentence == 0 ? goldcrest_begin : goldcrest_add)(engine_, source.data(), source.size());
+  }
+  const std::vector<int16_t>& clip = clips_[sentence];
+  return (sentence == 0 ? goldcrest_begin_audio : goldcrest_add_audio)(engine_, clip.data(), clip.size());
+}
+
 void ModelRunner::begin(uint32_t computed_positions) {
   goldcrest_search search = model_.search;
   search.beam_size = workload_.beam_size;
   search.min_target_tokens = search.max_target_tokens = computed_positions + 1;
   check(goldcrest_set_search(engine_, &search));
-  check(goldcrest_begin(engine_, sources_[0].data(), sources_[0].size()));
-  for (uint32_t i = 1; i < workload_.batch; ++i) {
-    check(goldcrest_add(engine_, sources_[i].data(), sources_[i].size()));
-  }
+  for (uint32_t i = 0; i < workload_.batch; ++i) check(store(i));
 }
 
 int ModelRunner::step() { return check(goldcrest_step(engine_, nullptr)); }
@@ -85,10 +107,10 @@ void ModelRunner::run_to_end(uint32_t computed_positions) {
   for (uint32_t sentence = 0; sentence < workload_.batch; ++sentence) {
     goldcrest_result result = {};
     check(goldcrest_get_result(engine_, sentence, 0, &result));
-    if (result.n_tokens != computed_positions + 1) {
-      throw std::runtime_error(path_ + ": sentence " + std::to_string(sentence) + " has " +
-                               std::to_string(result.n_tokens) + " tokens where " +
-                               std::to_string(computed_positions + 1) + " were forced");
+    const uint32_t n_searched = result.n_tokens - model_.prompt_tokens;
+    if (n_searched != computed_positions + 1) {
+      throw std::runtime_error(path_ + ": sentence " + std::to_string(sentence) + " has " + std::to_string(n_searched) +
+                               " tokens where " + std::to_string(computed_positions + 1) + " were forced");
     }
   }
 }

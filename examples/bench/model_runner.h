@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine over a mapped model. Its sources are random ids, and its translations have a forced length.
+// An engine over a mapped model. Its sources are random ids, or noise if the model takes samples. Its translations have
+// a forced length.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +62,7 @@ class ModelRunner {
   };
   void run_to_end(uint32_t computed_positions);
   int check(int status) const;
+  int store(uint32_t sentence);
 
   std::string path_;
   MappedFile file_;
@@ -72,6 +74,7 @@ class ModelRunner {
   std::unique_ptr<void, FreeDeleter> arena_;
   goldcrest_engine* engine_ = nullptr;
   std::vector<std::vector<int32_t>> sources_;  // [batch][source_tokens]
+  std::vector<std::vector<int16_t>> clips_;    // [batch] of samples that give source_tokens encoder rows
 };
 
 }  // namespace bench

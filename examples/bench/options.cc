@@ -16,7 +16,10 @@ void add_options(CommandLine& app, Arguments& arguments) {
   app.version("goldcrest-bench " GOLDCREST_VERSION);
   app.add_option("MODEL", settings.model, "a file that goldcrest-convert wrote");
   app.add_option("--source", settings.source_tokens, "source tokens of a sentence (32)")->check_range(1, 100000);
-  app.add_option("--target", settings.target_tokens, "target tokens of a sentence (64)")->check_range(1, 100000);
+  app.add_option("--target", settings.target_tokens, "target tokens of a sentence (64), or of a clip (3 a second)")
+      ->check_range(1, 100000);
+  app.add_option("--audio", arguments.audio_seconds, "seconds of sound of a clip, for models that take samples (10)")
+      ->check_range(0.1, 600.0);
   app.add_option("--beam-size,--beam", settings.beam_sizes, "beam sizes (1,4)")->comma_list()->check_range(1, 16);
   app.add_option("--batch", settings.batches, "sentences at a time (1,8,32)")->comma_list()->check_range(1, 256);
   app.add_option("--measure", arguments.measures, "which of open,speed,length,breakdown,bounds (all)")
@@ -47,7 +50,7 @@ void add_options(CommandLine& app, Arguments& arguments) {
       "memory\n"
       "  speed      tokens/s of every beam size with every batch, encoding also on its own\n"
       "  length     the cost of a target position in 20 and in 200 target tokens, batch 1\n"
-      "  breakdown  a greedy translation layer by layer; with one thread, each case of speed by kernel\n"
+      "  breakdown  a greedy translation layer by layer (not of sound); with one thread, each case of speed by kernel\n"
       "  bounds     how fast the threads' cores read memory, by size, and multiply; what that allows in each case of "
       "speed\n"
       "Each time has its spread: the range of its middle half over its median. Above 10 % a warning counts them.\n"
@@ -70,6 +73,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
     return ExitStatus(print_answer(kProgram, app.refuse("--against requires --measure speed")));
   arguments.source_given = app.option("--source")->count() > 0;
   arguments.target_given = app.option("--target")->count() > 0;
+  arguments.audio_given = app.option("--audio")->count() > 0;
   return {};
 }
 

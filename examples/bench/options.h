@@ -18,6 +18,8 @@ enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
 struct Arguments {
   Settings settings;
   bool source_given = false, target_given = false;
+  double audio_seconds = 10;
+  bool audio_given = false;
   std::vector<std::string> measures = {"open", "speed", "length", "breakdown", "bounds"};
   uint32_t threads = 1;
   bool json = false, list_kernels = false;

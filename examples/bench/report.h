@@ -24,6 +24,21 @@ std::string spread_warning(const Report& report);
 // it.
 constexpr int kSchemaVersion = 1;
 
+// Return which part of the machine's bound encoding and decoding reach: the bound's time over theirs. Take cases that
+// have a bound.
+inline double encode_share(const Case& measured) {
+  return measured.bound->encode.seconds() / measured.speed.encode.median_s;
+}
+inline double decode_share(const Case& measured, uint32_t target_tokens) {
+  const double decode_s = measured.speed.position_s * target_tokens;
+  return decode_s > 0 ? measured.bound->decode.seconds() / decode_s : 0;
+}
+
+// Returns the seconds of computing for a second of sound.
+inline double real_time_factor(const Settings& settings, const Speed& speed) {
+  return speed.run.median_s / (settings.audio_seconds * speed.batch);
+}
+
 std::string report_text(const Settings& settings, const Report& report);
 std::string report_json(const Settings& settings, const Report& report);  // README.md has its fields
 

@@ -38,7 +38,7 @@ Value record_json(const Record& record) {
   return json;
 }
 
-Value case_json(const Report& report, const Case& measured) {
+Value case_json(const Settings& settings, const Report& report, const Case& measured) {
   const Speed& speed = measured.speed;
   Value json = {{"beam_size", speed.beam_size},
                 {"batch", speed.batch},
@@ -49,6 +49,7 @@ Value case_json(const Report& report, const Case& measured) {
                 {"decode_tokens_per_s", speed.decode_tokens_per_s},
                 {"position_s", speed.position_s},
                 {"streamed_bytes_per_s", per_second(report.position_bytes, speed.position_s)}};
+  if (settings.audio_seconds > 0) json["real_time_factor"] = real_time_factor(settings, speed);
   if (measured.against) {
     json["against"] = {{"kernels", measured.against->kernels},
                        {"run", timing_json(measured.against->run)},
@@ -59,7 +60,9 @@ Value case_json(const Report& report, const Case& measured) {
     json["bound"] = {{"tokens_per_s", measured.bound->tokens_per_s},
                      {"share", speed.tokens_per_s / measured.bound->tokens_per_s},
                      {"encode", roofline_json(measured.bound->encode)},
-                     {"decode", roofline_json(measured.bound->decode)}};
+                     {"decode", roofline_json(measured.bound->decode)},
+                     {"encode_share", encode_share(measured)},
+                     {"decode_share", decode_share(measured, report.target_tokens)}};
   }
   if (measured.work) {
     json["kernels"] = {{"encode", record_json(measured.work->encode)}, {"decode", record_json(measured.work->decode)}};
@@ -167,10 +170,11 @@ std::string report_json(const Settings& settings, const Report& report) {
                 {"threads", report.threads},
                 {"source_tokens", settings.source_tokens},
                 {"target_tokens", settings.target_tokens},
+                {"audio_seconds", settings.audio_seconds},
                 {"seed", settings.seed},
                 {"streamed_bytes_per_position", report.position_bytes}};
   if (report.open) json["open"] = open_json(report, *report.open);
-  for (const Case& measured : report.cases) json["cases"].push_back(case_json(report, measured));
+  for (const Case& measured : report.cases) json["cases"].push_back(case_json(settings, report, measured));
   for (const LengthCost& cost : report.lengths) json["length"].push_back(length_json(cost));
   if (report.breakdown) json["breakdown"] = breakdown_json(*report.breakdown);
   if (report.machine) json["machine"] = machine_json(*report.machine);

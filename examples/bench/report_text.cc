@@ -59,6 +59,17 @@ void append_speeds(Text& text, const Report& report) {
   }
 }
 
+// Appends the seconds of computing for a second of sound.
+void append_sound(Text& text, const Settings& settings, const Report& report) {
+  text += format_text("\n{:.1f} s of sound, encoding included\n{:>6}{:>7}{:>12}{:>9}{:>18}\n", settings.audio_seconds,
+                      "beam", "batch", "ms", "spread", "real-time factor");
+  for (const Case& measured : report.cases) {
+    const Speed& speed = measured.speed;
+    text += format_text("{:>6}{:>7}{:>12.2f}{:>9}{:>18.4f}\n", speed.beam_size, speed.batch, speed.run.median_s * 1e3,
+                        percent(speed.run.spread), real_time_factor(settings, speed));
+  }
+}
+
 void append_comparisons(Text& text, const Report& report) {
   const std::string& theirs = report.cases[0].against->kernels;
   text += format_text("\n{} over {}, in turns\n{:>6}{:>7}{:>20}{:>20}{:>8}{:>9}\n", report.kernels, theirs, "beam",
@@ -75,21 +86,22 @@ void append_bounds(Text& text, const Report& report) {
   text += format_text(
       "\nwhat the machine allows: encoding and decoding, each the longer of its multiply-accumulates at the "
       "peak\nand its bytes at the speed of reading as much as one pass or position does\n"
-      "{:>6}{:>7}{:>16}{:>10}{:>9}  {:<32}{:<32}\n",
-      "beam", "batch", "bound tokens/s", "reached", "spread", "encoding us, bound (limit)",
-      "a position us, bound (limit)");
+      "{:>6}{:>7}{:>16}{:>10}{:>9}  {:<40}{:<40}\n",
+      "beam", "batch", "bound tokens/s", "reached", "spread", "encoding us, bound (limit), reached",
+      "a position us, bound (limit), reached");
   for (const Case& measured : report.cases) {
     if (!measured.bound) continue;
     const Speed& speed = measured.speed;
     const Bound& bound = *measured.bound;
     const double positions = report.target_tokens;
-    const auto part = [](double seconds, double bound_s, const char* limit) {
-      return format_text("{:.1f}, {:.1f} ({})", seconds * 1e6, bound_s * 1e6, limit);
+    const auto part = [](double seconds, const Roofline& limit, double parts, double share) {
+      return format_text("{:.1f}, {:.1f} ({}), {:.1f} %", seconds * 1e6, limit.seconds() / parts * 1e6, limit.limit(),
+                         100 * share);
     };
-    text += format_text("{:>6}{:>7}{:>16.0f}{:>8.1f} %{:>9}  {:<32}{:<32}\n", speed.beam_size, speed.batch,
+    text += format_text("{:>6}{:>7}{:>16.0f}{:>8.1f} %{:>9}  {:<40}{:<40}\n", speed.beam_size, speed.batch,
                         bound.tokens_per_s, 100 * speed.tokens_per_s / bound.tokens_per_s, percent(speed.run.spread),
-                        part(speed.encode.median_s, bound.encode.seconds(), bound.encode.limit()),
-                        part(speed.position_s, bound.decode.seconds() / positions, bound.decode.limit()));
+                        part(speed.encode.median_s, bound.encode, 1, encode_share(measured)),
+                        part(speed.position_s, bound.decode, positions, decode_share(measured, report.target_tokens)));
   }
 }
 
@@ -221,6 +233,7 @@ std::string report_text(const Settings& settings, const Report& report) {
   append_head(text, settings, report);
   if (report.open) append_open(text, report, *report.open);
   if (!report.cases.empty()) append_speeds(text, report);
+  if (!report.cases.empty() && settings.audio_seconds > 0) append_sound(text, settings, report);
   if (!report.cases.empty() && report.cases[0].against) append_comparisons(text, report);
   if (report.machine) append_machine(text, report, *report.machine);
   if (report.machine && !report.cases.empty()) append_bounds(text, report);

@@ -13,9 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "../support/messages.h"
 #include "figures.h"
-#include "options.h"
 #include "sources/messages/messages.h"
+#include "sources/messages/options.h"
 #include "spec/format_text.h"
 
 namespace predictions {
@@ -26,6 +27,34 @@ using goldcrest::converter::join_text;
 using goldcrest::converter::nearest;
 using goldcrest::converter::print_text;
 using Json = nlohmann::json;
+
+enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2 };
+
+struct Arguments {
+  std::string file;     // "-": standard input; empty if wants_table
+  std::string machine;  // whose predictions; empty: the machine that the file names
+  bool wants_table = false;
+};
+
+// Fills `arguments` from the command line. Returns an exit status if the program is to end: after printing help or the
+// version, or an error of the command line.
+std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
+  constexpr const char* kProgram = "goldcrest-predictions";
+  goldcrest::converter::CommandLine app(kProgram, "Prints the predictions for a machine next to its measurements.");
+  app.add_option("FILE", arguments.file,
+                 "JSON of goldcrest-bench --json, or the log of benchmark_firmware; -: standard input");
+  app.add_option("--machine", arguments.machine,
+                 "compare with the predictions for this machine if the file does not name it");
+  app.add_flag("--table", arguments.wants_table, "print all predictions as CSV (boards/predictions.csv)");
+  app.version("goldcrest-predictions " GOLDCREST_VERSION);
+  app.footer(
+      "Every prediction has a band; how both were made: examples/predictions/README.md.\n"
+      "Exit status: 0 done, 1 failed, 2 bad usage.");
+  if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
+  if (arguments.file.empty() && !arguments.wants_table)
+    return ExitStatus(print_answer(kProgram, app.refuse("FILE is required")));
+  return {};
+}
 
 constexpr int kSchemaVersion = 1;
 constexpr double kSameInstructions = 0.05;  // compilers differ by less

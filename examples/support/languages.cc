@@ -16,15 +16,19 @@ void add_code(void* context, const char* code, size_t code_bytes, int32_t) {
 
 std::string in_quotes(const std::string& text) { return '"' + goldcrest::converter::printable(text) + '"'; }
 
+// Describes what a user asked for: an option, what its value is, and how to see all values of a model.
+struct Asked {
+  const char *option, *kind, *lister;
+};
+
 // Returns, for example: --target-lang "de": the model's target languages are "fra", "ita"
-std::string refusal(const std::string& side, const std::string& asked, const std::vector<std::string>& found) {
+std::string refusal(const Asked& what, const std::string& asked, const std::vector<std::string>& found) {
   constexpr size_t kMostNamed = 12;
-  std::string text = "--" + side + "-lang " + in_quotes(asked) + ": the model's " + side + " language" +
+  std::string text = std::string(what.option) + " " + in_quotes(asked) + ": the model's " + what.kind +
                      (found.size() > 1 ? "s are " : " is ");
   if (found.size() == 1 && found[0].empty()) return text + "not stated";
   for (size_t i = 0; i < std::min(found.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + in_quotes(found[i]);
-  if (found.size() > kMostNamed)
-    text += " and " + std::to_string(found.size() - kMostNamed) + " more, which goldcrest-inspect lists";
+  if (found.size() > kMostNamed) text += " and " + std::to_string(found.size() - kMostNamed) + " more" + what.lister;
   return text + goldcrest::converter::guess(asked, found);
 }
 
@@ -42,11 +46,47 @@ std::string languages_problem(const void* model, size_t model_bytes, const std::
   goldcrest_info info = {};
   const int status = goldcrest_model_info(model, model_bytes, &info, nullptr);
   if (status < 0) return goldcrest_status_string(status);
-  if (!source.empty() && source != info.source_language) return refusal("source", source, {info.source_language});
+  if (!source.empty() && source != info.source_language)
+    return refusal({"--source-lang", "source language", ""}, source, {info.source_language});
   std::vector<std::string> targets = target_languages(model, model_bytes);
   if (targets.empty()) targets = {info.target_language};
   const bool is_known = target.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
-  return is_known ? "" : refusal("target", target, targets);
+  return is_known ? ""
+                  : refusal({"--target-lang", "target language", ", which goldcrest-inspect lists"}, target, targets);
+}
+
+std::string language_prompt(const void* model, size_t model_bytes, const std::string& language,
+                            std::vector<int32_t>* ids) {
+  ids->clear();
+  std::vector<std::string> codes;
+  std::vector<int32_t> entries;
+  goldcrest::DetokenizerView pieces = {};
+  const bool has_pieces = goldcrest::view_detokenizer(model, &pieces);
+  for (uint32_t id = 0; has_pieces && id < pieces.n_pieces; ++id) {
+    if (pieces.type[id] != static_cast<uint8_t>(goldcrest::PieceType::kControl)) continue;
+    const std::string text(pieces.text + pieces.text_offset[id], pieces.text + pieces.text_offset[id + 1]);
+    if (text.size() < 5 || text.compare(0, 2, "<|") != 0 || text.compare(text.size() - 2, 2, "|>") != 0) continue;
+    codes.push_back(text.substr(2, text.size() - 4));
+    entries.push_back(static_cast<int32_t>(id));
+  }
+  const goldcrest::GenerationView generation = goldcrest::view_generation(model);
+  const uint32_t n_chosen = generation.first_choices.n > 0 ? 1 : 0;
+  const uint32_t n_forced = generation.forced_first_id >= 0 ? 0 : generation.n_prompt - n_chosen;
+  const Asked what = {"--language", "language", ""};
+  if (codes.empty()) {
+    goldcrest_info info = {};
+    const int status = goldcrest_model_info(model, model_bytes, &info, nullptr);
+    if (status < 0) return goldcrest_status_string(status);
+    return language == info.target_language ? "" : refusal(what, language, {info.target_language});
+  }
+  const auto found = std::find(codes.begin(), codes.end(), language);
+  if (found == codes.end()) return refusal(what, language, codes);
+  ids->push_back(entries[static_cast<size_t>(found - codes.begin())]);
+  for (uint32_t i = 0; i < n_forced; ++i) {
+    const auto forced = static_cast<int32_t>(generation.forced_ids[i]);
+    if (std::find(entries.begin(), entries.end(), forced) == entries.end()) ids->push_back(forced);
+  }
+  return "";
 }
 
 std::vector<int32_t> source_end(const void* model) {

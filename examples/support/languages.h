@@ -19,6 +19,13 @@ std::vector<std::string> target_languages(const void* model, size_t model_bytes)
 std::string languages_problem(const void* model, size_t model_bytes, const std::string& source,
                               const std::string& target);
 
+// *ids <- the prompt with which a speech model writes in this language: the language's id, then what follows it in the
+// file's prompt; none if the model knows only this language. Returns a message if the model lacks the language.
+// Takes a model that goldcrest_model_info accepts.
+
+std::string language_prompt(const void* model, size_t model_bytes, const std::string& language,
+                            std::vector<int32_t>* ids);
+
 // Reads the ids that a model's sources end with.
 // Takes a model that goldcrest_model_info accepts. Returns nothing for a model that adds no ids to a source.
 

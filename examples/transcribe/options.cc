@@ -21,6 +21,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_option("--max-seconds", arguments.max_seconds,
                  "most seconds that the model hears at once: less takes less memory [the model's]")
       ->check_range(0.1, 600.0);
+  app.add_option("--language", arguments.language,
+                 "language of the speech, a code of the model's such as fr [the file's, or what a model hears]");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most tokens of a text (0: the model's)");
   Option* timestamps = app.add_flag(
       "--timestamps", [&arguments] { arguments.format = Format::kTimestamps; },
@@ -32,6 +34,9 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "a JSON object for each utterance, one a line: clip, begin and end in seconds, text");
   timestamps->excludes(srt)->excludes(json);
   srt->excludes(json);
+  app.add_flag("--live", arguments.live,
+               "standard input: while an utterance goes on, also print the words in which two runs over it agree")
+      ->excludes(srt);
   app.add_flag("--no-gate", arguments.no_gate, "transcribe silence and noise too; models write words into them");
   app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check_range(0, 64);
   app.add_option("--kernels", arguments.kernels, "force a kernel table by its name (an unknown one lists them)");
@@ -41,8 +46,13 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "Standard input is cut at pauses of 0.7 s, and each utterance gives its line as soon as it ends; so are clips "
       "with --timestamps, --srt and --json. Clips of another rate are refused with the command that converts them: a "
       "resampler of the user's choice does this better than one that is built in.\n"
-      "    arecord -q -f S16_LE -r 16000 | goldcrest-transcribe MODEL\n"
+      "    arecord -q -f S16_LE -r 16000 | goldcrest-transcribe MODEL --live\n"
+      "--live repeats the run every half second of sound, or less often, so that it takes at most half of the time. A "
+      "later run may change these words. A terminal shows them in the line that the utterance's text then replaces; "
+      "elsewhere they are a line that begins with \"... \", or with --json an object with \"partial\": true.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some clips failed.");
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
+  if (arguments.live && !arguments.clips.empty())
+    return ExitStatus(print_answer(kProgram, app.refuse("--live: reads standard input, so it takes no CLIP")));
   return {};
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-transcribe turns speech into text.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +20,48 @@ namespace {
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// The text of an utterance that goes on.
+class Preview {
+ public:
+  explicit Preview(const Arguments& arguments) : gate_(!arguments.no_gate) {}
+
+  // Runs over what the utterance has so far, if it has enough new sound. Returns the reason of a failure, or "".
+  std::string update(const UtteranceCutter& cutter, Transcriber* transcriber, Transcript* transcript) {
+    const uint32_t rate = transcriber->sample_rate();
+    const Utterance utterance = cutter.unfinished();
+    const std::vector<int16_t>& samples = utterance.samples;
+    if (samples.empty() || utterance.begin != begin_) {
+      begin_ = utterance.begin;
+      wanted_ = 0;
+      heard_.clear();
+      shown_.clear();
+    }
+    if (samples.size() < std::max<size_t>({1, wanted_, transcriber->min_samples()})) return "";
+    if (gate_ && !has_speech(samples.data(), samples.size(), rate)) return "";
+    const double before = transcriber->seconds();
+    std::string text;
+    const std::string problem = transcriber->transcribe(samples, &text);
+    // Sound that came while the model ran is twice that long before the next run.
+    const double pause = std::max(kPreviewSeconds, 2 * (transcriber->seconds() - before));
+    wanted_ = samples.size() + static_cast<size_t>(pause * rate);
+    const std::string agreed = agreed_words(heard_, text);
+    heard_ = text;
+    if (problem.empty() && agreed != shown_) {
+      shown_ = agreed;
+      transcript->show_partial(begin_, agreed);
+    }
+    return problem;
+  }
+
+ private:
+  static constexpr double kPreviewSeconds = 0.5;
+
+  bool gate_;
+  uint64_t begin_ = 0;
+  size_t wanted_ = 0;          // samples before the next run
+  std::string heard_, shown_;  // the last run's text; what is printed of it
 };
 
 // The work of the program after its options.
@@ -56,7 +101,8 @@ class Program {
     SampleReader reader;
     std::string problem = reader.open(file, transcriber_.sample_rate());
     if (problem.empty()) {
-      Transcript transcript(arguments_.format, transcriber_.sample_rate());
+      const bool rewrites = arguments_.live && isatty(STDOUT_FILENO) != 0;
+      Transcript transcript(arguments_.format, transcriber_.sample_rate(), rewrites);
       problem = hear(&reader, name, &transcript);
       transcript.end_clip(name);
     }
@@ -70,6 +116,7 @@ class Program {
     std::vector<int16_t> block(rate / 10);
     std::string problem;
     uint64_t n_samples = 0;
+    Preview preview(arguments_);
     for (bool more = true; more && problem.empty();) {
       const size_t n = reader->read(block.data(), block.size());
       more = n == block.size();
@@ -77,6 +124,7 @@ class Program {
       cutter.push(block.data(), n);
       if (!more) cutter.finish();
       problem = hear_finished(&cutter, name, transcript);
+      if (arguments_.live && more && problem.empty()) problem = preview.update(cutter, &transcriber_, transcript);
     }
     samples_ += n_samples;
     if (problem.empty()) problem = reader->problem();
@@ -102,7 +150,7 @@ class Program {
 
   void print_stats() const {
     const double heard = static_cast<double>(samples_) / transcriber_.sample_rate();
-    std::fprintf(stderr, "%s: %.1f s of sound in %.2f s", kProgram, heard, transcriber_.seconds());
+    std::fprintf(stderr, "%s: %.1f s of sound in %.3f s", kProgram, heard, transcriber_.seconds());
     if (heard > 0) std::fprintf(stderr, " (real-time factor %.3f)", transcriber_.seconds() / heard);
     std::fprintf(stderr, ", arena %llu bytes\n", static_cast<unsigned long long>(transcriber_.arena_bytes()));
   }

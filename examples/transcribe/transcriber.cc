@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "../support/languages.h"
 #include "../support/messages.h"
+#include "goldcrest/decoding.h"
 #include "goldcrest/speech.h"
 #include "spec/limits_problem.h"
 
@@ -41,7 +43,9 @@ std::string Transcriber::start() {
   if (info_.sample_rate == 0) return "the model takes no samples; goldcrest-translate runs models of text";
   if (!info_.has_detokenizer) return "the model has no detokenizer, so its tokens have no text";
   options_.limits.threads = pool_.threads();
-  problem = set_limits();
+  if (!options_.language.empty()) problem = language_prompt(model_.bytes(), model_.size(), options_.language, &prompt_);
+  options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
+  if (problem.empty()) problem = set_limits();
   if (!problem.empty()) return problem;
   goldcrest_config config = {};
   config.limits = options_.limits;
@@ -73,16 +77,31 @@ std::string Transcriber::warning() const {
          std::to_string(seconds) + " s";
 }
 
+// Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::run(const std::vector<int16_t>& samples, std::string* text) {
+  int status = goldcrest_begin_audio(engine_, samples.data(), samples.size());
+  if (status >= 0 && !prompt_.empty()) status = goldcrest_set_prefix(engine_, 0, prompt_.data(), prompt_.size(), 0);
+  if (status >= 0) status = goldcrest_run(engine_);
+  goldcrest_result result = {};
+  if (status >= 0) status = goldcrest_get_result(engine_, 0, 0, &result);
+  if (status < 0) return status;
+  goldcrest_text_state state = {};
+  char piece[4096];
+  for (uint32_t i = 0; i <= result.n_tokens; ++i) {
+    const size_t n = i < result.n_tokens ? 1 : 0;  // none: what waits in the state
+    const int64_t bytes = goldcrest_detokenize(engine_, &state, result.tokens + i, n, piece, sizeof piece);
+    if (bytes < 0) return bytes;
+    text->append(piece, static_cast<size_t>(bytes));
+  }
+  return GOLDCREST_OK;
+}
+
 std::string Transcriber::transcribe(const std::vector<int16_t>& samples, std::string* text) {
   const auto begin = std::chrono::steady_clock::now();
-  text->resize(1 << 12);
-  int64_t n = 0;
-  do {
-    text->resize(2 * text->size());
-    n = goldcrest_transcribe(engine_, samples.data(), samples.size(), text->data(), text->size());
-  } while (n == GOLDCREST_ERROR_TRUNCATED);
+  text->clear();
+  const int64_t status = run(samples, text);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  text->resize(n < 0 ? 0 : static_cast<size_t>(n));
+  if (status < 0) return fail(status);
   text->erase(0, text->find_first_not_of(' '));  // Whisper's texts begin with a space
-  return n < 0 ? fail(n) : "";
+  return "";
 }

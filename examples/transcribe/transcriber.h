@@ -14,6 +14,7 @@
 
 struct TranscriberOptions {
   std::string model, kernels;
+  std::string language;  // empty: the model's, or what it hears
   goldcrest_limits limits = {};
   double max_seconds = 0;  // 0: the model's
 };
@@ -34,7 +35,8 @@ class Transcriber {
   uint64_t arena_bytes() const { return arena_bytes_; }
   double seconds() const { return seconds_; }  // that the engine took
 
-  // *text <- what min_samples() to max_samples() samples say. Returns an empty string, or the reason of the failure.
+  // *text <- what min_samples() to max_samples() samples say. It adds to seconds(). Returns an empty string, or the
+  // reason of the failure.
   std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
 
  private:
@@ -44,12 +46,14 @@ class Transcriber {
 
   std::string fail(int64_t status) const;
   std::string set_limits();
+  int64_t run(const std::vector<int16_t>& samples, std::string* text);
 
   TranscriberOptions options_;
   MappedFile model_;
   ThreadPool pool_;
   std::unique_ptr<void, FreeDeleter> arena_;
   goldcrest_engine* engine_ = nullptr;
+  std::vector<int32_t> prompt_;  // of the language that the user chose
   goldcrest_info info_ = {};
   goldcrest_detail detail_ = {};
   uint64_t arena_bytes_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transcript.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "sources/values/json_text.h"
@@ -18,11 +19,52 @@ std::string subtitle_time(double seconds) {
   return text;
 }
 
+bool is_inside_character(const std::string& text, size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
+
+// Returns at most the last n bytes of a text, so that it fits on a line of a terminal.
+std::string tail_of(const std::string& text, size_t n) {
+  if (text.size() <= n) return text;
+  size_t at = text.size() - n;
+  while (is_inside_character(text, at)) ++at;
+  return "..." + text.substr(at);
+}
+
 }  // namespace
+
+std::string agreed_words(const std::string& a, const std::string& b) {
+  const auto ends = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  size_t n = static_cast<size_t>(ends.first - a.begin());
+  if (n == a.size() && n == b.size()) return a;
+  const auto is_end_of_word = [&](const std::string& text) { return n == text.size() || text[n] == ' '; };
+  if (a.find(' ') == a.npos && b.find(' ') == b.npos) {
+    while (n > 0 && (is_inside_character(a, n) || is_inside_character(b, n))) --n;
+  } else if (!is_end_of_word(a) || !is_end_of_word(b)) {
+    const size_t space = n == 0 ? a.npos : a.rfind(' ', n - 1);
+    n = space == a.npos ? 0 : space;
+  }
+  return a.substr(0, n);
+}
+
+void Transcript::show_partial(uint64_t begin, const std::string& text) {
+  constexpr size_t kMostShown = 72;
+  if (format_ == Format::kJson) {
+    const goldcrest::converter::Value object = {
+        {"begin", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}};
+    std::printf("%s\n", goldcrest::converter::write_json(object).c_str());
+  } else if (rewrites_) {
+    std::printf("\r%s\033[K", tail_of(text, kMostShown).c_str());
+  } else {
+    std::printf("... %s\n", text.c_str());
+  }
+  std::fflush(stdout);
+}
 
 void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const std::string& text) {
   const double first = static_cast<double>(begin) / sample_rate_;
   const double last = static_cast<double>(begin + n) / sample_rate_;
+  if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
   switch (format_) {
     case Format::kText:
       if (clip.empty()) {

@@ -8,9 +8,17 @@
 
 #include "options.h"
 
+// Returns the words with which both texts begin. Texts without spaces are compared by characters.
+std::string agreed_words(const std::string& a, const std::string& b);
+
 class Transcript {
  public:
-  Transcript(Format format, uint32_t sample_rate) : format_(format), sample_rate_(sample_rate) {}
+  // rewrites: standard output is a terminal, on which a partial text can be replaced.
+  Transcript(Format format, uint32_t sample_rate, bool rewrites)
+      : format_(format), sample_rate_(sample_rate), rewrites_(rewrites) {}
+
+  // Shows what is known of an utterance that goes on.
+  void show_partial(uint64_t begin, const std::string& text);
 
   // Prints the text of n samples of a clip from `begin` on. In Format::kText the texts of a clip become one line, but
   // those of standard input (an empty name) one each.
@@ -22,6 +30,7 @@ class Transcript {
  private:
   Format format_;
   uint32_t sample_rate_;
+  bool rewrites_;
   std::string line_;
   uint64_t n_subtitles_ = 0;
 };

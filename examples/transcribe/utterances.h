@@ -34,6 +34,9 @@ class UtteranceCutter {
   // Moves the next finished utterance into *utterance. Returns false if there is none yet.
   bool next(Utterance* utterance);
 
+  // Returns the utterance that has begun and not ended; without samples if there is none.
+  Utterance unfinished() const { return {begin_, speaks_ ? pending_ : std::vector<int16_t>()}; }
+
  private:
   void take_frame(const int16_t* samples);
   double noise() const;

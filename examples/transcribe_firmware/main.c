@@ -15,7 +15,15 @@ enum { kTextBytes = 512 };
 
 _Static_assert(MODEL_HEARD_STACK_BYTES <= 4096, "the engine's part of the stack");
 
-extern const int16_t clip[], clip_end[]; /* clip.S */
+/* The clip, samples of 16 bits, next to the model. */
+__asm__(
+    ".pushsection .model, \"a\", %progbits\n"
+    ".balign 4\n"
+    "clip: .incbin \"" GOLDCREST_CLIP
+    "\"\n"
+    "clip_end:\n"
+    ".popsection");
+extern const int16_t clip[], clip_end[];
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_HEARD_ARENA_BYTES];
 

@@ -70,26 +70,13 @@ goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
 goldcrest_run_student(prefix full size goldcrest_sizes -D GOLDCREST_PREFIX=ON)
 # Speech on the emulated Cortex-M55: a recorded random Moonshine, and a clip of a second.
 set(speech_options -D GOLDCREST_SPEECH=ON -D GOLDCREST_ROTARY=ON -D GOLDCREST_GATED=ON)
-add_executable(golden_speech golden_speech.cc)
-target_compile_definitions(golden_speech PRIVATE "GOLDCREST_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"")
-target_include_directories(golden_speech PRIVATE "${CMAKE_SOURCE_DIR}/engine" "${CMAKE_SOURCE_DIR}/tests" "${CMAKE_SOURCE_DIR}/converter")
-target_link_libraries(golden_speech PRIVATE goldcrest_test_support goldcrest_sources)
-goldcrest_warnings(golden_speech)
 set(speech "${CMAKE_BINARY_DIR}/tests/kernels/golden/speech")
-add_test(NAME golden_checkpoint_speech COMMAND golden_speech --make "${speech}")
-add_test(NAME golden_model_speech
-  COMMAND goldcrest-convert --quiet "${speech}" -o "${speech}.gcst" --max-seconds 1 --force-end)
-add_test(NAME golden_speech COMMAND golden_speech "${speech}.gcst" "${speech}.raw" "${speech}")
-set_tests_properties(golden_checkpoint_speech PROPERTIES LABELS fast FIXTURES_SETUP golden_checkpoint_speech)
-set_tests_properties(golden_model_speech PROPERTIES LABELS fast FIXTURES_REQUIRED golden_checkpoint_speech
-  FIXTURES_SETUP golden_model_speech)
-set_tests_properties(golden_speech PROPERTIES LABELS fast FIXTURES_REQUIRED golden_model_speech FIXTURES_SETUP golden_speech)
 add_test(NAME board_mps3-an547_speech COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" mps3-an547
   "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_speech" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
   "feature|size" "speech_test transcribe_firmware goldcrest_sizes" ${speech_options} -D GOLDCREST_TRANSCRIBE_MODEL=${speech}.gcst
   -D GOLDCREST_TRANSCRIBE_CLIP=${speech}.raw -D GOLDCREST_TRANSCRIBE_HEARD=${speech})
 set_tests_properties(board_mps3-an547_speech PROPERTIES LABELS fast
-  FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_speech" TIMEOUT 3600)
+  FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_speech" TIMEOUT 3600)
 # A real Moonshine, if the environment names one.
 add_test(NAME board_mps3-an547_real_speech COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/real_speech.sh"
   "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_real_speech" "${CMAKE_BINARY_DIR}" ${speech_options})
@@ -111,6 +98,7 @@ set_tests_properties(own_board PROPERTIES LABELS fast TIMEOUT 600)
 foreach(bits 64 32)
   add_test(NAME board_raspberry_pi_${bits} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/raspberry_pi.sh" ${bits}
     "${CMAKE_CURRENT_BINARY_DIR}/raspberry_pi_${bits}" "${CMAKE_BINARY_DIR}")
-  set_tests_properties(board_raspberry_pi_${bits} PROPERTIES LABELS fast FIXTURES_REQUIRED golden_hash_g2p TIMEOUT 1800
+  set_tests_properties(board_raspberry_pi_${bits} PROPERTIES LABELS fast
+    FIXTURES_REQUIRED "golden_hash_g2p;golden_hash_speech;golden_hash_speech_whisper" TIMEOUT 1800
     RESOURCE_LOCK raspberry_pi_${bits} COST 1000)
 endforeach()

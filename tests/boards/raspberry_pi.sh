@@ -52,7 +52,13 @@ while read -r command; do
 done < "$work/commands"
 [ "$n" -eq 9 ] || fail "$n commands, expected 9"
 
-for program in translate inspect bench; do
+# The random models of speech too.
+for task in speech speech_whisper; do
+  files=$build/tests/kernels/golden/$task
+  $emulator "$work/pi/goldcrest/golden_speech" --compare "$files.gcst" "$files.raw" "$files"
+done
+
+for program in translate inspect bench transcribe; do
   file="$work/pi/goldcrest/goldcrest-$program"
   if readelf -l "$file" | grep INTERP; then fail "$program is not static"; fi
   grep -q "Class: *ELF$bits\$" <<< "$(readelf -h "$file")" || fail "$program is not for $bits bits"

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.."
 mkdir -p "$work"
 "$build/converter/goldcrest-convert" --quiet "$GOLDCREST_MOONSHINE" -o "$work/speech.gcst" --max-seconds 2 --encoder-rows 4 \
   --beam 1 --force-end --budget arena=750000
-"$build/tests/boards/golden_speech" "$work/speech.gcst" "$GOLDCREST_MOONSHINE_CLIP" "$work/speech"
+"$build/tests/kernels/golden_speech" "$work/speech.gcst" "$GOLDCREST_MOONSHINE_CLIP" "$work/speech"
 bash tests/boards/run_board.sh mps3-an547 "$work/board" "$build/tests/kernels/golden" "$build/converter/goldcrest-convert" feature \
   "speech_test transcribe_firmware" -D GOLDCREST_TRANSCRIBE_MODEL="$work/speech.gcst" \
   -D GOLDCREST_TRANSCRIBE_CLIP="$GOLDCREST_MOONSHINE_CLIP" -D GOLDCREST_TRANSCRIBE_HEARD="$work/speech" -D GOLDCREST_SPEECH_TABLES=1 "$@"

@@ -26,10 +26,10 @@ inline int begin_to_hear(goldcrest_engine* engine, const int16_t* samples, size_
   return status < 0 ? status : goldcrest_begin_audio(engine, samples, n);
 }
 
-// Reads the result after GOLDCREST_DONE. Returns a status.
-inline int heard_result(const goldcrest_engine* engine, Heard& heard) {
+// Reads the result of a clip after GOLDCREST_DONE. Returns a status.
+inline int heard_result(const goldcrest_engine* engine, uint32_t sentence, Heard& heard) {
   goldcrest_result result = {};
-  const int status = goldcrest_get_result(engine, 0, 0, &result);
+  const int status = goldcrest_get_result(engine, sentence, 0, &result);
   if (status < 0) return status;
   goldcrest_text_state state = {};
   const int64_t n =

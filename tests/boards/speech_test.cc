@@ -47,7 +47,7 @@ bool hears(const char* kernels, size_t n_samples) {
   const uint64_t start = board_ticks();
   if (status >= 0) status = run_steps(engine, n_samples);
   const uint64_t instructions = instructions_since(start);
-  if (status >= 0) status = heard_result(engine, heard);
+  if (status >= 0) status = heard_result(engine, 0, heard);
   if (status < 0) {
     std::printf("%s: %s, %s\n", kernels, goldcrest_status_string(status), detail.message);
     return false;

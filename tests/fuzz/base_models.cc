@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "support/engine_fixture.h"
+#include "support/speech_model.h"
 #include "tokenizers/double_array_builder.h"
 #include "unit/model/hostile_file.h"
 #include "unit/text/damaged_tables.h"
@@ -232,6 +233,18 @@ const std::vector<ModelParts>& richer_models() {
     made.push_back(parts_of(wide_file()));
     made.push_back(parts_of(file_with_tokenizer(small_tokenizer(converter::TokenizerKind::kUnigram, false))));
     made.push_back(parts_of(file_with_tokenizer(small_tokenizer(converter::TokenizerKind::kBpe, true))));
+    return made;
+  }();
+  return models;
+}
+
+const std::vector<ModelParts>& speech_models() {
+  static const std::vector<ModelParts> models = [] {
+    std::vector<ModelParts> made;
+    for (OpenChoices options : tiny_speech_options()) {
+      options.half = made.empty() ? 16 : 0;  // rotary, in the first one
+      made.push_back(parts_of(speech_file(options)));
+    }
     return made;
   }();
   return models;

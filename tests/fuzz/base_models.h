@@ -21,6 +21,9 @@ const std::vector<ModelParts>& base_models();
 // Trained tokenizers, shortlists with all kinds of weights, and layers that threads share. These take longer.
 const std::vector<ModelParts>& richer_models();
 
+// Models that take samples, with and without a log-mel, or feature rows.
+const std::vector<ModelParts>& speech_models();
+
 // A model of one megabyte, so only few inputs use it.
 const ModelParts& large_model();
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/build_options.h"
-#include "fuzz/engine_misuse.h"
+#include "fuzz/engine_sounds.h"
 #include "goldcrest/check.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
@@ -30,29 +30,6 @@ using Memory = std::unique_ptr<GuardedBuffer<uint8_t>>;
 int64_t allow(int64_t status, std::initializer_list<int> errors, const char* function) {
   if (status < 0) require(std::find(errors.begin(), errors.end(), status) != errors.end(), function);
   return status;
-}
-
-// Mostly a small number, which fits.
-uint32_t limit(Script& script, uint32_t usual) { return script.one_in(16) ? script.word() : script.below(usual + 1); }
-
-goldcrest_limits choose_limits(Script& script) {
-  goldcrest_limits limits = {};
-  if (script.one_in(4)) return limits;
-  limits.max_source_tokens = limit(script, 4);
-  limits.max_source_bytes = limit(script, 16);
-  limits.max_target_tokens = limit(script, 4);
-  limits.beam_size = limit(script, 4);
-  limits.batch = limit(script, 3);
-  limits.n_best = limit(script, 2);
-  limits.encoder_rows = limit(script, 4);
-  limits.threads = limit(script, 3);
-  limits.inspection = limit(script, 3);
-  limits.alignment_layers = limit(script, 1);
-  limits.max_candidates = limit(script, 8);
-  limits.max_sampled = limit(script, 6);
-  if (limits.max_target_tokens <= 4 && limits.max_target_tokens > 1)
-    limits.max_prefix_tokens = limits.max_target_tokens - 1;
-  return limits;
 }
 
 void count_buffer(void* n, const goldcrest_buffer* buffer) {
@@ -201,9 +178,9 @@ class Calls {
   void call() {
     switch (script_.below(16)) {
       case 0:
-        return begin(goldcrest_begin, {kArgument, kTooLong, kRange}, "begin: errors");
+        return begin(goldcrest_begin, {kArgument, kTooLong, kRange, kUnsupported}, "begin: errors");
       case 1:
-        return begin(goldcrest_add, {kArgument, kTooLong, kRange, kState}, "add: errors");
+        return begin(goldcrest_add, {kArgument, kTooLong, kRange, kState, kUnsupported}, "add: errors");
       case 2:
         return begin_text(goldcrest_begin_text, {kArgument, kUnsupported, kTooLong, kCorrupt}, "begin_text");
       case 3:
@@ -231,7 +208,7 @@ class Calls {
       case 14:
         return self_test();
       default:
-        if (script_.one_in(4)) misuse_engine(engine_);
+        if (script_.one_in(4)) misuse_engine(engine_, hears());
         return goldcrest_reset(engine_);
     }
   }
@@ -245,8 +222,15 @@ class Calls {
 
   template <typename Function>
   void begin(Function store, std::initializer_list<int> errors, const char* function) {
-    const std::vector<int32_t> source = ids(info_.source_vocab_size);
-    allow(store(engine_, source.data(), source.size()), errors, function);
+    const bool fresh = store == goldcrest_begin;
+    if (hears() && !script_.one_in(16)) {
+      allow(sounds_.give(engine_, info_, script_, fresh),
+            {kArgument, kTooLong, kUnsupported, fresh ? kArgument : kState}, "begin_audio: errors");
+      return;
+    }
+    const std::vector<int32_t> source = ids(hears() ? 1 : info_.source_vocab_size);
+    const int64_t status = allow(store(engine_, source.data(), source.size()), errors, function);
+    require(hears() ? status < 0 : status != kUnsupported, "begin: only models that hear take no ids");
   }
   template <typename Function>
   void begin_text(Function store, std::initializer_list<int> errors, const char* function) {
@@ -256,6 +240,7 @@ class Calls {
 
   void step() {
     int32_t token = -1;
+    if (hears() && script_.one_in(32)) sounds_.change();
     for (uint32_t n = script_.below(8) + 1; n > 0; --n) {
       const int64_t status = allow(goldcrest_step(engine_, &token), {kState}, "step: errors");
       if (status == GOLDCREST_TOKEN) require_target(token);
@@ -278,6 +263,8 @@ class Calls {
     if (may_run()) allow(goldcrest_self_test(engine_, &detail_), {kSelfTest, kTooLong}, "self_test: errors");
   }
 
+  bool hears() const { return info_.sample_rate > 0 || info_.feature_channels > 0; }
+
   void require_target(int32_t id) const {
     require(id >= 0 && static_cast<uint32_t>(id) < info_.target_vocab_size, "a token in range");
   }
@@ -294,7 +281,8 @@ class Calls {
 
   void get_source() {
     const int32_t* source = nullptr;
-    const int64_t n = allow(goldcrest_get_source(engine_, script_.byte(), &source), {kArgument}, "get_source: errors");
+    const int64_t n = allow(goldcrest_get_source(engine_, script_.byte(), &source),
+                            {hears() ? kUnsupported : kArgument}, "get_source: errors");
     require(n <= int64_t{memory_.limits.max_source_tokens}, "get_source: ids within the limits");
     for (int64_t i = 0; i < n; ++i)
       require(source[i] >= 0 && static_cast<uint32_t>(source[i]) < info_.source_vocab_size, "a source id in range");
@@ -316,7 +304,8 @@ class Calls {
     const std::string_view text = script_.text();
     GuardedBuffer<char> out(script_.below(64));
     if (!may_run()) return;
-    const int64_t n = allow(goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
+    const int64_t n = allow(hears() ? sounds_.transcribe(engine_, info_, script_, out)
+                                    : goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
                             {kArgument, kUnsupported, kTooLong, kCorrupt, kTruncated}, "translate: errors");
     require(n < static_cast<int64_t>(out.size()) || n < 0, "translate: room for a terminator");
     if (n >= 0) require(out[static_cast<size_t>(n)] == '\0', "translate: a terminator");
@@ -389,6 +378,7 @@ class Calls {
   uint32_t n_runs_ = 0;
   int64_t n_visited_ = 0;
   Languages languages_;
+  Sounds sounds_;
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };

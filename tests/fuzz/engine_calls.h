@@ -6,11 +6,22 @@
 #include <span>
 
 #include "fuzz/script.h"
+#include "goldcrest/goldcrest.h"
 
 namespace goldcrest::test {
 
 // Plans the model's memory, starts an engine in it, and makes the calls of the script. If an engine would need too much
 // work or memory, only plans it. Returns whether an engine ran.
 bool call_engine(std::span<const uint8_t> model, Script& script);
+
+// Calls with wrong arguments (engine_misuse.cc): each is refused in every state of the engine.
+
+// Passes null pointers, and numbers outside of their enumeration. hears: the model takes sound, so it refuses all ids
+// and texts.
+void misuse_engine(goldcrest_engine* engine, bool hears);
+
+// Tries configurations that goldcrest_init refuses, made from a good one, and calls without an engine. Overwrites the
+// engine's memory.
+void misuse_init(const goldcrest_config& good);
 
 }  // namespace goldcrest::test

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fuzz/engine_misuse.h"
-
 #include <cfenv>
 #include <cstdlib>
 #include <iterator>
@@ -12,6 +10,7 @@
 #include "base/build_options.h"
 #include "base/crc32c.h"
 #include "fuzz/damaged_flash.h"
+#include "fuzz/engine_calls.h"
 #include "fuzz/script.h"
 #include "goldcrest/check.h"
 #include "goldcrest/inspection.h"
@@ -186,14 +185,17 @@ void misuse_backend(const goldcrest_config& good) {
 
 }  // namespace
 
-void misuse_engine(goldcrest_engine* engine) {
+void misuse_engine(goldcrest_engine* engine, bool hears) {
   const int32_t id = 0;
   const goldcrest_alignment alignment = {};
   goldcrest_text_state state = {};
   char text[4] = "a";
   float weight = 0;
-  refused(goldcrest_begin(engine, nullptr, 1));
-  refused(goldcrest_add(engine, &id, 0));
+  const auto refused_ids = [hears](int64_t status) {
+    require(status == (hears ? GOLDCREST_ERROR_UNSUPPORTED : GOLDCREST_ERROR_ARGUMENT), "bad ids are refused");
+  };
+  refused_ids(goldcrest_begin(engine, nullptr, 1));
+  refused_ids(goldcrest_add(engine, &id, 0));
   refused(goldcrest_begin_text(engine, nullptr, 1));
   refused(goldcrest_add_text(engine, nullptr, 1));
   refused(goldcrest_get_result(engine, 0, 0, nullptr));

@@ -38,6 +38,11 @@ if(GOLDCREST_GOLDEN_FOLDER)
       "${GOLDCREST_GOLDEN_FOLDER}/${task}.hash")
     set_tests_properties(golden_hash_${task} PROPERTIES LABELS fast)
   endforeach()
+  foreach(task speech speech_whisper)
+    set(files "${GOLDCREST_GOLDEN_FOLDER}/${task}")
+    add_test(NAME golden_hash_${task} COMMAND golden_speech --compare "${files}.gcst" "${files}.raw" "${files}")
+    set_tests_properties(golden_hash_${task} PROPERTIES LABELS fast)
+  endforeach()
   add_test(NAME golden_inspection_g2p COMMAND golden_inspection "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst"
     "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p.inspection")
   add_test(NAME golden_rules_g2p COMMAND golden_inspection --searches "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.gcst"

@@ -14,7 +14,7 @@ endforeach()
 
 # A small student with random weights and recurrent layers; a second one also has a shortlist and a limit by the
 # source's length.
-add_test(NAME golden_checkpoint_student COMMAND make_native_checkpoint "${golden}/student")
+add_test(NAME golden_checkpoint_student COMMAND make_golden_checkpoint student "${golden}/student")
 set_tests_properties(golden_checkpoint_student PROPERTIES LABELS fast FIXTURES_SETUP golden_checkpoint_student)
 foreach(student student student_listed)
   set(options --shortlist none)
@@ -56,3 +56,21 @@ add_test(NAME golden_hash_g2p_all COMMAND sh -c
   "'$<TARGET_FILE:golden_hash>' --all '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_all.hash'")
 set_tests_properties(golden_hash_g2p_all PROPERTIES LABELS full FIXTURES_REQUIRED golden_g2p
   FIXTURES_SETUP golden_hash_g2p_all)
+
+# Speech: recorded random models and a clip of a second. speech is a Moonshine, speech_whisper a Whisper.
+foreach(task speech speech_whisper)
+  set(family moonshine)
+  set(options --max-seconds 1 --force-end)
+  if(task STREQUAL "speech_whisper")
+    set(family whisper)
+    set(options "")
+  endif()
+  add_test(NAME golden_checkpoint_${task} COMMAND make_golden_checkpoint ${family} "${golden}/${task}")
+  add_test(NAME golden_model_${task}
+    COMMAND goldcrest-convert --quiet "${golden}/${task}" -o "${golden}/${task}.gcst" ${options})
+  add_test(NAME golden_hash_${task} COMMAND golden_speech "${golden}/${task}.gcst" "${golden}/${task}.raw" "${golden}/${task}")
+  set_tests_properties(golden_checkpoint_${task} PROPERTIES FIXTURES_SETUP golden_checkpoint_${task})
+  set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_REQUIRED golden_checkpoint_${task} FIXTURES_SETUP golden_${task})
+  set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task} FIXTURES_SETUP golden_hash_${task})
+  set_tests_properties(golden_checkpoint_${task} golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
+endforeach()

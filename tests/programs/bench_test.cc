@@ -199,6 +199,42 @@ TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
   EXPECT_FALSE(report["cases"][0].contains("kernels"));  // kernels are timed only on one thread
 }
 
+TEST(Bench, HearsClipsOfTheWantedLength) {
+  const Arguments brief = {"--seconds", "0", "--repetitions", "1", "--warm-ups", "0", "--beam", "2", "--batch", "3"};
+  const auto heard = [&](const std::string& family, Arguments arguments) {
+    arguments.insert(arguments.begin(), brief.begin(), brief.end());
+    arguments.insert(arguments.begin(), {random_speech_model(family), "--json"});
+    const Outcome outcome = bench(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  };
+  const Json report = heard("moonshine", {"--audio", "2", "--measure", "speed,bounds"}), measured = report["cases"][0];
+  EXPECT_EQ(report["source_tokens"], 82);  // rows of 2 s
+  EXPECT_EQ(report["target_tokens"], 6);   // 3 a second
+  EXPECT_EQ(report["audio_seconds"], 2.0);
+  EXPECT_DOUBLE_EQ(double{measured["real_time_factor"]}, double{measured["run"]["median_s"]} / 6);
+  EXPECT_DOUBLE_EQ(double{measured["bound"]["encode_share"]},
+                   double{measured["bound"]["encode"]["seconds"]} / double{measured["encode"]["median_s"]});
+  EXPECT_GT(double{measured["bound"]["decode"]["seconds"]}, 0);
+  // A window of a second, and a prompt that no length counts.
+  const Json window = heard("whisper", {"--audio", "0.5", "--target", "4"});
+  EXPECT_EQ(window["source_tokens"], 50);
+  EXPECT_FALSE(window.contains("breakdown"));
+  EXPECT_TRUE(window.contains("open"));
+  Arguments table = brief;
+  table.insert(table.begin(), {random_speech_model("moonshine"), "--measure", "speed,bounds"});
+  EXPECT_TRUE(has(bench(table).out, "10.0 s of sound, encoding included"));
+  const std::string model = random_speech_model("moonshine");
+  const auto refuse = [&](const Arguments& arguments, const std::string& message) {
+    const Outcome outcome = bench(arguments);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(has(outcome.err, message)) << outcome.err;
+  };
+  refuse({model, "--source", "3"}, "--source: the model takes samples; use --audio");
+  refuse({model, "--audio", "60"}, "--audio: the model hears at most 30 s at once");
+  refuse({converted_model("g2p"), "--audio", "2"}, "--audio: the model takes no samples");
+}
+
 TEST(Bench, TellsTheSpreadOfEveryTime) {
   const Json report = bench_json({"--beam", "2", "--batch", "3"});
   size_t n = 0;

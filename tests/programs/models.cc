@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "convert/support/sample_folder.h"
 #include "spec/format_text.h"
 #include "support/temporary_folder.h"
 
@@ -22,6 +23,7 @@ const std::filesystem::path kRoot = GOLDCREST_SOURCE_DIR;
 
 std::filesystem::path convert_program() { return GOLDCREST_CONVERT_PROGRAM; }
 std::filesystem::path translate_program() { return GOLDCREST_TRANSLATE_PROGRAM; }
+std::filesystem::path transcribe_program() { return GOLDCREST_TRANSCRIBE_PROGRAM; }
 std::filesystem::path inspect_program() { return GOLDCREST_INSPECT_PROGRAM; }
 
 Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
@@ -40,6 +42,18 @@ nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments o
 Outcome translate(const std::string& task, Arguments options, const std::string& input, Output output) {
   options.insert(options.begin(), converted_model(task));
   return run(translate_program(), options, {.input = input, .output = output});
+}
+
+std::string random_speech_model(const std::string& family, const Arguments& options) {
+  static const PackedFolders checkpoints(recorded("speech.json"));
+  static const TemporaryFolder models;
+  std::string name = family;
+  for (const std::string& option : options) name += option;
+  const std::filesystem::path path = models / (name + ".gcst");
+  Arguments all = {"-o", path.string()};
+  all.insert(all.end(), options.begin(), options.end());
+  EXPECT_EQ(convert(checkpoints.path() / family, all).status, 0) << name;
+  return path.string();
 }
 
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }

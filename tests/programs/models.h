@@ -15,6 +15,7 @@ namespace goldcrest::test {
 // The programs of this build.
 std::filesystem::path convert_program();
 std::filesystem::path translate_program();
+std::filesystem::path transcribe_program();
 std::filesystem::path inspect_program();
 
 // Runs the converter on a checkpoint, quietly.
@@ -31,6 +32,9 @@ std::filesystem::path validation_file(const std::string& task);  // sources with
 
 // Returns a shipped checkpoint's model, which each test program converts once, with default options.
 const std::filesystem::path& converted_model(const std::string& task);
+
+// Returns the path of the model of a recorded random checkpoint, "moonshine" or "whisper".
+std::string random_speech_model(const std::string& family, const Arguments& options = {});
 
 // One validation source with the float32 results of the training framework.
 struct GoldenLine {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of goldcrest-transcribe without a model: WAV files, raw samples, the gate, the cuts at pauses.
+// goldcrest-transcribe. Its parts without a model: WAV files, raw samples, the gate, the cuts at pauses, words of two
+// runs. The program itself with small random models.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "programs/models.h"
 #include "support/rng.h"
 #include "transcribe/sample_reader.h"
+#include "transcribe/transcript.h"
 #include "transcribe/utterances.h"
 
 namespace goldcrest::test {
@@ -227,6 +231,100 @@ TEST(Cutter, ALongClipIsCutWhereItIsQuietAndNothingIsLost) {
     }
     EXPECT_EQ(joined, samples);
   }
+}
+
+TEST(AgreedWords, AreWholeWordsOrCharacters) {
+  EXPECT_EQ(agreed_words("", "Ask not"), "");
+  EXPECT_EQ(agreed_words("Ask not", "Ask not"), "Ask not");
+  EXPECT_EQ(agreed_words("Ask not", "Ask not what"), "Ask not");
+  EXPECT_EQ(agreed_words("Ask not", "Ask nothing"), "Ask");
+  EXPECT_EQ(agreed_words("Ask not.", "Ask not what"), "Ask");
+  EXPECT_EQ(agreed_words("As not", "Ask not"), "");
+  EXPECT_EQ(agreed_words("So, as not", "So, ask not"), "So,");
+  EXPECT_EQ(agreed_words("\u6771\u4eac", "\u6771\u4eb0"), "\u6771");  // they differ in the last byte
+  EXPECT_EQ(agreed_words("\u6771", "\u6771\u4eb0"), "\u6771");
+}
+
+const std::string kClip = GOLDCREST_SOURCE_DIR "/tests/data/speech/ask.wav";
+
+std::string transcribe(const std::string& model, Arguments options, const std::string& input = "") {
+  options.insert(options.begin(), model);
+  const Outcome outcome = run(transcribe_program(), options, {.input = input});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return outcome.out;
+}
+
+TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
+  const std::string open = random_speech_model("whisper");
+  std::vector<std::string> texts;
+  for (const char* code : {"en", "fr", "haw"}) {
+    const std::string fixed = random_speech_model("whisper", {"--language", code});
+    texts.push_back(transcribe(fixed, {kClip}));
+    EXPECT_EQ(transcribe(open, {kClip, "--language", code}), texts.back()) << code;
+    EXPECT_EQ(transcribe(fixed, {kClip, "--language", "en"}), texts[0]) << code;
+  }
+  EXPECT_NE(texts[0], texts[1]);
+  const Outcome unknown = run(transcribe_program(), {open, kClip, "--language", "fx"});
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_TRUE(has(unknown.err, R"(--language "fx": the model's languages are "en", "fr", "haw"; did you mean "fr"?)"));
+  const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--language", "fr"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_TRUE(has(none.err, R"(--language "fr": the model's language is not stated)"));
+}
+
+// Two utterances, as a microphone's program writes them.
+std::string spoken_twice() {
+  const std::string clip = read_file(kClip).substr(44), silence(32000, '\0');
+  return silence + clip + silence + clip + silence;
+}
+
+TEST(Transcribe, LiveTextEndsAsTheUsualOne) {
+  for (const char* family : {"moonshine", "whisper"}) {
+    const std::string model = random_speech_model(family);
+    const std::string usual = transcribe(model, {}, spoken_twice());
+    EXPECT_GE(lines_of(usual).size(), 2u) << family;
+    std::string finals;
+    size_t n_partial = 0;
+    for (const std::string& line : lines_of(transcribe(model, {"--live"}, spoken_twice()))) {
+      line.starts_with("... ") ? void(++n_partial) : void(finals += line + "\n");
+    }
+    EXPECT_EQ(finals, usual) << family;
+    size_t n_objects = 0;
+    for (const std::string& line : lines_of(transcribe(model, {"--live", "--json"}, spoken_twice())))
+      n_objects += nlohmann::json::parse(line).contains("partial") ? 1 : 0;
+    EXPECT_EQ(n_objects, n_partial) << family;
+  }
+  EXPECT_EQ(transcribe(random_speech_model("moonshine"), {"--live"}, std::string(64000, '\0')), "");
+  EXPECT_EQ(run(transcribe_program(), {"model", "clip.wav", "--live"}).status, 2);
+  EXPECT_EQ(run(transcribe_program(), {"model", "--srt", "--live"}).status, 2);
+}
+
+TEST(Transcribe, AllFormatsHaveTheSameUtterances) {
+  const std::string model = random_speech_model("moonshine");
+  std::vector<std::string> texts = lines_of(transcribe(model, {}, spoken_twice()));
+  std::string times, subtitles;
+  size_t n = 0;
+  const auto clock = [](double seconds) {
+    char text[40];
+    std::snprintf(text, sizeof text, "00:00:%06.3f", seconds);
+    text[8] = ',';
+    return std::string(text);
+  };
+  for (const std::string& line : lines_of(transcribe(model, {"--json"}, spoken_twice()))) {
+    const nlohmann::json object = nlohmann::json::parse(line);
+    const double begin = object.at("begin"), end = object.at("end");
+    const std::string text = object.at("text");
+    ASSERT_LT(n, texts.size());
+    EXPECT_EQ(text, texts[n++]);
+    EXPECT_TRUE(begin < end && end < 8) << begin << " " << end;
+    char both[60];
+    std::snprintf(both, sizeof both, "[%.2f --> %.2f] ", begin, end);
+    times += both + text + "\n";
+    subtitles += std::to_string(n) + "\n" + clock(begin) + " --> " + clock(end) + "\n" + text + "\n\n";
+  }
+  EXPECT_EQ(n, texts.size());
+  EXPECT_EQ(transcribe(model, {"--timestamps"}, spoken_twice()), times);
+  EXPECT_EQ(transcribe(model, {"--srt"}, spoken_twice()), subtitles);
 }
 
 }  // namespace

@@ -318,7 +318,7 @@ GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const go
 /* Starts over with one source of n ids in [0, source_vocab_size), with an end token if the model expects one. Only
  * stores them. Discards all earlier results. Returns the source's index, 0.
  * Errors: ERROR_ARGUMENT (engine or source null; n is 0), ERROR_TOO_LONG (n above limits.max_source_tokens),
- * ERROR_TOKEN_RANGE (detail.index: which id). */
+ * ERROR_TOKEN_RANGE (detail.index: which id), ERROR_UNSUPPORTED (the model takes sound). */
 GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
 
 /* The same with UTF-8 text, which the file's tokenizer reads. Needs limits.max_source_bytes. See goldcrest/languages.h.
@@ -333,7 +333,7 @@ GOLDCREST_MUST_CHECK int goldcrest_add(goldcrest_engine *engine, const int32_t *
 GOLDCREST_MUST_CHECK int goldcrest_add_text(goldcrest_engine *engine, const char *text, size_t text_bytes);
 
 /* *source <- the ids of a stored source, including its end token. They stay in the arena until the next begin. Returns
- * their number. Errors: ERROR_ARGUMENT (engine or source null; no such sentence). */
+ * their number. Errors: ERROR_ARGUMENT (engine or source null; no such sentence), ERROR_UNSUPPORTED (it is sound). */
 GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence,
                                               const int32_t **source);
 

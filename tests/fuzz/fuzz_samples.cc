@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a clip of goldcrest-transcribe: a WAV file, or raw samples. It is refused with a reason, or it gives no
+// more samples than it has, and says so if some are missing.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "examples/transcribe/sample_reader.h"
+#include "fuzz/script.h"
+
+namespace goldcrest::test {
+namespace {
+
+constexpr uint32_t kRate = 16000;
+
+std::string number(uint32_t value, size_t n) {
+  std::string bytes;
+  for (size_t i = 0; i < n; ++i) bytes += static_cast<char>(value >> 8 * i);
+  return bytes;
+}
+
+std::string chunk(const char* tag, const std::string& content, Script& script) {
+  const uint32_t n = script.one_in(8) ? script.word() : static_cast<uint32_t>(content.size());
+  return tag + number(n, 4) + content;
+}
+
+// A WAV file that is nearly right, or any bytes.
+std::string file_bytes(Script& script) {
+  if (script.one_in(4)) return std::string(script.rest());
+  const uint32_t channels = script.one_in(8) ? script.half() : 1 + script.below(3);
+  const uint32_t kind = script.one_in(4) ? 0xFFFE : script.one_in(8) ? script.half() : 1;
+  std::string format = number(kind, 2) + number(channels, 2) + number(script.one_in(8) ? script.word() : kRate, 4) +
+                       number(kRate * 2 * channels, 4) + number(script.one_in(8) ? script.half() : 2 * channels, 2) +
+                       number(script.one_in(8) ? script.half() : 16, 2);
+  format += script.text_of(script.below(40));
+  std::string file = "RIFF" + number(script.word(), 4) + "WAVE";
+  if (script.one_in(4)) file += chunk("LIST", std::string(script.text()), script);
+  if (!script.one_in(16)) file += chunk("fmt ", format, script);
+  if (script.one_in(8)) file += chunk("fact", std::string(script.text()), script);
+  return file + chunk("data", std::string(script.rest()), script);
+}
+
+}  // namespace
+}  // namespace goldcrest::test
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
+  using namespace goldcrest::test;
+  Script script(bytes, n);
+  std::string file = file_bytes(script);
+  struct Close {
+    void operator()(std::FILE* opened) const { std::fclose(opened); }
+  };
+  const std::unique_ptr<std::FILE, Close> opened(fmemopen(file.data(), file.size() + (file.empty() ? 1 : 0), "rb"));
+  if (!opened) return 0;
+  SampleReader reader;
+  if (!reader.open(opened.get(), kRate).empty()) return 0;
+  size_t n_read = 0;
+  const size_t block_size = 1 + n % 7;
+  std::vector<int16_t> block(block_size);
+  for (size_t found = block_size; found == block_size; n_read += found) {
+    found = reader.read(block.data(), block_size);
+    require(found <= block_size, "read: no more samples than asked for");
+    require(n_read <= file.size(), "read: no more samples than bytes");
+  }
+  require(reader.read(block.data(), block_size) == 0, "read: nothing behind the end");
+  return 0;
+}

