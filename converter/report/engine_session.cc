@@ -6,14 +6,17 @@
 #include "base/hash.h"
 #include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
+#include "goldcrest/languages.h"
 #include "goldcrest/speech.h"
 #include "math/deterministic_math.h"
+#include "model/model_view.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
 
 namespace goldcrest::converter {
 
-EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
+EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file)
+    : model_(model) {
   check(goldcrest_model_info(model.data(), model.size(), &info_, &detail_), file);
   check(goldcrest_plan_memory(model.data(), model.size(), &limits, &memory_, nullptr, nullptr, &detail_), file);
   arena_.resize(memory_.arena_bytes + kAlignment);
@@ -42,6 +45,25 @@ void EngineSession::check(int64_t status, const std::string& context) const {
 
 void EngineSession::set_search(const goldcrest_search& search) {
   check(goldcrest_set_search(engine_, &search), "search");
+}
+
+bool EngineSession::choose_languages(size_t line) {
+  LanguagesView table;
+  if (!view_languages(model_.data(), &table)) return false;
+  const auto first_of = [](const IdList& side, uint32_t from) {
+    while (side.ids[from % side.n] == kNoId) ++from;
+    return from % side.n;
+  };
+  const auto name_of = [&](const IdList& side, uint32_t by_default) {
+    if (side.n == 0) return static_cast<const char*>(nullptr);
+    return view_language_code(model_.data(), by_default != UINT32_MAX ? by_default : first_of(side, 0));
+  };
+  const bool is_forced = table.target_place == goldcrest::LanguagePlace::kForcedFirst;
+  if (is_forced) table.default_target = first_of(table.target, static_cast<uint32_t>(line));
+  check(goldcrest_set_languages(engine_, name_of(table.source, table.default_source),
+                                name_of(table.target, table.default_target)),
+        "languages");
+  return is_forced;
 }
 
 std::vector<int32_t> EngineSession::encode(const std::string& text) {
@@ -161,6 +183,7 @@ std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const
   const auto run = [&](const std::vector<int32_t>& source, uint32_t flags) {
     SelfTestLine line;
     line.source = {source.begin(), source.end()};
+    line.is_forced = session.choose_languages(lines.size());
     const auto begin = [&](goldcrest_engine* engine) { return goldcrest_begin(engine, source.data(), source.size()); };
     if (run_line(session, flags, begin, line)) lines.push_back(std::move(line));
   };

@@ -54,6 +54,8 @@ struct goldcrest_engine {
   uint32_t language;  // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;
   goldcrest_sampling sampling;  // search.sampling points here, or is null
+  // Indices into the file's table, for the next sources; kNoEntry: none is chosen. Only with GOLDCREST_LANGUAGES.
+  uint32_t source_language, target_language;
 };
 
 namespace goldcrest {
@@ -76,6 +78,9 @@ int open_source(goldcrest_engine* engine, bool fresh);
 
 // Appends a sentence of n rows, whose source is stored. Returns its index.
 int append_sentence(goldcrest_engine& engine, uint32_t n);
+
+// Chooses the defaults of the file's table of languages.
+void take_default_languages(goldcrest_engine& engine);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);

@@ -174,6 +174,7 @@ extern "C" {
   made->model_bytes = config->model_bytes;
   made->step_size = config->step_size;
   made->language = kNoEntry;
+  if constexpr (kHasLanguages) take_default_languages(*made);
   made->detail = detail;
   made->magic = kEngineMagic;
   *engine = made;

@@ -15,6 +15,14 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
   return kHasPrompt && engine.runtime.generation.forced_first_id < 0 ? engine.runtime.generation.n_prompt : 0;
 }
 
+// Returns the language of a line: the forced first token, or the file's start token.
+[[maybe_unused, gnu::cold]] uint32_t language_of(const GenerationView& generation, const SelfTestView& line) {
+  const uint32_t id = line.is_forced ? line.target[0] : generation.decoder_start_id;
+  uint32_t i = 0;
+  while (i < generation.target_languages.n && generation.target_languages.ids[i] != id) ++i;
+  return i;
+}
+
 // Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
 [[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
   search->max_target_tokens = line.n_target - uncounted_tokens(*engine);
@@ -22,6 +30,7 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
     search->flags = GOLDCREST_SEARCH_HASH_LOGITS | (line.shortlist ? 0 : GOLDCREST_SEARCH_ALL_OUTPUTS);
   }
   GOLDCREST_TRY(goldcrest_set_search(engine, search));
+  if constexpr (kHasLanguages) engine->target_language = language_of(engine->runtime.generation, line);
   if (kHasFrontend && line.samples != nullptr) {
     GOLDCREST_TRY(goldcrest_begin_audio(engine, line.samples, line.n_source));
   } else {
@@ -105,7 +114,9 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   engine_clear(*engine);
   [[maybe_unused]] const goldcrest_sampling* const sampling = engine->search.sampling;
   if constexpr (kHasSampling) engine->search.sampling = nullptr;
+  [[maybe_unused]] const uint32_t language = engine->target_language;
   const int status = run_lines(engine, detail);
+  if constexpr (kHasLanguages) engine->target_language = language;
   if constexpr (kHasSampling) engine->search.sampling = sampling;
   engine->options = options;
   engine_clear(*engine);

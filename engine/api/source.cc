@@ -20,6 +20,8 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
   if constexpr (kHasPrompt) engine.buffers.sentences[batch.n_sentences].prefix = {};
+  if constexpr (kHasLanguages)
+    engine.buffers.sentences[batch.n_sentences].language = static_cast<uint16_t>(engine.target_language);
   if constexpr (kHasSampling) {
     const SentenceView view = sentence_view(engine.buffers, batch.n_sentences);
     if (view.samples != nullptr) view.samples->stream = batch.n_sentences;
@@ -42,6 +44,24 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 
 namespace {
 
+// Returns ERROR_STATE if a language that acts on a source is not chosen: for a text each side that the table has, for
+// ids the target's first or start token.
+[[maybe_unused, gnu::cold]] int check_languages(const goldcrest_engine& engine, const LanguagesView& languages,
+                                                bool is_text) {
+  const bool lacks_source = is_text && languages.source.n > 0 && engine.source_language == kNoEntry;
+  const bool needs_target = languages.target.n > 0 && (is_text || !languages.target_is_before());
+  if (!lacks_source && (!needs_target || engine.target_language != kNoEntry)) return GOLDCREST_OK;
+  return fail(engine.detail, GOLDCREST_ERROR_STATE,
+              "languages: the model has several and no default; call goldcrest_set_languages first");
+}
+
+// Writes the ids of the languages at `place` of a text to *ids and moves it behind them.
+[[maybe_unused, gnu::cold]] void put_languages(const goldcrest_engine& engine, const LanguagesView& languages,
+                                               LanguagePlace place, int32_t** ids) {
+  if (languages.source_place == place) *(*ids)++ = static_cast<int32_t>(languages.source.ids[engine.source_language]);
+  if (languages.target_place == place) *(*ids)++ = static_cast<int32_t>(languages.target.ids[engine.target_language]);
+}
+
 [[gnu::cold]] int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
@@ -55,6 +75,10 @@ namespace {
   for (size_t i = 0; i < n; ++i) {
     GOLDCREST_REQUIRE(source[i] >= 0 && static_cast<uint32_t>(source[i]) < vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
                       "source: id outside the vocabulary", static_cast<int32_t>(i));
+  }
+  if constexpr (kHasLanguages) {
+    LanguagesView languages;
+    if (view_languages(engine->runtime.file, &languages)) GOLDCREST_TRY(check_languages(*engine, languages, false));
   }
   GOLDCREST_TRY(open_source(engine, fresh));
   memmove(next_ids(*engine), source, n * sizeof *source);
@@ -70,18 +94,24 @@ namespace {
                     "text: the engine was planned for token ids only (limits.max_source_bytes is 0)", -1);
   GOLDCREST_REQUIRE(text_bytes <= limits.max_source_bytes, GOLDCREST_ERROR_TOO_LONG,
                     "text: more bytes than limits.max_source_bytes", static_cast<int32_t>(limits.max_source_bytes));
+  LanguagesView languages = {};
+  if constexpr (kHasLanguages) {
+    if (view_languages(engine->runtime.file, &languages)) GOLDCREST_TRY(check_languages(*engine, languages, true));
+  }
   GOLDCREST_TRY(open_source(engine, fresh));
   TokenizerView tokenizer;
   if (!view_tokenizer(engine->runtime.file, &tokenizer))
     return GOLDCREST_ERROR_UNSUPPORTED;  // cannot be: limits were checked
   const GenerationView& generation = engine->runtime.generation;
-  const uint32_t around = generation.n_prefix + generation.n_suffix;
+  uint32_t around = generation.n_prefix + generation.n_suffix;
+  if constexpr (kHasLanguages) around += (languages.source.n > 0 ? 1 : 0) + (languages.target_is_before() ? 1 : 0);
   const char* const too_many = "text: more tokens than limits.max_source_tokens";
   const int32_t limit = static_cast<int32_t>(limits.max_source_tokens);
   GOLDCREST_REQUIRE(around <= limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG, too_many, limit);
 
   int32_t* ids = next_ids(*engine);
   for (uint32_t i = 0; i < generation.n_prefix; ++i) *ids++ = static_cast<int32_t>(generation.source_prefix[i]);
+  if constexpr (kHasLanguages) put_languages(*engine, languages, LanguagePlace::kBeforeText, &ids);
   const ScratchSize scratch = tokenizer_scratch(tokenizer.kind);
   TokenizeArgs args = {};
   args.view = &tokenizer;
@@ -97,6 +127,7 @@ namespace {
     return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);
   ids += n;
   for (uint32_t i = 0; i < generation.n_suffix; ++i) *ids++ = static_cast<int32_t>(generation.source_suffix[i]);
+  if constexpr (kHasLanguages) put_languages(*engine, languages, LanguagePlace::kBehindText, &ids);
   const uint32_t total = static_cast<uint32_t>(n) + around;
   GOLDCREST_REQUIRE(total > 0, GOLDCREST_ERROR_ARGUMENT, "text: no token at all", -1);
   return append_sentence(*engine, total);

@@ -24,7 +24,8 @@ struct Hypothesis {
 };
 
 struct SentenceState {
-  uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
+  uint16_t n_live;    // hypotheses still growing; 0: the sentence is done
+  uint16_t language;  // of its target, in the file's table; set before the search starts
   uint16_t n_finished;
   uint16_t first_row;     // of its live hypotheses in the current step
   uint32_t n_candidates;  // in its shortlist; 0: its outputs are the whole vocabulary

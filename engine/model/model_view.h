@@ -76,6 +76,7 @@ struct IdList {
   const uint32_t* ids;  // [n]
   uint32_t n;
 };
+constexpr uint32_t kNoId = UINT32_MAX;
 
 // Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
 struct GenerationView {
@@ -95,6 +96,21 @@ struct GenerationView {
   const uint32_t* forced_ids;   // behind the first choice
   IdList first_suppressed_ids;  // right behind the prompt
   uint32_t n_prompt;            // ids: the forced first id, or the first choice and the forced ids
+  // With a table of languages whose target is the forced first or the start token; else n is 0. Index: the language.
+  IdList target_languages;
+  bool starts_with_language;
+};
+
+// Where the language of a source, or of its target, acts.
+enum class LanguagePlace : uint8_t { kNowhere, kBeforeText, kBehindText, kForcedFirst, kStart };
+
+// The table of languages of a file. Both lists have kNoId where a language is not one of that side.
+struct LanguagesView {
+  IdList source, target;  // n: the number of languages; 0 if the place is kNowhere
+  LanguagePlace source_place, target_place;
+  uint32_t default_source, default_target;  // UINT32_MAX: none
+
+  bool target_is_before() const { return target_place == LanguagePlace::kBeforeText; }
 };
 
 // The shortlist of a file. Ids of the target are uint16 or uint32.
@@ -106,7 +122,6 @@ struct ShortlistView {
   uint32_t n_always, n_source_ids, n_ngrams, max_ngram;
   bool wide_ids;  // uint32
 };
-constexpr uint32_t kNoId = UINT32_MAX;
 constexpr bool has_wide_ids(uint32_t vocab_size) { return vocab_size > 65536; }
 
 // One line of the file's self-test.
@@ -117,6 +132,7 @@ struct SelfTestView {
   uint32_t n_source, n_target;
   uint64_t hash;
   bool shortlist;  // among the source's candidates only
+  bool is_forced;  // the first id of target is a language
 };
 
 // These functions trust the file: call validate_model first.
@@ -132,5 +148,7 @@ void view_info(const void* model, size_t model_bytes, goldcrest_info* info);
 bool view_tokenizer(const void* model, TokenizerView* view);      // false: the file has none
 bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the file has none
 bool view_shortlist(const void* model, ShortlistView* view);      // false: file or build has none
+bool view_languages(const void* model, LanguagesView* view);      // false: file or build has none
+const char* view_language_code(const void* model, uint32_t language);
 
 }  // namespace goldcrest

@@ -85,9 +85,19 @@ const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line)
 constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 
+// The same without languages.
+#ifdef GOLDCREST_LANGUAGES
+bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
+#else
+constexpr bool is_forced(const format::SelfTestLine&) { return false; }
+#endif
+
+[[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* vector) {
+  return {elements(vector), length(vector)};
+}
+
 // The fields that the schema of builds without prefixes lacks.
 #ifdef GOLDCREST_PREFIX
-IdList list_of(const flatbuffers::Vector<uint32_t>* vector) { return {elements(vector), length(vector)}; }
 uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
 // Returns the number of ids of the prompt.
 uint32_t count_prompt(const format::Generation& table) {
@@ -192,6 +202,11 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
   view_prompt(table, view);
+  LanguagesView languages;
+  if (kHasLanguages && view_languages(model, &languages) && !languages.target_is_before()) {
+    view.target_languages = languages.target;
+    view.starts_with_language = languages.target_place == LanguagePlace::kStart;
+  }
   return view;
 }
 
@@ -220,7 +235,7 @@ uint32_t count_self_tests(const void* model) {
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
           elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),
           length(table.target()),   join(table.hash_low(), table.hash_high()),
-          is_of_shortlist(table)};
+          is_of_shortlist(table),   is_forced(table)};
 }
 
 // Fills in what the model hears.
@@ -364,5 +379,26 @@ uint32_t count_self_tests(const void* model) {
   return false;
 #endif
 }
+
+#ifdef GOLDCREST_LANGUAGES
+[[gnu::cold]] bool view_languages(const void* model, LanguagesView* view) {
+  const format::Languages* table = format::GetModel(model)->languages();
+  if (table == nullptr) return false;
+  view->source = list_of(table->source());
+  view->target = list_of(table->target());
+  view->source_place = static_cast<LanguagePlace>(table->source_place());
+  view->target_place = static_cast<LanguagePlace>(table->target_place());
+  view->default_source = static_cast<uint32_t>(table->default_source());
+  view->default_target = static_cast<uint32_t>(table->default_target());
+  return true;
+}
+
+[[gnu::cold]] const char* view_language_code(const void* model, uint32_t language) {
+  return format::GetModel(model)->languages()->code()->Get(language)->c_str();
+}
+#else
+bool view_languages(const void*, LanguagesView*) { return false; }
+const char* view_language_code(const void*, uint32_t) { return ""; }
+#endif
 
 }  // namespace goldcrest

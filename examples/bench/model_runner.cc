@@ -4,6 +4,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "../support/languages.h"
 #include "../support/messages.h"
 
 namespace bench {
@@ -57,6 +58,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   const std::string backend_problem = backend_.attach(&config);
   if (!backend_problem.empty()) throw std::runtime_error(path_ + ": " + backend_problem);
   check(goldcrest_init(&engine_, &config));
+  check(choose_first_languages(engine_, file_.bytes()));
   sources_ = random_sources(workload, model_.source_vocab_size);
 }
 

@@ -16,25 +16,49 @@ void add_code(void* context, const char* code, size_t code_bytes, int32_t) {
 
 std::string in_quotes(const std::string& text) { return '"' + goldcrest::converter::printable(text) + '"'; }
 
+std::string named(const std::vector<std::string>& languages) {
+  constexpr size_t kMostNamed = 12;
+  std::string text;
+  for (size_t i = 0; i < std::min(languages.size(), kMostNamed); ++i)
+    text += (i == 0 ? "" : ", ") + in_quotes(languages[i]);
+  if (languages.size() > kMostNamed)
+    text += " and " + std::to_string(languages.size() - kMostNamed) + " more, which goldcrest-inspect lists";
+  return text;
+}
+
 // Returns, for example: --target-lang "de": the model's target languages are "fra", "ita"
 std::string refusal(const std::string& side, const std::string& asked, const std::vector<std::string>& found) {
-  constexpr size_t kMostNamed = 12;
   std::string text = "--" + side + "-lang " + in_quotes(asked) + ": the model's " + side + " language" +
                      (found.size() > 1 ? "s are " : " is ");
   if (found.size() == 1 && found[0].empty()) return text + "not stated";
-  for (size_t i = 0; i < std::min(found.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + in_quotes(found[i]);
-  if (found.size() > kMostNamed)
-    text += " and " + std::to_string(found.size() - kMostNamed) + " more, which goldcrest-inspect lists";
-  return text + goldcrest::converter::guess(asked, found);
+  return text + named(found) + goldcrest::converter::guess(asked, found);
+}
+
+// Returns the problem of one side: `only` is the name of its language if it has one.
+std::string side_problem(const std::string& side, const std::string& asked, std::vector<std::string> found,
+                         const char* only) {
+  if (found.empty()) found = {only};
+  const bool is_known = asked.empty() || std::find(found.begin(), found.end(), asked) != found.end();
+  return is_known ? "" : refusal(side, asked, found);
+}
+
+using ListFunction = int (*)(const void*, size_t, goldcrest_language_function, void*, goldcrest_detail*);
+
+std::vector<std::string> listed(ListFunction list, const void* model, size_t model_bytes) {
+  std::vector<std::string> codes;
+  const int n = list(model, model_bytes, add_code, &codes, nullptr);
+  if (n < 0) codes.clear();
+  return codes;
 }
 
 }  // namespace
 
+std::vector<std::string> source_languages(const void* model, size_t model_bytes) {
+  return listed(goldcrest_source_languages, model, model_bytes);
+}
+
 std::vector<std::string> target_languages(const void* model, size_t model_bytes) {
-  std::vector<std::string> codes;
-  const int n = goldcrest_target_languages(model, model_bytes, add_code, &codes, nullptr);
-  if (n < 0) codes.clear();
-  return codes;
+  return listed(goldcrest_target_languages, model, model_bytes);
 }
 
 std::string languages_problem(const void* model, size_t model_bytes, const std::string& source,
@@ -42,11 +66,41 @@ std::string languages_problem(const void* model, size_t model_bytes, const std::
   goldcrest_info info = {};
   const int status = goldcrest_model_info(model, model_bytes, &info, nullptr);
   if (status < 0) return goldcrest_status_string(status);
-  if (!source.empty() && source != info.source_language) return refusal("source", source, {info.source_language});
-  std::vector<std::string> targets = target_languages(model, model_bytes);
-  if (targets.empty()) targets = {info.target_language};
-  const bool is_known = target.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
-  return is_known ? "" : refusal("target", target, targets);
+  const std::string problem =
+      side_problem("source", source, source_languages(model, model_bytes), info.source_language);
+  if (!problem.empty()) return problem;
+  return side_problem("target", target, target_languages(model, model_bytes), info.target_language);
+}
+
+std::string missing_language(const void* model, size_t model_bytes, const std::string& source,
+                             const std::string& target) {
+  goldcrest::LanguagesView table = {};
+  if (!goldcrest::view_languages(model, &table)) return "";
+  const std::string end = " is missing: the model has several ";
+  if (source.empty() && table.source.n > 0 && table.default_source == UINT32_MAX)
+    return "--source-lang" + end + "source languages: " + named(source_languages(model, model_bytes));
+  if (target.empty() && table.target.n > 0 && table.default_target == UINT32_MAX)
+    return "--target-lang" + end + "target languages: " + named(target_languages(model, model_bytes));
+  return "";
+}
+
+bool forces_target(const void* model) { return goldcrest::view_generation(model).target_languages.n > 0; }
+
+bool reads_codes(const void* model) {
+  goldcrest::TokenizerView tokenizer = {};
+  return goldcrest::view_tokenizer(model, &tokenizer) && tokenizer.language_codes;
+}
+
+int choose_first_languages(goldcrest_engine* engine, const void* model) {
+  goldcrest::LanguagesView table = {};
+  if (!goldcrest::view_languages(model, &table)) return GOLDCREST_OK;
+  const auto name_of = [model](const goldcrest::IdList& side, uint32_t by_default) -> const char* {
+    uint32_t i = 0;
+    while (i < side.n && side.ids[i] == goldcrest::kNoId) ++i;
+    return side.n == 0 || by_default != UINT32_MAX ? nullptr : goldcrest::view_language_code(model, i);
+  };
+  return goldcrest_set_languages(engine, name_of(table.source, table.default_source),
+                                 name_of(table.target, table.default_target));
 }
 
 std::vector<int32_t> source_end(const void* model) {
