@@ -136,7 +136,8 @@ std::vector<std::string> language_codes(const LanguagesSpec& languages, std::opt
 std::string describe_languages(const ModelSpec& spec) {
   const LanguagesSpec& languages = spec.languages;
   if (!languages.is_table()) return "";
-  std::string text = "languages  a table (the engine needs GOLDCREST_LANGUAGES; --source-lang and --target-lang fix a pair)\n";
+  std::string text =
+      "languages  a table (the engine needs GOLDCREST_LANGUAGES; --source-lang and --target-lang fix a pair)\n";
   const auto add = [&](const char* side, const std::vector<std::string>& codes, const std::string& by_default) {
     const bool has_default = std::ranges::find(codes, by_default) != codes.end();
     text += format_text("           {} {}, {}: {}\n", codes.size(), side,

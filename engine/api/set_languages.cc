@@ -43,10 +43,10 @@ bool find_target(const goldcrest_engine& engine, const char* name, const char* o
   return n;
 }
 
-// Returns whether a name is null, or one of a side's languages; if so, *language <- its index. A model that has only one
-// language on that side has the name `only`.
-[[gnu::cold]] bool find_in_table(const void* model, const IdList& side, const char* name,
-                                               const char* only, uint32_t* language) {
+// Returns whether a name is null, or one of a side's languages; if so, *language <- its index. A model that has only
+// one language on that side has the name `only`.
+[[gnu::cold]] bool find_in_table(const void* model, const IdList& side, const char* name, const char* only,
+                                 uint32_t* language) {
   if (name == nullptr) return true;
   if (side.n == 0) return is_same(name, only);
   uint32_t i = 0;
@@ -99,9 +99,8 @@ int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const 
   LanguagesView table = {};
   const bool has_table = kHasLanguages && view_languages(engine->runtime.file, &table);
   uint32_t source_language = table.default_source, target_language = table.default_target;
-  GOLDCREST_REQUIRE(
-      find_in_table(engine->runtime.file, table.source, source, info.source_language, &source_language),
-      GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);
+  GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.source, source, info.source_language, &source_language),
+                    GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);
   uint32_t entry = kNoEntry;
   const bool has_target =
       has_table ? find_in_table(engine->runtime.file, table.target, target, info.target_language, &target_language)

@@ -40,7 +40,8 @@ std::vector<std::string> codes_of(const LanguagesSpec& languages, LanguageSide s
 }
 
 // The id of a side's language, by its code.
-uint32_t id_of_language(const char* option, const std::string& code, const LanguagesSpec& languages, LanguageSide side) {
+uint32_t id_of_language(const char* option, const std::string& code, const LanguagesSpec& languages,
+                        LanguageSide side) {
   const Language* const entry = languages.find(code);
   if (entry != nullptr && (entry->*side).has_value()) return *(entry->*side);
   const std::vector<std::string> codes = codes_of(languages, side);

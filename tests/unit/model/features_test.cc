@@ -318,28 +318,27 @@ TEST(HostileLanguages, HaveBounds) {
     SCOPED_TRACE(i);
     expect_refused(smallest_languages_file(), {{"languages", lies[i]}});
   }
-  const std::vector<Mutation> truths = {
-      [](ModelT& m) { m.languages->default_source = -1; },
-      [](ModelT& m) {
-        m.languages->default_target = -1;
-        m.generation->forced_first_id = 3;
-      },
-      [](ModelT& m) { m.languages->code[2] = std::string(32, 'c'); },
-      [](ModelT& m) { m.languages->code[2] = "\xff"; },
-      [](ModelT& m) {
-        m.languages->target_place = 1;
-        for (const auto& line : m.self_test) line->n_forced = 0;
-      },
-      [](ModelT& m) {
-        m.languages->target_place = 4;
-        m.generation->decoder_start_id = 4;
-        for (const auto& line : m.self_test) line->n_forced = 0;
-      },
-      [](ModelT& m) {
-        m.languages->source_place = 0;
-        m.languages->source.clear();
-        m.languages->default_source = -1;
-      }};
+  const std::vector<Mutation> truths = {[](ModelT& m) { m.languages->default_source = -1; },
+                                        [](ModelT& m) {
+                                          m.languages->default_target = -1;
+                                          m.generation->forced_first_id = 3;
+                                        },
+                                        [](ModelT& m) { m.languages->code[2] = std::string(32, 'c'); },
+                                        [](ModelT& m) { m.languages->code[2] = "\xff"; },
+                                        [](ModelT& m) {
+                                          m.languages->target_place = 1;
+                                          for (const auto& line : m.self_test) line->n_forced = 0;
+                                        },
+                                        [](ModelT& m) {
+                                          m.languages->target_place = 4;
+                                          m.generation->decoder_start_id = 4;
+                                          for (const auto& line : m.self_test) line->n_forced = 0;
+                                        },
+                                        [](ModelT& m) {
+                                          m.languages->source_place = 0;
+                                          m.languages->source.clear();
+                                          m.languages->default_source = -1;
+                                        }};
   for (size_t i = 0; i < truths.size(); ++i) {
     const Verdict verdict = try_file(remade(smallest_languages_file(), truths[i]));
     EXPECT_EQ(verdict.status, GOLDCREST_OK) << i << ": " << verdict.detail;
