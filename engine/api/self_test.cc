@@ -15,12 +15,15 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
   return kHasPrompt && engine.runtime.generation.forced_first_id < 0 ? engine.runtime.generation.n_prompt : 0;
 }
 
-// Returns the language of a line: the forced first token, or the file's start token.
-[[maybe_unused, gnu::cold]] uint32_t language_of(const GenerationView& generation, const SelfTestView& line) {
-  const uint32_t id = line.is_forced ? line.target[0] : generation.decoder_start_id;
+// Chooses the language of a line's target: its first id, or the file's start token. Returns whether it is one.
+[[maybe_unused, gnu::cold]] bool choose_language(const goldcrest_engine& engine, const SelfTestView& line) {
+  const GenerationView& generation = engine.runtime.generation;
+  const IdList& ids = generation.target_languages;
+  const uint32_t id = generation.starts_with_language ? generation.decoder_start_id : line.target[0];
   uint32_t i = 0;
-  while (i < generation.target_languages.n && generation.target_languages.ids[i] != id) ++i;
-  return i;
+  while (i < ids.n && ids.ids[i] != id) ++i;
+  engine.buffers.sentences->language = static_cast<uint16_t>(i);
+  return i < ids.n || ids.n == 0;
 }
 
 // Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
@@ -30,13 +33,13 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
     search->flags = GOLDCREST_SEARCH_HASH_LOGITS | (line.shortlist ? 0 : GOLDCREST_SEARCH_ALL_OUTPUTS);
   }
   GOLDCREST_TRY(goldcrest_set_search(engine, search));
-  if constexpr (kHasLanguages) engine->target_language = language_of(engine->runtime.generation, line);
   if (kHasFrontend && line.samples != nullptr) {
     GOLDCREST_TRY(goldcrest_begin_audio(engine, line.samples, line.n_source));
   } else {
     // ids are below 2^24, so their int32 and uint32 bits are the same
     GOLDCREST_TRY(goldcrest_begin(engine, reinterpret_cast<const int32_t*>(line.source), line.n_source));
   }
+  if (kHasLanguages && !choose_language(*engine, line)) return GOLDCREST_OK;
   GOLDCREST_TRY(goldcrest_run(engine));
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
@@ -114,9 +117,10 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   engine_clear(*engine);
   [[maybe_unused]] const goldcrest_sampling* const sampling = engine->search.sampling;
   if constexpr (kHasSampling) engine->search.sampling = nullptr;
-  [[maybe_unused]] const uint32_t language = engine->target_language;
+  [[maybe_unused]] const bool lacks_language = engine->languages.lacks_for_ids;
+  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = false;
   const int status = run_lines(engine, detail);
-  if constexpr (kHasLanguages) engine->target_language = language;
+  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = lacks_language;
   if constexpr (kHasSampling) engine->search.sampling = sampling;
   engine->options = options;
   engine_clear(*engine);

@@ -57,13 +57,6 @@ bool find_target(const goldcrest_engine& engine, const char* name, const char* o
 
 }  // namespace
 
-[[gnu::cold]] void goldcrest::take_default_languages(goldcrest_engine& engine) {
-  LanguagesView languages;
-  if (!view_languages(engine.runtime.file, &languages)) return;
-  engine.source_language = languages.default_source;
-  engine.target_language = languages.default_target;
-}
-
 extern "C" {
 
 int goldcrest_source_languages(const void* model, size_t model_bytes, goldcrest_language_function visit,
@@ -72,7 +65,7 @@ int goldcrest_source_languages(const void* model, size_t model_bytes, goldcrest_
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   LanguagesView languages;
   if (!kHasLanguages || !view_languages(model, &languages)) return 0;
-  return visit_side(model, languages.source, visit, visit_context);
+  return visit_side(model, languages.source(), visit, visit_context);
 }
 
 int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_language_function visit,
@@ -81,8 +74,8 @@ int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   if constexpr (kHasLanguages) {
     LanguagesView languages;
-    if (view_languages(model, &languages) && languages.target.n > 0)
-      return visit_side(model, languages.target, visit, visit_context);
+    if (view_languages(model, &languages) && languages.target().n > 0)
+      return visit_side(model, languages.target(), visit, visit_context);
   }
   TokenizerView tokenizer;
   if (!view_tokenizer(model, &tokenizer)) return 0;
@@ -98,19 +91,16 @@ int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const 
   view_info(engine->runtime.file, engine->model_bytes, &info);
   LanguagesView table = {};
   const bool has_table = kHasLanguages && view_languages(engine->runtime.file, &table);
-  uint32_t source_language = table.default_source, target_language = table.default_target;
-  GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.source, source, info.source_language, &source_language),
+  uint32_t chosen[2] = {table.source().by_default, table.target().by_default};
+  GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.source(), source, info.source_language, &chosen[0]),
                     GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);
   uint32_t entry = kNoEntry;
   const bool has_target =
-      has_table ? find_in_table(engine->runtime.file, table.target, target, info.target_language, &target_language)
+      has_table ? find_in_table(engine->runtime.file, table.target(), target, info.target_language, &chosen[1])
                 : target == nullptr || find_target(*engine, target, info.target_language, &entry);
   GOLDCREST_REQUIRE(has_target, GOLDCREST_ERROR_ARGUMENT, "target language: the model has none of this name", -1);
   engine->language = entry;
-  if constexpr (kHasLanguages) {
-    engine->source_language = source_language;
-    engine->target_language = target_language;
-  }
+  if (has_table) choose_languages(table, chosen, &engine->languages);
   return GOLDCREST_OK;
 }
 

@@ -21,7 +21,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   batch.n_rows += n;
   if constexpr (kHasPrompt) engine.buffers.sentences[batch.n_sentences].prefix = {};
   if constexpr (kHasLanguages)
-    engine.buffers.sentences[batch.n_sentences].language = static_cast<uint16_t>(engine.target_language);
+    engine.buffers.sentences[batch.n_sentences].language = engine.languages.target;
   if constexpr (kHasSampling) {
     const SentenceView view = sentence_view(engine.buffers, batch.n_sentences);
     if (view.samples != nullptr) view.samples->stream = batch.n_sentences;
@@ -29,6 +29,24 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(batch.n_sentences).n = 0;
   engine.state = EngineState::kSourcesStored;
   return static_cast<int>(batch.n_sentences++);
+}
+
+[[gnu::cold]] void goldcrest::choose_languages(const LanguagesView& table, const uint32_t (&indices)[2],
+                                               ChosenLanguages* chosen) {
+  *chosen = {};
+  chosen->target = static_cast<uint16_t>(indices[1]);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const LanguageSide& side = table.sides[i];
+    if (side.n == 0) continue;
+    if (indices[i] == kNoId) {
+      chosen->lacks_for_text = true;
+      chosen->lacks_for_ids = acts_on_ids(side.place);
+    } else if (!acts_on_ids(side.place)) {
+      const bool is_before = side.place == LanguagePlace::kBeforeText;
+      chosen->ids[is_before ? chosen->n_before++ : 2] = side.ids[indices[i]];
+      chosen->n_behind |= !is_before;
+    }
+  }
 }
 
 [[gnu::cold]] int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {
@@ -44,22 +62,18 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 
 namespace {
 
-// Returns ERROR_STATE if a language that acts on a source is not chosen: for a text each side that the table has, for
-// ids the target's first or start token.
-[[maybe_unused, gnu::cold]] int check_languages(const goldcrest_engine& engine, const LanguagesView& languages,
-                                                bool is_text) {
-  const bool lacks_source = is_text && languages.source.n > 0 && engine.source_language == kNoEntry;
-  const bool needs_target = languages.target.n > 0 && (is_text || !languages.target_is_before());
-  if (!lacks_source && (!needs_target || engine.target_language != kNoEntry)) return GOLDCREST_OK;
-  return fail(engine.detail, GOLDCREST_ERROR_STATE,
-              "languages: the model has several and no default; call goldcrest_set_languages first");
+// Refuses a source without a language that it needs.
+[[maybe_unused, gnu::cold, gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
+  goldcrest_detail* detail = engine.detail;
+  GOLDCREST_REQUIRE(!lacks, GOLDCREST_ERROR_STATE,
+                    "languages: the model has several and no default; call goldcrest_set_languages first", -1);
+  return GOLDCREST_OK;
 }
 
-// Writes the ids of the languages at `place` of a text to *ids and moves it behind them.
-[[maybe_unused, gnu::cold]] void put_languages(const goldcrest_engine& engine, const LanguagesView& languages,
-                                               LanguagePlace place, int32_t** ids) {
-  if (languages.source_place == place) *(*ids)++ = static_cast<int32_t>(languages.source.ids[engine.source_language]);
-  if (languages.target_place == place) *(*ids)++ = static_cast<int32_t>(languages.target.ids[engine.target_language]);
+// Writes n ids of languages. Returns the place behind them.
+[[maybe_unused, gnu::cold]] int32_t* put_languages(const uint32_t* languages, uint32_t n, int32_t* ids) {
+  for (uint32_t i = 0; i < n; ++i) *ids++ = static_cast<int32_t>(languages[i]);
+  return ids;
 }
 
 [[gnu::cold]] int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
@@ -76,10 +90,7 @@ namespace {
     GOLDCREST_REQUIRE(source[i] >= 0 && static_cast<uint32_t>(source[i]) < vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
                       "source: id outside the vocabulary", static_cast<int32_t>(i));
   }
-  if constexpr (kHasLanguages) {
-    LanguagesView languages;
-    if (view_languages(engine->runtime.file, &languages)) GOLDCREST_TRY(check_languages(*engine, languages, false));
-  }
+  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages(*engine, engine->languages.lacks_for_ids));
   GOLDCREST_TRY(open_source(engine, fresh));
   memmove(next_ids(*engine), source, n * sizeof *source);
   return append_sentence(*engine, static_cast<uint32_t>(n));
@@ -94,24 +105,22 @@ namespace {
                     "text: the engine was planned for token ids only (limits.max_source_bytes is 0)", -1);
   GOLDCREST_REQUIRE(text_bytes <= limits.max_source_bytes, GOLDCREST_ERROR_TOO_LONG,
                     "text: more bytes than limits.max_source_bytes", static_cast<int32_t>(limits.max_source_bytes));
-  LanguagesView languages = {};
-  if constexpr (kHasLanguages) {
-    if (view_languages(engine->runtime.file, &languages)) GOLDCREST_TRY(check_languages(*engine, languages, true));
-  }
+  const ChosenLanguages& languages = engine->languages;
+  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages(*engine, languages.lacks_for_text));
   GOLDCREST_TRY(open_source(engine, fresh));
   TokenizerView tokenizer;
   if (!view_tokenizer(engine->runtime.file, &tokenizer))
     return GOLDCREST_ERROR_UNSUPPORTED;  // cannot be: limits were checked
   const GenerationView& generation = engine->runtime.generation;
   uint32_t around = generation.n_prefix + generation.n_suffix;
-  if constexpr (kHasLanguages) around += (languages.source.n > 0 ? 1 : 0) + (languages.target_is_before() ? 1 : 0);
+  if constexpr (kHasLanguages) around += languages.n_before + languages.n_behind;
   const char* const too_many = "text: more tokens than limits.max_source_tokens";
   const int32_t limit = static_cast<int32_t>(limits.max_source_tokens);
   GOLDCREST_REQUIRE(around <= limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG, too_many, limit);
 
   int32_t* ids = next_ids(*engine);
   for (uint32_t i = 0; i < generation.n_prefix; ++i) *ids++ = static_cast<int32_t>(generation.source_prefix[i]);
-  if constexpr (kHasLanguages) put_languages(*engine, languages, LanguagePlace::kBeforeText, &ids);
+  if constexpr (kHasLanguages) ids = put_languages(languages.ids, languages.n_before, ids);
   const ScratchSize scratch = tokenizer_scratch(tokenizer.kind);
   TokenizeArgs args = {};
   args.view = &tokenizer;
@@ -127,7 +136,7 @@ namespace {
     return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);
   ids += n;
   for (uint32_t i = 0; i < generation.n_suffix; ++i) *ids++ = static_cast<int32_t>(generation.source_suffix[i]);
-  if constexpr (kHasLanguages) put_languages(*engine, languages, LanguagePlace::kBehindText, &ids);
+  if constexpr (kHasLanguages) put_languages(languages.ids + 2, languages.n_behind, ids);
   const uint32_t total = static_cast<uint32_t>(n) + around;
   GOLDCREST_REQUIRE(total > 0, GOLDCREST_ERROR_ARGUMENT, "text: no token at all", -1);
   return append_sentence(*engine, total);

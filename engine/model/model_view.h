@@ -78,8 +78,22 @@ struct IdList {
 };
 constexpr uint32_t kNoId = UINT32_MAX;
 
+// The ids of the languages of a file's table, if a target's language is its forced first token or its start token; else
+// n is 0. Builds without languages have no memory for it.
+#ifdef GOLDCREST_LANGUAGES
+struct TargetLanguages {
+  IdList target_languages;  // kNoId for a language that is no target
+  bool starts_with_language;
+};
+#else
+struct TargetLanguages {
+  static constexpr IdList target_languages = {nullptr, 0};
+  static constexpr bool starts_with_language = false;
+};
+#endif
+
 // Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
-struct GenerationView {
+struct GenerationView : TargetLanguages {
   uint32_t decoder_start_id, end_id;
   int32_t pad_id, unknown_id, forced_first_id;  // -1: none
   const uint32_t* suppressed_ids;               // [n_suppressed]
@@ -96,22 +110,29 @@ struct GenerationView {
   const uint32_t* forced_ids;   // behind the first choice
   IdList first_suppressed_ids;  // right behind the prompt
   uint32_t n_prompt;            // ids: the forced first id, or the first choice and the forced ids
-  // With a table of languages whose target is the forced first or the start token; else n is 0. Index: the language.
-  IdList target_languages;
-  bool starts_with_language;
 };
 
 // Where the language of a source, or of its target, acts.
 enum class LanguagePlace : uint8_t { kNowhere, kBeforeText, kBehindText, kForcedFirst, kStart };
 
-// The table of languages of a file. Both lists have kNoId where a language is not one of that side.
-struct LanguagesView {
-  IdList source, target;  // n: the number of languages; 0 if the place is kNowhere
-  LanguagePlace source_place, target_place;
-  uint32_t default_source, default_target;  // UINT32_MAX: none
-
-  bool target_is_before() const { return target_place == LanguagePlace::kBeforeText; }
+// The languages of sources, or of targets: their ids, kNoId for a language that is not one of this side. n: the number
+// of languages of both sides; 0 if the place is kNowhere.
+struct LanguageSide : IdList {
+  uint32_t by_default;  // index; UINT32_MAX: none
+  LanguagePlace place;
 };
+
+// The table of languages of a file.
+struct LanguagesView {
+  LanguageSide sides[2];  // of sources, of targets
+  uint32_t n;             // languages
+
+  const LanguageSide& source() const { return sides[0]; }
+  const LanguageSide& target() const { return sides[1]; }
+};
+
+// Returns whether a place acts on sources that are given as ids too.
+constexpr bool acts_on_ids(LanguagePlace place) { return place >= LanguagePlace::kForcedFirst; }
 
 // The shortlist of a file. Ids of the target are uint16 or uint32.
 struct ShortlistView {
@@ -132,7 +153,6 @@ struct SelfTestView {
   uint32_t n_source, n_target;
   uint64_t hash;
   bool shortlist;  // among the source's candidates only
-  bool is_forced;  // the first id of target is a language
 };
 
 // These functions trust the file: call validate_model first.

@@ -85,13 +85,6 @@ const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line)
 constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 
-// The same without languages.
-#ifdef GOLDCREST_LANGUAGES
-bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
-#else
-constexpr bool is_forced(const format::SelfTestLine&) { return false; }
-#endif
-
 [[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* vector) {
   return {elements(vector), length(vector)};
 }
@@ -202,11 +195,13 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
   view_prompt(table, view);
+#ifdef GOLDCREST_LANGUAGES
   LanguagesView languages;
-  if (kHasLanguages && view_languages(model, &languages) && !languages.target_is_before()) {
-    view.target_languages = languages.target;
-    view.starts_with_language = languages.target_place == LanguagePlace::kStart;
+  if (view_languages(model, &languages) && acts_on_ids(languages.target().place)) {
+    view.target_languages = languages.target();
+    view.starts_with_language = languages.target().place == LanguagePlace::kStart;
   }
+#endif
   return view;
 }
 
@@ -235,7 +230,7 @@ uint32_t count_self_tests(const void* model) {
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
           elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),
           length(table.target()),   join(table.hash_low(), table.hash_high()),
-          is_of_shortlist(table),   is_forced(table)};
+          is_of_shortlist(table)};
 }
 
 // Fills in what the model hears.
@@ -384,12 +379,20 @@ uint32_t count_self_tests(const void* model) {
 [[gnu::cold]] bool view_languages(const void* model, LanguagesView* view) {
   const format::Languages* table = format::GetModel(model)->languages();
   if (table == nullptr) return false;
-  view->source = list_of(table->source());
-  view->target = list_of(table->target());
-  view->source_place = static_cast<LanguagePlace>(table->source_place());
-  view->target_place = static_cast<LanguagePlace>(table->target_place());
-  view->default_source = static_cast<uint32_t>(table->default_source());
-  view->default_target = static_cast<uint32_t>(table->default_target());
+  using format::Languages;
+  static_assert(Languages::VT_TARGET == Languages::VT_SOURCE + 2 &&
+                Languages::VT_TARGET_PLACE == Languages::VT_SOURCE_PLACE + 2 &&
+                Languages::VT_DEFAULT_TARGET == Languages::VT_DEFAULT_SOURCE + 2);
+  view->n = table->code() != nullptr ? table->code()->size() : 0;
+  const auto& fields = reinterpret_cast<const flatbuffers::Table&>(*table);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const auto field = [i](uint32_t of_sources) { return static_cast<flatbuffers::voffset_t>(of_sources + 2 * i); };
+    LanguageSide& side = view->sides[i];
+    static_cast<IdList&>(side) =
+        list_of(fields.GetPointer<const flatbuffers::Vector<uint32_t>*>(field(Languages::VT_SOURCE)));
+    side.by_default = static_cast<uint32_t>(fields.GetField<int32_t>(field(Languages::VT_DEFAULT_SOURCE), -1));
+    side.place = static_cast<LanguagePlace>(fields.GetField<uint8_t>(field(Languages::VT_SOURCE_PLACE), 0));
+  }
   return true;
 }
 

@@ -36,8 +36,8 @@ GOLDCREST_MUST_CHECK int goldcrest_target_languages(const void *model, size_t mo
  * puts the entries of a text's languages into its ids; ids that you give must contain them. The target's language is
  * forced as the first token or is the start token if the table says so, for sources of ids too. If the table has no
  * default, a source without a chosen language is refused with ERROR_STATE.
- * With entries >>xxx<<, a text without a code of its own is read as if it began with >>target<<. Sources given as ids do
- * not change.
+ * With entries >>xxx<<, a text without a code of its own is read as if it began with >>target<<. Sources of ids do not
+ * change.
  * Work: the codes of the table. Errors: ERROR_ARGUMENT (engine null; a language that the model lacks on that side),
  * which changes nothing. */
 GOLDCREST_MUST_CHECK int goldcrest_set_languages(goldcrest_engine *engine, const char *source, const char *target);

@@ -106,6 +106,15 @@ int Validator::check_limits() {
   return GOLDCREST_OK;
 }
 
+// Returns whether a line says how many of its ids are forced languages.
+bool Validator::is_forced([[maybe_unused]] const format::SelfTestLine& line) const {
+#ifdef GOLDCREST_LANGUAGES
+  return line.n_forced() == n_forced_;
+#else
+  return true;
+#endif
+}
+
 int Validator::check_self_tests() {
   if (model_->self_test() == nullptr) return GOLDCREST_OK;
   for (uint32_t i = 0; i < model_->self_test()->size(); ++i) {
@@ -117,7 +126,7 @@ int Validator::check_self_tests() {
                                                   line->source()->size() <= model_->limits()->max_source_tokens(),
                              "self_test.source", index);
     GOLDCREST_REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
-                                 line->target()->size() <= model_->limits()->max_target_tokens(),
+                                 line->target()->size() <= model_->limits()->max_target_tokens() && is_forced(*line),
                              "self_test.target", index);
     GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, {"self_test.source", index}));
     GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, {"self_test.target", index}));

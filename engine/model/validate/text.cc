@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the tokenizer, the detokenizer (FORMAT.md, section 6) and the table of languages (section 18).
+#include "model/model_view.h"
 #include "model/validate/validator.h"
 
 namespace goldcrest {
@@ -62,80 +63,53 @@ int Validator::check_detokenizer() {
 
 namespace {
 
-using Ids = flatbuffers::Vector<uint32_t>;
-
-// One side of a table of languages.
-struct LanguageSide {
-  const Ids* id;
-  uint8_t place;
-  uint32_t vocab_size;
-  int32_t by_default;
-};
-
-bool comes_before(const char* a, const char* b) {
-  while (*a == *b && *a != '\0') ++a, ++b;
-  return static_cast<uint8_t>(*a) < static_cast<uint8_t>(*b);
+// Returns whether the side has one of its places (bit p: the place p), an id or none for each of n languages, at least
+// one id, and some default or none.
+[[gnu::cold, gnu::noinline]] bool is_side_good(const LanguageSide& side, uint32_t n, uint32_t places,
+                                               uint32_t vocab_size) {
+  const auto place = static_cast<uint32_t>(side.place);
+  if (place > 4 || (places >> place & 1) == 0 || side.n != (place == 0 ? 0 : n)) return false;
+  bool has_default = side.by_default == kNoId, has_id = place == 0;
+  for (uint32_t i = 0; i < side.n; ++i) {
+    if (side.ids[i] == kNoId) continue;
+    if (side.ids[i] >= vocab_size) return false;
+    has_id = true;
+    has_default |= i == side.by_default;
+  }
+  return has_default && has_id;
 }
 
-// Returns whether the side has an id or none for each of n languages, and some default or none. *chosen <- the id of
-// the default, else the first id.
-[[gnu::cold, gnu::noinline]] bool is_side_good(const LanguageSide& side, uint32_t n, uint32_t* chosen) {
-  const uint32_t n_ids = side.id != nullptr ? side.id->size() : 0;
-  if (side.place == 0) return n_ids == 0 && side.by_default == -1;
-  if (n_ids != n) return false;
-  *chosen = UINT32_MAX;
-  for (uint32_t i = n; i-- > 0;) {
-    const uint32_t id = side.id->Get(i);
-    if (id == UINT32_MAX) continue;
-    if (id >= side.vocab_size) return false;
-    *chosen = id;
-  }
-  if (side.by_default == -1) return *chosen != UINT32_MAX;
-  if (static_cast<uint32_t>(side.by_default) >= n) return false;
-  *chosen = side.id->Get(static_cast<uint32_t>(side.by_default));
-  return *chosen != UINT32_MAX;
+// Returns whether `a` comes before `b` and `b` is short enough for a name.
+[[gnu::cold]] bool is_next_name(const char* a, const char* b) {
+  const char* const begin = b;
+  while (*a == *b && *a != '\0') ++a, ++b;
+  if (static_cast<uint8_t>(*a) >= static_cast<uint8_t>(*b)) return false;
+  while (*b != '\0') ++b;
+  return b <= begin + kMaxLanguageBytes;
 }
 
 }  // namespace
 
 int Validator::check_languages() {
-  const format::Languages* table = model_->languages();
-  const auto* self_test = model_->self_test();
-  const uint32_t n_lines = self_test != nullptr ? self_test->size() : 0;
-  GOLDCREST_REQUIRE_INTACT((table != nullptr) == has_feature(model_->features(), kFeatureLanguages),
-                           "metadata: feature bits", -1);
-  bool is_good = true, is_forced = false;
-  if (table != nullptr) {
-    const format::Generation& generation = *model_->generation();
-    const uint8_t source_place = table->source_place(), target_place = table->target_place();
-    const uint32_t n = table->code() != nullptr ? table->code()->size() : 0;
-    const char* previous = "";
-    is_forced = target_place == 3;
-    is_good = !has_frontend() && n <= kMaxLanguages && source_place <= 2 && target_place <= 4 && target_place != 2 &&
-              source_place + target_place > 0;
-    for (uint32_t i = 0; is_good && i < n; ++i) {
-      const flatbuffers::String* code = table->code()->Get(i);
-      is_good = code->size() <= kMaxLanguageBytes && comes_before(previous, code->c_str());
-      previous = code->c_str();
-    }
-    uint32_t source = 0, target = generation.decoder_start_id();
-    if (is_forced) target = static_cast<uint32_t>(generation.forced_first_id());
-    const uint32_t expected = target;
-    is_good = is_good &&
-              is_side_good({table->source(), source_place, source_vocab_size_, table->default_source()}, n, &source) &&
-              is_side_good({table->target(), target_place, target_place == 1 ? source_vocab_size_ : target_vocab_size_,
-                            table->default_target()},
-                           n, &target);
-    is_good &= target_place < 3 || target == expected;
+  LanguagesView view;
+  const bool has_table = view_languages(file_, &view);
+  GOLDCREST_REQUIRE_INTACT(has_table == has_feature(model_->features(), kFeatureLanguages), "metadata: feature bits",
+                           -1);
+  if (!has_table) return GOLDCREST_OK;
+  const LanguagePlace place = view.target().place;
+  constexpr uint32_t kSourcePlaces = 1 | 1 << 1 | 1 << 2, kTargetPlaces = 1 | 1 << 1 | 1 << 3 | 1 << 4;
+  bool is_good = !has_frontend() && view.n <= kMaxLanguages && view.source().n + view.target().n > 0 &&
+                 is_side_good(view.source(), view.n, kSourcePlaces, source_vocab_size_) &&
+                 is_side_good(view.target(), view.n, kTargetPlaces,
+                              acts_on_ids(place) ? target_vocab_size_ : source_vocab_size_);
+  const char* previous = "";
+  for (uint32_t i = 0; is_good && i < view.n; ++i) {
+    const char* const code = view_language_code(file_, i);
+    is_good = is_next_name(previous, code);
+    previous = code;
   }
-  // A line's language is the one that its first token is.
-  for (uint32_t l = 0; is_good && l < n_lines; ++l) {
-    const format::SelfTestLine& line = *self_test->Get(l);
-    is_good = line.n_forced() == (is_forced ? 1 : 0);
-    uint32_t i = 0;
-    while (is_forced && i < table->target()->size() && table->target()->Get(i) != line.target()->Get(0)) ++i;
-    is_good &= !is_forced || i < table->target()->size();
-  }
+  n_forced_ = place == LanguagePlace::kForcedFirst ? 1 : 0;
+  is_good &= n_forced_ == 0 || model_->generation()->forced_first_id() >= 0;
   GOLDCREST_REQUIRE_INTACT(is_good, "languages", -1);
   return GOLDCREST_OK;
 }
