@@ -50,19 +50,17 @@ void EngineSession::set_search(const goldcrest_search& search) {
 bool EngineSession::choose_languages(size_t line) {
   LanguagesView table;
   if (!view_languages(model_.data(), &table)) return false;
-  const auto first_of = [](const IdList& side, uint32_t from) {
-    while (side.ids[from % side.n] == kNoId) ++from;
-    return from % side.n;
-  };
-  const auto name_of = [&](const IdList& side, uint32_t by_default) {
-    if (side.n == 0) return static_cast<const char*>(nullptr);
-    return view_language_code(model_.data(), by_default != UINT32_MAX ? by_default : first_of(side, 0));
-  };
-  const bool is_forced = table.target_place == goldcrest::LanguagePlace::kForcedFirst;
-  if (is_forced) table.default_target = first_of(table.target, static_cast<uint32_t>(line));
-  check(goldcrest_set_languages(engine_, name_of(table.source, table.default_source),
-                                name_of(table.target, table.default_target)),
-        "languages");
+  const bool is_forced = table.target().place == goldcrest::LanguagePlace::kForcedFirst;
+  const char* names[2] = {};
+  for (uint32_t i = 0; i < 2; ++i) {
+    const LanguageSide& side = table.sides[i];
+    const bool takes_turns = is_forced && i == 1;
+    if (side.n == 0 || (side.by_default != kNoId && !takes_turns)) continue;
+    auto language = static_cast<uint32_t>(takes_turns ? line % side.n : 0);
+    while (side.ids[language] == kNoId) language = (language + 1) % side.n;
+    names[i] = view_language_code(model_.data(), language);
+  }
+  check(goldcrest_set_languages(engine_, names[0], names[1]), "languages");
   return is_forced;
 }
 

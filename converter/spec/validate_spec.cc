@@ -282,7 +282,6 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
 }
 
 void check_languages(const LanguagesSpec& languages, uint32_t source_vocab_size, uint32_t target_vocab_size) {
-  require_range("number of languages", languages.entries.size(), size_t{0}, size_t{kMaxLanguages});
   const bool is_before = languages.target_place == LanguagePlace::kBeforeText;
   for (const Language& entry : languages.entries) {
     const std::string role = format_text("language '{}'", printable(entry.code));

@@ -41,7 +41,7 @@ struct ChosenLanguages {
   bool n_behind;
   bool lacks_for_text;  // some side is not chosen
   bool lacks_for_ids;   // the target is not, and acts on sources of ids
-  uint16_t target;      // index of the target's language
+  TargetLanguage target;
 };
 
 }  // namespace goldcrest
@@ -63,7 +63,7 @@ struct goldcrest_engine {
   uint32_t step_size;
   uint32_t language;  // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;
-  goldcrest_sampling sampling;  // search.sampling points here, or is null
+  goldcrest_sampling sampling;           // search.sampling points here, or is null
   goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_LANGUAGES
 };
 

@@ -15,17 +15,6 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
   return kHasPrompt && engine.runtime.generation.forced_first_id < 0 ? engine.runtime.generation.n_prompt : 0;
 }
 
-// Chooses the language of a line's target: its first id, or the file's start token. Returns whether it is one.
-[[maybe_unused, gnu::cold]] bool choose_language(const goldcrest_engine& engine, const SelfTestView& line) {
-  const GenerationView& generation = engine.runtime.generation;
-  const IdList& ids = generation.target_languages;
-  const uint32_t id = generation.starts_with_language ? generation.decoder_start_id : line.target[0];
-  uint32_t i = 0;
-  while (i < ids.n && ids.ids[i] != id) ++i;
-  engine.buffers.sentences->language = static_cast<uint16_t>(i);
-  return i < ids.n || ids.n == 0;
-}
-
 // Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
 [[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
   search->max_target_tokens = line.n_target - uncounted_tokens(*engine);
@@ -39,7 +28,7 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
     // ids are below 2^24, so their int32 and uint32 bits are the same
     GOLDCREST_TRY(goldcrest_begin(engine, reinterpret_cast<const int32_t*>(line.source), line.n_source));
   }
-  if (kHasLanguages && !choose_language(*engine, line)) return GOLDCREST_OK;
+  engine->buffers.sentences->set_language(line.is_forced ? TargetLanguage::forced(line.target[0]) : TargetLanguage());
   GOLDCREST_TRY(goldcrest_run(engine));
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
@@ -118,7 +107,7 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   [[maybe_unused]] const goldcrest_sampling* const sampling = engine->search.sampling;
   if constexpr (kHasSampling) engine->search.sampling = nullptr;
   [[maybe_unused]] const bool lacks_language = engine->languages.lacks_for_ids;
-  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = false;
+  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = false;  // lines have languages of their own
   const int status = run_lines(engine, detail);
   if constexpr (kHasLanguages) engine->languages.lacks_for_ids = lacks_language;
   if constexpr (kHasSampling) engine->search.sampling = sampling;

@@ -20,8 +20,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
   if constexpr (kHasPrompt) engine.buffers.sentences[batch.n_sentences].prefix = {};
-  if constexpr (kHasLanguages)
-    engine.buffers.sentences[batch.n_sentences].language = engine.languages.target;
+  engine.buffers.sentences[batch.n_sentences].set_language(engine.languages.target);
   if constexpr (kHasSampling) {
     const SentenceView view = sentence_view(engine.buffers, batch.n_sentences);
     if (view.samples != nullptr) view.samples->stream = batch.n_sentences;
@@ -34,16 +33,21 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 [[gnu::cold]] void goldcrest::choose_languages(const LanguagesView& table, const uint32_t (&indices)[2],
                                                ChosenLanguages* chosen) {
   *chosen = {};
-  chosen->target = static_cast<uint16_t>(indices[1]);
   for (uint32_t i = 0; i < 2; ++i) {
     const LanguageSide& side = table.sides[i];
     if (side.n == 0) continue;
     if (indices[i] == kNoId) {
       chosen->lacks_for_text = true;
       chosen->lacks_for_ids = acts_on_ids(side.place);
-    } else if (!acts_on_ids(side.place)) {
+      continue;
+    }
+    const uint32_t id = side.ids[indices[i]];
+    if (acts_on_ids(side.place)) {
+      chosen->target =
+          side.place == LanguagePlace::kForcedFirst ? TargetLanguage::forced(id) : TargetLanguage::start(id);
+    } else {
       const bool is_before = side.place == LanguagePlace::kBeforeText;
-      chosen->ids[is_before ? chosen->n_before++ : 2] = side.ids[indices[i]];
+      chosen->ids[is_before ? chosen->n_before++ : 2] = id;
       chosen->n_behind |= !is_before;
     }
   }
@@ -65,8 +69,7 @@ namespace {
 // Refuses a source without a language that it needs.
 [[maybe_unused, gnu::cold, gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
   goldcrest_detail* detail = engine.detail;
-  GOLDCREST_REQUIRE(!lacks, GOLDCREST_ERROR_STATE,
-                    "languages: the model has several and no default; call goldcrest_set_languages first", -1);
+  GOLDCREST_REQUIRE(!lacks, GOLDCREST_ERROR_STATE, "languages: call goldcrest_set_languages first", -1);
   return GOLDCREST_OK;
 }
 

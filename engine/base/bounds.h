@@ -50,8 +50,7 @@ constexpr float kMinLengthFactor = 1.0f / 1024, kMaxLengthFactor = 1024.0f;
 // goldcrest_sampling
 constexpr float kMinTemperature = 1.0f / 1024, kMaxTemperature = 1024.0f;
 
-// Languages of a file's table, and bytes of a name.
-constexpr uint32_t kMaxLanguages = 65535;
+// Languages: bytes of a name.
 constexpr uint32_t kMaxLanguageBytes = 32;
 
 // Shortlists: ids of the longest n-gram.

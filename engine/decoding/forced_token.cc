@@ -7,9 +7,8 @@ namespace {
 
 // Returns the id that the file, or the sentence's language, forces first; -1: none.
 int32_t first_id(const GenerationView& generation, const SentenceView& sentence) {
-  if (kHasLanguages && generation.target_languages.n > 0 && !generation.starts_with_language)
-    return static_cast<int32_t>(generation.target_languages.ids[sentence.state->language]);
-  return generation.forced_first_id;
+  const TargetLanguage language = sentence.state->language();
+  return language.is_forced() ? language.forced_id() : generation.forced_first_id;
 }
 
 // Returns the token of the prompt at a position; -1 where the best of the first choices is taken.

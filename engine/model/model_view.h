@@ -78,22 +78,8 @@ struct IdList {
 };
 constexpr uint32_t kNoId = UINT32_MAX;
 
-// The ids of the languages of a file's table, if a target's language is its forced first token or its start token; else
-// n is 0. Builds without languages have no memory for it.
-#ifdef GOLDCREST_LANGUAGES
-struct TargetLanguages {
-  IdList target_languages;  // kNoId for a language that is no target
-  bool starts_with_language;
-};
-#else
-struct TargetLanguages {
-  static constexpr IdList target_languages = {nullptr, 0};
-  static constexpr bool starts_with_language = false;
-};
-#endif
-
 // Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
-struct GenerationView : TargetLanguages {
+struct GenerationView {
   uint32_t decoder_start_id, end_id;
   int32_t pad_id, unknown_id, forced_first_id;  // -1: none
   const uint32_t* suppressed_ids;               // [n_suppressed]
@@ -153,6 +139,7 @@ struct SelfTestView {
   uint32_t n_source, n_target;
   uint64_t hash;
   bool shortlist;  // among the source's candidates only
+  bool is_forced;  // the first id of target is the line's language
 };
 
 // These functions trust the file: call validate_model first.

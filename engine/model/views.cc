@@ -85,6 +85,13 @@ const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line)
 constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 
+// The same without languages.
+#ifdef GOLDCREST_LANGUAGES
+bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
+#else
+constexpr bool is_forced(const format::SelfTestLine&) { return false; }
+#endif
+
 [[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* vector) {
   return {elements(vector), length(vector)};
 }
@@ -195,13 +202,6 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
   view_prompt(table, view);
-#ifdef GOLDCREST_LANGUAGES
-  LanguagesView languages;
-  if (view_languages(model, &languages) && acts_on_ids(languages.target().place)) {
-    view.target_languages = languages.target();
-    view.starts_with_language = languages.target().place == LanguagePlace::kStart;
-  }
-#endif
   return view;
 }
 
@@ -230,7 +230,7 @@ uint32_t count_self_tests(const void* model) {
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
           elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),
           length(table.target()),   join(table.hash_low(), table.hash_high()),
-          is_of_shortlist(table)};
+          is_of_shortlist(table),   is_forced(table)};
 }
 
 // Fills in what the model hears.

@@ -77,14 +77,20 @@ std::string missing_language(const void* model, size_t model_bytes, const std::s
   goldcrest::LanguagesView table = {};
   if (!goldcrest::view_languages(model, &table)) return "";
   const std::string end = " is missing: the model has several ";
-  if (source.empty() && table.source.n > 0 && table.default_source == UINT32_MAX)
+  const auto lacks = [](const goldcrest::LanguageSide& side) {
+    return side.n > 0 && side.by_default == goldcrest::kNoId;
+  };
+  if (source.empty() && lacks(table.source()))
     return "--source-lang" + end + "source languages: " + named(source_languages(model, model_bytes));
-  if (target.empty() && table.target.n > 0 && table.default_target == UINT32_MAX)
+  if (target.empty() && lacks(table.target()))
     return "--target-lang" + end + "target languages: " + named(target_languages(model, model_bytes));
   return "";
 }
 
-bool forces_target(const void* model) { return goldcrest::view_generation(model).target_languages.n > 0; }
+bool forces_target(const void* model) {
+  goldcrest::LanguagesView table = {};
+  return goldcrest::view_languages(model, &table) && goldcrest::acts_on_ids(table.target().place);
+}
 
 bool reads_codes(const void* model) {
   goldcrest::TokenizerView tokenizer = {};
@@ -94,13 +100,15 @@ bool reads_codes(const void* model) {
 int choose_first_languages(goldcrest_engine* engine, const void* model) {
   goldcrest::LanguagesView table = {};
   if (!goldcrest::view_languages(model, &table)) return GOLDCREST_OK;
-  const auto name_of = [model](const goldcrest::IdList& side, uint32_t by_default) -> const char* {
-    uint32_t i = 0;
-    while (i < side.n && side.ids[i] == goldcrest::kNoId) ++i;
-    return side.n == 0 || by_default != UINT32_MAX ? nullptr : goldcrest::view_language_code(model, i);
-  };
-  return goldcrest_set_languages(engine, name_of(table.source, table.default_source),
-                                 name_of(table.target, table.default_target));
+  const char* names[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    const goldcrest::LanguageSide& side = table.sides[i];
+    if (side.n == 0 || side.by_default != goldcrest::kNoId) continue;
+    uint32_t language = 0;
+    while (side.ids[language] == goldcrest::kNoId) ++language;
+    names[i] = goldcrest::view_language_code(model, language);
+  }
+  return goldcrest_set_languages(engine, names[0], names[1]);
 }
 
 std::vector<int32_t> source_end(const void* model) {

@@ -98,18 +98,16 @@ int Validator::check_languages() {
   if (!has_table) return GOLDCREST_OK;
   const LanguagePlace place = view.target().place;
   constexpr uint32_t kSourcePlaces = 1 | 1 << 1 | 1 << 2, kTargetPlaces = 1 | 1 << 1 | 1 << 3 | 1 << 4;
-  bool is_good = !has_frontend() && view.n <= kMaxLanguages && view.source().n + view.target().n > 0 &&
-                 is_side_good(view.source(), view.n, kSourcePlaces, source_vocab_size_) &&
+  bool is_good = !has_frontend() && is_side_good(view.source(), view.n, kSourcePlaces, source_vocab_size_) &&
                  is_side_good(view.target(), view.n, kTargetPlaces,
-                              acts_on_ids(place) ? target_vocab_size_ : source_vocab_size_);
+                              acts_on_ids(place) ? target_vocab_size_ : source_vocab_size_) &&
+                 (place != LanguagePlace::kForcedFirst || model_->generation()->forced_first_id() >= 0);
   const char* previous = "";
   for (uint32_t i = 0; is_good && i < view.n; ++i) {
     const char* const code = view_language_code(file_, i);
     is_good = is_next_name(previous, code);
     previous = code;
   }
-  n_forced_ = place == LanguagePlace::kForcedFirst ? 1 : 0;
-  is_good &= n_forced_ == 0 || model_->generation()->forced_first_id() >= 0;
   GOLDCREST_REQUIRE_INTACT(is_good, "languages", -1);
   return GOLDCREST_OK;
 }

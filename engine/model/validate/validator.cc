@@ -27,8 +27,8 @@ int Validator::run() {
   GOLDCREST_TRY(check_tokenizer());
   GOLDCREST_TRY(check_detokenizer());
   if constexpr (kHasShortlist) GOLDCREST_TRY(check_shortlist());
-  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages());
   GOLDCREST_TRY(check_self_tests());
+  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages());
   if constexpr (kHasPrompt) return check_prompt();
   return GOLDCREST_OK;
 }

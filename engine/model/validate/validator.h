@@ -95,7 +95,6 @@ class Validator {
   [[gnu::cold]] int check_generation();
   [[gnu::cold]] int check_rules(const format::Generation& table);
   [[gnu::cold]] int check_limits();
-  [[gnu::cold]] bool is_forced(const format::SelfTestLine& line) const;
   [[gnu::cold]] int check_self_tests();
 
   // text.cc
@@ -152,9 +151,6 @@ class Validator {
   uint64_t checksummed_bytes_ = 0;  // of the weights
   uint32_t weights_crc_ = 0;        // of these bytes
   uint32_t source_vocab_size_ = 0, target_vocab_size_ = 0;
-#ifdef GOLDCREST_LANGUAGES
-  uint32_t n_forced_ = 0;  // languages that a self-test line forces
-#endif
 };
 
 }  // namespace goldcrest

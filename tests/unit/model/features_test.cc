@@ -253,11 +253,11 @@ TEST(HostileLanguages, TheFileRuns) {
   EXPECT_EQ(model.self_test()->Get(0)->n_forced(), 1u);
   LanguagesView view;
   ASSERT_TRUE(view_languages(smallest_languages_file().bytes(), &view));
-  EXPECT_EQ(view.source.n, 3u);
-  EXPECT_EQ(view.source.ids[2], kNoId);
-  EXPECT_EQ(view.target.ids[0], kNoId);
-  EXPECT_EQ(view.default_source, 0u);
-  EXPECT_EQ(view.default_target, 2u);
+  EXPECT_EQ(view.source().n, 3u);
+  EXPECT_EQ(view.source().ids[2], kNoId);
+  EXPECT_EQ(view.target().ids[0], kNoId);
+  EXPECT_EQ(view.source().by_default, 0u);
+  EXPECT_EQ(view.target().by_default, 2u);
   EXPECT_STREQ(view_language_code(smallest_languages_file().bytes(), 2), "c");
   EXPECT_FALSE(view_languages(smallest_file().bytes(), &view));
 }
@@ -298,13 +298,10 @@ TEST(HostileLanguages, HaveBounds) {
       [](ModelT& m) { m.languages->default_target = 0; },
       [](ModelT& m) { m.languages->default_target = 3; },
       [](ModelT& m) { m.languages->default_target = INT32_MAX; },
-      [](ModelT& m) { m.generation->forced_first_id = 3; },  // not the default
       [](ModelT& m) { m.generation->forced_first_id = -1; },
-      [](ModelT& m) { m.languages->default_target = -1; },  // then it is the first
-      [](ModelT& m) { m.languages->target_place = 4; },     // not the start token; and lines have forced ids
+      [](ModelT& m) { m.languages->target_place = 4; },  // not the start token; and lines have forced ids
       [](ModelT& m) { m.self_test[0]->n_forced = 0; },
       [](ModelT& m) { m.self_test[1]->n_forced = 2; },
-      [](ModelT& m) { m.self_test[1]->target[0] = 5; },  // no language
       [](ModelT& m) {
         m.languages->default_source = -1;
         m.languages->source.assign(3, UINT32_MAX);
