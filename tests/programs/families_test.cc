@@ -100,7 +100,8 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
     const std::string inspected = run(inspect_program(), {file}).out;
     Arguments options = {"--ids"};  // a file with a table of targets needs one
     if (inspected.find("\ntargets ") != std::string::npos)
-      options.insert(options.end(), {"--target-lang", command.find("mbart") != std::string::npos ? "de_DE" : "fra_Latn"});
+      options.insert(options.end(),
+                     {"--target-lang", command.find("mbart") != std::string::npos ? "de_DE" : "fra_Latn"});
     const Outcome found = translate_file(file, options, "5 7 2\n");
     EXPECT_EQ(found.status, 0) << command << "\n" << found.err;
     EXPECT_FALSE(found.out.empty()) << command;
@@ -125,9 +126,9 @@ TEST(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
             begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
   EXPECT_EQ(message({"--ids"}),
             begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
-  EXPECT_EQ(message({"--source-lang", "eng_Latm", "--target-lang", "fra_Latn"}),
-            begin + "--source-lang \"eng_Latm\": the model's source languages are " + all +
-                "; did you mean \"eng_Latn\"?\n");
+  EXPECT_EQ(
+      message({"--source-lang", "eng_Latm", "--target-lang", "fra_Latn"}),
+      begin + "--source-lang \"eng_Latm\": the model's source languages are " + all + "; did you mean \"eng_Latn\"?\n");
   const Outcome inspected = run(inspect_program(), {file, "--self-test"});
   EXPECT_NE(inspected.out.find("sources      3: deu_Latn eng_Latn fra_Latn\ntargets      3: deu_Latn"),
             std::string::npos)
@@ -140,8 +141,8 @@ TEST(Languages, FilesOfOnePairGiveTheTablesIds) {
   struct Case {
     const char *family, *source, *target;
   };
-  for (const Case& c : {Case{"nllb", "eng_Latn", "deu_Latn"}, Case{"m2m100", "fr", "en"}, Case{"mbart50", "en_XX", "fr_XX"},
-                        Case{"mbart", "de_DE", "en_XX"}}) {
+  for (const Case& c : {Case{"nllb", "eng_Latn", "deu_Latn"}, Case{"m2m100", "fr", "en"},
+                        Case{"mbart50", "en_XX", "fr_XX"}, Case{"mbart", "de_DE", "en_XX"}}) {
     const TemporaryFolder table, pair;
     const Arguments languages = {"--source-lang", c.source, "--target-lang", c.target};
     const std::string several = convert_quietly(bart_relatives() / c.family, table, {});
