@@ -159,7 +159,18 @@ std::vector<const Option*> declare_vocabulary(CommandLine& app, Arguments& argum
   Option* best = group.option("--shortlist-best", arguments.shortlist_best, "N",
                               "add the N most probable translations of each source id (default: 100)");
   for (Option* number : {always, best}) number->needs(make)->check_range(0, 65535);
-  return {keep, keep_text, make};
+  const auto split = [&arguments](const std::string& list) {
+    for (size_t begin = 0; begin <= list.size();) {
+      const size_t end = std::min(list.find(',', begin), list.size());
+      arguments.keep_languages.push_back(list.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  };
+  Option* languages = app.add_text("--keep-languages", split,
+                                   "keep only the entries of these languages, for instance eng_Latn,fra_Latn; the "
+                                   "others leave the vocabulary and the file's table");
+  languages->type_name("NAME,NAME")->group("Vocabulary");
+  return {keep, keep_text, make, languages};
 }
 
 const Option* declare_firmware(CommandLine& app, Arguments& arguments) {
@@ -244,12 +255,12 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
                                    "use this shortlist: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; "
                                    "none: no shortlist (default: the one next to a model of Marian's own)");
   Option* source_lang = input.option("--source-lang", arguments.source_lang, "NAME",
-                                     "name the language of the texts: it must be the checkpoint's own, if "
-                                     "that names one");
+                                     "fix the language of the texts: one of the checkpoint's, or its own, if it "
+                                     "names one (default: a file of several languages lets programs choose)");
   Option* target_lang = input.option(
       "--target-lang", arguments.target_lang, "NAME",
-      "translate every text into this target language of the checkpoint (its entries >>xxx<<). Texts need no "
-      "code, and codes are not read. For a checkpoint with one target, give that one");
+      "translate every text into this target language of the checkpoint. Texts need no code, and codes >>xxx<< are not "
+      "read. For a checkpoint with one target, give that one (default: programs choose)");
   source_lang->check(check_metadata);
   target_lang->check(check_metadata);
   Option* source_prefix = input.option(

@@ -34,6 +34,7 @@ struct Arguments {
   std::string source_prefix;  // a text before every source
   std::string report_path, self_test_path, self_test_audio_path, check_path, evaluate_path, alternatives, metric;
   std::string keep_path, keep_text_path, make_shortlist_path;
+  std::vector<std::string> keep_languages;
   std::string emit_folder, section;
   std::string board;                            // empty: none asked for
   std::optional<EarlyStopping> early_stopping;  // empty, as the two below: the checkpoint's own
@@ -52,7 +53,7 @@ struct Arguments {
 
 // True if the options remove entries of the checkpoint's vocabulary.
 inline bool trims(const Arguments& arguments) {
-  return !arguments.keep_path.empty() || !arguments.keep_text_path.empty();
+  return !arguments.keep_path.empty() || !arguments.keep_text_path.empty() || !arguments.keep_languages.empty();
 }
 
 // Fills `arguments` from the command line. Returns an exit status if the program ends here: it has printed help, the

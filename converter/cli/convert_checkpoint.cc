@@ -29,6 +29,7 @@ namespace goldcrest::converter {
 namespace {
 
 void choose_languages(const Arguments& arguments, ModelSpec& spec) try {
+  if (!arguments.keep_languages.empty()) keep_languages(arguments.keep_languages, spec);
   choose_languages(arguments.source_lang, arguments.target_lang, spec);
 } catch (const Error& error) {
   throw Error("{}: {}", arguments.input, error.what());
@@ -52,6 +53,14 @@ void choose_prefix(const Arguments& arguments, ModelSpec& spec) {
     prefix.push_back(static_cast<uint32_t>(id));
 }
 
+// A prefix takes the place of a target's language before the text, unless that is named too.
+void choose_texts(const Arguments& arguments, ModelSpec& spec) {
+  const bool is_before = spec.languages.target_place == LanguagePlace::kBeforeText;
+  if (is_before && !arguments.source_prefix.empty() && arguments.target_lang.empty()) spec.languages = {};
+  choose_languages(arguments, spec);
+  choose_prefix(arguments, spec);
+}
+
 ModelSpec load(const Arguments& arguments, Progress& progress) {
   progress.stage("loading " + arguments.input);
   ModelSpec spec = load_checkpoint(arguments.input, {arguments.config, progress.counter(), arguments.choices});
@@ -60,8 +69,7 @@ ModelSpec load(const Arguments& arguments, Progress& progress) {
     spec.shortlist.reset();
   else if (!arguments.shortlist.empty())
     spec.shortlist = read_shortlist(arguments.shortlist, spec);
-  choose_languages(arguments, spec);
-  choose_prefix(arguments, spec);
+  choose_texts(arguments, spec);
   choose_search(arguments, spec);
   return spec;
 }
@@ -191,8 +199,8 @@ Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progr
   return changes;
 }
 
-// Throws Error if lines of text are given for a model without tokenizers.
-void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
+// Throws Error if lines of text are given for a model without tokenizers, or without a language to read them in.
+void check_texts(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
   if (!spec.source_tokenizer && !spec.encoder.frontend && !arguments.ids &&
       (!lines.evaluation.empty() || !lines.self_test.empty())) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", arguments.input);
@@ -206,6 +214,12 @@ void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Argum
         "take texts",
         arguments.input);
   }
+  const std::string undecided = undecided_languages(spec);
+  const bool translates_kept =
+      std::ranges::any_of(lines.kept_text, [](const EvaluationLine& line) { return line.references.empty(); });
+  const bool needs_languages =
+      !lines.evaluation.empty() || !lines.self_test.empty() || translates_kept || !lines.shortlist_text.empty();
+  if (needs_languages && !arguments.ids && !undecided.empty()) throw Error("{}: {}", arguments.input, undecided);
   if (spec.source_tokenizer && spec.target_tokenizer) return;
   if (trims(arguments)) {
     throw Error("{}: has no tokenizer of both sides, so its entries have no texts to keep them by", arguments.input);
@@ -217,7 +231,7 @@ void check_tokenizers(const ModelSpec& spec, const UserLines& lines, const Argum
 
 // Returns the exit status.
 int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
-  check_tokenizers(spec, lines, arguments);
+  check_texts(spec, lines, arguments);
   std::optional<DeviationBound> deviation;
   if (spec.deviation_epsilon > 0) {
     progress.stage("measuring deviations");
@@ -279,16 +293,20 @@ int size_shape(const Arguments& arguments) {
   ModelSpec spec =
       load_shape(arguments.input, arguments.weights == "float32" ? kMostBytes / 4 : kMostBytes, arguments.choices);
   if (!arguments.name.empty()) spec.name = arguments.name;
-  choose_languages(arguments, spec);
-  choose_prefix(arguments, spec);
+  choose_texts(arguments, spec);
   choose_search(arguments, spec);
   const Payload payload = make_payload(spec, arguments, progress);
   // Targets may have any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;
+  const bool is_forced = spec.languages.target_place == LanguagePlace::kForcedFirst;
+  const uint32_t first_id = is_forced ? spec.generation.forced_first_id.value() : spec.generation.end_id;
   for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata->limits->max_source_tokens)) {
     self_test.push_back({{source.begin(), source.end()},
-                         std::vector<uint32_t>(spec.generation.prompt.size() + 1, spec.generation.end_id),
-                         UINT64_MAX});
+                         std::vector<uint32_t>(spec.generation.prompt.size() + 1, first_id),
+                         UINT64_MAX,
+                         false,
+                         {},
+                         is_forced});
   }
   const std::vector<int16_t> clip = made_up_clip(spec, payload.metadata->limits->max_source_tokens);
   if (!clip.empty()) {

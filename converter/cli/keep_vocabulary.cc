@@ -32,6 +32,9 @@ class Entries {
     kept_.insert(found->second);
     return true;
   }
+  void keep_all() {
+    for (uint32_t id = 0; id < tokenizer_.vocab_size; ++id) kept_.insert(id);
+  }
   void keep(const std::vector<int32_t>& ids) { kept_.insert(ids.begin(), ids.end()); }
 
   // Returns the kept entries and those of their single characters.
@@ -132,6 +135,8 @@ void warn_of_unknown(const UserLines& lines, const std::string& path, const Toke
 TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, InMemoryModel& whole,
                                   ModelSpec& spec) {
   Sides sides = {Entries(*spec.source_tokenizer), Entries(*spec.target_tokenizer)};
+  const bool keeps_all = arguments.keep_path.empty() && arguments.keep_text_path.empty();  // but some languages
+  if (keeps_all) sides.source.keep_all(), sides.target.keep_all();
   keep_pieces(lines.kept_pieces, arguments.keep_path, sides);
   KeptIds wanted;
   if (arguments.keep_text_path.empty()) {
@@ -149,7 +154,7 @@ TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& argum
   trimmed.target_all = spec.decoder.embedding->rows;
   if (trimmed.source_kept == trimmed.source_all && trimmed.target_kept == trimmed.target_all) {
     const std::string& path = arguments.keep_path.empty() ? arguments.keep_text_path : arguments.keep_path;
-    throw Error("{}: keeps every entry of the vocabulary; convert without it", path);
+    throw Error("{}: keeps every entry of the vocabulary; convert without it", keeps_all ? "--keep-languages" : path);
   }
   const TokenizerSpec before = *spec.source_tokenizer;
   spec = trim_vocabulary(spec, kept);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --keep-vocabulary and --keep-vocabulary-of: which entries of the vocabulary stay, and how this changes texts.
+// --keep-vocabulary, --keep-vocabulary-of and --keep-languages: which entries of the vocabulary stay, and how this
+// changes texts.
 #pragma once
 
 #include "cli/in_memory_model.h"

@@ -16,13 +16,23 @@ LineEncoder::LineEncoder(const ModelSpec& spec, bool of_ids) : spec_(spec) {
   target_.emplace(*spec.target_tokenizer);
 }
 
+void LineEncoder::put_languages(LanguagePlace place, std::vector<int32_t>& ids) const {
+  const LanguagesSpec& languages = spec_.languages;
+  const Language* const source = languages.find(spec_.source_language);
+  const Language* const target = languages.find(spec_.target_language);
+  if (languages.source_place == place && source != nullptr) ids.push_back(static_cast<int32_t>(source->source.value()));
+  if (languages.target_place == place && target != nullptr) ids.push_back(static_cast<int32_t>(target->target.value()));
+}
+
 std::vector<int32_t> LineEncoder::source(const std::string& line) const {
   if (!source_) return parse_ids(line, spec_.encoder.embedding->rows);
   const GenerationSpec& generation = spec_.generation;
   std::vector<int32_t> ids(generation.source_prefix.begin(), generation.source_prefix.end());
+  put_languages(LanguagePlace::kBeforeText, ids);
   const std::vector<int32_t> text = source_->encode(line);
   ids.insert(ids.end(), text.begin(), text.end());
   ids.insert(ids.end(), generation.source_suffix.begin(), generation.source_suffix.end());
+  put_languages(LanguagePlace::kBehindText, ids);
   return ids;
 }
 

@@ -26,6 +26,9 @@ class LineEncoder {
   std::vector<int32_t> target(const std::string& line) const;
 
  private:
+  // Appends the default languages of the model's table that stand at `place`.
+  void put_languages(LanguagePlace place, std::vector<int32_t>& ids) const;
+
   const ModelSpec& spec_;
   std::optional<Segmenter> source_, target_;  // absent if lines are ids
 };

@@ -359,8 +359,6 @@ Payload Builder::run() {
   format::ModelT& metadata = *payload.metadata;
   metadata.format_version = GOLDCREST_FORMAT_VERSION;
   if (options_.weights == Weights::kFloat32) metadata.features |= kFeatureFloat32;
-  if (spec_.generation.rules != RulesSpec{}) metadata.features |= kFeatureRules;
-  if (spec_.generation.prompt != PromptSpec{} || limits.max_prefix_tokens != 0) metadata.features |= kFeaturePrompt;
   metadata.features |= block_features(spec_);
   const auto is_subword = [](const auto& tokenizer) { return tokenizer && tokenizer->kind == TokenizerKind::kSubword; };
   if (is_subword(spec_.source_tokenizer) || is_subword(spec_.target_tokenizer)) metadata.features |= kFeatureSubword;
@@ -369,8 +367,7 @@ Payload Builder::run() {
   metadata.decoder = stack("decoder", spec_.decoder);
   metadata.projection = projection();
   advance();
-  metadata.limits = make_limits(limits);
-  metadata.generation = make_generation(spec_.generation, limits);
+  set_search(spec_, limits, metadata);
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
   if (spec_.target_tokenizer)
     metadata.detokenizer = write_detokenizer(pack_detokenizer(*spec_.target_tokenizer), tokenizer_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bounds.h"
+#include "base/build_options.h"
 #include "file/format.h"
 #include "spec/error.h"
 
@@ -56,7 +57,36 @@ void set_rules(const RulesSpec& rules, format::GenerationT& out) {
   }
 }
 
+// Returns null for a model whose languages are fixed.
+std::unique_ptr<format::LanguagesT> make_languages(const ModelSpec& spec) {
+  LanguagesSpec languages = spec.languages;
+  if (!languages.is_table()) return nullptr;
+  std::ranges::sort(languages.entries, {}, &Language::code);
+  auto out = std::make_unique<format::LanguagesT>();
+  out->source_place = static_cast<uint8_t>(languages.source_place);
+  out->target_place = static_cast<uint8_t>(languages.target_place);
+  const bool has_sources = out->source_place != 0, has_targets = out->target_place != 0;
+  for (const Language& entry : languages.entries) {
+    const auto index = static_cast<int32_t>(out->code.size());
+    if (has_sources && entry.code == spec.source_language) out->default_source = index;
+    if (has_targets && entry.code == spec.target_language) out->default_target = index;
+    out->code.push_back(entry.code);
+    if (has_sources) out->source.push_back(entry.source.value_or(UINT32_MAX));
+    if (has_targets) out->target.push_back(entry.target.value_or(UINT32_MAX));
+  }
+  return out;
+}
+
 }  // namespace
+
+void set_search(const ModelSpec& spec, const goldcrest_limits& limits, format::ModelT& metadata) {
+  metadata.limits = make_limits(limits);
+  metadata.generation = make_generation(spec.generation, limits);
+  metadata.languages = make_languages(spec);
+  if (spec.generation.rules != RulesSpec{}) metadata.features |= kFeatureRules;
+  if (spec.generation.prompt != PromptSpec{} || limits.max_prefix_tokens != 0) metadata.features |= kFeaturePrompt;
+  if (metadata.languages) metadata.features |= kFeatureLanguages;
+}
 
 goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& limits) {
   const uint32_t source_positions = spec.encoder.positions.rows, target_positions = spec.decoder.positions.rows;

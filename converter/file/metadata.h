@@ -12,6 +12,7 @@
 namespace goldcrest::format {
 struct GenerationT;
 struct LimitsT;
+struct ModelT;
 struct ProvenanceT;
 }  // namespace goldcrest::format
 
@@ -41,6 +42,9 @@ std::unique_ptr<format::LimitsT> make_limits(const goldcrest_limits& limits);
 
 // Returns the checkpoint's search, kept within the resolved limits.
 std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec, const goldcrest_limits& limits);
+
+// Sets limits, search and languages, and the features that they need. `limits` must be resolved.
+void set_search(const ModelSpec& spec, const goldcrest_limits& limits, format::ModelT& metadata);
 
 // A license or attribution given here replaces the checkpoint's.
 std::unique_ptr<format::ProvenanceT> make_provenance(const ModelSpec& spec, const std::optional<std::string>& license,

@@ -44,6 +44,7 @@ void add_lines(std::span<const SelfTestLine> self_test, format::ModelT& metadata
     out->hash_high = static_cast<uint32_t>(line.hash >> 32);
     out->shortlist = line.shortlist;
     out->samples = line.samples;
+    out->n_forced = line.is_forced ? 1 : 0;
     metadata.self_test.push_back(std::move(out));
   }
 }

@@ -18,6 +18,7 @@ struct SelfTestLine {
   uint64_t hash = 0;                  // of the logits
   bool shortlist = false;             // searched among the source's candidates
   std::vector<int16_t> samples = {};  // of a clip, in place of `source`
+  bool is_forced = false;             // the first id of `target` is a language that the line chooses
 };
 
 // A whole file in memory, aligned for the engine.

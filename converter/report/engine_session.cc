@@ -6,14 +6,17 @@
 #include "base/hash.h"
 #include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
+#include "goldcrest/languages.h"
 #include "goldcrest/speech.h"
 #include "math/deterministic_math.h"
+#include "model/model_view.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
 
 namespace goldcrest::converter {
 
-EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
+EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file)
+    : model_(model) {
   check(goldcrest_model_info(model.data(), model.size(), &info_, &detail_), file);
   check(goldcrest_plan_memory(model.data(), model.size(), &limits, &memory_, nullptr, nullptr, &detail_), file);
   arena_.resize(memory_.arena_bytes + kAlignment);
@@ -42,6 +45,23 @@ void EngineSession::check(int64_t status, const std::string& context) const {
 
 void EngineSession::set_search(const goldcrest_search& search) {
   check(goldcrest_set_search(engine_, &search), "search");
+}
+
+bool EngineSession::choose_languages(size_t line) {
+  LanguagesView table;
+  if (!view_languages(model_.data(), &table)) return false;
+  const bool is_forced = table.target().place == goldcrest::LanguagePlace::kForcedFirst;
+  const char* names[2] = {};
+  for (uint32_t i = 0; i < 2; ++i) {
+    const LanguageSide& side = table.sides[i];
+    const bool takes_turns = is_forced && i == 1;
+    if (side.n == 0 || (side.by_default != kNoId && !takes_turns)) continue;
+    auto language = static_cast<uint32_t>(takes_turns ? line % side.n : 0);
+    while (side.ids[language] == kNoId) language = (language + 1) % side.n;
+    names[i] = view_language_code(model_.data(), language);
+  }
+  check(goldcrest_set_languages(engine_, names[0], names[1]), "languages");
+  return is_forced;
 }
 
 std::vector<int32_t> EngineSession::encode(const std::string& text) {
@@ -161,6 +181,7 @@ std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const
   const auto run = [&](const std::vector<int32_t>& source, uint32_t flags) {
     SelfTestLine line;
     line.source = {source.begin(), source.end()};
+    line.is_forced = session.choose_languages(lines.size());
     const auto begin = [&](goldcrest_engine* engine) { return goldcrest_begin(engine, source.data(), source.size()); };
     if (run_line(session, flags, begin, line)) lines.push_back(std::move(line));
   };

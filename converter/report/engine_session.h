@@ -27,6 +27,9 @@ class EngineSession {
   const goldcrest_memory& memory() const { return memory_; }
 
   void set_search(const goldcrest_search& search);
+  // Chooses the languages of self-test line `line`, if the model has a table of them: the defaults, or else the first
+  // ones. If the target's language is forced as the first token, lines take the targets in turn. Returns whether it is.
+  bool choose_languages(size_t line);
   // Returns the ids that the file's tokenizer gives for a text. Throws Error if the text is too long for the limits.
   std::vector<int32_t> encode(const std::string& text);
   std::string decode(std::span<const int32_t> tokens);
@@ -36,6 +39,7 @@ class EngineSession {
  private:
   void check(int64_t status, const std::string& context) const;
 
+  std::span<const uint8_t> model_;
   std::vector<uint8_t> arena_;
   goldcrest_engine* engine_ = nullptr;
   goldcrest_info info_ = {};

@@ -94,7 +94,7 @@ std::string short_bytes(uint64_t bytes) {
 
 std::string grouped(uint64_t number) {
   std::string text = format_text("{}", number);
-  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
   return text;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/report.h"
 
+#include <algorithm>
+
 #include "report/rules.h"
 #include "spec/error.h"
 #include "spec/printable.h"
@@ -122,6 +124,33 @@ std::string describe_architecture(const goldcrest_info& info) {
 
 namespace {
 
+std::vector<std::string> language_codes(const LanguagesSpec& languages, std::optional<uint32_t> Language::*side) {
+  std::vector<std::string> codes;
+  for (const Language& entry : languages.entries)
+    if (entry.*side) codes.push_back(entry.code);
+  std::ranges::sort(codes);
+  return codes;
+}
+
+// The languages of the file's table, and what they need.
+std::string describe_languages(const ModelSpec& spec) {
+  const LanguagesSpec& languages = spec.languages;
+  if (!languages.is_table()) return "";
+  std::string text =
+      "languages  a table (the engine needs GOLDCREST_LANGUAGES; --source-lang and --target-lang fix a pair)\n";
+  const auto add = [&](const char* side, const std::vector<std::string>& codes, const std::string& by_default) {
+    const bool has_default = std::ranges::find(codes, by_default) != codes.end();
+    text += format_text("           {} {}, {}: {}\n", codes.size(), side,
+                        has_default ? "by default " + printable(by_default) : std::string("no default"),
+                        printable(join_text(codes, " ")));
+  };
+  if (languages.source_place != LanguagePlace::kNowhere)
+    add("sources", language_codes(languages, &Language::source), spec.source_language);
+  if (languages.target_place != LanguagePlace::kNowhere)
+    add("targets", language_codes(languages, &Language::target), spec.target_language);
+  return text;
+}
+
 std::string file_line(const Report& report) {
   return format_text("{:12} {:>12} bytes, self-test of {} lines\n", "file", report.file_bytes, report.self_test_lines);
 }
@@ -157,6 +186,7 @@ std::string report_text(const Report& report) {
                         without.empty() ? "" : "; a file without rules: " + without);
   }
   if (spec.shortlist) text += describe_shortlist(spec);
+  text += describe_languages(spec);
   text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);
   for (const auto& [name, bytes] : report.sections) text += format_text("{:12} {:>12} bytes\n", name, bytes);
@@ -214,6 +244,10 @@ Value report_json(const Report& report) {
   }
   if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
   if (spec.shortlist) json["shortlist"] = shortlist_json(spec);
+  if (spec.languages.source_place != LanguagePlace::kNowhere)
+    json["languages"]["sources"] = language_codes(spec.languages, &Language::source);
+  if (spec.languages.target_place != LanguagePlace::kNowhere)
+    json["languages"]["targets"] = language_codes(spec.languages, &Language::target);
   json["tensors"] = Value::list();
   for (const TensorRecord& tensor : report.tensors) {
     Value entry = {{"name", tensor.name},

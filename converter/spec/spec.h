@@ -244,20 +244,33 @@ struct GenerationSpec {
   uint32_t max_prefix_tokens = 0;  // ids of a caller's prefix for which engines reserve memory by default
 };
 
-// Where a model reads or gets the language of a text. kNowhere: there is one language on that side.
-enum class SourceLanguagePlace { kNowhere, kBeforeText, kBehindText };
-enum class TargetLanguagePlace { kNowhere, kForcedFirst, kStart };
+// Where the language of a source, or of its target, acts. kNowhere: there is one on that side, or it is fixed.
+enum class LanguagePlace { kNowhere, kBeforeText, kBehindText, kForcedFirst, kStart };
 
-struct LanguageEntry {
-  std::string code;  // as the checkpoint names it: "eng_Latn", "en_XX", "en"
-  uint32_t id = 0;   // in both vocabularies
+// A language, as the checkpoint names it ("eng_Latn", "en_XX", "en"), and its id as a source's and as a target's
+// language, if it can be both.
+struct Language {
+  std::string code;
+  std::optional<uint32_t> source, target;
 };
 
-// The languages of a multilingual model whose vocabulary has an entry for each.
+// The languages of a multilingual model whose vocabulary has an entry for each. The defaults are
+// ModelSpec::source_language and target_language, if these are among them.
 struct LanguagesSpec {
-  std::vector<LanguageEntry> entries;
-  SourceLanguagePlace source_place = SourceLanguagePlace::kNowhere;
-  TargetLanguagePlace target_place = TargetLanguagePlace::kNowhere;
+  std::vector<Language> entries;
+  LanguagePlace source_place = LanguagePlace::kNowhere;  // or kBeforeText, kBehindText
+  LanguagePlace target_place = LanguagePlace::kNowhere;  // or kBeforeText, kForcedFirst, kStart
+  std::vector<uint32_t> introduction = {};               // source ids right before a target's language before the text
+  std::vector<uint32_t> removed = {};                    // ids of languages that the file leaves out
+
+  // Returns whether the file has a table, from which a program chooses for each source.
+  bool is_table() const { return source_place != LanguagePlace::kNowhere || target_place != LanguagePlace::kNowhere; }
+  // Returns null for a name that is none of them.
+  const Language* find(const std::string& code) const {
+    for (const Language& entry : entries)
+      if (entry.code == code) return &entry;
+    return nullptr;
+  }
 };
 
 struct ModelSpec {
@@ -266,7 +279,7 @@ struct ModelSpec {
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
   std::optional<ShortlistSpec> shortlist;
-  LanguagesSpec languages;  // without entries once choose_languages has chosen a pair
+  LanguagesSpec languages;
   // The checkpoint's norms add this to the deviation; 0: they add epsilon to the variance. They are read as norms of
   // the variance (annotated_transformer.cc), and evaluate/deviation.h bounds the error.
   float deviation_epsilon = 0;

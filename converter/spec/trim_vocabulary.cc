@@ -202,6 +202,15 @@ void renumber_generation(const NewIds& new_ids, GenerationSpec& generation) {
   generation.rules.biases = std::move(biases);
 }
 
+void renumber_languages(const NewIds& new_ids, LanguagesSpec& languages) {
+  const bool is_before = languages.target_place == LanguagePlace::kBeforeText;
+  for (Language& entry : languages.entries) {
+    renumber(new_ids.source, entry.source);
+    renumber(is_before ? new_ids.source : new_ids.target, entry.target);
+  }
+  languages.removed.clear();
+}
+
 ShortlistSpec trimmed_shortlist(const NewIds& new_ids, const std::vector<uint32_t>& kept_source,
                                 const ShortlistSpec& whole) {
   ShortlistSpec shortlist;
@@ -229,12 +238,18 @@ bool shares_vocabulary(const ModelSpec& spec) {
 
 KeptIds with_needed_ids(const ModelSpec& spec, KeptIds wanted) {
   Ids source(wanted.source.begin(), wanted.source.end()), target(wanted.target.begin(), wanted.target.end());
+  add_needed(spec.source_tokenizer, source);
+  add_needed(spec.target_tokenizer, target);
+  for (const uint32_t id : spec.languages.removed) source.erase(id), target.erase(id);
+  for (const Language& entry : spec.languages.entries) {
+    const bool is_before = spec.languages.target_place == LanguagePlace::kBeforeText;
+    if (entry.source) source.insert(*entry.source);
+    if (entry.target) (is_before ? source : target).insert(*entry.target);
+  }
   source.insert(spec.generation.source_prefix.begin(), spec.generation.source_prefix.end());
   source.insert(spec.generation.source_suffix.begin(), spec.generation.source_suffix.end());
-  add_needed(spec.source_tokenizer, source);
   add_bounds_of_scores(spec.source_tokenizer, source);
   add_generation_ids(spec, target);
-  add_needed(spec.target_tokenizer, target);
   if (shares_vocabulary(spec)) {
     source.merge(target);
     target = source;
@@ -248,6 +263,7 @@ ModelSpec trim_vocabulary(const ModelSpec& spec, const KeptIds& kept) {
   ModelSpec trimmed = spec;
   trim_tables(kept, trimmed);
   renumber_generation(new_ids, trimmed.generation);
+  renumber_languages(new_ids, trimmed.languages);
   if (trimmed.source_tokenizer) trim_tokenizer(kept.source, *trimmed.source_tokenizer);
   if (trimmed.target_tokenizer) trim_tokenizer(kept.target, *trimmed.target_tokenizer);
   if (trimmed.shortlist) trimmed.shortlist = trimmed_shortlist(new_ids, kept.source, *spec.shortlist);

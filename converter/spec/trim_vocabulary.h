@@ -20,8 +20,8 @@ bool shares_vocabulary(const ModelSpec& spec);
 
 // Returns `wanted`, in any order, with all ids that the model needs. These are ids that its generation names, ids added
 // to the checkpoint's, and entries of the tokenizers: control, unknown, user-defined and byte pieces, language codes
-// and the space. A unigram source tokenizer also needs its pieces with the least and the largest score. Unknown text
-// and user-defined pieces get their scores from these.
+// and the space. The removed languages' ids do not stay. A unigram source tokenizer also needs its pieces with the
+// least and the largest score. Unknown text and user-defined pieces get their scores from these.
 KeptIds with_needed_ids(const ModelSpec& spec, KeptIds wanted);
 
 // Returns the model with the entries of `kept`, a result of with_needed_ids. A text whose pieces are all kept is cut as

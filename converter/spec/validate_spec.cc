@@ -281,6 +281,17 @@ void check_generation(const GenerationSpec& generation, uint32_t source_vocab_si
   check_prompt(generation, target_vocab_size);
 }
 
+void check_languages(const LanguagesSpec& languages, uint32_t source_vocab_size, uint32_t target_vocab_size) {
+  const bool is_before = languages.target_place == LanguagePlace::kBeforeText;
+  for (const Language& entry : languages.entries) {
+    const std::string role = format_text("language '{}'", printable(entry.code));
+    require_range(role + ": bytes of its name", entry.code.size(), size_t{1}, size_t{kMaxLanguageBytes});
+    if (entry.source) check_ids(role, {*entry.source}, source_vocab_size);
+    if (entry.target) check_ids(role, {*entry.target}, is_before ? source_vocab_size : target_vocab_size);
+    if (languages.find(entry.code) != &entry) throw Error("{} is listed twice; expected each name once", role);
+  }
+}
+
 }  // namespace
 
 void validate_spec(const ModelSpec& spec) {
@@ -294,6 +305,7 @@ void validate_spec(const ModelSpec& spec) {
   }
   check_linear("projection", spec.projection, target_vocab_size, spec.decoder.d_model);
   check_generation(spec.generation, source_vocab_size, target_vocab_size);
+  check_languages(spec.languages, source_vocab_size, target_vocab_size);
   if (spec.shortlist) check_shortlist(*spec.shortlist, source_vocab_size, target_vocab_size);
   if (spec.source_tokenizer && spec.source_tokenizer->vocab_size != source_vocab_size) {
     throw Error("the source tokenizer has {} ids; the encoder's embedding '{}' has {} rows",

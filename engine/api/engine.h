@@ -34,6 +34,16 @@ struct Progress {
   uint32_t first_row;  // encoding: of the next block; kCandidates: the next sentence
 };
 
+// What the chosen languages of a file's table do to a source. All zeros without a table.
+struct ChosenLanguages {
+  uint32_t ids[3];  // of the source's vocabulary: [n_before] before a text, and from 2 on [n_behind] behind it
+  uint8_t n_before;
+  bool n_behind;
+  bool lacks_for_text;  // some side is not chosen
+  bool lacks_for_ids;   // the target is not, and acts on sources of ids
+  TargetLanguage target;
+};
+
 }  // namespace goldcrest
 
 struct goldcrest_engine {
@@ -53,7 +63,8 @@ struct goldcrest_engine {
   uint32_t step_size;
   uint32_t language;  // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;
-  goldcrest_sampling sampling;  // search.sampling points here, or is null
+  goldcrest_sampling sampling;           // search.sampling points here, or is null
+  goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_LANGUAGES
 };
 
 namespace goldcrest {
@@ -76,6 +87,9 @@ int open_source(goldcrest_engine* engine, bool fresh);
 
 // Appends a sentence of n rows, whose source is stored. Returns its index.
 int append_sentence(goldcrest_engine& engine, uint32_t n);
+
+// *chosen <- the languages of sources and of targets with these indices; kNoId: none.
+void choose_languages(const LanguagesView& table, const uint32_t (&indices)[2], ChosenLanguages* chosen);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);

@@ -132,6 +132,12 @@ void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   place_search(runtime, refs.search, engine->batch, &engine->buffers);
 }
 
+[[maybe_unused, gnu::cold]] void take_default_languages(goldcrest_engine* engine) {
+  LanguagesView table;
+  if (!view_languages(engine->runtime.file, &table)) return;
+  choose_languages(table, {table.source().by_default, table.target().by_default}, &engine->languages);
+}
+
 }  // namespace
 
 const Kernels* goldcrest::exchange_kernels(goldcrest_engine* engine, const Kernels* kernels) {
@@ -174,6 +180,7 @@ extern "C" {
   made->model_bytes = config->model_bytes;
   made->step_size = config->step_size;
   made->language = kNoEntry;
+  if constexpr (kHasLanguages) take_default_languages(made);
   made->detail = detail;
   made->magic = kEngineMagic;
   *engine = made;

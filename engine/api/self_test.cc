@@ -28,6 +28,7 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
     // ids are below 2^24, so their int32 and uint32 bits are the same
     GOLDCREST_TRY(goldcrest_begin(engine, reinterpret_cast<const int32_t*>(line.source), line.n_source));
   }
+  engine->buffers.sentences->set_language(line.is_forced ? TargetLanguage::forced(line.target[0]) : TargetLanguage());
   GOLDCREST_TRY(goldcrest_run(engine));
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
@@ -105,7 +106,10 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   engine_clear(*engine);
   [[maybe_unused]] const goldcrest_sampling* const sampling = engine->search.sampling;
   if constexpr (kHasSampling) engine->search.sampling = nullptr;
+  [[maybe_unused]] const bool lacks_language = engine->languages.lacks_for_ids;
+  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = false;  // lines have languages of their own
   const int status = run_lines(engine, detail);
+  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = lacks_language;
   if constexpr (kHasSampling) engine->search.sampling = sampling;
   engine->options = options;
   engine_clear(*engine);

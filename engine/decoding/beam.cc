@@ -67,7 +67,7 @@ void reorder(const SentenceView& view, uint32_t position, const Continuation* ch
     feed_token(view, position, b, chosen[b].token, chosen[b].token_log_prob);
     view.scores[b] = chosen[b].log_prob;
   }
-  view.state->n_live = n_chosen;
+  view.state->n_live = static_cast<LiveCount>(n_chosen);
 }
 
 bool needs_sums(const goldcrest_search&) { return true; }

@@ -4,6 +4,8 @@
 // Hypothesis b of sentence s has slot s * beam_size + b. The ancestor table leads to its past (past.h).
 #pragma once
 
+#include <type_traits>
+
 #include "decoding/prefix.h"
 #include "decoding/recording.h"
 #include "decoding/sampling.h"
@@ -14,6 +16,23 @@
 
 namespace goldcrest {
 
+// The language of a target, from the file's table: an id that is forced as the first token, or that is the start token.
+class TargetLanguage {
+ public:
+  static TargetLanguage forced(uint32_t id) { return TargetLanguage(static_cast<int32_t>(id) + 1); }
+  static TargetLanguage start(uint32_t id) { return TargetLanguage(-1 - static_cast<int32_t>(id)); }
+  TargetLanguage() = default;  // none
+
+  bool is_forced() const { return code_ > 0; }
+  bool is_start() const { return code_ < 0; }
+  int32_t forced_id() const { return code_ - 1; }
+  int32_t start_id() const { return -1 - code_; }
+
+ private:
+  explicit TargetLanguage(int32_t code) : code_(code) {}
+  int32_t code_ = 0;
+};
+
 // A finished hypothesis. `storage` is its row in hypothesis_tokens. The list of a sentence is sorted by score, best
 // first.
 struct Hypothesis {
@@ -23,9 +42,26 @@ struct Hypothesis {
   uint32_t storage;
 };
 
-struct SentenceState {
-  uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
-  uint16_t n_finished;
+// The language of a sentence, which is set before the search starts. Builds with languages keep it in bytes that others
+// give to the counts of hypotheses, so the state has the same size in all.
+class KnownLanguage {
+ public:
+  TargetLanguage language() const { return language_; }
+  void set_language(TargetLanguage language) { language_ = language; }
+
+ private:
+  TargetLanguage language_;
+};
+struct NoLanguage {
+  static TargetLanguage language() { return {}; }
+  static void set_language(TargetLanguage) {}
+};
+using LiveCount = std::conditional_t<kHasLanguages, uint8_t, uint32_t>;
+using FinishedCount = std::conditional_t<kHasLanguages, uint8_t, uint16_t>;
+
+struct SentenceState : std::conditional_t<kHasLanguages, KnownLanguage, NoLanguage> {
+  LiveCount n_live;  // hypotheses still growing; 0: the sentence is done
+  FinishedCount n_finished;
   uint16_t first_row;     // of its live hypotheses in the current step
   uint32_t n_candidates;  // in its shortlist; 0: its outputs are the whole vocabulary
   PrefixExtent prefix;    // the caller's; set before the search starts

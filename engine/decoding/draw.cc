@@ -93,7 +93,7 @@ void move_hypothesis(const SentenceView& view, uint32_t position, uint32_t from,
       feed_token(view, position, n_left++, token, log_prob);
     }
   }
-  view.state->n_live = n_left;
+  view.state->n_live = static_cast<LiveCount>(n_left);
   return token;
 }
 

@@ -5,10 +5,18 @@ namespace goldcrest {
 
 namespace {
 
+// Returns the id that the file, or the sentence's language, forces first; -1: none.
+int32_t first_id(const GenerationView& generation, const SentenceView& sentence) {
+  const TargetLanguage language = sentence.state->language();
+  return language.is_forced() ? language.forced_id() : generation.forced_first_id;
+}
+
 // Returns the token of the prompt at a position; -1 where the best of the first choices is taken.
-int32_t prompt_token(const GenerationView& generation, const Prompt& prompt, const int32_t* prefix, uint32_t position) {
-  if (position >= prompt.n_file) return prefix[position - prompt.n_file];
-  if (generation.forced_first_id >= 0) return generation.forced_first_id;
+int32_t prompt_token(const GenerationView& generation, const Prompt& prompt, const SentenceView& sentence,
+                     uint32_t position) {
+  if (position >= prompt.n_file) return sentence.prefix[position - prompt.n_file];
+  const int32_t first = first_id(generation, sentence);
+  if (first >= 0) return first;
   const uint32_t n_chosen = generation.first_choices.n > 0 ? 1 : 0;
   return position < n_chosen ? -1 : static_cast<int32_t>(generation.forced_ids[position - n_chosen]);
 }
@@ -26,11 +34,11 @@ ForcedToken forced_token(const SearchOptions& options, const SentenceView& sente
   if constexpr (kHasPrompt) {
     const Prompt prompt = prompt_of(options, sentence.state->prefix);
     if (position >= prompt.n) return {false, false, false, -1};
-    const int32_t token = prompt_token(generation, prompt, sentence.prefix, position);
+    const int32_t token = prompt_token(generation, prompt, sentence, position);
     return {true, false, ends_text(options, sentence, position, token), token};
   }
   if (position == 0 && generation.forced_first_id >= 0) {
-    const int32_t token = generation.forced_first_id;
+    const int32_t token = first_id(generation, sentence);
     return {true, false, ends_text(options, sentence, position, token), token};
   }
   return {false, false, false, -1};

@@ -15,7 +15,7 @@ namespace goldcrest {
                                      const Continuation& last) {
   const uint32_t n_tokens = position + 1;
   const float score = hypothesis_score(options, last.log_prob, counted_tokens(options, sentence, n_tokens));
-  uint16_t& n_finished = sentence.state->n_finished;
+  FinishedCount& n_finished = sentence.state->n_finished;
   Hypothesis* const hypotheses = sentence.hypotheses;
   uint32_t storage = n_finished;
   uint32_t at = n_finished;

@@ -64,9 +64,15 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
   return forced.token;
 }
 
+// Returns the start token of a sentence: the file's, or the sentence's language.
+int32_t start_id(const GenerationView& generation, const SentenceState& state) {
+  const TargetLanguage language = state.language();
+  return language.is_start() ? language.start_id() : static_cast<int32_t>(generation.decoder_start_id);
+}
+
 // Gives a sentence one hypothesis for each of its samples.
 [[maybe_unused]] void start_samples(const SearchOptions& options, const SentenceView& view) {
-  view.state->n_live = options.sampling->n_samples;
+  view.state->n_live = static_cast<LiveCount>(options.sampling->n_samples);
   for (uint32_t b = 0; b < options.sampling->n_samples; ++b) {
     view.tokens[b] = *view.tokens;
     view.scores[b] = 0.0f;
@@ -83,7 +89,7 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
     state.n_finished = 0;
     state.logits_hash = kHashStart;
     const size_t first_slot = size_t{sentence} * buffers.beam_size;
-    buffers.tokens[first_slot] = static_cast<int32_t>(options.generation->decoder_start_id);
+    buffers.tokens[first_slot] = start_id(*options.generation, state);
     buffers.scores[first_slot] = 0.0f;
     if (draws_tokens(options)) start_samples(options, sentence_view(buffers, sentence));
   }

@@ -76,6 +76,7 @@ struct IdList {
   const uint32_t* ids;  // [n]
   uint32_t n;
 };
+constexpr uint32_t kNoId = UINT32_MAX;
 
 // Ids and defaults of the search, and the ids before and after those of a text. Arrays point into the file.
 struct GenerationView {
@@ -97,6 +98,28 @@ struct GenerationView {
   uint32_t n_prompt;            // ids: the forced first id, or the first choice and the forced ids
 };
 
+// Where the language of a source, or of its target, acts.
+enum class LanguagePlace : uint8_t { kNowhere, kBeforeText, kBehindText, kForcedFirst, kStart };
+
+// The languages of sources, or of targets: their ids, kNoId for a language that is not one of this side. n: the number
+// of languages of both sides; 0 if the place is kNowhere.
+struct LanguageSide : IdList {
+  uint32_t by_default;  // index; UINT32_MAX: none
+  LanguagePlace place;
+};
+
+// The table of languages of a file.
+struct LanguagesView {
+  LanguageSide sides[2];  // of sources, of targets
+  uint32_t n;             // languages
+
+  const LanguageSide& source() const { return sides[0]; }
+  const LanguageSide& target() const { return sides[1]; }
+};
+
+// Returns whether a place acts on sources that are given as ids too.
+constexpr bool acts_on_ids(LanguagePlace place) { return place >= LanguagePlace::kForcedFirst; }
+
 // The shortlist of a file. Ids of the target are uint16 or uint32.
 struct ShortlistView {
   const void* always;          // [n_always]
@@ -106,7 +129,6 @@ struct ShortlistView {
   uint32_t n_always, n_source_ids, n_ngrams, max_ngram;
   bool wide_ids;  // uint32
 };
-constexpr uint32_t kNoId = UINT32_MAX;
 constexpr bool has_wide_ids(uint32_t vocab_size) { return vocab_size > 65536; }
 
 // One line of the file's self-test.
@@ -117,6 +139,7 @@ struct SelfTestView {
   uint32_t n_source, n_target;
   uint64_t hash;
   bool shortlist;  // among the source's candidates only
+  bool is_forced;  // the first id of target is the line's language
 };
 
 // These functions trust the file: call validate_model first.
@@ -132,5 +155,7 @@ void view_info(const void* model, size_t model_bytes, goldcrest_info* info);
 bool view_tokenizer(const void* model, TokenizerView* view);      // false: the file has none
 bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the file has none
 bool view_shortlist(const void* model, ShortlistView* view);      // false: file or build has none
+bool view_languages(const void* model, LanguagesView* view);      // false: file or build has none
+const char* view_language_code(const void* model, uint32_t language);
 
 }  // namespace goldcrest

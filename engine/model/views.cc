@@ -85,9 +85,19 @@ const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line)
 constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 
+// The same without languages.
+#ifdef GOLDCREST_LANGUAGES
+bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
+#else
+constexpr bool is_forced(const format::SelfTestLine&) { return false; }
+#endif
+
+[[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* vector) {
+  return {elements(vector), length(vector)};
+}
+
 // The fields that the schema of builds without prefixes lacks.
 #ifdef GOLDCREST_PREFIX
-IdList list_of(const flatbuffers::Vector<uint32_t>* vector) { return {elements(vector), length(vector)}; }
 uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
 // Returns the number of ids of the prompt.
 uint32_t count_prompt(const format::Generation& table) {
@@ -220,7 +230,7 @@ uint32_t count_self_tests(const void* model) {
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
           elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),
           length(table.target()),   join(table.hash_low(), table.hash_high()),
-          is_of_shortlist(table)};
+          is_of_shortlist(table),   is_forced(table)};
 }
 
 // Fills in what the model hears.
@@ -364,5 +374,34 @@ uint32_t count_self_tests(const void* model) {
   return false;
 #endif
 }
+
+#ifdef GOLDCREST_LANGUAGES
+[[gnu::cold]] bool view_languages(const void* model, LanguagesView* view) {
+  const format::Languages* table = format::GetModel(model)->languages();
+  if (table == nullptr) return false;
+  using format::Languages;
+  static_assert(Languages::VT_TARGET == Languages::VT_SOURCE + 2 &&
+                Languages::VT_TARGET_PLACE == Languages::VT_SOURCE_PLACE + 2 &&
+                Languages::VT_DEFAULT_TARGET == Languages::VT_DEFAULT_SOURCE + 2);
+  view->n = table->code() != nullptr ? table->code()->size() : 0;
+  const auto& fields = reinterpret_cast<const flatbuffers::Table&>(*table);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const auto field = [i](uint32_t of_sources) { return static_cast<flatbuffers::voffset_t>(of_sources + 2 * i); };
+    LanguageSide& side = view->sides[i];
+    static_cast<IdList&>(side) =
+        list_of(fields.GetPointer<const flatbuffers::Vector<uint32_t>*>(field(Languages::VT_SOURCE)));
+    side.by_default = static_cast<uint32_t>(fields.GetField<int32_t>(field(Languages::VT_DEFAULT_SOURCE), -1));
+    side.place = static_cast<LanguagePlace>(fields.GetField<uint8_t>(field(Languages::VT_SOURCE_PLACE), 0));
+  }
+  return true;
+}
+
+[[gnu::cold]] const char* view_language_code(const void* model, uint32_t language) {
+  return format::GetModel(model)->languages()->code()->Get(language)->c_str();
+}
+#else
+bool view_languages(const void*, LanguagesView*) { return false; }
+const char* view_language_code(const void*, uint32_t) { return ""; }
+#endif
 
 }  // namespace goldcrest

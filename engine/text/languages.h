@@ -6,16 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bounds.h"
 #include "model/tokenizer_view.h"
 #include "text/utf8.h"
 
 namespace goldcrest {
 
-constexpr uint32_t kMaxLanguageBytes = 32;  // of a code without >> and <<; longer codes are not found by name
-
 // Returns the bytes of a leading >>xxx<<, up to the first "<<"; 0 if the text starts otherwise.
 uint32_t language_code_bytes(TextSpan text);
 
+// Codes are written without >> and <<. A code of more than kMaxLanguageBytes is not found by name.
 // Returns the entry >>code<<, below vocab_size, of a tokenizer with language codes; kNoEntry if there is none.
 uint32_t find_language(const TokenizerView& view, TextSpan code);
 

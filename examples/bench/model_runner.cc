@@ -4,6 +4,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/speech.h"
 
@@ -72,6 +73,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   if (model_.sample_rate > 0) {
     clips_ = random_clips(workload, model_);
   } else {
+    check(choose_first_languages(engine_, file_.bytes()));
     sources_ = random_sources(workload, model_.source_vocab_size);
   }
 }

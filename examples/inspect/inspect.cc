@@ -123,6 +123,8 @@ int inspect(const Arguments& arguments) {
   const bool is_subword =
       goldcrest::view_tokenizer(model.bytes(), &tokenizer) && tokenizer.kind == goldcrest::TokenizerKind::kSubword;
   print_info(info, is_subword);
+  const std::vector<std::string> sources = source_languages(model.bytes(), model.size());
+  if (!sources.empty()) print_text("sources      {}: {}\n", sources.size(), printable(join_text(sources, " ")));
   const std::vector<std::string> targets = target_languages(model.bytes(), model.size());
   if (!targets.empty()) print_text("targets      {}: {}\n", targets.size(), printable(join_text(targets, " ")));
   const goldcrest::GenerationView generation = goldcrest::view_generation(model.bytes());

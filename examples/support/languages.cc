@@ -21,24 +21,51 @@ struct Asked {
   const char *option, *kind, *lister;
 };
 
+std::string named(const std::vector<std::string>& languages, const char* lister) {
+  constexpr size_t kMostNamed = 12;
+  std::string text;
+  for (size_t i = 0; i < std::min(languages.size(), kMostNamed); ++i)
+    text += (i == 0 ? "" : ", ") + in_quotes(languages[i]);
+  if (languages.size() > kMostNamed) text += " and " + std::to_string(languages.size() - kMostNamed) + " more" + lister;
+  return text;
+}
+
 // Returns, for example: --target-lang "de": the model's target languages are "fra", "ita"
 std::string refusal(const Asked& what, const std::string& asked, const std::vector<std::string>& found) {
-  constexpr size_t kMostNamed = 12;
   std::string text = std::string(what.option) + " " + in_quotes(asked) + ": the model's " + what.kind +
                      (found.size() > 1 ? "s are " : " is ");
   if (found.size() == 1 && found[0].empty()) return text + "not stated";
-  for (size_t i = 0; i < std::min(found.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + in_quotes(found[i]);
-  if (found.size() > kMostNamed) text += " and " + std::to_string(found.size() - kMostNamed) + " more" + what.lister;
-  return text + goldcrest::converter::guess(asked, found);
+  return text + named(found, what.lister) + goldcrest::converter::guess(asked, found);
+}
+
+constexpr Asked kSource = {"--source-lang", "source language", ", which goldcrest-inspect lists"};
+constexpr Asked kTarget = {"--target-lang", "target language", ", which goldcrest-inspect lists"};
+
+// Returns the problem of one side: `only` is the name of its language if it has one.
+std::string side_problem(const Asked& side, const std::string& asked, std::vector<std::string> found,
+                         const char* only) {
+  if (found.empty()) found = {only};
+  const bool is_known = asked.empty() || std::find(found.begin(), found.end(), asked) != found.end();
+  return is_known ? "" : refusal(side, asked, found);
+}
+
+using ListFunction = int (*)(const void*, size_t, goldcrest_language_function, void*, goldcrest_detail*);
+
+std::vector<std::string> listed(ListFunction list, const void* model, size_t model_bytes) {
+  std::vector<std::string> codes;
+  const int n = list(model, model_bytes, add_code, &codes, nullptr);
+  if (n < 0) codes.clear();
+  return codes;
 }
 
 }  // namespace
 
+std::vector<std::string> source_languages(const void* model, size_t model_bytes) {
+  return listed(goldcrest_source_languages, model, model_bytes);
+}
+
 std::vector<std::string> target_languages(const void* model, size_t model_bytes) {
-  std::vector<std::string> codes;
-  const int n = goldcrest_target_languages(model, model_bytes, add_code, &codes, nullptr);
-  if (n < 0) codes.clear();
-  return codes;
+  return listed(goldcrest_target_languages, model, model_bytes);
 }
 
 std::string languages_problem(const void* model, size_t model_bytes, const std::string& source,
@@ -46,13 +73,48 @@ std::string languages_problem(const void* model, size_t model_bytes, const std::
   goldcrest_info info = {};
   const int status = goldcrest_model_info(model, model_bytes, &info, nullptr);
   if (status < 0) return goldcrest_status_string(status);
-  if (!source.empty() && source != info.source_language)
-    return refusal({"--source-lang", "source language", ""}, source, {info.source_language});
-  std::vector<std::string> targets = target_languages(model, model_bytes);
-  if (targets.empty()) targets = {info.target_language};
-  const bool is_known = target.empty() || std::find(targets.begin(), targets.end(), target) != targets.end();
-  return is_known ? ""
-                  : refusal({"--target-lang", "target language", ", which goldcrest-inspect lists"}, target, targets);
+  const std::string problem = side_problem(kSource, source, source_languages(model, model_bytes), info.source_language);
+  if (!problem.empty()) return problem;
+  return side_problem(kTarget, target, target_languages(model, model_bytes), info.target_language);
+}
+
+std::string missing_language(const void* model, size_t model_bytes, const std::string& source,
+                             const std::string& target) {
+  goldcrest::LanguagesView table = {};
+  if (!goldcrest::view_languages(model, &table)) return "";
+  const std::string end = " is missing: the model has several ";
+  const auto lacks = [](const goldcrest::LanguageSide& side) {
+    return side.n > 0 && side.by_default == goldcrest::kNoId;
+  };
+  if (source.empty() && lacks(table.source()))
+    return "--source-lang" + end + "source languages: " + named(source_languages(model, model_bytes), kSource.lister);
+  if (target.empty() && lacks(table.target()))
+    return "--target-lang" + end + "target languages: " + named(target_languages(model, model_bytes), kTarget.lister);
+  return "";
+}
+
+bool forces_target(const void* model) {
+  goldcrest::LanguagesView table = {};
+  return goldcrest::view_languages(model, &table) && goldcrest::acts_on_ids(table.target().place);
+}
+
+bool reads_codes(const void* model) {
+  goldcrest::TokenizerView tokenizer = {};
+  return goldcrest::view_tokenizer(model, &tokenizer) && tokenizer.language_codes;
+}
+
+int choose_first_languages(goldcrest_engine* engine, const void* model) {
+  goldcrest::LanguagesView table = {};
+  if (!goldcrest::view_languages(model, &table)) return GOLDCREST_OK;
+  const char* names[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    const goldcrest::LanguageSide& side = table.sides[i];
+    if (side.n == 0 || side.by_default != goldcrest::kNoId) continue;
+    uint32_t language = 0;
+    while (side.ids[language] == goldcrest::kNoId) ++language;
+    names[i] = goldcrest::view_language_code(model, language);
+  }
+  return goldcrest_set_languages(engine, names[0], names[1]);
 }
 
 std::string language_prompt(const void* model, size_t model_bytes, const std::string& language,

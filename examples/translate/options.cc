@@ -105,7 +105,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
   app.add_option("INPUT", arguments.inputs, "text files; none: standard input");
   Option* source_lang = app.add_option("--source-lang", arguments.source_language,
-                                       "the language of the text; only the model's own will do");
+                                       "the language of the text, of those that goldcrest-inspect lists");
   Option* target_lang =
       app.add_option("--target-lang", arguments.target_language,
                      "the language to translate into, of those that goldcrest-inspect lists; a line that begins with a "
@@ -164,7 +164,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   Option* ids = app.add_flag("--ids", arguments.ids,
                              "read source ids, one source a line with its end id, as --encode prints them; print "
                              "target ids. Needs no tokenizer");
-  for (Option* language : {source_lang, target_lang}) language->excludes(decode)->excludes(ids);
+  source_lang->excludes(decode)->excludes(ids);
+  target_lang->excludes(decode);
   encode->excludes(decode)->excludes(tokens)->excludes(ids);
   decode->excludes(tokens)->excludes(ids);
   score->excludes(encode)->excludes(decode)->excludes(n_best)->excludes(scores);

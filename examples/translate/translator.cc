@@ -153,9 +153,14 @@ bool Translator::start_engine() {
 
 bool Translator::set_languages() {
   const std::string &source = options_.source_language, &target = options_.target_language;
-  const std::string problem = languages_problem(model_.bytes(), model_.size(), source, target);
+  std::string problem = languages_problem(model_.bytes(), model_.size(), source, target);
+  const bool is_forced = forces_target(model_.bytes());
+  if (problem.empty() && options_.ids && !target.empty() && !is_forced)
+    problem = "--target-lang: with --ids, a source's own ids say its language";
+  if (problem.empty() && !options_.decode && (!options_.ids || is_forced))
+    problem = missing_language(model_.bytes(), model_.size(), options_.ids ? "any" : source, target);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
-  has_code_ = !target.empty() && !target_languages(model_.bytes(), model_.size()).empty();
+  has_code_ = !target.empty() && reads_codes(model_.bytes());
   const int status = goldcrest_set_languages(engine_, source.empty() ? nullptr : source.c_str(),
                                              target.empty() ? nullptr : target.c_str());
   return status < 0 ? fail(status) : true;

@@ -52,8 +52,8 @@ goldcrest_run_feature(mps3-an547 INSPECTION fast golden_inspection_g2p)
 goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 
-# Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last two
-# builds measure the size of only a shortlist, and of only subwords.
+# Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last builds
+# measure the size of only one feature.
 set(student_fixtures "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_student;golden_hash_student_listed")
 set(student_options -D GOLDCREST_SSRU=ON -D GOLDCREST_SHORTLIST=ON -D GOLDCREST_RULES=ON)
 # goldcrest_run_student(NAME LABEL BOARD_LABEL TARGETS CMAKE_OPTION...)
@@ -68,6 +68,7 @@ goldcrest_run_student(ssru full student student_tests -D GOLDCREST_SSRU=ON)
 goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST=ON)
 goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
 goldcrest_run_student(prefix full size goldcrest_sizes -D GOLDCREST_PREFIX=ON)
+goldcrest_run_student(languages full size goldcrest_sizes -D GOLDCREST_LANGUAGES=ON)
 # Speech on the emulated Cortex-M55: a recorded random Moonshine, and a clip of a second.
 set(speech_options -D GOLDCREST_SPEECH=ON -D GOLDCREST_ROTARY=ON -D GOLDCREST_GATED=ON)
 set(speech "${CMAKE_BINARY_DIR}/tests/kernels/golden/speech")

@@ -84,20 +84,90 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   const std::map<std::string, std::filesystem::path> checkpoints = stand_ins();
   for (const auto& [name, checkpoint] : checkpoints)
     std::filesystem::create_directory_symlink(checkpoint, folder.path() / name);
-  const std::string path = convert_program().parent_path();
+  const std::string path = convert_program().parent_path(), translate_path = translate_program().parent_path();
   std::map<std::string, int> named;
+  int n_translated = 0;
   for (const std::string& command : page_commands()) {
-    const Outcome converted =
-        run("/bin/sh", {"-c", "PATH=\"" + path + ":$PATH\" " + command}, {.folder = folder.path()});
-    ASSERT_EQ(converted.status, 0) << command << "\n" << converted.err;
+    const Outcome outcome = run("/bin/sh", {"-c", "PATH=\"" + path + ":" + translate_path + ":$PATH\" " + command},
+                                {.folder = folder.path(), .input = "We are not here.\n"});
+    ASSERT_EQ(outcome.status, 0) << command << "\n" << outcome.err;
+    if (command.starts_with("goldcrest-translate ")) {
+      EXPECT_FALSE(outcome.out.empty()) << command;
+      ++n_translated;
+      continue;
+    }
     const std::string file = folder / name_of_output(command);
-    const Outcome found = translate_file(file, {"--ids"}, "5 7 2\n");
+    const std::string inspected = run(inspect_program(), {file}).out;
+    Arguments options = {"--ids"};  // a file with a table of targets needs one
+    if (inspected.find("\ntargets ") != std::string::npos)
+      options.insert(options.end(),
+                     {"--target-lang", command.find("mbart") != std::string::npos ? "de_DE" : "fra_Latn"});
+    const Outcome found = translate_file(file, options, "5 7 2\n");
     EXPECT_EQ(found.status, 0) << command << "\n" << found.err;
     EXPECT_FALSE(found.out.empty()) << command;
     for (const auto& [name, checkpoint] : checkpoints)
       named[name] += command.find(" " + name + " ") != std::string::npos;
   }
-  for (const auto& [name, n] : named) EXPECT_EQ(n, 1) << name;
+  EXPECT_EQ(n_translated, 2);
+  for (const auto& [name, n] : named) EXPECT_EQ(n, name.starts_with("nllb") ? 2 : 1) << name;
+}
+
+TEST(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
+  const TemporaryFolder folder;
+  const std::string file = convert_quietly(bart_relatives() / "nllb", folder, {});
+  const auto message = [&](const Arguments& options) {
+    const Outcome outcome = translate_file(file, options, "We\n");
+    EXPECT_EQ(outcome.status, 1) << outcome.err;
+    return outcome.err;
+  };
+  const std::string all = "\"deu_Latn\", \"eng_Latn\", \"fra_Latn\"", begin = "goldcrest-translate: " + file + ": ";
+  EXPECT_EQ(message({}), begin + "--source-lang is missing: the model has several source languages: " + all + "\n");
+  EXPECT_EQ(message({"--source-lang", "eng_Latn"}),
+            begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
+  EXPECT_EQ(message({"--ids"}),
+            begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
+  EXPECT_EQ(
+      message({"--source-lang", "eng_Latm", "--target-lang", "fra_Latn"}),
+      begin + "--source-lang \"eng_Latm\": the model's source languages are " + all + "; did you mean \"eng_Latn\"?\n");
+  const Outcome inspected = run(inspect_program(), {file, "--self-test"});
+  EXPECT_NE(inspected.out.find("sources      3: deu_Latn eng_Latn fra_Latn\ntargets      3: deu_Latn"),
+            std::string::npos)
+      << inspected.out;
+  EXPECT_NE(inspected.out.find("self-test    passed"), std::string::npos) << inspected.out;
+}
+
+// A file of a pair gives the ids of the table's file with that pair; a file of two languages has only these.
+TEST(Languages, FilesOfOnePairGiveTheTablesIds) {
+  struct Case {
+    const char *family, *source, *target;
+  };
+  for (const Case& c : {Case{"nllb", "eng_Latn", "deu_Latn"}, Case{"m2m100", "fr", "en"},
+                        Case{"mbart50", "en_XX", "fr_XX"}, Case{"mbart", "de_DE", "en_XX"}}) {
+    const TemporaryFolder table, pair;
+    const Arguments languages = {"--source-lang", c.source, "--target-lang", c.target};
+    const std::string several = convert_quietly(bart_relatives() / c.family, table, {});
+    const std::string one = convert_quietly(bart_relatives() / c.family, pair, languages);
+    const std::string text = "We are not here.\nWhere is the station?\nx\n";
+    for (const char* beam : {"1", "4"}) {
+      const Arguments fixed = {"--tokens", "--scores", "--beam", beam};
+      Arguments chosen = fixed;
+      chosen.insert(chosen.end(), languages.begin(), languages.end());
+      const Outcome expected = translate_file(one, fixed, text);
+      EXPECT_EQ(expected.status, 0) << expected.err;
+      EXPECT_EQ(translate_file(several, chosen, text).out, expected.out) << c.family;
+      EXPECT_EQ(lines_of(expected.out).size(), 3u);
+    }
+  }
+}
+
+TEST(Languages, AnEvaluationNeedsAPair) {
+  const TemporaryFolder folder;
+  const std::string lines = folder.write("lines.tsv", "We are\tNous\n");
+  const Outcome outcome = run(convert_program(), {"-q", bart_relatives() / "nllb", "--evaluate", lines});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("--source-lang and --target-lang are missing: this model has several source languages"),
+            std::string::npos)
+      << outcome.err;
 }
 
 TEST(SourcePrefix, ItsIdsStandBeforeThoseOfEverySource) {

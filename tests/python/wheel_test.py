@@ -142,6 +142,7 @@ def test_prefixes():
     for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], "ab", ["a", "b"], [0], [1] * 1000, 5, [None]):
         refuses(model.translate_batch, lines, prefix=prefix)
     assert model.languages == ["fr"]
+    assert model.source_languages == ["en"]
 
 
 def test_speech():

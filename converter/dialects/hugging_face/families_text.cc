@@ -26,14 +26,14 @@ constexpr uint32_t kMaxEntries = 1u << 24;
 struct Class {
   const char* name;   // in tokenizer_config.json
   const char* shape;  // of an entry: a and A stand for letters, other characters for themselves
-  SourceLanguagePlace source;
-  TargetLanguagePlace target;
+  LanguagePlace source;
+  LanguagePlace target;
 };
 constexpr Class kClasses[] = {
-    {"NllbTokenizer", "aaa_Aaaa", SourceLanguagePlace::kBeforeText, TargetLanguagePlace::kForcedFirst},
-    {"M2M100Tokenizer", "__aa__", SourceLanguagePlace::kBeforeText, TargetLanguagePlace::kForcedFirst},
-    {"MBart50Tokenizer", "aa_AA", SourceLanguagePlace::kBeforeText, TargetLanguagePlace::kForcedFirst},
-    {"MBartTokenizer", "aa_AA", SourceLanguagePlace::kBehindText, TargetLanguagePlace::kStart},
+    {"NllbTokenizer", "aaa_Aaaa", LanguagePlace::kBeforeText, LanguagePlace::kForcedFirst},
+    {"M2M100Tokenizer", "__aa__", LanguagePlace::kBeforeText, LanguagePlace::kForcedFirst},
+    {"MBart50Tokenizer", "aa_AA", LanguagePlace::kBeforeText, LanguagePlace::kForcedFirst},
+    {"MBartTokenizer", "aa_AA", LanguagePlace::kBehindText, LanguagePlace::kStart},
 };
 constexpr const Class &kNllb = kClasses[0], &kM2m = kClasses[1], &kMBart50 = kClasses[2], &kMBart = kClasses[3];
 
@@ -241,7 +241,7 @@ class FamilyTextReader {
       if (known.empty()) vocabulary.control_ids.push_back(id);
       known = text;
       const std::string code = code_of(text, kind);
-      if (!code.empty()) spec_.languages.entries.push_back({code, id});
+      if (!code.empty()) spec_.languages.entries.push_back({code, id, id});
     }
     if (spec_.languages.entries.empty()) {
       throw Error(
@@ -265,23 +265,23 @@ class FamilyTextReader {
   void place_languages(const Class& kind) {
     LanguagesSpec& languages = spec_.languages;
     const bool is_legacy = &kind == &kNllb && tokenizer_.flag_or("legacy_behaviour", false);
-    languages.source_place = is_legacy ? SourceLanguagePlace::kBehindText : kind.source;
+    languages.source_place = is_legacy ? LanguagePlace::kBehindText : kind.source;
     languages.target_place = kind.target;
     spec_.source_language = known_language("src_lang", kind);
     spec_.target_language = known_language("tgt_lang", kind);
     if (!spec_.target_language.empty()) return;
-    const std::optional<uint32_t> forced = kind.target == TargetLanguagePlace::kStart
+    const std::optional<uint32_t> forced = kind.target == LanguagePlace::kStart
                                                ? std::optional(spec_.generation.decoder_start_id)
                                                : spec_.generation.forced_first_id;
-    for (const LanguageEntry& entry : languages.entries)
-      if (entry.id == forced) spec_.target_language = entry.code;
+    for (const Language& entry : languages.entries)
+      if (entry.target == forced) spec_.target_language = entry.code;
   }
 
   // A setting that names one of the languages, by its code or its whole entry; else empty.
   std::string known_language(const char* key, const Class& kind) const {
     const std::string name = tokenizer_.text_or(key, "");
     const std::string code = code_of(name, kind);
-    for (const LanguageEntry& entry : spec_.languages.entries)
+    for (const Language& entry : spec_.languages.entries)
       if (entry.code == name || entry.code == code) return entry.code;
     return "";
   }

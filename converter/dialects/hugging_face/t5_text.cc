@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizers of T5's families: SentencePiece's own ids with sentinels behind them, or bytes
 // (transformers/models/{t5/tokenization_t5.py,byt5/tokenization_byt5.py} at v4.57).
+#include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include "dialects/hugging_face/side_files.h"
@@ -8,6 +10,7 @@
 #include "dialects/hugging_face/t5.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"
+#include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
@@ -51,6 +54,30 @@ uint32_t add_sentinels(uint32_t n_sentinels, uint32_t vocab_size, TokenizerSpec&
   for (uint32_t id = n_pieces; id < named; ++id) tokenizer.pieces.push_back(control(sentinel(named - 1 - id)));
   pad_entries(vocab_size, tokenizer);
   return named;
+}
+
+// Returns the xx of MADLAD's entries <2xx>; else "".
+std::string target_of(const Piece& piece) {
+  constexpr std::string_view kBefore = "<2";
+  const std::string& text = piece.text;
+  if (piece.type != PieceType::kUserDefined || !text.starts_with(kBefore) || !text.ends_with(">")) return "";
+  std::string code = text.substr(kBefore.size(), text.size() - kBefore.size() - 1);
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
+  return std::ranges::all_of(code, fits) ? code : "";
+}
+
+// Reads MADLAD's target languages, which stand before a text as the tokenizer cuts "<2xx> text": behind a piece of a
+// space. The entries are user-defined, so that every text may contain one.
+void read_targets(const TokenizerSpec& tokenizer, LanguagesSpec& languages) {
+  for (uint32_t id = 0; id < tokenizer.vocab_size; ++id) {
+    std::string code = target_of(tokenizer.pieces[id]);
+    if (!code.empty()) languages.entries.push_back({std::move(code), std::nullopt, id});
+  }
+  if (languages.entries.empty()) return;
+  std::vector<int32_t> ids = Segmenter(tokenizer).encode("<2" + languages.entries[0].code + ">");
+  ids.pop_back();
+  languages.introduction = {ids.begin(), ids.end()};
+  languages.target_place = LanguagePlace::kBeforeText;
 }
 
 std::string end_text(const Checkpoint& checkpoint) {
@@ -101,6 +128,7 @@ void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& 
   }
   for (uint32_t id = named; id < vocab_size; ++id) spec.generation.suppressed_ids.push_back(id);
   spec.generation.unknown_id = tokenizer.unknown_id;
+  read_targets(tokenizer, spec.languages);
   spec.source_tokenizer = spec.target_tokenizer = std::move(tokenizer);
 }
 

@@ -15,6 +15,11 @@ constexpr uint32_t kWhisperKernel = 3;          // of both convolutions
 constexpr uint32_t kFirstMultilingual = 51865;  // entries of the smallest multilingual vocabulary
 constexpr uint32_t kLeastWhisperRows = 750;     // a shorter window makes these models loop
 
+struct LanguageEntry {
+  std::string code;  // "en"
+  uint32_t id = 0;
+};
+
 // The ids of special entries. Timestamps follow no_timestamps.
 struct WhisperIds {
   uint32_t end = 0, start = 0, transcribe = 0, no_timestamps = 0;

@@ -5,6 +5,7 @@
 
 #include "sources/messages/messages.h"
 #include "spec/error.h"
+#include "spec/format_text.h"
 #include "spec/id_list.h"
 
 namespace goldcrest::converter {
@@ -28,42 +29,61 @@ void check_name(const char* option, const std::string& asked, const std::string&
   name = asked;
 }
 
-// The entry of a side's language, by its code.
-const LanguageEntry& entry_of(const char* option, const std::string& side, const std::string& code,
-                              const LanguagesSpec& languages) {
+using LanguageSide = std::optional<uint32_t> Language::*;
+
+std::vector<std::string> codes_of(const LanguagesSpec& languages, LanguageSide side) {
   std::vector<std::string> codes;
-  for (const LanguageEntry& entry : languages.entries) {
-    if (entry.code == code) return entry;
-    codes.push_back(entry.code);
-  }
+  for (const Language& entry : languages.entries)
+    if (entry.*side) codes.push_back(entry.code);
   std::sort(codes.begin(), codes.end());
-  if (code.empty()) {
-    throw Error("{} is missing: this model has several {} languages: {}", option, side,
-                list_in_quotes(codes, kMostNamed));
-  }
+  return codes;
+}
+
+// The id of a side's language, by its code.
+uint32_t id_of_language(const char* option, const std::string& code, const LanguagesSpec& languages,
+                        LanguageSide side) {
+  const Language* const entry = languages.find(code);
+  if (entry != nullptr && (entry->*side).has_value()) return *(entry->*side);
+  const std::vector<std::string> codes = codes_of(languages, side);
   throw Error("{} {}: the model has no such language{}; it has {}", option, in_quotes(code), guess(code, codes),
               list_in_quotes(codes, kMostNamed));
 }
 
-// Fixes the pair of a model whose vocabulary has an entry for each language.
-void choose_pair(const std::string& source, const std::string& target, ModelSpec& spec) {
+void force_target(uint32_t id, LanguagePlace place, GenerationSpec& generation) {
+  if (place == LanguagePlace::kForcedFirst) generation.forced_first_id = id;
+  if (place == LanguagePlace::kStart) generation.decoder_start_id = id;
+  if (place == LanguagePlace::kBeforeText) generation.source_prefix.push_back(id);
+}
+
+// Fixes the sides that are named. A side that is not named stays in the table, with the checkpoint's language as its
+// default; the search of a file then begins with the default or the first target.
+void choose_sides(const std::string& source, const std::string& target, ModelSpec& spec) {
+  LanguagesSpec& languages = spec.languages;
   GenerationSpec& generation = spec.generation;
-  if (spec.languages.source_place != SourceLanguagePlace::kNowhere) {
-    if (!source.empty()) spec.source_language = source;
-    const uint32_t id = entry_of("--source-lang", "source", spec.source_language, spec.languages).id;
-    const bool is_before = spec.languages.source_place == SourceLanguagePlace::kBeforeText;
+  generation.source_prefix.insert(generation.source_prefix.end(), languages.introduction.begin(),
+                                  languages.introduction.end());
+  if (languages.source_place == LanguagePlace::kNowhere) {
+    check_name("--source-lang", source, "source", spec.source_language);
+  } else if (!source.empty()) {
+    const uint32_t id = id_of_language("--source-lang", source, languages, &Language::source);
+    const bool is_before = languages.source_place == LanguagePlace::kBeforeText;
     (is_before ? generation.source_prefix : generation.source_suffix).push_back(id);
+    spec.source_language = source;
+    languages.source_place = LanguagePlace::kNowhere;
   }
-  if (spec.languages.target_place != TargetLanguagePlace::kNowhere) {
-    if (!target.empty()) spec.target_language = target;
-    const uint32_t id = entry_of("--target-lang", "target", spec.target_language, spec.languages).id;
-    if (spec.languages.target_place == TargetLanguagePlace::kStart) {
-      generation.decoder_start_id = id;
-    } else {
-      generation.forced_first_id = id;
-    }
+  if (languages.target_place == LanguagePlace::kNowhere) {
+    check_name("--target-lang", target, "target", spec.target_language);
+  } else if (!target.empty()) {
+    force_target(id_of_language("--target-lang", target, languages, &Language::target), languages.target_place,
+                 generation);
+    spec.target_language = target;
+    languages.target_place = LanguagePlace::kNowhere;
+  } else if (languages.target_place != LanguagePlace::kBeforeText) {
+    const std::string code =
+        spec.target_language.empty() ? codes_of(languages, &Language::target).at(0) : spec.target_language;
+    force_target(id_of_language("--target-lang", code, languages, &Language::target), languages.target_place,
+                 generation);
   }
-  spec.languages.entries.clear();
 }
 
 }  // namespace
@@ -79,8 +99,38 @@ std::vector<std::string> target_languages(const ModelSpec& spec) {
   return languages;
 }
 
+void keep_languages(const std::vector<std::string>& kept, ModelSpec& spec) {
+  std::vector<Language> all = std::move(spec.languages.entries);
+  const bool has_entries = !all.empty();
+  if (!has_entries && spec.source_tokenizer && spec.source_tokenizer->language_codes) {
+    for (uint32_t id = 0; id < spec.source_tokenizer->vocab_size; ++id) {
+      const std::string code = language_of(spec.source_tokenizer->pieces[id]);
+      if (!code.empty()) all.push_back({code, id, id});
+    }
+  }
+  if (all.empty()) throw Error("--keep-languages: the model's vocabulary has no entries of languages");
+  std::vector<std::string> codes;
+  for (const Language& entry : all) codes.push_back(entry.code);
+  for (const std::string& code : kept) {
+    if (std::ranges::find(codes, code) != codes.end()) continue;
+    throw Error("--keep-languages {}: the model has no such language{}; it has {}", in_quotes(code), guess(code, codes),
+                list_in_quotes(codes, kMostNamed));
+  }
+  spec.languages.entries.clear();
+  for (const Language& entry : all) {
+    if (std::ranges::find(kept, entry.code) != kept.end()) {
+      if (has_entries) spec.languages.entries.push_back(entry);
+      continue;
+    }
+    for (const auto& id : {entry.source, entry.target})
+      if (id) spec.languages.removed.push_back(*id);
+    for (std::string* name : {&spec.source_language, &spec.target_language})
+      if (has_entries && *name == entry.code) name->clear();
+  }
+}
+
 void choose_languages(const std::string& source, const std::string& target, ModelSpec& spec) {
-  if (!spec.languages.entries.empty()) return choose_pair(source, target, spec);
+  if (spec.languages.is_table()) return choose_sides(source, target, spec);
   check_name("--source-lang", source, "source", spec.source_language);
   const std::vector<std::string> languages = target_languages(spec);
   if (languages.empty()) return check_name("--target-lang", target, "target", spec.target_language);
@@ -96,6 +146,19 @@ void choose_languages(const std::string& source, const std::string& target, Mode
   spec.generation.source_prefix.push_back(static_cast<uint32_t>(entry - tokenizer.pieces.begin()));
   tokenizer.language_codes = false;
   spec.target_language = target;
+}
+
+std::string undecided_languages(const ModelSpec& spec) {
+  const LanguagesSpec& languages = spec.languages;
+  const bool lacks_source = languages.source_place != LanguagePlace::kNowhere && spec.source_language.empty();
+  const bool lacks_target = languages.target_place != LanguagePlace::kNowhere && spec.target_language.empty();
+  if (!lacks_source && !lacks_target) return "";
+  const LanguageSide side = lacks_source ? &Language::source : &Language::target;
+  return format_text("{}: this model has several {} languages: {}",
+                     lacks_source && lacks_target ? "--source-lang and --target-lang are missing"
+                     : lacks_source               ? "--source-lang is missing"
+                                                  : "--target-lang is missing",
+                     lacks_source ? "source" : "target", list_in_quotes(codes_of(languages, side), kMostNamed));
 }
 
 }  // namespace goldcrest::converter

@@ -110,7 +110,14 @@ class Model:
     @property
     def languages(self) -> List[str]:
         """The codes of the target languages for target_lang=; the only one of a model that has no others."""
-        info = self._session.info
+        return self._listed(lib.goldcrest_target_languages, self._session.info.target_language)
+
+    @property
+    def source_languages(self) -> List[str]:
+        """The same of source languages, for source_lang=."""
+        return self._listed(lib.goldcrest_source_languages, self._session.info.source_language)
+
+    def _listed(self, function: Any, only: bytes) -> List[str]:
         codes: List[str] = []
 
         def visit(_: object, code: int, n: int, _id: int) -> None:
@@ -118,8 +125,8 @@ class Model:
 
         model = lib.goldcrest_python_model(self._session.handle)
         call = _native.LANGUAGE(visit)
-        self._check(lib.goldcrest_target_languages(model, info.file_bytes, call, None, None))
-        return codes or [code for code in [info.target_language.decode("utf-8", "replace")] if code]
+        self._check(function(model, self._session.info.file_bytes, call, None, None))
+        return codes or [code for code in [only.decode("utf-8", "replace")] if code]
 
     @overload
     def translate(self, text: str) -> str: ...

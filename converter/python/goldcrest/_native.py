@@ -197,6 +197,7 @@ _calls: List[Any] = [
     ("goldcrest_plan_memory", c_int, [c_void_p, c_size_t, POINTER(Limits), POINTER(Memory), VISIT, c_void_p, c_void_p]),
     ("goldcrest_step", c_int, [c_void_p, POINTER(c_int32)]),
     ("goldcrest_set_search", c_int, [c_void_p, POINTER(Search)]),
+    ("goldcrest_source_languages", c_int, [c_void_p, c_size_t, LANGUAGE, c_void_p, c_void_p]),
     ("goldcrest_target_languages", c_int, [c_void_p, c_size_t, LANGUAGE, c_void_p, c_void_p]),
     ("goldcrest_begin_audio", c_int, [c_void_p, POINTER(c_int16), c_size_t]),
     ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),

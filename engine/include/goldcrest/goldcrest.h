@@ -318,7 +318,7 @@ GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const go
 /* Starts over with one source of n ids in [0, source_vocab_size), with an end token if the model expects one. Only
  * stores them. Discards all earlier results. Returns the source's index, 0.
  * Errors: ERROR_ARGUMENT (engine or source null; n is 0), ERROR_TOO_LONG (n above limits.max_source_tokens),
- * ERROR_TOKEN_RANGE (detail.index: which id), ERROR_UNSUPPORTED (the model takes sound). */
+ * ERROR_TOKEN_RANGE (detail.index: which id), ERROR_UNSUPPORTED (it takes sound), ERROR_STATE (it needs a language). */
 GOLDCREST_MUST_CHECK int goldcrest_begin(goldcrest_engine *engine, const int32_t *source, size_t n);
 
 /* The same with UTF-8 text, which the file's tokenizer reads. Needs limits.max_source_bytes. See goldcrest/languages.h.

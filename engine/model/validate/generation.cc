@@ -15,6 +15,15 @@ namespace {
          table.biases() == nullptr;
 }
 
+// Returns whether a line forces no id, or a language with the feature.
+bool is_forced_good([[maybe_unused]] const format::SelfTestLine& line, [[maybe_unused]] uint32_t features) {
+#ifdef GOLDCREST_LANGUAGES
+  return line.n_forced() <= (has_feature(features, kFeatureLanguages) ? 1 : 0);
+#else
+  return true;
+#endif
+}
+
 }  // namespace
 
 int Validator::check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject) {
@@ -117,7 +126,8 @@ int Validator::check_self_tests() {
                                                   line->source()->size() <= model_->limits()->max_source_tokens(),
                              "self_test.source", index);
     GOLDCREST_REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
-                                 line->target()->size() <= model_->limits()->max_target_tokens(),
+                                 line->target()->size() <= model_->limits()->max_target_tokens() &&
+                                 is_forced_good(*line, model_->features()),
                              "self_test.target", index);
     GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, {"self_test.source", index}));
     GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, {"self_test.target", index}));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the tokenizer and the detokenizer (FORMAT.md, section 6).
+// Checks the tokenizer, the detokenizer (FORMAT.md, section 6) and the table of languages (section 18).
+#include "model/model_view.h"
 #include "model/validate/validator.h"
 
 namespace goldcrest {
@@ -57,5 +58,60 @@ int Validator::check_detokenizer() {
   GOLDCREST_REQUIRE_INTACT(offset[n] <= table->text_bytes(), "detokenizer.text_offset", static_cast<int32_t>(n));
   return GOLDCREST_OK;
 }
+
+#ifdef GOLDCREST_LANGUAGES
+
+namespace {
+
+// Returns whether the side has one of its places (bit p: the place p), an id or none for each of n languages, at least
+// one id, and some default or none.
+[[gnu::cold, gnu::noinline]] bool is_side_good(const LanguageSide& side, uint32_t n, uint32_t places,
+                                               uint32_t vocab_size) {
+  const auto place = static_cast<uint32_t>(side.place);
+  if (place > 4 || (places >> place & 1) == 0 || side.n != (place == 0 ? 0 : n)) return false;
+  bool has_default = side.by_default == kNoId, has_id = place == 0;
+  for (uint32_t i = 0; i < side.n; ++i) {
+    if (side.ids[i] == kNoId) continue;
+    if (side.ids[i] >= vocab_size) return false;
+    has_id = true;
+    has_default |= i == side.by_default;
+  }
+  return has_default && has_id;
+}
+
+// Returns whether `a` comes before `b` and `b` is short enough for a name.
+[[gnu::cold]] bool is_next_name(const char* a, const char* b) {
+  const char* const begin = b;
+  while (*a == *b && *a != '\0') ++a, ++b;
+  if (static_cast<uint8_t>(*a) >= static_cast<uint8_t>(*b)) return false;
+  while (*b != '\0') ++b;
+  return b <= begin + kMaxLanguageBytes;
+}
+
+}  // namespace
+
+int Validator::check_languages() {
+  LanguagesView view;
+  const bool has_table = view_languages(file_, &view);
+  GOLDCREST_REQUIRE_INTACT(has_table == has_feature(model_->features(), kFeatureLanguages), "metadata: feature bits",
+                           -1);
+  if (!has_table) return GOLDCREST_OK;
+  const LanguagePlace place = view.target().place;
+  constexpr uint32_t kSourcePlaces = 1 | 1 << 1 | 1 << 2, kTargetPlaces = 1 | 1 << 1 | 1 << 3 | 1 << 4;
+  bool is_good = !has_frontend() && is_side_good(view.source(), view.n, kSourcePlaces, source_vocab_size_) &&
+                 is_side_good(view.target(), view.n, kTargetPlaces,
+                              acts_on_ids(place) ? target_vocab_size_ : source_vocab_size_) &&
+                 (place != LanguagePlace::kForcedFirst || model_->generation()->forced_first_id() >= 0);
+  const char* previous = "";
+  for (uint32_t i = 0; is_good && i < view.n; ++i) {
+    const char* const code = view_language_code(file_, i);
+    is_good = is_next_name(previous, code);
+    previous = code;
+  }
+  GOLDCREST_REQUIRE_INTACT(is_good, "languages", -1);
+  return GOLDCREST_OK;
+}
+
+#endif
 
 }  // namespace goldcrest

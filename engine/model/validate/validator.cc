@@ -28,6 +28,7 @@ int Validator::run() {
   GOLDCREST_TRY(check_detokenizer());
   if constexpr (kHasShortlist) GOLDCREST_TRY(check_shortlist());
   GOLDCREST_TRY(check_self_tests());
+  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages());
   if constexpr (kHasPrompt) return check_prompt();
   return GOLDCREST_OK;
 }

@@ -100,6 +100,7 @@ class Validator {
   // text.cc
   [[gnu::cold]] int check_tokenizer();
   [[gnu::cold]] int check_detokenizer();
+  [[gnu::cold]] int check_languages();
 
   // prompt.cc
   [[gnu::cold]] int check_prompt();

@@ -8,6 +8,7 @@
 #include "dialects/text/languages.h"
 #include "evaluate/check.h"
 #include "spec/error.h"
+#include "spec/trim_vocabulary.h"
 #include "support/expect_error.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
@@ -68,6 +69,7 @@ TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
     EXPECT_EQ(spec.generation.decoder_start_id, c.start) << c.name;
     EXPECT_EQ(spec.generation.forced_first_id, c.forced) << c.name;
     EXPECT_EQ(spec.target_language, c.target) << c.name;
+    EXPECT_FALSE(spec.languages.is_table()) << c.name;
   }
   const Copy legacy("nllb");
   legacy.set("tokenizer_config.json", "legacy_behaviour", true);
@@ -77,10 +79,12 @@ TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
 }
 
 TEST(Families, LanguagesThatAreMissingOrUnknownAreNamed) {
-  ModelSpec spec = load(families() / "nllb");
-  test::expect_error([&] { choose_languages("", "fra_Latn", spec); }, {"--source-lang is missing", "\"deu_Latn\""});
-  test::expect_error([&] { choose_languages("eng_Latn", "fra_Latm", spec); },
-                     {"--target-lang \"fra_Latm\"", "did you mean \"fra_Latn\""});
+  for (const bool of_source : {false, true}) {
+    ModelSpec spec = load(families() / "nllb");
+    test::expect_error(
+        [&] { choose_languages(of_source ? "fra_Latm" : "eng_Latn", of_source ? "eng_Latn" : "fra_Latm", spec); },
+        {of_source ? "--source-lang \"fra_Latm\"" : "--target-lang \"fra_Latm\"", "did you mean \"fra_Latn\""});
+  }
   const Copy known("nllb");
   known.set("tokenizer_config.json", "src_lang", "eng_Latn");
   known.set("generation_config.json", "forced_bos_token_id", 133);
@@ -88,9 +92,55 @@ TEST(Families, LanguagesThatAreMissingOrUnknownAreNamed) {
   choose_languages("", "", german);
   EXPECT_EQ(german.source_language, "eng_Latn");
   EXPECT_EQ(german.target_language, "deu_Latn");
+  EXPECT_TRUE(german.languages.is_table());
+  EXPECT_EQ(undecided_languages(german), "");
+  EXPECT_EQ(german.generation.forced_first_id, 133u);
   const Copy none("nllb");
   std::filesystem::remove(none.path() / "tokenizer_config.json");
   test::expect_error([&] { load(none.path()); }, {"tokenizer_config.json", "has no entries for languages", "eng_Latn"});
+}
+
+TEST(Families, ASideThatIsNotNamedStaysInTheTable) {
+  constexpr uint32_t kFirst = 133;  // German, the first by name
+  ModelSpec both = load(families() / "nllb");
+  choose_languages("", "", both);
+  EXPECT_EQ(both.languages.source_place, LanguagePlace::kBeforeText);
+  EXPECT_EQ(both.languages.target_place, LanguagePlace::kForcedFirst);
+  EXPECT_EQ(both.generation.source_prefix, Ids());
+  EXPECT_EQ(both.generation.forced_first_id, kFirst);
+  EXPECT_NE(undecided_languages(both).find("--source-lang and --target-lang are missing"), std::string::npos);
+  ModelSpec of_targets = load(families() / "mbart");
+  choose_languages("en_XX", "", of_targets);
+  EXPECT_EQ(of_targets.languages.source_place, LanguagePlace::kNowhere);
+  EXPECT_EQ(of_targets.languages.target_place, LanguagePlace::kStart);
+  EXPECT_EQ(of_targets.generation.source_suffix, (Ids{2, 131}));
+  EXPECT_EQ(of_targets.generation.decoder_start_id, kFirst);
+  EXPECT_NE(undecided_languages(of_targets).find("--target-lang is missing"), std::string::npos);
+  ModelSpec of_sources = load(families() / "m2m100");
+  choose_languages("", "fr", of_sources);
+  EXPECT_TRUE(of_sources.languages.is_table());
+  EXPECT_EQ(of_sources.generation.forced_first_id, 132u);
+  EXPECT_NE(undecided_languages(of_sources).find("--source-lang is missing"), std::string::npos);
+}
+
+TEST(Families, OnlyKeptLanguagesStay) {
+  ModelSpec spec = load(families() / "nllb");
+  spec.source_language = "deu_Latn";
+  keep_languages({"eng_Latn", "fra_Latn"}, spec);
+  EXPECT_EQ(spec.source_language, "");
+  ASSERT_EQ(spec.languages.entries.size(), 2u);
+  EXPECT_EQ(spec.languages.removed, (Ids{133, 133}));
+  choose_languages("", "", spec);
+  EXPECT_EQ(spec.generation.forced_first_id, 131u);
+  Ids all(spec.encoder.embedding->rows);
+  for (uint32_t id = 0; id < all.size(); ++id) all[id] = id;
+  const ModelSpec kept = trim_vocabulary(spec, with_needed_ids(spec, {all, all}));
+  EXPECT_EQ(kept.encoder.embedding->rows, spec.encoder.embedding->rows - 1);
+  EXPECT_EQ(*kept.languages.find("fra_Latn")->source, 132u);
+  EXPECT_EQ(kept.source_tokenizer->pieces[133].text, spec.source_tokenizer->pieces[134].text);
+  test::expect_error([&] { keep_languages({"eng_Lat"}, spec); }, {"--keep-languages", "did you mean \"eng_Latn\""});
+  ModelSpec none = load(families() / "bart");
+  test::expect_error([&] { keep_languages({"en"}, none); }, {"--keep-languages", "no entries of languages"});
 }
 
 TEST(Families, PiecesAreShifted) {

@@ -9,6 +9,7 @@
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/hugging_face/t5_buckets.h"
+#include "dialects/text/languages.h"
 #include "evaluate/check.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
@@ -148,6 +149,18 @@ TEST(T5Text, TheLanguageOfMadladIsOneIdBehindASpace) {
   both.insert(both.end(), text.begin(), text.end());
   EXPECT_EQ(Segmenter(tokenizer).encode("<2fr> We are not here."), both);
   EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{2});
+  ASSERT_EQ(spec.languages.entries.size(), 2u);
+  const auto french = static_cast<uint32_t>(prefix[1]);
+  EXPECT_EQ(spec.languages.find("fr")->target, french);
+  EXPECT_EQ(spec.languages.find("fr")->source, std::nullopt);
+  for (const std::string target : {"", "fr"}) {
+    ModelSpec chosen = spec;
+    choose_languages("", target, chosen);
+    EXPECT_EQ(chosen.generation.source_prefix.size(), target.empty() ? 1u : 2u);
+    EXPECT_EQ(chosen.generation.source_prefix[0], static_cast<uint32_t>(prefix[0]));
+    EXPECT_EQ(chosen.generation.source_prefix.back(), target.empty() ? chosen.generation.source_prefix[0] : french);
+    EXPECT_EQ(chosen.languages.is_table(), target.empty());
+  }
 }
 
 TEST(T5Text, BytesAreReadAndWrittenAsTheyAre) {

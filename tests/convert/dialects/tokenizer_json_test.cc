@@ -137,8 +137,8 @@ TEST(TokenizerJson, GivesTheIdsOfTheSentencePieceModel) {
     const JsonFolder copy(c.folder);
     const TokenizerSpec model = read_sentencepiece_model(copy.path() / copy.pieces());
     Value tokenizer = tokenizer_of(model, c.special, c.first, "<unk>");
-    for (const LanguageEntry& language : expected.languages.entries)
-      tokenizer["added_tokens"].push_back(added(language.id, language.code));
+    for (const Language& language : expected.languages.entries)
+      tokenizer["added_tokens"].push_back(added(*language.target, language.code));
     write(copy.path(), tokenizer);
     EXPECT_NO_THROW(load_text(copy.path())) << c.folder;  // both are there, and agree
     std::filesystem::remove(copy.path() / copy.pieces());

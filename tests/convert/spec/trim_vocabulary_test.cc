@@ -96,6 +96,31 @@ TEST(TrimVocabulary, KeptLogitsAreTheSameBits) {
   }
 }
 
+// --keep-languages: all entries but those of two languages stay.
+TEST(TrimVocabulary, LogitsWithoutSomeLanguagesAreTheSameBits) {
+  for (ModelSpec spec : specs()) {
+    const bool is_shared = converter::shares_vocabulary(spec);
+    spec.languages = {{{"a", 20, 20}, {"b", 21, is_shared ? 21u : 36u}},
+                      converter::LanguagePlace::kBeforeText,
+                      converter::LanguagePlace::kForcedFirst,
+                      {},
+                      {6, 12}};
+    spec.target_language = "b";
+    spec.generation.forced_first_id = *spec.languages.entries[1].target;
+    for (const Weights weights : {Weights::kInt8, Weights::kFloat32}) expect_the_same_logits(spec, weights);
+    KeptIds all;
+    for (uint32_t id = 0; id < spec.encoder.embedding->rows; ++id) all.source.push_back(id);
+    for (uint32_t id = 0; id < spec.decoder.embedding->rows; ++id) all.target.push_back(id);
+    const ModelSpec trimmed = converter::trim_vocabulary(spec, converter::with_needed_ids(spec, all));
+    EXPECT_EQ(trimmed.encoder.embedding->rows, spec.encoder.embedding->rows - 2);
+    EXPECT_EQ(trimmed.decoder.embedding->rows, spec.decoder.embedding->rows - 2);
+    EXPECT_EQ(trimmed.languages.entries[0].source, 18u);
+    EXPECT_EQ(trimmed.languages.entries[1].target, is_shared ? 19u : 34u);
+    EXPECT_EQ(trimmed.generation.forced_first_id, trimmed.languages.entries[1].target);
+    EXPECT_TRUE(trimmed.languages.removed.empty());
+  }
+}
+
 TEST(TrimVocabulary, StoredScalesStayWithTheirRows) {
   ModelSpec spec = specs()[0];
   converter::Matrix table = *spec.decoder.embedding;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Target languages by name: the list of languages, the ids that each puts before a text, and tries that contain
-// circles.
+// circles. For tables of languages see language_table_test.cc.
 #include "goldcrest/languages.h"
 
 #include <gtest/gtest.h>

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "converter/reference/reference_search.h"
 #include "decoding/output_layer.h"
 #include "kernels/reference/reference.h"
 #include "naive_search.h"
@@ -111,6 +112,63 @@ TEST(Beam, RecurrentLayers) {
       }
     }
   }
+}
+
+// A model as T5 in which each head and distance has a bias of its own.
+ModelSpec spec_with_biases() {
+  test::TinyOptions options = test::t5_tiny_options();
+  options.end_bias = 0.5f;
+  options.encoder.positions = 20;
+  options.decoder.positions = kMaxTarget;
+  ModelSpec spec = test::tiny_spec(options);
+  for (converter::StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    auto table = std::make_shared<converter::AttentionBiasSpec>(*stack->layers[0].self_attention->bias);
+    const uint32_t n = table->before + 1 + table->after;
+    for (uint32_t i = 0; i < table->values.size(); ++i) {
+      const uint32_t head = i / n, distance = i % n;
+      table->values[i] =
+          0.4f * static_cast<float>((head * 7 + distance * 5) % 11) + 0.01f * static_cast<float>(distance);
+    }
+    for (converter::LayerSpec& layer : stack->layers) layer.self_attention->bias = table;
+  }
+  return spec;
+}
+
+TEST(Beam, BiasesByDistanceGiveTheReferencesResults) {
+  const ModelSpec spec = spec_with_biases();
+  const FileImage file = test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
+  const converter::Reference reference(spec);
+  test::Rng rng(5);
+  std::vector<std::vector<int32_t>> sources;
+  for (const uint32_t length : {1u, 17u, 5u, 12u, 2u, 17u, 1u, 9u})
+    sources.push_back(rng.ids(length, spec.encoder.embedding->rows));
+  std::vector<int32_t> first_tokens;  // of greedy search
+  int n_crossed = 0;
+  for (const uint32_t beam_size : {1u, 4u}) {
+    test::EngineSetup setup;
+    setup.limits.batch = 8;
+    setup.limits.beam_size = setup.limits.n_best = beam_size;
+    setup.limits.max_target_tokens = kMaxTarget;
+    TestEngine engine(file.span(), setup);
+    engine.set_search(search_with(beam_size, 0.8f));
+    const std::vector<std::vector<Translation>> found = engine.run(sources);
+    converter::SearchOptions options = converter::default_search(spec);
+    options.beam_size = options.n_best = beam_size;
+    options.max_target_tokens = kMaxTarget;
+    options.length_penalty = 0.8f;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      SCOPED_TRACE(testing::Message() << "beam size " << beam_size << ", sentence " << i);
+      const std::vector<converter::Hypothesis> expected = converter::search(reference, sources[i], options);
+      ASSERT_EQ(found[i].size(), expected.size());
+      for (size_t rank = 0; rank < expected.size(); ++rank) {
+        EXPECT_EQ(found[i][rank].tokens, expected[rank].tokens) << "rank " << rank;
+        EXPECT_TRUE(beam_size == 1 || std::fabs(found[i][rank].score - expected[rank].score) < 1e-3);
+      }
+      if (beam_size == 1) first_tokens.push_back(found[i][0].tokens[0]);
+      if (beam_size > 1) n_crossed += found[i][0].tokens[0] != first_tokens[i] ? 1 : 0;
+    }
+  }
+  EXPECT_GT(n_crossed, 0) << "the best result comes from the slot that was the best at first, in each sentence";
 }
 
 TEST(Beam, WordPenaltyAndLengthBounds) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with rules of the search: none without the feature bit, none beyond its bounds.
+// Files with rules of the search, subwords, prompts or a table of languages: none without the feature bit, none beyond
+// its bounds.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -238,6 +239,115 @@ TEST(HostilePrompt, HasBounds) {
     m.generation->more_end_ids = {5};
     m.generation->forced_ids = {5};
   });
+}
+
+// Files with a table of languages.
+
+using test::smallest_languages_file;
+
+TEST(HostileLanguages, TheFileRuns) {
+  const Verdict verdict = try_file(smallest_languages_file());
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  const format::Model& model = *format::GetModel(smallest_languages_file().bytes());
+  EXPECT_EQ(model.features(), kFeatureLanguages);
+  EXPECT_EQ(model.self_test()->Get(0)->n_forced(), 1u);
+  LanguagesView view;
+  ASSERT_TRUE(view_languages(smallest_languages_file().bytes(), &view));
+  EXPECT_EQ(view.source().n, 3u);
+  EXPECT_EQ(view.source().ids[2], kNoId);
+  EXPECT_EQ(view.target().ids[0], kNoId);
+  EXPECT_EQ(view.source().by_default, 0u);
+  EXPECT_EQ(view.target().by_default, 2u);
+  EXPECT_STREQ(view_language_code(smallest_languages_file().bytes(), 2), "c");
+  EXPECT_FALSE(view_languages(smallest_file().bytes(), &view));
+}
+
+TEST(HostileLanguages, NeedTheirFeature) {
+  const char* const bits = "metadata: feature bits";
+  expect_refused(smallest_languages_file(),
+                 {{bits, [](ModelT& m) { m.features = 0; }}, {bits, [](ModelT& m) { m.languages.reset(); }}});
+  expect_refused(smallest_file(), {{bits, [](ModelT& m) { m.features = kFeatureLanguages; }},
+                                   {bits, [](ModelT& m) { m.languages = std::make_unique<format::LanguagesT>(); }},
+                                   {"languages", [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
+}
+
+// The source vocabulary has 6 ids, the target's 7.
+TEST(HostileLanguages, HaveBounds) {
+  const std::vector<Mutation> lies = {
+      [](ModelT& m) { m.languages->source_place = 3; },
+      [](ModelT& m) { m.languages->target_place = 2; },
+      [](ModelT& m) { m.languages->target_place = 5; },
+      [](ModelT& m) { m.languages->source_place = 255; },
+      [](ModelT& m) { m.languages->source_place = 0; },  // but it has ids
+      [](ModelT& m) {
+        m.languages->source_place = 0;
+        m.languages->source.clear();  // but it has a default
+      },
+      [](ModelT& m) { m.languages->code.pop_back(); },
+      [](ModelT& m) { m.languages->code.clear(); },
+      [](ModelT& m) { m.languages->source.pop_back(); },
+      [](ModelT& m) { m.languages->target.push_back(5); },
+      [](ModelT& m) { m.languages->code[0] = ""; },
+      [](ModelT& m) { m.languages->code[0] = "b"; },
+      [](ModelT& m) { m.languages->code[1] = "d"; },
+      [](ModelT& m) { m.languages->code[2] = std::string(33, 'c'); },
+      [](ModelT& m) { m.languages->source[0] = 6; },
+      [](ModelT& m) { m.languages->target[1] = 7; },
+      [](ModelT& m) { m.languages->default_source = -2; },
+      [](ModelT& m) { m.languages->default_source = 2; },  // a target only
+      [](ModelT& m) { m.languages->default_target = 0; },
+      [](ModelT& m) { m.languages->default_target = 3; },
+      [](ModelT& m) { m.languages->default_target = INT32_MAX; },
+      [](ModelT& m) { m.generation->forced_first_id = -1; },
+      [](ModelT& m) { m.languages->target_place = 4; },  // not the start token; and lines have forced ids
+      [](ModelT& m) { m.self_test[0]->n_forced = 0; },
+      [](ModelT& m) { m.self_test[1]->n_forced = 2; },
+      [](ModelT& m) {
+        m.languages->default_source = -1;
+        m.languages->source.assign(3, UINT32_MAX);
+      },
+      [](ModelT& m) {
+        m.languages->target_place = 1;  // then ids are of the source's vocabulary, and lines have no forced id
+        m.languages->target[1] = 6;
+        for (const auto& line : m.self_test) line->n_forced = 0;
+      }};
+  for (size_t i = 0; i < lies.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_refused(smallest_languages_file(), {{"languages", lies[i]}});
+  }
+  const std::vector<Mutation> truths = {[](ModelT& m) { m.languages->default_source = -1; },
+                                        [](ModelT& m) {
+                                          m.languages->default_target = -1;
+                                          m.generation->forced_first_id = 3;
+                                        },
+                                        [](ModelT& m) { m.languages->code[2] = std::string(32, 'c'); },
+                                        [](ModelT& m) { m.languages->code[2] = "\xff"; },
+                                        [](ModelT& m) {
+                                          m.languages->target_place = 1;
+                                          for (const auto& line : m.self_test) line->n_forced = 0;
+                                        },
+                                        [](ModelT& m) {
+                                          m.languages->target_place = 4;
+                                          m.generation->decoder_start_id = 4;
+                                          for (const auto& line : m.self_test) line->n_forced = 0;
+                                        },
+                                        [](ModelT& m) {
+                                          m.languages->source_place = 0;
+                                          m.languages->source.clear();
+                                          m.languages->default_source = -1;
+                                        }};
+  for (size_t i = 0; i < truths.size(); ++i) {
+    const Verdict verdict = try_file(remade(smallest_languages_file(), truths[i]));
+    EXPECT_EQ(verdict.status, GOLDCREST_OK) << i << ": " << verdict.detail;
+  }
+}
+
+TEST(HostileLanguages, EveryTruncationAndEveryFlippedBitIsRefused) {
+  test::expect_damage_refused(smallest_languages_file());
+}
+
+TEST(HostileLanguages, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
+  test::expect_flips_refused_or_run(smallest_languages_file());
 }
 
 }  // namespace

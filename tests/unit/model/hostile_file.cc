@@ -70,11 +70,11 @@ void add_subwords(converter::ModelSpec& spec) {
 struct Parts {
   uint32_t n_recurrent = 0;
   Shortlist shortlist = Shortlist::kNone;
-  bool subwords = false, gated = false, biased = false;
+  bool subwords = false, gated = false, biased = false, languages = false;
 };
 
 FileImage make_smallest_file(converter::Weights weights, const Parts& parts) {
-  const auto& [n_recurrent, shortlist, subwords, gated, biased] = parts;
+  const auto& [n_recurrent, shortlist, subwords, gated, biased, languages] = parts;
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 1, 4, converter::Activation::kSilu, true, true, true};
   options.decoder = {3, 5, 1, 3, 1, 4, converter::Activation::kGelu, false, true, true, n_recurrent};
@@ -90,7 +90,16 @@ FileImage make_smallest_file(converter::Weights weights, const Parts& parts) {
   spec.generation.beam_size = 2;
   converter::BuildOptions build;
   build.weights = weights;
-  const converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, but these tests do not check it
+  if (languages) {
+    spec.languages = {{{"a", 1, {}}, {"b", 2, 3}, {"c", {}, 4}},
+                      converter::LanguagePlace::kBehindText,
+                      converter::LanguagePlace::kForcedFirst};
+    spec.source_language = "a";
+    spec.target_language = "c";
+    spec.generation.forced_first_id = 4;
+  }
+  converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, but these tests do not check it
+  line.is_forced = languages;
   converter::SelfTestLine second = line;
   if (shortlist == Shortlist::kSome) {
     // The sources of these tests have the ids 0 and 1.
@@ -141,6 +150,11 @@ const FileImage& smallest_listed_file() {
 
 const FileImage& smallest_subword_file() {
   static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.subwords = true});
+  return file;
+}
+
+const FileImage& smallest_languages_file() {
+  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.languages = true});
   return file;
 }
 

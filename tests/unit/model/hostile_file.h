@@ -34,6 +34,9 @@ const converter::FileImage& smallest_biased_float32_file();
 // The same with subword-nmt's merges on both sides.
 const converter::FileImage& smallest_subword_file();
 
+// The same with a table of three languages, "a" and "b" of sources, "b" and "c" of targets, which are forced first.
+const converter::FileImage& smallest_languages_file();
+
 using Mutation = std::function<void(format::ModelT&)>;
 
 // Changes the metadata by `mutate` and makes all places and checksums right again. Then, with the sections at their

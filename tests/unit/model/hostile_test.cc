@@ -319,11 +319,12 @@ TEST(Hostile, VersionsAndFeatures) {
     EXPECT_EQ(verdict.detail, "metadata: feature bits");
   }
   for (uint32_t bit = 1; bit < 32; ++bit) {
-    // These bits have tests of their own: choices_test.cc, recurrent_test.cc, prompt_test.cc, shortlist_test.cc,
-    // rules_test.cc, speech_test.cc, subword_test.cc.
+    // These bits have tests of their own: choices_test.cc, features_test.cc, languages_test.cc, recurrent_test.cc,
+    // shortlist_test.cc, speech_test.cc.
     constexpr uint32_t kTested = kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary |
                                  kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |
-                                 kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword;
+                                 kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
+                                 kFeatureLanguages;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {
