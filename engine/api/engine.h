@@ -54,6 +54,7 @@ struct goldcrest_engine {
   uint32_t language;  // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;
   goldcrest_sampling sampling;  // search.sampling points here, or is null
+  goldcrest_lexicon lexicon;    // the same
 };
 
 namespace goldcrest {
@@ -76,6 +77,9 @@ int open_source(goldcrest_engine* engine, bool fresh);
 
 // Appends a sentence of n rows, whose source is stored. Returns its index.
 int append_sentence(goldcrest_engine& engine, uint32_t n);
+
+// Restricts searches to the file's lexicon, or to none if it has none. Only in builds with GOLDCREST_LEXICON.
+void take_default_lexicon(goldcrest_engine* engine);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);

@@ -105,8 +105,11 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   engine_clear(*engine);
   [[maybe_unused]] const goldcrest_sampling* const sampling = engine->search.sampling;
   if constexpr (kHasSampling) engine->search.sampling = nullptr;
+  [[maybe_unused]] const goldcrest_lexicon* const lexicon = engine->search.lexicon;
+  if constexpr (kHasLexicon) engine->search.lexicon = nullptr;
   const int status = run_lines(engine, detail);
   if constexpr (kHasSampling) engine->search.sampling = sampling;
+  if constexpr (kHasLexicon) engine->search.lexicon = lexicon;
   engine->options = options;
   engine_clear(*engine);
   return status;

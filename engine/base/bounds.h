@@ -50,6 +50,9 @@ constexpr float kMinLengthFactor = 1.0f / 1024, kMaxLengthFactor = 1024.0f;
 // goldcrest_sampling
 constexpr float kMinTemperature = 1.0f / 1024, kMaxTemperature = 1024.0f;
 
+// Lexicons: nodes, edges.
+constexpr uint32_t kMaxLexicon = 1u << 26;
+
 // Shortlists: ids of the longest n-gram.
 constexpr uint32_t kMaxSourceNgram = 16;
 

@@ -27,7 +27,7 @@ struct SentenceState {
   uint32_t n_live;  // hypotheses still growing; 0: the sentence is done
   uint16_t n_finished;
   uint16_t first_row;     // of its live hypotheses in the current step
-  uint32_t n_candidates;  // in its shortlist; 0: its outputs are the whole vocabulary
+  uint32_t n_candidates;  // gathered for its shortlist, or for its lexicon at this position; 0: the whole vocabulary
   PrefixExtent prefix;    // the caller's; set before the search starts
   uint64_t logits_hash;
 };
@@ -39,6 +39,7 @@ struct SearchRefs : SamplingRefs {
   RecordingRefs recording;
   TargetRefs targets;
   BufferRef prefixes;
+  BufferRef lexicon_nodes;
 };
 
 SearchRefs plan_search(Plan& plan, const ModelView& model);
@@ -62,6 +63,7 @@ struct SearchBuffers {
   size_t n_slots;
   size_t source_rows;  // of all sentences
   SamplingBuffers sampling;
+  uint32_t* lexicon_nodes;  // [2, slots]: of each live hypothesis, at even and at odd positions; null without lexicons
 };
 
 // *placed, which must be all zeros, <- the views; `sources` are the batch's.

@@ -8,6 +8,7 @@
 
 #include "base/arithmetic.h"
 #include "decoding/basic_stages.h"
+#include "decoding/lexicon.h"
 #include "decoding/output_choice.h"
 #include "decoding/rules.h"
 
@@ -19,7 +20,7 @@ namespace {
 using Rules = StageList<LogProbabilities, AddBiases, PenalizeRepetition, ForbidNgrams>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
                          SkipLowBlock, StageIf<kHasRules, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
-                         StageIf<kHasRules, SumAfterRules>>;
+                         StageIf<kHasLexicon, KeepAllowed>, StageIf<kHasRules, SumAfterRules>>;
 
 class OutputLayer {
  public:
@@ -141,8 +142,9 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
   const uint32_t n_rows = step.rows.n_rows;
   const OutputLayer layer(step, outputs);
   const uint64_t macs = linear_macs(n_rows, outputs.panels.n, outputs.panels.k);
-  // A hash needs the blocks in order, so one task computes them all.
-  const Split split = split_work(macs, layer.n_blocks(), hashes_logits(step.options) ? 1 : runtime.threads);
+  // A hash needs the blocks in order, as do a lexicon's sums of gathered outputs, so one task computes them all.
+  const bool in_order = hashes_logits(step.options) || (has_lexicon(step.options) && outputs.ids != nullptr);
+  const Split split = split_work(macs, layer.n_blocks(), in_order ? 1 : runtime.threads);
   const LinearInputs inputs = layer.quantize({0, n_rows});
   if (layer.needs_sum()) {
     run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {

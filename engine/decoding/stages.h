@@ -28,6 +28,7 @@ struct OutputStep {
   SentenceState* sentences;           // [batch], written: their hashes
   const TopTokenBuffers& top_tokens;  // written
   const ShortlistBuffers& shortlist;  // read
+  uint32_t* lexicon_nodes;            // [2, slots], written for this position before the stages
 
   // The batch index of a live sentence.
   uint32_t sentence_of(const LiveSentence& live) const { return live.first_slot / rows.beam_size; }

@@ -8,7 +8,7 @@
 
 #include "base/align.h"
 #include "base/build_options.h"
-#include "goldcrest/goldcrest.h"
+#include "goldcrest/decoding.h"
 #include "model/blocks.h"
 #include "model/tokenizer_view.h"
 
@@ -132,5 +132,6 @@ void view_info(const void* model, size_t model_bytes, goldcrest_info* info);
 bool view_tokenizer(const void* model, TokenizerView* view);      // false: the file has none
 bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the file has none
 bool view_shortlist(const void* model, ShortlistView* view);      // false: file or build has none
+bool view_lexicon(const void* model, goldcrest_lexicon* view);    // the same
 
 }  // namespace goldcrest

@@ -79,6 +79,11 @@ bool is_of_shortlist(const format::SelfTestLine& line) { return line.shortlist()
 constexpr uint32_t max_candidates(const format::Limits&) { return 0; }
 constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
 #endif
+#ifdef GOLDCREST_LEXICON
+uint32_t needs_lexicon(const format::Model& model) { return model.lexicon() != nullptr ? 1 : 0; }
+#else
+constexpr uint32_t needs_lexicon(const format::Model&) { return 0; }
+#endif
 #ifdef GOLDCREST_SPEECH
 const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
 #else
@@ -276,7 +281,8 @@ uint32_t count_self_tests(const void* model) {
                   0,
                   max_candidates(limits),
                   max_prefix_tokens(limits),
-                  0};
+                  0,
+                  needs_lexicon(root)};
   if constexpr (kHasPrompt)
     info->prompt_tokens = generation.forced_first_id() < 0 ? view_generation(model).n_prompt : 0;
   info->search.beam_size = generation.beam_size();
@@ -359,6 +365,22 @@ uint32_t count_self_tests(const void* model) {
   view->n_ngrams = table->n_ngrams();
   view->max_ngram = table->max_ngram();
   view->wide_ids = has_wide_ids(root.projection()->n());
+  return true;
+#else
+  return false;
+#endif
+}
+
+[[gnu::cold]] bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
+#ifdef GOLDCREST_LEXICON
+  const format::Lexicon* table = format::GetModel(model)->lexicon();
+  if (table == nullptr) return false;
+  const TokenizerSection section(model);
+  view->first_edge = section.at<uint32_t>(table->first_edge());
+  view->edges = section.at<goldcrest_lexicon_edge>(table->edges());
+  view->n_nodes = table->n_nodes();
+  view->n_edges = table->n_edges();
+  view->flags = table->words() ? GOLDCREST_LEXICON_WORDS : 0;
   return true;
 #else
   return false;

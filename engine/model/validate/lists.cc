@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the shortlist and the other fields of its feature bit (FORMAT.md, section 12). With a file that passes,
-// choosing candidates reads only the arrays and sets no bit beyond the vocabulary.
+// Checks the shortlist and the lexicon, and the other fields of their feature bits (FORMAT.md, sections 12 and 18).
+// With a file that passes, choosing candidates reads only the arrays and sets no bit beyond the vocabulary.
 #include "model/model_view.h"
 #include "model/validate/validator.h"
 
@@ -10,9 +10,10 @@ int Validator::check_shortlist() {
   const format::Shortlist* table = model_->shortlist();
   const uint32_t most = model_->limits()->max_candidates();
   if (!has_feature(model_->features(), kFeatureShortlist)) {
-    GOLDCREST_REQUIRE_INTACT(table == nullptr && most == 0, "metadata: feature bits", -1);
+    GOLDCREST_REQUIRE_INTACT(table == nullptr && (most == 0 || has_lexicon()), "metadata: feature bits", -1);
   }
-  GOLDCREST_REQUIRE_INTACT(table != nullptr ? most >= 1 && most <= target_vocab_size_ : most == 0,
+  GOLDCREST_REQUIRE_INTACT(table != nullptr ? most >= 1 && most <= target_vocab_size_
+                                            : most == 0 || (has_lexicon() && most <= target_vocab_size_),
                            "limits.max_candidates", -1);
   for (uint32_t i = 0; table == nullptr && model_->self_test() != nullptr && i < model_->self_test()->size(); ++i) {
     GOLDCREST_REQUIRE_INTACT(!model_->self_test()->Get(i)->shortlist(), "self_test.shortlist", static_cast<int32_t>(i));
@@ -81,5 +82,58 @@ int Validator::check_ngrams(const format::Shortlist& table) {
   }
   return GOLDCREST_OK;
 }
+
+bool Validator::has_lexicon() const {
+#ifdef GOLDCREST_LEXICON
+  return model_->lexicon() != nullptr;
+#else
+  return false;
+#endif
+}
+
+#ifdef GOLDCREST_LEXICON
+int Validator::check_lexicon_of_file() {
+  const format::Lexicon* table = model_->lexicon();
+  if (table == nullptr) return GOLDCREST_OK;
+  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureLexicon), "metadata: feature bits", -1);
+  const SectionView& arrays = section(format::SectionKind::Tokenizer);
+  GOLDCREST_REQUIRE_INTACT(arrays.holds(table->first_edge(), 4 * (uint64_t{table->n_nodes()} + 1)) &&
+                               arrays.holds(table->edges(), 8 * uint64_t{table->n_edges()}),
+                           "lexicon: extent", -1);
+  if (functions_.metadata_only) return GOLDCREST_OK;
+  goldcrest_lexicon lexicon;
+  (void)view_lexicon(file_, &lexicon);
+  return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, detail);
+}
+
+// From each node an end is reached: it has an edge, and an edge without an end leads to a higher node.
+int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
+                  goldcrest_detail* detail) {
+  GOLDCREST_REQUIRE(lexicon.first_edge != nullptr && lexicon.edges != nullptr && lexicon.n_nodes >= 1 &&
+                        lexicon.n_nodes <= kMaxLexicon && lexicon.n_edges <= kMaxLexicon &&
+                        lexicon.flags <= GOLDCREST_LEXICON_WORDS,
+                    bad, "lexicon: size or flags", -1);
+  uint32_t edge = 0;
+  for (uint32_t node = 0; node < lexicon.n_nodes; ++node) {
+    const uint32_t first = lexicon.first_edge[node], end = lexicon.first_edge[node + 1];
+    const int32_t index = static_cast<int32_t>(node);
+    GOLDCREST_REQUIRE(first == edge && end > first && end <= lexicon.n_edges, bad, "lexicon: edges of a node", index);
+    for (; edge < end; ++edge) {
+      const goldcrest_lexicon_edge& at = lexicon.edges[edge];
+      const bool is_end = at.token == GOLDCREST_LEXICON_END;
+      const int32_t edge_index = static_cast<int32_t>(edge);
+      GOLDCREST_REQUIRE(is_end || at.token < vocab_size,
+                        bad == GOLDCREST_ERROR_ARGUMENT ? GOLDCREST_ERROR_TOKEN_RANGE : bad,
+                        "lexicon: id outside the vocabulary", edge_index);
+      GOLDCREST_REQUIRE(is_end || (at.child > node && at.child < lexicon.n_nodes), bad,
+                        "lexicon: child not above its node", edge_index);
+      GOLDCREST_REQUIRE(edge == first || lexicon.edges[edge - 1].token < at.token, bad, "lexicon: edges not ascending",
+                        edge_index);
+    }
+  }
+  GOLDCREST_REQUIRE(edge == lexicon.n_edges, bad, "lexicon: edges of a node", -1);
+  return GOLDCREST_OK;
+}
+#endif
 
 }  // namespace goldcrest
