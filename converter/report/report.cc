@@ -157,6 +157,7 @@ std::string report_text(const Report& report) {
                         without.empty() ? "" : "; a file without rules: " + without);
   }
   if (spec.shortlist) text += describe_shortlist(spec);
+  if (spec.lexicon) text += describe_lexicon(spec);
   text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);
   for (const auto& [name, bytes] : report.sections) text += format_text("{:12} {:>12} bytes\n", name, bytes);
@@ -214,6 +215,7 @@ Value report_json(const Report& report) {
   }
   if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
   if (spec.shortlist) json["shortlist"] = shortlist_json(spec);
+  if (spec.lexicon) json["lexicon"] = lexicon_json(spec);
   json["tensors"] = Value::list();
   for (const TensorRecord& tensor : report.tensors) {
     Value entry = {{"name", tensor.name},

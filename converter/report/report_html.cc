@@ -128,6 +128,7 @@ std::string report_html(const Report& report) {
   if (report.shortlist_from_text)
     html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape(to_text(*report.shortlist_from_text)));
   for (const std::string& warning : report.spec->warnings) html += format_text("<p>Warning: {}</p>", escape(warning));
+  if (report.spec->lexicon) html += format_text("<p>{}</p>", escape(describe_lexicon(*report.spec)));
   if (report.spec->shortlist) html += format_text("<p>{}</p>", escape(describe_shortlist(*report.spec)));
   if (report.evaluation) html += evaluation_html(report);
   if (report.shortlist) html += format_text("<p>{}</p>", escape(to_text(*report.shortlist)));

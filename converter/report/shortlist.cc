@@ -32,6 +32,24 @@ Value shortlist_json(const ModelSpec& spec) {
           {"ngrams", shortlist.ngrams.size()}};
 }
 
+std::string describe_lexicon(const ModelSpec& spec) {
+  const LexiconSpec& lexicon = *spec.lexicon;
+  return format_text(
+      "lexicon  {} bytes: {} nodes, {} edges, {} first ids, {} (the engine needs GOLDCREST_LEXICON; measures are "
+      "without it)\n",
+      lexicon_bytes(lexicon), lexicon.n_nodes(), lexicon.edges.size(), lexicon.edges_of(0),
+      (lexicon.flags & GOLDCREST_LEXICON_WORDS) != 0 ? "words" : "whole texts");
+}
+
+Value lexicon_json(const ModelSpec& spec) {
+  const LexiconSpec& lexicon = *spec.lexicon;
+  return {{"bytes", lexicon_bytes(lexicon)},
+          {"nodes", lexicon.n_nodes()},
+          {"edges", lexicon.edges.size()},
+          {"first_ids", lexicon.edges_of(0)},
+          {"words", (lexicon.flags & GOLDCREST_LEXICON_WORDS) != 0}};
+}
+
 ShortlistEvaluation evaluate_shortlist(const Evaluation& both, uint32_t target_vocab_size) {
   ShortlistEvaluation evaluation;
   uint64_t sum = 0;

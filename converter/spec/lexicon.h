@@ -30,7 +30,7 @@ inline LexiconSpec make_lexicon(std::vector<std::vector<int32_t>> entries, uint3
   struct Node {
     size_t first, end, depth;  // the entries that share the first `depth` ids
   };
-  std::ranges::sort(entries);
+  std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   std::vector<Node> nodes = {{0, entries.size(), 0}};
   LexiconSpec lexicon;
@@ -58,7 +58,7 @@ inline uint64_t most_allowed(const LexiconSpec& lexicon, uint32_t beam_size, uin
   const uint64_t root = lexicon.edges_of(0) + n_ends;
   std::vector<uint64_t> others;
   for (uint32_t node = 1; node < lexicon.n_nodes(); ++node) others.push_back(lexicon.edges_of(node));
-  std::ranges::sort(others, std::greater<>());
+  std::sort(others.begin(), others.end(), std::greater<>());
   others.resize(std::min<size_t>(others.size(), beam_size));
   uint64_t sum = n_ends;
   for (const uint64_t n : others) sum += n;
