@@ -175,7 +175,7 @@ void add_lexicon(const UserLines& lines, const Arguments& arguments, ModelSpec& 
       throw Error("{}:{}: {}", path, line.number, error.what());
     }
   }
-  spec.lexicon = make_lexicon(std::move(entries), arguments.lexicon_words ? GOLDCREST_LEXICON_WORDS : 0);
+  spec.lexicon = make_lexicon(std::move(entries), arguments.lexicon_words);
   const uint32_t n_first = spec.lexicon->edges_of(0), most = resolve_limits(spec, arguments.limits).max_candidates;
   if (n_first > most)
     spec.warnings.push_back(

@@ -67,17 +67,15 @@ std::unique_ptr<format::ShortlistT> write_shortlist(const ShortlistSpec& shortli
 }
 
 std::unique_ptr<format::LexiconT> write_lexicon(const LexiconSpec& lexicon, SectionWriter& section) {
-  std::vector<uint32_t> edges;
+  std::vector<uint32_t> tree = lexicon.first_edge;
   for (const goldcrest_lexicon_edge& edge : lexicon.edges) {
-    edges.push_back(edge.token);
-    edges.push_back(edge.child);
+    tree.push_back(edge.token);
+    tree.push_back(edge.child);
   }
   auto out = std::make_unique<format::LexiconT>();
-  out->first_edge = section.append(lexicon.first_edge);
-  out->edges = section.append(edges);
+  out->tree = section.append(tree);
   out->n_nodes = lexicon.n_nodes();
   out->n_edges = static_cast<uint32_t>(lexicon.edges.size());
-  out->words = (lexicon.flags & GOLDCREST_LEXICON_WORDS) != 0;
   return out;
 }
 

@@ -38,7 +38,7 @@ std::string describe_lexicon(const ModelSpec& spec) {
       "lexicon  {} bytes: {} nodes, {} edges, {} first ids, {} (the engine needs GOLDCREST_LEXICON; measures are "
       "without it)\n",
       lexicon_bytes(lexicon), lexicon.n_nodes(), lexicon.edges.size(), lexicon.edges_of(0),
-      (lexicon.flags & GOLDCREST_LEXICON_WORDS) != 0 ? "words" : "whole texts");
+      lexicon.has_words() ? "words" : "whole texts");
 }
 
 Value lexicon_json(const ModelSpec& spec) {
@@ -47,7 +47,7 @@ Value lexicon_json(const ModelSpec& spec) {
           {"nodes", lexicon.n_nodes()},
           {"edges", lexicon.edges.size()},
           {"first_ids", lexicon.edges_of(0)},
-          {"words", (lexicon.flags & GOLDCREST_LEXICON_WORDS) != 0}};
+          {"words", lexicon.has_words()}};
 }
 
 ShortlistEvaluation evaluate_shortlist(const Evaluation& both, uint32_t target_vocab_size) {

@@ -14,19 +14,24 @@ namespace goldcrest::converter {
 struct LexiconSpec {
   std::vector<uint32_t> first_edge;
   std::vector<goldcrest_lexicon_edge> edges;
-  uint32_t flags = 0;
 
   uint32_t n_nodes() const { return static_cast<uint32_t>(first_edge.size()) - 1; }
   uint32_t edges_of(uint32_t node) const { return first_edge[node + 1] - first_edge[node]; }
+  bool has_words() const {
+    return std::any_of(edges.begin(), edges.end(), [](const goldcrest_lexicon_edge& edge) {
+      return edge.token == GOLDCREST_LEXICON_END && edge.child == 0;
+    });
+  }
   // Points into this object.
   goldcrest_lexicon view() const {
-    return {first_edge.data(), edges.data(), n_nodes(), static_cast<uint32_t>(edges.size()), flags};
+    return {first_edge.data(), edges.data(), n_nodes(), static_cast<uint32_t>(edges.size())};
   }
 };
 
 // Makes the tree of some entries, at least one, without end ids. Nodes are numbered by depth, so children come after
-// parents. Entries may come twice, begin others, or be empty.
-inline LexiconSpec make_lexicon(std::vector<std::vector<int32_t>> entries, uint32_t flags) {
+// parents. Entries may come twice, begin others, or be empty. `words`: a text is
+// entries one after another, else it is one entry.
+inline LexiconSpec make_lexicon(std::vector<std::vector<int32_t>> entries, bool words) {
   struct Node {
     size_t first, end, depth;  // the entries that share the first `depth` ids
   };
@@ -34,7 +39,6 @@ inline LexiconSpec make_lexicon(std::vector<std::vector<int32_t>> entries, uint3
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   std::vector<Node> nodes = {{0, entries.size(), 0}};
   LexiconSpec lexicon;
-  lexicon.flags = flags;
   for (size_t n = 0; n < nodes.size(); ++n) {
     const Node node = nodes[n];
     lexicon.first_edge.push_back(static_cast<uint32_t>(lexicon.edges.size()));
@@ -47,7 +51,7 @@ inline LexiconSpec make_lexicon(std::vector<std::vector<int32_t>> entries, uint3
       nodes.push_back({first, end, node.depth + 1});
       first = end;
     }
-    if (ends) lexicon.edges.push_back({GOLDCREST_LEXICON_END, 0});
+    if (ends) lexicon.edges.push_back({GOLDCREST_LEXICON_END, words ? 0 : GOLDCREST_LEXICON_STOP});
   }
   lexicon.first_edge.push_back(static_cast<uint32_t>(lexicon.edges.size()));
   return lexicon;
@@ -62,7 +66,7 @@ inline uint64_t most_allowed(const LexiconSpec& lexicon, uint32_t beam_size, uin
   others.resize(std::min<size_t>(others.size(), beam_size));
   uint64_t sum = n_ends;
   for (const uint64_t n : others) sum += n;
-  return (lexicon.flags & GOLDCREST_LEXICON_WORDS) != 0 ? root + sum : std::max(root, sum);
+  return lexicon.has_words() ? root + sum : std::max(root, sum);
 }
 
 }  // namespace goldcrest::converter

@@ -54,9 +54,7 @@ Progress next_stage(const goldcrest_engine& engine) {
     default:
       report_idle_source_keys(runtime.idle, runtime.file, layer);
       if (layer + 1 < runtime.model.decoder.n_layers) return {Stage::kSourceKeys, layer + 1, 0};
-      return {kHasShortlist && engine.search.uses_shortlist && !has_lexicon(engine.search) ? Stage::kCandidates
-                                                                                           : Stage::kDecoderLayer,
-              0, 0};
+      return {kHasShortlist && engine.search.uses_shortlist ? Stage::kCandidates : Stage::kDecoderLayer, 0, 0};
   }
 }
 

@@ -41,11 +41,8 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   // The shortlist applies to searches only; scoring a given target uses the whole vocabulary.
   options->uses_shortlist =
       plans_shortlist(runtime.limits) && !follows_targets && (options->flags & GOLDCREST_SEARCH_ALL_OUTPUTS) == 0;
-  if constexpr (kHasLexicon) {
-    ShortlistView shortlist;
-    if (!has_lexicon(*options)) {
-      options->uses_shortlist = options->uses_shortlist && view_shortlist(runtime.file, &shortlist);
-    } else {
+  if constexpr (kHasLexicon && kHasRules) {
+    if (has_lexicon(*options)) {
       options->renormalize = GOLDCREST_YES;
       // Log-probabilities that rules change are of the whole vocabulary.
       options->uses_shortlist = options->uses_shortlist && !lists_log_probs(*options);

@@ -20,9 +20,9 @@ inline uint32_t count_outputs(const SearchOptions& options, const SentenceState&
                                                                            : options.model->vocab_size;
 }
 
-// Returns the number of ids that may be chosen. The sums of a lexicon's outputs are in blocks of the vocabulary.
-inline uint32_t count_choices(const SearchOptions& options, const SentenceState& state) {
-  return has_lexicon(options) ? options.model->vocab_size : count_outputs(options, state);
+// Returns the number of outputs whose sums are in the rows' lists: a lexicon has one sum of all.
+inline uint32_t count_summed(const SearchOptions& options, const SentenceState& state) {
+  return has_lexicon(options) ? 1 : count_outputs(options, state);
 }
 
 }  // namespace goldcrest

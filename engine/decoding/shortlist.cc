@@ -186,7 +186,9 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
 [[gnu::cold]] OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
                                           const ShortlistIds& ids) {
   ShortlistView shortlist;
-  (void)view_shortlist(runtime.file, &shortlist);  // true: the search uses the shortlist
+  const bool has_shortlist = view_shortlist(runtime.file, &shortlist);
+  if (kHasLexicon && !has_shortlist)
+    return candidate_outputs(runtime, buffers, sentence, 0);  // the limits' are a lexicon's
   clear_candidates(runtime, buffers);
   CandidateSet chosen(shortlist, buffers.chosen);
   chosen.add_all(shortlist.always, 0, shortlist.n_always);

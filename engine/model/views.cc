@@ -375,12 +375,9 @@ uint32_t count_self_tests(const void* model) {
 #ifdef GOLDCREST_LEXICON
   const format::Lexicon* table = format::GetModel(model)->lexicon();
   if (table == nullptr) return false;
-  const TokenizerSection section(model);
-  view->first_edge = section.at<uint32_t>(table->first_edge());
-  view->edges = section.at<goldcrest_lexicon_edge>(table->edges());
-  view->n_nodes = table->n_nodes();
-  view->n_edges = table->n_edges();
-  view->flags = table->words() ? GOLDCREST_LEXICON_WORDS : 0;
+  const uint32_t* const tree = TokenizerSection(model).at<uint32_t>(table->tree());
+  *view = {tree, reinterpret_cast<const goldcrest_lexicon_edge*>(tree + table->n_nodes() + 1), table->n_nodes(),
+           table->n_edges()};
   return true;
 #else
   return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-inspect shows the content of a .gcst file, its origin and the memory that it needs. It also checks whether
 // this machine computes the same as the converter did.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -69,10 +70,14 @@ void print_shortlist(const goldcrest::ShortlistView& shortlist, uint32_t max_can
 }
 
 void print_lexicon(const goldcrest_lexicon& lexicon) {
-  const bool words = (lexicon.flags & GOLDCREST_LEXICON_WORDS) != 0;
+  const uint32_t* const first = lexicon.first_edge;
+  const auto is_word_end = [](const goldcrest_lexicon_edge& edge) {
+    return edge.token == GOLDCREST_LEXICON_END && edge.child == 0;
+  };
+  const bool words = std::any_of(lexicon.edges, lexicon.edges + lexicon.n_edges, is_word_end);
   print_text("lexicon      {} bytes: {} nodes, {} edges, {} first ids\n",
              4 * (uint64_t{lexicon.n_nodes} + 1) + 8 * uint64_t{lexicon.n_edges}, lexicon.n_nodes, lexicon.n_edges,
-             lexicon.first_edge[1]);
+             first[1]);
   print_text("             a text is {}\n", words ? "its words one after another" : "one of its entries");
 }
 

@@ -68,8 +68,7 @@ bool Translator::read_lexicon() {
   }
   if (std::ferror(file.get()) != 0) return refuse(path + ": cannot be read: " + std::strerror(errno));
   if (entries.empty()) return refuse(path + ": no entries; expected one text a line");
-  lexicon_ =
-      goldcrest::converter::make_lexicon(std::move(entries), options_.lexicon_words ? GOLDCREST_LEXICON_WORDS : 0);
+  lexicon_ = goldcrest::converter::make_lexicon(std::move(entries), options_.lexicon_words);
   goldcrest_limits& limits = options_.limits;
   const uint32_t beams = limits.beam_size != 0 ? limits.beam_size : info_.limits.beam_size;
   constexpr uint64_t kMostEnds = 16, kMostGathered = 2048;

@@ -72,28 +72,28 @@ GOLDCREST_MUST_CHECK int goldcrest_set_sampling(goldcrest_engine *engine, const 
  * ERROR_UNSUPPORTED (limits.max_sampled is 0). */
 GOLDCREST_MUST_CHECK int goldcrest_set_stream(goldcrest_engine *engine, uint32_t sentence, uint32_t stream);
 
-#define GOLDCREST_LEXICON_END 0xffffffffu /* the token of an edge: an entry ends here */
-#define GOLDCREST_LEXICON_WORDS 1u        /* a text is entries one after another; without the flag it is one entry */
+#define GOLDCREST_LEXICON_END 0xffffffffu  /* the token of an edge: an entry ends here */
+#define GOLDCREST_LEXICON_STOP 0xffffffffu /* the node behind an end: no further entry follows */
 
 typedef struct goldcrest_lexicon_edge {
   uint32_t token; /* an id of the target, or GOLDCREST_LEXICON_END */
-  uint32_t child; /* the node behind it, above its own node; 0 with GOLDCREST_LEXICON_END */
+  uint32_t child; /* the node behind it, above its own node; behind an end: GOLDCREST_LEXICON_STOP or 0 */
 } goldcrest_lexicon_edge;
 
-/* A tree of the token ids of texts. A text begins at node 0 and goes on along an edge with each token. It may end, with
- * any id that ends a text, where its node has the edge GOLDCREST_LEXICON_END. With GOLDCREST_LEXICON_WORDS the edges of
- * node 0 are there too at such a node; if both nodes have the token, the entry goes on. */
+/* A tree of the token ids of entries. A text begins at node 0 and goes on along an edge with each token. It may end,
+ * with any id that ends a text, where its node has an edge GOLDCREST_LEXICON_END. If node 0 is behind that edge,
+ * another entry may follow there: entries are words. If a token leads on both inside an entry and from node 0, the
+ * entry goes on. */
 typedef struct goldcrest_lexicon {
-  const uint32_t *first_edge; /* [n_nodes + 1], from 0 to n_edges: those of node i end where node i + 1's begin */
+  const uint32_t *first_edge; /* [n_nodes + 1], from 0 to n_edges: the edges of node i end where those of i + 1 begin */
   const goldcrest_lexicon_edge *edges; /* [n_edges]; at least one at each node; ascending by token within a node */
   uint32_t n_nodes, n_edges;           /* at most 2^26 */
-  uint32_t flags;                      /* GOLDCREST_LEXICON_* */
 } goldcrest_lexicon;
 
-/* Checks that a lexicon keeps the rules above for a target vocabulary of this size. Work: a few loads for each edge.
- * Returns OK. Errors: ERROR_ARGUMENT (a null pointer, an unknown flag, a size; detail.index: the first bad node, or the
- * first edge that does not ascend or whose child is not above its node), ERROR_TOKEN_RANGE (detail.index: which edge),
- * ERROR_UNSUPPORTED (this build lacks GOLDCREST_LEXICON). detail may be null. */
+/* Checks that a lexicon keeps the rules above for a target vocabulary of this size. Then an end is reached from each
+ * node. Work: a few loads for each edge. Returns OK. Errors: ERROR_ARGUMENT (a null pointer, a size, edges that do not
+ * ascend, an id outside the vocabulary, a child that is not above its node; detail.index: the node), ERROR_UNSUPPORTED
+ * (this build lacks GOLDCREST_LEXICON). detail may be null. */
 GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(const goldcrest_lexicon *lexicon, uint32_t vocab_size,
                                                  goldcrest_detail *detail);
 

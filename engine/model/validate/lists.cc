@@ -95,44 +95,35 @@ bool Validator::has_lexicon() const {
 int Validator::check_lexicon_of_file() {
   const format::Lexicon* table = model_->lexicon();
   if (table == nullptr) return GOLDCREST_OK;
-  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureLexicon), "metadata: feature bits", -1);
-  const SectionView& arrays = section(format::SectionKind::Tokenizer);
-  GOLDCREST_REQUIRE_INTACT(arrays.holds(table->first_edge(), 4 * (uint64_t{table->n_nodes()} + 1)) &&
-                               arrays.holds(table->edges(), 8 * uint64_t{table->n_edges()}),
-                           "lexicon: extent", -1);
-  if (functions_.metadata_only) return GOLDCREST_OK;
   goldcrest_lexicon lexicon;
   (void)view_lexicon(file_, &lexicon);
+  const uint64_t bytes = 4 + 4 * uint64_t{lexicon.n_nodes} + 8 * uint64_t{lexicon.n_edges};
+  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureLexicon) &&
+                               section(format::SectionKind::Tokenizer).holds(table->tree(), bytes),
+                           "lexicon", -1);
+  if (functions_.metadata_only) return GOLDCREST_OK;
   return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, detail);
 }
 
-// From each node an end is reached: it has an edge, and an edge without an end leads to a higher node.
+// Each node has an edge, and an edge without an end leads to a higher node, so an end is reached from each node.
 int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
                   goldcrest_detail* detail) {
-  GOLDCREST_REQUIRE(lexicon.first_edge != nullptr && lexicon.edges != nullptr && lexicon.n_nodes >= 1 &&
-                        lexicon.n_nodes <= kMaxLexicon && lexicon.n_edges <= kMaxLexicon &&
-                        lexicon.flags <= GOLDCREST_LEXICON_WORDS,
-                    bad, "lexicon: size or flags", -1);
-  uint32_t edge = 0;
-  for (uint32_t node = 0; node < lexicon.n_nodes; ++node) {
-    const uint32_t first = lexicon.first_edge[node], end = lexicon.first_edge[node + 1];
-    const int32_t index = static_cast<int32_t>(node);
-    GOLDCREST_REQUIRE(first == edge && end > first && end <= lexicon.n_edges, bad, "lexicon: edges of a node", index);
-    for (; edge < end; ++edge) {
-      const goldcrest_lexicon_edge& at = lexicon.edges[edge];
-      const bool is_end = at.token == GOLDCREST_LEXICON_END;
-      const int32_t edge_index = static_cast<int32_t>(edge);
-      GOLDCREST_REQUIRE(is_end || at.token < vocab_size,
-                        bad == GOLDCREST_ERROR_ARGUMENT ? GOLDCREST_ERROR_TOKEN_RANGE : bad,
-                        "lexicon: id outside the vocabulary", edge_index);
-      GOLDCREST_REQUIRE(is_end || (at.child > node && at.child < lexicon.n_nodes), bad,
-                        "lexicon: child not above its node", edge_index);
-      GOLDCREST_REQUIRE(edge == first || lexicon.edges[edge - 1].token < at.token, bad, "lexicon: edges not ascending",
-                        edge_index);
+  bool is_good = lexicon.first_edge != nullptr && lexicon.edges != nullptr && lexicon.n_nodes - 1 < kMaxLexicon &&
+                 lexicon.n_edges <= kMaxLexicon;
+  uint32_t edge = 0, node = 0;
+  for (; is_good && node < lexicon.n_nodes; ++node) {
+    const uint32_t end = lexicon.first_edge[node + 1];
+    is_good = lexicon.first_edge[node] == edge && edge < end && end <= lexicon.n_edges;
+    for (uint32_t least = 0; is_good && edge < end; ++edge) {
+      const auto [token, child] = lexicon.edges[edge];
+      is_good = token == GOLDCREST_LEXICON_END
+                    ? edge + 1 == end && (child == 0 || child == GOLDCREST_LEXICON_STOP)
+                    : token >= least && token < vocab_size && child > node && child < lexicon.n_nodes;
+      least = token + 1;
     }
   }
-  GOLDCREST_REQUIRE(edge == lexicon.n_edges, bad, "lexicon: edges of a node", -1);
-  return GOLDCREST_OK;
+  if (is_good && edge == lexicon.n_edges) return GOLDCREST_OK;
+  return fail(detail, bad, "lexicon: a node", static_cast<int32_t>(node) - 1);
 }
 #endif
 

@@ -110,11 +110,11 @@ EngineSetup lexicon_setup(const goldcrest_search& search, uint32_t max_candidate
 }
 
 std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_search& search,
-                                        const std::vector<int32_t>& source, uint32_t max_candidates) {
+                                         const std::vector<int32_t>& source, uint32_t max_candidates) {
   const FileImage file = test::tiny_file(of.spec);
   TestEngine engine(file.span(), lexicon_setup(search, max_candidates));
   engine.set_search(search);
-  const LexiconSpec lexicon = converter::make_lexicon(of.entries, of.words ? GOLDCREST_LEXICON_WORDS : 0);
+  const LexiconSpec lexicon = converter::make_lexicon(of.entries, of.words);
   const goldcrest_lexicon view = lexicon.view();
   EXPECT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
   std::vector<Translation> results = engine.run(std::span(&source, 1)).at(0);
@@ -123,7 +123,7 @@ std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_
 }
 
 std::vector<NaiveHypothesis> naive_lexicon_results(const LexiconCase& of, const goldcrest_search& search,
-                                           const std::vector<int32_t>& source) {
+                                                   const std::vector<int32_t>& source) {
   ModelSpec plain = of.spec;
   plain.generation.rules = {};
   const FileImage file = test::tiny_file(plain);
