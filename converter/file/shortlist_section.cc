@@ -66,17 +66,14 @@ std::unique_ptr<format::ShortlistT> write_shortlist(const ShortlistSpec& shortli
   return out;
 }
 
-std::unique_ptr<format::LexiconT> write_lexicon(const LexiconSpec& lexicon, SectionWriter& section) {
-  std::vector<uint32_t> tree = lexicon.first_edge;
+std::vector<uint32_t> lexicon_list(const LexiconSpec& lexicon) {
+  std::vector<uint32_t> list = {lexicon.n_nodes()};
+  list.insert(list.end(), lexicon.first_edge.begin(), lexicon.first_edge.end());
   for (const goldcrest_lexicon_edge& edge : lexicon.edges) {
-    tree.push_back(edge.token);
-    tree.push_back(edge.child);
+    list.push_back(edge.token);
+    list.push_back(edge.child);
   }
-  auto out = std::make_unique<format::LexiconT>();
-  out->tree = section.append(tree);
-  out->n_nodes = lexicon.n_nodes();
-  out->n_edges = static_cast<uint32_t>(lexicon.edges.size());
-  return out;
+  return list;
 }
 
 }  // namespace
@@ -88,12 +85,12 @@ void write_lists(const ModelSpec& spec, SectionWriter& section, format::ModelT* 
   }
   if (spec.lexicon) {
     metadata->features |= kFeatureLexicon;
-    metadata->lexicon = write_lexicon(*spec.lexicon, section);
+    metadata->lexicon = lexicon_list(*spec.lexicon);
   }
 }
 
 uint64_t lexicon_bytes(const LexiconSpec& lexicon) {
-  return lexicon.first_edge.size() * sizeof(uint32_t) + lexicon.edges.size() * sizeof(goldcrest_lexicon_edge);
+  return (1 + lexicon.first_edge.size()) * sizeof(uint32_t) + lexicon.edges.size() * sizeof(goldcrest_lexicon_edge);
 }
 
 uint64_t shortlist_bytes(const ShortlistSpec& shortlist, uint32_t target_vocab_size) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a model's shortlist and its lexicon to the section Tokenizer and to their tables in the metadata.
+// Writes a model's shortlist to the section Tokenizer and to its table in the metadata, and its lexicon to the
+// metadata.
 #pragma once
 
 #include "file/section_writer.h"

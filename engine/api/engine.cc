@@ -119,7 +119,7 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
                              buffers.tokens,    buffers.targets,      buffers.sentences, buffers.top_tokens,
                              buffers.shortlist, buffers.lexicon_nodes};
   if constexpr (kHasLexicon) {
-    if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output, step.runs_output);
+    if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output);
   }
   if (step.runs_output) run_output_layer(output);
   *token = advance_search(runtime, engine.search, buffers, &step);

@@ -121,7 +121,6 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   if constexpr (kHasSampling) {
     GOLDCREST_REQUIRE(limits->max_sampled <= kMaxSampled, bad, "limits.max_sampled: above 256", -1);
   }
-  if constexpr (kHasLexicon) GOLDCREST_REQUIRE(limits->lexicon <= 1, bad, "limits.lexicon: above 1", -1);
   if constexpr (kHasPrompt) GOLDCREST_TRY(resolve_prefix(info, wanted.max_prefix_tokens, limits, detail));
   if constexpr (kHasInspection) return resolve_inspection(info, limits, detail);
   return GOLDCREST_OK;

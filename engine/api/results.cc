@@ -44,8 +44,7 @@ extern "C" {
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
-  result->n_outputs =
-      has_lexicon(engine->search) ? engine->runtime.model.vocab_size : count_outputs(engine->search, *view.state);
+  result->n_outputs = count_outputs(engine->search, *view.state);
   result->n_prefix = kHasPrompt ? prompt_of(engine->search, view.state->prefix).n : 0;
   result->token_log_probs = nullptr;
   if (kHasInspection && view.recorded.hypothesis_log_probs != nullptr) {

@@ -2,6 +2,8 @@
 // Every index that a lexicon's arrays give is checked where it is used, and read once: the caller may change them.
 #include "decoding/lexicon.h"
 
+#include <cstring>
+
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 
@@ -83,29 +85,30 @@ bool choose_allowed(const OutputStep& step, uint32_t node) {
                   {0, sizeof(uint32_t), {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
 }
 
-[[gnu::cold]] void follow_lexicon(const OutputStep& step, bool runs_output) {
+[[gnu::cold]] void follow_lexicon(const OutputStep& step) {
   const TargetRows& rows = step.rows;
+  const goldcrest_lexicon& lexicon = *step.options.lexicon;
   for (const LiveSentence* live = rows.sentences; live < rows.sentences + rows.n_sentences; ++live) {
     const uint32_t sentence = step.sentence_of(*live);
     SentenceState& state = step.sentences[sentence];
     const uint32_t n_before = count_before(step.options, state);
-    bool gathers = runs_output && step.options.uses_shortlist && rows.position >= n_before;
+    bool gathers = step.options.uses_shortlist && rows.position >= n_before;
     if (gathers) clear_candidates(step.runtime, step.shortlist);
     uint32_t* const nodes = step.lexicon_nodes + live->first_slot;
     uint32_t moved[kMaxBeams];
     for (uint32_t b = 0; b < live->n_rows; ++b) {
-      moved[b] = 0;
+      uint32_t node = 0;
       if (rows.position > n_before) {
         const Past past = past_of(step, *live, b);
-        const uint32_t parent = nodes[past.slot_at(rows.position - 1)];
         const uint32_t token = static_cast<uint32_t>(past.token_at(rows.position));
-        moved[b] = child_of(*step.options.lexicon, parent, token);
-        if (moved[b] == kNoNode)
-          moved[b] = child_of(*step.options.lexicon, behind_end(*step.options.lexicon, parent), token);
+        const uint32_t parent = nodes[past.slot_at(rows.position - 1)];
+        node = child_of(lexicon, parent, token);
+        if (node == kNoNode) node = child_of(lexicon, behind_end(lexicon, parent), token);
       }
-      gathers = gathers && choose_allowed(step, moved[b]);
+      moved[b] = node;
+      gathers = gathers && choose_allowed(step, node);
     }
-    for (uint32_t b = 0; b < live->n_rows; ++b) nodes[b] = moved[b];
+    memcpy(nodes, moved, live->n_rows * sizeof *nodes);
     state.n_candidates = gathers ? gather_chosen(step.runtime, step.shortlist, sentence) : 0;
   }
 }

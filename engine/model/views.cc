@@ -80,7 +80,7 @@ constexpr uint32_t max_candidates(const format::Limits&) { return 0; }
 constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
 #endif
 #ifdef GOLDCREST_LEXICON
-uint32_t needs_lexicon(const format::Model& model) { return model.lexicon() != nullptr ? 1 : 0; }
+uint32_t needs_lexicon(const format::Model& model) { return has_feature(model.features(), kFeatureLexicon) ? 1 : 0; }
 #else
 constexpr uint32_t needs_lexicon(const format::Model&) { return 0; }
 #endif
@@ -373,11 +373,12 @@ uint32_t count_self_tests(const void* model) {
 
 [[gnu::cold]] bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
 #ifdef GOLDCREST_LEXICON
-  const format::Lexicon* table = format::GetModel(model)->lexicon();
-  if (table == nullptr) return false;
-  const uint32_t* const tree = TokenizerSection(model).at<uint32_t>(table->tree());
-  *view = {tree, reinterpret_cast<const goldcrest_lexicon_edge*>(tree + table->n_nodes() + 1), table->n_nodes(),
-           table->n_edges()};
+  const flatbuffers::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
+  if (list == nullptr || list->size() < 2) return false;
+  const uint32_t n_nodes = list->data()[0];
+  const uint32_t* const first_edge = list->data() + 1;
+  *view = {first_edge, reinterpret_cast<const goldcrest_lexicon_edge*>(first_edge + n_nodes + 1), n_nodes,
+           (list->size() - n_nodes - 2) / 2};
   return true;
 #else
   return false;

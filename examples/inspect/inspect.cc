@@ -76,7 +76,7 @@ void print_lexicon(const goldcrest_lexicon& lexicon) {
   };
   const bool words = std::any_of(lexicon.edges, lexicon.edges + lexicon.n_edges, is_word_end);
   print_text("lexicon      {} bytes: {} nodes, {} edges, {} first ids\n",
-             4 * (uint64_t{lexicon.n_nodes} + 1) + 8 * uint64_t{lexicon.n_edges}, lexicon.n_nodes, lexicon.n_edges,
+             4 * (uint64_t{lexicon.n_nodes} + 2) + 8 * uint64_t{lexicon.n_edges}, lexicon.n_nodes, lexicon.n_edges,
              first[1]);
   print_text("             a text is {}\n", words ? "its words one after another" : "one of its entries");
 }

@@ -97,7 +97,7 @@ typedef struct goldcrest_limits {
                                * number; GOLDCREST_NO_SHORTLIST: always all outputs, and no memory for candidates */
   uint32_t max_prefix_tokens; /* of goldcrest_set_prefix, below max_target_tokens; 0: the file's number, usually 0 */
   uint32_t max_sampled;       /* the largest top_k of goldcrest_set_sampling, 1..256; 0: no memory for sampling */
-  uint32_t lexicon;           /* 1: memory for goldcrest_set_lexicon; 0: only if the file has a lexicon */
+  uint32_t lexicon;           /* not 0: memory for goldcrest_set_lexicon; 0: only if the file has a lexicon */
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */

@@ -9,12 +9,13 @@ namespace goldcrest {
 int Validator::check_shortlist() {
   const format::Shortlist* table = model_->shortlist();
   const uint32_t most = model_->limits()->max_candidates();
+  const bool has_lexicon = kHasLexicon && has_feature(model_->features(), kFeatureLexicon);
   if (!has_feature(model_->features(), kFeatureShortlist)) {
-    GOLDCREST_REQUIRE_INTACT(table == nullptr && (most == 0 || has_lexicon()), "metadata: feature bits", -1);
+    GOLDCREST_REQUIRE_INTACT(table == nullptr && (most == 0 || has_lexicon), "metadata: feature bits", -1);
   }
-  GOLDCREST_REQUIRE_INTACT(table != nullptr ? most >= 1 && most <= target_vocab_size_
-                                            : most == 0 || (has_lexicon() && most <= target_vocab_size_),
-                           "limits.max_candidates", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table != nullptr ? most >= 1 && most <= target_vocab_size_ : most <= (has_lexicon ? target_vocab_size_ : 0),
+      "limits.max_candidates", -1);
   for (uint32_t i = 0; table == nullptr && model_->self_test() != nullptr && i < model_->self_test()->size(); ++i) {
     GOLDCREST_REQUIRE_INTACT(!model_->self_test()->Get(i)->shortlist(), "self_test.shortlist", static_cast<int32_t>(i));
   }
@@ -83,31 +84,22 @@ int Validator::check_ngrams(const format::Shortlist& table) {
   return GOLDCREST_OK;
 }
 
-bool Validator::has_lexicon() const {
 #ifdef GOLDCREST_LEXICON
-  return model_->lexicon() != nullptr;
-#else
-  return false;
-#endif
-}
-
-#ifdef GOLDCREST_LEXICON
+// A file has the lexicon if it has the feature bit.
 int Validator::check_lexicon_of_file() {
-  const format::Lexicon* table = model_->lexicon();
-  if (table == nullptr) return GOLDCREST_OK;
   goldcrest_lexicon lexicon;
-  (void)view_lexicon(file_, &lexicon);
-  const uint64_t bytes = 4 + 4 * uint64_t{lexicon.n_nodes} + 8 * uint64_t{lexicon.n_edges};
-  GOLDCREST_REQUIRE_INTACT(has_feature(model_->features(), kFeatureLexicon) &&
-                               section(format::SectionKind::Tokenizer).holds(table->tree(), bytes),
+  const bool has_lexicon = view_lexicon(file_, &lexicon);
+  GOLDCREST_REQUIRE_INTACT(has_lexicon == has_feature(model_->features(), kFeatureLexicon), "metadata: feature bits",
+                           -1);
+  if (!has_lexicon) return GOLDCREST_OK;
+  GOLDCREST_REQUIRE_INTACT(uint64_t{lexicon.n_nodes} + 2 + 2 * uint64_t{lexicon.n_edges} == model_->lexicon()->size(),
                            "lexicon", -1);
-  if (functions_.metadata_only) return GOLDCREST_OK;
   return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, detail);
 }
 
 // Each node has an edge, and an edge without an end leads to a higher node, so an end is reached from each node.
-int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
-                  goldcrest_detail* detail) {
+[[gnu::cold]] int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
+                                goldcrest_detail* detail) {
   bool is_good = lexicon.first_edge != nullptr && lexicon.edges != nullptr && lexicon.n_nodes - 1 < kMaxLexicon &&
                  lexicon.n_edges <= kMaxLexicon;
   uint32_t edge = 0, node = 0;
