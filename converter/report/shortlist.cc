@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "file/shortlist_section.h"
-#include "report/share.h"
+#include "report/vocabulary.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -8,7 +8,6 @@
 #include "decoding/recording.h"
 #include "decoding/sampling.h"
 #include "decoding/shortlist.h"
-#include "decoding/targets.h"
 #include "decoding/top_tokens.h"
 #include "layers/decoder.h"
 

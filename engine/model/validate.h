@@ -33,6 +33,10 @@ int validate_model(const void* model, size_t model_bytes, const VerifyFunctions&
 int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
                   goldcrest_detail* detail);
 
+// Checks the structure of the metadata's FlatBuffer: every table, vector and string is inside it and aligned. If it
+// returns true, the generated accessors are safe on file[0..metadata_bytes). metadata_bytes >= 16.
+bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes);
+
 // A file whose bytes up to end_bytes, and whose trailer, may be read.
 struct FileSlice {
   const uint8_t* file;  // [file_bytes]

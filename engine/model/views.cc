@@ -374,7 +374,7 @@ uint32_t count_self_tests(const void* model) {
 [[gnu::cold]] bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
 #ifdef GOLDCREST_LEXICON
   const flatbuffers::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
-  if (list == nullptr || list->size() < 2) return false;
+  if (list == nullptr || list->size() < 2 || list->data()[0] > list->size() - 2) return false;
   const uint32_t n_nodes = list->data()[0];
   const uint32_t* const first_edge = list->data() + 1;
   *view = {first_edge, reinterpret_cast<const goldcrest_lexicon_edge*>(first_edge + n_nodes + 1), n_nodes,

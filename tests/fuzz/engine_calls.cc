@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "base/build_options.h"
-#include "fuzz/engine_misuse.h"
 #include "goldcrest/check.h"
-#include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
-#include "support/guarded_buffer.h"
 
 namespace goldcrest::test {
 namespace {
@@ -32,7 +29,6 @@ int64_t allow(int64_t status, std::initializer_list<int> errors, const char* fun
   return status;
 }
 
-// Mostly a small number, which fits.
 uint32_t limit(Script& script, uint32_t usual) { return script.one_in(16) ? script.word() : script.below(usual + 1); }
 
 goldcrest_limits choose_limits(Script& script) {
@@ -50,6 +46,7 @@ goldcrest_limits choose_limits(Script& script) {
   limits.alignment_layers = limit(script, 1);
   limits.max_candidates = limit(script, 8);
   limits.max_sampled = limit(script, 6);
+  limits.lexicon = limits.encoder_rows % 2;
   if (limits.max_target_tokens <= 4 && limits.max_target_tokens > 1)
     limits.max_prefix_tokens = limits.max_target_tokens - 1;
   return limits;
@@ -130,7 +127,6 @@ class Calls {
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
   }
 
-  // Checks the file's checksums in slices.
   void check_slices() {
     const size_t slice_bytes = model_.size() / (1 + model_.size() / GOLDCREST_ALIGN % 16) + 1;
     goldcrest_check check = {};
@@ -236,7 +232,6 @@ class Calls {
     }
   }
 
-  // Ids that are mostly in range.
   std::vector<int32_t> ids(uint32_t vocab_size) {
     std::vector<int32_t> ids(script_.below(9));
     for (int32_t& id : ids) id = static_cast<int32_t>(script_.one_in(32) ? script_.word() : script_.below(vocab_size));
@@ -366,6 +361,7 @@ class Calls {
     constexpr int kRules = kHasRules ? kArgument : kUnsupported;
     allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search), {kArgument, kState, kRules},
           "set_search: errors");
+    if (memory_.limits.lexicon != 0) lexicon_.change(script_, engine_);
   }
 
   void set_languages() {
@@ -389,6 +385,7 @@ class Calls {
   uint32_t n_runs_ = 0;
   int64_t n_visited_ = 0;
   Languages languages_;
+  ChangingLexicon lexicon_;
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };

@@ -12,6 +12,7 @@
 
 #include "goldcrest/decoding.h"
 #include "naive_search.h"
+#include "support/guarded_buffer.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
@@ -168,6 +169,217 @@ TEST(Lexicon, SearchesAreTheNaiveOnesOverItsTexts) {
     SCOPED_TRACE(testing::Message() << "round " << round << ", beam size " << beam_size);
     expect_naive_lexicon(of, beam_size, rng);
     if (HasFailure()) return;
+  }
+}
+
+// Rules, suppressed ids and more ends. With a repetition penalty, beams compute all outputs.
+TEST(Lexicon, RulesLookAtWhatItAllows) {
+  Rng rng(4);
+  for (uint64_t round = 0; round < 24; ++round) {
+    LexiconCase of = {lexicon_spec(40 + round), random_entries(60, 30, rng), round % 2 == 1};
+    converter::RulesSpec& rules = of.spec.generation.rules;
+    rules.force_end = rng.below(2) == 1;
+    rules.no_repeat_ngram = rng.below(3);
+    if (rng.below(2) == 1) rules.repetition_penalty = 1.0f + 0.25f * rng.uniform();
+    for (uint32_t id = 3; id < 30; id += 1 + rng.below(9)) rules.biases[id] = 3 * rng.uniform();
+    for (uint32_t id = 5; id < 30; id += 1 + rng.below(12)) of.spec.generation.suppressed_ids.push_back(id);
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    expect_naive_lexicon(of, 1 + rng.below(4), rng);
+    if (HasFailure()) return;
+  }
+}
+
+const FileImage& lexicon_file() {
+  static const FileImage image = [] {
+    ModelSpec spec = lexicon_spec(7);
+    Rng rng(8);
+    spec.lexicon = converter::make_lexicon(random_entries(80, 60, rng), false);
+    return test::tiny_file(spec);
+  }();
+  return image;
+}
+
+std::vector<std::vector<int32_t>> lexicon_sources() {
+  Rng rng(5);
+  std::vector<std::vector<int32_t>> sources;
+  for (int i = 0; i < 5; ++i) sources.push_back(lexicon_source(rng));
+  return sources;
+}
+
+// The file's lexicon holds without a call. Results depend neither on the batch, the threads, the size of steps nor on
+// what the memory held.
+TEST(Lexicon, OfAFileGivesTheSameBitsHoweverItRuns) {
+  const std::vector<std::vector<int32_t>> sources = lexicon_sources();
+  for (const uint32_t beam_size : {1u, 4u}) {
+    std::vector<std::vector<Translation>> expected;
+    for (uint32_t way = 0; way < 16; ++way) {
+      EngineSetup setup;
+      setup.limits.beam_size = setup.limits.n_best = beam_size;
+      setup.limits.batch = 5;
+      setup.limits.threads = (way & 1) != 0 ? 3 : 1;
+      setup.step_size = (way & 2) != 0 ? GOLDCREST_STEP_LAYER : GOLDCREST_STEP_POSITION;
+      setup.two_regions = (way & 2) != 0;
+      setup.fill = (way & 4) != 0 ? 0xFF : 0;
+      if ((way & 8) != 0) setup.limits.max_candidates = GOLDCREST_NO_SHORTLIST;
+      TestEngine engine(lexicon_file().span(), setup);
+      goldcrest_search search = engine.search();
+      search.flags = GOLDCREST_SEARCH_SCORES;
+      engine.set_search(search);
+      std::vector<std::vector<Translation>> found = engine.run(sources);
+      if (way == 0) expected = found;
+      EXPECT_EQ(found, expected) << "way " << way;
+      for (size_t i = 0; i < sources.size(); ++i)
+        EXPECT_EQ(engine.run(std::span(&sources[i], 1)).at(0), expected[i]) << "way " << way << ", sentence " << i;
+      EXPECT_TRUE(engine.memory_intact());
+    }
+  }
+}
+
+// Null is the file's own again; a lexicon without nodes is none. Given targets and the self-test know of none.
+TEST(Lexicon, CanBeReplacedAndTurnedOff) {
+  const std::vector<int32_t> source = {4, 5, 6};
+  EngineSetup setup;
+  setup.limits.inspection = GOLDCREST_INSPECT_TARGETS;
+  setup.limits.beam_size = 1;
+  TestEngine engine(lexicon_file().span(), setup);
+  const std::vector<int32_t> of_file = engine.run(source).tokens;
+  const goldcrest_lexicon none = {};
+  ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &none), GOLDCREST_OK);
+  const std::vector<int32_t> free = engine.run(source).tokens;
+  EXPECT_NE(free, of_file);
+  const Translation scored_free = engine.score(std::span(&source, 1), std::span(&free, 1)).at(0);
+  ASSERT_EQ(goldcrest_set_lexicon(engine.get(), nullptr), GOLDCREST_OK);
+  EXPECT_EQ(engine.score(std::span(&source, 1), std::span(&free, 1)).at(0), scored_free);
+  EXPECT_EQ(engine.run(source).tokens, of_file);
+  const LexiconSpec other = converter::make_lexicon({{7, 8}}, false);
+  const goldcrest_lexicon view = other.view();
+  ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
+  EXPECT_EQ(engine.run(source).tokens, (std::vector<int32_t>{7, 8, 0}));
+  EXPECT_EQ(goldcrest_self_test(engine.get(), nullptr), GOLDCREST_ERROR_TOO_LONG);  // the file has no line
+  EXPECT_EQ(engine.run(source).tokens, (std::vector<int32_t>{7, 8, 0}));
+}
+
+// A prefix begins an entry, the file's forced first id stands before it.
+TEST(Lexicon, GoesOnBehindAPrefixAndAForcedId) {
+  ModelSpec spec = lexicon_spec(9);
+  for (const bool forced : {false, true}) {
+    if (forced) spec.generation.forced_first_id = 250;
+    const FileImage file = test::tiny_file(spec);
+    for (const uint32_t beam_size : {1u, 3u}) {
+      goldcrest_search search = lexicon_search(beam_size);
+      EngineSetup setup = lexicon_setup(search, 40);
+      setup.limits.max_prefix_tokens = 3;
+      TestEngine engine(file.span(), setup);
+      engine.set_search(search);
+      const LexiconSpec lexicon = converter::make_lexicon({{7, 8, 9}, {11}, {12, 13}}, false);
+      const goldcrest_lexicon view = lexicon.view();
+      ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
+      const auto with_prefix = [&](const std::vector<int32_t>& prefix) {
+        const int32_t source[] = {4, 5, 6};
+        EXPECT_EQ(goldcrest_begin(engine.get(), source, 3), 0);
+        EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, prefix.data(), prefix.size(), GOLDCREST_PREFIX_BEHIND_PROMPT),
+                  GOLDCREST_OK);
+        EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+        std::vector<int32_t> tokens = engine.results(0).at(0).tokens;
+        if (forced) {
+          EXPECT_EQ(tokens.at(0), 250);
+          tokens.erase(tokens.begin());
+        }
+        return tokens;
+      };
+      EXPECT_EQ(with_prefix({7, 8}), (std::vector<int32_t>{7, 8, 9, 0}));
+      EXPECT_EQ(with_prefix({12}), (std::vector<int32_t>{12, 13, 0}));
+      EXPECT_EQ(with_prefix({13}), (std::vector<int32_t>{13, 0}));  // begins no entry: nothing is allowed
+    }
+  }
+}
+
+TEST(Lexicon, EndsWhereSuppressionLeavesNothing) {
+  ModelSpec spec = lexicon_spec(10);
+  spec.generation.suppressed_ids.push_back(8);
+  const FileImage file = test::tiny_file(spec);
+  for (const uint32_t beam_size : {1u, 3u}) {
+    const goldcrest_search search = lexicon_search(beam_size);
+    const std::vector<Translation> results = lexicon_results({spec, {{7, 8, 9}}, false}, search, {4, 5, 6}, 40);
+    EXPECT_EQ(results.at(0).tokens, (std::vector<int32_t>{7, 0}));
+  }
+}
+
+// Wrong arguments, and calls at the wrong time, change nothing.
+TEST(Lexicon, RefusesWhatDoesNotFit) {
+  const LexiconSpec good = converter::make_lexicon({{7, 8}, {9}}, false);
+  goldcrest_lexicon view = good.view();
+  goldcrest_detail detail = {nullptr, 0};
+  EXPECT_EQ(goldcrest_check_lexicon(&view, 10, &detail), GOLDCREST_OK);
+  EXPECT_EQ(goldcrest_check_lexicon(nullptr, 10, &detail), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(detail.message, "lexicon: null");
+  EXPECT_EQ(goldcrest_check_lexicon(&view, 8, &detail), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(detail.message, "lexicon: a node");
+  EXPECT_EQ(detail.index, 0);
+  const auto refused = [&](auto change, int32_t node) {
+    LexiconSpec bad = good;
+    change(bad);
+    const goldcrest_lexicon of_bad = bad.view();
+    EXPECT_EQ(goldcrest_check_lexicon(&of_bad, 300, &detail), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_EQ(detail.index, node);
+  };
+  refused([](LexiconSpec& bad) { std::swap(bad.edges[0].token, bad.edges[1].token); }, 0);
+  refused([](LexiconSpec& bad) { bad.edges[0].child = 0; }, 0);
+  refused([](LexiconSpec& bad) { bad.edges[0].child = 4; }, 0);
+  refused([](LexiconSpec& bad) { bad.first_edge[2] = 2; }, 1);  // a node without edges reaches no end
+  refused([](LexiconSpec& bad) { bad.first_edge[4] = 99; }, 3);
+  refused([](LexiconSpec& bad) { bad.edges.back().child = 1; }, 3);
+
+  const FileImage file = test::tiny_file(lexicon_spec(7));
+  EngineSetup setup;
+  TestEngine without(file.span(), setup);
+  EXPECT_EQ(goldcrest_set_lexicon(without.get(), &view), GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_STREQ(without.detail().message, "lexicon: limits.lexicon is 0");
+  EXPECT_EQ(goldcrest_set_lexicon(nullptr, &view), GOLDCREST_ERROR_ARGUMENT);
+  setup.limits.lexicon = 1;
+  setup.limits.beam_size = 1;
+  TestEngine engine(file.span(), setup);
+  ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
+  view.n_edges = 2;
+  EXPECT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_ERROR_ARGUMENT);
+  const int32_t source[] = {4, 5, 6};
+  EXPECT_EQ(goldcrest_begin(engine.get(), source, 3), 0);
+  EXPECT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_WORKING);
+  EXPECT_EQ(goldcrest_set_lexicon(engine.get(), nullptr), GOLDCREST_ERROR_STATE);
+  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  const std::vector<int32_t> tokens = engine.results(0).at(0).tokens;
+  EXPECT_TRUE(tokens == (std::vector<int32_t>{7, 8, 0}) || tokens == (std::vector<int32_t>{9, 0}));
+}
+
+// The arrays end on unmapped pages. Whatever they hold while a search runs, nothing outside of them is read and every
+// token is an id.
+TEST(Lexicon, MayChangeWhileItIsUsed) {
+  Rng rng(6);
+  const FileImage file = test::tiny_file(lexicon_spec(7));
+  const LexiconSpec good = converter::make_lexicon(random_entries(30, 20, rng), true);
+  test::GuardedBuffer<uint32_t> first_edge(good.first_edge.size());
+  test::GuardedBuffer<goldcrest_lexicon_edge> edges(good.edges.size());
+  for (uint32_t round = 0; round < 200; ++round) {
+    std::copy(good.first_edge.begin(), good.first_edge.end(), first_edge.get());
+    std::copy(good.edges.begin(), good.edges.end(), edges.get());
+    EngineSetup setup = lexicon_setup(lexicon_search(1 + round % 3), round % 2 == 0 ? 16 : GOLDCREST_NO_SHORTLIST);
+    TestEngine engine(file.span(), setup);
+    const goldcrest_lexicon view = {first_edge.get(), edges.get(), good.n_nodes(),
+                                    static_cast<uint32_t>(good.edges.size())};
+    ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
+    const int32_t source[] = {4, 5, 6};
+    ASSERT_EQ(goldcrest_begin(engine.get(), source, 3), 0);
+    int status = GOLDCREST_WORKING;
+    while (status >= 0 && status != GOLDCREST_DONE) {
+      status = goldcrest_step(engine.get(), nullptr);
+      const uint32_t value = rng.below(2) == 0 ? rng.below(400) : UINT32_MAX - rng.below(3);
+      first_edge[rng.below(static_cast<uint32_t>(first_edge.size()))] = value;
+      auto& edge = edges[rng.below(static_cast<uint32_t>(edges.size()))];
+      (rng.below(2) == 0 ? edge.token : edge.child) = value;
+    }
+    ASSERT_EQ(status, GOLDCREST_DONE);
+    for (const int32_t token : engine.results(0).at(0).tokens) ASSERT_LT(static_cast<uint32_t>(token), 300u);
+    ASSERT_TRUE(engine.memory_intact());
   }
 }
 
