@@ -149,7 +149,8 @@ void misuse_limits(const goldcrest_config& good) {
                    GOLDCREST_ALL_LAYERS,
                    0,
                    kHasPrompt ? info.max_target_positions - 1 : 0,
-                   kMaxSampled};
+                   kMaxSampled,
+                   1};
   config.arena_bytes = config.scratch_bytes = 0;
   config.detail = nullptr;
   const int planned =

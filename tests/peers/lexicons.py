@@ -48,7 +48,9 @@ def make_model(draw: random.Random, folder: pathlib.Path):
     random_checkpoints.randomize(model, generator)
     random_checkpoints.end_sometimes(model.final_logits_bias, [0], draw, generator)
     model.save_pretrained(folder)
-    return model
+    size = config.vocab_size
+    random_checkpoints.write_tokenizers(folder, size, size, {"</s>": 0, "<pad>": 1, "<unk>": 2}, False)
+    return transformers.MarianMTModel.from_pretrained(folder).eval()  # loading makes the positions again
 
 
 def make_entries(draw: random.Random, n: int, plain: range) -> list[Entry]:
@@ -113,7 +115,7 @@ def check(options, seed: int, counts: Counter) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     model = make_model(draw, folder)
-    plain = range(2, model.config.vocab_size)
+    plain = range(3, model.config.vocab_size)
     sources = [[draw.choice(plain) for _ in range(draw.randint(2, 20))] + [0] for _ in range(LINES)]
     lines = options.work / "lexicon.txt"
     file, free = options.work / "lexicon.gcst", options.work / "free.gcst"

@@ -150,13 +150,14 @@ void expect_naive_lexicon(const LexiconCase& of, uint32_t beam_size, Rng& rng) {
   const goldcrest_search search = lexicon_search(beam_size);
   const std::vector<Translation> found = lexicon_results(of, search, source, 40);
   const std::vector<NaiveHypothesis> expected = naive_lexicon_results(of, search, source);
+  for (const uint32_t max_candidates : {GOLDCREST_NO_SHORTLIST, 7u, 300u}) {
+    EXPECT_EQ(lexicon_results(of, search, source, max_candidates), found) << max_candidates << " candidates";
+  }
+  if (expected.empty() || std::isinf(expected[0].log_prob)) return;  // rules leave nothing: the text ends early
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].tokens, expected[i].tokens) << "hypothesis " << i;
     EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, 5e-5);
-  }
-  for (const uint32_t max_candidates : {GOLDCREST_NO_SHORTLIST, 7u, 300u}) {
-    EXPECT_EQ(lexicon_results(of, search, source, max_candidates), found) << max_candidates << " candidates";
   }
 }
 
@@ -378,7 +379,8 @@ TEST(Lexicon, MayChangeWhileItIsUsed) {
       (rng.below(2) == 0 ? edge.token : edge.child) = value;
     }
     ASSERT_EQ(status, GOLDCREST_DONE);
-    for (const int32_t token : engine.results(0).at(0).tokens) ASSERT_LT(static_cast<uint32_t>(token), 300u);
+    const std::vector<int32_t> tokens = engine.results(0).at(0).tokens;
+    for (const int32_t token : tokens) ASSERT_LT(static_cast<uint32_t>(token), 300u);
     ASSERT_TRUE(engine.memory_intact());
   }
 }

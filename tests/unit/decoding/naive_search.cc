@@ -111,6 +111,7 @@ std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& opt
     for (const uint32_t id : options.allowed(prefix)) allowed[id] = values[id];
     values = allowed;
   }
+  if (std::ranges::count(values, kNever) == static_cast<ptrdiff_t>(values.size())) return values;
   const bool changed = options.rules.repetition_penalty != 1 || !options.rules.biases.empty();
   if (options.allowed || options.rules.renormalize || (is_greedy && changed))
     subtract(log_sum_exp(values), values);
