@@ -27,7 +27,7 @@ goldcrest_memory memory() {
   memory.arena_bytes = 640;
   memory.main_bytes = 512;
   memory.scratch_bytes = uint64_t{1} << 33;
-  memory.limits = {25, 200, 33, 4, 5, 3, 2, 1, 0, 0, 0, 6, 0};
+  memory.limits = {25, 200, 33, 4, 5, 3, 2, 1, 0, 0, 0, 6, 0, 0};
   return memory;
 }
 
