@@ -36,7 +36,8 @@ function(goldcrest_converter_library name)
   target_compile_features(${name} PUBLIC cxx_std_20)
   # No contraction here either, so that every machine writes the same file.
   target_compile_options(${name} PRIVATE -ffp-contract=off)
-  target_include_directories(${name} PUBLIC "${goldcrest_SOURCE_DIR}/converter" "${goldcrest_SOURCE_DIR}/engine")
+  target_include_directories(${name} PUBLIC "${goldcrest_SOURCE_DIR}/converter" "${goldcrest_SOURCE_DIR}/engine"
+    "${goldcrest_SOURCE_DIR}/engine/include")
   target_link_libraries(${name} PUBLIC goldcrest_format_text)
   goldcrest_warnings(${name})
 endfunction()

@@ -84,7 +84,8 @@ void declare_limits(CommandLine& app, goldcrest_limits& limits) {
                "set the number of source positions encoded at a time; fewer need less memory");
   group.option(
       "--max-candidates", limits.max_candidates, "N",
-      "limit the candidates of a source in a model with a shortlist; a source with more is searched among all ids");
+      "limit the candidates of a source in a model with a shortlist, or the allowed ids with a lexicon; with more of "
+      "them all outputs are computed");
   group.option("--max-prefix", limits.max_prefix_tokens, "N",
                "reserve memory for N ids with which a caller lets a result begin (goldcrest_set_prefix)");
   group.option(
@@ -137,7 +138,14 @@ std::vector<const Option*> declare_search(CommandLine& app, Arguments& arguments
   Option* no_end = set("--no-force-end", arguments.force_end, false, "leave such a text without an end token");
   some->excludes(all);
   end->excludes(no_end);
-  return {early, some, all, end, no_end};
+  Option* lexicon = app.add_option("--lexicon", arguments.lexicon_path,
+                                   "allow only these texts, one a line, cut by the model's own tokenizer (with --ids: "
+                                   "target ids); the engine needs GOLDCREST_LEXICON");
+  lexicon->type_name("LINES")->group(group);
+  Option* words = app.add_flag("--lexicon-words", arguments.lexicon_words,
+                               "take the lines of --lexicon as words: a text is any of them one after another");
+  words->needs(lexicon)->group(group);
+  return {early, some, all, end, no_end, lexicon, words};
 }
 
 std::vector<const Option*> declare_vocabulary(CommandLine& app, Arguments& arguments) {
@@ -213,7 +221,8 @@ std::vector<const Option*> declare_quality(CommandLine& app, Arguments& argument
                    "compare float32 with int8, and both with the references, on lines of SOURCE [TAB REFERENCE]...; "
                    "lines with the same source count once, with all their references");
   group.flag("--ids", arguments.ids,
-             "read token ids instead of text for --evaluate, --self-test and --make-shortlist, as goldcrest-translate "
+             "read token ids instead of text for --evaluate, --self-test, --make-shortlist and --lexicon, as "
+             "goldcrest-translate "
              "--ids does: SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer");
   group
       .option("--alternatives", arguments.alternatives, "TEXT",

@@ -33,7 +33,7 @@ struct Arguments {
   std::string name, license, attribution, source_lang, target_lang;
   std::string source_prefix;  // a text before every source
   std::string report_path, self_test_path, self_test_audio_path, check_path, evaluate_path, alternatives, metric;
-  std::string keep_path, keep_text_path, make_shortlist_path;
+  std::string keep_path, keep_text_path, make_shortlist_path, lexicon_path;
   std::vector<std::string> keep_languages;
   std::string emit_folder, section;
   std::string board;                            // empty: none asked for
@@ -45,6 +45,7 @@ struct Arguments {
   std::string budget_text;  // see parse_budget
   uint32_t evaluate_beam = 0, shortlist_always = 100, shortlist_best = 100;
   bool shape = false, ids = false, array = false, json = false, quiet = false, print_config = false;
+  bool lexicon_words = false;  // texts are entries of the lexicon one after another
 
   std::string command;          // as it was given, for the report's page
   std::string checkpoint_only;  // the first given option that does not apply to a model file; empty: none

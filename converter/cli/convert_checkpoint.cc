@@ -23,6 +23,7 @@
 #include "report/engine_session.h"
 #include "report/rules.h"
 #include "spec/error.h"
+#include "spec/printable.h"
 #include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {
@@ -199,6 +200,33 @@ Changes change_outputs(const UserLines& lines, const Arguments& arguments, Progr
   return changes;
 }
 
+// Gives the model the lexicon of the user's lines. Its target tokenizer cuts them.
+void add_lexicon(const UserLines& lines, const Arguments& arguments, ModelSpec& spec) {
+  const std::string& path = arguments.lexicon_path;
+  if (!arguments.ids && !spec.target_tokenizer)
+    throw Error("{}: has no tokenizer of its target side; with --ids, --lexicon reads token ids", arguments.input);
+  std::optional<Segmenter> segmenter;
+  if (!arguments.ids) segmenter.emplace(*spec.target_tokenizer);
+  std::vector<std::vector<int32_t>> entries;
+  for (const NumberedLine& line : lines.lexicon) {
+    try {
+      entries.push_back(segmenter ? segmenter->encode(line.text) : parse_ids(line.text, spec.decoder.embedding->rows));
+      if (segmenter && std::ranges::count(entries.back(), static_cast<int32_t>(spec.target_tokenizer->unknown_id)) > 0)
+        throw Error("the target vocabulary has no pieces for \"{}\"; each entry must be cut without unknown ids",
+                    printable(line.text));
+    } catch (const Error& error) {
+      throw Error("{}:{}: {}", path, line.number, error.what());
+    }
+  }
+  spec.lexicon = make_lexicon(std::move(entries), arguments.lexicon_words);
+  const uint32_t n_first = spec.lexicon->edges_of(0), most = resolve_limits(spec, arguments.limits).max_candidates;
+  if (n_first > most)
+    spec.warnings.push_back(
+        format_text("{}: its entries begin with {} different ids, more than the {} of --max-candidates: all outputs "
+                    "are computed at the first position",
+                    path, n_first, most));
+}
+
 // Throws Error if lines of text are given for a model without tokenizers, or without a language to read them in.
 void check_texts(const ModelSpec& spec, const UserLines& lines, const Arguments& arguments) {
   if (!spec.source_tokenizer && !spec.encoder.frontend && !arguments.ids &&
@@ -239,6 +267,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   }
   if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
   const Changes changes = change_outputs(lines, arguments, progress, spec);
+  if (!lines.lexicon.empty()) add_lexicon(lines, arguments, spec);
 
   Payload payload = make_payload(spec, arguments, progress);
   check_room(payload, arguments);

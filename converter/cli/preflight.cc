@@ -29,8 +29,9 @@ void check_options(const Arguments& arguments) {
         arguments.cpu);
   }
   if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
-      arguments.make_shortlist_path.empty()) {
-    throw UsageError("--ids applies to the lines of --evaluate, --self-test or --make-shortlist; give one of them");
+      arguments.make_shortlist_path.empty() && arguments.lexicon_path.empty()) {
+    throw UsageError(
+        "--ids applies to the lines of --evaluate, --self-test, --make-shortlist or --lexicon; give one of them");
   }
   if (arguments.ids && trims(arguments)) {
     throw UsageError("--ids: a trimmed vocabulary has new ids; leave out --ids or --keep-vocabulary");
@@ -43,8 +44,8 @@ void check_options(const Arguments& arguments) {
 // Refuses outputs that would overwrite an input.
 void refuse_input_as_output(const fs::path& output, const char* option, const Arguments& arguments) {
   const std::string* const inputs[] = {
-      &arguments.input,     &arguments.config,         &arguments.evaluate_path,      &arguments.self_test_path,
-      &arguments.keep_path, &arguments.keep_text_path, &arguments.make_shortlist_path};
+      &arguments.input,     &arguments.config,         &arguments.evaluate_path,       &arguments.self_test_path,
+      &arguments.keep_path, &arguments.keep_text_path, &arguments.make_shortlist_path, &arguments.lexicon_path};
   for (const std::string* input : inputs) {
     if (is_same_file(output, *input)) {
       throw UsageError("{}: is an input, and {} would overwrite it; give another name", output.string(), option);
@@ -101,7 +102,24 @@ std::vector<std::string> read_pieces(const std::string& path) {
   return pieces;
 }
 
+// Reads the entries of a lexicon; lines of white space are none.
+std::vector<NumberedLine> read_entries(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("{}: cannot be opened for reading; expected one text a line", path);
+  std::vector<NumberedLine> entries;
+  std::string line;
+  for (size_t number = 1; std::getline(file, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (line.ends_with('\r')) line.pop_back();
+    entries.push_back({number, line});
+  }
+  if (file.bad()) throw Error("{}: reading failed", path);
+  if (entries.empty()) throw Error("{}: no entries; expected one text a line", path);
+  return entries;
+}
+
 void read_vocabulary_lines(const Arguments& arguments, UserLines& lines) {
+  if (!arguments.lexicon_path.empty()) lines.lexicon = read_entries(arguments.lexicon_path);
   if (!arguments.keep_path.empty()) lines.kept_pieces = read_pieces(arguments.keep_path);
   if (!arguments.keep_text_path.empty()) lines.kept_text = read_evaluation_lines(arguments.keep_text_path, "");
   if (arguments.make_shortlist_path.empty()) return;
@@ -132,6 +150,7 @@ void check_all_ids(const UserLines& lines, const Arguments& arguments) {
   for (const NumberedLine& line : lines.self_test) check_ids(arguments.self_test_path, line.number, line.text);
   check_ids(arguments.evaluate_path, lines.evaluation);
   check_ids(arguments.make_shortlist_path, lines.shortlist_text);
+  for (const NumberedLine& line : lines.lexicon) check_ids(arguments.lexicon_path, line.number, line.text);
 }
 
 // Throws Error if the metric needs references that no line has.

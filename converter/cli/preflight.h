@@ -31,6 +31,7 @@ struct UserLines {
   std::vector<NumberedLine> self_test;                    // the first few that are not empty
   std::vector<std::string> kept_pieces;                   // for --keep-vocabulary
   std::vector<EvaluationLine> kept_text, shortlist_text;  // for --keep-vocabulary-of and --make-shortlist
+  std::vector<NumberedLine> lexicon;                      // entries
 };
 
 // Reads the user's lines. Throws UsageError, or Error naming the file or place.

@@ -371,10 +371,7 @@ Payload Builder::run() {
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
   if (spec_.target_tokenizer)
     metadata.detokenizer = write_detokenizer(pack_detokenizer(*spec_.target_tokenizer), tokenizer_);
-  if (spec_.shortlist) {
-    metadata.features |= kFeatureShortlist;
-    metadata.shortlist = write_shortlist(*spec_.shortlist, spec_.projection.weight->rows, tokenizer_);
-  }
+  write_lists(spec_, tokenizer_, &metadata);
   metadata.provenance = make_provenance(spec_, options_.license, options_.attribution);
   metadata.weights_hash_low = static_cast<uint32_t>(weights_hash_);
   metadata.weights_hash_high = static_cast<uint32_t>(weights_hash_ >> 32);

@@ -40,7 +40,8 @@ std::string limits_text(const std::string& prefix, const goldcrest_limits& limit
                                                      {"ALIGNMENT_LAYERS", limits.alignment_layers},
                                                      {"MAX_CANDIDATES", limits.max_candidates},
                                                      {"MAX_PREFIX_TOKENS", limits.max_prefix_tokens},
-                                                     {"MAX_SAMPLED", limits.max_sampled}};
+                                                     {"MAX_SAMPLED", limits.max_sampled},
+                                                     {"LEXICON", limits.lexicon}};
   static_assert(sizeof limits == std::size(fields) * sizeof(uint32_t), "every field of goldcrest_limits, in its order");
   std::string text, names;
   for (const auto& [name, value] : fields) {

@@ -115,11 +115,19 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
       resolve(kEncoderRows, limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens),
               kMaxEncoderRows, "the engine's bound");
   const uint32_t vocab_size = spec.projection.weight->rows;
+  resolved.lexicon = spec.lexicon ? 1 : 0;
   if (spec.shortlist) {
     resolved.max_candidates = resolve(kCandidates, limits.max_candidates, std::min(kDefaultCandidates, vocab_size),
                                       vocab_size, "the target's vocabulary");
+  } else if (spec.lexicon) {
+    const uint64_t most =
+        most_allowed(*spec.lexicon, resolved.beam_size, 1 + spec.generation.rules.more_end_ids.size());
+    const uint64_t enough = std::min<uint64_t>(most, std::min(kDefaultCandidates, vocab_size));
+    resolved.max_candidates = resolve(kCandidates, limits.max_candidates, static_cast<uint32_t>(enough), vocab_size,
+                                      "the target's vocabulary");
   } else if (limits.max_candidates != 0) {
-    throw Error("--max-candidates is {}, but the model has no shortlist; leave it out", limits.max_candidates);
+    throw Error("--max-candidates is {}, but the model has neither a shortlist nor a lexicon; leave it out",
+                limits.max_candidates);
   }
   const uint32_t prompt_tokens = static_cast<uint32_t>(spec.generation.prompt.size());
   if (resolved.max_target_tokens <= prompt_tokens) {

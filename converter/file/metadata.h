@@ -26,7 +26,8 @@ namespace goldcrest::converter {
 //   batch, n_best      1
 //   encoder_rows       32, or max_source_tokens if that is less
 //   max_prefix_tokens  the model's, usually 0
-//   max_candidates     2,048, or the target's vocabulary if that is less; 0 without a shortlist
+//   max_candidates     2,048, or the target's vocabulary if that is less. With only a lexicon: enough for
+//                      all hypotheses, but no more than this. Else 0
 // Throws Error naming a limit that the model or the engine does not support.
 goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& limits);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// N-grams are put in the file's order, in which an n-gram follows all that begin with it. Their lists follow those of
-// the ids.
+// N-grams of a shortlist are put in the file's order, in which an n-gram follows all that begin with it. Their lists
+// follow those of the ids.
 #include "file/shortlist_section.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "base/build_options.h"
 #include "file/format.h"
 #include "model/model_view.h"
 #include "spec/error.h"
@@ -40,8 +42,6 @@ uint32_t append_ids(const std::vector<uint32_t>& ids, uint32_t target_vocab_size
   return section.append(std::vector<uint16_t>(ids.begin(), ids.end()));
 }
 
-}  // namespace
-
 std::unique_ptr<format::ShortlistT> write_shortlist(const ShortlistSpec& shortlist, uint32_t target_vocab_size,
                                                     SectionWriter& section) {
   std::vector<uint32_t> ids = shortlist.ids, keys;
@@ -64,6 +64,33 @@ std::unique_ptr<format::ShortlistT> write_shortlist(const ShortlistSpec& shortli
   out->n_ngrams = static_cast<uint32_t>(shortlist.ngrams.size());
   out->max_ngram = static_cast<uint32_t>(longest_ngram(shortlist));
   return out;
+}
+
+std::vector<uint32_t> lexicon_list(const LexiconSpec& lexicon) {
+  std::vector<uint32_t> list = {lexicon.n_nodes()};
+  list.insert(list.end(), lexicon.first_edge.begin(), lexicon.first_edge.end());
+  for (const goldcrest_lexicon_edge& edge : lexicon.edges) {
+    list.push_back(edge.token);
+    list.push_back(edge.child);
+  }
+  return list;
+}
+
+}  // namespace
+
+void write_lists(const ModelSpec& spec, SectionWriter& section, format::ModelT* metadata) {
+  if (spec.shortlist) {
+    metadata->features |= kFeatureShortlist;
+    metadata->shortlist = write_shortlist(*spec.shortlist, spec.projection.weight->rows, section);
+  }
+  if (spec.lexicon) {
+    metadata->features |= kFeatureLexicon;
+    metadata->lexicon = lexicon_list(*spec.lexicon);
+  }
+}
+
+uint64_t lexicon_bytes(const LexiconSpec& lexicon) {
+  return (1 + lexicon.first_edge.size()) * sizeof(uint32_t) + lexicon.edges.size() * sizeof(goldcrest_lexicon_edge);
 }
 
 uint64_t shortlist_bytes(const ShortlistSpec& shortlist, uint32_t target_vocab_size) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a shortlist to the section Tokenizer and to its table in the metadata.
+// Writes a model's shortlist to the section Tokenizer and to its table in the metadata, and its lexicon to the
+// metadata.
 #pragma once
 
-#include <memory>
-
 #include "file/section_writer.h"
-#include "spec/shortlist.h"
+#include "spec/spec.h"
 
 namespace goldcrest::format {
-struct ShortlistT;
+struct ModelT;
 }  // namespace goldcrest::format
 
 namespace goldcrest::converter {
 
-std::unique_ptr<format::ShortlistT> write_shortlist(const ShortlistSpec& shortlist, uint32_t target_vocab_size,
-                                                    SectionWriter& section);
+// Also sets their feature bits.
+void write_lists(const ModelSpec& spec, SectionWriter& section, format::ModelT* metadata);
 
-// Returns the bytes of its arrays in the file, without padding.
+// Return the bytes of their arrays in the file, without padding.
 uint64_t shortlist_bytes(const ShortlistSpec& shortlist, uint32_t target_vocab_size);
+uint64_t lexicon_bytes(const LexiconSpec& lexicon);
 
 }  // namespace goldcrest::converter

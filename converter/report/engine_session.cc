@@ -29,6 +29,8 @@ EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_lim
   config.limits = limits;
   config.detail = &detail_;
   check(goldcrest_init(&engine_, &config), file);
+  const goldcrest_lexicon none = {};  // self-test and measures are of the model without its lexicon
+  if (info_.limits.lexicon != 0) check(goldcrest_set_lexicon(engine_, &none), file);
 }
 
 std::string EngineSession::describe(int64_t status) const {

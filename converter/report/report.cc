@@ -187,6 +187,7 @@ std::string report_text(const Report& report) {
   }
   if (spec.shortlist) text += describe_shortlist(spec);
   text += describe_languages(spec);
+  if (spec.lexicon) text += describe_lexicon(spec);
   text += "\n";
   if (!report.is_shape) text += tensor_table(report.tensors);
   for (const auto& [name, bytes] : report.sections) text += format_text("{:12} {:>12} bytes\n", name, bytes);
@@ -248,6 +249,7 @@ Value report_json(const Report& report) {
     json["languages"]["sources"] = language_codes(spec.languages, &Language::source);
   if (spec.languages.target_place != LanguagePlace::kNowhere)
     json["languages"]["targets"] = language_codes(spec.languages, &Language::target);
+  if (spec.lexicon) json["lexicon"] = lexicon_json(spec);
   json["tensors"] = Value::list();
   for (const TensorRecord& tensor : report.tensors) {
     Value entry = {{"name", tensor.name},

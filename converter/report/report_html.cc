@@ -209,6 +209,7 @@ std::string origin_html(const Report& report) {
   if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape_html(to_text(*report.trimmed)));
   if (report.shortlist_from_text)
     html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape_html(to_text(*report.shortlist_from_text)));
+  if (spec.lexicon) html += format_text("<p>{}</p>", escape_html(describe_lexicon(spec)));
   if (spec.shortlist) html += format_text("<p>{}</p>", escape_html(describe_shortlist(spec)));
   return html;
 }

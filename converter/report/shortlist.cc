@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "file/shortlist_section.h"
-#include "report/share.h"
+#include "report/vocabulary.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -30,6 +30,24 @@ Value shortlist_json(const ModelSpec& spec) {
           {"always", shortlist.always.size()},
           {"mean_list", mean_list(shortlist)},
           {"ngrams", shortlist.ngrams.size()}};
+}
+
+std::string describe_lexicon(const ModelSpec& spec) {
+  const LexiconSpec& lexicon = *spec.lexicon;
+  return format_text(
+      "lexicon  {} bytes: {} nodes, {} edges, {} first ids, {} (the engine needs GOLDCREST_LEXICON; measures are "
+      "without it)\n",
+      lexicon_bytes(lexicon), lexicon.n_nodes(), lexicon.edges.size(), lexicon.edges_of(0),
+      lexicon.has_words() ? "words" : "whole texts");
+}
+
+Value lexicon_json(const ModelSpec& spec) {
+  const LexiconSpec& lexicon = *spec.lexicon;
+  return {{"bytes", lexicon_bytes(lexicon)},
+          {"nodes", lexicon.n_nodes()},
+          {"edges", lexicon.edges.size()},
+          {"first_ids", lexicon.edges_of(0)},
+          {"words", lexicon.has_words()}};
 }
 
 ShortlistEvaluation evaluate_shortlist(const Evaluation& both, uint32_t target_vocab_size) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shortlist's size in the file, its candidates for the user's lines, and how often it changes a result.
+// A lexicon's size. A shortlist's size in the file, its candidates for the user's lines, and how often it changes a
+// result.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,9 @@ namespace goldcrest::converter {
 // Returns one line, with its line end.
 std::string describe_shortlist(const ModelSpec& spec);
 Value shortlist_json(const ModelSpec& spec);
+// The same for its lexicon.
+std::string describe_lexicon(const ModelSpec& spec);
+Value lexicon_json(const ModelSpec& spec);
 
 struct ShortlistEvaluation {
   double mean_candidates = 0;  // over the lines that were searched among candidates

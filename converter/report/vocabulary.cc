@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "report/share.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {

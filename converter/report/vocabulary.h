@@ -12,6 +12,11 @@
 
 namespace goldcrest::converter {
 
+// part / whole; 1 if the whole is 0.
+inline double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 struct TrimmedVocabulary {
   uint32_t source_kept = 0, source_all = 0, target_kept = 0, target_all = 0;
   bool is_shared = false;              // both sides have the same entries

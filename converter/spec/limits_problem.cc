@@ -22,11 +22,11 @@ std::string no_use(const char* option, uint32_t given, const char* reason) {
 }  // namespace
 
 std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& limits) {
-  const bool has_shortlist = info.limits.max_candidates != 0;
+  const bool has_candidates = info.limits.max_candidates != 0 || info.limits.lexicon != 0 || limits.lexicon != 0;
   if (limits.max_source_bytes != 0 && !info.has_tokenizer)
     return no_use("--max-source-bytes", limits.max_source_bytes, "the model has no tokenizer");
-  if (limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST && !has_shortlist)
-    return no_use("--max-candidates", limits.max_candidates, "the model has no shortlist");
+  if (limits.max_candidates != 0 && limits.max_candidates != GOLDCREST_NO_SHORTLIST && !has_candidates)
+    return no_use("--max-candidates", limits.max_candidates, "the model has neither a shortlist nor a lexicon");
   const uint32_t layers = limits.alignment_layers == GOLDCREST_ALL_LAYERS ? 0 : limits.alignment_layers;
   const uint32_t beam_size = limits.beam_size == 0 ? info.limits.beam_size : limits.beam_size;
   const Bound bounds[] = {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/lexicon.h"
 #include "spec/matrix_values.h"
 #include "spec/shortlist.h"
 
@@ -279,6 +280,7 @@ struct ModelSpec {
   GenerationSpec generation;
   std::optional<TokenizerSpec> source_tokenizer, target_tokenizer;
   std::optional<ShortlistSpec> shortlist;
+  std::optional<LexiconSpec> lexicon;
   LanguagesSpec languages;
   // The checkpoint's norms add this to the deviation; 0: they add epsilon to the variance. They are read as norms of
   // the variance (annotated_transformer.cc), and evaluate/deviation.h bounds the error.

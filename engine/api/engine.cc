@@ -3,6 +3,7 @@
 #include "api/engine.h"
 
 #include "base/arithmetic.h"
+#include "decoding/lexicon.h"
 #include "decoding/output_choice.h"
 #include "decoding/output_layer.h"
 #include "layers/frontend.h"
@@ -114,10 +115,13 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
     if (++progress.layer == runtime.model.decoder.n_layers) progress.stage = Stage::kOutput;
     return false;
   }
-  if (step.runs_output) {
-    run_output_layer({runtime, engine.decoder, engine.search, rows, buffers.tokens, buffers.targets, buffers.sentences,
-                      buffers.top_tokens, buffers.shortlist});
+  const OutputStep output = {runtime,           engine.decoder,       engine.search,     rows,
+                             buffers.tokens,    buffers.targets,      buffers.sentences, buffers.top_tokens,
+                             buffers.shortlist, buffers.lexicon_nodes};
+  if constexpr (kHasLexicon) {
+    if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output);
   }
+  if (step.runs_output) run_output_layer(output);
   *token = advance_search(runtime, engine.search, buffers, &step);
   progress = {Stage::kDecoderLayer, 0, 0};
   return true;

@@ -65,6 +65,7 @@ struct goldcrest_engine {
   goldcrest_detail* detail;
   goldcrest_sampling sampling;           // search.sampling points here, or is null
   goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_LANGUAGES
+  goldcrest_lexicon lexicon;             // search.lexicon points here, or is null
 };
 
 namespace goldcrest {
@@ -90,6 +91,9 @@ int append_sentence(goldcrest_engine& engine, uint32_t n);
 
 // *chosen <- the languages of sources and of targets with these indices; kNoId: none.
 void choose_languages(const LanguagesView& table, const uint32_t (&indices)[2], ChosenLanguages* chosen);
+
+// Restricts searches to the file's lexicon, or to none if it has none. Only in builds with GOLDCREST_LEXICON.
+void take_default_lexicon(goldcrest_engine* engine);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);

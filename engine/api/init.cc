@@ -185,6 +185,7 @@ extern "C" {
   made->magic = kEngineMagic;
   *engine = made;
   take_default_search(made);
+  if constexpr (kHasLexicon) take_default_lexicon(made);
   return GOLDCREST_OK;
 }
 

@@ -55,10 +55,10 @@ T value_or(T value, decltype(T{}) fallback) {
 }
 static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 20, "the rules, without gaps");
 
-// Returns 0 without a shortlist. Caps the limit at the vocabulary's size, with which every source fits.
-[[maybe_unused, gnu::cold]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted) {
+// Returns 0 without a shortlist or lexicon. Caps the limit at the vocabulary's size, with which every source fits.
+[[maybe_unused, gnu::cold]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted, bool lexicon) {
   const uint32_t of_file = info.limits.max_candidates;
-  if (of_file == 0) return 0;
+  if (of_file == 0 && !lexicon) return 0;
   if (wanted == GOLDCREST_NO_SHORTLIST) return wanted;
   return smaller(value_or(wanted, of_file), info.target_vocab_size);
 }
@@ -101,7 +101,8 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   limits->threads = value_or(wanted.threads, 1);
   limits->inspection = kHasInspection ? wanted.inspection : 0;
   limits->alignment_layers = kHasInspection ? wanted.alignment_layers : 0;
-  limits->max_candidates = kHasShortlist ? resolve_candidates(info, wanted.max_candidates) : 0;
+  limits->lexicon = kHasLexicon ? wanted.lexicon | info.limits.lexicon : 0;
+  limits->max_candidates = kHasShortlist ? resolve_candidates(info, wanted.max_candidates, limits->lexicon != 0) : 0;
   limits->max_prefix_tokens = 0;
   limits->max_sampled = kHasSampling ? wanted.max_sampled : 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;

@@ -108,9 +108,12 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   if constexpr (kHasSampling) engine->search.sampling = nullptr;
   [[maybe_unused]] const bool lacks_language = engine->languages.lacks_for_ids;
   if constexpr (kHasLanguages) engine->languages.lacks_for_ids = false;  // lines have languages of their own
+  [[maybe_unused]] const goldcrest_lexicon* const lexicon = engine->search.lexicon;
+  if constexpr (kHasLexicon) engine->search.lexicon = nullptr;
   const int status = run_lines(engine, detail);
   if constexpr (kHasLanguages) engine->languages.lacks_for_ids = lacks_language;
   if constexpr (kHasSampling) engine->search.sampling = sampling;
+  if constexpr (kHasLexicon) engine->search.lexicon = lexicon;
   engine->options = options;
   engine_clear(*engine);
   return status;

@@ -52,6 +52,8 @@ constexpr float kMinTemperature = 1.0f / 1024, kMaxTemperature = 1024.0f;
 
 // Languages: bytes of a name.
 constexpr uint32_t kMaxLanguageBytes = 32;
+// Lexicons: nodes, edges.
+constexpr uint32_t kMaxLexicon = 1u << 26;
 
 // Shortlists: ids of the longest n-gram.
 constexpr uint32_t kMaxSourceNgram = 16;

@@ -17,6 +17,7 @@ GOLDCREST_FEATURE(Refined, 2048, GOLDCREST_REFINED, "Run files in which inputs o
 GOLDCREST_FEATURE(Rules, 8192, GOLDCREST_RULES, "Run files with rules of their own for the search, such as no_repeat_ngram", "")
 GOLDCREST_FEATURE(Subword, 131072, GOLDCREST_SUBWORD, "Run files whose texts subword-nmt's merges cut", "")
 GOLDCREST_FEATURE(Languages, 262144, GOLDCREST_LANGUAGES, "Run files with a table of languages, of which each source has two", "")
+GOLDCREST_FEATURE(Lexicon, 1048576, GOLDCREST_LEXICON, "Allow only texts of a lexicon, and run files with one; turns on GOLDCREST_SHORTLIST", "decoding/lexicon.cc")
 GOLDCREST_FEATURE(Sampling, 0, GOLDCREST_SAMPLING, "Draw tokens at random, with the same results on every machine", "decoding/draw.cc decoding/sampling.cc")
 GOLDCREST_FEATURE(Inspection, 0, GOLDCREST_INSPECTION, "Token scores, scores of given targets, alignments", "")
 GOLDCREST_FEATURE(UnequalCores, 0, GOLDCREST_UNEQUAL_CORES, "Threads take their work in pieces, so that a slow core does not hold up the others", "")

@@ -10,7 +10,6 @@
 #include "decoding/recording.h"
 #include "decoding/sampling.h"
 #include "decoding/shortlist.h"
-#include "decoding/targets.h"
 #include "decoding/top_tokens.h"
 #include "layers/decoder.h"
 
@@ -63,7 +62,7 @@ struct SentenceState : std::conditional_t<kHasLanguages, KnownLanguage, NoLangua
   LiveCount n_live;  // hypotheses still growing; 0: the sentence is done
   FinishedCount n_finished;
   uint16_t first_row;     // of its live hypotheses in the current step
-  uint32_t n_candidates;  // in its shortlist; 0: its outputs are the whole vocabulary
+  uint32_t n_candidates;  // gathered for its shortlist, or for its lexicon at this position; 0: the whole vocabulary
   PrefixExtent prefix;    // the caller's; set before the search starts
   uint64_t logits_hash;
 };
@@ -75,6 +74,7 @@ struct SearchRefs : SamplingRefs {
   RecordingRefs recording;
   TargetRefs targets;
   BufferRef prefixes;
+  BufferRef lexicon_nodes;
 };
 
 SearchRefs plan_search(Plan& plan, const ModelView& model);
@@ -98,6 +98,7 @@ struct SearchBuffers {
   size_t n_slots;
   size_t source_rows;  // of all sentences
   SamplingBuffers sampling;
+  uint32_t* lexicon_nodes;  // [slots], of each live hypothesis; null if no memory is planned for a lexicon
 };
 
 // *placed, which must be all zeros, <- the views; `sources` are the batch's.

@@ -2,6 +2,7 @@
 #include "decoding/options.h"
 
 #include "decoding/recording.h"
+#include "decoding/rules.h"
 #include "decoding/shortlist.h"
 
 namespace goldcrest {
@@ -40,6 +41,13 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   // The shortlist applies to searches only; scoring a given target uses the whole vocabulary.
   options->uses_shortlist =
       plans_shortlist(runtime.limits) && !follows_targets && (options->flags & GOLDCREST_SEARCH_ALL_OUTPUTS) == 0;
+  if constexpr (kHasLexicon && kHasRules) {
+    if (has_lexicon(*options)) {
+      options->renormalize = GOLDCREST_YES;
+      // Log-probabilities that rules change are of the whole vocabulary.
+      options->uses_shortlist = options->uses_shortlist && !lists_log_probs(*options);
+    }
+  }
 }
 
 uint32_t most_tokens_by_rules(const goldcrest_search& options, uint32_t n_source) {

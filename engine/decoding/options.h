@@ -21,9 +21,10 @@ struct SearchOptions : goldcrest_search {
   uint32_t list_size;                  // tokens in each row's list of its best
   bool needs_sums;                     // log-probabilities are computed
   bool follows_targets;                // scores given targets instead of searching (goldcrest_score)
-  bool uses_shortlist;                 // each sentence may have outputs of its own
+  bool uses_shortlist;                 // each sentence may have outputs of its own, by a shortlist or lexicon
   bool records_alignments;             // if so, every position runs the layers
   const goldcrest_sampling* sampling;  // null: off; set before the others, and not by set_options
+  const goldcrest_lexicon* lexicon;    // the same
 };
 
 // *options <- the options for n_sentences: of a search, or of scoring their targets if follows_targets.
@@ -41,6 +42,11 @@ inline bool draws_tokens(const SearchOptions& options) {
 }
 inline bool draws_several(const SearchOptions& options) {
   return draws_tokens(options) && options.sampling->n_samples > 1;
+}
+
+// Returns whether texts are restricted to a lexicon. A given target is not.
+inline bool has_lexicon(const SearchOptions& options) {
+  return kHasLexicon && options.lexicon != nullptr && !options.follows_targets;
 }
 
 inline bool renormalizes(const goldcrest_search& options) { return kHasRules && options.renormalize == GOLDCREST_YES; }

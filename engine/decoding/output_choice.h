@@ -20,4 +20,9 @@ inline uint32_t count_outputs(const SearchOptions& options, const SentenceState&
                                                                            : options.model->vocab_size;
 }
 
+// Returns the number of outputs whose sums are in the rows' lists: with a lexicon there is a single sum.
+inline uint32_t count_summed(const SearchOptions& options, const SentenceState& state) {
+  return has_lexicon(options) ? 1 : count_outputs(options, state);
+}
+
 }  // namespace goldcrest

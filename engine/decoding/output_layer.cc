@@ -8,6 +8,7 @@
 
 #include "base/arithmetic.h"
 #include "decoding/basic_stages.h"
+#include "decoding/lexicon.h"
 #include "decoding/output_choice.h"
 #include "decoding/rules.h"
 
@@ -71,7 +72,11 @@ class OutputLayer {
                             kOutputBlock});
       LogitBlock block = {logits, outputs, outputs_, lists, rows.first};
       for (; block.row < rows.first + rows.count; ++block.row, block.values += kOutputBlock) {
-        if (stages_.run(block)) collect(*runtime_.kernels, block);
+        if (!stages_.run(block)) continue;
+        if constexpr (kHasLexicon) {
+          if (has_lexicon(step_.options)) keep_allowed(step_, block);
+        }
+        collect(*runtime_.kernels, block);
       }
     }
   }
@@ -141,8 +146,9 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
   const uint32_t n_rows = step.rows.n_rows;
   const OutputLayer layer(step, outputs);
   const uint64_t macs = linear_macs(n_rows, outputs.panels.n, outputs.panels.k);
-  // A hash needs the blocks in order, so one task computes them all.
-  const Split split = split_work(macs, layer.n_blocks(), hashes_logits(step.options) ? 1 : runtime.threads);
+  // A hash needs the blocks in order, as do a lexicon's sums, so one task computes them all.
+  const bool in_order = hashes_logits(step.options) || (has_lexicon(step.options) && step.options.needs_sums);
+  const Split split = split_work(macs, layer.n_blocks(), in_order ? 1 : runtime.threads);
   const LinearInputs inputs = layer.quantize({0, n_rows});
   if (layer.needs_sum()) {
     run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {

@@ -6,9 +6,8 @@ namespace goldcrest {
 
 [[gnu::cold]] bool MaskBehindPrompt::run(const LogitBlock& block) const {
   const GenerationView& generation = *step_.options.generation;
-  const LiveSentence* sentence = step_.rows.sentences;
-  while (block.row >= sentence->first_row + sentence->n_rows) ++sentence;
-  const Prompt prompt = prompt_of(step_.options, step_.sentences[step_.sentence_of(*sentence)].prefix);
+  const LiveSentence& sentence = sentence_of_row(step_, block.row);
+  const Prompt prompt = prompt_of(step_.options, step_.sentences[step_.sentence_of(sentence)].prefix);
   const uint32_t position = step_.rows.position;
   const auto remove = [&](uint32_t token) {
     if (float* const value = block.of(token)) *value = kNever;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records a search for inspection (limits.inspection, limits.alignment_layers): the log-probability of each token, and
-// the slots that the tokens of a result came from. Builds without GOLDCREST_INSPECTION record nothing.
+// the slots that the tokens of a result came from; and the targets that goldcrest_score gives. Builds without
+// GOLDCREST_INSPECTION have neither.
 #pragma once
 
 #include "base/build_options.h"
@@ -41,5 +42,36 @@ RecordedPath recorded_path(const RecordedPath& recording, size_t first_slot, siz
 // Records a finished hypothesis whose tokens begin at `first_token` of the sentence's: the log-probabilities and slots
 // of its past, and the log-probability of its last token.
 void record_finished(const RecordedPath& path, const Past& past, float last_log_prob, size_t first_token);
+
+// The given targets, which are scored instead of searching (goldcrest_score).
+
+// Planned only if the limits ask for targets.
+struct TargetRefs {
+  BufferRef ids;      // int32 [batch, target tokens]
+  BufferRef lengths;  // uint32 [batch]; 0: no target
+};
+
+TargetRefs plan_targets(Plan& plan);
+
+inline bool takes_targets(const goldcrest_limits& limits) {
+  return kHasInspection && (limits.inspection & GOLDCREST_INSPECT_TARGETS) != 0;
+}
+
+// The target given for a sentence.
+struct Target {
+  int32_t* ids;  // [target tokens]
+  uint32_t* n;   // 0: none
+};
+
+// The pointers are null if the limits do not ask for targets.
+struct TargetBuffers {
+  int32_t* ids;       // [batch, target tokens]
+  uint32_t* lengths;  // [batch]
+  size_t capacity;    // target tokens of each
+
+  Target of(uint32_t sentence) const { return {ids + sentence * capacity, lengths + sentence}; }
+};
+
+void place_targets(const Runtime& runtime, const TargetRefs& refs, TargetBuffers* placed);
 
 }  // namespace goldcrest

@@ -7,15 +7,8 @@ namespace goldcrest {
 namespace {
 
 Past past_of(const OutputStep& step, uint32_t row) {
-  const TargetRows& rows = step.rows;
-  const LiveSentence* sentence = rows.sentences;
-  while (row >= sentence->first_row + sentence->n_rows) ++sentence;
-  return {step.tokens + sentence->first_slot,
-          rows.ancestor != nullptr ? rows.ancestor + sentence->first_past : nullptr,
-          rows.n_slots,
-          rows.beam_size,
-          row - sentence->first_row,
-          rows.position};
+  const LiveSentence& sentence = sentence_of_row(step, row);
+  return past_of(step, sentence, row - sentence.first_row);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ inline bool sums_after_rules(const SearchOptions& options) {
 
 // Returns whether the pass that lists a block's tokens also computes the sums of its logits.
 inline bool sums_logits(const SearchOptions& options) {
-  return options.needs_sums && !sums_after_rules(options) && !lists_log_probs(options);
+  return options.needs_sums && !sums_after_rules(options) && !lists_log_probs(options) && !has_lexicon(options);
 }
 
 // Turns logits into log-probabilities.
@@ -90,11 +90,11 @@ class ForbidNgrams {
   const OutputStep& step_;
 };
 
-// Computes the sums of a block from the values that the stages before it left.
+// Computes the sums of a block from the values that the stages before it left. A lexicon has sums of its own.
 class SumAfterRules {
  public:
   explicit SumAfterRules(const OutputStep& step)
-      : runs_(sums_after_rules(step.options)), kernels_(*step.runtime.kernels) {}
+      : runs_(sums_after_rules(step.options) && !has_lexicon(step.options)), kernels_(*step.runtime.kernels) {}
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }

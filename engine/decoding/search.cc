@@ -56,7 +56,7 @@ int32_t first_choice(const SearchOptions& options, const TopTokens& lists, uint3
 int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position,
                          uint32_t sentence) {
   const SentenceView view = sentence_view(buffers, sentence);
-  const TopTokens lists = top_tokens(buffers.top_tokens, options.list_size, count_outputs(options, *view.state), 0);
+  const TopTokens lists = top_tokens(buffers.top_tokens, options.list_size, count_summed(options, *view.state), 0);
   ForcedToken forced = forced_token(options, view, position);
   if (!forced.exists) return options.strategy->choose(options, position, view, lists);
   if (kHasPrompt && forced.is_first_choice()) forced.token = first_choice(options, lists, view.state->first_row);

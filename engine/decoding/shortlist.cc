@@ -17,15 +17,12 @@ constexpr uint32_t kWordBits = 32;
 
 uint32_t count_words(uint32_t vocab_size) { return (vocab_size + kWordBits - 1) / kWordBits; }
 
-// The set of outputs that are chosen for a sentence.
+// The set of outputs that a shortlist chooses for a sentence: one bit each.
 class CandidateSet {
  public:
-  CandidateSet(const ShortlistView& shortlist, uint32_t* bits, uint32_t vocab_size)
-      : shortlist_(shortlist), bits_(bits), n_words_(count_words(vocab_size)) {
-    memset(bits_, 0, n_words_ * sizeof *bits_);
-  }
+  CandidateSet(const ShortlistView& shortlist, uint32_t* bits) : shortlist_(shortlist), bits_(bits) {}
 
-  void add(uint32_t id) { bits_[id / kWordBits] |= 1u << id % kWordBits; }
+  void add(uint32_t id) { choose_candidate(bits_, id); }
 
   // Adds target ids [first, first + n) of a list in the file.
   void add_all(const void* ids, uint32_t first, uint32_t n) {
@@ -56,18 +53,6 @@ class CandidateSet {
     }
   }
 
-  // Writes the ids to ids [capacity] and returns their number; 0 if there are more than `capacity`.
-  uint32_t list(uint32_t* ids, uint32_t capacity) const {
-    uint32_t n = 0;
-    for (uint32_t word = 0; word < n_words_; ++word) {
-      for (uint32_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
-        if (n == capacity) return 0;
-        ids[n++] = word * kWordBits + static_cast<uint32_t>(__builtin_ctz(bits));
-      }
-    }
-    return n;
-  }
-
  private:
   // Returns the first of `keys` whose id at `column` is not below `id`, or the end of `keys`.
   uint32_t first_not_below(uint32_t column, uint32_t id, Range keys) const {
@@ -84,8 +69,19 @@ class CandidateSet {
 
   const ShortlistView& shortlist_;
   uint32_t* bits_;
-  uint32_t n_words_;
 };
+
+// Writes the ids whose bits are set to ids [capacity] and returns their number; 0 if there are more than `capacity`.
+uint32_t list_chosen(const uint32_t* chosen, uint32_t n_words, uint32_t* ids, uint32_t capacity) {
+  uint32_t n = 0;
+  for (uint32_t word = 0; word < n_words; ++word) {
+    for (uint32_t bits = chosen[word]; bits != 0; bits &= bits - 1) {
+      if (n == capacity) return 0;
+      ids[n++] = word * kWordBits + static_cast<uint32_t>(__builtin_ctz(bits));
+    }
+  }
+  return n;
+}
 
 // Copies the rows `ids` of a projection [n, k] into panels [n padded, k] of the same layout, with zeros as padding.
 // kRows: rows of a panel, which consists of blocks of 64 bytes.
@@ -175,11 +171,26 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
           panels.weight_sum != nullptr ? panels.weight_sum + first : nullptr};
 }
 
+[[gnu::cold]] void clear_candidates(const Runtime& runtime, const ShortlistBuffers& buffers) {
+  memset(buffers.chosen, 0, count_words(runtime.model.vocab_size) * sizeof *buffers.chosen);
+}
+
+[[gnu::cold]] uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence) {
+  const SentencePanels panels = buffers.of(sentence);
+  const uint32_t n =
+      list_chosen(buffers.chosen, count_words(runtime.model.vocab_size), panels.ids, runtime.limits.max_candidates);
+  if (n > 0) copy_outputs(tensors_of(runtime, runtime.model.projection), n, panels);
+  return n;
+}
+
 [[gnu::cold]] OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
                                           const ShortlistIds& ids) {
   ShortlistView shortlist;
-  (void)view_shortlist(runtime.file, &shortlist);  // true: the limits have candidates, so the file has a shortlist
-  CandidateSet chosen(shortlist, buffers.chosen, runtime.model.vocab_size);
+  const bool has_shortlist = view_shortlist(runtime.file, &shortlist);
+  if (kHasLexicon && !has_shortlist)
+    return candidate_outputs(runtime, buffers, sentence, 0);  // the limits' are a lexicon's
+  clear_candidates(runtime, buffers);
+  CandidateSet chosen(shortlist, buffers.chosen);
   chosen.add_all(shortlist.always, 0, shortlist.n_always);
   chosen.add(ids.generation.end_id);
   for (uint32_t i = 0; kHasRules && i < ids.generation.n_more_ends; ++i) chosen.add(ids.generation.more_end_ids[i]);
@@ -187,10 +198,7 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
     chosen.add_list(static_cast<uint32_t>(ids.source[i]));
     chosen.add_ngrams(ids.source + i, ids.n - i);
   }
-  const SentencePanels panels = buffers.of(sentence);
-  const uint32_t n = chosen.list(panels.ids, runtime.limits.max_candidates);
-  if (n > 0) copy_outputs(tensors_of(runtime, runtime.model.projection), n, panels);
-  return candidate_outputs(runtime, buffers, sentence, n);
+  return candidate_outputs(runtime, buffers, sentence, gather_chosen(runtime, buffers, sentence));
 }
 
 OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, uint32_t n) {

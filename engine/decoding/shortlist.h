@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shortlist restricts the outputs of a sentence to its candidates, which the ids of its source choose. Their panels
-// of weights are copied once for each source. Builds without GOLDCREST_SHORTLIST have no shortlists.
+// of weights are copied once for each source; those of a lexicon at each position. Builds without GOLDCREST_SHORTLIST
+// have no shortlists.
 #pragma once
 
 #include "decoding/output_set.h"
@@ -55,6 +56,12 @@ struct ShortlistIds {
 // 32 outputs of the vocabulary.
 OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
                             const ShortlistIds& ids);
+
+// The same with any candidates: clear_candidates, then choose_candidate for each id, then gather_chosen, which returns
+// their number, or 0 if there are more than limits.max_candidates.
+void clear_candidates(const Runtime& runtime, const ShortlistBuffers& buffers);
+inline void choose_candidate(uint32_t* chosen, uint32_t id) { chosen[id / 32] |= 1u << id % 32; }
+uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence);
 
 // Returns the set that was chosen for a sentence, of n > 0 outputs.
 OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, uint32_t n);

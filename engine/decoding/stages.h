@@ -28,10 +28,28 @@ struct OutputStep {
   SentenceState* sentences;           // [batch], written: their hashes
   const TopTokenBuffers& top_tokens;  // written
   const ShortlistBuffers& shortlist;  // read
+  uint32_t* lexicon_nodes;            // [slots], written for this position before the stages
 
   // The batch index of a live sentence.
   uint32_t sentence_of(const LiveSentence& live) const { return live.first_slot / rows.beam_size; }
 };
+
+inline const LiveSentence& sentence_of_row(const OutputStep& step, uint32_t row) {
+  const LiveSentence* sentence = step.rows.sentences;
+  while (row >= sentence->first_row + sentence->n_rows) ++sentence;
+  return *sentence;
+}
+
+// The past of hypothesis b of a sentence.
+inline Past past_of(const OutputStep& step, const LiveSentence& sentence, uint32_t b) {
+  const TargetRows& rows = step.rows;
+  return {step.tokens + sentence.first_slot,
+          rows.ancestor != nullptr ? rows.ancestor + sentence.first_past : nullptr,
+          rows.n_slots,
+          rows.beam_size,
+          b,
+          rows.position};
+}
 
 // A block of values of one row: logits, or the log-probabilities that a stage made of them.
 struct LogitBlock {

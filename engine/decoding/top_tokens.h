@@ -68,6 +68,9 @@ void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t tok
 // Merges a row's list of other outputs into `into`.
 void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row);
 
+// Returns e^x. Not inlined, so that its code is in flash once.
+float exponential(float x);
+
 // Returns M + log(sum over blocks b of block_sum[b] * exp(block_max[b] - M)) with M = max block_max[b], in block order.
 float log_sum_exp(const TopTokens& lists, uint32_t row);
 

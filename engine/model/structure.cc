@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop over the schema's type tables checks the same as the generated Verify functions, in a tenth of their code.
-#include "model/structure.h"
-
 #include "base/build_options.h"
+#include "model/validate.h"
 #include "model_generated.h"
 
 namespace goldcrest {

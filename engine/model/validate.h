@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "goldcrest/check.h"
+#include "goldcrest/decoding.h"
 #include "model/idle_weights.h"
 #include "model/model_view.h"
 
@@ -26,6 +27,15 @@ struct VerifyFunctions {
 // their checksum and their values. Returns GOLDCREST_OK, or ERROR_ARGUMENT, ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION or
 // ERROR_UNSUPPORTED; *detail (may be null) then names the fault.
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail);
+
+// Checks a lexicon for a target vocabulary of this size. Returns GOLDCREST_OK or `bad`; with ERROR_ARGUMENT as `bad`
+// also ERROR_TOKEN_RANGE.
+int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
+                  goldcrest_detail* detail);
+
+// Checks the structure of the metadata's FlatBuffer: every table, vector and string is inside it and aligned. If it
+// returns true, the generated accessors are safe on file[0..metadata_bytes). metadata_bytes >= 16.
+bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes);
 
 // A file whose bytes up to end_bytes, and whose trailer, may be read.
 struct FileSlice {

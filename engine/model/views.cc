@@ -79,6 +79,11 @@ bool is_of_shortlist(const format::SelfTestLine& line) { return line.shortlist()
 constexpr uint32_t max_candidates(const format::Limits&) { return 0; }
 constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
 #endif
+#ifdef GOLDCREST_LEXICON
+uint32_t needs_lexicon(const format::Model& model) { return has_feature(model.features(), kFeatureLexicon) ? 1 : 0; }
+#else
+constexpr uint32_t needs_lexicon(const format::Model&) { return 0; }
+#endif
 #ifdef GOLDCREST_SPEECH
 const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
 #else
@@ -286,7 +291,8 @@ uint32_t count_self_tests(const void* model) {
                   0,
                   max_candidates(limits),
                   max_prefix_tokens(limits),
-                  0};
+                  0,
+                  needs_lexicon(root)};
   if constexpr (kHasPrompt)
     info->prompt_tokens = generation.forced_first_id() < 0 ? view_generation(model).n_prompt : 0;
   info->search.beam_size = generation.beam_size();
@@ -403,5 +409,18 @@ uint32_t count_self_tests(const void* model) {
 bool view_languages(const void*, LanguagesView*) { return false; }
 const char* view_language_code(const void*, uint32_t) { return ""; }
 #endif
+[[gnu::cold]] bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
+#ifdef GOLDCREST_LEXICON
+  const flatbuffers::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
+  if (list == nullptr || list->size() < 2 || list->data()[0] > list->size() - 2) return false;
+  const uint32_t n_nodes = list->data()[0];
+  const uint32_t* const first_edge = list->data() + 1;
+  *view = {first_edge, reinterpret_cast<const goldcrest_lexicon_edge*>(first_edge + n_nodes + 1), n_nodes,
+           (list->size() - n_nodes - 2) / 2};
+  return true;
+#else
+  return false;
+#endif
+}
 
 }  // namespace goldcrest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-inspect shows the content of a .gcst file, its origin and the memory that it needs. It also checks whether
 // this machine computes the same as the converter did.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -68,6 +69,18 @@ void print_shortlist(const goldcrest::ShortlistView& shortlist, uint32_t max_can
   print_text("             a source with more than {} candidates is searched among all ids\n", max_candidates);
 }
 
+void print_lexicon(const goldcrest_lexicon& lexicon) {
+  const uint32_t* const first = lexicon.first_edge;
+  const auto is_word_end = [](const goldcrest_lexicon_edge& edge) {
+    return edge.token == GOLDCREST_LEXICON_END && edge.child == 0;
+  };
+  const bool words = std::any_of(lexicon.edges, lexicon.edges + lexicon.n_edges, is_word_end);
+  print_text("lexicon      {} bytes: {} nodes, {} edges, {} first ids\n",
+             4 * (uint64_t{lexicon.n_nodes} + 2) + 8 * uint64_t{lexicon.n_edges}, lexicon.n_nodes, lexicon.n_edges,
+             first[1]);
+  print_text("             a text is {}\n", words ? "its words one after another" : "one of its entries");
+}
+
 // Runs the file's self-test in an arena of its own; prints the verdict.
 bool self_test(const MappedFile& model, const MemoryMap& map) {
   struct alignas(GOLDCREST_ALIGN) Unit {
@@ -133,6 +146,8 @@ int inspect(const Arguments& arguments) {
   if (!rules.empty()) print_text("rules        {}\n", join_text(rules, ", "));
   goldcrest::ShortlistView shortlist = {};
   if (goldcrest::view_shortlist(model.bytes(), &shortlist)) print_shortlist(shortlist, info.limits.max_candidates);
+  goldcrest_lexicon lexicon = {};
+  if (goldcrest::view_lexicon(model.bytes(), &lexicon)) print_lexicon(lexicon);
   goldcrest_limits limits = arguments.limits;
   if (limits.max_source_bytes == 0) limits.max_source_bytes = info.limits.max_source_bytes;
   const std::span<const uint8_t> bytes(static_cast<const uint8_t*>(model.bytes()), model.size());

@@ -120,8 +120,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most generated tokens (0: the model's)");
   Option* max_candidates = app.add_option(
       "--max-candidates", arguments.limits.max_candidates,
-      "most candidate tokens that a shortlist may leave a line; a line with more is translated among all "
-      "tokens (0: the model's)");
+      "most candidate tokens that a shortlist may leave a line, or a lexicon a position; with more all outputs are "
+      "computed (0: the model's, or enough for --lexicon)");
   Option* no_shortlist = app.add_flag(
       "--no-shortlist", [&arguments] { arguments.limits.max_candidates = GOLDCREST_NO_SHORTLIST; },
       "translate each line among all tokens, even if the model has a shortlist");
@@ -188,6 +188,14 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
           ->excludes(prefix_ids);
   app.add_flag("--prefix-in-lengths", arguments.prefix_in_lengths,
                "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does");
+  Option* lexicon =
+      app.add_option("--lexicon", arguments.lexicon,
+                     "let only the texts of this file come out, one a line, cut into the fewest pieces of "
+                     "the model's vocabulary (with --ids: target ids)");
+  lexicon->excludes(encode)->excludes(decode)->excludes(score);
+  app.add_flag("--lexicon-words", arguments.lexicon_words,
+               "take the lines of --lexicon as words: a text is any of them one after another")
+      ->needs(lexicon);
   Option* stream =
       app.add_flag("--stream", arguments.stream, "print text as soon as no further step can change it, with beams too");
   Option* deadline =

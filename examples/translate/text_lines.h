@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 // Reads lines of untrusted text with bounded memory, and finds what is wrong with them as text or as ids.
@@ -28,9 +30,22 @@ std::string too_many(size_t n, uint32_t most, const char* option);
 // *ids <- a line's decimal ids, separated by spaces, each below vocab_size. Returns an error, or an empty string.
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);
 
-// Makes ids of the text of a prefix. A model file has a tokenizer for sources only, so this cuts the text into pieces
-// that the detokenizer writes.
-// *ids <- the fewest pieces of the target whose text is `text`; of equally few, those with the longest first piece.
-// Bytes that no piece has are byte pieces. Returns an error, or an empty string.
+// Makes ids of target texts: of a prefix, of a lexicon's entries. A model file has a tokenizer for sources only, so
+// this cuts a text into pieces that the detokenizer writes. `model`, a file, must outlive it.
+class TextCutter {
+ public:
+  explicit TextCutter(const void* model);
 
-std::string prefix_ids(const void* model, const std::string& text, std::vector<int32_t>* ids);
+  // *ids <- the fewest pieces of the target whose text is `text`; of equally few, those with the longest first piece.
+  // Bytes that no piece has are byte pieces. If pieces are words: those between spaces. Returns an error, or an empty
+  // string.
+  std::string cut(const std::string& text, std::vector<int32_t>* ids) const;
+
+ private:
+  std::string cut_words(const std::string& text, std::vector<int32_t>* ids) const;
+  static std::string no_pieces(const std::string& text);
+
+  std::unordered_map<std::string_view, int32_t> ids_;
+  size_t longest_ = 0;
+  bool has_pieces_ = false, has_words_ = false, adds_space_ = false;
+};

@@ -51,11 +51,12 @@ bool Translator::start() {
   }
   limits.n_best = options_.n_best;
   if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
+  if (!options_.lexicon.empty()) limits.lexicon = 1;
   problem = missing_text();
   if (problem.empty()) problem = goldcrest::converter::limits_problem(info_, limits);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
   limits.threads = pool_.threads();
-  if (!ask_inspection() || !read_prefix()) return false;
+  if (!ask_inspection() || !read_prefix() || !read_lexicon()) return false;
   const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
   splits_ = splits_sentences();
@@ -185,6 +186,8 @@ bool Translator::set_search() {
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
   int status = goldcrest_set_search(engine_, &search);
   if (status >= 0 && options_.samples) status = goldcrest_set_sampling(engine_, &options_.sampling);
+  const goldcrest_lexicon lexicon = lexicon_.view();
+  if (status >= 0 && !options_.lexicon.empty()) status = goldcrest_set_lexicon(engine_, &lexicon);
   return status < 0 ? fail(status) : true;
 }
 

@@ -17,6 +17,7 @@
 #include "../support/thread_pool.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
+#include "spec/lexicon.h"
 
 struct TranslatorOptions {
   std::string model, kernels;                    // kernels: empty for the best
@@ -37,6 +38,8 @@ struct TranslatorOptions {
   std::string prefix, prefix_ids;  // with which every result begins
   std::string prefix_file;         // of ids, line by line; at most one of the three is not empty
   bool prefix_in_lengths = false;
+  std::string lexicon;  // a file of the only texts that may come out; empty: the model's own, or none
+  bool lexicon_words = false;
   bool stream = false;   // print text as soon as it is certain
   bool samples = false;  // draw tokens instead of searching
   goldcrest_sampling sampling = {0, 1, 50, 1, 0, 1, 0};
@@ -96,6 +99,7 @@ class Translator {
 
   std::string missing_text() const;
   bool read_prefix();
+  bool read_lexicon();
   int set_streams(const std::vector<Sentence*>& batch);
   int set_prefixes(const std::vector<Sentence*>& batch);
   std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
@@ -152,4 +156,5 @@ class Translator {
   bool has_code_ = false;            // each source begins with the code of a target language
   bool has_warned_of_end_ = false;
   std::vector<int32_t> prefix_;
+  goldcrest::converter::LexiconSpec lexicon_;
 };

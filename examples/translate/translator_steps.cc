@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search of goldcrest-translate step by step: prefixes, text as it becomes certain, deadlines, interrupts.
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cinttypes>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <utility>
 
 #include "goldcrest/decoding.h"
 #include "text_lines.h"
@@ -31,7 +35,7 @@ bool Translator::is_interrupted() { return interrupted != 0; }
 bool Translator::read_prefix() {
   const TranslatorOptions& o = options_;
   std::string problem;
-  if (!o.prefix.empty()) problem = prefix_ids(model_.bytes(), o.prefix, &prefix_);
+  if (!o.prefix.empty()) problem = TextCutter(model_.bytes()).cut(o.prefix, &prefix_);
   if (!o.prefix_ids.empty()) problem = parse_ids(o.prefix_ids, info_.target_vocab_size, &prefix_);
   if (!problem.empty()) return refuse(options_.model + ": prefix: " + problem);
   const uint32_t most = o.limits.max_target_tokens != 0 ? o.limits.max_target_tokens : info_.limits.max_target_tokens;
@@ -43,6 +47,35 @@ bool Translator::read_prefix() {
   if (info_.prompt_tokens + prefix_.size() >= most)
     return refuse(options_.model +
                   ": prefix: " + too_many(prefix_.size(), most - 1 - info_.prompt_tokens, "--max-target"));
+  return true;
+}
+
+// Cuts the lines of the lexicon. Returns false after an error message.
+bool Translator::read_lexicon() {
+  const std::string& path = options_.lexicon;
+  if (path.empty()) return true;
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  if (!file) return refuse(path + ": cannot be read: " + std::strerror(errno));
+  const TextCutter cutter(model_.bytes());
+  std::vector<std::vector<int32_t>> entries;
+  std::string line;
+  for (size_t number = 1; read_line(file.get(), &line); ++number) {
+    if (is_blank(line)) continue;
+    std::vector<int32_t>& entry = entries.emplace_back();
+    std::string problem = options_.ids ? parse_ids(line, info_.target_vocab_size, &entry) : text_problem(line);
+    if (problem.empty() && !options_.ids) problem = cutter.cut(line, &entry);
+    if (!problem.empty()) return refuse(path + ": line " + std::to_string(number) + ": " + problem);
+  }
+  if (std::ferror(file.get()) != 0) return refuse(path + ": cannot be read: " + std::strerror(errno));
+  if (entries.empty()) return refuse(path + ": no entries; expected one text a line");
+  lexicon_ = goldcrest::converter::make_lexicon(std::move(entries), options_.lexicon_words);
+  goldcrest_limits& limits = options_.limits;
+  const uint32_t beams = limits.beam_size != 0 ? limits.beam_size : info_.limits.beam_size;
+  constexpr uint64_t kMostEnds = 16, kMostGathered = 2048;
+  if (limits.max_candidates == 0) {
+    const uint64_t most = goldcrest::converter::most_allowed(lexicon_, beams, kMostEnds);
+    limits.max_candidates = static_cast<uint32_t>(std::min({most, kMostGathered, uint64_t{info_.target_vocab_size}}));
+  }
   return true;
 }
 

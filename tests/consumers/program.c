@@ -17,7 +17,7 @@ _Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == 25 && MODEL_G2P_MAX_TARGET_TOKENS 
                "the limits of the build file");
 _Static_assert(sizeof model_g2p == MODEL_G2P_BYTES, "the array has its size");
 /* The interface has no field of an enumeration's type, so the library may be built with another -fshort-enums. */
-_Static_assert(sizeof(goldcrest_limits) == 13 * sizeof(uint32_t), "fields of fixed size");
+_Static_assert(sizeof(goldcrest_limits) == 14 * sizeof(uint32_t), "fields of fixed size");
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
 

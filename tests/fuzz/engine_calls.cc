@@ -11,11 +11,9 @@
 #include "base/build_options.h"
 #include "fuzz/engine_sounds.h"
 #include "goldcrest/check.h"
-#include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
-#include "support/guarded_buffer.h"
 
 namespace goldcrest::test {
 namespace {
@@ -107,7 +105,6 @@ class Calls {
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
   }
 
-  // Checks the file's checksums in slices.
   void check_slices() {
     const size_t slice_bytes = model_.size() / (1 + model_.size() / GOLDCREST_ALIGN % 16) + 1;
     goldcrest_check check = {};
@@ -213,7 +210,6 @@ class Calls {
     }
   }
 
-  // Ids that are mostly in range.
   std::vector<int32_t> ids(uint32_t vocab_size) {
     std::vector<int32_t> ids(script_.below(9));
     for (int32_t& id : ids) id = static_cast<int32_t>(script_.one_in(32) ? script_.word() : script_.below(vocab_size));
@@ -355,6 +351,7 @@ class Calls {
     constexpr int kRules = kHasRules ? kArgument : kUnsupported;
     allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search), {kArgument, kState, kRules},
           "set_search: errors");
+    if (memory_.limits.lexicon != 0) lexicon_.change(script_, engine_);
   }
 
   void set_languages() {
@@ -379,6 +376,7 @@ class Calls {
   int64_t n_visited_ = 0;
   Languages languages_;
   Sounds sounds_;
+  ChangingLexicon lexicon_;
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };

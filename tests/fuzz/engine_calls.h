@@ -6,7 +6,9 @@
 #include <span>
 
 #include "fuzz/script.h"
+#include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
+#include "support/guarded_buffer.h"
 
 namespace goldcrest::test {
 
@@ -19,6 +21,19 @@ bool call_engine(std::span<const uint8_t> model, Script& script);
 // Passes null pointers, and numbers outside of their enumeration. hears: the model takes sound, so it refuses all ids
 // and texts.
 void misuse_engine(goldcrest_engine* engine, bool hears);
+
+// A lexicon in the program's memory, which changes at any time, also while searches use it.
+class ChangingLexicon {
+ public:
+  // Writes parts of its arrays; half of the times it lets the engine take it.
+  void change(Script& script, goldcrest_engine* engine);
+
+ private:
+  static constexpr uint32_t kNodes = 4, kEdges = 8;
+  // Pages that are not mapped follow them.
+  GuardedBuffer<uint32_t> first_edge_{kNodes + 1};
+  GuardedBuffer<goldcrest_lexicon_edge> edges_{kEdges};
+};
 
 // Tries configurations that goldcrest_init refuses, made from a good one, and calls without an engine. Overwrites the
 // engine's memory.

@@ -11,7 +11,6 @@
 #include "base/crc32c.h"
 #include "fuzz/damaged_flash.h"
 #include "fuzz/engine_calls.h"
-#include "fuzz/script.h"
 #include "goldcrest/check.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
@@ -150,7 +149,8 @@ void misuse_limits(const goldcrest_config& good) {
                    GOLDCREST_ALL_LAYERS,
                    0,
                    kHasPrompt ? info.max_target_positions - 1 : 0,
-                   kMaxSampled};
+                   kMaxSampled,
+                   1};
   config.arena_bytes = config.scratch_bytes = 0;
   config.detail = nullptr;
   const int planned =
@@ -251,6 +251,29 @@ void misuse_init(const goldcrest_config& good) {
   misuse_limits(good);
   if (good.model_bytes < 1u << 16) damage_flash(good);  // a large file takes too long
   misuse_backend(good);
+}
+
+void ChangingLexicon::change(Script& script, goldcrest_engine* engine) {
+  // Good arrays: two edges at each node, and any tokens; sometimes with one word of any value.
+  for (uint32_t i = 0; i <= kNodes; ++i) first_edge_[i] = 2 * i;
+  for (uint32_t i = 0; i < kEdges; i += 2) {
+    const uint32_t token = script.below(6), node = i / 2;
+    edges_[i] = node + 1 < kNodes ? goldcrest_lexicon_edge{token, node + 1}
+                                  : goldcrest_lexicon_edge{GOLDCREST_LEXICON_END, GOLDCREST_LEXICON_STOP};
+    edges_[i + 1] = {GOLDCREST_LEXICON_END, script.one_in(2) ? 0 : GOLDCREST_LEXICON_STOP};
+  }
+  first_edge_[kNodes] = kEdges - 1;
+  edges_[kEdges - 2] = edges_[kEdges - 1];
+  if (script.one_in(4)) first_edge_[script.below(kNodes + 1)] = script.word();
+  if (script.one_in(4)) edges_[script.below(kEdges)].token = script.word();
+  if (script.one_in(4)) edges_[script.below(kEdges)].child = script.word();
+  const goldcrest_lexicon lexicon = {first_edge_.get(), edges_.get(),
+                                     script.one_in(16) ? script.below(kNodes + 1) : kNodes,
+                                     script.one_in(16) ? script.below(kEdges + 1) : kEdges - 1};
+  if (script.one_in(2)) return;
+  const int status = goldcrest_set_lexicon(engine, script.one_in(8) ? nullptr : &lexicon);
+  require(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT || status == GOLDCREST_ERROR_STATE,
+          "set_lexicon: errors");
 }
 
 }  // namespace goldcrest::test

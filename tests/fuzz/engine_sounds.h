@@ -33,6 +33,7 @@ inline goldcrest_limits choose_limits(Script& script) {
   limits.alignment_layers = limit(script, 1);
   limits.max_candidates = limit(script, 8);
   limits.max_sampled = limit(script, 6);
+  limits.lexicon = limits.encoder_rows % 2;
   if (limits.max_target_tokens <= 4 && limits.max_target_tokens > 1)
     limits.max_prefix_tokens = limits.max_target_tokens - 1;
   return limits;

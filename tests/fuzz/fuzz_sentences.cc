@@ -3,7 +3,7 @@
 #include "fuzz/script.h"
 #include "goldcrest/goldcrest.hpp"
 #include "text/characters.h"
-#include "unit/text/counted_characters.h"
+#include "unit/text/counted.h"
 #include "unit/text/parts.h"
 
 namespace goldcrest::test {

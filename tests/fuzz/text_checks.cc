@@ -12,7 +12,7 @@
 #include "text/double_array.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
-#include "unit/text/counted_trie.h"
+#include "unit/text/counted.h"
 
 namespace goldcrest::test {
 namespace {

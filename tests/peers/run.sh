@@ -16,6 +16,7 @@ case $script in
     modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
     wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   equality) few=(--models 4) ;;
+  lexicons) wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   families | t5 | tokenizer_json)
     modules+=", sentencepiece, safetensors" packages+=(sentencepiece==0.2.1 protobuf)
     few=(--seeds 1 --lines 15) ;;

@@ -103,7 +103,7 @@ TEST(Choices, ALimitThatTheModelLacksIsNamedByItsOption) {
            Case{"--max-source", "65", "; expected 1 to 64, the model's source positions"},
            Case{"--max-target", "5000", "; expected 1 to 64, the model's target positions"},
            Case{"--max-source-bytes", "50000000", "; expected 1 to 16777216, the format's bound"},
-           Case{"--max-candidates", "9", ", but the model has no shortlist; leave it out"},
+           Case{"--max-candidates", "9", ", but the model has neither a shortlist nor a lexicon; leave it out"},
        }) {
     const std::string problem = option + " is " + value + expected;
     refuse(translate_program(), {model(), option, value}, problem);

@@ -329,7 +329,7 @@ TEST(Shortlist, Refusals) {
   refuse({"-q", input, "--max-candidates", "42"}, 1,
          input + ": --max-candidates is 42; expected 1 to 41, the target's vocabulary");
   refuse({"-q", input, "--max-candidates", "5", "--shortlist", "none"}, 1,
-         input + ": --max-candidates is 5, but the model has no shortlist; leave it out");
+         input + ": --max-candidates is 5, but the model has neither a shortlist nor a lexicon; leave it out");
   folder.write("lex.txt", "a b\n");
   refuse({"-q", input, "--shortlist", folder / "lex.txt"}, 1,
          (folder / "lex.txt").string() + ":1: has 2 words, expected three: target, source, probability");

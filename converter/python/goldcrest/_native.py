@@ -39,6 +39,8 @@ LIMIT_NAMES = (
     "alignment_layers",
     "max_candidates",
     "max_prefix_tokens",
+    "max_sampled",
+    "lexicon",
 )
 SHORT_NAMES = {"max_source": "max_source_tokens", "max_target": "max_target_tokens"}
 Path = Union[str, "os.PathLike[str]"]

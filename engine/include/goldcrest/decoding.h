@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Prefixes: the ids with which a result begins. Agreement: the tokens of a result that are certain while the search
- * goes on. Sampling: tokens drawn at random. Builds without the CMake option GOLDCREST_PREFIX return ERROR_UNSUPPORTED
- * for a prefix, those without GOLDCREST_SAMPLING for sampling.
+ * goes on. Sampling: tokens drawn at random. Lexicons: the only texts that may come out. Builds without the CMake
+ * option GOLDCREST_PREFIX return ERROR_UNSUPPORTED for a prefix, those without GOLDCREST_SAMPLING for sampling, those
+ * without GOLDCREST_LEXICON for a lexicon.
  */
 #ifndef GOLDCREST_DECODING_H_
 #define GOLDCREST_DECODING_H_
@@ -70,6 +71,43 @@ GOLDCREST_MUST_CHECK int goldcrest_set_sampling(goldcrest_engine *engine, const 
  * Errors: ERROR_ARGUMENT (engine null; no such sentence), ERROR_STATE (no source was given, or the steps have begun),
  * ERROR_UNSUPPORTED (limits.max_sampled is 0). */
 GOLDCREST_MUST_CHECK int goldcrest_set_stream(goldcrest_engine *engine, uint32_t sentence, uint32_t stream);
+
+#define GOLDCREST_LEXICON_END 0xffffffffu  /* the token of an edge: an entry ends here */
+#define GOLDCREST_LEXICON_STOP 0xffffffffu /* the node behind an end: no further entry follows */
+
+typedef struct goldcrest_lexicon_edge {
+  uint32_t token; /* an id of the target, or GOLDCREST_LEXICON_END */
+  uint32_t child; /* the node behind it, above its own node; behind an end: GOLDCREST_LEXICON_STOP or 0 */
+} goldcrest_lexicon_edge;
+
+/* A tree of the token ids of entries. A text begins at node 0 and goes on along an edge with each token. It may end,
+ * with any id that ends a text, where its node has an edge GOLDCREST_LEXICON_END. If node 0 is behind that edge,
+ * another entry may follow there: entries are words. If a token leads on both inside an entry and from node 0, the
+ * entry goes on. */
+typedef struct goldcrest_lexicon {
+  const uint32_t *first_edge; /* [n_nodes + 1], from 0 to n_edges: the edges of node i end where those of i + 1 begin */
+  const goldcrest_lexicon_edge *edges; /* [n_edges]; at least one at each node; ascending by token within a node */
+  uint32_t n_nodes, n_edges;           /* at most 2^26 */
+} goldcrest_lexicon;
+
+/* Checks that a lexicon keeps the rules above for a target vocabulary of this size. Then an end is reached from each
+ * node. Work: a few loads for each edge. Returns OK. Errors: ERROR_ARGUMENT (a null pointer, a size, edges that do not
+ * ascend, an id outside the vocabulary, a child that is not above its node; detail.index: the node), ERROR_UNSUPPORTED
+ * (this build lacks GOLDCREST_LEXICON). detail may be null. */
+GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(const goldcrest_lexicon *lexicon, uint32_t vocab_size,
+                                                 goldcrest_detail *detail);
+
+/* Restricts the results of the following sources to a lexicon, which it checks. null: the file's own, or none. n_nodes 0:
+ * none, even if the file has a lexicon. The engine copies the struct and reads its arrays during the searches, so
+ * keep them. If they change meanwhile, results are undefined, but the engine reads no byte outside them.
+ * The soft-max runs over the allowed ids. If the hypotheses of a source have at most limits.max_candidates of them
+ * together, only these outputs are computed; otherwise all, with the same results. (With a repetition penalty, beams
+ * compute all.) A logits hash covers what was computed. Rules and suppressed ids apply; a text for which they leave
+ * nothing ends. A shortlist does not apply. The file's prompt and forced first id stand before the entry, a caller's
+ * prefix begins it. A text that reaches its greatest length is cut. goldcrest_score and goldcrest_self_test ignore the
+ * lexicon. Not while a search is under way. Errors: those of goldcrest_check_lexicon; ERROR_ARGUMENT (engine null),
+ * ERROR_STATE (a search is under way), ERROR_UNSUPPORTED (limits.lexicon is 0). An error changes nothing. */
+GOLDCREST_MUST_CHECK int goldcrest_set_lexicon(goldcrest_engine *engine, const goldcrest_lexicon *lexicon);
 
 #ifdef __cplusplus
 }

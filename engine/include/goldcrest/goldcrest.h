@@ -19,7 +19,7 @@
  *   one or more sources goldcrest_begin / goldcrest_begin_text, then goldcrest_add / goldcrest_add_text for a batch
  *   work                goldcrest_step until GOLDCREST_DONE, or goldcrest_run
  *   results             goldcrest_get_result, goldcrest_detokenize; or all steps in one: goldcrest_translate
- *   prefixes, sampling   goldcrest/decoding.h; token scores, alignments: goldcrest/inspection.h
+ *   prefixes, lexicons, sampling: goldcrest/decoding.h; token scores, alignments: goldcrest/inspection.h
  *
  * The engine uses no heap and no global state, and prints nothing. Use an engine from one thread at a time (it can
  * spread its work over your threads, see goldcrest_parallel_for). Any number of engines can share one model. They read
@@ -93,17 +93,17 @@ typedef struct goldcrest_limits {
   uint32_t threads;           /* tasks that work is split into, 1..64; 0: 1. Needs goldcrest_config.parallel_for */
   uint32_t inspection;        /* GOLDCREST_INSPECT_*; 0: nothing. Builds without GOLDCREST_INSPECTION: always 0 */
   uint32_t alignment_layers;  /* bit i: decoder layer i, for goldcrest_get_alignment; GOLDCREST_ALL_LAYERS; 0: none */
-  uint32_t max_candidates;    /* of a shortlist; a source with more candidates is searched among all ids. 0: the file's
-                               * number; GOLDCREST_NO_SHORTLIST: always all ids, and no memory for a shortlist */
+  uint32_t max_candidates;    /* of a shortlist or lexicon; with more of them all outputs are computed. 0: the file's
+                               * number; GOLDCREST_NO_SHORTLIST: always all outputs, and no memory for candidates */
   uint32_t max_prefix_tokens; /* of goldcrest_set_prefix, below max_target_tokens; 0: the file's number, usually 0 */
   uint32_t max_sampled;       /* the largest top_k of goldcrest_set_sampling, 1..256; 0: no memory for sampling */
+  uint32_t lexicon;           /* not 0: memory for goldcrest_set_lexicon; 0: only if the file has a lexicon */
 } goldcrest_limits;
 
 #define GOLDCREST_INSPECT_TOKEN_SCORES 1u /* goldcrest_result.token_log_probs; implies GOLDCREST_SEARCH_SCORES */
 #define GOLDCREST_INSPECT_TARGETS 2u      /* goldcrest_score */
 #define GOLDCREST_ALL_LAYERS 0xffffffffu  /* if there are more than 32: the first 32 */
 #define GOLDCREST_NO_SHORTLIST 0xffffffffu
-
 /* A rule of a search: the file's own, or the caller's choice. */
 typedef enum goldcrest_choice { GOLDCREST_AS_FILE = 0, GOLDCREST_NO = 1, GOLDCREST_YES = 2 } goldcrest_choice;
 
@@ -146,7 +146,7 @@ typedef struct goldcrest_search {
 /* Greedy: also compute log-probabilities (beams always do), after any repetition penalty and biases. */
 #define GOLDCREST_SEARCH_SCORES 1u
 #define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
-#define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* search all ids of the target even if the file has a shortlist */
+#define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* compute all outputs, whatever a shortlist or lexicon leaves */
 
 /* The contents of a file. Strings point into the file and are never null. */
 typedef struct goldcrest_info {
@@ -191,7 +191,7 @@ typedef enum goldcrest_factor {
   GOLDCREST_FACTOR_ENCODER_ROWS,
   GOLDCREST_FACTOR_BEAM_USED,  /* 1 when beam_size > 1, else 0 */
   GOLDCREST_FACTOR_THREADS,    /* each task has a buffer of its own: multiplies the rounded bytes */
-  GOLDCREST_FACTOR_CANDIDATES, /* rounded up to a multiple of 16; only for buffers of a shortlist */
+  GOLDCREST_FACTOR_CANDIDATES, /* rounded up to a multiple of 16; only for a shortlist or lexicon */
   GOLDCREST_FACTOR_PREFIX_TOKENS,
   GOLDCREST_FACTOR_SAMPLED /* limits.max_sampled */
 } goldcrest_factor;
@@ -357,7 +357,7 @@ typedef struct goldcrest_result {
   uint64_t logits_hash;         /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
   const float *token_log_probs; /* [n_tokens]; their sum in this order is log_prob; a forced token has 0. As long in the
                                  * arena as `tokens`. Null without GOLDCREST_INSPECT_TOKEN_SCORES */
-  uint32_t n_outputs;           /* ids that could be chosen: the source's candidates, or the target's vocabulary */
+  uint32_t n_outputs;           /* ids that could be chosen: a shortlist's candidates, or the target's vocabulary */
   uint32_t n_prefix;            /* the first of `tokens` that no search chose: the file's prompt, the caller's prefix */
 } goldcrest_result;
 

@@ -111,6 +111,7 @@ class Engine {
   Status set_stream(uint32_t sentence, uint32_t stream) {
     return Status(goldcrest_set_stream(engine_, sentence, stream));
   }
+  Status set_lexicon(const goldcrest_lexicon* lexicon) { return Status(goldcrest_set_lexicon(engine_, lexicon)); }
   Status set_languages(const char* source, const char* target) {
     return Status(goldcrest_set_languages(engine_, source, target));
   }

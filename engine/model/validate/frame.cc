@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "base/build_options.h"
-#include "model/structure.h"
 #include "model/validate/trailer.h"
 #include "model/validate/validator.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the shortlist and the other fields of its feature bit (FORMAT.md, section 12). With a file that passes,
-// choosing candidates reads only the arrays and sets no bit beyond the vocabulary.
+// Checks the shortlist and the lexicon, and the other fields of their feature bits (FORMAT.md, sections 12 and 18).
+// With a file that passes, choosing candidates reads only the arrays and sets no bit beyond the vocabulary.
 #include "model/model_view.h"
 #include "model/validate/validator.h"
 
@@ -9,11 +9,13 @@ namespace goldcrest {
 int Validator::check_shortlist() {
   const format::Shortlist* table = model_->shortlist();
   const uint32_t most = model_->limits()->max_candidates();
+  const bool has_lexicon = kHasLexicon && has_feature(model_->features(), kFeatureLexicon);
   if (!has_feature(model_->features(), kFeatureShortlist)) {
-    GOLDCREST_REQUIRE_INTACT(table == nullptr && most == 0, "metadata: feature bits", -1);
+    GOLDCREST_REQUIRE_INTACT(table == nullptr && (most == 0 || has_lexicon), "metadata: feature bits", -1);
   }
-  GOLDCREST_REQUIRE_INTACT(table != nullptr ? most >= 1 && most <= target_vocab_size_ : most == 0,
-                           "limits.max_candidates", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table != nullptr ? most >= 1 && most <= target_vocab_size_ : most <= (has_lexicon ? target_vocab_size_ : 0),
+      "limits.max_candidates", -1);
   for (uint32_t i = 0; table == nullptr && model_->self_test() != nullptr && i < model_->self_test()->size(); ++i) {
     GOLDCREST_REQUIRE_INTACT(!model_->self_test()->Get(i)->shortlist(), "self_test.shortlist", static_cast<int32_t>(i));
   }
@@ -81,5 +83,40 @@ int Validator::check_ngrams(const format::Shortlist& table) {
   }
   return GOLDCREST_OK;
 }
+
+#ifdef GOLDCREST_LEXICON
+// A file has the lexicon if it has the feature bit.
+int Validator::check_lexicon_of_file() {
+  goldcrest_lexicon lexicon;
+  const bool has_lexicon = view_lexicon(file_, &lexicon);
+  GOLDCREST_REQUIRE_INTACT(has_lexicon == has_feature(model_->features(), kFeatureLexicon), "metadata: feature bits",
+                           -1);
+  if (!has_lexicon) return GOLDCREST_OK;
+  GOLDCREST_REQUIRE_INTACT(uint64_t{lexicon.n_nodes} + 2 + 2 * uint64_t{lexicon.n_edges} == model_->lexicon()->size(),
+                           "lexicon", -1);
+  return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, detail);
+}
+
+// Each node has an edge, and an edge without an end leads to a higher node, so an end is reached from each node.
+[[gnu::cold]] int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
+                                goldcrest_detail* detail) {
+  bool is_good = lexicon.first_edge != nullptr && lexicon.edges != nullptr && lexicon.n_nodes - 1 < kMaxLexicon &&
+                 lexicon.n_edges <= kMaxLexicon;
+  uint32_t edge = 0, node = 0;
+  for (; is_good && node < lexicon.n_nodes; ++node) {
+    const uint32_t end = lexicon.first_edge[node + 1];
+    is_good = lexicon.first_edge[node] == edge && edge < end && end <= lexicon.n_edges;
+    for (uint32_t least = 0; is_good && edge < end; ++edge) {
+      const auto [token, child] = lexicon.edges[edge];
+      is_good = token == GOLDCREST_LEXICON_END
+                    ? edge + 1 == end && (child == 0 || child == GOLDCREST_LEXICON_STOP)
+                    : token >= least && token < vocab_size && child > node && child < lexicon.n_nodes;
+      least = token + 1;
+    }
+  }
+  if (is_good && edge == lexicon.n_edges) return GOLDCREST_OK;
+  return fail(detail, bad, "lexicon: a node", static_cast<int32_t>(node) - 1);
+}
+#endif
 
 }  // namespace goldcrest

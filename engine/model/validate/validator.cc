@@ -27,6 +27,7 @@ int Validator::run() {
   GOLDCREST_TRY(check_tokenizer());
   GOLDCREST_TRY(check_detokenizer());
   if constexpr (kHasShortlist) GOLDCREST_TRY(check_shortlist());
+  if constexpr (kHasLexicon) GOLDCREST_TRY(check_lexicon_of_file());
   GOLDCREST_TRY(check_self_tests());
   if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages());
   if constexpr (kHasPrompt) return check_prompt();

@@ -111,6 +111,7 @@ class Validator {
   template <typename Id>
   [[gnu::cold]] bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
   [[gnu::cold]] int check_ngrams(const format::Shortlist& table);
+  [[gnu::cold]] int check_lexicon_of_file();
 
   // Only files with Feature.Subword have this kind, which the schemas of builds without it lack.
   static constexpr bool is_subword(format::TokenizerKind kind) {

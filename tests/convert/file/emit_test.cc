@@ -27,7 +27,7 @@ goldcrest_memory memory() {
   memory.arena_bytes = 640;
   memory.main_bytes = 512;
   memory.scratch_bytes = uint64_t{1} << 33;
-  memory.limits = {25, 200, 33, 4, 5, 3, 2, 1, 0, 0, 0, 6, 0};
+  memory.limits = {25, 200, 33, 4, 5, 3, 2, 1, 0, 0, 0, 6, 0, 0};
   return memory;
 }
 
@@ -88,7 +88,7 @@ TEST(EmitC, TheHeaderHasEveryNumber) {
             "{MODEL_G2P_MAX_SOURCE_TOKENS, MODEL_G2P_MAX_SOURCE_BYTES, MODEL_G2P_MAX_TARGET_TOKENS, "
             "MODEL_G2P_BEAM_SIZE, MODEL_G2P_BATCH, MODEL_G2P_N_BEST, MODEL_G2P_ENCODER_ROWS, MODEL_G2P_THREADS, "
             "MODEL_G2P_INSPECTION, MODEL_G2P_ALIGNMENT_LAYERS, MODEL_G2P_MAX_CANDIDATES, "
-            "MODEL_G2P_MAX_PREFIX_TOKENS, MODEL_G2P_MAX_SAMPLED}");
+            "MODEL_G2P_MAX_PREFIX_TOKENS, MODEL_G2P_MAX_SAMPLED, MODEL_G2P_LEXICON}");
   EXPECT_NE(header.find("extern const unsigned char model_g2p[MODEL_G2P_BYTES];"), std::string::npos);
 }
 

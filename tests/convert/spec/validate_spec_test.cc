@@ -194,7 +194,7 @@ TEST(ValidateShortlist, TheLimitOfCandidates) {
   limits.max_candidates = 20;
   EXPECT_EQ(resolve_limits(listed_spec(), limits).max_candidates, 20u);
   test::expect_error([&] { resolve_limits(test::random_spec(1), limits); },
-                     {"--max-candidates is 20, but the model has no shortlist; leave it out"});
+                     {"--max-candidates is 20, but the model has neither a shortlist nor a lexicon; leave it out"});
   limits.max_candidates = 38;
   test::expect_error([&] { resolve_limits(listed_spec(), limits); },
                      {"--max-candidates is 38; expected 1 to 37, the target's vocabulary"});

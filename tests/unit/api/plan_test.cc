@@ -16,7 +16,6 @@ namespace {
 
 using converter::FileImage;
 using test::EngineSetup;
-using test::GuardedBuffer;
 using test::Rng;
 using test::TestEngine;
 
@@ -151,7 +150,8 @@ goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
   limits.threads = rng.below(6);
   limits.inspection = rng.below(4);
   limits.alignment_layers = rng.below(2) == 0 ? 0 : rng.below(1u << info.decoder_layers);
-  if (info.limits.max_candidates != 0) limits.max_candidates = rng.below(3) == 0 ? 0 : rng.between(1, 400);
+  limits.lexicon = rng.below(2);
+  limits.max_candidates = rng.below(3) == 0 ? 0 : rng.between(1, 400);
   if (info.has_tokenizer && rng.below(2) == 1) limits.max_source_bytes = rng.between(1, 3000);
   if (rng.below(2) == 1) limits.max_prefix_tokens = rng.below(std::max(1u, limits.max_target_tokens));
   limits.max_sampled = rng.below(3) == 0 ? rng.between(1, 256) : 0;
@@ -181,7 +181,7 @@ void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memo
   goldcrest_engine* engine = nullptr;
   goldcrest_config config = config_for(file, memory.limits);
   config.detail = &detail;
-  GuardedBuffer<uint8_t> arena(memory.arena_bytes), scratch(memory.scratch_bytes);
+  test::GuardedBuffer<uint8_t> arena(memory.arena_bytes), scratch(memory.scratch_bytes);
   config.arena = arena.get();
   config.arena_bytes = memory.arena_bytes - 1;
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
@@ -370,7 +370,8 @@ TEST(Init, MisalignedOrMissingMemoryIsRefused) {
   goldcrest_memory memory;
   ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr),
             GOLDCREST_OK);
-  GuardedBuffer<uint8_t> arena(memory.arena_bytes + 64), scratch(memory.scratch_bytes + 64), copy(file.size() + 64);
+  test::GuardedBuffer<uint8_t> arena(memory.arena_bytes + 64), scratch(memory.scratch_bytes + 64),
+      copy(file.size() + 64);
   std::copy(file.span().begin(), file.span().end(), copy.begin() + 8);
   goldcrest_engine* engine = nullptr;
   goldcrest_config config = config_for(file, {});

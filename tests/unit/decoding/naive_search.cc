@@ -106,8 +106,14 @@ std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& opt
   for (const uint32_t id : options.suppressed_ids) values[id] = kNever;
   for (const uint32_t id : end_ids(options))
     if (n < options.search.min_target_tokens) values[id] = kNever;
+  if (options.allowed) {
+    std::vector<double> allowed(values.size(), kNever);
+    for (const uint32_t id : options.allowed(prefix)) allowed[id] = values[id];
+    values = allowed;
+  }
+  if (std::ranges::count(values, kNever) == static_cast<ptrdiff_t>(values.size())) return values;
   const bool changed = options.rules.repetition_penalty != 1 || !options.rules.biases.empty();
-  if (options.rules.renormalize || (is_greedy && changed))
+  if (options.allowed || options.rules.renormalize || (is_greedy && changed))
     subtract(log_sum_exp(values), values);
   else if (is_greedy)
     subtract(sum, values);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -43,6 +44,8 @@ struct NaiveOptions {
   converter::RulesSpec rules = {};
   uint32_t start_id = 0;                  // rules count it among the tokens of a text
   std::vector<uint32_t> candidates = {};  // the only ids that can be chosen; none: all ids
+  // The ids that may follow a prefix; null: all. Rules come first.
+  std::function<std::vector<uint32_t>(const std::vector<int32_t>&)> allowed = nullptr;
 };
 
 struct NaiveHypothesis {

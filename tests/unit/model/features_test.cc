@@ -348,6 +348,64 @@ TEST(HostileLanguages, EveryTruncationAndEveryFlippedBitIsRefused) {
 
 TEST(HostileLanguages, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
   test::expect_flips_refused_or_run(smallest_languages_file());
+// Files with a lexicon: two nodes, {1: node 1, 3: node 1} and {2: node 2, end}, then {end}.
+const std::vector<uint32_t> kLexicon = {3, 0, 2, 4,          5,          1,          1,         3,
+                                        1, 2, 2, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+Verdict with_lexicon(const std::vector<uint32_t>& lexicon, uint32_t features = kFeatureLexicon) {
+  return try_file(remade(smallest_file(), [&](ModelT& m) {
+    m.lexicon = lexicon;
+    m.features |= features;
+    m.limits->max_candidates = 4;
+  }));
+}
+
+TEST(HostileLexicon, NeedsItsFeature) {
+  EXPECT_EQ(with_lexicon(kLexicon).status, GOLDCREST_OK) << with_lexicon(kLexicon).detail;
+  EXPECT_EQ(with_lexicon(kLexicon, 0).detail, "metadata: feature bits");
+  EXPECT_EQ(with_lexicon({}).detail, "metadata: feature bits");
+  EXPECT_EQ(with_lexicon({1}).detail, "metadata: feature bits");
+  const auto refused = [](const Mutation& mutate) {
+    const Verdict verdict = try_file(remade(smallest_file(), mutate));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    return verdict.detail;
+  };
+  EXPECT_EQ(refused([](ModelT& m) { m.limits->max_candidates = 4; }), "metadata: feature bits");
+  EXPECT_EQ(refused([](ModelT& m) {
+              m.lexicon = kLexicon;
+              m.features |= kFeatureLexicon;
+              m.limits->max_candidates = 8;  // of 7 ids
+            }),
+            "limits.max_candidates");
+}
+
+// Each word of the list can be wrong: sizes, first edges, tokens that do not ascend or are no ids, children.
+TEST(HostileLexicon, HasARuleForEachWord) {
+  for (size_t i = 0; i < kLexicon.size(); ++i) {
+    for (const uint32_t bad : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 1u << 27, UINT32_MAX - 1, UINT32_MAX}) {
+      std::vector<uint32_t> lexicon = kLexicon;
+      if (lexicon[i] == bad) continue;
+      lexicon[i] = bad;
+      const bool is_root_token = i == 5 && (bad == 0 || bad == 2), is_second = i == 7 && bad > 1 && bad < 7;
+      const bool is_child = (i == 6 || i == 8) && bad == 2;
+      const bool is_token_of_1 = i == 9 && bad < 7, is_behind_end = (i == 12 || i == 14) && bad == 0;
+      const bool is_good = is_root_token || is_second || is_child || is_token_of_1 || is_behind_end;
+      const Verdict verdict = with_lexicon(lexicon);
+      EXPECT_EQ(verdict.status, is_good ? GOLDCREST_OK : GOLDCREST_ERROR_MODEL_CORRUPT) << i << " is " << bad;
+    }
+  }
+  for (const size_t size : {2u, 3u, 14u}) {
+    EXPECT_EQ(with_lexicon({kLexicon.begin(), kLexicon.begin() + static_cast<ptrdiff_t>(size)}).status,
+              GOLDCREST_ERROR_MODEL_CORRUPT);
+  }
+}
+
+TEST(HostileLexicon, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
+  test::expect_flips_refused_or_run(remade(smallest_file(), [](ModelT& m) {
+    m.lexicon = kLexicon;
+    m.features |= kFeatureLexicon;
+    m.limits->max_candidates = 4;
+  }));
 }
 
 }  // namespace

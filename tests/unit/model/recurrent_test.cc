@@ -9,7 +9,7 @@
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "model/model_view.h"
-#include "model/structure.h"
+#include "model/validate.h"
 #include "support/rng.h"
 
 namespace goldcrest {

@@ -8,7 +8,7 @@
 
 #include "goldcrest/goldcrest.h"
 #include "hostile_file.h"
-#include "model/structure.h"
+#include "model/validate.h"
 #include "model_generated.h"
 #include "support/guarded_buffer.h"
 #include "support/tiny_model.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's own source of UTF-8 under another name, and valid_char_bytes around it: the linker takes this object's
 // definitions and leaves the library's out.
-#include "unit/text/counted_characters.h"
+#include "unit/text/counted.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): a function's name
 #define valid_char_bytes uncounted_valid_char_bytes

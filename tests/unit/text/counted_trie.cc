@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's own source of tries under another name, with a step_trie around it. The linker takes this object's
 // definitions instead of the library's.
-#include "unit/text/counted_trie.h"
+#include "unit/text/counted.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): a function's name
 #define step_trie uncounted_step_trie

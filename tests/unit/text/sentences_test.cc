@@ -14,7 +14,7 @@
 #include "support/rng.h"
 #include "text/characters.h"
 #include "text/utf8.h"
-#include "unit/text/counted_characters.h"
+#include "unit/text/counted.h"
 #include "unit/text/parts.h"
 
 namespace goldcrest::test {

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "base/bounds.h"
-#include "unit/text/counted_trie.h"
+#include "unit/text/counted.h"
 #include "unit/text/damaged_tables.h"
 
 namespace goldcrest::test {

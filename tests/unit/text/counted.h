@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts every character that a program reads that counted_characters.cc is linked into.
+// Counts of a program that links counted_trie.cc, or counted_characters.cc.
 #pragma once
 
 #include <cstdint>
 
 namespace goldcrest::test {
 
+extern uint64_t trie_steps;
 extern uint64_t characters_read;
 
 }  // namespace goldcrest::test
