@@ -157,6 +157,6 @@ bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the 
 bool view_shortlist(const void* model, ShortlistView* view);      // false: file or build has none
 bool view_languages(const void* model, LanguagesView* view);      // false: file or build has none
 const char* view_language_code(const void* model, uint32_t language);
-bool view_lexicon(const void* model, goldcrest_lexicon* view);    // false: file or build has none
+bool view_lexicon(const void* model, goldcrest_lexicon* view);  // false: file or build has none
 
 }  // namespace goldcrest

@@ -97,8 +97,8 @@ typedef struct goldcrest_lexicon {
 GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(const goldcrest_lexicon *lexicon, uint32_t vocab_size,
                                                  goldcrest_detail *detail);
 
-/* Restricts the results of the following sources to a lexicon, which it checks. null: the file's own, or none. n_nodes 0:
- * none, even if the file has a lexicon. The engine copies the struct and reads its arrays during the searches, so
+/* Restricts the results of the following sources to a lexicon, which it checks. null: the file's own, or none. n_nodes
+ * 0: none, even if the file has a lexicon. The engine copies the struct and reads its arrays during the searches, so
  * keep them. If they change meanwhile, results are undefined, but the engine reads no byte outside them.
  * The soft-max runs over the allowed ids. If the hypotheses of a source have at most limits.max_candidates of them
  * together, only these outputs are computed; otherwise all, with the same results. (With a repetition penalty, beams

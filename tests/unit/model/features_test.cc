@@ -348,6 +348,8 @@ TEST(HostileLanguages, EveryTruncationAndEveryFlippedBitIsRefused) {
 
 TEST(HostileLanguages, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
   test::expect_flips_refused_or_run(smallest_languages_file());
+}
+
 // Files with a lexicon: two nodes, {1: node 1, 3: node 1} and {2: node 2, end}, then {end}.
 const std::vector<uint32_t> kLexicon = {3, 0, 2, 4,          5,          1,          1,         3,
                                         1, 2, 2, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};

@@ -324,13 +324,7 @@ TEST(Hostile, VersionsAndFeatures) {
     constexpr uint32_t kTested = kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary |
                                  kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |
                                  kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
-                                 kFeatureLanguages;
-    // These bits have tests of their own: choices_test.cc, recurrent_test.cc, prompt_test.cc, shortlist_test.cc,
-    // rules_test.cc, speech_test.cc, subword_test.cc, features_test.cc.
-    constexpr uint32_t kTested = kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary |
-                                 kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |
-                                 kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
-                                 kFeatureLexicon;
+                                 kFeatureLanguages | kFeatureLexicon;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {
