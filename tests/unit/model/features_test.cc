@@ -264,53 +264,59 @@ TEST(HostileLanguages, TheFileRuns) {
 
 TEST(HostileLanguages, NeedTheirFeature) {
   const char* const bits = "metadata: feature bits";
-  expect_refused(smallest_languages_file(),
-                 {{bits, [](ModelT& m) { m.features = 0; }}, {bits, [](ModelT& m) { m.languages.reset(); }}});
+  const auto without_forced = [](ModelT& m) {
+    for (const auto& line : m.self_test) line->n_forced = 0;
+  };
+  expect_refused(smallest_languages_file(), {{"self_test.target", [](ModelT& m) { m.features = 0; }},
+                                             {bits, [](ModelT& m) { m.languages.reset(); }},
+                                             {bits,
+                                              [&](ModelT& m) {
+                                                without_forced(m);
+                                                m.features = 0;
+                                              }},
+                                             {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 2; }}});
   expect_refused(smallest_file(), {{bits, [](ModelT& m) { m.features = kFeatureLanguages; }},
                                    {bits, [](ModelT& m) { m.languages = std::make_unique<format::LanguagesT>(); }},
-                                   {"languages", [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
+                                   {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
 }
 
 // The source vocabulary has 6 ids, the target's 7.
 TEST(HostileLanguages, HaveBounds) {
-  const std::vector<Mutation> lies = {
-      [](ModelT& m) { m.languages->source_place = 3; },
-      [](ModelT& m) { m.languages->target_place = 2; },
-      [](ModelT& m) { m.languages->target_place = 5; },
-      [](ModelT& m) { m.languages->source_place = 255; },
-      [](ModelT& m) { m.languages->source_place = 0; },  // but it has ids
-      [](ModelT& m) {
-        m.languages->source_place = 0;
-        m.languages->source.clear();  // but it has a default
-      },
-      [](ModelT& m) { m.languages->code.pop_back(); },
-      [](ModelT& m) { m.languages->code.clear(); },
-      [](ModelT& m) { m.languages->source.pop_back(); },
-      [](ModelT& m) { m.languages->target.push_back(5); },
-      [](ModelT& m) { m.languages->code[0] = ""; },
-      [](ModelT& m) { m.languages->code[0] = "b"; },
-      [](ModelT& m) { m.languages->code[1] = "d"; },
-      [](ModelT& m) { m.languages->code[2] = std::string(33, 'c'); },
-      [](ModelT& m) { m.languages->source[0] = 6; },
-      [](ModelT& m) { m.languages->target[1] = 7; },
-      [](ModelT& m) { m.languages->default_source = -2; },
-      [](ModelT& m) { m.languages->default_source = 2; },  // a target only
-      [](ModelT& m) { m.languages->default_target = 0; },
-      [](ModelT& m) { m.languages->default_target = 3; },
-      [](ModelT& m) { m.languages->default_target = INT32_MAX; },
-      [](ModelT& m) { m.generation->forced_first_id = -1; },
-      [](ModelT& m) { m.languages->target_place = 4; },  // not the start token; and lines have forced ids
-      [](ModelT& m) { m.self_test[0]->n_forced = 0; },
-      [](ModelT& m) { m.self_test[1]->n_forced = 2; },
-      [](ModelT& m) {
-        m.languages->default_source = -1;
-        m.languages->source.assign(3, UINT32_MAX);
-      },
-      [](ModelT& m) {
-        m.languages->target_place = 1;  // then ids are of the source's vocabulary, and lines have no forced id
-        m.languages->target[1] = 6;
-        for (const auto& line : m.self_test) line->n_forced = 0;
-      }};
+  const std::vector<Mutation> lies = {[](ModelT& m) { m.languages->source_place = 3; },
+                                      [](ModelT& m) { m.languages->target_place = 2; },
+                                      [](ModelT& m) { m.languages->target_place = 5; },
+                                      [](ModelT& m) { m.languages->source_place = 255; },
+                                      [](ModelT& m) { m.languages->source_place = 0; },  // but it has ids
+                                      [](ModelT& m) {
+                                        m.languages->source_place = 0;
+                                        m.languages->source.clear();  // but it has a default
+                                      },
+                                      [](ModelT& m) { m.languages->code.pop_back(); },
+                                      [](ModelT& m) { m.languages->code.clear(); },
+                                      [](ModelT& m) { m.languages->source.pop_back(); },
+                                      [](ModelT& m) { m.languages->target.push_back(5); },
+                                      [](ModelT& m) { m.languages->code[0] = ""; },
+                                      [](ModelT& m) { m.languages->code[0] = "b"; },
+                                      [](ModelT& m) { m.languages->code[1] = "d"; },
+                                      [](ModelT& m) { m.languages->code[2] = std::string(33, 'c'); },
+                                      [](ModelT& m) { m.languages->source[0] = 6; },
+                                      [](ModelT& m) { m.languages->target[1] = 7; },
+                                      [](ModelT& m) { m.languages->default_source = -2; },
+                                      [](ModelT& m) { m.languages->default_source = 2; },  // a target only
+                                      [](ModelT& m) { m.languages->default_target = 0; },
+                                      [](ModelT& m) { m.languages->default_target = 3; },
+                                      [](ModelT& m) { m.languages->default_target = INT32_MAX; },
+                                      [](ModelT& m) { m.generation->forced_first_id = -1; },
+                                      [](ModelT& m) {
+                                        m.languages->default_source = -1;
+                                        m.languages->source.assign(3, UINT32_MAX);
+                                      },
+                                      [](ModelT& m) {
+                                        m.languages->target_place =
+                                            1;  // then ids are of the source's vocabulary, and lines have no forced id
+                                        m.languages->target[1] = 6;
+                                        for (const auto& line : m.self_test) line->n_forced = 0;
+                                      }};
   for (size_t i = 0; i < lies.size(); ++i) {
     SCOPED_TRACE(i);
     expect_refused(smallest_languages_file(), {{"languages", lies[i]}});
