@@ -28,7 +28,7 @@ struct GivenClip {
   const uint32_t least = view.fixed_window ? 1 : view.first_row;
   GOLDCREST_REQUIRE(given.items != nullptr && given.n >= least, GOLDCREST_ERROR_ARGUMENT,
                     "clip: too short for one row (goldcrest_info.first_row_samples)", static_cast<int32_t>(least));
-  const uint64_t rows = view.fixed_window ? most : view.rows_of(given.n);
+  const size_t rows = view.fixed_window ? most : view.rows_of(given.n);
   GOLDCREST_REQUIRE(rows <= most, GOLDCREST_ERROR_TOO_LONG, "clip: more rows than limits.max_source_tokens",
                     static_cast<int32_t>(most));
   *n_rows = static_cast<uint32_t>(rows);
@@ -42,7 +42,7 @@ struct GivenClip {
   clip.n = given.n;
   clip.has_features = given.has_features ? 1 : 0;
   if (view.fixed_window) {
-    const uint64_t window = uint64_t{n_rows} * view.row_stride * (given.has_features ? 1 : view.row_samples);
+    const uint32_t window = n_rows * view.row_stride * (given.has_features ? 1 : view.row_samples);
     clip.n = smaller<uint64_t>(clip.n, window);
   }
   clip.largest = kLeastFeature;

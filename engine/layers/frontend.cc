@@ -60,8 +60,8 @@ bool ends_in(const Sentence& sentence, Range rows) {
   return rows.first + rows.count == sentence.first_row + sentence.n_rows;
 }
 
-const uint8_t* bytes_at(const Clip& clip, uint64_t offset) {
-  return reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(clip.address)) + static_cast<size_t>(offset);
+const uint8_t* bytes_at(const Clip& clip, size_t offset) {
+  return reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(clip.address)) + offset;
 }
 
 uint32_t item_bytes(const FrontendView& view, const Clip& clip) {
@@ -103,8 +103,7 @@ struct MeasuredPart {
   const Frontend& frontend;
   const Sentence& sentence;
   const Clip& clip;
-  uint64_t first, end;
-  uint32_t each, n_chunks;
+  uint32_t first, end, each, n_chunks;
   Split split;
 };
 
@@ -112,9 +111,8 @@ struct MeasuredPart {
   const Stem stem = part.frontend.stem(task, part.clip, part.sentence);
   const Range chunks = part.split.part_of(part.n_chunks, piece);
   for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
-    const uint64_t begin = part.first + uint64_t{i} * part.each;
-    const uint64_t count = smaller<uint64_t>(part.end - begin, part.each);
-    const Rows rows = {static_cast<int64_t>(begin), static_cast<uint32_t>(count)};
+    const uint32_t begin = part.first + i * part.each;
+    const Rows rows = {static_cast<int32_t>(begin), smaller(part.end - begin, part.each)};
     part.frontend.view.has_log_mel ? stem.measure_frames(rows) : stem.measure_values(rows);
   }
 }
@@ -123,11 +121,11 @@ struct MeasuredPart {
 [[gnu::cold]] void measure_part(const Frontend& frontend, const Sentence& sentence, Range rows, Clip& clip) {
   const Runtime& runtime = frontend.runtime;
   const uint32_t stride = measured_stride(frontend.view), each = frontend.parts.out_rows[0];
-  const uint64_t n_all = frontend.stem(0, clip, sentence).n_rows(frontend.view.has_log_mel ? 0 : 1);
-  const uint64_t first = uint64_t{rows.first - sentence.first_row} * stride;
-  const uint64_t end = ends_in(sentence, rows) ? n_all : first + uint64_t{rows.count} * stride;
-  const uint32_t n_chunks = static_cast<uint32_t>((end - first + each - 1) / each);
-  const Split split = split_rarely((end - first) * measured_macs(frontend.view), n_chunks, runtime);
+  const uint32_t n_all = frontend.stem(0, clip, sentence).n_rows(frontend.view.has_log_mel ? 0 : 1);
+  const uint32_t first = (rows.first - sentence.first_row) * stride;
+  const uint32_t end = ends_in(sentence, rows) ? n_all : first + rows.count * stride;
+  const uint32_t n_chunks = (end - first + each - 1) / each;
+  const Split split = split_rarely(uint64_t{end - first} * measured_macs(frontend.view), n_chunks, runtime);
   for (uint32_t task = 0; task < split.n_tasks; ++task) frontend.measured(task) = {0, 0, clip.largest};
   const MeasuredPart part = {frontend, sentence, clip, first, end, each, n_chunks, split};
   run_pieces(runtime, split, [&part](uint32_t piece, uint32_t task) { measure_piece(part, piece, task); });
@@ -150,7 +148,8 @@ struct ComputedPart {
   const Range groups = part.split.part_of(part.n_groups, piece);
   const uint32_t end = smaller((groups.first + groups.count) * kGroupRows, part.rows.count);
   for (uint32_t row = groups.first * kGroupRows; row < end; row += kGroupRows) {
-    stem.run({part.rows.first + row - part.sentence.first_row, smaller(end - row, kGroupRows)},
+    const uint32_t first = part.rows.first + row - part.sentence.first_row;
+    stem.run({static_cast<int32_t>(first), smaller(end - row, kGroupRows)},
              part.x + size_t{row} * part.frontend.runtime.model.encoder.d_model_padded);
   }
 }
@@ -205,12 +204,11 @@ struct ComputedPart {
   for_each_part(batch, block, [&](uint32_t i, Range rows) {
     Clip& clip = batch.clips[i];
     const Sentence& sentence = batch.sentences[i];
-    const uint64_t stride = uint64_t{view.row_stride} * (clip.has_features != 0 ? 1 : view.row_samples);
-    const uint64_t first = smaller(clip.n, (rows.first - sentence.first_row) * stride);
-    const uint64_t end = ends_in(sentence, rows) ? clip.n : smaller(clip.n, first + rows.count * stride);
-    const uint32_t bytes = item_bytes(view, clip);
-    clip.checked = runtime.kernels->crc32c(clip.checked, bytes_at(clip, first * bytes),
-                                           static_cast<size_t>((end - first) * bytes));
+    const uint32_t stride = view.row_stride * (clip.has_features != 0 ? 1 : view.row_samples);
+    const uint32_t n = static_cast<uint32_t>(clip.n), first = smaller(n, (rows.first - sentence.first_row) * stride);
+    const uint32_t end = ends_in(sentence, rows) ? n : smaller(n, first + rows.count * stride);
+    const size_t bytes = item_bytes(view, clip);
+    clip.checked = runtime.kernels->crc32c(clip.checked, bytes_at(clip, first * bytes), (end - first) * bytes);
     same &= !ends_in(sentence, rows) || clip.checked == clip.checksum;
   });
   return same;

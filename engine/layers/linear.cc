@@ -12,7 +12,7 @@ constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole 
 constexpr uint32_t kFineOutputs = 128;     // outputs of a call with fine inputs; its zeros take 512 bytes of flash
 
 // Outputs [first, first + n) of a call: y <- activation(sums) + residual
-[[gnu::noinline]] void finish_fine(const LinearCall& call, uint32_t first, uint32_t n, const float* sums) {
+[[gnu::cold, gnu::noinline]] void finish_fine(const LinearCall& call, uint32_t first, uint32_t n, const float* sums) {
   for (uint32_t row = 0; row < call.rows; ++row) {
     const size_t at = row * call.y_stride;
     float* const y = call.y + first + at;
@@ -34,12 +34,6 @@ constexpr uint32_t kFineOutputs = 128;     // outputs of a call with fine inputs
   args.k = tensors.k;
   args.layout = tensors.layout;
   return tensors.bias;
-}
-
-// Returns row i of quantized rows of k int8 values.
-LinearInputs row_of(const LinearInputs& inputs, uint32_t i, uint32_t k) {
-  // cppcheck-suppress constStatement; it takes the braces for a block
-  return {static_cast<int8_t*>(inputs.rows) + size_t{i} * k, inputs.scales + i};
 }
 
 // Returns the part of a call that computes the outputs [first, first + n). *slice <- its view.
@@ -95,22 +89,31 @@ void multiply(const Pass& pass, const LinearView& view, const Finish& finish, fl
 }  // namespace
 
 Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
-  operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, k, pass.inputs);
   if (kHasRefined && pass.fine.inputs.rows != nullptr) {
-    for (uint32_t row = 0; row < pass.rows.count; ++row) {
-      quantize_remainder(pass.runtime, x + size_t{row} * k, k, row_of(pass.inputs, row, k),
-                         {row_of(pass.fine.inputs, row, k), pass.fine.remainder});
-    }
+    quantize_one_by_one(pass.runtime, {x, k, pass.rows.count, k}, pass.inputs, pass.fine);
+  } else {
+    operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, k, pass.inputs);
   }
   return {k};
 }
 
-void quantize_remainder(const Runtime& runtime, const float* x, uint32_t k, const LinearInputs& inputs,
-                        const FineInputs& fine) {
-  const int8_t* const q = static_cast<const int8_t*>(inputs.rows);
-  const float scale = *inputs.scales;
-  for (uint32_t i = 0; i < k; ++i) fine.remainder[i] = x[i] - static_cast<float>(q[i]) * scale;
-  operations(runtime).quantize(runtime, fine.remainder, 1, k, fine.inputs);
+// Small code: nearly all of its time is in the kernels.
+[[gnu::cold]] void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
+                                       const FineInputs& fine) {
+  const uint32_t k = rows.k, row_bytes = k * bytes_of(runtime.model.encoder.input_type);
+  LinearInputs row = inputs, fine_row = fine.inputs;
+  const float* x = rows.x;
+  for (uint32_t i = 0; i < rows.rows; ++i, x += rows.x_stride) {
+    operations(runtime).quantize(runtime, x, 1, k, row);
+    if (fine_row.rows != nullptr) {
+      const int8_t* const q = static_cast<const int8_t*>(row.rows);
+      for (uint32_t j = 0; j < k; ++j) fine.remainder[j] = x[j] - static_cast<float>(q[j]) * *row.scales;
+      operations(runtime).quantize(runtime, fine.remainder, 1, k, fine_row);
+      fine_row = {static_cast<uint8_t*>(fine_row.rows) + row_bytes, fine_row.scales + 1};
+    }
+    row.rows = static_cast<uint8_t*>(row.rows) + row_bytes;
+    if (row.scales != nullptr) ++row.scales;
+  }
 }
 
 // Small code and a small frame: nearly all of its time is in the two products.

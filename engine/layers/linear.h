@@ -29,9 +29,17 @@ void multiply_gated(const Pass& pass, const LinearView& view, Activation activat
 // y = y + view(x)
 void add_product(const Pass& pass, const LinearView& view, Quantized x, float* y);
 
-// fine <- the remainder of a row x [k] that `inputs` leaves, quantized. int8 only.
-void quantize_remainder(const Runtime& runtime, const float* x, uint32_t k, const LinearInputs& inputs,
-                        const FineInputs& fine);
+// Rows of k values that begin x_stride elements apart; they may overlap.
+struct RowsToQuantize {
+  const float* x;
+  size_t x_stride;
+  uint32_t rows, k;
+};
+
+// Quantizes rows one by one. fine <- what the quantization leaves of each, quantized too (int8 only); rows null:
+// nothing.
+void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
+                         const FineInputs& fine);
 
 // Computes a call with fine inputs: y = activation((p + bias) + p') + residual, with the products p and p' of the
 // inputs and of their remainders. products: scratch as large as y if the residual is y; else it may be null.

@@ -89,18 +89,18 @@ void run_butterfly_of_2(const Butterfly& points, const Twiddles& twiddles, uint3
 }
 
 // Returns the offset in a window of the sample that mirrors `i`, which is less than a window away.
-uint64_t mirrored(int64_t i, uint64_t window) {
-  const int64_t last = static_cast<int64_t>(window) - 1;
-  return static_cast<uint64_t>(i < 0 ? -i : i > last ? 2 * last - i : i);
+uint32_t mirrored(int32_t i, uint32_t window) {
+  const int32_t last = static_cast<int32_t>(window) - 1;
+  return static_cast<uint32_t>(i < 0 ? -i : i > last ? 2 * last - i : i);
 }
 
 }  // namespace
 
-[[gnu::cold]] void LogMel::load(const Samples& window, uint64_t frame) const {
+[[gnu::cold]] void LogMel::load(const Samples& window, uint32_t frame) const {
   const float* const weight = runtime_.tensor<float>(view_.window);
-  const int64_t first = static_cast<int64_t>(frame * view_.hop) - view_.n_fft / 2;
+  const int32_t first = static_cast<int32_t>(frame * view_.hop - view_.n_fft / 2);
   for (uint32_t i = 0; i < view_.n_fft; ++i) {
-    const uint64_t at = mirrored(first + i, window.window);
+    const uint32_t at = mirrored(first + static_cast<int32_t>(i), window.window);
     points_[i] = at < window.n ? static_cast<float>(window.samples[at]) * kToFloat * weight[i] : 0.0f;
   }
 }
@@ -130,7 +130,7 @@ uint64_t mirrored(int64_t i, uint64_t window) {
   }
 }
 
-[[gnu::cold]] void LogMel::run(const Samples& window, uint64_t frame, float* features) const {
+[[gnu::cold]] void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
   load(window, frame);
   find_power(transform());
   const float* weight = runtime_.tensor<float>(view_.weight);

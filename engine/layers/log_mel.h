@@ -11,7 +11,7 @@ namespace goldcrest {
 // A window of samples: those of a clip, then zeros.
 struct Samples {
   const int16_t* samples;  // [n]
-  uint64_t n, window;      // n <= window
+  uint32_t n, window;      // n <= window
 };
 
 class LogMel {
@@ -21,11 +21,11 @@ class LogMel {
       : runtime_(runtime), view_(view), points_(reinterpret_cast<float*>(scratch)) {}
 
   // features [n_mels] <- log10 of each band's power in a frame, at least -10.
-  void run(const Samples& window, uint64_t frame, float* features) const;
+  void run(const Samples& window, uint32_t frame, float* features) const;
 
  private:
   // points_ <- the frame's samples times the window function, two to a complex point.
-  void load(const Samples& window, uint64_t frame) const;
+  void load(const Samples& window, uint32_t frame) const;
   // Returns the discrete Fourier transform of points_, which is points_ itself or the other half of the scratch.
   const float* transform() const;
   // power() <- the power of each bin.

@@ -18,12 +18,6 @@ constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
   for (size_t i = 0; i < n; ++i) y[i] = residual != nullptr ? tanh_float(y[i]) + residual[i] : tanh_float(y[i]);
 }
 
-// Returns row i of a layer's quantized inputs.
-LinearInputs row_of(const LinearInputs& inputs, uint32_t i, const LinearView& linear) {
-  // cppcheck-suppress constStatement; it takes the braces for a block
-  return {static_cast<uint8_t*>(inputs.rows) + size_t{i} * linear.k * bytes_of(linear.weight_type), inputs.scales + i};
-}
-
 // Takes parts of a scratch, one behind another.
 struct Taking {
   uint64_t end;
@@ -37,8 +31,9 @@ struct Taking {
 
 }  // namespace
 
-[[gnu::cold]] Rows Rows::within(uint64_t n) const {
-  const int64_t begin = larger<int64_t>(first, 0), end = smaller<int64_t>(first + count, static_cast<int64_t>(n));
+[[gnu::cold]] Rows Rows::within(uint32_t n) const {
+  const int32_t begin = larger(first, int32_t{0});
+  const int32_t end = smaller(first + static_cast<int32_t>(count), static_cast<int32_t>(n));
   return {begin, end > begin ? static_cast<uint32_t>(end - begin) : 0};
 }
 
@@ -73,23 +68,10 @@ struct Taking {
   return parts;
 }
 
-[[gnu::cold]] void Stem::quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& inputs,
-                                          const FineInputs& fine) const {
-  const ConvolutionView& convolution = view_.convolutions[i];
-  const LinearView& linear = convolution.linear;
-  for (uint32_t row = 0; row < rows; ++row) {
-    const float* const x = level(i) + size_t{row} * convolution.stride * convolution.width;
-    const LinearInputs of_row = row_of(inputs, row, linear);
-    operations(runtime_).quantize(runtime_, x, 1, linear.k, of_row);
-    if (linear.fine_input)
-      quantize_remainder(runtime_, x, linear.k, of_row, {row_of(fine.inputs, row, linear), fine.remainder});
-  }
-}
-
 [[gnu::cold]] void Stem::open(const Clip& clip, const Sentence& sentence) {
   clip_ = &clip;
-  n_rows_[0] = clip.n;
-  if (view_.fixed_window) n_rows_[0] = static_cast<uint64_t>(sentence.n_rows) * view_.row_stride;
+  n_rows_[0] = static_cast<uint32_t>(clip.n);
+  if (view_.fixed_window) n_rows_[0] = sentence.n_rows * view_.row_stride;
   for (uint32_t i = 0; i < view_.n_convolutions; ++i) n_rows_[i + 1] = view_.convolutions[i].rows_of(n_rows_[i]);
 }
 
@@ -135,7 +117,7 @@ struct Taking {
   if constexpr (kHasLogMel) {
     const float* const x = level(0);
     for (uint32_t i = 0; i < frames.count; ++i) {
-      load_frame(static_cast<uint64_t>(frames.first) + i, level(0));
+      load_frame(static_cast<uint32_t>(frames.first) + i, level(0));
       for (uint32_t j = 0; j < view_.log_mel.n_mels; ++j) measured().largest = larger(measured().largest, x[j]);
     }
   }
@@ -149,12 +131,12 @@ struct Taking {
 
 [[gnu::cold]] Rows Stem::inputs_of(uint32_t i, Rows out) const {
   const ConvolutionView& convolution = view_.convolutions[i];
-  return {out.first * convolution.stride - convolution.padding,
+  return {out.first * static_cast<int32_t>(convolution.stride) - static_cast<int32_t>(convolution.padding),
           (out.count - 1) * convolution.stride + convolution.kernel};
 }
 
 [[gnu::cold]] Samples Stem::window() const {
-  return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip_->address)), clip_->n,
+  return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip_->address)), static_cast<uint32_t>(clip_->n),
           n_rows_[0] * view_.row_samples};
 }
 
@@ -167,7 +149,7 @@ struct Taking {
   const size_t width = convolution.width, channels = view_.channels;
   float* x = level(0);
   memset(x, 0, rows.count * width * sizeof(float));
-  const Rows inside = rows.within(of_frames ? n_rows_[0] : clip_->n);
+  const Rows inside = rows.within(of_frames ? n_rows_[0] : static_cast<uint32_t>(clip_->n));
   x += static_cast<size_t>(inside.first - rows.first) * width;
   const size_t first = static_cast<size_t>(inside.first);
   const float* const features = reinterpret_cast<const float*>(static_cast<uintptr_t>(clip_->address));
@@ -178,13 +160,13 @@ struct Taking {
     } else if (has_features) {
       memcpy(x, features + (first + i) * channels, channels * sizeof(float));
     } else {
-      load_frame(static_cast<uint64_t>(inside.first) + i, x);
+      load_frame(static_cast<uint32_t>(inside.first) + i, x);
       if constexpr (kHasLogMel) scale_log_mel(x, view_.log_mel.n_mels, clip_->largest);
     }
   }
 }
 
-[[gnu::cold]] void Stem::load_frame([[maybe_unused]] uint64_t frame, [[maybe_unused]] float* x) const {
+[[gnu::cold]] void Stem::load_frame([[maybe_unused]] uint32_t frame, [[maybe_unused]] float* x) const {
   if constexpr (kHasLogMel) LogMel(runtime_, view_.log_mel, scratch_ + parts_.transform).run(window(), frame, x);
 }
 
@@ -192,9 +174,10 @@ struct Taking {
   const ConvolutionView& convolution = view_.convolutions[i];
   const LinearView& linear = convolution.linear;
   const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
-  const FineInputs fine = {{scratch_ + parts_.fine_inputs, reinterpret_cast<float*>(scratch_ + parts_.fine_scales)},
+  const FineInputs fine = {{linear.fine_input ? scratch_ + parts_.fine_inputs : nullptr,
+                            reinterpret_cast<float*>(scratch_ + parts_.fine_scales)},
                            reinterpret_cast<float*>(scratch_ + parts_.remainder)};
-  quantize_windows(i, rows.count, inputs, fine);
+  quantize_one_by_one(runtime_, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs, fine);
   LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   if (convolution.has_tanh) call.residual = nullptr;
   if (linear.fine_input) {
@@ -209,7 +192,7 @@ struct Taking {
   const ConvolutionView& convolution = view_.convolutions[0];
   const NormView& norm = convolution.whole_norm;
   if (!norm.present()) return;
-  const float n = static_cast<float>(n_rows_[1] * convolution.n_outputs);
+  const float n = static_cast<float>(uint64_t{n_rows_[1]} * convolution.n_outputs);
   const float mean = static_cast<float>(clip_->sum) * kToFloat / n;
   const float variance = static_cast<float>(clip_->squares) * (kToFloat * kToFloat) / n - mean * mean;
   const float inverse_deviation = 1.0f / sqrt_float((variance > 0.0f ? variance : 0.0f) + norm.epsilon);

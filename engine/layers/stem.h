@@ -14,11 +14,11 @@ namespace goldcrest {
 
 constexpr uint32_t kGroupRows = 4;  // encoder rows that a task computes at a time
 
-// Rows of a level; some may be outside of the clip.
+// Rows of a level; some may be outside of the clip. Numbers of samples fit 32 bits (kMaxClip).
 struct Rows {
-  int64_t first;
+  int32_t first;
   uint32_t count;
-  Rows within(uint64_t n) const;  // those of them below n
+  Rows within(uint32_t n) const;  // those of them below n
 };
 
 // The sums and the largest value that one task finds in a clip.
@@ -47,7 +47,7 @@ class Stem {
   void open(const Clip& clip, const Sentence& sentence);
 
   Measured& measured() const { return *reinterpret_cast<Measured*>(scratch_); }
-  uint64_t n_rows(uint32_t level) const { return n_rows_[level]; }
+  uint32_t n_rows(uint32_t level) const { return n_rows_[level]; }
 
   // x <- encoder rows, [count, d_model padded].
   void run(Rows rows, float* x) const;
@@ -66,9 +66,7 @@ class Stem {
   // level(0) <- input rows. Values outside of the clip are zeros.
   void load(Rows rows) const;
   // x <- a frame's features, before scale_log_mel.
-  void load_frame(uint64_t frame, float* x) const;
-  // Quantizes the windows of this many rows in level(i).
-  void quantize_windows(uint32_t i, uint32_t rows, const LinearInputs& inputs, const FineInputs& fine) const;
+  void load_frame(uint32_t frame, float* x) const;
   // y <- activation(convolution i of its input rows in level(i)) + residual, for these rows inside of the clip.
   void convolve(uint32_t i, Rows rows, const float* residual, float* y) const;
   // Applies the first convolution's norm: that of layer norm, but with mean and variance over the whole clip.
@@ -79,7 +77,7 @@ class Stem {
   const ScratchParts& parts_;
   uint8_t* scratch_;
   const Clip* clip_ = nullptr;
-  uint64_t n_rows_[kMaxConvolutions + 1] = {};
+  uint32_t n_rows_[kMaxConvolutions + 1] = {};
 };
 
 }  // namespace goldcrest

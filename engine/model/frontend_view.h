@@ -20,7 +20,7 @@ struct ConvolutionView {
   bool has_tanh;
 
   // Returns the output rows of this many input rows; at least 1 for frontends' own numbers of rows.
-  uint64_t rows_of(uint64_t n_inputs) const { return (n_inputs + 2 * padding - kernel) / stride + 1; }
+  uint32_t rows_of(uint32_t n_inputs) const { return (n_inputs + 2 * padding - kernel) / stride + 1; }
 };
 
 // Arrays are offsets in units, as in all views.
@@ -45,9 +45,7 @@ struct FrontendView {
   LogMelView log_mel;
 
   // Returns the encoder rows of a clip, if clips have their own lengths.
-  uint64_t rows_of(uint64_t n_inputs) const {
-    return n_inputs < first_row ? 0 : (n_inputs - first_row) / row_stride + 1;
-  }
+  size_t rows_of(size_t n_inputs) const { return n_inputs < first_row ? 0 : (n_inputs - first_row) / row_stride + 1; }
   // Returns whether a first pass over the clip measures something.
   bool measures() const { return has_log_mel || convolutions[0].whole_norm.present(); }
 };

@@ -137,11 +137,13 @@ struct TokenizerSection {
 }  // namespace
 
 #ifdef GOLDCREST_REFINED
-LinearView shared_linear(const Sections& sections, const format::Linear& table) {
+[[gnu::cold]] LinearView shared_linear(const Sections& sections, const format::Linear& table) {
   return Resolver(sections).linear(table);
 }
 
-NormView shared_norm(const Sections& sections, const format::Norm* table) { return Resolver(sections).norm(table); }
+[[gnu::cold]] NormView shared_norm(const Sections& sections, const format::Norm* table) {
+  return Resolver(sections).norm(table);
+}
 #endif
 
 [[gnu::cold]] ModelView view_model(const void* model) {

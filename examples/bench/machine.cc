@@ -222,6 +222,43 @@ Rate Machine::exponentials_per_s() {
   return exponentials_per_s_;
 }
 
+Ratio Machine::attention_over_linear() const {
+  constexpr uint32_t kRows = 32, kHeads = 6, kHead = 64, kWidth = kHeads * kHead, kAll = kHeads * kAttentionKeys;
+  constexpr size_t kRounds = 2 * kAttentionKeys / kWidth;  // of the linear layer in one timing
+  std::mt19937 random;
+  std::normal_distribution<float> normal;
+  Buffer<float> normals(size_t{kAll} * kHead), query(kRows * kWidth), out(kRows * kWidth), scales(kAll),
+      weights(kAttentionKeys + kRows);
+  Buffer<int8_t> keys(size_t{kAll} * kHead), query_row(kHead);
+  std::generate_n(normals.begin(), size_t{kAll} * kHead, [&] { return normal(random); });
+  std::generate_n(query.begin(), kRows * kWidth, [&] { return normal(random); });
+  kernels().int8.quantize_rows({normals.begin(), keys.begin(), scales.begin(), kHead, kHead, 1, kAll, kHead});
+  goldcrest::AttentionArgs<int8_t> args = {};
+  args.q = query.begin();
+  args.keys = args.values = keys.begin();
+  args.key_scales = args.value_scales = scales.begin();
+  args.out = out.begin();
+  args.weights = weights.begin();
+  args.q_row = query_row.begin();
+  args.q_stride = args.out_stride = kWidth;
+  args.head_stride = args.n_keys = kAttentionKeys;
+  args.position_stride = 1;
+  args.rows = kRows;
+  args.n_heads = kHeads;
+  args.d_head = kHead;
+  args.scale = 0.125f;
+  const NormalLinear layer(kernels(), kRows, kWidth, kWidth);
+  const double work_ratio = 2.0 * kAll * kHead * kRows / (kRounds * layer.macs());
+  const Timing ratios = timing_of(repeat(patience_, [&] {
+    const double attention_s = time_once([&] { kernels().int8.attention(args); });
+    const double linear_s = time_once([&] {
+      for (size_t round = 0; round < kRounds; ++round) kernels().int8.linear(layer.args());
+    });
+    return attention_s / linear_s / work_ratio;
+  }));
+  return {ratios.median_s, ratios.spread};
+}
+
 const Kernels& Machine::kernels() const { return *goldcrest::select_kernels(kernels_.c_str()); }
 
 namespace {

@@ -18,6 +18,11 @@ struct Rate {
   double per_s = 0, spread = 0;
 };
 
+// The median quotient of two times that are measured in turns, and the spread of the quotients.
+struct Ratio {
+  double value = 0, spread = 0;
+};
+
 // The speeds of a kernel table on some threads at once, each with a core of its own. A speed is measured at its first
 // call.
 class Machine {
@@ -38,6 +43,11 @@ class Machine {
   // Returns the exponentials per second of one thread in the sums of the table's output layer, with the logits in the
   // first-level cache.
   Rate exponentials_per_s();
+
+  // Returns the time of one thread's attention to kAttentionKeys keys over that of a linear layer with as many
+  // multiply-accumulates: 32 rows, 6 heads of 64, 384 inputs and outputs. Both are measured in turns.
+  static constexpr uint32_t kAttentionKeys = 1500;
+  Ratio attention_over_linear() const;
 
  private:
   const goldcrest::Kernels& kernels() const;

@@ -114,6 +114,7 @@ struct MachineSpeeds {
   };
   std::vector<Reading> readings;
   Rate macs, exponentials;
+  Ratio attention;  // Machine::attention_over_linear
 };
 
 struct Report {

@@ -114,7 +114,9 @@ Value machine_json(const MachineSpeeds& machine) {
   Value json = {{"macs_per_s", machine.macs.per_s},
                 {"macs_spread", machine.macs.spread},
                 {"exponentials_per_s", machine.exponentials.per_s},
-                {"exponentials_spread", machine.exponentials.spread}};
+                {"exponentials_spread", machine.exponentials.spread},
+                {"attention_over_linear", machine.attention.value},
+                {"attention_over_linear_spread", machine.attention.spread}};
   for (const MachineSpeeds::Reading& reading : machine.readings) {
     json["reading"].push_back(
         {{"bytes", reading.bytes}, {"bytes_per_s", reading.speed.per_s}, {"spread", reading.speed.spread}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls linear layers between the markers of tracer.c, under QEMU. Prints a line for each call: whose kernel, table, n,
-// k, rows.
+// Calls linear layers, and attention of one head to 1,504 keys, between the markers of tracer.c, under QEMU. Prints a
+// line for each call: whose kernel, table, n, k, rows. Attention has the multiply-accumulates of a linear layer with n
+// = twice the keys and k = the width of the head.
 //
 //   linear_trace TABLE [ROWS...]
 #include <cstdio>
@@ -21,11 +22,21 @@
 namespace goldcrest::test {
 namespace {
 
+struct CallShape {
+  CallShape(const LinearArgs<int8_t>& args) : n(args.n), k(args.k), rows(args.rows) {}
+  CallShape(const AttentionArgs<int8_t>& args) : n(2 * args.n_keys), k(args.d_head), rows(args.rows) {}
+  uint32_t n, k, rows;
+};
+
 constexpr uint32_t kOutputs = 64;
 constexpr uint32_t kInputs[] = {128, 256, 512, 2048};
 
+#if defined(__aarch64__)
+constexpr uint32_t kKeys = 1504, kMostQueries = 8;
+#endif
+
 template <typename Call>
-void trace(const char* who, const std::string& what, const LinearArgs<int8_t>& args, Call call) {
+void trace(const char* who, const std::string& what, const CallShape& args, Call call) {
   call();  // runs one-time work before the trace
   begin_trace();
   call();
@@ -69,6 +80,14 @@ void trace_layer(const Kernels& table, LinearShape shape, uint32_t rows) {
 #endif
 }
 
+#if defined(__aarch64__)
+void trace_attention(const Kernels& table, uint32_t rows) {
+  AttentionProblem problem(1, kKeys, rows);
+  const AttentionArgs<int8_t> args = problem.args();
+  trace("ours", std::string(table.name) + "+attention", args, [&] { table.int8.attention(args); });
+}
+#endif
+
 }  // namespace
 }  // namespace goldcrest::test
 
@@ -88,5 +107,10 @@ int main(int argc, char** argv) {
   for (const uint32_t k : test::kInputs) {
     for (const uint32_t n_rows : rows) test::trace_layer(*table, {test::kOutputs, k}, n_rows);
   }
+#if defined(__aarch64__)  // of ARMv7 the model decodes only the linear layers
+  for (const uint32_t n_rows : rows) {
+    if (n_rows <= test::kMostQueries) test::trace_attention(*table, n_rows);
+  }
+#endif
   return 0;
 }

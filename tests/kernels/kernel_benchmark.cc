@@ -17,6 +17,7 @@ namespace goldcrest {
 namespace {
 
 using test::AlignedBuffer;
+using test::AttentionProblem;
 using test::LinearProblem;
 using test::LinearShape;
 
@@ -75,37 +76,15 @@ void bench_layer_norm(benchmark::State& state, const Kernels* table, uint32_t n,
   }
 }
 
-// Rows of one sentence attend to its keys, as in cross-attention, with heads of 64.
+// items: multiply-accumulates.
 void bench_attention(benchmark::State& state, const Kernels* table, uint32_t d_model, uint32_t rows, uint32_t n_keys) {
-  constexpr uint32_t kHead = 64;
-  const uint32_t n_heads = d_model / kHead;
-  AlignedBuffer<float> q(size_t{rows} * d_model), out(size_t{rows} * d_model);
-  AlignedBuffer<float> scales(size_t{n_heads} * n_keys), weights(n_keys + 15);
-  AlignedBuffer<int8_t> keys(size_t{n_keys} * d_model), values(size_t{n_keys} * d_model), q_row(kHead);
-  fill_floats(q);
-  test::fill_int8(keys);
-  test::fill_int8(values);
-  std::fill(scales.begin(), scales.end(), 0.01f);
-  AttentionArgs<int8_t> args = {};
-  args.q = q.begin();
-  args.keys = keys.begin();
-  args.values = values.begin();
-  args.key_scales = args.value_scales = scales.begin();
-  args.out = out.begin();
-  args.weights = weights.begin();
-  args.q_row = q_row.begin();
-  args.q_stride = args.out_stride = d_model;
-  args.head_stride = n_keys;
-  args.position_stride = 1;
-  args.rows = rows;
-  args.n_keys = n_keys;
-  args.n_heads = n_heads;
-  args.d_head = kHead;
-  args.scale = 0.125f;
+  AttentionProblem problem(d_model / AttentionProblem::kHead, n_keys, rows);
+  const AttentionArgs<int8_t> args = problem.args();
   for (auto _ : state) {
     table->int8.attention(args);
     benchmark::ClobberMemory();
   }
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) * 2 * rows * n_keys * d_model);
 }
 
 void register_linear(const Kernels* table) {
@@ -128,7 +107,7 @@ void register_row_operations(const Kernels* table) {
       benchmark::RegisterBenchmark(("quantize_rows" + name + rows_name).c_str(), bench_quantize, table, width, rows);
       benchmark::RegisterBenchmark(("layer_norm" + name + rows_name).c_str(), bench_layer_norm, table, width, rows);
       if (width > 512) continue;  // attention's widths are d_model
-      for (const uint32_t n_keys : {32u, 200u}) {
+      for (const uint32_t n_keys : {32u, 200u, 1500u}) {
         const std::string keys_name = "/keys:" + std::to_string(n_keys);
         benchmark::RegisterBenchmark(("attention" + name + keys_name + rows_name).c_str(), bench_attention, table,
                                      width, rows, n_keys);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers of the models' shapes with seeded contents, for the programs that time kernels.
+// Linear layers and attention of the models' shapes with seeded contents, for the programs that time kernels.
 #pragma once
 
 #include <algorithm>
@@ -102,6 +102,56 @@ class LinearProblem {
  private:
   LinearShape shape_;
   uint32_t rows_;
+};
+
+// Rows of one sentence that attend to its keys, as in cross-attention, with heads of 64.
+class AttentionProblem {
+ public:
+  static constexpr uint32_t kHead = 64;
+
+  AttentionProblem(uint32_t n_heads, uint32_t n_keys, uint32_t rows)
+      : q(size_t{rows} * n_heads * kHead),
+        out(size_t{rows} * n_heads * kHead),
+        scales(size_t{n_heads} * n_keys),
+        weights(n_keys + 15),
+        keys(size_t{n_keys} * n_heads * kHead),
+        values(size_t{n_keys} * n_heads * kHead),
+        q_row(kHead),
+        n_heads_(n_heads),
+        n_keys_(n_keys),
+        rows_(rows) {
+    Rng rng(2);
+    for (float& value : q) value = rng.uniform();
+    fill_int8(keys);
+    fill_int8(values);
+    std::fill(scales.begin(), scales.end(), 0.01f);
+  }
+
+  AttentionArgs<int8_t> args() {
+    AttentionArgs<int8_t> args = {};
+    args.q = q.begin();
+    args.keys = keys.begin();
+    args.values = values.begin();
+    args.key_scales = args.value_scales = scales.begin();
+    args.out = out.begin();
+    args.weights = weights.begin();
+    args.q_row = q_row.begin();
+    args.q_stride = args.out_stride = size_t{n_heads_} * kHead;
+    args.head_stride = n_keys_;
+    args.position_stride = 1;
+    args.rows = rows_;
+    args.n_keys = n_keys_;
+    args.n_heads = n_heads_;
+    args.d_head = kHead;
+    args.scale = 0.125f;
+    return args;
+  }
+
+  AlignedBuffer<float> q, out, scales, weights;
+  AlignedBuffer<int8_t> keys, values, q_row;
+
+ private:
+  uint32_t n_heads_, n_keys_, rows_;
 };
 
 }  // namespace goldcrest::test

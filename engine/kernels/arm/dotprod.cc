@@ -38,9 +38,8 @@ void output_block_by_dots(const OutputBlockArgs<int8_t>& args) {
 }
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table("arm_dotprod", kCpuDotProduct);
+  Kernels table = make_vector_table<linear_of_dotprod>("arm_dotprod", kCpuDotProduct);
   table.crc32c = crc32c_words;
-  table.int8.linear = linear_of_dotprod;
   table.int8.output_block = output_block_by_dots;
   return table;
 }

@@ -25,9 +25,8 @@ namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table("arm_dotprod_a55", kCpuDotProduct);
+  Kernels table = make_vector_table<linear_flat>("arm_dotprod_a55", kCpuDotProduct);
   table.crc32c = crc32c_words;
-  table.int8.linear = linear_flat;
   table.int8.output_block = output_block_flat;
   return table;
 }

@@ -173,9 +173,8 @@ void output_block_by_pairs(const OutputBlockArgs<int8_t>& args) {
 }
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table("arm_i8mm", kCpuDotProduct | kCpuMatrixInt8);
+  Kernels table = make_vector_table<linear_by_pairs>("arm_i8mm", kCpuDotProduct | kCpuMatrixInt8);
   table.crc32c = crc32c_words;
-  table.int8.linear = linear_by_pairs;
   table.int8.output_block = output_block_by_pairs;
   return table;
 }

@@ -11,7 +11,7 @@ namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table("arm_neon", kCpuNeon | kCpuCrc32);
+  Kernels table = make_vector_table<linear>("arm_neon", kCpuNeon | kCpuCrc32);
   table.crc32c = crc32c_words;
   return table;
 }

@@ -73,6 +73,6 @@ constexpr bool kFinishesTogether = false;
 namespace goldcrest {
 
 extern const Kernels kernels_arm_neon32;
-constexpr Kernels kernels_arm_neon32 = make_vector_table("arm_neon32", kCpuNeon);
+constexpr Kernels kernels_arm_neon32 = make_vector_table<linear>("arm_neon32", kCpuNeon);
 
 }  // namespace goldcrest

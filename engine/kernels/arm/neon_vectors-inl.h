@@ -214,6 +214,20 @@ inline W add_fours(W sums, W w) {
   return sums;
 }
 
+inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
+  for (int i = 0; i < 4; ++i, from += 4 * stride, to += 16) {
+    const auto row = [&](size_t r) { return vreinterpretq_s32_s8(vld1q_s8(from + r * stride)); };
+    const int32x4x2_t ab = vtrnq_s32(row(0), row(1)), cd = vtrnq_s32(row(2), row(3));
+    const auto put = [&](int word, int32x2_t low, int32x2_t high) {
+      vst1q_s8(to + 64 * word, vreinterpretq_s8_s32(vcombine_s32(low, high)));
+    };
+    put(0, vget_low_s32(ab.val[0]), vget_low_s32(cd.val[0]));
+    put(1, vget_low_s32(ab.val[1]), vget_low_s32(cd.val[1]));
+    put(2, vget_high_s32(ab.val[0]), vget_high_s32(cd.val[0]));
+    put(3, vget_high_s32(ab.val[1]), vget_high_s32(cd.val[1]));
+  }
+}
+
 // Four activations in every lane.
 inline int8x16_t broadcast_four(const int8_t* x) { return vreinterpretq_s8_s32(vdupq_n_s32(load_word(x))); }
 

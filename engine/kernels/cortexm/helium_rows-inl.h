@@ -74,8 +74,6 @@ constexpr int kExpVectors = 1, kRowExpVectors = 1;
 }  // namespace goldcrest
 
 #include "kernels/vector/math-inl.h"
-// The order matters: recurrence-inl.h uses math-inl.h.
-#include "kernels/vector/recurrence-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -6,7 +6,7 @@ namespace goldcrest {
 namespace {
 
 // The queries of a group need about 20 KB of the stack. Only CPUs that run an operating system use this file.
-constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxHead = 128, kMaxGathered = 256;
+constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxGathered = 256;
 
 // The offsets of gathered keys from a query's `keys`, and the scales of keys and values, with zeros behind them.
 // Hypotheses choose these keys.
@@ -307,7 +307,9 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
   }
 }
 
+template <void (*kLinear)(const LinearArgs<int8_t>&)>
 void attention(const AttentionArgs<int8_t>& args) {
+  if (shares_keys(args)) return attention_of_groups<kLinear>(args);
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
   int8_t q_rows[kMaxQueries * kMaxHead];
   float weights[kMaxWeights];

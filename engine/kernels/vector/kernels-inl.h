@@ -24,6 +24,7 @@
 //           accumulate<rows>(Acc, X, int block, const int8_t* w): 16 outputs x kBlockInputs weights, which this many
 //           rows share, times the activations of that block of X
 //   X       kBlockInputs (4 or 8) activations for all lanes, of kXBlocks blocks: broadcast(const int8_t*)
+//   void transpose_words(const int8_t* from, size_t stride, int8_t* to)   [16, 4] words -> [4, 16]; 16 bytes a row
 //   W       64 bytes of a panel: load_panel(const int8_t*), smaller_int8(W, W) byte by byte,
 //           add_fours(W sums, W w): 16 int32 plus the sums of each four int8
 //   int kTilePanels[], kTileSplits[]    linear_tile's kPanels and kSplit for 1, 2, ... rows
@@ -41,8 +42,8 @@
 // clang-format off
 #include "kernels/vector/math-inl.h"
 #include "kernels/vector/rows-inl.h"
-#include "kernels/vector/recurrence-inl.h"
 #include "kernels/vector/linear-inl.h"
+#include "kernels/vector/shared_attention-inl.h"
 #include "kernels/vector/attention-inl.h"
 #include "kernels/vector/weights-inl.h"
 #include "kernels/vector/float-inl.h"
@@ -53,14 +54,15 @@ namespace {
 
 // Makes the reference's table with every slot that this folder writes over vectors. An ISA's file then sets the slots
 // of its own.
+template <void (*kLinear)(const LinearArgs<int8_t>&)>
 constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   Kernels table = kReferenceTable;
   table.name = name;
   table.cpu_features = cpu_features;
   table.int8.quantize_rows = quantize_rows;
-  table.int8.linear = linear;
+  table.int8.linear = kLinear;
   table.int8.embed = embed;
-  table.int8.attention = attention;
+  table.int8.attention = attention<kLinear>;
   table.int8.output_block = output_block;
 #ifdef GOLDCREST_FLOAT32
   table.float32 = &kFloatKernels;

@@ -57,8 +57,7 @@ namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table("x86_avx2", kCpuAvx2);
-  table.int8.linear = linear_without_signs;
+  Kernels table = make_vector_table<linear_without_signs>("x86_avx2", kCpuAvx2);
   table.int8.output_block = output_block_without_signs;
   table.crc32c = crc32c_words;
   return table;

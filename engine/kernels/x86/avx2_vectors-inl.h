@@ -181,6 +181,26 @@ inline W add_fours(W sums, W w) { return {add_fours_half(sums.low, w.low), add_f
 // Four activations in every lane.
 inline __m256i broadcast_four(const int8_t* x) { return _mm256_set1_epi32(load_word(x)); }
 
+inline __m256i load_rows(const int8_t* from, size_t stride) {  // rows 0, 4
+  const auto row = [&](size_t i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * stride)); };
+  return _mm256_inserti128_si256(_mm256_zextsi128_si256(row(0)), row(4), 1);
+}
+
+inline void store_bytes(int8_t* p, __m256i bytes) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), bytes); }
+
+inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
+  for (int half = 0; half < 2; ++half, from += 8 * stride, to += 32) {
+    const __m256i a = load_rows(from, stride), b = load_rows(from + stride, stride);
+    const __m256i c = load_rows(from + 2 * stride, stride), d = load_rows(from + 3 * stride, stride);
+    const __m256i ab_low = _mm256_unpacklo_epi32(a, b), ab_high = _mm256_unpackhi_epi32(a, b);
+    const __m256i cd_low = _mm256_unpacklo_epi32(c, d), cd_high = _mm256_unpackhi_epi32(c, d);
+    store_bytes(to, _mm256_unpacklo_epi64(ab_low, cd_low));
+    store_bytes(to + 64, _mm256_unpackhi_epi64(ab_low, cd_low));
+    store_bytes(to + 128, _mm256_unpacklo_epi64(ab_high, cd_high));
+    store_bytes(to + 192, _mm256_unpackhi_epi64(ab_high, cd_high));
+  }
+}
+
 // Vectors of values at a time, for each number of queries.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 

@@ -186,6 +186,23 @@ inline V join(const FourDots (&dots)[4]) {
   return {_mm512_cvtepi32_ps(add_quarters(add_quarters(dots[0].v, dots[1].v), add_quarters(dots[2].v, dots[3].v)))};
 }
 
+inline __m512i load_rows(const int8_t* from, size_t stride) {  // rows 0, 4, 8, 12
+  const auto row = [&](size_t i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 4 * i * stride)); };
+  const __m512i low = _mm512_inserti32x4(_mm512_zextsi128_si512(row(0)), row(1), 1);
+  return _mm512_inserti32x4(_mm512_inserti32x4(low, row(2), 2), row(3), 3);
+}
+
+inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
+  const __m512i a = load_rows(from, stride), b = load_rows(from + stride, stride);
+  const __m512i c = load_rows(from + 2 * stride, stride), d = load_rows(from + 3 * stride, stride);
+  const __m512i ab_low = _mm512_unpacklo_epi32(a, b), ab_high = _mm512_unpackhi_epi32(a, b);
+  const __m512i cd_low = _mm512_unpacklo_epi32(c, d), cd_high = _mm512_unpackhi_epi32(c, d);
+  _mm512_storeu_si512(to, _mm512_unpacklo_epi64(ab_low, cd_low));
+  _mm512_storeu_si512(to + 64, _mm512_unpackhi_epi64(ab_low, cd_low));
+  _mm512_storeu_si512(to + 128, _mm512_unpacklo_epi64(ab_high, cd_high));
+  _mm512_storeu_si512(to + 192, _mm512_unpackhi_epi64(ab_high, cd_high));
+}
+
 // Vectors of values at a time, for each number of queries.
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
 
@@ -209,8 +226,7 @@ namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table("x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
-  table.int8.linear = linear_by_rows;
+  Kernels table = make_vector_table<linear_by_rows>("x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
   table.int8.output_block = output_block_by_rows;
   table.crc32c = crc32c_avx512;
   return table;

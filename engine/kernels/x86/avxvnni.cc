@@ -88,8 +88,7 @@ namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
-  table.int8.linear = linear_by_rows;
+  Kernels table = make_vector_table<linear_by_rows>("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
   table.int8.output_block = output_block_by_rows;
   table.crc32c = crc32c_words;
   return table;

@@ -41,8 +41,9 @@ struct SentencesOfRows {
 };
 
 // Turns queries or keys of the pass's rows by their positions. heads: [rows, n_heads * d_head], row stride `stride`
-[[gnu::noinline]] inline void turn_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] const Batch& batch,
-                                        [[maybe_unused]] float* heads, [[maybe_unused]] size_t stride) {
+[[gnu::cold, gnu::noinline]] inline void turn_rows([[maybe_unused]] const Pass& pass,
+                                                   [[maybe_unused]] const Batch& batch, [[maybe_unused]] float* heads,
+                                                   [[maybe_unused]] size_t stride) {
   if constexpr (kHasRotary) {
     if (pass.stack.rotary.half == 0) return;
     for_each_position(batch, pass.rows, [&](uint32_t i, uint32_t, uint32_t position) {
@@ -115,8 +116,9 @@ struct PastOfRows {
 };
 
 // Turns the queries and keys of all hypotheses, which have the same position.
-[[gnu::noinline]] inline void turn_new_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] uint32_t position,
-                                            [[maybe_unused]] float* query_key_value) {
+[[gnu::cold, gnu::noinline]] inline void turn_new_rows([[maybe_unused]] const Pass& pass,
+                                                       [[maybe_unused]] uint32_t position,
+                                                       [[maybe_unused]] float* query_key_value) {
   if constexpr (kHasRotary) {
     const size_t width = pass.stack.attention_width();
     for (uint32_t i = 0; i < pass.rows.count; ++i) {

@@ -79,9 +79,10 @@ int Validator::check_convolutions(const format::Frontend& table, bool has_log_me
   if (has_log_mel && number_of(table.log_mel(), format::LogMel::VT_N_FFT) / 2 >= samples)
     return refuse({"frontend.log_mel", -1});
 #endif
+  if (uint64_t{encoder.max_positions()} * samples > kMaxClip) return refuse({"frontend: strides", -1});
   // A clip's rows of the first convolution: those of the later strides, and those that complete the first window.
-  const uint64_t rows = uint64_t{encoder.max_positions() + kMaxConvolutions * kMaxKernel} * later_strides;
-  return rows * measured_width <= kMaxMeasured ? GOLDCREST_OK : refuse({"convolutions.whole_norm", -1});
+  const uint32_t rows = (encoder.max_positions() + kMaxConvolutions * kMaxKernel) * later_strides;  // below 2^31
+  return uint64_t{rows} * measured_width <= kMaxMeasured ? GOLDCREST_OK : refuse({"convolutions.whole_norm", -1});
 }
 
 int Validator::check_frontend() {

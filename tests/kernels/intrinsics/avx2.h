@@ -148,6 +148,11 @@ inline __m256i _mm256_hadd_epi32(__m256i a, __m256i b) {
   return cast<__m256i>(r);
 }
 
+inline __m256i _mm256_inserti128_si256(__m256i a, __m128i b, int half) { return insert_part(a, b, half); }
+inline __m256i _mm256_unpacklo_epi32(__m256i a, __m256i b) { return unpack<int32_t>(a, b, false); }
+inline __m256i _mm256_unpackhi_epi32(__m256i a, __m256i b) { return unpack<int32_t>(a, b, true); }
+inline __m256i _mm256_unpacklo_epi64(__m256i a, __m256i b) { return unpack<int64_t>(a, b, false); }
+inline __m256i _mm256_unpackhi_epi64(__m256i a, __m256i b) { return unpack<int64_t>(a, b, true); }
 inline __m256i _mm256_packs_epi32(__m256i a, __m256i b) { return pack<int32_t, int16_t>(a, b); }
 inline __m256i _mm256_packs_epi16(__m256i a, __m256i b) { return pack<int16_t, int8_t>(a, b); }
 inline int _mm256_movemask_epi8(__m256i a) {

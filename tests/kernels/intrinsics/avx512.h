@@ -141,6 +141,7 @@ inline __m512i _mm512_slli_epi32(__m512i a, unsigned n) {
 }
 inline __m512i _mm512_dpbusd_epi32(__m512i sum, __m512i a, __m512i b) { return add_byte_products(sum, a, b); }
 
+inline __m512i _mm512_inserti32x4(__m512i a, __m128i b, int quarter) { return insert_part(a, b, quarter); }
 inline __m512i _mm512_packs_epi32(__m512i a, __m512i b) { return pack<int32_t, int16_t>(a, b); }
 inline __m512i _mm512_packs_epi16(__m512i a, __m512i b) { return pack<int16_t, int8_t>(a, b); }
 inline __m512i _mm512_unpacklo_epi32(__m512i a, __m512i b) { return unpack<int32_t>(a, b, false); }

@@ -132,6 +132,14 @@ inline Register pack(Register a, Register b) {
   return cast<Register>(r);
 }
 
+// a with b in the place of its 128 bits `index`.
+template <typename Register, typename Part>
+inline Register insert_part(Register a, Part b, int index) {
+  auto r = split<Part>(a);
+  r[static_cast<size_t>(index)] = b;
+  return cast<Register>(r);
+}
+
 // In each 128 bits: a's and b's lanes in turn, of the lower or upper halves.
 template <typename Lane, typename Register>
 inline Register unpack(Register a, Register b, bool upper) {

@@ -238,7 +238,7 @@ Rows features_of(const OpenChoices& options, const Samples& samples, size_t n_fr
   std::vector<std::vector<float>> found(n_frames, std::vector<float>(options.channels));
   float largest = kLeastFeature;
   for (size_t i = 0; i < n_frames; ++i) {
-    log_mel.run(samples, i, found[i].data());
+    log_mel.run(samples, static_cast<uint32_t>(i), found[i].data());
     for (const float x : found[i]) largest = std::max(largest, x);
   }
   Rows rows;
@@ -267,7 +267,8 @@ TEST(LogMelFeatures, EqualTransformers) {
   std::vector<int16_t> samples;
   for (int sample = 0; numbers >> sample;) samples.push_back(static_cast<int16_t>(sample));
   ASSERT_EQ(samples.size(), 2400u);
-  const Rows found = features_of(whisper_features(), {samples.data(), samples.size(), 480000}, 18);
+  const Rows found =
+      features_of(whisper_features(), {samples.data(), static_cast<uint32_t>(samples.size()), 480000}, 18);
   for (size_t i = 0; i < found.size(); ++i) {
     for (size_t j = 0; j < 80; ++j) {
       double expected = 0;
@@ -287,7 +288,8 @@ TEST(LogMelFeatures, EqualATransformInDoubles) {
     options.convolutions[0].stride = n_fft < 400 ? 3 : 1;
     const std::vector<int16_t> samples = test::tiny_clip(5, size_t{options.hop} * 9);
     const Rows expected = naive_log_mel(options, samples, 12);
-    const Rows found = features_of(options, {samples.data(), samples.size(), size_t{options.hop} * 12}, 12);
+    const Rows found =
+        features_of(options, {samples.data(), static_cast<uint32_t>(samples.size()), options.hop * 12}, 12);
     for (size_t i = 0; i < 12; ++i) {
       for (size_t j = 0; j < options.channels; ++j)
         ASSERT_NEAR(found[i][j], expected[i][j], 1e-4) << n_fft << ", frame " << i << ", band " << j;
@@ -333,10 +335,9 @@ TEST(FineInputs, AreTwoProducts) {
   for (float& value : x) value = rng.uniform();
   for (float& value : residual) value = rng.uniform();
   std::vector<int8_t> q(x.size()), fine(x.size());
+  quantize_one_by_one(runtime, {x.data(), k, kRows, k}, {q.data(), scales.data()},
+                      {{fine.data(), fine_scales.data()}, remainder.data()});
   for (uint32_t row = 0; row < kRows; ++row) {
-    runtime.kernels->int8.quantize_rows({x.data() + row * k, q.data() + row * k, &scales[row], k, k, 1, 1, k});
-    quantize_remainder(runtime, x.data() + row * k, k, {q.data() + row * k, &scales[row]},
-                       {{fine.data() + row * k, &fine_scales[row]}, remainder.data()});
     for (uint32_t i = 0; i < k; ++i) {
       const float value =
           static_cast<float>(q[row * k + i]) * scales[row] + static_cast<float>(fine[row * k + i]) * fine_scales[row];
