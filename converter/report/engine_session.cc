@@ -52,7 +52,7 @@ void EngineSession::set_search(const goldcrest_search& search) {
 bool EngineSession::choose_languages(size_t line) {
   LanguagesView table;
   if (!view_languages(model_.data(), &table)) return false;
-  const bool is_forced = table.target().place == goldcrest::LanguagePlace::kForcedFirst;
+  const bool is_forced = table.of_targets().place == goldcrest::LanguagePlace::kForcedFirst;
   const char* names[2] = {};
   for (uint32_t i = 0; i < 2; ++i) {
     const LanguageSide& side = table.sides[i];

@@ -135,7 +135,7 @@ void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
 [[maybe_unused, gnu::cold]] void take_default_languages(goldcrest_engine* engine) {
   LanguagesView table;
   if (!view_languages(engine->runtime.file, &table)) return;
-  choose_languages(table, {table.source().by_default, table.target().by_default}, &engine->languages);
+  choose_languages(table, {table.of_sources().by_default, table.of_targets().by_default}, &engine->languages);
 }
 
 }  // namespace

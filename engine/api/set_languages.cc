@@ -65,7 +65,7 @@ int goldcrest_source_languages(const void* model, size_t model_bytes, goldcrest_
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   LanguagesView languages;
   if (!kHasLanguages || !view_languages(model, &languages)) return 0;
-  return visit_side(model, languages.source(), visit, visit_context);
+  return visit_side(model, languages.of_sources(), visit, visit_context);
 }
 
 int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_language_function visit,
@@ -74,8 +74,8 @@ int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   if constexpr (kHasLanguages) {
     LanguagesView languages;
-    if (view_languages(model, &languages) && languages.target().n > 0)
-      return visit_side(model, languages.target(), visit, visit_context);
+    if (view_languages(model, &languages) && languages.of_targets().n > 0)
+      return visit_side(model, languages.of_targets(), visit, visit_context);
   }
   TokenizerView tokenizer;
   if (!view_tokenizer(model, &tokenizer)) return 0;
@@ -91,12 +91,12 @@ int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const 
   view_info(engine->runtime.file, engine->model_bytes, &info);
   LanguagesView table = {};
   const bool has_table = kHasLanguages && view_languages(engine->runtime.file, &table);
-  uint32_t chosen[2] = {table.source().by_default, table.target().by_default};
-  GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.source(), source, info.source_language, &chosen[0]),
+  uint32_t chosen[2] = {table.of_sources().by_default, table.of_targets().by_default};
+  GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.of_sources(), source, info.source_language, &chosen[0]),
                     GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);
   uint32_t entry = kNoEntry;
   const bool has_target =
-      has_table ? find_in_table(engine->runtime.file, table.target(), target, info.target_language, &chosen[1])
+      has_table ? find_in_table(engine->runtime.file, table.of_targets(), target, info.target_language, &chosen[1])
                 : target == nullptr || find_target(*engine, target, info.target_language, &entry);
   GOLDCREST_REQUIRE(has_target, GOLDCREST_ERROR_ARGUMENT, "target language: the model has none of this name", -1);
   engine->language = entry;

@@ -113,8 +113,8 @@ struct LanguagesView {
   LanguageSide sides[2];  // of sources, of targets
   uint32_t n;             // languages
 
-  const LanguageSide& source() const { return sides[0]; }
-  const LanguageSide& target() const { return sides[1]; }
+  const LanguageSide& of_sources() const { return sides[0]; }
+  const LanguageSide& of_targets() const { return sides[1]; }
 };
 
 // Returns whether a place acts on sources that are given as ids too.

@@ -86,16 +86,16 @@ std::string missing_language(const void* model, size_t model_bytes, const std::s
   const auto lacks = [](const goldcrest::LanguageSide& side) {
     return side.n > 0 && side.by_default == goldcrest::kNoId;
   };
-  if (source.empty() && lacks(table.source()))
+  if (source.empty() && lacks(table.of_sources()))
     return "--source-lang" + end + "source languages: " + named(source_languages(model, model_bytes), kSource.lister);
-  if (target.empty() && lacks(table.target()))
+  if (target.empty() && lacks(table.of_targets()))
     return "--target-lang" + end + "target languages: " + named(target_languages(model, model_bytes), kTarget.lister);
   return "";
 }
 
 bool forces_target(const void* model) {
   goldcrest::LanguagesView table = {};
-  return goldcrest::view_languages(model, &table) && goldcrest::acts_on_ids(table.target().place);
+  return goldcrest::view_languages(model, &table) && goldcrest::acts_on_ids(table.of_targets().place);
 }
 
 bool reads_codes(const void* model) {

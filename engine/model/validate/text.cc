@@ -96,10 +96,10 @@ int Validator::check_languages() {
   GOLDCREST_REQUIRE_INTACT(has_table == has_feature(model_->features(), kFeatureLanguages), "metadata: feature bits",
                            -1);
   if (!has_table) return GOLDCREST_OK;
-  const LanguagePlace place = view.target().place;
+  const LanguagePlace place = view.of_targets().place;
   constexpr uint32_t kSourcePlaces = 1 | 1 << 1 | 1 << 2, kTargetPlaces = 1 | 1 << 1 | 1 << 3 | 1 << 4;
-  bool is_good = !has_frontend() && is_side_good(view.source(), view.n, kSourcePlaces, source_vocab_size_) &&
-                 is_side_good(view.target(), view.n, kTargetPlaces,
+  bool is_good = !has_frontend() && is_side_good(view.of_sources(), view.n, kSourcePlaces, source_vocab_size_) &&
+                 is_side_good(view.of_targets(), view.n, kTargetPlaces,
                               acts_on_ids(place) ? target_vocab_size_ : source_vocab_size_) &&
                  (place != LanguagePlace::kForcedFirst || model_->generation()->forced_first_id() >= 0);
   const char* previous = "";

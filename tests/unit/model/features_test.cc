@@ -253,11 +253,11 @@ TEST(HostileLanguages, TheFileRuns) {
   EXPECT_EQ(model.self_test()->Get(0)->n_forced(), 1u);
   LanguagesView view;
   ASSERT_TRUE(view_languages(smallest_languages_file().bytes(), &view));
-  EXPECT_EQ(view.source().n, 3u);
-  EXPECT_EQ(view.source().ids[2], kNoId);
-  EXPECT_EQ(view.target().ids[0], kNoId);
-  EXPECT_EQ(view.source().by_default, 0u);
-  EXPECT_EQ(view.target().by_default, 2u);
+  EXPECT_EQ(view.of_sources().n, 3u);
+  EXPECT_EQ(view.of_sources().ids[2], kNoId);
+  EXPECT_EQ(view.of_targets().ids[0], kNoId);
+  EXPECT_EQ(view.of_sources().by_default, 0u);
+  EXPECT_EQ(view.of_targets().by_default, 2u);
   EXPECT_STREQ(view_language_code(smallest_languages_file().bytes(), 2), "c");
   EXPECT_FALSE(view_languages(smallest_file().bytes(), &view));
 }
