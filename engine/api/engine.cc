@@ -115,13 +115,14 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
     if (++progress.layer == runtime.model.decoder.n_layers) progress.stage = Stage::kOutput;
     return false;
   }
-  const OutputStep output = {runtime,           engine.decoder,       engine.search,     rows,
-                             buffers.tokens,    buffers.targets,      buffers.sentences, buffers.top_tokens,
-                             buffers.shortlist, buffers.lexicon_nodes};
+  const auto output = [&] {
+    return OutputStep{runtime,           engine.decoder,     engine.search,    rows, buffers.tokens, buffers.targets,
+                      buffers.sentences, buffers.top_tokens, buffers.shortlist};
+  };
   if constexpr (kHasLexicon) {
-    if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output);
+    if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output());
   }
-  if (step.runs_output) run_output_layer(output);
+  if (step.runs_output) run_output_layer(output());
   *token = advance_search(runtime, engine.search, buffers, &step);
   progress = {Stage::kDecoderLayer, 0, 0};
   return true;

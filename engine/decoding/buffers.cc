@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decoding/buffers.h"
 
-#include "decoding/lexicon.h"
 #include "decoding/place.h"
 
 namespace goldcrest {
@@ -33,7 +32,10 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
   }
   if constexpr (kHasPrompt) refs.prefixes = plan_prefixes(plan);
   if constexpr (kHasSampling) plan_sampling(plan, &refs);
-  if constexpr (kHasLexicon) refs.lexicon_nodes = plan_lexicon(plan);
+  if constexpr (kHasLexicon) {
+    if (plan.limits().lexicon != 0)
+      refs.lexicon_nodes = plan.add("lexicon.nodes", decode, Region::kMain, {0, 4, {kBeam, kBatch, 0, 0}});
+  }
   return refs;
 }
 
@@ -58,7 +60,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
   if constexpr (kHasPrompt) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
   if constexpr (kHasSampling) place_sampling(runtime, refs, buffers.top_tokens, &buffers.sampling);
   if constexpr (kHasLexicon) {
-    if (limits.lexicon != 0) place(runtime, refs.lexicon_nodes, &buffers.lexicon_nodes);
+    if (limits.lexicon != 0) place(runtime, refs.lexicon_nodes, &buffers.shortlist.lexicon_nodes);
   }
   buffers.beam_size = limits.beam_size;
   buffers.target_tokens = limits.max_target_tokens;

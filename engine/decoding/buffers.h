@@ -98,7 +98,6 @@ struct SearchBuffers {
   size_t n_slots;
   size_t source_rows;  // of all sentences
   SamplingBuffers sampling;
-  uint32_t* lexicon_nodes;  // [slots], of each live hypothesis; null if no memory is planned for a lexicon
 };
 
 // *placed, which must be all zeros, <- the views; `sources` are the batch's.

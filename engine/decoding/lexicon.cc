@@ -79,12 +79,6 @@ bool choose_allowed(const OutputStep& step, uint32_t node) {
 
 }  // namespace
 
-[[gnu::cold]] BufferRef plan_lexicon(Plan& plan) {
-  if (plan.limits().lexicon == 0) return {};
-  return plan.add("lexicon.nodes", Phase::kDecode, Region::kMain,
-                  {0, sizeof(uint32_t), {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
-}
-
 [[gnu::cold]] void follow_lexicon(const OutputStep& step) {
   const TargetRows& rows = step.rows;
   const goldcrest_lexicon& lexicon = *step.options.lexicon;
@@ -94,7 +88,7 @@ bool choose_allowed(const OutputStep& step, uint32_t node) {
     const uint32_t n_before = count_before(step.options, state);
     bool gathers = step.options.uses_shortlist && rows.position >= n_before;
     if (gathers) clear_candidates(step.runtime, step.shortlist);
-    uint32_t* const nodes = step.lexicon_nodes + live->first_slot;
+    uint32_t* const nodes = step.shortlist.lexicon_nodes + live->first_slot;
     uint32_t moved[kMaxBeams];
     for (uint32_t b = 0; b < live->n_rows; ++b) {
       uint32_t node = 0;
@@ -115,7 +109,7 @@ bool choose_allowed(const OutputStep& step, uint32_t node) {
 
 [[gnu::cold]] void keep_allowed(const OutputStep& step, const LogitBlock& block) {
   const LiveSentence& sentence = sentence_of_row(step, block.row);
-  const uint32_t node = step.lexicon_nodes[sentence.first_slot + block.row - sentence.first_row];
+  const uint32_t node = step.shortlist.lexicon_nodes[sentence.first_slot + block.row - sentence.first_row];
   const size_t at = size_t{block.row} * block.lists.block_stride;
   float &largest = block.lists.block_max[at], &sum = block.lists.block_sum[at];
   if (step.options.needs_sums && block.outputs.first == 0) {

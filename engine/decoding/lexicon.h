@@ -7,9 +7,6 @@
 
 namespace goldcrest {
 
-// Plans uint32 [slots], the node of each hypothesis, if the limits ask for a lexicon.
-BufferRef plan_lexicon(Plan& plan);
-
 // Moves the node of every live hypothesis on to the current position. Chooses the outputs of each sentence: the allowed
 // ones of all its hypotheses if they fit the limits, else all.
 void follow_lexicon(const OutputStep& step);

@@ -2,7 +2,6 @@
 #include "decoding/options.h"
 
 #include "decoding/recording.h"
-#include "decoding/rules.h"
 #include "decoding/shortlist.h"
 
 namespace goldcrest {
@@ -45,7 +44,8 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
     if (has_lexicon(*options)) {
       options->renormalize = GOLDCREST_YES;
       // Log-probabilities that rules change are of the whole vocabulary.
-      options->uses_shortlist = options->uses_shortlist && !lists_log_probs(*options);
+      options->uses_shortlist =
+          options->uses_shortlist && !(penalizes_repetition(*options) && options->strategy->by_log_prob);
     }
   }
 }

@@ -72,11 +72,7 @@ class OutputLayer {
                             kOutputBlock});
       LogitBlock block = {logits, outputs, outputs_, lists, rows.first};
       for (; block.row < rows.first + rows.count; ++block.row, block.values += kOutputBlock) {
-        if (!stages_.run(block)) continue;
-        if constexpr (kHasLexicon) {
-          if (has_lexicon(step_.options)) keep_allowed(step_, block);
-        }
-        collect(*runtime_.kernels, block);
+        if (stages_.run(block)) collect_allowed(block);
       }
     }
   }
@@ -97,6 +93,13 @@ class OutputLayer {
   }
 
  private:
+  [[gnu::always_inline]] void collect_allowed(const LogitBlock& block) const {
+    if constexpr (kHasLexicon) {
+      if (has_lexicon(step_.options)) keep_allowed(step_, block);
+    }
+    collect(*runtime_.kernels, block);
+  }
+
   Range block_outputs(uint32_t block) const {
     return {block * kOutputBlock, smaller(outputs_.n - block * kOutputBlock, kOutputBlock)};
   }

@@ -30,8 +30,9 @@ struct SentencePanels {
 struct ShortlistBuffers {
   SentencePanels panels;  // of the first sentence
   uint32_t* chosen;
-  size_t capacity;     // candidates of a sentence, padded
-  size_t panel_bytes;  // of one candidate's weights
+  size_t capacity;          // candidates of a sentence, padded
+  size_t panel_bytes;       // of one candidate's weights
+  uint32_t* lexicon_nodes;  // [slots], of each live hypothesis; null if no memory is planned for a lexicon
 
   SentencePanels of(uint32_t sentence) const;
 };

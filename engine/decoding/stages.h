@@ -27,8 +27,7 @@ struct OutputStep {
   const TargetBuffers& targets;       // read
   SentenceState* sentences;           // [batch], written: their hashes
   const TopTokenBuffers& top_tokens;  // written
-  const ShortlistBuffers& shortlist;  // read
-  uint32_t* lexicon_nodes;            // [slots], written for this position before the stages
+  const ShortlistBuffers& shortlist;  // read; its nodes of a lexicon are written before the stages
 
   // The batch index of a live sentence.
   uint32_t sentence_of(const LiveSentence& live) const { return live.first_slot / rows.beam_size; }

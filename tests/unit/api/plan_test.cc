@@ -161,10 +161,9 @@ goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
 // A batch of sources as long as the limits allow, and shorter ones.
 std::vector<std::vector<int32_t>> some_sources(Rng& rng, const goldcrest_memory& memory, uint32_t vocab_size) {
   std::vector<std::vector<int32_t>> sources;
-  for (uint32_t i = 0; i < memory.limits.batch; ++i) {
-    const uint32_t longest = memory.limits.max_source_tokens;
+  const uint32_t longest = memory.limits.max_source_tokens;
+  for (uint32_t i = 0; i < memory.limits.batch; ++i)
     sources.push_back(rng.ids(i == 0 ? longest : rng.between(1, longest), vocab_size));
-  }
   return sources;
 }
 
