@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the source distribution and from it the wheel, without network, installs the wheel into a fresh environment and
 # tests it there. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has them. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python
-# 3.9 can read the package.
+# 3.9 can read the package, and that its limits are those of the C header.
 # Usage: wheel.sh SOURCE [WORK]
 set -euo pipefail
 source=$(cd "$1" && pwd)
 python=${GOLDCREST_WHEEL_PYTHON:-python3}
 if [ $# -eq 1 ]; then
   command -v "$python" > /dev/null || { echo "skipped: no $python"; exit 77; }
-  exec "$python" - "$source"/converter/python/goldcrest/*.py << 'END'
-import ast, sys
+  exec "$python" - "$source/engine/include/goldcrest/goldcrest.h" "$source"/converter/python/goldcrest/*.py << 'END'
+import ast, re, sys
 
 def readable(text, name):
     try:
@@ -19,7 +19,15 @@ def readable(text, name):
         return f"{name}:{error.lineno}: {error.msg}"
 
 assert readable("match x:\n    case 1: pass\n", "3.10"), "this Python takes newer syntax for that of 3.9"
-sys.exit("\n".join(filter(None, (readable(open(name, encoding="utf-8").read(), name) for name in sys.argv[1:]))) or 0)
+texts = {name: open(name, encoding="utf-8").read() for name in sys.argv[1:]}
+errors = list(filter(None, (readable(text, name) for name, text in texts.items() if name.endswith(".py"))))
+header = re.search(r"typedef struct goldcrest_limits \{(.*?)\} goldcrest_limits;", texts[sys.argv[1]], re.S).group(1)
+fields = re.findall(r"^  uint32_t (\w+);", header, re.M)
+native = next(text for name, text in texts.items() if name.endswith("_native.py"))
+names = list(ast.literal_eval(re.search(r"^LIMIT_NAMES = (\(.*?^\))", native, re.M | re.S).group(1)))
+if fields != names or len(fields) < 10:
+    errors.append(f"_native.py: LIMIT_NAMES is {names}; goldcrest.h has {fields}")
+sys.exit("\n".join(errors) or 0)
 END
 fi
 mkdir -p "$2"
