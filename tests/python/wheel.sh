@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the source distribution and from it the wheel, without network, installs the wheel into a fresh environment and
-# tests it there. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has them. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python
-# 3.9 can read the package, and that its limits are those of the C header.
+# tests it there. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has
+# them. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python 3.9 can read the
+# package, and that its limits are those of the C header.
 # Usage: wheel.sh SOURCE [WORK]
 set -euo pipefail
 source=$(cd "$1" && pwd)
