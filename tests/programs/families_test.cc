@@ -89,7 +89,7 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   int n_translated = 0;
   for (const std::string& command : page_commands()) {
     const Outcome outcome = run("/bin/sh", {"-c", "PATH=\"" + path + ":" + translate_path + ":$PATH\" " + command},
-                                {.folder = folder.path(), .input = "We are not here.\n"});
+                                {.input = "We are not here.\n", .folder = folder.path()});
     ASSERT_EQ(outcome.status, 0) << command << "\n" << outcome.err;
     if (command.starts_with("goldcrest-translate ")) {
       EXPECT_FALSE(outcome.out.empty()) << command;
