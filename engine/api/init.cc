@@ -175,6 +175,7 @@ extern "C" {
   made->step_size = config->step_size;
   made->language = kNoEntry;
   made->detail = detail;
+  if constexpr (kHasSequences) use_sequences(*made, view_sequences(config->model));
   made->magic = kEngineMagic;
   *engine = made;
   take_default_search(made);

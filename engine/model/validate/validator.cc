@@ -28,6 +28,7 @@ int Validator::run() {
   GOLDCREST_TRY(check_detokenizer());
   if constexpr (kHasShortlist) GOLDCREST_TRY(check_shortlist());
   GOLDCREST_TRY(check_self_tests());
+  if constexpr (kHasSequences) GOLDCREST_TRY(check_sequences());
   if constexpr (kHasPrompt) return check_prompt();
   return GOLDCREST_OK;
 }
