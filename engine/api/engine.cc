@@ -116,7 +116,7 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
   }
   if (step.runs_output) {
     run_output_layer({runtime, engine.decoder, engine.search, rows, buffers.tokens, buffers.targets, buffers.sentences,
-                      buffers.top_tokens, buffers.shortlist});
+                      buffers.top_tokens, buffers.shortlist, engine.batch.ids});
   }
   *token = advance_search(runtime, engine.search, buffers, &step);
   progress = {Stage::kDecoderLayer, 0, 0};
@@ -149,9 +149,6 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
       bool follows_targets = false;
       if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
       set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
-      if constexpr (kHasSampling) {
-        choose_lists(engine.buffers.sampling, draws_tokens(engine.search), &engine.buffers.top_tokens);
-      }
       engine.progress = {first_stage(engine), 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);

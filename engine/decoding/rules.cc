@@ -4,21 +4,23 @@
 
 namespace goldcrest {
 
-namespace {
-
 Past past_of(const OutputStep& step, uint32_t row) {
   const TargetRows& rows = step.rows;
-  const LiveSentence* sentence = rows.sentences;
-  while (row >= sentence->first_row + sentence->n_rows) ++sentence;
-  return {step.tokens + sentence->first_slot,
-          rows.ancestor != nullptr ? rows.ancestor + sentence->first_past : nullptr,
+  const LiveSentence& sentence = sentence_of_row(step, row);
+  return {step.tokens + sentence.first_slot,
+          rows.ancestor != nullptr ? rows.ancestor + sentence.first_past : nullptr,
           rows.n_slots,
           rows.beam_size,
-          row - sentence->first_row,
+          row - sentence.first_row,
           rows.position};
 }
 
-}  // namespace
+[[gnu::cold]] bool sums_changed_values(const SearchOptions& options) {
+  if (!options.needs_sums || (kHasInspection && options.follows_targets)) return false;
+  if (renormalizes(options)) return true;
+  const bool adds_biases = (kHasRules && options.generation->n_biased > 0) || has_sequences(options);
+  return !options.strategy->by_log_prob && (penalizes_repetition(options) || adds_biases);
+}
 
 bool LogProbabilities::run(const LogitBlock& block) const {
   const float log_sum = *decoder_rows(runtime_, decoder_, block.row);

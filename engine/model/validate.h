@@ -27,6 +27,10 @@ struct VerifyFunctions {
 // ERROR_UNSUPPORTED; *detail (may be null) then names the fault.
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail);
 
+// Returns the index of the first sequence that is empty, or has an id outside the vocabulary or a bias out of range;
+// sequences.n if the ids are not those of the n sequences; -1: all are good.
+int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_size);
+
 // A file whose bytes up to end_bytes, and whose trailer, may be read.
 struct FileSlice {
   const uint8_t* file;  // [file_bytes]

@@ -24,6 +24,7 @@ class PrefixLogits {
   // max_target_tokens - 1.
   const std::vector<float>& after(const std::vector<int32_t>& prefix);
   uint32_t vocab_size() const { return engine_.info().target_vocab_size; }
+  const std::vector<int32_t>& source() const { return source_; }
   size_t source_tokens() const { return source_.size(); }
 
  private:
@@ -43,6 +44,7 @@ struct NaiveOptions {
   converter::RulesSpec rules = {};
   uint32_t start_id = 0;                  // rules count it among the tokens of a text
   std::vector<uint32_t> candidates = {};  // the only ids that can be chosen; none: all ids
+  converter::SequencesSpec sequences = {};
 };
 
 struct NaiveHypothesis {
