@@ -197,6 +197,12 @@ std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec,
   out->first_choices = spec.prompt.first_choices;
   out->forced_ids = spec.prompt.forced_ids;
   out->first_suppressed_ids = spec.prompt.first_suppressed_ids;
+  for (const SequenceSpec& sequence : spec.sequences.list) {
+    out->sequences.push_back(static_cast<uint32_t>(sequence.ids.size()));
+    out->sequences.insert(out->sequences.end(), sequence.ids.begin(), sequence.ids.end());
+    out->sequence_biases.push_back(sequence.bias);
+  }
+  out->no_repeat_source_ngram = spec.sequences.no_repeat_source_ngram;
   return out;
 }
 

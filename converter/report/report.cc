@@ -185,6 +185,8 @@ std::string report_text(const Report& report) {
     text += format_text("rules    {} (the engine needs GOLDCREST_RULES{})\n", join_text(rules, ", "),
                         without.empty() ? "" : "; a file without rules: " + without);
   }
+  if (const std::vector<std::string> sequences = describe_sequences(spec.generation.sequences); !sequences.empty())
+    text += format_text("sequences  {} (the engine needs GOLDCREST_SEQUENCES)\n", join_text(sequences, ", "));
   if (spec.shortlist) text += describe_shortlist(spec);
   text += describe_languages(spec);
   if (spec.lexicon) text += describe_lexicon(spec);
@@ -244,6 +246,8 @@ Value report_json(const Report& report) {
                      {"rows", report.deviation->rows}};
   }
   if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
+  if (const std::vector<std::string> sequences = describe_sequences(spec.generation.sequences); !sequences.empty())
+    json["sequences"] = sequences;
   if (spec.shortlist) json["shortlist"] = shortlist_json(spec);
   if (spec.languages.source_place != LanguagePlace::kNowhere)
     json["languages"]["sources"] = language_codes(spec.languages, &Language::source);

@@ -2,6 +2,9 @@
 // In the order of goldcrest_search.
 #include "report/rules.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/bounds.h"
 #include "spec/format_text.h"
 
@@ -28,6 +31,18 @@ std::vector<std::string> describe_rules(const goldcrest_search& search, size_t m
   add(more_ends != 0, format_text("{} more end ids", more_ends));
   add(biases != 0, format_text("{} biased ids", biases));
   return rules;
+}
+
+std::vector<std::string> describe_sequences(const SequencesSpec& sequences) {
+  const auto is_suppressed = [](const SequenceSpec& sequence) { return std::isinf(sequence.bias); };
+  const auto n_suppressed = static_cast<size_t>(std::ranges::count_if(sequences.list, is_suppressed));
+  const size_t n_biased = sequences.list.size() - n_suppressed;
+  std::vector<std::string> texts;
+  if (n_suppressed != 0) texts.push_back(format_text("{} suppressed", n_suppressed));
+  if (n_biased != 0) texts.push_back(format_text("{} biased", n_biased));
+  if (sequences.no_repeat_source_ngram != 0)
+    texts.push_back(format_text("no {}-gram of the source", sequences.no_repeat_source_ngram));
+  return texts;
 }
 
 std::string options_without_rules(const RulesSpec& rules) {

@@ -14,6 +14,9 @@ namespace goldcrest::converter {
 // counts.
 std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases);
 
+// Returns what a file's sequences ask for; none if it has none.
+std::vector<std::string> describe_sequences(const SequencesSpec& sequences);
+
 // The options of goldcrest-convert with which a file has none of these rules; empty where no options do that.
 std::string options_without_rules(const RulesSpec& rules);
 

@@ -49,9 +49,9 @@ inline uint32_t frontend_features(const FrontendSpec& frontend) {
   return features;
 }
 
-// Returns the features that a file needs for the choices of its stacks and the blocks of their layers.
+// Returns the features that a file needs for the choices of its stacks, the blocks of their layers and its sequences.
 inline uint32_t block_features(const ModelSpec& spec) {
-  uint32_t features = 0;
+  uint32_t features = spec.generation.sequences != SequencesSpec{} ? kFeatureSequences : 0;
   for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
     if (!stack->centred) features |= kFeatureRmsNorm;
     if (stack->gated) features |= kFeatureGated;

@@ -232,6 +232,18 @@ struct PromptSpec {
   size_t size() const { return (first_choices.empty() ? 0 : 1) + forced_ids.size(); }
 };
 
+struct SequenceSpec {
+  std::vector<uint32_t> ids;
+  float bias;  // of the last id where the others precede it; -infinity: the sequence never appears
+  bool operator==(const SequenceSpec&) const = default;
+};
+
+struct SequencesSpec {
+  std::vector<SequenceSpec> list = {};
+  uint32_t no_repeat_source_ngram = 0;  // 0: none
+  bool operator==(const SequencesSpec&) const = default;
+};
+
 struct GenerationSpec {
   uint32_t decoder_start_id = 0, end_id = 0;
   std::optional<uint32_t> pad_id, unknown_id, forced_first_id;
@@ -242,6 +254,7 @@ struct GenerationSpec {
   float length_penalty = 1, word_penalty = 0;
   RulesSpec rules;
   PromptSpec prompt;
+  SequencesSpec sequences;
   uint32_t max_prefix_tokens = 0;  // ids of a caller's prefix for which engines reserve memory by default
 };
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "spec/error.h"
 #include "spec/printable.h"
 #include "spec/subword_entry.h"
 
@@ -93,6 +94,7 @@ void add_generation_ids(const ModelSpec& spec, Ids& ids) {
   const PromptSpec& prompt = generation.prompt;
   for (const auto* list : {&prompt.first_choices, &prompt.forced_ids, &prompt.first_suppressed_ids})
     ids.insert(list->begin(), list->end());
+  for (const SequenceSpec& sequence : generation.sequences.list) ids.insert(sequence.ids.begin(), sequence.ids.end());
   const uint32_t target_ids = spec.decoder.embedding->rows;
   for (uint32_t i = 1; i <= spec.added_target_ids; ++i) ids.insert(target_ids - i);
 }
@@ -195,6 +197,7 @@ void renumber_generation(const NewIds& new_ids, GenerationSpec& generation) {
   renumber(new_ids.target, generation.prompt.first_choices);
   renumber(new_ids.target, generation.prompt.forced_ids);
   renumber(new_ids.target, generation.prompt.first_suppressed_ids);
+  for (SequenceSpec& sequence : generation.sequences.list) renumber(new_ids.target, sequence.ids);
   renumber(new_ids.source, generation.source_prefix);
   renumber(new_ids.source, generation.source_suffix);
   std::map<uint32_t, float> biases;
@@ -260,6 +263,8 @@ KeptIds with_needed_ids(const ModelSpec& spec, KeptIds wanted) {
 ModelSpec trim_vocabulary(const ModelSpec& spec, const KeptIds& kept) {
   const NewIds new_ids = {renumbered(kept.source, spec.encoder.embedding->rows),
                           renumbered(kept.target, spec.decoder.embedding->rows)};
+  if (spec.generation.sequences.no_repeat_source_ngram != 0 && !shares_vocabulary(spec))
+    throw Error("the model must not repeat n-grams of its source, which needs equal ids on both sides: do not trim it");
   ModelSpec trimmed = spec;
   trim_tables(kept, trimmed);
   renumber_generation(new_ids, trimmed.generation);

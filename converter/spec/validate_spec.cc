@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -246,6 +247,18 @@ void check_rules(const GenerationSpec& generation, uint32_t target_vocab_size) {
   }
 }
 
+void check_sequences(const ModelSpec& model, uint32_t target_vocab_size) {
+  const SequencesSpec& sequences = model.generation.sequences;
+  for (const SequenceSpec& sequence : sequences.list) {
+    if (sequence.ids.empty()) throw Error("generation: a sequence without ids");
+    check_ids("generation: id of a sequence", sequence.ids, target_vocab_size);
+    if (sequence.bias != -std::numeric_limits<float>::infinity())
+      require_range("generation: bias of a sequence", sequence.bias, -kMaxBias, kMaxBias);
+  }
+  if (sequences.no_repeat_source_ngram != 0 && model.encoder.frontend)
+    throw Error("generation: n-grams of the source must not be repeated, but the source is sound");
+}
+
 void check_prompt(const GenerationSpec& generation, uint32_t target_vocab_size) {
   const PromptSpec& prompt = generation.prompt;
   check_ids("generation: first choice", prompt.first_choices, target_vocab_size);
@@ -306,6 +319,7 @@ void validate_spec(const ModelSpec& spec) {
   check_linear("projection", spec.projection, target_vocab_size, spec.decoder.d_model);
   check_generation(spec.generation, source_vocab_size, target_vocab_size);
   check_languages(spec.languages, source_vocab_size, target_vocab_size);
+  check_sequences(spec, target_vocab_size);
   if (spec.shortlist) check_shortlist(*spec.shortlist, source_vocab_size, target_vocab_size);
   if (spec.source_tokenizer && spec.source_tokenizer->vocab_size != source_vocab_size) {
     throw Error("the source tokenizer has {} ids; the encoder's embedding '{}' has {} rows",

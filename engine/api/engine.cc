@@ -116,8 +116,9 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
     return false;
   }
   const auto output = [&] {
-    return OutputStep{runtime,           engine.decoder,     engine.search,    rows, buffers.tokens, buffers.targets,
-                      buffers.sentences, buffers.top_tokens, buffers.shortlist};
+    return OutputStep{runtime,           engine.decoder,  engine.search,     rows,
+                      buffers.tokens,    buffers.targets, buffers.sentences, buffers.top_tokens,
+                      buffers.shortlist, engine.batch.ids};
   };
   if constexpr (kHasLexicon) {
     if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output());
@@ -154,9 +155,6 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
       bool follows_targets = false;
       if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
       set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
-      if constexpr (kHasSampling) {
-        choose_lists(engine.buffers.sampling, draws_tokens(engine.search), &engine.buffers.top_tokens);
-      }
       engine.progress = {first_stage(engine), 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);

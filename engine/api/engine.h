@@ -63,9 +63,10 @@ struct goldcrest_engine {
   uint32_t step_size;
   uint32_t language;  // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;
-  goldcrest_sampling sampling;           // search.sampling points here, or is null
+  goldcrest::Sampler sampling;           // search.sampling points here, or is null
   goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_LANGUAGES
   goldcrest_lexicon lexicon;             // search.lexicon points here, or is null
+  goldcrest_sequences sequences;         // the file's or the caller's; search.sequences points here, or is null
 };
 
 namespace goldcrest {
@@ -76,6 +77,12 @@ constexpr uint32_t kEngineMagic = 0x476f6c64;  // set while an engine is usable
 
 inline bool usable(const goldcrest_engine* engine) { return engine != nullptr && engine->magic == kEngineMagic; }
 
+// ERROR_ARGUMENT unless beam_size is 1, as sampling needs.
+int need_one_beam(const goldcrest_engine& engine, uint32_t beam_size);
+
+// Sets the sequences of the next searches.
+void use_sequences(goldcrest_engine& engine, const goldcrest_sequences& sequences);
+
 // Runs one bounded piece of work; see goldcrest_step.
 int engine_step(goldcrest_engine& engine, int32_t* token);
 
@@ -85,6 +92,9 @@ int choose_targets(const goldcrest_engine& engine, bool* follows);
 
 // Makes room for one more source. If `fresh`, forgets the others first.
 int open_source(goldcrest_engine* engine, bool fresh);
+
+// Checks that a sentence is stored and that no step has begun. ERROR_STATE or ERROR_ARGUMENT.
+int find_new_source(const goldcrest_engine& engine, uint32_t sentence);
 
 // Appends a sentence of n rows, whose source is stored. Returns its index.
 int append_sentence(goldcrest_engine& engine, uint32_t n);

@@ -182,6 +182,7 @@ extern "C" {
   made->language = kNoEntry;
   if constexpr (kHasLanguages) take_default_languages(made);
   made->detail = detail;
+  if constexpr (kHasSequences) use_sequences(*made, view_sequences(config->model));
   made->magic = kEngineMagic;
   *engine = made;
   take_default_search(made);

@@ -82,7 +82,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   limits->max_prefix_tokens = value_or(wanted, smaller(info.limits.max_prefix_tokens, most));
   GOLDCREST_REQUIRE(limits->max_prefix_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
                     "limits.max_prefix_tokens: not below max_target_tokens", -1);
-  GOLDCREST_REQUIRE(info.prompt_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
+  GOLDCREST_REQUIRE(!kHasPrompt || info.prompt_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
                     "limits.max_target_tokens: not above the model's prompt_tokens", -1);
   return GOLDCREST_OK;
 }
@@ -121,7 +121,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   if constexpr (kHasSampling) {
     GOLDCREST_REQUIRE(limits->max_sampled <= kMaxSampled, bad, "limits.max_sampled: above 256", -1);
   }
-  if constexpr (kHasPrompt) GOLDCREST_TRY(resolve_prefix(info, wanted.max_prefix_tokens, limits, detail));
+  if constexpr (kHasPrefix) GOLDCREST_TRY(resolve_prefix(info, wanted.max_prefix_tokens, limits, detail));
   if constexpr (kHasInspection) return resolve_inspection(info, limits, detail);
   return GOLDCREST_OK;
 }
@@ -174,8 +174,9 @@ extern "C" [[gnu::cold]] int goldcrest_set_search(goldcrest_engine* engine, cons
   GOLDCREST_REQUIRE(!busy, GOLDCREST_ERROR_STATE, "set_search: a search is under way", -1);
   if constexpr (kHasSampling) {
     const uint32_t wanted = search != nullptr ? search->beam_size : 0;
-    GOLDCREST_REQUIRE(engine->search.sampling == nullptr || value_or(wanted, engine->runtime.limits.beam_size) == 1,
-                      GOLDCREST_ERROR_ARGUMENT, "search.beam_size: sampling is set, which has no beams", -1);
+    if (engine->search.sampling != nullptr) {
+      GOLDCREST_TRY(need_one_beam(*engine, value_or(wanted, engine->runtime.limits.beam_size)));
+    }
   }
   if (search == nullptr) {
     take_default_search(engine);

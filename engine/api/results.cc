@@ -45,7 +45,7 @@ extern "C" {
   result->score = hypothesis.score;
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
   result->n_outputs = count_outputs(engine->search, *view.state);
-  result->n_prefix = kHasPrompt ? prompt_of(engine->search, view.state->prefix).n : 0;
+  result->n_prefix = kHasPrefix ? prompt_of(engine->search, view.state->prefix).n : 0;
   result->token_log_probs = nullptr;
   if (kHasInspection && view.recorded.hypothesis_log_probs != nullptr) {
     result->token_log_probs =

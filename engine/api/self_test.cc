@@ -104,16 +104,19 @@ extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldc
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   const goldcrest_search options = engine->options;
   engine_clear(*engine);
-  [[maybe_unused]] const goldcrest_sampling* const sampling = engine->search.sampling;
+  [[maybe_unused]] const Sampler* const sampling = engine->search.sampling;
   if constexpr (kHasSampling) engine->search.sampling = nullptr;
   [[maybe_unused]] const bool lacks_language = engine->languages.lacks_for_ids;
   if constexpr (kHasLanguages) engine->languages.lacks_for_ids = false;  // lines have languages of their own
   [[maybe_unused]] const goldcrest_lexicon* const lexicon = engine->search.lexicon;
   if constexpr (kHasLexicon) engine->search.lexicon = nullptr;
+  [[maybe_unused]] const goldcrest_sequences sequences = engine->sequences;
+  if constexpr (kHasSequences) use_sequences(*engine, view_sequences(engine->runtime.file));
   const int status = run_lines(engine, detail);
   if constexpr (kHasLanguages) engine->languages.lacks_for_ids = lacks_language;
   if constexpr (kHasSampling) engine->search.sampling = sampling;
   if constexpr (kHasLexicon) engine->search.lexicon = lexicon;
+  if constexpr (kHasSequences) use_sequences(*engine, sequences);
   engine->options = options;
   engine_clear(*engine);
   return status;

@@ -31,15 +31,13 @@ extern "C" {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail* detail = engine->detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
-  if constexpr (!kHasPrompt)
+  if constexpr (!kHasPrefix)
     return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "prefix: this build lacks GOLDCREST_PREFIX");
   const Runtime& runtime = engine->runtime;
   GOLDCREST_REQUIRE(ids != nullptr || n == 0, bad, "prefix: null", -1);
   GOLDCREST_REQUIRE((flags & ~(GOLDCREST_PREFIX_IN_LENGTHS | GOLDCREST_PREFIX_BEHIND_PROMPT)) == 0, bad,
                     "prefix: unknown flags", -1);
-  GOLDCREST_REQUIRE(engine->state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
-                    "prefix: begin first, and give prefixes before the first step", -1);
-  GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, bad, "sentence: no such source", -1);
+  GOLDCREST_TRY(find_new_source(*engine, sentence));
   GOLDCREST_REQUIRE(n <= runtime.limits.max_prefix_tokens, GOLDCREST_ERROR_TOO_LONG,
                     "prefix: more ids than limits.max_prefix_tokens",
                     static_cast<int32_t>(runtime.limits.max_prefix_tokens));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the caller's settings of sampling, and the streams of its sources.
+// Takes the caller's settings of sampling, the streams of its sources, and its sequences.
 #include "api/engine.h"
 #include "base/bounds.h"
+#include "model/validate.h"
 
 using namespace goldcrest;
 
@@ -16,26 +17,35 @@ namespace {
   return has;
 }
 
-// A value that is not a number is outside every range.
+// Returns the number of the first field outside its range; -1: none. A value that is not a number is outside every
+// range.
+[[maybe_unused, gnu::cold]] int32_t bad_field(const goldcrest_limits& limits, const goldcrest_sampling& wanted) {
+  return !(wanted.temperature >= kMinTemperature && wanted.temperature <= kMaxTemperature) ? 0
+         : wanted.top_k == 0 || wanted.top_k > limits.max_sampled                          ? 1
+         : !(wanted.top_p > 0.0f && wanted.top_p <= 1.0f)                                  ? 2
+         : !(wanted.min_p >= 0.0f && wanted.min_p <= 1.0f)                                 ? 3
+         : wanted.n_samples > limits.n_best                                                ? 4
+                                                                                           : -1;
+}
+
 [[maybe_unused, gnu::cold]] int check_sampling(const goldcrest_engine& engine, const goldcrest_sampling& wanted) {
   goldcrest_detail* detail = engine.detail;
-  const goldcrest_limits& limits = engine.runtime.limits;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
-  GOLDCREST_REQUIRE(wanted.temperature >= kMinTemperature && wanted.temperature <= kMaxTemperature, bad,
-                    "sampling.temperature: outside [2^-10, 2^10]", -1);
-  GOLDCREST_REQUIRE(wanted.top_k > 0 && wanted.top_k <= limits.max_sampled, bad,
-                    "sampling.top_k: 0, or above limits.max_sampled", static_cast<int32_t>(limits.max_sampled));
-  GOLDCREST_REQUIRE(wanted.top_p > 0.0f && wanted.top_p <= 1.0f, bad, "sampling.top_p: outside (0, 1]", -1);
-  GOLDCREST_REQUIRE(wanted.min_p >= 0.0f && wanted.min_p <= 1.0f, bad, "sampling.min_p: outside [0, 1]", -1);
-  GOLDCREST_REQUIRE(wanted.n_samples <= limits.n_best, bad, "sampling.n_samples: above limits.n_best",
-                    static_cast<int32_t>(limits.n_best));
-  GOLDCREST_REQUIRE(engine.options.beam_size == 1, bad, "sampling: search.beam_size is not 1", -1);
-  bool follows_targets = false;
+  const int32_t field = bad_field(engine.runtime.limits, wanted);
+  GOLDCREST_REQUIRE(field < 0, bad,
+                    "sampling: temperature, top_k, top_p, min_p or n_samples (index 0 to 4) is outside its range",
+                    field);
+  GOLDCREST_TRY(need_one_beam(engine, engine.options.beam_size));
   if constexpr (kHasInspection) {
-    if (engine.state == EngineState::kSourcesStored) follows_targets = has_targets(engine);
+    const bool follows_targets = engine.state == EngineState::kSourcesStored && has_targets(engine);
+    GOLDCREST_REQUIRE(!follows_targets, bad, "sampling: a stored source has a target", -1);
   }
-  GOLDCREST_REQUIRE(!follows_targets, bad, "sampling: a stored source has a target", -1);
   return GOLDCREST_OK;
+}
+
+[[gnu::cold]] int need_no_search(const goldcrest_engine& engine) {
+  if (engine.state != EngineState::kEncoding && engine.state != EngineState::kDecoding) return GOLDCREST_OK;
+  return fail(engine.detail, GOLDCREST_ERROR_STATE, "set: a search is under way");
 }
 
 // Returns ERROR_UNSUPPORTED if the engine has no memory for sampling.
@@ -48,35 +58,77 @@ namespace {
 
 }  // namespace
 
+[[gnu::cold, gnu::noinline]] int goldcrest::need_one_beam(const goldcrest_engine& engine, uint32_t beam_size) {
+  if (beam_size == 1) return GOLDCREST_OK;
+  return fail(engine.detail, GOLDCREST_ERROR_ARGUMENT, "sampling: search.beam_size is not 1");
+}
+
+[[gnu::cold, gnu::noinline]] void goldcrest::use_sequences(goldcrest_engine& engine,
+                                                           const goldcrest_sequences& sequences) {
+  engine.sequences = sequences;
+  engine.search.sequences = sequences.n != 0 || sequences.no_repeat_source_ngram != 0 ? &engine.sequences : nullptr;
+}
+
 extern "C" {
 
 [[gnu::cold]] int goldcrest_set_sampling(goldcrest_engine* engine, const goldcrest_sampling* sampling) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
   GOLDCREST_TRY(need_memory(*engine));
-  GOLDCREST_REQUIRE(engine->state != EngineState::kEncoding && engine->state != EngineState::kDecoding,
-                    GOLDCREST_ERROR_STATE, "set_sampling: a search is under way", -1);
+  GOLDCREST_TRY(need_no_search(*engine));
   if constexpr (kHasSampling) {
     if (sampling == nullptr) {
       engine->search.sampling = nullptr;
       return GOLDCREST_OK;
     }
     GOLDCREST_TRY(check_sampling(*engine, *sampling));
-    engine->sampling = *sampling;
-    if (sampling->n_samples == 0) engine->sampling.n_samples = 1;
-    engine->search.sampling = &engine->sampling;
+    Sampler& sampler = engine->sampling;
+    static_cast<goldcrest_sampling&>(sampler) = *sampling;
+    sampler.strategy = &kSeveralSamples;
+    sampler.expands = false;
+    if (sampling->n_samples <= 1) {
+      sampler.n_samples = 1;
+      sampler.strategy = &kSampling;
+    }
+    engine->search.sampling = &sampler;
+  }
+  return GOLDCREST_OK;
+}
+
+[[gnu::cold]] int goldcrest_set_alternatives(goldcrest_engine* engine, uint32_t n, float min_prob) {
+  const goldcrest_sampling sampling = {0, 1.0f, n, 1.0f, min_prob, n, 0};
+  GOLDCREST_TRY(goldcrest_set_sampling(engine, n != 0 ? &sampling : nullptr));
+  if constexpr (kHasSampling) {
+    engine->sampling.strategy = &kAlternatives;
+    engine->sampling.expands = true;
   }
   return GOLDCREST_OK;
 }
 
 [[gnu::cold]] int goldcrest_set_stream(goldcrest_engine* engine, uint32_t sentence, uint32_t stream) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
   GOLDCREST_TRY(need_memory(*engine));
-  GOLDCREST_REQUIRE(engine->state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
-                    "stream: begin first, and give streams before the first step", -1);
-  GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
-  if constexpr (kHasSampling) sentence_view(engine->buffers, sentence).samples->stream = stream;
+  GOLDCREST_TRY(find_new_source(*engine, sentence));
+  if constexpr (kHasSampling) engine->buffers.samples[size_t{sentence} * engine->buffers.beam_size].stream = stream;
+  return GOLDCREST_OK;
+}
+
+[[gnu::cold]] int goldcrest_set_sequences(goldcrest_engine* engine, const goldcrest_sequences* sequences) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail* detail = engine->detail;
+  if constexpr (!kHasSequences)
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "sequences: this build lacks GOLDCREST_SEQUENCES");
+  GOLDCREST_TRY(need_no_search(*engine));
+  if (sequences == nullptr) {
+    use_sequences(*engine, view_sequences(engine->runtime.file));
+    return GOLDCREST_OK;
+  }
+  const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
+  GOLDCREST_REQUIRE(sequences->ids != nullptr || sequences->n_ids == 0, bad, "sequences: null", -1);
+  GOLDCREST_REQUIRE(sequences->no_repeat_source_ngram == 0 || !has_frontend(engine->runtime.model), bad,
+                    "sequences: a clip has no ids to repeat", -1);
+  const int32_t bad_one = find_bad_sequence(*sequences, engine->runtime.model.vocab_size);
+  GOLDCREST_REQUIRE(bad_one < 0, bad, "sequences: a length, an id or a bias is out of range", bad_one);
+  use_sequences(*engine, *sequences);
   return GOLDCREST_OK;
 }
 

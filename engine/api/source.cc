@@ -19,11 +19,11 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
-  if constexpr (kHasPrompt) engine.buffers.sentences[batch.n_sentences].prefix = {};
+  if constexpr (kHasPrefix) engine.buffers.sentences[batch.n_sentences].prefix = {};
   engine.buffers.sentences[batch.n_sentences].set_language(engine.languages.target);
   if constexpr (kHasSampling) {
-    const SentenceView view = sentence_view(engine.buffers, batch.n_sentences);
-    if (view.samples != nullptr) view.samples->stream = batch.n_sentences;
+    SampleSlot* const samples = engine.buffers.samples;
+    if (samples != nullptr) samples[size_t{batch.n_sentences} * engine.buffers.beam_size].stream = batch.n_sentences;
   }
   if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(batch.n_sentences).n = 0;
   engine.state = EngineState::kSourcesStored;
@@ -51,6 +51,14 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
       chosen->n_behind |= !is_before;
     }
   }
+}
+
+[[gnu::cold]] int goldcrest::find_new_source(const goldcrest_engine& engine, uint32_t sentence) {
+  goldcrest_detail* detail = engine.detail;
+  GOLDCREST_REQUIRE(engine.state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
+                    "begin first, and call this before the first step", -1);
+  GOLDCREST_REQUIRE(sentence < engine.batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
+  return GOLDCREST_OK;
 }
 
 [[gnu::cold]] int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {

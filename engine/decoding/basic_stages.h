@@ -56,15 +56,7 @@ class ListFirstChoices {
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
-  bool run(const LogitBlock& block) const {
-    for (uint32_t i = 0; i < choices_.n; ++i) {
-      const uint32_t token = choices_.ids[i];
-      const float* const value = block.of(token);
-      if (value != nullptr && *value > block.lists.threshold(block.row))
-        insert_token(block.lists, block.row, *value, static_cast<int32_t>(token));
-    }
-    return false;
-  }
+  bool run(const LogitBlock& block) const;
 
  private:
   const bool runs_;
@@ -86,12 +78,13 @@ class SkipLowBlock {
 };
 
 // Removes the file's first suppressed ids at the first position behind a row's prompt, and the end ids before the
-// minimum length, which the prompt's uncounted ids do not count in.
+// minimum length, which the prompt's uncounted ids do not count in. An alternative is not an end either.
 class MaskBehindPrompt {
  public:
   explicit MaskBehindPrompt(const OutputStep& step)
-      : runs_(step.options.generation->n_prompt > 0 || step.options.generation->first_suppressed_ids.n > 0 ||
-              step.runtime.limits.max_prefix_tokens > 0),
+      : runs_((kHasPrompt &&
+               (step.options.generation->n_prompt > 0 || step.options.generation->first_suppressed_ids.n > 0)) ||
+              step.runtime.limits.max_prefix_tokens > 0 || expands_alternatives(step.options)),
         step_(step) {}
 
   bool runs() const { return runs_; }
@@ -112,14 +105,8 @@ class MaskTokens {
   static constexpr bool runs() { return true; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const {
-    const auto remove = [&](uint32_t token) {
-      const uint32_t index = index_in_block(block.set, block.outputs, token);
-      if (index < block.outputs.count) block.values[index] = kNever;
-    };
-    for (uint32_t i = 0; i < generation_.n_suppressed; ++i) remove(generation_.suppressed_ids[i]);
-    if (end_allowed_) return true;
-    remove(generation_.end_id);
-    for (uint32_t i = 0; kHasRules && i < generation_.n_more_ends; ++i) remove(generation_.more_end_ids[i]);
+    remove_all(block, generation_.suppressed_ids, generation_.n_suppressed);
+    if (!end_allowed_) remove_ends(block, generation_);
     return true;
   }
 

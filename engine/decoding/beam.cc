@@ -51,25 +51,6 @@ class Continuations {
   uint32_t taken_[kMaxBeams];
 };
 
-// Gives every new hypothesis the past of its parent, and its own token and score. Goes backwards from the last position
-// and stops where nothing changes: hypotheses that meet in a slot share everything before it. If there are more
-// hypotheses than parents, it does not stop, because the entries of the new ones are empty.
-void reorder(const SentenceView& view, uint32_t position, const Continuation* chosen, uint32_t n_chosen) {
-  bool changed = true;
-  for (uint32_t t = position + 1; t > 0 && changed; --t) {
-    uint8_t* ancestor = view.ancestor + size_t{t - 1} * view.beam_size;
-    uint8_t reordered[kMaxBeams];
-    for (uint32_t b = 0; b < n_chosen; ++b) reordered[b] = ancestor[chosen[b].parent];
-    changed = n_chosen > view.state->n_live || memcmp(ancestor, reordered, n_chosen) != 0;
-    memcpy(ancestor, reordered, n_chosen);
-  }
-  for (uint32_t b = 0; b < n_chosen; ++b) {
-    feed_token(view, position, b, chosen[b].token, chosen[b].token_log_prob);
-    view.scores[b] = chosen[b].log_prob;
-  }
-  view.state->n_live = static_cast<LiveCount>(n_chosen);
-}
-
 bool needs_sums(const goldcrest_search&) { return true; }
 
 // Returns whether the best living hypothesis could still enter the list of finished ones. log_prob includes its token
@@ -110,6 +91,25 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
 }
 
 }  // namespace
+
+// Goes backwards from the last position and stops where nothing changes: hypotheses that meet in a slot share
+// everything before it. If there are more hypotheses than parents, it does not stop, because the entries of the new
+// ones are empty.
+void reorder(const SentenceView& view, uint32_t position, const Continuation* chosen, uint32_t n_chosen) {
+  bool changed = !kHasSampling || view.ancestor != nullptr;
+  for (uint32_t t = position + 1; t > 0 && changed; --t) {
+    uint8_t* ancestor = view.ancestor + size_t{t - 1} * view.beam_size;
+    uint8_t reordered[kMaxBeams];
+    for (uint32_t b = 0; b < n_chosen; ++b) reordered[b] = ancestor[chosen[b].parent];
+    changed = n_chosen > view.state->n_live || memcmp(ancestor, reordered, n_chosen) != 0;
+    memcpy(ancestor, reordered, n_chosen);
+  }
+  for (uint32_t b = 0; b < n_chosen; ++b) {
+    feed_token(view, position, b, chosen[b].token, chosen[b].token_log_prob);
+    view.scores[b] = chosen[b].log_prob;
+  }
+  view.state->n_live = static_cast<LiveCount>(n_chosen);
+}
 
 const Strategy kBeamSearch = {false, true, list_size, needs_sums, choose};
 

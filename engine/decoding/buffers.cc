@@ -30,7 +30,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     refs.recording = plan_recording(plan);
     refs.targets = plan_targets(plan);
   }
-  if constexpr (kHasPrompt) refs.prefixes = plan_prefixes(plan);
+  if constexpr (kHasPrefix) refs.prefixes = plan_prefixes(plan);
   if constexpr (kHasSampling) plan_sampling(plan, &refs);
   if constexpr (kHasLexicon) {
     if (plan.limits().lexicon != 0)
@@ -57,8 +57,8 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     place_recording(runtime, refs.recording, &buffers.recorded);
     place_targets(runtime, refs.targets, &buffers.targets);
   }
-  if constexpr (kHasPrompt) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
-  if constexpr (kHasSampling) place_sampling(runtime, refs, buffers.top_tokens, &buffers.sampling);
+  if constexpr (kHasPrefix) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
+  if constexpr (kHasSampling) buffers.samples = place_sampling(runtime, refs, &buffers.top_tokens);
   if constexpr (kHasLexicon) {
     if (limits.lexicon != 0) place(runtime, refs.lexicon_nodes, &buffers.shortlist.lexicon_nodes);
   }
@@ -82,9 +82,8 @@ SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence) {
   view.beam_size = buffers.beam_size;
   view.target_tokens = buffers.target_tokens;
   view.n_slots = buffers.n_slots;
-  if constexpr (kHasPrompt) view.prefix = buffers.prefixes.of(sentence);
-  if constexpr (kHasSampling)
-    view.samples = buffers.sampling.slots != nullptr ? buffers.sampling.slots + first_slot : nullptr;
+  if constexpr (kHasPrefix) view.prefix = buffers.prefixes.of(sentence);
+  if constexpr (kHasSampling) view.samples = buffers.samples + first_slot;
   if constexpr (kHasInspection) {
     view.recorded = recorded_path(buffers.recorded, first_slot, first_token);
     view.target = nullptr;

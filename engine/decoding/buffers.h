@@ -96,8 +96,8 @@ struct SearchBuffers {
   // The limits that the buffers are planned for.
   uint32_t beam_size, target_tokens;
   size_t n_slots;
-  size_t source_rows;  // of all sentences
-  SamplingBuffers sampling;
+  size_t source_rows;   // of all sentences
+  SampleSlot* samples;  // [slots]; null if no memory is planned for sampling
 };
 
 // *placed, which must be all zeros, <- the views; `sources` are the batch's.
@@ -120,7 +120,7 @@ struct SentenceView {
   uint32_t n_source;                  // ids of the source; only with rules
   uint32_t beam_size, target_tokens;  // that the buffers are planned for
   size_t n_slots;
-  SampleSlot* samples;  // [beam_size]; null if no memory is planned for sampling
+  SampleSlot* samples;  // [beam_size], if memory is planned for sampling
 
   // Returns the past of hypothesis b up to `position`.
   Past past_of(uint32_t b, uint32_t position) const { return {tokens, ancestor, n_slots, beam_size, b, position}; }

@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws tokens. The order of the rules is that of transformers' generate (5.23.0). All of it is float operations of the
-// contract and the engine's own exponential, so that a draw is the same on every machine.
+// Draws tokens, and plans the memory of it. The order of the rules is that of transformers' generate (5.23.0). All of
+// it is float operations of the contract and the engine's own exponential, so that a draw is the same on every machine.
 #include "decoding/draw.h"
 
+#include "base/bounds.h"
 #include "decoding/hypotheses.h"
-#include "kernels/reference/reference.h"
+#include "kernels/reference/math.h"
 
 namespace goldcrest {
 
-[[gnu::noinline, gnu::cold]] float token_weight(const goldcrest_sampling& sampling, const float* values, uint32_t i) {
+[[gnu::cold]] float token_weight(const goldcrest_sampling& sampling, const float* values, uint32_t i) {
   if (i == 0) return 1.0f;  // also if the value is infinite
-  float weight = (values[i] - values[0]) / sampling.temperature;
-  reference_exponentials(&weight, 1, 0.0f);
-  return weight;
+  return exponential((values[i] - values[0]) / sampling.temperature);
 }
 
-[[gnu::cold]] KeptTokens keep_tokens(const goldcrest_sampling& sampling, const float* values, uint32_t n) {
-  KeptTokens kept = {n, 0.0f};
-  for (uint32_t i = 0; i < n; ++i) kept.sum += token_weight(sampling, values, i);
-  const float most = sampling.top_p * kept.sum;
-  if (sampling.top_p == 1.0f && sampling.min_p == 0.0f) return kept;
-  const bool cuts = sampling.top_p < 1.0f;
-  kept = {1, 1.0f};
-  for (float weight; kept.n < n && !(cuts && kept.sum >= most); ++kept.n, kept.sum += weight) {
-    weight = token_weight(sampling, values, kept.n);
-    if (weight < sampling.min_p) break;
+namespace {
+
+// Returns the first of n tokens, as many as it takes for the sum of their weights to reach `bound`; the list ends
+// before a weight below `least`.
+[[gnu::cold, gnu::noinline]] KeptTokens add_weights(const goldcrest_sampling& sampling, const float* values, uint32_t n,
+                                                    float bound, float least) {
+  KeptTokens added = {0, 0.0f};
+  for (; added.n < n && added.sum < bound; ++added.n) {
+    const float weight = token_weight(sampling, values, added.n);
+    if (weight < least) break;
+    added.sum += weight;
   }
-  return kept;
+  return added;
+}
+
+constexpr float kNoBound = __builtin_huge_valf();
+
+}  // namespace
+
+[[gnu::cold]] KeptTokens keep_tokens(const goldcrest_sampling& sampling, const float* values, uint32_t n) {
+  float bound = kNoBound;
+  if (sampling.top_p < 1.0f) bound = sampling.top_p * add_weights(sampling, values, n, bound, 0.0f).sum;
+  return add_weights(sampling, values, n, bound, sampling.min_p);
 }
 
 // Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": Philox4x32 with ten rounds.
@@ -49,63 +59,110 @@ namespace goldcrest {
                                   const DrawPlace& place) {
   const KeptTokens kept = keep_tokens(sampling, values, n);
   const float drawn = static_cast<float>(random_bits(sampling.seed, place)) * 0x1p-24f * kept.sum;
-  float sum = 0.0f;
-  uint32_t i = 0;
-  for (; i + 1 < kept.n; ++i) {
-    sum += token_weight(sampling, values, i);
-    if (sum > drawn) break;
-  }
-  return i;
+  // The bound is the float above `drawn`, because the sum must exceed it. `drawn` is below the sum of all.
+  return add_weights(sampling, values, kept.n, bits_float(float_bits(drawn) + 1), 0.0f).n - 1;
 }
 
 namespace {
 
-// Moves a hypothesis to a lower slot, whose own has finished or has moved.
-void move_hypothesis(const SentenceView& view, uint32_t position, uint32_t from, uint32_t to) {
-  for (uint32_t t = 0; t <= position; ++t) {
-    uint8_t* const slots = view.ancestor + size_t{t} * view.beam_size;
-    slots[to] = slots[from];
-  }
-  view.scores[to] = view.scores[from];
-  view.samples[to] = view.samples[from];
-}
-
 [[gnu::cold]] int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view,
                              const TopTokens& lists) {
-  int32_t token = -1;
-  uint32_t n_left = 0;
-  for (uint32_t b = 0; b < view.state->n_live; ++b) {
-    const uint32_t row = view.state->first_row + b, n_listed = lists.counts[row];
-    const float* const values = lists.row_values(row);
-    const uint32_t sample = options.sampling->first_sample + view.samples[b].sample;
-    float log_prob = 0.0f;
-    token = static_cast<int32_t>(options.generation->end_id);
+  const Sampler& sampling = *options.sampling;
+  Continuation living[kMaxBeams];
+  Continuation next = {};
+  uint32_t n_living = 0;
+  for (; next.parent < view.state->n_live; ++next.parent) {
+    const uint32_t row = view.state->first_row + next.parent, n_listed = lists.counts[row];
+    const SampleSlot slot = view.samples[next.parent];
+    next.token = static_cast<int32_t>(options.generation->end_id);
+    next.token_log_prob = 0.0f;
     if (n_listed > 0) {  // else every token is suppressed: end, as in greedy search
-      const uint32_t i = draw_token(*options.sampling, values, n_listed, {position, sample, view.samples[b].stream});
-      token = lists.row_tokens(row)[i];
-      if (options.needs_sums) log_prob = values[i] - log_sum_exp(lists, row);
-      view.scores[b] += log_prob;
+      const float* const values = lists.row_values(row);
+      const uint32_t i =
+          draw_token(sampling, values, n_listed, {position, sampling.first_sample + slot.sample, slot.stream});
+      next.token = lists.row_tokens(row)[i];
+      if (options.needs_sums) next.token_log_prob = values[i] - log_sum_exp(lists, row);
     }
-    if (ends_text(options, view, position, token)) {
-      finish_hypothesis(options, view, position, {view.scores[b], log_prob, b, token});
+    next.log_prob = view.scores[next.parent] + next.token_log_prob;
+    if (ends_text(options, view, position, next.token)) {
+      finish_hypothesis(options, view, position, next);
     } else {
-      if (n_left < b) move_hypothesis(view, position, b, n_left);
-      feed_token(view, position, n_left++, token, log_prob);
+      view.samples[n_living] = slot;
+      living[n_living++] = next;
     }
   }
-  view.state->n_live = static_cast<LiveCount>(n_left);
-  return token;
+  reorder(view, position, living, n_living);
+  return next.token;
+}
+
+// At the first free position all hypotheses are equal: each takes another token of their list. If the list or the
+// probabilities do not reach so far, it ends without a result.
+[[gnu::cold]] int32_t choose_alternatives(const SearchOptions& options, uint32_t position, const SentenceView& view,
+                                          const TopTokens& lists) {
+  const bool is_first = position == first_free_position(options, view);
+  Continuation living[kMaxBeams];
+  Continuation next = {};
+  uint32_t n_living = 0;
+  for (; next.parent < view.state->n_live; ++next.parent) {
+    const uint32_t row = view.state->first_row + next.parent;
+    SampleSlot slot = view.samples[next.parent];
+    const uint32_t i = is_first ? slot.sample : 0;
+    const bool is_listed = i < lists.counts[row];
+    if (!is_listed && i > 0) continue;
+    next.token = static_cast<int32_t>(options.generation->end_id);
+    next.token_log_prob = 0.0f;
+    if (is_listed) {
+      next.token = lists.row_tokens(row)[i];
+      if (options.needs_sums) next.token_log_prob = lists.row_values(row)[i] - log_sum_exp(lists, row);
+    }
+    if (is_first && i > 0 && exponential(next.token_log_prob) < options.sampling->min_p) continue;
+    if (is_first) slot.stream = float_bits(next.token_log_prob);
+    view.samples[next.parent] = slot;
+    next.log_prob = view.scores[next.parent] + next.token_log_prob;
+    if (ends_text(options, view, position, next.token)) {
+      finish_hypothesis(options, view, position, next);
+    } else {
+      view.samples[n_living] = slot;
+      living[n_living++] = next;
+    }
+  }
+  reorder(view, position, living, n_living);
+  return -1;
+}
+
+bool needs_sums_for_alternatives(const goldcrest_search& options) {
+  return needs_sums_for_scores(options) || static_cast<const SearchOptions&>(options).sampling->min_p > 0.0f;
 }
 
 uint32_t list_size(const goldcrest_search& options, uint32_t) {
   return static_cast<const SearchOptions&>(options).sampling->top_k;
 }
 
-bool needs_sums(const goldcrest_search& options) { return (options.flags & GOLDCREST_SEARCH_SCORES) != 0; }
-
 }  // namespace
 
-const Strategy kSampling = {true, false, list_size, needs_sums, choose};
-const Strategy kSeveralSamples = {false, false, list_size, needs_sums, choose};
+const Strategy kSampling = {true, false, list_size, needs_sums_for_scores, choose};
+const Strategy kSeveralSamples = {false, false, list_size, needs_sums_for_scores, choose};
+const Strategy kAlternatives = {false, false, list_size, needs_sums_for_alternatives, choose_alternatives};
+
+[[gnu::cold]] void plan_sampling(Plan& plan, SamplingRefs* refs) {
+  if (plan.limits().max_sampled == 0) return;
+  constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
+  // Phase kAlways, because streams are given before the source is encoded.
+  refs->slots =
+      plan.add("sampling.slots", Phase::kAlways, Region::kMain, {0, sizeof(SampleSlot), {kBeam, kBatch, 0, 0}});
+  refs->lists = plan.add("sampling.lists", Phase::kDecode, Region::kScratch,
+                         {0, 8, {GOLDCREST_FACTOR_SAMPLED, kBeam, kBatch, GOLDCREST_FACTOR_THREADS}});
+}
+
+[[gnu::cold]] SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, TopTokenBuffers* lists) {
+  const goldcrest_limits& limits = runtime.limits;
+  if (limits.max_sampled == 0) return nullptr;
+  if (limits.max_sampled > (1 + count_ends(runtime.model)) * limits.beam_size) {
+    place(runtime, refs.lists, &lists->values);
+    place(runtime, refs.lists, &lists->tokens);
+    lists->tokens.first += size_t{limits.max_sampled} * limits.batch * limits.beam_size;
+  }
+  return static_cast<SampleSlot*>(address_of(runtime, refs.slots));
+}
 
 }  // namespace goldcrest

@@ -17,6 +17,7 @@ int32_t prompt_token(const GenerationView& generation, const Prompt& prompt, con
   if (position >= prompt.n_file) return sentence.prefix[position - prompt.n_file];
   const int32_t first = first_id(generation, sentence);
   if (first >= 0) return first;
+  if constexpr (!kHasPrompt) return -1;  // cannot be
   const uint32_t n_chosen = generation.first_choices.n > 0 ? 1 : 0;
   return position < n_chosen ? -1 : static_cast<int32_t>(generation.forced_ids[position - n_chosen]);
 }
@@ -31,7 +32,7 @@ ForcedToken forced_token(const SearchOptions& options, const SentenceView& sente
   if (forces_end(options) && is_last_position(options, sentence, position)) {
     return {true, false, true, static_cast<int32_t>(generation.end_id)};
   }
-  if constexpr (kHasPrompt) {
+  if constexpr (kHasPrefix) {
     const Prompt prompt = prompt_of(options, sentence.state->prefix);
     if (position >= prompt.n) return {false, false, false, -1};
     const int32_t token = prompt_token(generation, prompt, sentence, position);

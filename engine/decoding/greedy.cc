@@ -9,8 +9,6 @@ namespace {
 
 uint32_t list_size(const goldcrest_search&, uint32_t) { return 1; }
 
-bool needs_sums(const goldcrest_search& options) { return (options.flags & GOLDCREST_SEARCH_SCORES) != 0; }
-
 int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& sentence, const TopTokens& lists) {
   const uint32_t row = sentence.state->first_row;
   const bool is_empty = lists.counts[row] == 0;  // every token is suppressed: end
@@ -31,6 +29,8 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
 
 }  // namespace
 
-const Strategy kGreedySearch = {true, false, list_size, needs_sums, choose};
+bool needs_sums_for_scores(const goldcrest_search& options) { return (options.flags & GOLDCREST_SEARCH_SCORES) != 0; }
+
+const Strategy kGreedySearch = {true, false, list_size, needs_sums_for_scores, choose};
 
 }  // namespace goldcrest

@@ -8,13 +8,26 @@ namespace goldcrest {
 [[gnu::cold]] float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
   const float n = static_cast<float>(n_tokens);
   const bool is_wu = kHasRules && options.length_penalty_kind == GOLDCREST_LENGTH_WU;
-  return (log_prob - options.word_penalty * n) / pow_float(is_wu ? (5.0f + n) / 6.0f : n, options.length_penalty);
+  return (log_prob - options.word_penalty * n) / power(is_wu ? (5.0f + n) / 6.0f : n, options.length_penalty);
 }
+
+namespace {
+
+// Returns the first free token's log-probability, plus the score of the tokens behind it.
+float alternative_score(const SearchOptions& options, const SentenceView& sentence, const Continuation& last,
+                        uint32_t n_tokens) {
+  const float first = bits_float(sentence.samples[last.parent].stream);
+  const uint32_t n_rest = n_tokens - first_free_position(options, sentence) - 1;
+  return n_rest == 0 ? first : first + hypothesis_score(options, last.log_prob - first, n_rest);
+}
+
+}  // namespace
 
 [[gnu::cold]] void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
                                      const Continuation& last) {
   const uint32_t n_tokens = position + 1;
-  const float score = hypothesis_score(options, last.log_prob, counted_tokens(options, sentence, n_tokens));
+  float score = hypothesis_score(options, last.log_prob, counted_tokens(options, sentence, n_tokens));
+  if (expands_alternatives(options)) score = alternative_score(options, sentence, last, n_tokens);
   FinishedCount& n_finished = sentence.state->n_finished;
   Hypothesis* const hypotheses = sentence.hypotheses;
   uint32_t storage = n_finished;

@@ -21,14 +21,20 @@ float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t
 // Returns the most tokens that rules and limits allow for the sentence.
 inline uint32_t most_tokens(const SearchOptions& options, const SentenceView& sentence) {
   const uint32_t most = most_target_tokens(options, sentence.n_source);
-  if constexpr (!kHasPrompt) return most;
+  if constexpr (!kHasPrefix) return most;
   const PrefixExtent& given = sentence.state->prefix;
   return most_with_prompt(prompt_of(options, given), given, most, sentence.target_tokens);
 }
 
 // Returns how many of the sentence's first n tokens count in lengths.
 inline uint32_t counted_tokens(const SearchOptions& options, const SentenceView& sentence, uint32_t n) {
-  return kHasPrompt ? n - prompt_of(options, sentence.state->prefix).n_uncounted : n;
+  return kHasPrefix ? n - prompt_of(options, sentence.state->prefix).n_uncounted : n;
+}
+
+// Returns the first position whose token is not the prompt's.
+inline uint32_t first_free_position(const SearchOptions& options, const SentenceView& sentence) {
+  if constexpr (kHasPrefix) return prompt_of(options, sentence.state->prefix).n;
+  return options.generation->forced_first_id >= 0 ? 1 : 0;
 }
 
 // Returns whether `position` is the last that rules and limits allow for the sentence.
@@ -47,6 +53,11 @@ inline void feed_token(const SentenceView& sentence, uint32_t position, uint32_t
   sentence.tokens[at] = token;
   if (kHasInspection && sentence.recorded.token_log_probs != nullptr) sentence.recorded.token_log_probs[at] = log_prob;
 }
+
+// Replaces the living hypotheses: each new one gets the past of its parent, and its own token and score. Without an
+// ancestor table there is one, before and after.
+[[gnu::noinline]] void reorder(const SentenceView& sentence, uint32_t position, const Continuation* chosen,
+                               uint32_t n_chosen);
 
 // Adds a hypothesis whose last token is at `position` to the finished ones, if its score is good enough for their list.
 void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,

@@ -27,7 +27,11 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   options->strategy = &strategy_for(wanted);
   options->follows_targets = kHasInspection && follows_targets;
   if constexpr (kHasSampling) {
-    if (draws_tokens(*options)) options->strategy = draws_several(*options) ? &kSeveralSamples : &kSampling;
+    if (draws_tokens(*options)) options->strategy = options->sampling->strategy;
+    // An alternative is not the end. With prefixes, whose lengths differ, a stage sees to it.
+    const uint32_t first_free = runtime.generation.forced_first_id >= 0 ? 1 : 0;
+    if (!kHasPrefix && expands_alternatives(*options) && options->min_target_tokens < first_free + 2)
+      options->min_target_tokens = first_free + 2;
   }
   options->records_alignments = records_alignments(runtime.limits);
   if constexpr (kHasInspection) {

@@ -12,19 +12,27 @@
 
 namespace goldcrest {
 
+// The settings of sampling or of alternatives, and the strategy that the caller's function chose for them: a program
+// that never calls it has no code of a draw.
+struct Sampler : goldcrest_sampling {
+  const Strategy* strategy;
+  bool expands;  // samples are alternatives: the best first tokens, each with the best text behind it
+};
+
 // The caller's options with every default filled in, and the values that follow from them.
 struct SearchOptions : goldcrest_search {
   const ModelView* model;
   const GenerationView* generation;
   const Strategy* strategy;
   uint32_t n_sentences;
-  uint32_t list_size;                  // tokens in each row's list of its best
-  bool needs_sums;                     // log-probabilities are computed
-  bool follows_targets;                // scores given targets instead of searching (goldcrest_score)
-  bool uses_shortlist;                 // each sentence may have outputs of its own, by a shortlist or lexicon
-  bool records_alignments;             // if so, every position runs the layers
-  const goldcrest_sampling* sampling;  // null: off; set before the others, and not by set_options
-  const goldcrest_lexicon* lexicon;    // the same
+  uint32_t list_size;                    // tokens in each row's list of its best
+  bool needs_sums;                       // log-probabilities are computed
+  bool follows_targets;                  // scores given targets instead of searching (goldcrest_score)
+  bool uses_shortlist;                   // each sentence may have outputs of its own, by a shortlist or lexicon
+  bool records_alignments;               // if so, every position runs the layers
+  const Sampler* sampling;               // null: off; set before the others, and not by set_options
+  const goldcrest_sequences* sequences;  // the file's or the caller's; null: none; set like `sampling`
+  const goldcrest_lexicon* lexicon;      // null: none; set like `sampling`
 };
 
 // *options <- the options for n_sentences: of a search, or of scoring their targets if follows_targets.
@@ -40,6 +48,9 @@ inline bool hashes_logits(const SearchOptions& options) {
 inline bool draws_tokens(const SearchOptions& options) {
   return kHasSampling && options.sampling != nullptr && !options.follows_targets;
 }
+inline bool expands_alternatives(const SearchOptions& options) {
+  return draws_tokens(options) && options.sampling->expands;
+}
 inline bool draws_several(const SearchOptions& options) {
   return draws_tokens(options) && options.sampling->n_samples > 1;
 }
@@ -48,6 +59,8 @@ inline bool draws_several(const SearchOptions& options) {
 inline bool has_lexicon(const SearchOptions& options) {
   return kHasLexicon && options.lexicon != nullptr && !options.follows_targets;
 }
+
+inline bool has_sequences(const SearchOptions& options) { return kHasSequences && options.sequences != nullptr; }
 
 inline bool renormalizes(const goldcrest_search& options) { return kHasRules && options.renormalize == GOLDCREST_YES; }
 inline bool forces_end(const goldcrest_search& options) { return !kHasRules || options.force_end == GOLDCREST_YES; }

@@ -17,10 +17,12 @@ namespace goldcrest {
 namespace {
 
 // The stages that a block of logits passes, in this order. Add a new stage here.
-using Rules = StageList<LogProbabilities, AddBiases, PenalizeRepetition, ForbidNgrams>;
+using Rules = StageList<StageIf<kHasRules, LogProbabilities>, StageIf<kHasRules, AddBiases>,
+                        StageIf<kHasSequences, ApplySequences>, StageIf<kHasRules, PenalizeRepetition>,
+                        StageIf<kHasRules, ForbidNgrams>>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
-                         SkipLowBlock, StageIf<kHasRules, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
-                         StageIf<kHasRules, SumAfterRules>>;
+                         SkipLowBlock, StageIf<kMayChangeLogits, Rules>, StageIf<kHasPrefix, MaskBehindPrompt>,
+                         MaskTokens, StageIf<kMayChangeLogits, SumAfterRules>>;
 
 class OutputLayer {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ids with which a result begins whatever the model says: the file's prompt, and the caller's prefix
-// (goldcrest_set_prefix). Builds without GOLDCREST_PREFIX only know the file's forced first id.
+// (goldcrest_set_prefix). In builds without GOLDCREST_PROMPT the file's prompt is at most its forced first id. Builds
+// without GOLDCREST_PREFIX take no prefix.
 #pragma once
 
 #include "base/build_options.h"

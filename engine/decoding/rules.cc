@@ -4,14 +4,17 @@
 
 namespace goldcrest {
 
-namespace {
-
 Past past_of(const OutputStep& step, uint32_t row) {
   const LiveSentence& sentence = sentence_of_row(step, row);
   return past_of(step, sentence, row - sentence.first_row);
 }
 
-}  // namespace
+[[gnu::cold]] bool sums_changed_values(const SearchOptions& options) {
+  if (!options.needs_sums || (kHasInspection && options.follows_targets)) return false;
+  if (renormalizes(options)) return true;
+  const bool adds_biases = (kHasRules && options.generation->n_biased > 0) || has_sequences(options);
+  return !options.strategy->by_log_prob && (penalizes_repetition(options) || adds_biases);
+}
 
 bool LogProbabilities::run(const LogitBlock& block) const {
   const float log_sum = *decoder_rows(runtime_, decoder_, block.row);

@@ -7,9 +7,13 @@
 
 namespace goldcrest {
 
+constexpr bool kMayChangeLogits = kHasRules || kHasSequences;
+
 // Returns whether rules change values before tokens are listed.
 inline bool changes_logits(const SearchOptions& options) {
-  return kHasRules && (options.generation->n_biased > 0 || penalizes_repetition(options) || forbids_ngrams(options));
+  if (kHasRules && (options.generation->n_biased > 0 || penalizes_repetition(options) || forbids_ngrams(options)))
+    return true;
+  return has_sequences(options);
 }
 
 // Returns whether tokens are listed by log-probability: beams apply the repetition penalty to log-probabilities.
@@ -20,11 +24,8 @@ inline bool lists_log_probs(const SearchOptions& options) {
 // Returns whether the log-sum-exp of a row covers the values after rules and masks. That is so if the search
 // renormalizes, and in greedy search with changed logits: its scores must subtract the sum of the values that it lists.
 // Scoring a given target ignores rules.
-inline bool sums_after_rules(const SearchOptions& options) {
-  if (!kHasRules || !options.needs_sums || (kHasInspection && options.follows_targets)) return false;
-  return renormalizes(options) ||
-         (!options.strategy->by_log_prob && (penalizes_repetition(options) || options.generation->n_biased > 0));
-}
+bool sums_changed_values(const SearchOptions& options);
+inline bool sums_after_rules(const SearchOptions& options) { return kMayChangeLogits && sums_changed_values(options); }
 
 // Returns whether the pass that lists a block's tokens also computes the sums of its logits.
 inline bool sums_logits(const SearchOptions& options) {
@@ -60,6 +61,24 @@ class AddBiases {
  private:
   const bool runs_;
   const GenerationView& generation_;
+};
+
+// Returns the past of a row's hypothesis.
+Past past_of(const OutputStep& step, uint32_t row);
+
+// Adds the biases of sequences (goldcrest_set_sequences) to the values of the tokens that complete one. Removes the
+// tokens that would complete an n-gram of the row's source.
+class ApplySequences {
+ public:
+  explicit ApplySequences(const OutputStep& step) : runs_(has_sequences(step.options)), step_(step) {}
+
+  bool runs() const { return runs_; }
+  static constexpr bool needs_sum() { return false; }
+  bool run(const LogitBlock& block) const;
+
+ private:
+  const bool runs_;
+  const OutputStep& step_;
 };
 
 // Penalizes each token of the row's past once, however often it occurs there.

@@ -20,25 +20,15 @@ using SamplingRefs = std::conditional_t<kHasSampling, PlannedSampling, NoSamplin
 
 // A hypothesis of a sentence.
 struct SampleSlot {
-  uint32_t stream;  // of its sentence
+  // The sentence's. A hypothesis of alternatives has the log-probability of its first free token here, as bits.
+  uint32_t stream;
   uint32_t sample;  // which of the sentence's samples it is, from 0
-};
-
-// All null if limits.max_sampled is 0.
-struct SamplingBuffers {
-  SampleSlot* slots;
-  // The rows' lists without and with sampling.
-  TaskBuffer<float> values, sampled_values;
-  TaskBuffer<int32_t> tokens, sampled_tokens;
 };
 
 // Leaves *refs as it is if the limits ask for no sampling.
 void plan_sampling(Plan& plan, SamplingRefs* refs);
-// `lists` are the rows' lists without sampling.
-void place_sampling(const Runtime& runtime, const SamplingRefs& refs, const TopTokenBuffers& lists,
-                    SamplingBuffers* placed);
-
-// Lets a search use the lists for sampling, or the others.
-void choose_lists(const SamplingBuffers& buffers, bool draws, TopTokenBuffers* lists);
+// Returns the slots; null if the limits ask for no sampling. Gives *lists the longer lists: those of sampling serve
+// beams too, if limits.max_sampled is above what beams need.
+SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, TopTokenBuffers* lists);
 
 }  // namespace goldcrest

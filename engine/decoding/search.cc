@@ -70,16 +70,6 @@ int32_t start_id(const GenerationView& generation, const SentenceState& state) {
   return language.is_start() ? language.start_id() : static_cast<int32_t>(generation.decoder_start_id);
 }
 
-// Gives a sentence one hypothesis for each of its samples.
-[[maybe_unused]] void start_samples(const SearchOptions& options, const SentenceView& view) {
-  view.state->n_live = static_cast<LiveCount>(options.sampling->n_samples);
-  for (uint32_t b = 0; b < options.sampling->n_samples; ++b) {
-    view.tokens[b] = *view.tokens;
-    view.scores[b] = 0.0f;
-    view.samples[b] = {view.samples->stream, b};
-  }
-}
-
 }  // namespace
 
 [[gnu::cold]] void start_search(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
@@ -89,9 +79,14 @@ int32_t start_id(const GenerationView& generation, const SentenceState& state) {
     state.n_finished = 0;
     state.logits_hash = kHashStart;
     const size_t first_slot = size_t{sentence} * buffers.beam_size;
-    buffers.tokens[first_slot] = start_id(*options.generation, state);
-    buffers.scores[first_slot] = 0.0f;
-    if (draws_tokens(options)) start_samples(options, sentence_view(buffers, sentence));
+    uint32_t b = 0;
+    do {
+      buffers.tokens[first_slot + b] = start_id(*options.generation, state);
+      buffers.scores[first_slot + b] = 0.0f;
+      if (!draws_tokens(options)) break;
+      buffers.samples[first_slot + b] = {buffers.samples[first_slot].stream, b};
+      state.n_live = static_cast<LiveCount>(++b);
+    } while (b < options.sampling->n_samples);
   }
   start_position(options, buffers, 0, step);
 }

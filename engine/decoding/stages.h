@@ -28,11 +28,13 @@ struct OutputStep {
   SentenceState* sentences;           // [batch], written: their hashes
   const TopTokenBuffers& top_tokens;  // written
   const ShortlistBuffers& shortlist;  // read; its nodes of a lexicon are written before the stages
+  const int32_t* source_ids;          // [rows of all sources], read; null if the sources are clips
 
   // The batch index of a live sentence.
   uint32_t sentence_of(const LiveSentence& live) const { return live.first_slot / rows.beam_size; }
 };
 
+// Returns the live sentence that a row belongs to.
 inline const LiveSentence& sentence_of_row(const OutputStep& step, uint32_t row) {
   const LiveSentence* sentence = step.rows.sentences;
   while (row >= sentence->first_row + sentence->n_rows) ++sentence;
@@ -67,6 +69,18 @@ struct LogitBlock {
 };
 
 constexpr float kNever = -__builtin_huge_valf();  // the value of a token that must not be chosen
+
+inline void remove_all(const LogitBlock& block, const uint32_t* ids, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) {
+    if (float* const value = block.of(ids[i])) *value = kNever;
+  }
+}
+
+// Removes the ids that end a text.
+inline void remove_ends(const LogitBlock& block, const GenerationView& generation) {
+  remove_all(block, &generation.end_id, 1);
+  if constexpr (kHasRules) remove_all(block, generation.more_end_ids, generation.n_more_ends);
+}
 
 template <typename... Stages>
 class StageList : Stages... {

@@ -24,7 +24,10 @@ struct Strategy {
                     const TopTokens& lists);
 };
 
-extern const Strategy kGreedySearch, kBeamSearch, kSampling, kSeveralSamples;
+extern const Strategy kGreedySearch, kBeamSearch, kSampling, kSeveralSamples, kAlternatives;
+
+// Greedy search and sampling compute log-probabilities only if scores are asked for.
+bool needs_sums_for_scores(const goldcrest_search& options);
 
 // Returns the strategy that these options ask for.
 inline const Strategy& strategy_for(const goldcrest_search& options) {

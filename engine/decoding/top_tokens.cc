@@ -84,9 +84,15 @@ void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t r
   }
 }
 
-[[gnu::noinline]] float exponential(float x) { return exp_float(x); }
+float exponential(float x) { return exp_float(x); }
 
-[[gnu::always_inline]] static inline float exp_of_block(float x) { return kHasLexicon ? exponential(x) : exp_float(x); }
+float logarithm(float x) { return log_float(x); }
+
+float power(float base, float exponent) {
+  if (exponent == 0.0f) return 1.0f;
+  if (exponent == 1.0f) return base;
+  return exponential(exponent * logarithm(base));
+}
 
 float log_sum_exp(const TopTokens& lists, uint32_t row) {
   const float* block_max = lists.block_max + size_t{row} * lists.block_stride;
@@ -94,8 +100,8 @@ float log_sum_exp(const TopTokens& lists, uint32_t row) {
   float largest = block_max[0];
   for (uint32_t b = 1; b < lists.n_blocks; ++b) largest = block_max[b] > largest ? block_max[b] : largest;
   float sum = 0.0f;
-  for (uint32_t b = 0; b < lists.n_blocks; ++b) sum += block_sum[b] * exp_of_block(block_max[b] - largest);
-  return largest + log_float(sum);
+  for (uint32_t b = 0; b < lists.n_blocks; ++b) sum += block_sum[b] * exponential(block_max[b] - largest);
+  return largest + logarithm(sum);
 }
 
 }  // namespace goldcrest

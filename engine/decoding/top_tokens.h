@@ -68,8 +68,11 @@ void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t tok
 // Merges a row's list of other outputs into `into`.
 void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row);
 
-// Returns e^x. Not inlined, so that its code is in flash once.
-float exponential(float x);
+// exp_float and log_float (kernels/reference/math.h). Not inlined, so that all of decoding shares one copy.
+[[gnu::noinline]] float exponential(float x);
+[[gnu::noinline]] float logarithm(float x);
+// Returns base^exponent for base >= 1; exact for the exponents 0 and 1.
+float power(float base, float exponent);
 
 // Returns M + log(sum over blocks b of block_sum[b] * exp(block_max[b] - M)) with M = max block_max[b], in block order.
 float log_sum_exp(const TopTokens& lists, uint32_t row);

@@ -91,7 +91,7 @@ struct GenerationView {
   const uint32_t* biased_ids;    // [n_biased], ascending
   const float* biases;           // [n_biased]
   uint32_t n_more_ends, n_biased;
-  // The prompt; only in builds with GOLDCREST_PREFIX.
+  // The prompt; without GOLDCREST_PROMPT only the forced first id.
   IdList first_choices;         // ascending
   const uint32_t* forced_ids;   // behind the first choice
   IdList first_suppressed_ids;  // right behind the prompt
@@ -147,6 +147,7 @@ ModelView view_model(const void* model);
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer);
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer);
 GenerationView view_generation(const void* model);
+goldcrest_sequences view_sequences(const void* model);  // none in builds without GOLDCREST_SEQUENCES
 // Writes the file's rules to *search; leaves all other fields as they are.
 void view_rules(const void* model, goldcrest_search* search);
 uint32_t count_self_tests(const void* model);

@@ -37,6 +37,10 @@ int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcre
 // returns true, the generated accessors are safe on file[0..metadata_bytes). metadata_bytes >= 16.
 bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes);
 
+// Returns the index of the first sequence that is empty, or has an id outside the vocabulary or a bias out of range;
+// sequences.n if the ids are not those of the n sequences; -1: all are good.
+int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_size);
+
 // A file whose bytes up to end_bytes, and whose trailer, may be read.
 struct FileSlice {
   const uint8_t* file;  // [file_bytes]

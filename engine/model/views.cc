@@ -101,8 +101,8 @@ constexpr bool is_forced(const format::SelfTestLine&) { return false; }
   return {elements(vector), length(vector)};
 }
 
-// The fields that the schema of builds without prefixes lacks.
-#ifdef GOLDCREST_PREFIX
+// The fields that the schema of builds without prompts lacks.
+#ifdef GOLDCREST_PROMPT
 uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
 // Returns the number of ids of the prompt.
 uint32_t count_prompt(const format::Generation& table) {
@@ -116,8 +116,9 @@ void view_prompt(const format::Generation& table, GenerationView& view) {
 }
 #else
 constexpr uint32_t max_prefix_tokens(const format::Limits&) { return 0; }
-constexpr uint32_t count_prompt(const format::Generation&) { return 0; }
-constexpr void view_prompt(const format::Generation&, const GenerationView&) {}
+void view_prompt(const format::Generation&, GenerationView& view) {
+  if constexpr (kHasPrefix) view.n_prompt = view.forced_first_id >= 0 ? 1 : 0;
+}
 #endif
 
 uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
@@ -209,6 +210,21 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
   view_prompt(table, view);
+  return view;
+}
+
+[[gnu::cold]] goldcrest_sequences view_sequences([[maybe_unused]] const void* model) {
+  goldcrest_sequences view = {};
+#ifdef GOLDCREST_SEQUENCES  // the schema of other builds lacks the fields
+  const format::Generation& table = *format::GetModel(model)->generation();
+  view.ids = reinterpret_cast<const int32_t*>(elements(table.sequences()));
+  view.n_ids = length(table.sequences());
+  if (const auto* biases = table.sequence_biases()) {
+    view.biases = biases->data();
+    view.n = biases->size();
+  }
+  view.no_repeat_source_ngram = table.no_repeat_source_ngram();
+#endif
   return view;
 }
 

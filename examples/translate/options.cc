@@ -67,6 +67,42 @@ void add_rules(CommandLine& app, goldcrest_search& rules) {
       ->check_range(1.0 / 1024, 1024.0);
 }
 
+// Adds the options of alternatives, which need --alternatives.
+void add_alternatives(CommandLine& app, Arguments& arguments) {
+  Option* alternatives =
+      app.add_option("--alternatives", arguments.alternatives,
+                     "print N results a line, 1 to 16, which begin with the N best first tokens, each as LINE TAB RANK "
+                     "TAB ...; behind a prefix the next token counts as the first")
+          ->check_range(1, 16);
+  app.add_option("--min-alternative-prob", arguments.min_alternative_prob,
+                 "leave out first tokens that are less likely than this [0]")
+      ->check_range(0.0, 1.0)
+      ->needs(alternatives);
+  for (const char* other :
+       {"--sample", "--beam-size", "--nbest", "--score", "--encode", "--decode", "--stream", "--deadline"})
+    alternatives->excludes(app.option(other));
+}
+
+// Adds the options of sequences, each of which replaces all of the model's.
+void add_sequences(CommandLine& app, Arguments& arguments) {
+  app.add_option("--suppress", arguments.suppressed,
+                 "never print this text, cut into the fewest pieces of the model's vocabulary; instead of what the "
+                 "model suppresses itself")
+      ->type_name("TEXT");
+  app.add_option("--suppress-ids", arguments.suppressed_ids,
+                 "never print these target ids one after another; commas between several such sequences")
+      ->comma_list()
+      ->type_name("IDS");
+  app.add_option("--bias-ids", arguments.biased_ids,
+                 "a number and ids: add the number to the value of the last id where the others precede it; commas "
+                 "between several")
+      ->comma_list()
+      ->type_name("'X IDS'");
+  app.add_count(
+      "--no-repeat-source-ngram", [&arguments](uint32_t n) { arguments.no_repeat_source_ngram = n; },
+      "no result repeats a run of N ids of its source; 0: all may");
+}
+
 // Adds the options of sampling, which need --sample.
 void add_sampling(CommandLine& app, Arguments& arguments) {
   Option* sample = app.add_flag("--sample", arguments.samples,
@@ -133,6 +169,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   Option* word_penalty =
       app.add_option("--word-penalty", arguments.word_penalty, "subtract this from a score for each token");
   add_rules(app, arguments.rules);
+  add_sequences(app, arguments);
   app.add_option("--batch", arguments.limits.batch,
                  "sentences translated together: faster, but a line is answered when up to 16 times as many are read; "
                  "1: each at once")
@@ -209,6 +246,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   for (const char* other : {"--token-scores", "--alignments", "--scores", "--nbest"})
     deadline->excludes(app.option(other));
   add_sampling(app, arguments);
+  add_alternatives(app, arguments);
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");

@@ -49,6 +49,7 @@ bool Translator::start() {
     limits.max_sampled = options_.sampling.top_k;
     limits.beam_size = options_.n_best = options_.sampling.n_samples;
   }
+  if (options_.alternatives != 0) limits.max_sampled = limits.beam_size = options_.n_best = options_.alternatives;
   limits.n_best = options_.n_best;
   if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
   if (!options_.lexicon.empty()) limits.lexicon = 1;
@@ -56,7 +57,7 @@ bool Translator::start() {
   if (problem.empty()) problem = goldcrest::converter::limits_problem(info_, limits);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
   limits.threads = pool_.threads();
-  if (!ask_inspection() || !read_prefix() || !read_lexicon()) return false;
+  if (!ask_inspection() || !read_prefix() || !read_lexicon() || !read_sequences()) return false;
   const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
   splits_ = splits_sentences();
@@ -169,7 +170,7 @@ bool Translator::set_languages() {
 
 bool Translator::set_search() {
   goldcrest_search search = info_.search;
-  search.beam_size = options_.samples ? 1 : 0;  // 0: the limits'
+  search.beam_size = options_.samples || options_.alternatives != 0 ? 1 : 0;  // 0: the limits'
   if (search.max_target_tokens > memory_.limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
   if (options_.has_min_target) search.min_target_tokens = options_.min_target;
@@ -188,6 +189,14 @@ bool Translator::set_search() {
   if (status >= 0 && options_.samples) status = goldcrest_set_sampling(engine_, &options_.sampling);
   const goldcrest_lexicon lexicon = lexicon_.view();
   if (status >= 0 && !options_.lexicon.empty()) status = goldcrest_set_lexicon(engine_, &lexicon);
+  if (status >= 0 && options_.alternatives != 0)
+    status = goldcrest_set_alternatives(engine_, options_.alternatives, options_.min_alternative_prob);
+  if (status >= 0 && (!sequence_biases_.empty() || options_.no_repeat_source_ngram)) {
+    const goldcrest_sequences sequences = {
+        sequence_ids_.data(), sequence_biases_.data(), static_cast<uint32_t>(sequence_ids_.size()),
+        static_cast<uint32_t>(sequence_biases_.size()), options_.no_repeat_source_ngram.value_or(0)};
+    status = goldcrest_set_sequences(engine_, &sequences);
+  }
   return status < 0 ? fail(status) : true;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,14 @@ struct TranslatorOptions {
   bool prefix_in_lengths = false;
   std::string lexicon;  // a file of the only texts that may come out; empty: the model's own, or none
   bool lexicon_words = false;
+  std::string suppressed;                               // a text that no result has; empty: none
+  std::vector<std::string> suppressed_ids, biased_ids;  // sequences; of biased_ids the bias comes first
+  std::optional<uint32_t> no_repeat_source_ngram;
   bool stream = false;   // print text as soon as it is certain
   bool samples = false;  // draw tokens instead of searching
   goldcrest_sampling sampling = {0, 1, 50, 1, 0, 1, 0};
+  uint32_t alternatives = 0;  // results that differ in their first tokens; 0: a search
+  float min_alternative_prob = 0;
   double deadline = 0;  // seconds for the sentences of a batch; 0: none
 };
 
@@ -100,6 +106,7 @@ class Translator {
   std::string missing_text() const;
   bool read_prefix();
   bool read_lexicon();
+  bool read_sequences();
   int set_streams(const std::vector<Sentence*>& batch);
   int set_prefixes(const std::vector<Sentence*>& batch);
   std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
@@ -157,4 +164,6 @@ class Translator {
   bool has_warned_of_end_ = false;
   std::vector<int32_t> prefix_;
   goldcrest::converter::LexiconSpec lexicon_;
+  std::vector<int32_t> sequence_ids_;  // as goldcrest_sequences has them
+  std::vector<float> sequence_biases_;
 };

@@ -4,12 +4,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cinttypes>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "goldcrest/decoding.h"
+#include "spec/printable.h"
 #include "text_lines.h"
 #include "translator.h"
 
@@ -75,6 +78,33 @@ bool Translator::read_lexicon() {
   if (limits.max_candidates == 0) {
     const uint64_t most = goldcrest::converter::most_allowed(lexicon_, beams, kMostEnds);
     limits.max_candidates = static_cast<uint32_t>(std::min({most, kMostGathered, uint64_t{info_.target_vocab_size}}));
+  }
+  return true;
+}
+
+// Reads the sequences of the options. Returns false after an error message.
+bool Translator::read_sequences() {
+  const auto add = [this](std::string problem, const std::vector<int32_t>& ids, float bias) {
+    if (problem.empty() && ids.empty()) problem = "no ids";
+    if (!problem.empty()) return refuse(options_.model + ": sequence: " + problem);
+    sequence_ids_.push_back(static_cast<int32_t>(ids.size()));
+    sequence_ids_.insert(sequence_ids_.end(), ids.begin(), ids.end());
+    sequence_biases_.push_back(bias);
+    return true;
+  };
+  std::vector<int32_t> ids;
+  if (!options_.suppressed.empty() && !add(prefix_ids(model_.bytes(), options_.suppressed, &ids), ids, -HUGE_VALF))
+    return false;
+  for (const std::string& text : options_.suppressed_ids) {
+    const std::string problem = parse_ids(text, info_.target_vocab_size, &ids);
+    if (!add(problem, ids, -HUGE_VALF)) return false;
+  }
+  for (const std::string& text : options_.biased_ids) {
+    char* end = nullptr;
+    const float bias = std::strtof(text.c_str(), &end);
+    std::string problem = end == text.c_str() ? "no bias in front: " + goldcrest::converter::printable(text) : "";
+    if (problem.empty()) problem = parse_ids(end, info_.target_vocab_size, &ids);
+    if (!add(problem, ids, bias)) return false;
   }
   return true;
 }

@@ -5,9 +5,9 @@ if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
 
-# goldcrest_feature_test(name MODEL NAME HASH LIMIT...): builds NAME.cc with the file MODEL, called NAME in C, and HASH.
-function(goldcrest_feature_test name model model_name hash)
-  goldcrest_board_program(${name} ${name}.cc)
+# goldcrest_feature_test(name SOURCE MODEL NAME HASH LIMIT...): builds SOURCE with the file MODEL, called NAME in C, and HASH.
+function(goldcrest_feature_test name source model model_name hash)
+  goldcrest_board_program(${name} ${source})
   goldcrest_add_model(TARGET ${name} FILE "${GOLDCREST_GOLDEN_FOLDER}/${model}" NAME ${model_name} SECTION .model
     LIMITS max-source-bytes=64 beam=4 n-best=4 ${ARGN})
   goldcrest_embed_file(${name} expected_hash "${GOLDCREST_GOLDEN_FOLDER}/${hash}")
@@ -15,10 +15,14 @@ function(goldcrest_feature_test name model model_name hash)
   goldcrest_board_test(${name} feature)
 endfunction()
 if(GOLDCREST_INSPECTION)
-  goldcrest_feature_test(inspection_test g2p.gcst inspected g2p.inspection inspection=3 alignment-layers=3)
+  goldcrest_feature_test(inspection_test inspection_test.cc g2p.gcst inspected g2p.inspection inspection=3 alignment-layers=3)
 endif()
 if(GOLDCREST_RULES)
-  goldcrest_feature_test(rules_test g2p_rules.gcst ruled g2p_rules.hash)
+  goldcrest_feature_test(rules_test rules_test.cc g2p_rules.gcst ruled g2p_rules.hash)
+endif()
+if(GOLDCREST_SAMPLING)
+  goldcrest_feature_test(sampling_test rules_test.cc g2p.gcst ruled g2p.samples)
+  target_compile_definitions(sampling_test PRIVATE GOLDCREST_TESTS_SAMPLES)
 endif()
 
 # Speech: host.cmake gives the model, the clip and what the host heard. A real model runs with the best table only.

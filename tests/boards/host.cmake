@@ -50,7 +50,9 @@ function(goldcrest_run_feature preset feature label hash)
 endfunction()
 goldcrest_run_feature(mps3-an547 INSPECTION fast golden_inspection_g2p)
 goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
+goldcrest_run_feature(mps3-an547 SAMPLING fast golden_samples_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
+goldcrest_run_feature(mps2-an500 SAMPLING full golden_samples_g2p)
 
 # Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last builds
 # measure the size of only one feature.
@@ -69,6 +71,7 @@ goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST
 goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
 goldcrest_run_student(prefix full size goldcrest_sizes -D GOLDCREST_PREFIX=ON)
 goldcrest_run_student(languages full size goldcrest_sizes -D GOLDCREST_LANGUAGES=ON)
+goldcrest_run_student(sequences full size goldcrest_sizes -D GOLDCREST_SEQUENCES=ON)
 # Speech on the emulated Cortex-M55: a recorded random Moonshine, and a clip of a second.
 set(speech_options -D GOLDCREST_SPEECH=ON -D GOLDCREST_ROTARY=ON -D GOLDCREST_GATED=ON)
 set(speech "${CMAKE_BINARY_DIR}/tests/kernels/golden/speech")

@@ -2,6 +2,7 @@
 #include "fuzz/base_models.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -50,7 +51,7 @@ FileImage with_self_test(const converter::ModelSpec& spec) {
   return converter::assemble(payload, lines);
 }
 
-// No tokenizers, a shortlist, and layers of both kinds.
+// No tokenizers, a shortlist, layers of both kinds, a prompt and sequences.
 FileImage mixed_file() {
   TinyOptions options;
   options.encoder = {4, 5, 1, 4, 2, 4};
@@ -60,6 +61,8 @@ FileImage mixed_file() {
   options.target_vocab_size = 40;
   converter::ModelSpec spec = tiny_spec(options);
   add_shortlist(3, spec);
+  spec.generation.prompt = {{3, 5}, {4}, {2}};
+  spec.generation.sequences = {{{{1, 2}, 0.5f}, {{4, 5}, -std::numeric_limits<float>::infinity()}}, 2};
   return with_self_test(spec);
 }
 

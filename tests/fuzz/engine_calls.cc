@@ -348,9 +348,9 @@ class Calls {
       const uint32_t value = script_.word();
       std::memcpy(reinterpret_cast<char*>(&search) + at, &value, 4);
     }
-    constexpr int kRules = kHasRules ? kArgument : kUnsupported;
-    allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search), {kArgument, kState, kRules},
-          "set_search: errors");
+    allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search),
+          {kArgument, kState, kHasRules ? kArgument : kUnsupported}, "set_search: errors");
+    if (script_.one_in(2)) set_decoding(engine_, script_, info_);
     if (memory_.limits.lexicon != 0) lexicon_.change(script_, engine_);
   }
 

@@ -39,4 +39,7 @@ class ChangingLexicon {
 // engine's memory.
 void misuse_init(const goldcrest_config& good);
 
+// Sets sampling, streams, alternatives or sequences (goldcrest/decoding.h), with good arguments or bad ones.
+void set_decoding(goldcrest_engine* engine, Script& script, const goldcrest_info& info);
+
 }  // namespace goldcrest::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cfenv>
+#include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <string>
@@ -12,6 +13,7 @@
 #include "fuzz/damaged_flash.h"
 #include "fuzz/engine_calls.h"
 #include "goldcrest/check.h"
+#include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "model/validate.h"
@@ -148,7 +150,7 @@ void misuse_limits(const goldcrest_config& good) {
                    GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS,
                    GOLDCREST_ALL_LAYERS,
                    0,
-                   kHasPrompt ? info.max_target_positions - 1 : 0,
+                   kHasPrefix ? info.max_target_positions - 1 : 0,
                    kMaxSampled,
                    1};
   config.arena_bytes = config.scratch_bytes = 0;
@@ -274,6 +276,44 @@ void ChangingLexicon::change(Script& script, goldcrest_engine* engine) {
   const int status = goldcrest_set_lexicon(engine, script.one_in(8) ? nullptr : &lexicon);
   require(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT || status == GOLDCREST_ERROR_STATE,
           "set_lexicon: errors");
+}
+
+void set_decoding(goldcrest_engine* engine, Script& script, const goldcrest_info& info) {
+  const auto require_allowed = [](int status, const char* function) {
+    require(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT || status == GOLDCREST_ERROR_STATE ||
+                status == GOLDCREST_ERROR_UNSUPPORTED,
+            function);
+  };
+  const auto number = [&] { return static_cast<float>(script.below(9)) / 4 - 0.25f; };
+  switch (script.below(4)) {
+    case 0: {
+      const goldcrest_sampling sampling = {script.word(), number(),        script.below(7), number(),
+                                           number(),      script.below(5), script.word()};
+      return require_allowed(goldcrest_set_sampling(engine, script.one_in(4) ? nullptr : &sampling), "set_sampling");
+    }
+    case 1:
+      return require_allowed(goldcrest_set_stream(engine, script.below(4), script.word()), "set_stream");
+    case 2:
+      return require_allowed(goldcrest_set_alternatives(engine, script.below(5), number()), "set_alternatives");
+    default: {
+      // They stay for the engine's life, and change under it.
+      static int32_t ids[12];
+      static float biases[4];
+      for (int32_t& id : ids) id = static_cast<int32_t>(script.below(info.target_vocab_size + 1));
+      for (float& bias : biases) bias = script.one_in(2) ? number() : -HUGE_VALF;
+      uint32_t n = 0, n_ids = 0;
+      if (script.below(4) != 0) {
+        while (n < 4 && script.below(4) != 0) {
+          ids[n_ids] = static_cast<int32_t>(1 + script.below(2));
+          n_ids += 1 + static_cast<uint32_t>(ids[n_ids]);
+          ++n;
+        }
+      }
+      const goldcrest_sequences sequences = {ids, script.one_in(2) ? biases : nullptr, n_ids, n, script.below(4)};
+      const bool none = script.one_in(8);
+      return require_allowed(goldcrest_set_sequences(engine, none ? nullptr : &sequences), "set_sequences");
+    }
+  }
 }
 
 }  // namespace goldcrest::test

@@ -47,5 +47,7 @@ if(GOLDCREST_GOLDEN_FOLDER)
     "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p.inspection")
   add_test(NAME golden_rules_g2p COMMAND golden_inspection --searches "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.gcst"
     "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.hash")
-  set_tests_properties(golden_inspection_g2p golden_rules_g2p PROPERTIES LABELS fast)
+  add_test(NAME golden_samples_g2p COMMAND golden_inspection --samples "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst"
+    "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p.samples")
+  set_tests_properties(golden_inspection_g2p golden_rules_g2p golden_samples_g2p PROPERTIES LABELS fast)
 endif()

@@ -36,6 +36,12 @@ add_test(NAME golden_inspection_g2p COMMAND sh -c
 set_tests_properties(golden_inspection_g2p PROPERTIES LABELS fast FIXTURES_REQUIRED golden_g2p
   FIXTURES_SETUP golden_inspection_g2p)
 
+# The hash of 100 texts that it draws at random, for a board's test of sampling.
+add_test(NAME golden_samples_g2p COMMAND sh -c
+  "'$<TARGET_FILE:golden_inspection>' --samples '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p.samples'")
+set_tests_properties(golden_samples_g2p PROPERTIES LABELS fast FIXTURES_REQUIRED golden_g2p
+  FIXTURES_SETUP golden_samples_g2p)
+
 # The hash of its searches under rules of every kind, for a board's test of rules.
 set(rules [=["repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true, "early_stopping": "never", "force_end": false,
   "length_penalty_kind": "wu", "max_extra_tokens": 2, "more_end_tokens": ["Z"], "token_biases": [["T", 0.5], ["AH0", -0.5]],]=])

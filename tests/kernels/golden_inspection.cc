@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash of what inspection shows of a model's searches (support/search_hash.h) must be one number; with
-// --searches, the hash of their results (support/search_hash.h). It must be the same for every kernel table that this
-// CPU runs, for any number of threads, and on the machine that wrote HASH_FILE. Prints it.
-// Usage: golden_inspection [--searches] MODEL VALIDATION_TSV [HASH_FILE]
+// --searches, the hash of their results; with --samples, that of texts drawn at random. It must be the same for every
+// kernel table that this CPU runs, for any number of threads, and on the machine that wrote HASH_FILE. Prints it.
+// Usage: golden_inspection [--searches | --samples] MODEL VALIDATION_TSV [HASH_FILE]
 #include <cinttypes>
 #include <cstdio>
 #include <exception>
@@ -28,7 +28,7 @@ std::string read_all(const std::string& path) {
 struct Hashed {
   GuardedBuffer<uint8_t> model;  // with the alignment of a mapped file
   std::string lines;
-  bool looks_inside;
+  std::string option;  // "--searches", "--samples" or empty
 };
 
 uint64_t hash_with(const Hashed& hashed, const char* kernels, uint32_t threads) {
@@ -37,30 +37,36 @@ uint64_t hash_with(const Hashed& hashed, const char* kernels, uint32_t threads) 
   setup.limits.max_source_bytes = 64;
   setup.limits.beam_size = setup.limits.n_best = 4;
   setup.limits.threads = threads;
-  if (hashed.looks_inside) {
+  setup.limits.max_sampled = hashed.option == "--samples" ? 20 : 0;
+  if (hashed.option.empty()) {
     setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
     setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
   }
   TestEngine engine({hashed.model.get(), hashed.model.size()}, setup);
   uint64_t hash = 0;
   const int status =
-      hashed.looks_inside
+      hashed.option.empty()
           ? hash_words({engine.get(), engine.info().decoder_layers, engine.info().decoder_heads}, hashed.lines, &hash)
-          : hash_searches(engine.get(), hashed.lines, &hash);
+      : hashed.option == "--samples" ? hash_samples(engine.get(), hashed.lines, &hash)
+                                     : hash_searches(engine.get(), hashed.lines, &hash);
   if (status < 0)
     throw std::runtime_error(std::string(goldcrest_status_string(status)) + ": " + engine.detail().message);
   return hash;
 }
 
 int run(int n_arguments, char** arguments) {
-  const bool searches = n_arguments > 1 && std::string(arguments[1]) == "--searches";
-  if (searches) --n_arguments, ++arguments;
+  std::string option = n_arguments > 1 ? arguments[1] : "";
+  if (option == "--searches" || option == "--samples") {
+    --n_arguments, ++arguments;
+  } else {
+    option.clear();
+  }
   if (n_arguments < 3 || n_arguments > 4) {
-    std::fprintf(stderr, "usage: golden_inspection [--searches] MODEL VALIDATION_TSV [HASH_FILE]\n");
+    std::fprintf(stderr, "usage: golden_inspection [--searches | --samples] MODEL VALIDATION_TSV [HASH_FILE]\n");
     return 2;
   }
   const std::string bytes = read_all(arguments[1]);
-  Hashed hashed = {GuardedBuffer<uint8_t>(bytes.size()), read_all(arguments[2]), !searches};
+  Hashed hashed = {GuardedBuffer<uint8_t>(bytes.size()), read_all(arguments[2]), option};
   std::copy(bytes.begin(), bytes.end(), hashed.model.begin());
   std::optional<uint64_t> expected;
   if (n_arguments == 4) expected = std::stoull(read_all(arguments[3]), nullptr, 16);

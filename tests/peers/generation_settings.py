@@ -21,6 +21,14 @@ class Draw:
             pass
         return token
 
+    def sequences(self) -> list[list[int]]:
+        """So many that texts have some of them."""
+        return [[self.token() for _ in range(self.random.choice((2, 2, 2, 3)))] for _ in range(4 * self.vocab_size)]
+
+    def biases(self) -> list[list]:
+        sequences = [[token] for token in self.tokens(4)] + self.random.choice(([], self.sequences()))
+        return [[sequence, self.random.uniform(-3, 3)] for sequence in sequences]
+
     def tokens(self, most: int) -> list[int]:
         return sorted({self.token() for _ in range(self.random.randint(1, most))})
 
@@ -44,7 +52,8 @@ DONE = {
     "no_repeat_ngram_size": Setting(lambda d: d.random.randint(1, 4), 0.15),
     "repetition_penalty": Setting(lambda d: d.random.choice([0.8, 1.1, 1.5, 3.0]), 0.15),
     "eos_token_id": Setting(lambda d: [d.end, *d.tokens(2)], 0.1),
-    "sequence_bias": Setting(lambda d: [[[t], d.random.uniform(-3, 3)] for t in d.tokens(4)], 0.1),
+    "sequence_bias": Setting(lambda d: d.biases(), 0.15),
+    "encoder_no_repeat_ngram_size": Setting(lambda d: d.random.randint(1, 3), 0.1),
     # With None, transformers forces no end at the last token.
     "forced_eos_token_id": Setting(lambda d: None, 0.1),
 }
@@ -53,7 +62,6 @@ DONE = {
 WARNED = {
     "do_sample": Setting(lambda d: True, 1),
     "begin_suppress_tokens": Setting(lambda d: d.tokens(2), 1),
-    "encoder_no_repeat_ngram_size": Setting(lambda d: 2, 1),
     "encoder_repetition_penalty": Setting(lambda d: 1.5, 1),
     "exponential_decay_length_penalty": Setting(lambda d: [3, 1.5], 1),
     "num_beam_groups": Setting(lambda d: 2, 1),
@@ -65,7 +73,6 @@ WARNED = {
     "max_time": Setting(lambda d: 1.5, 1),
     "stop_strings": Setting(lambda d: ["t1"], 1),
     "force_words_ids": Setting(lambda d: [[d.token()]], 1),
-    "bad_words_ids": Setting(lambda d: [[d.pad], [d.token(), d.token()]], 1),
 }
 
 
@@ -75,6 +82,8 @@ def draw_settings(draw: Draw, skipped: set[str]) -> tuple[dict, str]:
                 "forced_eos_token_id": draw.end, "max_length": draw.random.randint(8, draw.positions)}
     if draw.random.random() < 0.3:
         settings["bad_words_ids"] += [[token] for token in draw.tokens(3)]
+    if draw.random.random() < 0.15:
+        settings["bad_words_ids"] += draw.sequences()
     for name, setting in DONE.items():
         if draw.random.random() < setting.chance and name not in skipped:
             settings[name] = setting.draw(draw)

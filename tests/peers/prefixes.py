@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prefixes: random checkpoints through the converter and the engine, next to transformers' decoder_input_ids and
-CTranslate2's target_prefix.
+"""Prefixes and alternatives: random checkpoints through the converter and the engine, next to transformers'
+decoder_input_ids and CTranslate2's target_prefix and return_alternatives.
 
     python tests/peers/prefixes.py --build build/host --work FOLDER [--models 24]
 
 Prefixes of 0, 1, 5 and all but one of the positions, mixed in batches of 8, greedy and with 4 beams. Float32 files give
-the ids of transformers with scores within 1e-3, and with --prefix-in-lengths those of CTranslate2. Exit status 1 with any
+the ids of transformers with scores within 1e-3, and with --prefix-in-lengths those of CTranslate2. So do four alternatives
+behind prefixes of 0 and 1, in the same order, and those of them that are likely enough. (Behind longer prefixes the
+alternatives of CTranslate2 4.8.5 have other scores than its own search.) Exit status 1 with any
 difference. With beams CTranslate2 4.8.5 gives a text that ends right behind a prefix a score of -10^10, so such texts are
 left out of both lists before their best results are compared."""
 
@@ -39,12 +41,22 @@ def as_lines(rows: list[list[int]]) -> str:
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-def of_goldcrest(options, checkpoint: pathlib.Path, sources, prefixes, beams: int, in_lengths: bool) -> Results:
+ALTERNATIVES = 4
+LEAST = 0.05  # of likely alternatives
+
+
+def of_goldcrest(options, checkpoint: pathlib.Path, sources, prefixes, beams: int, in_lengths: bool,
+                 least: float | None = None) -> Results:
+    """The n-best results, or with `least` the alternatives."""
     file, given = options.work / "model.gcst", options.work / "prefixes.txt"
     run(options.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", "float32", "-q")
     given.write_text(as_lines(prefixes))
-    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--scores", "--beam", beams, "--nbest", beams,
-              "--batch", 8,              "--max-target", MOST, "--min-target", 0, "--prefix-file", given,
+    search = ["--beam", beams, "--nbest", beams]
+    if least is not None:
+        search = ["--alternatives", ALTERNATIVES, "--min-alternative-prob", least]
+        beams = ALTERNATIVES
+    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--scores", *search,
+              "--batch", 8, "--max-target", MOST, "--min-target", 0, "--prefix-file", given,
               *(["--prefix-in-lengths"] if in_lengths else []), text=as_lines(sources))
     found: Results = [[] for _ in sources]
     for number, line in enumerate(out.splitlines(), 1):
@@ -77,13 +89,16 @@ def of_transformers(model, sources, prefixes, beams: int) -> Results:
     return found
 
 
-def of_ctranslate2(folder: pathlib.Path, vocabulary: list[str], sources, prefixes, beams: int) -> Results:
+def of_ctranslate2(folder: pathlib.Path, vocabulary: list[str], sources, prefixes, beams: int,
+                   least: float | None = None) -> Results:
     translator = ctranslate2.Translator(str(folder), device="cpu", compute_type="float32", inter_threads=1, intra_threads=1)
     ids = {token: i for i, token in reversed(list(enumerate(vocabulary)))}
     text = [[[vocabulary[i] for i in row] for row in rows] for rows in (sources, prefixes)]
     # With max_batch_size=1 no prefix is padded.
     made = translator.translate_batch(text[0], target_prefix=text[1], max_batch_size=1, beam_size=beams,
-                                      num_hypotheses=beams, min_decoding_length=0, max_decoding_length=MOST, return_scores=True,
+                                      num_hypotheses=beams if least is None else ALTERNATIVES,
+                                      return_alternatives=least is not None, min_alternative_expansion_prob=least or 0,
+                                      min_decoding_length=0, max_decoding_length=MOST, return_scores=True,
                                       return_end_token=True)
     return [list(zip(result.scores, [[ids[token] for token in text] for text in result.hypotheses])) for result in made]
 
@@ -105,6 +120,18 @@ def compare(kind: str, beams: int, prefixes, ours: Results, theirs: Results, cou
             print(f"{kind}, {beams} beams, prefix {prefix}: {score:.6f} {ids}, there {their_score:.6f} {their_ids}")
 
 
+def compare_alternatives(least: float, prefixes, ours: Results, theirs: Results, counts: Counter) -> None:
+    for prefix, our_results, their_results in zip(prefixes, ours, theirs, strict=True):
+        counts["alternatives", least, "lines"] += 1
+        counts["alternatives", least, "results"] += len(our_results)
+        if [ids for _, ids in our_results] == [ids for _, ids in their_results] and all(
+                abs(score - other) <= 1e-3 for (score, _), (other, _) in zip(our_results, their_results)):
+            counts["alternatives", least, "equal"] += 1
+        else:
+            counts["different"] += 1
+            print(f"alternatives, prefix {prefix}: {our_results}, there {their_results}")
+
+
 def check(options, seed: int, counts: Counter) -> None:
     folder, draw = options.work / "model", random.Random(seed)
     shutil.rmtree(folder, ignore_errors=True)
@@ -121,6 +148,11 @@ def check(options, seed: int, counts: Counter) -> None:
         ours = of_goldcrest(options, folder / "ct2", sources, prefixes, beams, True)
         compare("CTranslate2", beams, prefixes, ours,
                 of_ctranslate2(folder / "ct2", made.vocabulary, sources, prefixes, beams), counts)
+    short = [i for i, prefix in enumerate(prefixes) if len(prefix) < 2]
+    sources, prefixes = [sources[i] for i in short], [prefixes[i] for i in short]
+    for least in (0.0, LEAST):
+        compare_alternatives(least, prefixes, of_goldcrest(options, folder / "ct2", sources, prefixes, 1, False, least),
+                             of_ctranslate2(folder / "ct2", made.vocabulary, sources, prefixes, 1, least), counts)
 
 
 def main() -> None:
@@ -139,6 +171,9 @@ def main() -> None:
     for kind in ("transformers", "CTranslate2"):
         for beams in (1, 4):
             print(f"{kind}, {beams} beams: {counts[kind, beams, 'equal']} of {counts[kind, beams, 'lines']} lines equal")
+    for least in (0.0, LEAST):
+        equal, lines, results = (counts["alternatives", least, name] for name in ("equal", "lines", "results"))
+        print(f"CTranslate2, alternatives of at least {least}: {equal} of {lines} lines equal, {results} results")
     if counts["different"] or not counts["CTranslate2", 4, "lines"]:
         sys.exit("goldcrest departs from CTranslate2" if counts["different"] else "nothing was compared")
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-translate: prefixes, text as it becomes certain, deadlines, interrupts; and what beams agree on in the
-// shipped model.
+// goldcrest-translate: prefixes, samples, alternatives, sequences, text as it becomes certain, deadlines, interrupts;
+// and what beams agree on in the shipped model.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -73,6 +73,44 @@ TEST(TranslateSample, SaysWhatIsWrong) {
         Arguments{"--sample", "--nbest", "2"}, Arguments{"--sample", "--top-p", "0"}, Arguments{"--seed", "1"}})
     EXPECT_EQ(translate("enfr", options, "").status, 2) << options.back();
   EXPECT_NE(translate("enfr", {"--smaple"}, "").err.find("did you mean \"--sample\"?"), std::string::npos);
+}
+
+TEST(TranslateAlternatives, AreLinesThatBeginDifferently) {
+  const std::string text = "The weather is nice.\nWe go out.\n";
+  const std::vector<std::string> three = lines_of(translate("enfr", {"--alternatives", "3"}, text).out);
+  ASSERT_EQ(three.size(), 6u);
+  EXPECT_EQ(three[0], "1\t1\tLe temps est sympa.");
+  EXPECT_EQ(three[3].substr(0, 4), "2\t1\t");
+  EXPECT_EQ(lines_of(translate("enfr", {"--alternatives", "3", "--batch", "2"}, text).out), three);
+  EXPECT_EQ(translate("enfr", {"--alternatives", "1"}, text).out, translate("enfr", {"--beam", "1"}, text).out);
+  const Arguments likely = {"--alternatives", "3", "--min-alternative-prob", "0.9"};
+  EXPECT_LT(lines_of(translate("enfr", likely, text).out).size(), 6u);
+  for (const Arguments& wrong :
+       {Arguments{"--alternatives", "17"}, Arguments{"--alternatives", "2", "--beam", "2"},
+        Arguments{"--min-alternative-prob", "0.5"}, Arguments{"--alternatives", "2", "--min-alternative-prob", "2"}})
+    EXPECT_EQ(translate("enfr", wrong, "").status, 2);
+}
+
+TEST(TranslateSequences, AreSuppressedOrBiased) {
+  const std::string text = "The cat is on the table.\n";
+  const auto with = [&](const Arguments& options) { return translate("enfr", options, text); };
+  const std::string plain = with({}).out;
+  EXPECT_NE(plain.find("sur la"), std::string::npos);
+  EXPECT_EQ(with({"--suppress", "sur la"}).out.find("sur la"), std::string::npos);
+  EXPECT_EQ(with({"--suppress-ids", "39 720"}).out, with({"--bias-ids=-65536 39 720"}).out);
+  EXPECT_NE(with({"--suppress-ids", "39 720, 146"}).out, with({"--suppress-ids", "39 720"}).out);
+  EXPECT_NE(with({"--bias-ids", "9 358"}).out, plain);
+  EXPECT_NE(with({"--no-repeat-source-ngram", "1"}).out, plain);
+  for (const auto& [options, message] : std::vector<std::pair<Arguments, std::string>>{
+           {{"--suppress-ids", "x"}, "sequence: not a token id: x"},
+           {{"--suppress-ids", "999999"}, "sequence: id 999999 is outside the vocabulary of "},
+           {{"--bias-ids", "x 3"}, "sequence: no bias in front: x 3"},
+           {{"--bias-ids", "2"}, "sequence: no ids"},
+           {{"--bias-ids", "1e9 3"}, "sequences: a length, an id or a bias is out of range"}}) {
+    const auto result = with(options);
+    EXPECT_NE(result.status, 0);
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  }
 }
 
 TEST(TranslatePrefix, BeginsEveryResult) {

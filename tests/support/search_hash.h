@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "goldcrest/goldcrest.h"
+#include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 
 namespace goldcrest::test {
@@ -43,6 +43,27 @@ inline int hash_searches(goldcrest_engine* engine, std::string_view lines, uint6
       if (status >= 0) status = goldcrest_set_search(engine, &search);
       if (status >= 0) status = hash_search(engine, word, hash);
     }
+  }
+  return status;
+}
+
+constexpr uint32_t kSampledWords = 25, kSamples = 4;  // 100 texts
+
+// Computes *hash of kSamples texts, drawn at random, of each of the first kSampledWords lines of `lines`: their results
+// as in hash_searches. The engine must be planned for beam 4, four results and max_sampled 20. Returns a status.
+inline int hash_samples(goldcrest_engine* engine, std::string_view lines, uint64_t* hash) {
+  *hash = kHashStart;
+  goldcrest_search search = {};
+  search.beam_size = 1;
+  search.flags = GOLDCREST_SEARCH_SCORES;
+  goldcrest_sampling sampling = {20261125, 1.5f, 20, 0.95f, 0.01f, kSamples, 0};
+  int status = goldcrest_set_search(engine, &search);
+  if (status >= 0) status = goldcrest_set_sampling(engine, &sampling);
+  for (uint32_t i = 0; i < kSampledWords && status >= 0; ++i) {
+    sampling.seed = sampling.seed * 3 + i;
+    if (status >= 0) status = goldcrest_set_sampling(engine, &sampling);
+    if (status >= 0) status = hash_search(engine, lines.substr(0, lines.find('\t')), hash);
+    lines.remove_prefix(lines.find('\n') + 1);
   }
   return status;
 }

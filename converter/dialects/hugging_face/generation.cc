@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "base/bounds.h"
 #include "dialects/early_stopping.h"
@@ -61,23 +63,33 @@ class Settings {
   const Config& config_;
 };
 
-// Returns the ids of a list of ids, or of a list of lists with one id each; longer lists give a warning.
+uint32_t token_id(const Value& id, uint32_t vocab_size, const std::string& where) {
+  if (!id.is_natural() || id.natural() >= vocab_size)
+    throw Error("{} has an element that is not a token id below {}", where, vocab_size);
+  return static_cast<uint32_t>(id.natural());
+}
+
+std::vector<uint32_t> token_ids(const Value& list, uint32_t vocab_size, const std::string& where) {
+  if (list.size() == 0) throw Error("{} has an empty sequence, expected token ids", where);
+  std::vector<uint32_t> ids;
+  for (const Value& id : list) ids.push_back(token_id(id, vocab_size, where));
+  return ids;
+}
+
+// Returns the ids of a list of ids, or of a list of lists with one id each. Appends longer lists to `sequences`.
 std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& key, uint32_t vocab_size,
-                                 std::vector<std::string>& warnings) {
+                                 std::vector<SequenceSpec>& sequences) {
   std::vector<uint32_t> ids;
   const Value* lists = settings.find(key);
   if (lists == nullptr) return ids;
-  if (!lists->is_list()) throw Error("{} is a JSON {}, expected an array", settings.where(key), lists->type_name());
+  const std::string where = settings.where(key);
+  if (!lists->is_list()) throw Error("{} is a JSON {}, expected an array", where, lists->type_name());
   for (const Value& list : *lists) {
     if (list.is_list() && list.size() != 1) {
-      warnings.push_back(settings.where(key) + " forbids a sequence of tokens, which is not supported and was ignored");
-      continue;
+      sequences.push_back({token_ids(list, vocab_size, where), -std::numeric_limits<float>::infinity()});
+    } else {
+      ids.push_back(token_id(list.is_list() ? list.front() : list, vocab_size, where));
     }
-    const Value& id = list.is_list() ? list.front() : list;
-    if (!id.is_natural() || id.natural() >= vocab_size) {
-      throw Error("{} has an element that is not a token id below {}", settings.where(key), vocab_size);
-    }
-    ids.push_back(static_cast<uint32_t>(id.natural()));
   }
   return ids;
 }
@@ -116,13 +128,12 @@ void set_ends(const Settings& settings, const Config& config, const GenerationBo
 
 // bad_words_ids spare the end tokens. suppress_tokens are applied after forced tokens, so nothing could be generated if
 // they included a forced one.
-void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
-                    std::vector<std::string>& warnings) {
+void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec) {
   std::vector<uint32_t>& ids = spec.suppressed_ids;
-  ids = banned_ids(settings, "bad_words_ids", vocab_size, warnings);
+  ids = banned_ids(settings, "bad_words_ids", vocab_size, spec.sequences.list);
   std::erase(ids, spec.end_id);
   for (const uint32_t end : spec.rules.more_end_ids) std::erase(ids, end);
-  const std::vector<uint32_t> late = banned_ids(settings, "suppress_tokens", vocab_size, warnings);
+  const std::vector<uint32_t> late = banned_ids(settings, "suppress_tokens", vocab_size, spec.sequences.list);
   const auto refuse_forced = [&](const char* key, std::optional<uint32_t> forced) {
     if (!forced || std::ranges::find(late, *forced) == late.end()) return;
     throw Error("{} has the token {}, which {} forces: nothing could be generated there; remove it from one of them",
@@ -135,40 +146,39 @@ void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpe
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-// Reads [[[id], bias], ...]; longer sequences give a warning.
-void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
-                std::vector<std::string>& warnings) {
+// Reads [[[id, ...], bias], ...]. The last of equal sequences counts.
+void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec) {
   const Value* pairs = settings.find("sequence_bias");
   if (pairs == nullptr) return;
   const std::string where = settings.where("sequence_bias");
   if (!pairs->is_list()) throw Error("{} is a JSON {}, expected an array", where, pairs->type_name());
+  std::map<std::vector<uint32_t>, float> biases;
   for (const Value& pair : *pairs) {
     if (!pair.is_list() || pair.size() != 2 || !pair[0].is_list() || !pair[1].is_number() ||
         std::abs(pair[1].number()) > double{kMaxBias}) {
       throw Error("{} has an element that is not [[TOKEN ID, ...], BIAS] with a bias from {} to {}", where, -kMaxBias,
                   kMaxBias);
     }
-    if (pair[0].size() != 1) {
-      warnings.push_back(where + " has a bias for a sequence of tokens, which is not supported and was ignored");
-      continue;
-    }
-    const Value& id = pair[0][0];
-    if (!id.is_natural() || id.natural() >= vocab_size) {
-      throw Error("{} has an element that is not a token id below {}", where, vocab_size);
-    }
-    spec.rules.biases[static_cast<uint32_t>(id.natural())] = static_cast<float>(pair[1].number());
+    biases[token_ids(pair[0], vocab_size, where)] = static_cast<float>(pair[1].number());
   }
-  std::erase_if(spec.rules.biases, [](const auto& entry) { return entry.second == 0; });
+  for (const auto& [ids, bias] : biases) {
+    if (bias == 0) continue;
+    if (ids.size() == 1) {
+      spec.rules.biases[ids[0]] = bias;
+    } else {
+      spec.sequences.list.push_back({ids, bias});
+    }
+  }
 }
 
-void set_rules(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec,
-               std::vector<std::string>& warnings) {
+void set_rules(const Settings& settings, uint32_t vocab_size, GenerationSpec& spec) {
   spec.rules.renormalize = settings.home("renormalize_logits").flag_or("renormalize_logits", false);
   spec.rules.early_stopping = read_early_stopping(settings.home("early_stopping"));
   spec.rules.no_repeat_ngram = settings.count("no_repeat_ngram_size", kMaxTokens).value_or(0);
   spec.rules.repetition_penalty = static_cast<float>(
       settings.number_or("repetition_penalty", 1, double{kMinRepetitionPenalty}, double{kMaxRepetitionPenalty}));
-  set_biases(settings, vocab_size, spec, warnings);
+  spec.sequences.no_repeat_source_ngram = settings.count("encoder_no_repeat_ngram_size", kMaxTokens).value_or(0);
+  set_biases(settings, vocab_size, spec);
 }
 
 void set_lengths(const Settings& settings, const GenerationBounds& bounds, GenerationSpec& spec,
@@ -222,7 +232,7 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   if (!start && !usual_start) throw Error("{} is missing", config.where("decoder_start_token_id"));
   spec.decoder_start_id = start.value_or(usual_start.value_or(0));
   spec.forced_first_id = token("forced_bos_token_id");
-  set_suppressed(settings, bounds.target_vocab_size, spec, warnings);
+  set_suppressed(settings, bounds.target_vocab_size, spec);
   const uint32_t beams = own.count_or("num_beams", 1, 1, 1000);
   if (beams > kMaxBeams) {
     warnings.push_back(format_text("{} is {}; {} are used", settings.where("num_beams"), beams, kMaxBeams));
@@ -231,7 +241,7 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   spec.length_penalty =
       static_cast<float>(settings.number_or("length_penalty", 1, kMinLengthPenalty, kMaxLengthPenalty));
   set_lengths(settings, bounds, spec, warnings);
-  set_rules(settings, bounds.target_vocab_size, spec, warnings);
+  set_rules(settings, bounds.target_vocab_size, spec);
   warn_of_unsupported(own, bounds.has_generation_file, bounds.own_keys, warnings);
   if (bounds.has_generation_file) warn_of_ignored(generation, config, warnings);
   return spec;

@@ -12,11 +12,16 @@ namespace goldcrest::converter {
 namespace {
 
 // generation.cc reads these.
-constexpr const char* kRead[] = {
-    "bad_words_ids",       "decoder_start_token_id", "early_stopping", "eos_token_id",   "forced_bos_token_id",
-    "forced_eos_token_id", "length_penalty",         "max_length",     "max_new_tokens", "min_length",
-    "min_new_tokens",      "no_repeat_ngram_size",   "num_beams",      "pad_token_id",   "renormalize_logits",
-    "repetition_penalty",  "sequence_bias",          "suppress_tokens"};
+constexpr const char* kRead[] = {"bad_words_ids",        "decoder_start_token_id",
+                                 "early_stopping",       "encoder_no_repeat_ngram_size",
+                                 "eos_token_id",         "forced_bos_token_id",
+                                 "forced_eos_token_id",  "length_penalty",
+                                 "max_length",           "max_new_tokens",
+                                 "min_length",           "min_new_tokens",
+                                 "no_repeat_ngram_size", "num_beams",
+                                 "pad_token_id",         "renormalize_logits",
+                                 "repetition_penalty",   "sequence_bias",
+                                 "suppress_tokens"};
 
 // These change no id of a search without sampling (do_sample is below). They control sampling, caches, returned values,
 // a second model that a caller may bring, compilation or the file itself. remove_invalid_values makes values finite
@@ -70,7 +75,6 @@ const std::vector<UnsupportedKey>& unsupported_settings() {
                                                    {"diversity_penalty", 0.0},
                                                    {"do_sample", false},
                                                    {"dola_layers", nullptr},
-                                                   {"encoder_no_repeat_ngram_size", 0},
                                                    {"encoder_repetition_penalty", 1.0},
                                                    {"exponential_decay_length_penalty", nullptr},
                                                    {"force_words_ids", nullptr},

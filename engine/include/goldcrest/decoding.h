@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Prefixes: the ids with which a result begins. Agreement: the tokens of a result that are certain while the search
- * goes on. Sampling: tokens drawn at random. Lexicons: the only texts that may come out. Builds without the CMake
- * option GOLDCREST_PREFIX return ERROR_UNSUPPORTED for a prefix, those without GOLDCREST_SAMPLING for sampling, those
- * without GOLDCREST_LEXICON for a lexicon.
+ * goes on. Sampling: tokens drawn at random. Sequences: ids that must not follow each other, or should. Lexicons: the
+ * only texts that may come out. Builds without the CMake options GOLDCREST_PREFIX, GOLDCREST_SAMPLING,
+ * GOLDCREST_SEQUENCES and GOLDCREST_LEXICON return ERROR_UNSUPPORTED.
  */
 #ifndef GOLDCREST_DECODING_H_
 #define GOLDCREST_DECODING_H_
@@ -60,17 +60,46 @@ typedef struct goldcrest_sampling {
  * Sample i is the result of rank i. goldcrest_get_agreed returns the tokens of sample 0. A draw depends on the seed,
  * the stream, the number of the sample, the position and the logits: not on the batch, the threads, the step size or
  * the machine. engine/DECODING.md has its formula. Not while a search is under way. Errors: ERROR_ARGUMENT (engine
- * null; a value outside its range or not a number; together with beams or with the target of a stored source),
- * ERROR_STATE (a search is under way), ERROR_UNSUPPORTED (limits.max_sampled is 0). An error leaves the engine's
- * options as they were. While sampling is set, goldcrest_set_search and goldcrest_score return ERROR_ARGUMENT for beams
- * and for targets. */
+ * null; a value outside its range or not a number, detail.index: 0 temperature, 1 top_k, 2 top_p, 3 min_p, 4 n_samples;
+ * together with beams or with the target of a stored source), ERROR_STATE (a search is under way), ERROR_UNSUPPORTED
+ * (limits.max_sampled is 0). An error leaves the engine's options as they were. While sampling is set,
+ * goldcrest_set_search and goldcrest_score return ERROR_ARGUMENT for beams and for targets. */
 GOLDCREST_MUST_CHECK int goldcrest_set_sampling(goldcrest_engine *engine, const goldcrest_sampling *sampling);
+
+/* Sets that each following source has n results that begin with its n best first tokens, which are no ends, each with
+ * the best text behind it, as greedy search finds it; 0: searched as before. Results have the order of these tokens.
+ * Behind a prefix its next token counts as the first. A token less likely than min_prob (0..1) has no result, except
+ * the best one. A score is the log-probability of the first token plus the score of the tokens behind it, as in
+ * CTranslate2's return_alternatives. Takes the place of sampling, with its memory, conditions and errors:
+ * n <= limits.max_sampled and limits.n_best (detail.index 1 or 4), min_prob in its range (detail.index 3). */
+GOLDCREST_MUST_CHECK int goldcrest_set_alternatives(goldcrest_engine *engine, uint32_t n, float min_prob);
 
 /* Chooses the stream of random numbers of a stored source, instead of its index in the batch. Call it before the first
  * step. Sources with different streams are drawn independently of each other.
  * Errors: ERROR_ARGUMENT (engine null; no such sentence), ERROR_STATE (no source was given, or the steps have begun),
  * ERROR_UNSUPPORTED (limits.max_sampled is 0). */
 GOLDCREST_MUST_CHECK int goldcrest_set_stream(goldcrest_engine *engine, uint32_t sentence, uint32_t stream);
+
+/* Sequences of ids that are suppressed or biased, and ids that would repeat the source. A sequence is completed where
+ * the ids before its last one are the last of a text, with its start token. There the bias is added to the value of the
+ * last id: to the logit, or with beams to the log-probability. As transformers' bad_words_ids and sequence_bias. */
+typedef struct goldcrest_sequences {
+  const int32_t *ids;  /* [n_ids]: of each sequence the number of its ids, at least 1, then the ids */
+  const float *biases; /* [n]: -65536..65536, or -HUGE_VALF: the sequence never appears; null: none ever appears */
+  uint32_t n_ids, n;   /* n: sequences */
+  uint32_t no_repeat_source_ngram; /* no result repeats a run of this many ids of its source, as transformers'
+                                      encoder_no_repeat_ngram_size; needs a vocabulary that both share. 0: it may */
+} goldcrest_sequences;
+
+/* Sets the sequences of the following sources, instead of the file's; null: the file's again. The arrays must stay
+ * unchanged until the next call of this function or the last use of the engine. They cost no memory of the engine, and
+ * in each step a few instructions for each sequence, hypothesis and 256 outputs. In greedy search sequences change
+ * log-probabilities as biases do: the soft-max is taken over the changed values. An id that a prefix or a length forces
+ * is not suppressed. Not while a search is under way.
+ * Errors: ERROR_ARGUMENT (engine null; ids null and n_ids not 0; a bad sequence, detail.index: which, n: n_ids is not
+ * the length of n sequences; no_repeat_source_ngram for a model that takes clips), ERROR_STATE (a search is under way),
+ * ERROR_UNSUPPORTED (this build lacks GOLDCREST_SEQUENCES). An error leaves the sequences as they were. */
+GOLDCREST_MUST_CHECK int goldcrest_set_sequences(goldcrest_engine *engine, const goldcrest_sequences *sequences);
 
 #define GOLDCREST_LEXICON_END 0xffffffffu  /* the token of an edge: an entry ends here */
 #define GOLDCREST_LEXICON_STOP 0xffffffffu /* the node behind an end: no further entry follows */

@@ -108,6 +108,12 @@ class Engine {
   Status init(const goldcrest_config& config) { return Status(goldcrest_init(&engine_, &config)); }
   Status set_search(const goldcrest_search& search) { return Status(goldcrest_set_search(engine_, &search)); }
   Status set_sampling(const goldcrest_sampling& sampling) { return Status(goldcrest_set_sampling(engine_, &sampling)); }
+  Status set_alternatives(uint32_t n, float min_prob) {
+    return Status(goldcrest_set_alternatives(engine_, n, min_prob));
+  }
+  Status set_sequences(const goldcrest_sequences& sequences) {
+    return Status(goldcrest_set_sequences(engine_, &sequences));
+  }
   Status set_stream(uint32_t sentence, uint32_t stream) {
     return Status(goldcrest_set_stream(engine_, sentence, stream));
   }

@@ -107,13 +107,6 @@ namespace goldcrest {
   return (n * 0.693359375f + (2.0f * s) * p) + n * -2.12194440e-4f;
 }
 
-// base^exponent for base >= 1, as exp(exponent * log(base)); exact for the exponents 0 and 1.
-[[maybe_unused]] static inline float pow_float(float base, float exponent) {
-  if (exponent == 0.0f) return 1.0f;
-  if (exponent == 1.0f) return base;
-  return exp_float(exponent * log_float(base));
-}
-
 // 1 / (1 + e^-x), from e^-|x| so that nothing overflows; relative error below 4e-7 for |x| <= 40.
 [[maybe_unused]] static inline float sigmoid_float(float x) {
   const float e = exp_float(x < 0.0f ? x : -x);

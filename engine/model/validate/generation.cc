@@ -4,6 +4,21 @@
 
 namespace goldcrest {
 
+[[gnu::cold]] int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_size) {
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < sequences.n; ++i) {
+    const int32_t* const ids = sequences.ids + at;
+    const uint32_t left = sequences.n_ids - at, n = left != 0 ? static_cast<uint32_t>(*ids) : 0;
+    bool is_good = n != 0 && n < left;
+    for (uint32_t j = 1; is_good && j <= n; ++j) is_good = static_cast<uint32_t>(ids[j]) < vocab_size;
+    const float bias = sequences.biases != nullptr ? sequences.biases[i] : 0.0f;
+    if (!is_good || !(bias <= kMaxBias && (bias >= -kMaxBias || bias == -__builtin_huge_valf())))
+      return static_cast<int32_t>(i);
+    at += n + 1;
+  }
+  return at == sequences.n_ids ? -1 : static_cast<int32_t>(sequences.n);
+}
+
 namespace {
 
 // An older engine ignores fields that it does not know. Rules are allowed only with the feature bit that makes it
@@ -57,7 +72,7 @@ int Validator::check_generation() {
   if constexpr (kHasRules) {
     if (has_feature(model_->features(), kFeatureRules)) return check_rules(*table);
     GOLDCREST_REQUIRE_INTACT(has_no_rules(*table), "metadata: feature bits", -1);
-  } else if constexpr (kHasPrompt) {  // fields of another feature are behind the rules
+  } else if constexpr (kHasPrompt || kHasSequences) {  // fields of another feature are behind the rules
     for (uint32_t field = format::Generation::VT_RENORMALIZE; field <= format::Generation::VT_MAX_LENGTH_FACTOR;
          field += 2) {
       const auto entry = static_cast<flatbuffers::voffset_t>(field);
@@ -93,6 +108,21 @@ int Validator::check_rules(const format::Generation& table) {
                              "generation.biased_ids: ascending", -1);
     GOLDCREST_REQUIRE_INTACT(in_range(table.biases()->Get(i), -kMaxBias, kMaxBias), "generation.biases", -1);
   }
+  return GOLDCREST_OK;
+}
+
+// Builds without the feature lack the fields, and refuse a file with its bit.
+int Validator::check_sequences() {
+#ifdef GOLDCREST_SEQUENCES
+  const goldcrest_sequences sequences = view_sequences(file_);
+  const bool is_used = sequences.n_ids != 0 || sequences.n != 0 || sequences.no_repeat_source_ngram != 0;
+  GOLDCREST_REQUIRE_INTACT(!is_used || has_feature(model_->features(), kFeatureSequences), "metadata: feature bits",
+                           -1);
+  const int32_t bad = find_bad_sequence(sequences, target_vocab_size_);
+  GOLDCREST_REQUIRE_INTACT(bad < 0, "generation.sequences", bad);
+  GOLDCREST_REQUIRE_INTACT(sequences.no_repeat_source_ngram == 0 || !has_frontend(),
+                           "generation.no_repeat_source_ngram", -1);
+#endif
   return GOLDCREST_OK;
 }
 

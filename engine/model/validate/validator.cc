@@ -30,6 +30,7 @@ int Validator::run() {
   if constexpr (kHasLexicon) GOLDCREST_TRY(check_lexicon_of_file());
   GOLDCREST_TRY(check_self_tests());
   if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages());
+  if constexpr (kHasSequences) GOLDCREST_TRY(check_sequences());
   if constexpr (kHasPrompt) return check_prompt();
   return GOLDCREST_OK;
 }

@@ -94,6 +94,7 @@ class Validator {
   [[gnu::cold]] int check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject);
   [[gnu::cold]] int check_generation();
   [[gnu::cold]] int check_rules(const format::Generation& table);
+  [[gnu::cold]] int check_sequences();
   [[gnu::cold]] int check_limits();
   [[gnu::cold]] int check_self_tests();
 

@@ -96,9 +96,10 @@ TEST(Marian, ReadsGenerationSettings) {
   EXPECT_EQ(spec.generation.length_penalty, 0.5f);
   EXPECT_EQ(spec.generation.forced_first_id, 7u);
   EXPECT_EQ(spec.generation.suppressed_ids, (std::vector<uint32_t>{3, 4, 5999}));  // without the end token
-  ASSERT_EQ(spec.warnings.size(), 2u);
-  EXPECT_NE(spec.warnings[0].find("sequence of tokens"), std::string::npos);
-  EXPECT_NE(spec.warnings[1].find("encoder_repetition_penalty"), std::string::npos);
+  ASSERT_EQ(spec.generation.sequences.list.size(), 1u);
+  EXPECT_EQ(spec.generation.sequences.list[0].ids, (std::vector<uint32_t>{1, 2}));
+  ASSERT_EQ(spec.warnings.size(), 1u);
+  EXPECT_NE(spec.warnings[0].find("encoder_repetition_penalty"), std::string::npos);
 }
 
 TEST(Marian, LimitsTheTargetToTheDecodersPositions) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "convert/support/marian_folder.h"
 #include "convert/support/nn_folder.h"
@@ -50,6 +51,18 @@ TEST(MarianRules, AreRead) {
   expect_rules({{"forced_eos_token_id", nullptr}}, {.force_end = false});
   expect_rules({{"sequence_bias", json::parse("[[[7], -1.5], [[3], 2], [[9], 0.0], [[7], 2.5]]")}},
                {.biases = {{3, 2.0f}, {7, 2.5f}}});
+}
+
+TEST(MarianRules, SequencesAreRead) {
+  const float never = -std::numeric_limits<float>::infinity();
+  const GenerationSpec spec = load_with(json::parse(R"({"encoder_no_repeat_ngram_size": 2,
+      "sequence_bias": [[[1, 2], 1.5], [[7], 2], [[3, 4, 5], 0], [[1, 2], -2.5]],
+      "bad_words_ids": [[5999], [0], [6, 0], [7, 8, 9]]})"))
+                                  .generation;
+  EXPECT_EQ(spec.sequences.list, (std::vector<SequenceSpec>{{{6, 0}, never}, {{7, 8, 9}, never}, {{1, 2}, -2.5f}}));
+  EXPECT_EQ(spec.sequences.no_repeat_source_ngram, 2u);
+  EXPECT_EQ(spec.rules, (RulesSpec{.biases = {{7, 2.0f}}}));
+  EXPECT_EQ(spec.suppressed_ids, std::vector<uint32_t>{5999}) << "the end is spared";
 }
 
 // Given two minima, transformers takes the one without the start token, even if it is smaller.
@@ -137,7 +150,6 @@ TEST(MarianRules, UnsupportedSettingsAreNamed) {
                                                 {"diversity_penalty", 0.5},
                                                 {"do_sample", true},
                                                 {"dola_layers", "high"},
-                                                {"encoder_no_repeat_ngram_size", 2},
                                                 {"encoder_repetition_penalty", 1.2},
                                                 {"exponential_decay_length_penalty", {5, 1.1}},
                                                 {"force_words_ids", {{4}}},
@@ -157,8 +169,6 @@ TEST(MarianRules, UnsupportedSettingsAreNamed) {
                    format_text("generation_config.json: setting \"{}\" is not supported and was ignored", key));
     EXPECT_TRUE(load_with({{key, nullptr}}).warnings.empty()) << key;
   }
-  expect_warning(load_with({{"sequence_bias", json::parse("[[[1, 2], 1.5]]")}}),
-                 "\"sequence_bias\" has a bias for a sequence of tokens, which is not supported and was ignored");
   expect_warning(load_with({{"forced_eos_token_id", {0, 4}}, {"eos_token_id", {0, 4}}}),
                  "\"forced_eos_token_id\" has several tokens; only the first is used");
 }
@@ -198,6 +208,9 @@ TEST(MarianRules, BrokenValuesAreRefused) {
       {{{"eos_token_id", {0, 6000}}}, "\"eos_token_id\" is \"6000\", expected an integer from 0 to 5999"},
       {{{"sequence_bias", 5}}, "\"sequence_bias\" is a JSON number, expected an array"},
       {{{"sequence_bias", {{3, 1.5}}}}, "\"sequence_bias\" has an element that is not [[TOKEN ID, ...], BIAS]"},
+      {{{"sequence_bias", json::parse("[[[], 1]]")}}, "\"sequence_bias\" has an empty sequence, expected token ids"},
+      {{{"bad_words_ids", json::parse("[[1, 6000]]")}},
+       "\"bad_words_ids\" has an element that is not a token id below 6000"},
       {{{"sequence_bias", json::parse("[[[3], 70000]]")}}, "with a bias from -65536 to 65536"},
       {{{"sequence_bias", json::parse("[[[6000], 1.5]]")}},
        "\"sequence_bias\" has an element that is not a token id below 6000"},

@@ -46,7 +46,7 @@ TEST(SetPrefix, SaysWhatIsWrong) {
   const FileImage file = test::tiny_file(spec);
   TestEngine engine(file.span(), setup_for(2, 1));
   const Ids source = {3, 1, 4};
-  const std::string too_late = "prefix: begin first, and give prefixes before the first step";
+  const std::string too_late = "begin first, and call this before the first step";
   EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_STATE, -1), too_late);
   ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
   EXPECT_EQ(refusal(engine, {1, 36, -1}, GOLDCREST_ERROR_TOKEN_RANGE, 2), "prefix: id outside the vocabulary");

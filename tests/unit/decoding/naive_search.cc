@@ -65,6 +65,25 @@ bool ends(const PrefixLogits& logits, const NaiveOptions& options, const std::ve
          std::find(ids.begin(), ids.end(), static_cast<uint32_t>(tokens.back())) != ids.end();
 }
 
+bool completes(const std::vector<int32_t>& text, int32_t last, const std::vector<int32_t>& sequence) {
+  std::vector<int32_t> longer = text;
+  longer.push_back(last);
+  return longer.size() >= sequence.size() && std::equal(sequence.rbegin(), sequence.rend(), longer.rbegin());
+}
+
+// Sequences, after the tokens of a text.
+void apply_sequences(const converter::SequencesSpec& sequences, const std::vector<int32_t>& source,
+                     const std::vector<int32_t>& text, std::vector<double>& values) {
+  const std::ptrdiff_t n = sequences.no_repeat_source_ngram;
+  for (size_t id = 0; id < values.size(); ++id) {
+    const int32_t last = static_cast<int32_t>(id);
+    for (const converter::SequenceSpec& sequence : sequences.list)
+      if (completes(text, last, {sequence.ids.begin(), sequence.ids.end()})) values[id] += double{sequence.bias};
+    for (std::ptrdiff_t end = n; n > 0 && end <= std::ssize(source); ++end)
+      if (completes(text, last, {source.begin() + end - n, source.begin() + end})) values[id] = kNever;
+  }
+}
+
 // Biases, repetition penalty and n-grams, after the tokens of a text.
 void apply_rules(const converter::RulesSpec& rules, const std::vector<int32_t>& text, std::vector<double>& values) {
   for (const auto& [id, bias] : rules.biases) values[id] += bias;
@@ -102,6 +121,7 @@ std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& opt
   if (!is_greedy) subtract(sum, values);
   std::vector<int32_t> text = {static_cast<int32_t>(options.start_id)};
   text.insert(text.end(), prefix.begin(), prefix.end());
+  apply_sequences(options.sequences, logits.source(), text, values);
   apply_rules(options.rules, text, values);
   for (const uint32_t id : options.suppressed_ids) values[id] = kNever;
   for (const uint32_t id : end_ids(options))
@@ -112,7 +132,8 @@ std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& opt
     values = allowed;
   }
   if (std::ranges::count(values, kNever) == static_cast<ptrdiff_t>(values.size())) return values;
-  const bool changed = options.rules.repetition_penalty != 1 || !options.rules.biases.empty();
+  const bool changed = options.rules.repetition_penalty != 1 || !options.rules.biases.empty() ||
+                       options.sequences != converter::SequencesSpec{};
   if (options.allowed || options.rules.renormalize || (is_greedy && changed))
     subtract(log_sum_exp(values), values);
   else if (is_greedy)

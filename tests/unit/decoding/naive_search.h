@@ -25,6 +25,7 @@ class PrefixLogits {
   // max_target_tokens - 1.
   const std::vector<float>& after(const std::vector<int32_t>& prefix);
   uint32_t vocab_size() const { return engine_.info().target_vocab_size; }
+  const std::vector<int32_t>& source() const { return source_; }
   size_t source_tokens() const { return source_.size(); }
 
  private:
@@ -46,6 +47,7 @@ struct NaiveOptions {
   std::vector<uint32_t> candidates = {};  // the only ids that can be chosen; none: all ids
   // The ids that may follow a prefix; null: all. Rules come first.
   std::function<std::vector<uint32_t>(const std::vector<int32_t>&)> allowed = nullptr;
+  converter::SequencesSpec sequences = {};
 };
 
 struct NaiveHypothesis {

@@ -266,6 +266,65 @@ TEST(Sampling, AgreesOnTheFirstSample) {
   }
 }
 
+// Behind each source's prefix: the best tokens, and behind each of them what greedy search finds.
+TEST(Alternatives, BeginWithTheBestTokens) {
+  const FileImage file = tiny_file();
+  const std::vector<Ids> sources = some_sources(4);
+  EngineSetup setup = setup_of_samples(4, 4);
+  setup.limits.max_prefix_tokens = 6;
+  TestEngine all(file.span(), setup), greedy(file.span(), setup);
+  goldcrest_search search = all.search();
+  search.beam_size = 1;
+  search.flags = GOLDCREST_SEARCH_SCORES;
+  all.set_search(search);
+  greedy.set_search(search);
+  const auto run_behind = [&](TestEngine& engine, const std::vector<Ids>& prefixes) {
+    for (uint32_t i = 0; i < sources.size(); ++i) {
+      const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
+      EXPECT_GE(store(engine.get(), sources[i].data(), sources[i].size()), 0);
+      EXPECT_EQ(goldcrest_set_prefix(engine.get(), i, prefixes[i].data(), prefixes[i].size(), 0), GOLDCREST_OK);
+    }
+    EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+    std::vector<std::vector<Translation>> found;
+    for (uint32_t i = 0; i < sources.size(); ++i) found.push_back(engine.results(i));
+    return found;
+  };
+  const std::vector<Ids> prefixes = {{}, {7}, {7, 9, 11}, {3, 3, 3, 3, 3}};
+  const auto best = run_behind(greedy, prefixes);
+  ASSERT_EQ(goldcrest_set_alternatives(all.get(), 4, 0), GOLDCREST_OK) << all.detail().message;
+  const auto found = run_behind(all, prefixes);
+  for (size_t i = 0; i < sources.size(); ++i) ASSERT_EQ(found[i].size(), 4u);
+  std::vector<std::vector<double>> firsts(sources.size());
+  for (size_t rank = 0; rank < 4; ++rank) {
+    std::vector<Ids> longer = prefixes;
+    for (size_t i = 0; i < sources.size(); ++i) longer[i].push_back(found[i][rank].tokens[prefixes[i].size()]);
+    const auto behind = run_behind(greedy, longer);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const double first = double{found[i][rank].log_prob} - double{behind[i][0].log_prob};
+      EXPECT_EQ(found[i][rank].tokens, behind[i][0].tokens);
+      EXPECT_NEAR(found[i][rank].score, first + double{behind[i][0].score}, 1e-5);
+      if (rank > 0) {
+        EXPECT_LE(first, firsts[i].back());
+      }
+      firsts[i].push_back(first);
+    }
+  }
+  for (size_t i = 0; i < sources.size(); ++i)  // an alternative is no end
+    EXPECT_TRUE(best[i][0].tokens.size() == prefixes[i].size() + 1 || found[i][0].tokens == best[i][0].tokens);
+  const float least = static_cast<float>(std::exp(firsts[1][2] - 1e-4));
+  ASSERT_EQ(goldcrest_set_alternatives(all.get(), 4, least), GOLDCREST_OK);
+  const auto likely = run_behind(all, prefixes);
+  EXPECT_EQ(likely[1].size(), 3u);
+  for (size_t i = 0; i < sources.size(); ++i)
+    EXPECT_TRUE(std::equal(likely[i].begin(), likely[i].end(), found[i].begin()));
+  EXPECT_EQ(goldcrest_set_alternatives(all.get(), 5, 0), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_set_alternatives(all.get(), 2, 1.5f), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(all.detail().index, 3);
+  EXPECT_EQ(run_behind(all, prefixes), likely) << "errors change nothing";
+  ASSERT_EQ(goldcrest_set_alternatives(all.get(), 0, 0), GOLDCREST_OK);
+  EXPECT_EQ(run_behind(all, prefixes), best);
+}
+
 TEST(Sampling, TellsItsMemory) {
   const FileImage file = tiny_file();
   EngineSetup setup = setup_of_samples(3, 2);
@@ -300,27 +359,26 @@ TEST(Sampling, SaysWhatIsWrong) {
   set_sampling(engine, good);
   const auto expected = run(engine, {source}, {0});
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinite = std::numeric_limits<float>::infinity();
-  const auto refuse = [&](auto field, auto values, const std::string& message) {
+  const auto refuse = [&](auto field, int32_t index, auto values) {
     for (const auto value : values) {
       goldcrest_sampling bad = good;
       bad.seed = 99;
       bad.*field = value;
       EXPECT_EQ(goldcrest_set_sampling(engine.get(), &bad), GOLDCREST_ERROR_ARGUMENT);
-      EXPECT_EQ(engine.detail().message, message);
+      EXPECT_STREQ(engine.detail().message,
+                   "sampling: temperature, top_k, top_p, min_p or n_samples (index 0 to 4) is outside its range");
+      EXPECT_EQ(engine.detail().index, index);
     }
   };
-  refuse(&goldcrest_sampling::temperature, std::vector<float>{0, -1, 0.0009f, 1025, nan, infinite},
-         "sampling.temperature: outside [2^-10, 2^10]");
-  refuse(&goldcrest_sampling::top_p, std::vector<float>{0, -1, 1.001f, nan}, "sampling.top_p: outside (0, 1]");
-  refuse(&goldcrest_sampling::min_p, std::vector<float>{-0.1f, 1.001f, nan}, "sampling.min_p: outside [0, 1]");
-  refuse(&goldcrest_sampling::top_k, std::vector<uint32_t>{0, 21, UINT32_MAX},
-         "sampling.top_k: 0, or above limits.max_sampled");
-  refuse(&goldcrest_sampling::n_samples, std::vector<uint32_t>{3, UINT32_MAX},
-         "sampling.n_samples: above limits.n_best");
+  refuse(&goldcrest_sampling::temperature, 0, std::vector<float>{0, -1, 0.0009f, 1025, nan, infinite});
+  refuse(&goldcrest_sampling::top_k, 1, std::vector<uint32_t>{0, 21, UINT32_MAX});
+  refuse(&goldcrest_sampling::top_p, 2, std::vector<float>{0, -1, 1.001f, nan});
+  refuse(&goldcrest_sampling::min_p, 3, std::vector<float>{-0.1f, 1.001f, nan});
+  refuse(&goldcrest_sampling::n_samples, 4, std::vector<uint32_t>{3, UINT32_MAX});
   const goldcrest_search beams = engine.search();
   for (const goldcrest_search* search : {&beams, static_cast<const goldcrest_search*>(nullptr)}) {
     EXPECT_EQ(goldcrest_set_search(engine.get(), search), GOLDCREST_ERROR_ARGUMENT);
-    EXPECT_STREQ(engine.detail().message, "search.beam_size: sampling is set, which has no beams");
+    EXPECT_STREQ(engine.detail().message, "sampling: search.beam_size is not 1");
   }
   EXPECT_EQ(goldcrest_set_sampling(nullptr, &good), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(goldcrest_set_stream(nullptr, 0, 0), GOLDCREST_ERROR_ARGUMENT);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
+#include "goldcrest/decoding.h"
 #include "naive_search.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
@@ -20,6 +22,8 @@ using converter::FileImage;
 using converter::LengthPenalty;
 using converter::ModelSpec;
 using converter::RulesSpec;
+using converter::SequenceSpec;
+using converter::SequencesSpec;
 using test::NaiveHypothesis;
 using test::NaiveOptions;
 using test::PrefixLogits;
@@ -63,13 +67,17 @@ goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_
 }
 
 std::vector<Translation> results_by_rules(const ModelSpec& spec, const goldcrest_search& search,
-                                          const std::vector<int32_t>& source) {
+                                          const std::vector<int32_t>& source,
+                                          const goldcrest_sequences* sequences = nullptr) {
   const FileImage file = test::tiny_file(spec);
   test::EngineSetup setup;
   setup.limits.beam_size = setup.limits.n_best = search.beam_size;
   setup.limits.max_target_tokens = search.max_target_tokens;
   TestEngine engine(file.span(), setup);
   engine.set_search(search);
+  if (sequences != nullptr) {
+    EXPECT_EQ(goldcrest_set_sequences(engine.get(), sequences), GOLDCREST_OK) << engine.detail().message;
+  }
   std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
   EXPECT_TRUE(engine.memory_intact());
   return found;
@@ -79,10 +87,12 @@ std::vector<NaiveHypothesis> naive_results_by_rules(const ModelSpec& spec, const
                                                     const std::vector<int32_t>& source) {
   ModelSpec plain = spec;
   plain.generation.rules = {};
+  plain.generation.sequences = {};
   const FileImage file = test::tiny_file(plain);
   PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
   NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
   options.rules = spec.generation.rules;
+  options.sequences = spec.generation.sequences;
   options.start_id = spec.generation.decoder_start_id;
   if (search.beam_size == 1) return {naive_greedy_search(logits, options)};
   return naive_beam_search(logits, options);
@@ -183,6 +193,127 @@ TEST(SearchRules, MaxLengthFactor) {
 TEST(SearchRules, Biases) {
   expect_changes({.biases = {{0, -2.0f}, {7, -3.0f}, {280, 6.0f}}}, {1, 2, 4});
   expect_changes({.renormalize = true, .repetition_penalty = 1.2f, .biases = {{12, 5.0f}, {299, 9.0f}}}, {1, 4});
+}
+
+// Sequences of the file and of the caller give the results of the naive search. Returns the caller's results.
+std::vector<Translation> results_with(const SequencesSpec& sequences, ModelSpec spec, const goldcrest_search& search,
+                                      const std::vector<int32_t>& source) {
+  std::vector<int32_t> ids;
+  std::vector<float> biases;
+  for (const SequenceSpec& sequence : sequences.list) {
+    ids.push_back(static_cast<int32_t>(sequence.ids.size()));
+    ids.insert(ids.end(), sequence.ids.begin(), sequence.ids.end());
+    biases.push_back(sequence.bias);
+  }
+  const goldcrest_sequences of_caller = {ids.data(), biases.data(), static_cast<uint32_t>(ids.size()),
+                                         static_cast<uint32_t>(biases.size()), sequences.no_repeat_source_ngram};
+  const std::vector<Translation> found = results_by_rules(spec, search, source, &of_caller);
+  spec.generation.sequences = sequences;
+  expect_same(found, naive_results_by_rules(spec, search, source));
+  EXPECT_EQ(results_by_rules(spec, search, source), found) << "of the file";
+  const goldcrest_sequences none = {};
+  ModelSpec plain = spec;
+  plain.generation.sequences = {};
+  EXPECT_EQ(results_by_rules(spec, search, source, &none), results_by_rules(plain, search, source))
+      << "the caller's replace the file's";
+  return found;
+}
+
+TEST(SearchRules, Sequences) {
+  size_t n_changed = 0;  // by n-grams of the source
+  const float never = -std::numeric_limits<float>::infinity();
+  for (const RulesSpec& rules : {RulesSpec{}, RulesSpec{.repetition_penalty = 1.3f}, RulesSpec{.renormalize = true}}) {
+    for (const uint32_t beam_size : {1u, 2u, 4u, 8u}) {
+      SCOPED_TRACE(testing::Message() << "beam size " << beam_size);
+      const ModelSpec spec = repetitive_spec(beam_size, rules, 1);
+      Rng rng(beam_size);
+      std::vector<int32_t> source = rng.ids(9, kSourceEntries);
+      const goldcrest_search search = search_with(rules, beam_size, kMostTokens);
+      const std::vector<Translation> plain = results_by_rules(spec, search, source);
+      const std::vector<uint32_t> best(plain[0].tokens.begin(), plain[0].tokens.end());
+      ASSERT_GE(best.size(), 4u);
+      SequencesSpec sequences;  // of the best text, with the start token too, and one that never occurs
+      sequences.list = {{{best[0], best[1]}, never}, {{best[1], best[2], best[3]}, -1.5f},
+                        {{best[2]}, 0.5f},           {{kVocabulary - 1, best[0]}, -0.25f},
+                        {{best[1], 280}, 3.0f},      {{281, 282, 283}, 9.0f}};
+      const std::vector<Translation> found = results_with(sequences, spec, search, source);
+      EXPECT_NE(found, plain);
+      for (const Translation& result : found) {
+        const int32_t pair[] = {static_cast<int32_t>(best[0]), static_cast<int32_t>(best[1])};
+        EXPECT_EQ(std::ranges::search(result.tokens, pair).size(), 0u);
+      }
+      for (size_t i = 1; i < 4; ++i) source[i + 2] = plain[0].tokens[i] % static_cast<int32_t>(kSourceEntries);
+      // Ids of the source that the model likes.
+      ModelSpec fond = spec;
+      for (const uint32_t id : {3u, 7u}) fond.projection.bias[id] += 6;
+      source[0] = source[1] = source[3] = 7, source[2] = 3;
+      for (const uint32_t n : {1u, 2u, 3u}) {
+        sequences.no_repeat_source_ngram = n;
+        results_with(sequences, fond, search, source);
+        n_changed += results_with({{}, n}, fond, search, source) != results_by_rules(fond, search, source) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GE(n_changed, 12u) << "of 36";
+}
+
+// The caller's ids change while they are used: nothing outside the array is read.
+TEST(SearchRules, ChangedSequencesAreHarmless) {
+  const FileImage file = test::tiny_file(repetitive_spec(1, {}, 1));
+  for (const int32_t changed : {0, 3, 1000, -1, INT32_MAX}) {
+    TestEngine engine(file.span(), {});
+    test::GuardedBuffer<int32_t> ids(3);
+    ids[0] = 2, ids[1] = 7, ids[2] = 8;
+    const goldcrest_sequences sequences = {ids.get(), nullptr, 3, 1, 0};
+    ASSERT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
+    for (int i = 0; i < 3; ++i) ids[i] = changed;
+    const std::vector<int32_t> source = {3, 4, 5};
+    EXPECT_FALSE(engine.run(source).tokens.empty());
+  }
+}
+
+TEST(SearchRules, BadSequencesAreRefused) {
+  const FileImage file = test::tiny_file(repetitive_spec(1, {}, 1));
+  TestEngine engine(file.span(), {});
+  const auto status_of = [&](const std::vector<int32_t>& ids, const std::vector<float>& biases) {
+    const goldcrest_sequences sequences = {ids.data(), biases.data(), static_cast<uint32_t>(ids.size()),
+                                           static_cast<uint32_t>(biases.size()), 0};
+    return goldcrest_set_sequences(engine.get(), &sequences);
+  };
+  const std::vector<int32_t> source = {3, 4, 5};
+  const int32_t first = engine.run(source).tokens[0];
+  const std::vector<int32_t> used_ids = {1, first};
+  const std::vector<float> used_biases = {-HUGE_VALF};
+  ASSERT_EQ(status_of(used_ids, used_biases), GOLDCREST_OK);
+  const Translation without = engine.run(source);
+  EXPECT_NE(without.tokens[0], first);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto refused = [&](const std::vector<int32_t>& ids, const std::vector<float>& biases, int32_t index) {
+    EXPECT_EQ(status_of(ids, biases), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_STREQ(engine.detail().message, "sequences: a length, an id or a bias is out of range");
+    EXPECT_EQ(engine.detail().index, index);
+  };
+  refused({2, 1}, {1}, 0);
+  refused({0}, {1}, 0);
+  refused({1, 5, -1, 5}, {1, 1}, 1);
+  refused({1, 5, INT32_MAX, 5}, {1, 1}, 1);
+  refused({2, 5, 300}, {1}, 0);
+  refused({2, -1, 5}, {1}, 0);
+  refused({1, 5, 1, 6}, {1}, 1);
+  refused({1, 5}, {1, 1}, 1);
+  for (const float bad : {65537.0f, -65537.0f, HUGE_VALF, nan}) refused({1, 5, 1, 6}, {0, bad}, 1);
+  const goldcrest_sequences null = {nullptr, nullptr, 1, 0, 0};
+  EXPECT_EQ(goldcrest_set_sequences(engine.get(), &null), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_set_sequences(nullptr, nullptr), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(engine.run(source), without) << "errors change nothing";
+  EXPECT_LT(goldcrest_self_test(engine.get(), nullptr), 0) << "the file has none";
+  EXPECT_EQ(engine.run(source), without);
+  ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+  ASSERT_GE(goldcrest_step(engine.get(), nullptr), 0);
+  EXPECT_EQ(goldcrest_set_sequences(engine.get(), nullptr), GOLDCREST_ERROR_STATE);
+  ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+  ASSERT_EQ(goldcrest_set_sequences(engine.get(), nullptr), GOLDCREST_OK);
+  EXPECT_EQ(engine.run(source).tokens[0], first) << "the file's again: none";
 }
 
 TEST(SearchRules, AllAtOnce) {

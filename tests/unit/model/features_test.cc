@@ -85,6 +85,52 @@ TEST(HostileRules, HaveBounds) {
   }
 }
 
+TEST(HostileSequences, NeedTheirFeature) {
+  const float never = -std::numeric_limits<float>::infinity();
+  const std::vector<Mutation> fields = {[](ModelT& m) { m.generation->no_repeat_source_ngram = 3; },
+                                        [&](ModelT& m) {
+                                          m.generation->sequences = {2, 5, 6, 1, 3};
+                                          m.generation->sequence_biases = {never, -65536.0f};
+                                        }};
+  for (const Mutation& field : fields) {
+    const Verdict without = try_file(remade(smallest_file(), field));
+    EXPECT_EQ(without.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(without.detail, "metadata: feature bits");
+    for (const uint32_t more : {0u, kFeatureRules, kFeaturePrompt}) {
+      const Verdict with = try_file(remade(smallest_file(), [&](ModelT& m) {
+        field(m);
+        m.features |= kFeatureSequences | more;
+      }));
+      EXPECT_EQ(with.status, GOLDCREST_OK) << with.detail;
+    }
+  }
+}
+
+TEST(HostileSequences, HaveBounds) {
+  const auto refused = [](const std::vector<uint32_t>& ids, const std::vector<float>& biases) {
+    const Verdict verdict = try_file(remade(smallest_file(), [&](ModelT& m) {
+      m.generation->sequences = ids;
+      m.generation->sequence_biases = biases;
+      m.features |= kFeatureSequences;
+    }));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(verdict.detail, "generation.sequences");
+  };
+  refused({2, 5, 7}, {1});
+  refused({2, 5}, {1});
+  refused({0}, {1});
+  refused({UINT32_MAX, 5}, {1});
+  refused({1, 5, UINT32_MAX, 5}, {1, 1});
+  refused({1, 5, 1}, {1, 1});
+  refused({1, 5, 1, 5}, {1});
+  refused({1, 5}, {1, 1});
+  refused({1, 5}, {});
+  refused({}, {1});
+  for (const float bad :
+       {-65537.0f, 65537.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+    refused({1, 5}, {bad});
+}
+
 // Files whose texts subword-nmt's merges cut: tokenizers with and without the feature bit, wrong values, damage.
 
 using converter::FileImage;
