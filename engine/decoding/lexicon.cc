@@ -62,7 +62,7 @@ uint32_t behind_end(const goldcrest_lexicon& lexicon, uint32_t node) {
 
 // Returns the number of the ids before the lexicon's.
 uint32_t count_before(const SearchOptions& options, const SentenceState& state) {
-  if constexpr (kHasPrompt) return prompt_of(options, state.prefix).n_file;
+  if constexpr (kHasPrefix) return prompt_of(options, state.prefix).n_file;
   return options.generation->forced_first_id >= 0 ? 1 : 0;
 }
 

@@ -93,7 +93,7 @@ bool Translator::read_sequences() {
     return true;
   };
   std::vector<int32_t> ids;
-  if (!options_.suppressed.empty() && !add(prefix_ids(model_.bytes(), options_.suppressed, &ids), ids, -HUGE_VALF))
+  if (!options_.suppressed.empty() && !add(TextCutter(model_.bytes()).cut(options_.suppressed, &ids), ids, -HUGE_VALF))
     return false;
   for (const std::string& text : options_.suppressed_ids) {
     const std::string problem = parse_ids(text, info_.target_vocab_size, &ids);
