@@ -9,6 +9,7 @@
 #include "file/emit_c.h"
 #include "quantize/pack.h"
 #include "report/board.h"
+#include "sources/messages/messages.h"
 #include "sources/messages/options.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
@@ -370,32 +371,15 @@ ExitStatus print_answer(const CommandLine::Answer& answer) {
 
 }  // namespace
 
-namespace {
-
-// Returns the command as one types it; words with other characters than these stand in quotes.
-std::string command_text(int argc, const char* const* argv) {
-  constexpr const char* kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+./,:%@";
-  std::string text = "goldcrest-convert";
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
-    text += is_plain ? " " + word : " '";
-    if (is_plain) continue;
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += "'";
-  }
-  return text;
-}
-
-}  // namespace
-
 std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, Arguments& arguments) {
   CommandLine app("goldcrest-convert", kDescription);
   const Restricted restricted = declare(app, arguments);
   if (const auto answer = app.parse(argc, argv)) return print_answer(*answer);
   arguments.checkpoint_only = first_given(restricted.checkpoint_only);
   arguments.weights_only = first_given(restricted.weights_only);
-  arguments.command = command_text(argc, argv);
+  std::vector<const char*> words(argv, argv + argc);
+  words[0] = "goldcrest-convert";
+  arguments.command = command_line(argc, words.data());
   return {};
 }
 

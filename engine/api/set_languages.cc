@@ -36,7 +36,7 @@ bool find_target(const goldcrest_engine& engine, const char* name, const char* o
     if (ids.ids[i] == kNoId) continue;
     const char* const code = view_language_code(model, i);
     size_t bytes = 0;
-    while (code[bytes] != '\0') ++bytes;
+    while (bytes < kMaxLanguageBytes && code[bytes] != '\0') ++bytes;
     if (visit != nullptr) visit(visit_context, code, bytes, static_cast<int32_t>(ids.ids[i]));
     ++n;
   }

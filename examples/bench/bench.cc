@@ -13,6 +13,7 @@
 #include "measurements.h"
 #include "options.h"
 #include "report.h"
+#include "sources/messages/messages.h"
 
 namespace {
 
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
     if (arguments.list_kernels) {
       list_kernels();
     } else {
-      run(arguments, bench::command_line(argc, argv));
+      run(arguments, goldcrest::converter::command_line(argc, argv));
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", bench::kProgram, describe_exception(error, arguments.settings.model).c_str());

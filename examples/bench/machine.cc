@@ -345,21 +345,4 @@ std::string compiler_name() {
 #endif
 }
 
-std::string command_line(int argc, const char* const* argv) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,=:+-";
-  std::string line;
-  for (int i = 0; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (i > 0) line += ' ';
-    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) {
-      line += argument;
-      continue;
-    }
-    line += '\'';
-    for (const char letter : argument) line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    line += '\'';
-  }
-  return line;
-}
-
 }  // namespace bench

@@ -77,7 +77,4 @@ Host host_of(const std::string& root);
 // Returns for example "GCC 12.2.0" or "Clang 14.0.6".
 std::string compiler_name();
 
-// Returns the arguments, quoted for a shell.
-std::string command_line(int argc, const char* const* argv);
-
 }  // namespace bench

@@ -43,4 +43,7 @@ std::string choice_problem(std::string_view word, const std::vector<std::string>
 // Returns the answer to an error in a command line. It guesses which of `names` an unknown option was meant to be.
 std::string usage_text(const std::string& program, const std::string& error, const std::vector<std::string>& names);
 
+// Returns the arguments, quoted for a shell.
+std::string command_line(int argc, const char* const* argv);
+
 }  // namespace goldcrest::converter

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files whose stacks make choices that need a feature bit: gates, RMS norms, attention biases. Choices with and without
-// the bit, wrong values, damage.
+// the bit, wrong values, damage. Likewise files with a table of languages or a lexicon.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "model/model_view.h"
@@ -19,6 +21,7 @@ namespace {
 using converter::FileImage;
 using format::ModelT;
 using test::expect_refused;
+using test::Mutation;
 using test::remade;
 using test::smallest_biased_file;
 using test::smallest_biased_float32_file;
@@ -188,6 +191,181 @@ TEST(Biases, TheBitsAloneChangeNothing) {
 TEST(Biases, EveryTruncationAndEveryFlippedBitIsRefused) {
   test::expect_damage_refused(smallest_biased_file());
   expect_flips_refused_or_run(smallest_biased_file());
+}
+
+// Files with a table of languages.
+
+using test::smallest_languages_file;
+
+TEST(HostileLanguages, TheFileRuns) {
+  const Verdict verdict = try_file(smallest_languages_file());
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  const format::Model& model = *format::GetModel(smallest_languages_file().bytes());
+  EXPECT_EQ(model.features(), kFeatureLanguages);
+  EXPECT_EQ(model.self_test()->Get(0)->n_forced(), 1u);
+  LanguagesView view;
+  ASSERT_TRUE(view_languages(smallest_languages_file().bytes(), &view));
+  EXPECT_EQ(view.of_sources().n, 3u);
+  EXPECT_EQ(view.of_sources().ids[2], kNoId);
+  EXPECT_EQ(view.of_targets().ids[0], kNoId);
+  EXPECT_EQ(view.of_sources().by_default, 0u);
+  EXPECT_EQ(view.of_targets().by_default, 2u);
+  EXPECT_STREQ(view_language_code(smallest_languages_file().bytes(), 2), "c");
+  EXPECT_FALSE(view_languages(smallest_file().bytes(), &view));
+}
+
+TEST(HostileLanguages, NeedTheirFeature) {
+  const char* const bits = "metadata: feature bits";
+  const auto without_forced = [](ModelT& m) {
+    for (const auto& line : m.self_test) line->n_forced = 0;
+  };
+  expect_refused(smallest_languages_file(), {{"self_test.target", [](ModelT& m) { m.features = 0; }},
+                                             {bits, [](ModelT& m) { m.languages.reset(); }},
+                                             {bits,
+                                              [&](ModelT& m) {
+                                                without_forced(m);
+                                                m.features = 0;
+                                              }},
+                                             {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 2; }}});
+  expect_refused(smallest_file(), {{bits, [](ModelT& m) { m.features = kFeatureLanguages; }},
+                                   {bits, [](ModelT& m) { m.languages = std::make_unique<format::LanguagesT>(); }},
+                                   {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
+}
+
+// The source vocabulary has 6 ids, the target's 7.
+TEST(HostileLanguages, HaveBounds) {
+  const std::vector<Mutation> lies = {[](ModelT& m) { m.languages->source_place = 3; },
+                                      [](ModelT& m) { m.languages->target_place = 2; },
+                                      [](ModelT& m) { m.languages->target_place = 5; },
+                                      [](ModelT& m) { m.languages->source_place = 255; },
+                                      [](ModelT& m) { m.languages->source_place = 0; },  // but it has ids
+                                      [](ModelT& m) {
+                                        m.languages->source_place = 0;
+                                        m.languages->source.clear();  // but it has a default
+                                      },
+                                      [](ModelT& m) { m.languages->code.pop_back(); },
+                                      [](ModelT& m) { m.languages->code.clear(); },
+                                      [](ModelT& m) { m.languages->source.pop_back(); },
+                                      [](ModelT& m) { m.languages->target.push_back(5); },
+                                      [](ModelT& m) { m.languages->code[0] = ""; },
+                                      [](ModelT& m) { m.languages->code[0] = "b"; },
+                                      [](ModelT& m) { m.languages->code[1] = "d"; },
+                                      [](ModelT& m) { m.languages->code[2] = std::string(33, 'c'); },
+                                      [](ModelT& m) { m.languages->source[0] = 6; },
+                                      [](ModelT& m) { m.languages->target[1] = 7; },
+                                      [](ModelT& m) { m.languages->default_source = -2; },
+                                      [](ModelT& m) { m.languages->default_source = 2; },  // a target only
+                                      [](ModelT& m) { m.languages->default_target = 0; },
+                                      [](ModelT& m) { m.languages->default_target = 3; },
+                                      [](ModelT& m) { m.languages->default_target = INT32_MAX; },
+                                      [](ModelT& m) { m.generation->forced_first_id = -1; },
+                                      [](ModelT& m) {
+                                        m.languages->default_source = -1;
+                                        m.languages->source.assign(3, UINT32_MAX);
+                                      },
+                                      [](ModelT& m) {
+                                        m.languages->target_place =
+                                            1;  // then ids are of the source's vocabulary, and lines have no forced id
+                                        m.languages->target[1] = 6;
+                                        for (const auto& line : m.self_test) line->n_forced = 0;
+                                      }};
+  for (size_t i = 0; i < lies.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_refused(smallest_languages_file(), {{"languages", lies[i]}});
+  }
+  const std::vector<Mutation> truths = {[](ModelT& m) { m.languages->default_source = -1; },
+                                        [](ModelT& m) {
+                                          m.languages->default_target = -1;
+                                          m.generation->forced_first_id = 3;
+                                        },
+                                        [](ModelT& m) { m.languages->code[2] = std::string(32, 'c'); },
+                                        [](ModelT& m) { m.languages->code[2] = "\xff"; },
+                                        [](ModelT& m) {
+                                          m.languages->target_place = 1;
+                                          for (const auto& line : m.self_test) line->n_forced = 0;
+                                        },
+                                        [](ModelT& m) {
+                                          m.languages->target_place = 4;
+                                          m.generation->decoder_start_id = 4;
+                                          for (const auto& line : m.self_test) line->n_forced = 0;
+                                        },
+                                        [](ModelT& m) {
+                                          m.languages->source_place = 0;
+                                          m.languages->source.clear();
+                                          m.languages->default_source = -1;
+                                        }};
+  for (size_t i = 0; i < truths.size(); ++i) {
+    const Verdict verdict = try_file(remade(smallest_languages_file(), truths[i]));
+    EXPECT_EQ(verdict.status, GOLDCREST_OK) << i << ": " << verdict.detail;
+  }
+}
+
+TEST(HostileLanguages, EveryTruncationAndEveryFlippedBitIsRefused) {
+  test::expect_damage_refused(smallest_languages_file());
+}
+
+TEST(HostileLanguages, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
+  test::expect_flips_refused_or_run(smallest_languages_file());
+}
+
+// Files with a lexicon: two nodes, {1: node 1, 3: node 1} and {2: node 2, end}, then {end}.
+const std::vector<uint32_t> kLexicon = {3, 0, 2, 4,          5,          1,          1,         3,
+                                        1, 2, 2, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+Verdict with_lexicon(const std::vector<uint32_t>& lexicon, uint32_t features = kFeatureLexicon) {
+  return try_file(remade(smallest_file(), [&](ModelT& m) {
+    m.lexicon = lexicon;
+    m.features |= features;
+    m.limits->max_candidates = 4;
+  }));
+}
+
+TEST(HostileLexicon, NeedsItsFeature) {
+  EXPECT_EQ(with_lexicon(kLexicon).status, GOLDCREST_OK) << with_lexicon(kLexicon).detail;
+  EXPECT_EQ(with_lexicon(kLexicon, 0).detail, "metadata: feature bits");
+  EXPECT_EQ(with_lexicon({}).detail, "metadata: feature bits");
+  EXPECT_EQ(with_lexicon({1}).detail, "metadata: feature bits");
+  const auto refused = [](const Mutation& mutate) {
+    const Verdict verdict = try_file(remade(smallest_file(), mutate));
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    return verdict.detail;
+  };
+  EXPECT_EQ(refused([](ModelT& m) { m.limits->max_candidates = 4; }), "metadata: feature bits");
+  EXPECT_EQ(refused([](ModelT& m) {
+              m.lexicon = kLexicon;
+              m.features |= kFeatureLexicon;
+              m.limits->max_candidates = 8;  // of 7 ids
+            }),
+            "limits.max_candidates");
+}
+
+// Each word of the list can be wrong: sizes, first edges, tokens that do not ascend or are no ids, children.
+TEST(HostileLexicon, HasARuleForEachWord) {
+  for (size_t i = 0; i < kLexicon.size(); ++i) {
+    for (const uint32_t bad : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 1u << 27, UINT32_MAX - 1, UINT32_MAX}) {
+      std::vector<uint32_t> lexicon = kLexicon;
+      if (lexicon[i] == bad) continue;
+      lexicon[i] = bad;
+      const bool is_root_token = i == 5 && (bad == 0 || bad == 2), is_second = i == 7 && bad > 1 && bad < 7;
+      const bool is_child = (i == 6 || i == 8) && bad == 2;
+      const bool is_token_of_1 = i == 9 && bad < 7, is_behind_end = (i == 12 || i == 14) && bad == 0;
+      const bool is_good = is_root_token || is_second || is_child || is_token_of_1 || is_behind_end;
+      const Verdict verdict = with_lexicon(lexicon);
+      EXPECT_EQ(verdict.status, is_good ? GOLDCREST_OK : GOLDCREST_ERROR_MODEL_CORRUPT) << i << " is " << bad;
+    }
+  }
+  for (const size_t size : {2u, 3u, 14u}) {
+    EXPECT_EQ(with_lexicon({kLexicon.begin(), kLexicon.begin() + static_cast<ptrdiff_t>(size)}).status,
+              GOLDCREST_ERROR_MODEL_CORRUPT);
+  }
+}
+
+TEST(HostileLexicon, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
+  test::expect_flips_refused_or_run(remade(smallest_file(), [](ModelT& m) {
+    m.lexicon = kLexicon;
+    m.features |= kFeatureLexicon;
+    m.limits->max_candidates = 4;
+  }));
 }
 
 }  // namespace

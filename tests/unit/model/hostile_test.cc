@@ -319,7 +319,7 @@ TEST(Hostile, VersionsAndFeatures) {
     EXPECT_EQ(verdict.detail, "metadata: feature bits");
   }
   for (uint32_t bit = 1; bit < 32; ++bit) {
-    // These bits have tests of their own: choices_test.cc, features_test.cc, languages_test.cc, recurrent_test.cc,
+    // These bits have tests of their own: choices_test.cc, features_test.cc, recurrent_test.cc,
     // shortlist_test.cc, speech_test.cc.
     constexpr uint32_t kTested = kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary |
                                  kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |

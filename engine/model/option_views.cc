@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the views of tables that only builds with an option read: languages, lexicons.
+#include "base/build_options.h"
+#include "model/model_view.h"
+#include "model_generated.h"
+
+namespace goldcrest {
+
+#ifdef GOLDCREST_LANGUAGES
+[[gnu::cold]] bool view_languages(const void* model, LanguagesView* view) {
+  const format::Languages* table = format::GetModel(model)->languages();
+  if (table == nullptr) return false;
+  using format::Languages;
+  static_assert(Languages::VT_TARGET == Languages::VT_SOURCE + 2 &&
+                Languages::VT_TARGET_PLACE == Languages::VT_SOURCE_PLACE + 2 &&
+                Languages::VT_DEFAULT_TARGET == Languages::VT_DEFAULT_SOURCE + 2);
+  view->n = table->code() != nullptr ? table->code()->size() : 0;
+  const auto& fields = reinterpret_cast<const flatbuffers::Table&>(*table);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const auto field = [i](uint32_t of_sources) { return static_cast<flatbuffers::voffset_t>(of_sources + 2 * i); };
+    LanguageSide& side = view->sides[i];
+    const auto* ids = fields.GetPointer<const flatbuffers::Vector<uint32_t>*>(field(Languages::VT_SOURCE));
+    static_cast<IdList&>(side) = {ids != nullptr ? ids->data() : nullptr, ids != nullptr ? ids->size() : 0};
+    side.by_default = static_cast<uint32_t>(fields.GetField<int32_t>(field(Languages::VT_DEFAULT_SOURCE), -1));
+    side.place = static_cast<LanguagePlace>(fields.GetField<uint8_t>(field(Languages::VT_SOURCE_PLACE), 0));
+  }
+  return true;
+}
+
+[[gnu::cold]] const char* view_language_code(const void* model, uint32_t language) {
+  return format::GetModel(model)->languages()->code()->Get(language)->c_str();
+}
+#else
+bool view_languages(const void*, LanguagesView*) { return false; }
+const char* view_language_code(const void*, uint32_t) { return ""; }
+#endif
+
+[[gnu::cold]] bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
+#ifdef GOLDCREST_LEXICON
+  const flatbuffers::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
+  if (list == nullptr || list->size() < 2 || list->data()[0] > list->size() - 2) return false;
+  const uint32_t n_nodes = list->data()[0];
+  const uint32_t* const first_edge = list->data() + 1;
+  *view = {first_edge, reinterpret_cast<const goldcrest_lexicon_edge*>(first_edge + n_nodes + 1), n_nodes,
+           (list->size() - n_nodes - 2) / 2};
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace goldcrest
