@@ -34,7 +34,7 @@ struct Progress {
   uint32_t first_row;  // encoding: of the next block; kCandidates: the next sentence
 };
 
-// What the chosen languages of a file's table do to a source. All zeros without a table.
+// The effect of the chosen languages of a file's table on a source. All zeros without a table.
 struct ChosenLanguages {
   uint32_t ids[3];  // of the source's vocabulary: [n_before] before a text, and from 2 on [n_behind] behind it
   uint8_t n_before;

@@ -57,7 +57,7 @@ class StructureCheck {
     return true;
   }
 
-  // Checks the strings of a vector. Only the table of languages has one.
+  // Checks the strings of a vector. Only the table of languages has such a vector.
   [[maybe_unused]] bool check_strings(const uint8_t* vector) {
     for (uoffset_t n = flatbuffers::ReadScalar<uoffset_t>(vector); n > 0; --n) {
       vector += sizeof(uoffset_t);

@@ -41,7 +41,7 @@ std::string refusal(const Asked& what, const std::string& asked, const std::vect
 constexpr Asked kSource = {"--source-lang", "source language", ", which goldcrest-inspect lists"};
 constexpr Asked kTarget = {"--target-lang", "target language", ", which goldcrest-inspect lists"};
 
-// Returns the problem of one side: `only` is the name of its language if it has one.
+// Returns the problem of one side: `only` is the name of its language if there is no table.
 std::string side_problem(const Asked& side, const std::string& asked, std::vector<std::string> found,
                          const char* only) {
   if (found.empty()) found = {only};

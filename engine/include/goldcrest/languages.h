@@ -16,8 +16,8 @@ extern "C" {
 typedef void (*goldcrest_language_function)(void *context, const char *code, size_t code_bytes, int32_t id);
 
 /* Lists the source languages of a model whose table has several. Calls visit (may be null) for each, with its name (no
- * terminator) and its id, in the order of the names. Returns their number; 0 for a model whose sources have one
- * language, whose name is goldcrest_info.source_language.
+ * terminator) and its id, in the order of the names. Returns their number; 0 if all sources have the same
+ * language, which goldcrest_info.source_language names.
  * Work: that of a size query. Errors: those of goldcrest_model_info. */
 GOLDCREST_MUST_CHECK int goldcrest_source_languages(const void *model, size_t model_bytes,
                                                     goldcrest_language_function visit, void *visit_context,
