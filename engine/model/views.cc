@@ -12,7 +12,7 @@ namespace goldcrest {
 
 namespace {
 
-// Whether an enumerator of the schema has the number of the view's. validate_model has checked the ranges.
+// Compares the numbers of enumerators of the schema and of a view. validate_model has checked the ranges.
 template <typename View, typename Stored>
 constexpr bool same(View view, Stored stored) {
   return static_cast<uint32_t>(view) == static_cast<uint32_t>(stored);

@@ -145,7 +145,8 @@ TEST(TranslatePrefix, SaysWhatIsWrong) {
     return outcome.err;
   };
   EXPECT_NE(message("enfr", {"--prefix", "\xE4\xB8\x80"}).find("no pieces for \"\xE4\xB8\x80\""), std::string::npos);
-  EXPECT_NE(message("g2p", {"--prefix", "A"}).find("prefix: the model's vocabulary has no pieces for \"A\""), std::string::npos);
+  EXPECT_NE(message("g2p", {"--prefix", "A"}).find("prefix: the model's vocabulary has no pieces for \"A\""),
+            std::string::npos);
   EXPECT_NE(message("enfr", {"--prefix-ids", "5000000"}).find("5000000"), std::string::npos);
   EXPECT_NE(message("enfr", {"--prefix-ids", "17 0"}).find("prefix: an end id"), std::string::npos);
   EXPECT_NE(message("enfr", {"--prefix-ids", "17 17 17", "--max-target", "3"}).find("--max-target"), std::string::npos);
