@@ -34,11 +34,6 @@ mapfile -t pages < <(ls boards/README.md examples/*/README.md boards/*/README.md
 for page in "${pages[@]}"; do
   echo "== $page"
   board=$(basename "$(dirname "$page")")
-  case $page in  # instead of a real model and clip, which need downloads
-    */transcribe_firmware/*)
-      cp build/host/tests/kernels/golden/speech.gcst moonshine.gcst
-      cp build/host/tests/kernels/golden/speech.raw clip.raw ;;
-  esac
   while read -r command; do
     case $command in
       qemu-system-arm*)
@@ -48,7 +43,6 @@ for page in "${pages[@]}"; do
       arm-none-eabi-*) run "${command//PROGRAM.elf/build/$board/examples/firmware/pronounce_firmware.elf}" '' ;;
       *benchmark_firmware*) run "$command" 'each generated token of it' ;;
       *superloop*) run "$command" 'all within 50 ms' ;;
-      *run_transcribe_firmware*) run "$command" 'Goldcrest 0.1.0 on' ;;
       *run.sh*) run "$command" 'Goldcrest 0.1.0 on' ;;
       *--workflow*) run "$command" '100% tests passed' ;;
       *) run "$command" '' ;;
