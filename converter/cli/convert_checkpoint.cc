@@ -139,8 +139,12 @@ std::vector<ArenaGrowth> arena_growth(const FileImage& image, goldcrest_limits l
     curve.beam_size = limits.beam_size = beams;
     for (uint32_t i = 1; i <= kPoints; ++i) {
       limits.max_target_tokens = std::max(1u, static_cast<uint32_t>(uint64_t{longest} * i / kPoints));
+      try {
+        curve.bytes.push_back(map_memory(image.span(), limits, arguments.input).memory.arena_bytes);
+      } catch (const Error&) {
+        continue;  // a prompt or a prefix needs more tokens
+      }
       curve.target_tokens.push_back(limits.max_target_tokens);
-      curve.bytes.push_back(map_memory(image.span(), limits, arguments.input).memory.arena_bytes);
     }
   }
   return growth;

@@ -65,12 +65,26 @@ constexpr float kNoBound = __builtin_huge_valf();
 
 namespace {
 
+// The hypotheses of a sentence that go on.
+struct Living {
+  Continuation list[kMaxBeams];
+  uint32_t n = 0;
+};
+
+// Gives a hypothesis, whose slot this is, its next token: it is finished, or one more that goes on.
+[[gnu::cold]] void take(const SearchOptions& options, const SentenceView& view, uint32_t position, Continuation next,
+                        const SampleSlot& slot, Living* living) {
+  next.log_prob = view.scores[next.parent] + next.token_log_prob;
+  if (ends_text(options, view, position, next.token)) return finish_hypothesis(options, view, position, next);
+  view.samples[living->n] = slot;
+  living->list[living->n++] = next;
+}
+
 [[gnu::cold]] int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view,
                              const TopTokens& lists) {
   const Sampler& sampling = *options.sampling;
-  Continuation living[kMaxBeams];
+  Living living;
   Continuation next = {};
-  uint32_t n_living = 0;
   for (; next.parent < view.state->n_live; ++next.parent) {
     const uint32_t row = view.state->first_row + next.parent, n_listed = lists.counts[row];
     const SampleSlot slot = view.samples[next.parent];
@@ -83,15 +97,9 @@ namespace {
       next.token = lists.row_tokens(row)[i];
       if (options.needs_sums) next.token_log_prob = values[i] - log_sum_exp(lists, row);
     }
-    next.log_prob = view.scores[next.parent] + next.token_log_prob;
-    if (ends_text(options, view, position, next.token)) {
-      finish_hypothesis(options, view, position, next);
-    } else {
-      view.samples[n_living] = slot;
-      living[n_living++] = next;
-    }
+    take(options, view, position, next, slot, &living);
   }
-  reorder(view, position, living, n_living);
+  reorder(view, position, living.list, living.n);
   return next.token;
 }
 
@@ -100,9 +108,8 @@ namespace {
 [[gnu::cold]] int32_t choose_alternatives(const SearchOptions& options, uint32_t position, const SentenceView& view,
                                           const TopTokens& lists) {
   const bool is_first = position == first_free_position(options, view);
-  Continuation living[kMaxBeams];
+  Living living;
   Continuation next = {};
-  uint32_t n_living = 0;
   for (; next.parent < view.state->n_live; ++next.parent) {
     const uint32_t row = view.state->first_row + next.parent;
     SampleSlot slot = view.samples[next.parent];
@@ -118,15 +125,9 @@ namespace {
     if (is_first && i > 0 && exponential(next.token_log_prob) < options.sampling->min_p) continue;
     if (is_first) slot.stream = float_bits(next.token_log_prob);
     view.samples[next.parent] = slot;
-    next.log_prob = view.scores[next.parent] + next.token_log_prob;
-    if (ends_text(options, view, position, next.token)) {
-      finish_hypothesis(options, view, position, next);
-    } else {
-      view.samples[n_living] = slot;
-      living[n_living++] = next;
-    }
+    take(options, view, position, next, slot, &living);
   }
-  reorder(view, position, living, n_living);
+  reorder(view, position, living.list, living.n);
   return -1;
 }
 

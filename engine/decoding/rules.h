@@ -66,47 +66,39 @@ class AddBiases {
 // Returns the past of a row's hypothesis.
 Past past_of(const OutputStep& step, uint32_t row);
 
-// Adds the biases of sequences (goldcrest_set_sequences) to the values of the tokens that complete one. Removes the
-// tokens that would complete an n-gram of the row's source.
-class ApplySequences {
+// A stage that looks at the past of each row.
+class StageOfPast {
  public:
-  explicit ApplySequences(const OutputStep& step) : runs_(has_sequences(step.options)), step_(step) {}
-
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
-  bool run(const LogitBlock& block) const;
 
- private:
+ protected:
+  StageOfPast(bool runs, const OutputStep& step) : runs_(runs), step_(step) {}
+
   const bool runs_;
   const OutputStep& step_;
+};
+
+// Adds the biases of sequences (goldcrest_set_sequences) to the values of the tokens that complete one. Removes the
+// tokens that would complete an n-gram of the row's source.
+class ApplySequences : public StageOfPast {
+ public:
+  explicit ApplySequences(const OutputStep& step) : StageOfPast(has_sequences(step.options), step) {}
+  bool run(const LogitBlock& block) const;
 };
 
 // Penalizes each token of the row's past once, however often it occurs there.
-class PenalizeRepetition {
+class PenalizeRepetition : public StageOfPast {
  public:
-  explicit PenalizeRepetition(const OutputStep& step) : runs_(penalizes_repetition(step.options)), step_(step) {}
-
-  bool runs() const { return runs_; }
-  static constexpr bool needs_sum() { return false; }
+  explicit PenalizeRepetition(const OutputStep& step) : StageOfPast(penalizes_repetition(step.options), step) {}
   bool run(const LogitBlock& block) const;
-
- private:
-  const bool runs_;
-  const OutputStep& step_;
 };
 
 // Removes every token that would complete an n-gram which the row's past already contains.
-class ForbidNgrams {
+class ForbidNgrams : public StageOfPast {
  public:
-  explicit ForbidNgrams(const OutputStep& step) : runs_(forbids_ngrams(step.options)), step_(step) {}
-
-  bool runs() const { return runs_; }
-  static constexpr bool needs_sum() { return false; }
+  explicit ForbidNgrams(const OutputStep& step) : StageOfPast(forbids_ngrams(step.options), step) {}
   bool run(const LogitBlock& block) const;
-
- private:
-  const bool runs_;
-  const OutputStep& step_;
 };
 
 // Computes the sums of a block from the values that the stages before it left. A lexicon has sums of its own.

@@ -185,6 +185,9 @@ TEST(Convert, TheHtmlReportStandsAlone) {
   EXPECT_TRUE(has(html, "transformer.encoder.layers.0.linear1.weight"));
   EXPECT_TRUE(has(html, "arena = fixed + max(text, encode, decode)"));
   EXPECT_EQ(files_in(folder.path()), 1u);  // without -o the converter writes no model
+  // Few of the page's target lengths hold a prefix of 40 ids.
+  convert_json(checkpoint_folder("g2p"), {"--report", folder / "prefix.html", "--max-prefix", "40"});
+  EXPECT_TRUE(has(read_file(folder / "prefix.html"), "<figcaption>8 beams: "));
 }
 
 // Golden lines on which int8 gives float32's result, or does not: `SOURCE TAB REFERENCE`.

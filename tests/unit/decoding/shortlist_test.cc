@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "goldcrest/decoding.h"
 #include "naive_search.h"
+#include "spec/lexicon.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
@@ -248,6 +250,56 @@ TEST(Shortlist, AForcedIdIsForced) {
     for (size_t i = 1; i < tokens.size(); ++i) {
       EXPECT_TRUE(std::binary_search(ids.begin(), ids.end(), static_cast<uint32_t>(tokens[i])));
     }
+  }
+}
+
+// Draws and alternatives choose among a lexicon's texts without those that a sequence suppresses, and have the same
+// bits whether only the allowed outputs are computed or all.
+TEST(LexiconOutputs, HoldForDrawsAndAlternatives) {
+  test::TinyOptions options = test::deep_tiny_options();
+  options.target_vocab_size = 300;
+  const FileImage file = test::tiny_file(test::tiny_spec(options));
+  const std::vector<std::vector<int32_t>> entries = {{7, 8}, {7, 9}, {10}, {11, 12, 13}, {14, 15}};
+  const converter::LexiconSpec lexicon = converter::make_lexicon(entries, false);
+  const goldcrest_lexicon view = lexicon.view();
+  const int32_t suppressed[] = {2, 7, 9};
+  const goldcrest_sequences sequences = {suppressed, nullptr, 3, 1, 0};
+  for (const bool draws : {true, false}) {
+    std::vector<Translation> found[2];
+    for (const bool masks : {false, true}) {
+      EngineSetup setup;
+      setup.limits.beam_size = setup.limits.n_best = 3;
+      setup.limits.max_target_tokens = 8;
+      setup.limits.max_sampled = 5;
+      setup.limits.lexicon = 1;
+      setup.limits.max_candidates = masks ? GOLDCREST_NO_SHORTLIST : 20;
+      TestEngine engine(file.span(), setup);
+      goldcrest_search search = engine.search();
+      search.beam_size = 1;
+      search.flags = GOLDCREST_SEARCH_SCORES;
+      engine.set_search(search);
+      ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
+      ASSERT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
+      const goldcrest_sampling sampling = {11, 4, 5, 1, 0, 3, 0};
+      ASSERT_EQ(
+          draws ? goldcrest_set_sampling(engine.get(), &sampling) : goldcrest_set_alternatives(engine.get(), 3, 0),
+          GOLDCREST_OK);
+      const std::vector<int32_t> source = {4, 5, 6};
+      found[masks] = engine.run(std::span(&source, 1)).at(0);
+      EXPECT_TRUE(engine.memory_intact());
+    }
+    ASSERT_EQ(found[0].size(), 3u);
+    EXPECT_EQ(found[0], found[1]);
+    std::set<std::vector<int32_t>> texts;
+    for (Translation& result : found[0]) {
+      ASSERT_EQ(result.tokens.back(), 0);
+      result.tokens.pop_back();
+      EXPECT_EQ(std::count(entries.begin(), entries.end(), result.tokens), 1);
+      EXPECT_NE(result.tokens, entries[1]);
+      EXPECT_LE(result.log_prob, 0.0f);
+      texts.insert(result.tokens);
+    }
+    EXPECT_GE(texts.size(), draws ? 1u : 3u);
   }
 }
 

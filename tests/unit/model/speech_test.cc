@@ -136,6 +136,15 @@ TEST(SpeechFile, ValuesOutOfBounds) {
       });
 }
 
+// 112 * 7 * 2 samples a row: 2^20 rows are more than 2^30 samples.
+TEST(SpeechFile, ClipsOutOfBounds) {
+  expect_refused(test::speech_file(test::wide_moonshine()), {{"frontend: strides", [](ModelT& m) {
+                                                                m.encoder->max_positions = kMaxPositions;
+                                                                convolution(m, 0).stride = 112;
+                                                                convolution(m, 1).stride = 7;
+                                                              }}});
+}
+
 TEST(SpeechFile, LogMelsOutOfBounds) {
   std::vector<Lie> lies = {
       {"frontend.log_mel", [](ModelT& m) { m.encoder->frontend->fixed_window = false; }},
