@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/keep_vocabulary.h"
+#include "cli/changes.h"
 
 #include <algorithm>
 #include <set>

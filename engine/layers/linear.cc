@@ -9,7 +9,6 @@ namespace goldcrest {
 namespace {
 
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
-constexpr uint32_t kFineOutputs = 128;     // outputs of a call with fine inputs; its zeros take 512 bytes of flash
 
 // Outputs [first, first + n) of a call: y <- activation(sums) + residual
 [[gnu::cold, gnu::noinline]] void finish_fine(const LinearCall& call, uint32_t first, uint32_t n, const float* sums) {
@@ -118,12 +117,11 @@ Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
 
 // Small code and a small frame: nearly all of its time is in the two products.
 [[gnu::cold]] void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products) {
-  static constexpr float kNoBias[kFineOutputs] = {};
-  for (uint32_t first = 0; first < call.view->n; first += kFineOutputs) {
+  for (uint32_t first = 0; first < call.view->n; first += kZeroBiases) {
     // y stays until its row is complete
     float* const sums = call.residual == call.y ? products + first : call.y + first;
     LinearArgs<int8_t> args = {};
-    args.n = smaller(call.view->n - first, kFineOutputs);
+    args.n = smaller(call.view->n - first, kZeroBiases);
     const float* const bias = set_matrix(runtime, call, first, args);
     args.y = sums;
     args.y_stride = call.y_stride;
@@ -132,7 +130,7 @@ Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
     args.backend = runtime.kernels->backend;
     args.x = static_cast<const int8_t*>(fine.rows);
     args.x_scale = fine.scales;
-    args.bias = kNoBias;
+    args.bias = kZeroBias;
     runtime.kernels->int8.linear(args);
     args.x = static_cast<const int8_t*>(call.x.rows);
     args.x_scale = call.x.scales;

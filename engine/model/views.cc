@@ -41,19 +41,21 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Returns whether some matrix of the stack's layers has fine inputs.
-[[maybe_unused, gnu::cold]] bool has_fine_layers(const format::Stack& stack) {
-  bool fine = false;
+// Finds the matrices of a stack's layers that have fine inputs.
+[[maybe_unused, gnu::cold]] void find_fine_inputs(const format::Stack& stack, bool is_decoder, ModelView* view) {
   for (const format::Layer* layer : *stack.layers()) {
     for_each_block(
         [&](auto block, const auto* table) {
           if (table == nullptr) return;
           block.for_each_matrix(
-              [&](const MatrixEntry&, const format::Linear* linear) { fine |= has_fine_input(*linear); }, *table);
+              [&](const MatrixEntry& entry, const format::Linear* linear) {
+                if (!has_fine_input(*linear)) return;
+                (is_decoder && !entry.reads_source() ? view->fine_decoder : view->fine_encoder) = true;
+              },
+              *table);
         },
         *layer);
   }
-  return fine;
 }
 
 // Returns how many of the decoder's first n layers are recurrent.
@@ -155,8 +157,13 @@ struct TokenizerSection {
                     kHasRecurrent ? count_recurrent(root, root.decoder()->layers()->size()) : 0,
                     0,
                     0,
+                    false,
                     false};
-  if constexpr (kHasRefined) view.fine_layers = has_fine_layers(*root.encoder()) || has_fine_layers(*root.decoder());
+  if constexpr (kHasRefined) {
+    find_fine_inputs(*root.encoder(), false, &view);
+    find_fine_inputs(*root.decoder(), true, &view);
+    view.fine_decoder |= view.projection.fine_input;
+  }
   if constexpr (kHasRules) {
     view.n_ends = 1 + length(root.generation()->more_end_ids());
     view.output_passes = root.generation()->repetition_penalty() != 1.0f ? 2 : 1;

@@ -262,12 +262,15 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
       args.block_sum = sum.found.get();
       args.stride = stride;
       SharedInputs shared;
+      for (size_t i = 0; i < y.found.size(); ++i) y.set(i, rng.uniform());  // with fine inputs, of the remainders
+      args.linear.residual = count % 3 == 1 ? y.found.get() : nullptr;
       if (count % 3 == 0) {  // the second call reuses what the first has stored in `shared`
         args.linear.shared = &shared;
         table.int8.output_block(args);
       }
       table.int8.output_block(args);
       args.linear.y = y.expected.get();
+      if (count % 3 == 1) args.linear.residual = y.expected.get();
       if (args.block_max != nullptr) args.block_max = largest.expected.get();
       args.block_sum = sum.expected.get();
       specification.int8.output_block(args);
@@ -367,12 +370,11 @@ Difference compare_weights_valid(const Kernels& table, const Kernels& specificat
         for (const Fill kind : {Fill::kRandom, Fill::kSmallest}) {
           LinearInputs inputs(1, n, k, kind, rng);
           const int32_t* sums = inputs.args(1, n, k, layout, nullptr).weight_sum;
-          if (layout != Layout::kRowMajor) {
-            Difference d = compare_damaged_weights(table, specification, inputs, {k, layout, sums}, rng);
-            if (d) return d;
+          for (const int32_t* checked : {sums, static_cast<const int32_t*>(nullptr)}) {
+            if (checked != nullptr && layout == Layout::kRowMajor) continue;
+            const WeightsCase weights = {k, layout, checked};
+            if (Difference d = compare_damaged_weights(table, specification, inputs, weights, rng)) return d;
           }
-          Difference d = compare_damaged_weights(table, specification, inputs, {k, layout, nullptr}, rng);
-          if (d) return d;
         }
       }
     }

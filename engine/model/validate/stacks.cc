@@ -59,7 +59,7 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
 #ifdef GOLDCREST_REFINED
   GOLDCREST_REQUIRE_INTACT(!table->fine_input() || has_feature(model_->features(), kFeatureRefined),
                            "metadata: feature bits", -1);
-  GOLDCREST_REQUIRE_INTACT(!table->fine_input() || !(is_float32() || table == model_->projection()), name, index);
+  GOLDCREST_REQUIRE_INTACT(!(table->fine_input() && is_float32()), name, index);
 #endif
   const StoredMatrix matrix = {table->weights(), pad16(n), pad16(k), table->layout()};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each output

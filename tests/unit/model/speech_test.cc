@@ -73,6 +73,18 @@ TEST(SpeechFile, BitsAloneChangeNothing) {
   EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
 }
 
+TEST(SpeechFile, EveryMatrixOfInt8HasFineInputs) {
+  const auto refine = [](ModelT& m) {
+    m.features |= kFeatureRefined;
+    m.projection->fine_input = true;
+  };
+  EXPECT_EQ(try_file(remade(test::smallest_file(), refine)).status, GOLDCREST_OK);
+  const char* const bits = "metadata: feature bits";
+  expect_refused(test::smallest_file(), {{bits, [](ModelT& m) { m.projection->fine_input = true; }}});
+  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{"projection", refine}});
+}
+
 TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
   const auto embedding = [] {
     return format::EmbeddingT(*format::GetModel(test::smallest_file().bytes())->encoder()->embedding()->UnPack());
@@ -93,7 +105,6 @@ TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
           {"convolutions.linear", [](ModelT& m) { convolution(m, 1).linear.reset(); }},
           {"encoder: dimensions", [](ModelT& m) { m.encoder->activation = format::Activation::Tanh; }},
           {"decoder: dimensions", [](ModelT& m) { m.decoder->activation = format::Activation::Tanh; }},
-          {"projection", [](ModelT& m) { m.projection->fine_input = true; }},
           {"generation.source_prefix", [](ModelT& m) { m.generation->source_prefix = {0}; }},
           {"limits.max_source_bytes", [](ModelT& m) { m.limits->max_source_bytes = 8; }},
       });
