@@ -22,6 +22,9 @@ TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& argum
 ShortlistFromText make_shortlist_from_text(const UserLines& lines, const Arguments& arguments, InMemoryModel& model,
                                            Progress& progress, ModelSpec& spec);
 
+// Throws UsageError if --fine does not fit the other options.
+void check_fine(const Arguments& arguments);
+
 // Returns the share of more work that --fine auto allows; none if the option says otherwise. Throws UsageError.
 std::optional<double> auto_share(const Arguments& arguments);
 

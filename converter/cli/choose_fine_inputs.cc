@@ -152,6 +152,13 @@ std::optional<double> auto_share(const Arguments& arguments) {
   return value;
 }
 
+void check_fine(const Arguments& arguments) {
+  if (arguments.weights == "float32" && !arguments.fine.empty())
+    throw UsageError("--fine is for int8 weights; leave out --fine or --weights float32");
+  if (auto_share(arguments) && arguments.shape)
+    throw UsageError("--fine auto needs weights, and --shape has none; name the matrices");
+}
+
 FineChoice choose_fine_inputs(const UserLines& lines, const Arguments& arguments, Progress& progress,
                               const ModelSpec& spec, Payload& payload) {
   FineChoice choice;

@@ -323,6 +323,7 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
 }
 
 int size_shape(const Arguments& arguments) {
+  check_fine(arguments);
   Progress progress(standard_error_screen(arguments.quiet));
   constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights, because the file is made in memory
   ModelSpec spec =

@@ -29,10 +29,7 @@ void check_options(const Arguments& arguments) {
         "--cpu {} orders int8 weights, but float32 weights have a fixed order; leave out --cpu or --weights",
         arguments.cpu);
   }
-  if (arguments.weights == "float32" && !arguments.fine.empty())
-    throw UsageError("--fine is for int8 weights; leave out --fine or --weights float32");
-  if (auto_share(arguments) && arguments.shape)
-    throw UsageError("--fine auto needs weights, and --shape has none; name the matrices");
+  check_fine(arguments);
   if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
       arguments.make_shortlist_path.empty() && arguments.lexicon_path.empty()) {
     throw UsageError(

@@ -140,7 +140,6 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
 }
 
 constexpr int kNoBias = 1;
-
 struct AttentionShape {
   uint32_t rows, n_keys, n_heads, d_head, slots;
   bool ancestors;
