@@ -34,9 +34,9 @@ struct FineChoice {
   std::optional<FileImage> without;
 };
 
-// --fine: reports the choice and its price. With `auto` it is made here: each matrix gets fine inputs alone, and its gain
-// is how much nearer the log-probabilities of results are to those with all of them. The results are of --evaluate's
-// lines, at most 100, or of made-up ones. Throws Error.
+// --fine: reports the choice and its price. With `auto` it is made here: one matrix after the other gets fine inputs,
+// and its gain is how much nearer the log-probabilities of results are to those with all of them. The results are of
+// --evaluate's lines, at most 100, or of made-up ones. Throws Error.
 FineChoice choose_fine_inputs(const UserLines& lines, const Arguments& arguments, Progress& progress,
                               const ModelSpec& spec, Payload& payload);
 

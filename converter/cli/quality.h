@@ -22,7 +22,7 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
 // Warns once of sources of --ids that lack the end of the model's sources.
 void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec);
 
-// What the sources of --evaluate are.
+// Returns the kind of the sources of --evaluate.
 Lines kind_of(const ModelSpec& spec, const Arguments& arguments);
 
 // Makes sources of paths that begin in the folder of the list, and words of references.
