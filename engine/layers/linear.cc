@@ -86,6 +86,16 @@ void multiply(const Pass& pass, const LinearView& view, const Finish& finish, fl
            {&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1});
 }
 
+// Small code: nearly all of its time is in the two products.
+[[maybe_unused, gnu::cold]] void multiply_gated(const Pass& pass, const LinearView& view, Activation activation,
+                                                float* y) {
+  const uint32_t half = view.n / 2;
+  const size_t n = size_t{pass.rows.count} * half;
+  multiply(pass, slice_outputs(view, 0, half), {activation, nullptr}, y);
+  multiply(pass, slice_outputs(view, half, half), {Activation::kNone, nullptr}, y + n);
+  for (size_t i = 0; i < n; ++i) y[i] = y[i] * y[n + i];
+}
+
 }  // namespace
 
 Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
@@ -148,17 +158,8 @@ void multiply(const Pass& pass, const LinearView& view, Quantized, float* y) {
 }
 
 void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized, float* y) {
+  if (pass.stack.gated()) return multiply_gated(pass, view, activation, y);
   multiply(pass, view, {activation, nullptr}, y);
-}
-
-// Small code: nearly all of its time is in the two products.
-[[gnu::cold]] void multiply_gated(const Pass& pass, const LinearView& view, Activation activation, Quantized x,
-                                  float* y) {
-  const uint32_t half = view.n / 2;
-  const size_t n = size_t{pass.rows.count} * half;
-  multiply_activated(pass, slice_outputs(view, 0, half), activation, x, y);
-  multiply(pass, slice_outputs(view, half, half), x, y + n);
-  for (size_t i = 0; i < n; ++i) y[i] = y[i] * y[n + i];
 }
 
 void add_product(const Pass& pass, const LinearView& view, Quantized, float* y) {

@@ -63,6 +63,9 @@ foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD LANGUAGES PREFIX SAMPLIN
     string(APPEND features ${feature})
   endif()
 endforeach()
+if(GOLDCREST_ATTENTION_BIAS)
+  string(APPEND features +t5)
+endif()
 math(EXPR most_flash "64 * 1024")
 # The firmware calls none of the functions of goldcrest/decoding.h. In a build with their options they are linked too.
 set(decoding_calls "")
