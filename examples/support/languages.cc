@@ -35,7 +35,7 @@ std::string refusal(const Asked& what, const std::string& asked, const std::vect
   std::string text = std::string(what.option) + " " + in_quotes(asked) + ": the model's " + what.kind +
                      (found.size() > 1 ? "s are " : " is ");
   if (found.size() == 1 && found[0].empty()) return text + "not stated";
-  return text + named(found, what.lister) + goldcrest::converter::guess(asked, found);
+  return text + named(found, what.lister) + goldcrest::converter::guess_languages(asked, found);
 }
 
 constexpr Asked kSource = {"--source-lang", "source language", ", which goldcrest-inspect lists"};

@@ -74,7 +74,7 @@ void set_prompt(const WhisperIds& ids, const std::string& language, GenerationSp
   }
   if (language.empty() || generation.prompt.forced_ids.size() == 3) return;
   throw Error("--language {}: is not a language of the model{}; its languages: {}", in_quotes(language),
-              guess(language, codes), list_in_quotes(codes, 8));
+              guess_languages(language, codes), list_in_quotes(codes, 8));
 }
 
 // Returns those of the ids that are left, ascending, each once.
