@@ -25,6 +25,30 @@ if(GOLDCREST_SAMPLING)
   target_compile_definitions(sampling_test PRIVATE GOLDCREST_TESTS_SAMPLES)
 endif()
 
+# T5's blocks, with GOLDCREST_RMS_NORM and GOLDCREST_GATED: each kernel table equals the reference with biases and without
+# a mean, and a small FLAN-T5 has the host's hash.
+if(GOLDCREST_ATTENTION_BIAS)
+  goldcrest_board_program(t5_test golden_test.cc)
+  target_compile_definitions(t5_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
+  goldcrest_golden_run(t5_test 50 g2p t5.gcst t5.hash)
+  goldcrest_board_test(t5_test feature)
+  set_tests_properties(contract_test PROPERTIES LABELS "fast;feature")
+endif()
+
+# A model with languages, of which none is a default and nobody chooses one: the benchmark must say so.
+if(GOLDCREST_LANGUAGES)
+  add_executable(benchmark_languages "${CMAKE_SOURCE_DIR}/examples/benchmark_firmware/main.c")
+  target_compile_options(benchmark_languages PRIVATE $<$<COMPILE_LANGUAGE:C>:-std=c11>)
+  target_link_libraries(benchmark_languages PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
+  goldcrest_worst_step(benchmark_languages)
+  goldcrest_add_model(TARGET benchmark_languages FILE "${GOLDCREST_GOLDEN_FOLDER}/nllb.gcst" NAME g2p SECTION .model
+    LIMITS max-source=20 max-source-bytes=24 max-target=16 beam=4 encoder-rows=2)
+  add_test(NAME benchmark_languages COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
+    $<TARGET_FILE:benchmark_languages> -icount shift=0)
+  set_tests_properties(benchmark_languages PROPERTIES LABELS feature TIMEOUT 120
+    PASS_REGULAR_EXPRESSION "languages: call goldcrest_set_languages first.*status 1")
+endif()
+
 # Speech: host.cmake gives the model, the clip and what the host heard. A real model runs with the best table only.
 if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)
   set(GOLDCREST_SPEECH_TABLES 100 CACHE STRING "Kernel tables that speech_test compares")

@@ -70,8 +70,23 @@ goldcrest_run_student(ssru full student student_tests -D GOLDCREST_SSRU=ON)
 goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST=ON)
 goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
 goldcrest_run_student(prefix full size goldcrest_sizes -D GOLDCREST_PREFIX=ON)
-goldcrest_run_student(languages full size goldcrest_sizes -D GOLDCREST_LANGUAGES=ON)
 goldcrest_run_student(sequences full size goldcrest_sizes -D GOLDCREST_SEQUENCES=ON)
+
+# goldcrest_run_family(NAME PRESET TARGETS CMAKE_OPTION...): what families of Hugging Face need, each feature by its test
+# and its size. The last build measures the size of all.
+function(goldcrest_run_family name preset targets)
+  add_test(NAME board_${preset}_${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" ${preset}
+    "${CMAKE_CURRENT_BINARY_DIR}/${preset}_${name}" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
+    "feature|size" "${targets} goldcrest_sizes" ${ARGN})
+  set_tests_properties(board_${preset}_${name} PROPERTIES LABELS full TIMEOUT 3600
+    FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_t5;golden_nllb")
+endfunction()
+set(t5_options -D GOLDCREST_RMS_NORM=ON -D GOLDCREST_GATED=ON -D GOLDCREST_ATTENTION_BIAS=ON)
+goldcrest_run_family(t5 mps3-an547 "t5_test contract_test" ${t5_options})
+goldcrest_run_family(t5 mps2-an386 "t5_test contract_test" ${t5_options})
+goldcrest_run_family(languages mps3-an547 benchmark_languages -D GOLDCREST_LANGUAGES=ON)
+goldcrest_run_family(t5_languages mps3-an547 "t5_test benchmark_languages" ${t5_options} -D GOLDCREST_LANGUAGES=ON)
+
 # Speech on the emulated Cortex-M55: a recorded random Moonshine, and a clip of a second.
 set(speech_options -D GOLDCREST_SPEECH=ON -D GOLDCREST_ROTARY=ON -D GOLDCREST_GATED=ON)
 set(speech "${CMAKE_BINARY_DIR}/tests/kernels/golden/speech")

@@ -112,6 +112,7 @@ Difference compare_embed(const Kernels& table, const Kernels& specification, uin
 
 Difference compare_layer_norm(const Kernels& table, const Kernels& specification, uint64_t run) {
   Rng rng = rng_of(run, 4);
+  uint32_t turn = 0;
   for (uint32_t n = 1; n <= 1030; n += n < 130 ? 1 : 37) {
     for (const Fill kind : kFloatFills) {
       const uint32_t padded = pad16(n), rows = 1 + rng.below(5);
@@ -123,7 +124,7 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
       Outputs<float> y(size), in_place(size);
       for (size_t i = 0; i < size; ++i) in_place.set(i, x[i]);
       LayerNormArgs args = {x.get(), y.found.get(), gamma.get(), beta.get(), stride, rows, n, padded, 1e-5f};
-      args.centred = rng.below(2) == 0;
+      args.centred = turn++ % 2 == 0;  // with both, each width
       table.layer_norm(args);
       args.y = y.expected.get();
       specification.layer_norm(args);
@@ -229,8 +230,8 @@ Difference compare_attention(const Kernels& table, const Kernels& specification,
         const uint32_t rows = 1 + rng.below(n_keys > 70 ? most_rows : 9),
                        slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
         const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
-        const AttentionShape shape = {
-            rows, n_keys, n_heads, d_head, slots, ancestors, static_cast<int>(rng.below(3)) - 1};
+        const int bias = static_cast<int>(turn % 3) - 1;  // of each kind for each number of keys
+        const AttentionShape shape = {rows, n_keys, n_heads, d_head, slots, ancestors, bias};
         const Fill kind = kFloatFills[turn % 7], key_kind = kWeightFills[turn++ % 3];
         AttentionInputs inputs(shape, kind, key_kind, rng);
         Outputs<float> out(size_t{rows} * n_heads * d_head);

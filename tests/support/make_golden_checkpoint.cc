@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a small checkpoint whose golden hash is compared.
 // make_golden_checkpoint student DIR             of Marian's own kind: int8, recurrent layers, seeded random weights
-// and
-//                                                the pieces of the English-French example. listed.yml has the settings
-//                                                of Firefox's students, with a shortlist
+//                                                and the pieces of the English-French example. listed.yml has the
+//                                                settings of Firefox's students, with a shortlist
 // make_golden_checkpoint moonshine|whisper DIR   recorded random ones; DIR.raw is a clip of a second
+// make_golden_checkpoint flan|nllb DIR           recorded random ones of Hugging Face
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -70,14 +70,13 @@ std::string made_up_clip(size_t n) {
   return bytes;
 }
 
-void write_speech(const std::string& family, const std::string& folder) {
-  const PackedFolders unpacked(recorded("speech.json"));
-  for (const fs::directory_entry& file : fs::directory_iterator(unpacked.path() / family)) {
+void copy_recorded(const goldcrest::converter::Value& packed, const char* name, const std::string& folder) {
+  const PackedFolders unpacked(packed);
+  for (const fs::directory_entry& file : fs::directory_iterator(unpacked.path() / name)) {
     const fs::path extension = file.path().extension();
-    if (extension == ".json" || file.path().filename() == "model.safetensors")  // not the results
+    if (extension == ".json" || extension == ".model" || file.path().filename() == "model.safetensors")  // no results
       fs::copy_file(file.path(), folder / file.path().filename(), fs::copy_options::overwrite_existing);
   }
-  write_file(folder + ".raw", made_up_clip(16000));
 }
 
 void write(const std::string& kind, const std::string& folder) {
@@ -85,9 +84,14 @@ void write(const std::string& kind, const std::string& folder) {
   if (kind == "student") {
     write_student(folder);
   } else if (kind == "moonshine" || kind == "whisper") {
-    write_speech(kind, folder);
+    copy_recorded(recorded("speech.json"), kind.c_str(), folder);
+    write_file(folder + ".raw", made_up_clip(16000));
+  } else if (kind == "flan") {
+    copy_recorded(recorded("t5.json")["folders"], "flan-0", folder);
+  } else if (kind == "nllb") {
+    copy_recorded(recorded("families.json"), "nllb", folder);
   } else {
-    throw std::runtime_error(kind + ": expected student, moonshine or whisper");
+    throw std::runtime_error(kind + ": expected student, moonshine, whisper, flan or nllb");
   }
 }
 
@@ -95,7 +99,7 @@ void write(const std::string& kind, const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper DIR\n";
+    std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper|flan|nllb DIR\n";
     return 2;
   }
   try {
