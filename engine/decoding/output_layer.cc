@@ -8,7 +8,6 @@
 
 #include "base/arithmetic.h"
 #include "decoding/basic_stages.h"
-#include "decoding/lexicon.h"
 #include "decoding/output_choice.h"
 #include "decoding/rules.h"
 

@@ -24,6 +24,17 @@ if(GOLDCREST_SAMPLING)
   goldcrest_feature_test(sampling_test rules_test.cc g2p.gcst ruled g2p.samples)
   target_compile_definitions(sampling_test PRIVATE GOLDCREST_TESTS_SAMPLES)
 endif()
+# Ten texts: what they save with models of three shapes, and the firmware that answers with them.
+if(GOLDCREST_LEXICON AND TARGET phrases_firmware)
+  goldcrest_board_program(lexicon_test lexicon_test.cc)
+  foreach(shape wide base enfr)
+    goldcrest_add_model(TARGET lexicon_test FILE "${GOLDCREST_GOLDEN_FOLDER}/${shape}.gcst" NAME ${shape} SECTION .model
+      LIMITS max-source=16 max-target=16 beam=1 encoder-rows=4)
+  endforeach()
+  add_test(NAME lexicon_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:lexicon_test> -icount shift=0)
+  add_dependencies(lexicon_test phrases_firmware)
+  set_tests_properties(lexicon_test PROPERTIES LABELS feature TIMEOUT 1800)
+endif()
 
 # Speech: host.cmake gives the model, the clip and what the host heard. A real model runs with the best table only.
 if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)

@@ -53,6 +53,7 @@ goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
 goldcrest_run_feature(mps3-an547 SAMPLING fast golden_samples_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 goldcrest_run_feature(mps2-an500 SAMPLING full golden_samples_g2p)
+goldcrest_run_feature(mps3-an547 LEXICON full "golden_wide;golden_base;golden_enfr")
 
 # Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last builds
 # measure the size of only one feature.

@@ -80,3 +80,12 @@ foreach(task speech speech_whisper)
   set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task} FIXTURES_SETUP golden_hash_${task})
   set_tests_properties(golden_checkpoint_${task} golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
 endforeach()
+
+# Models of two shapes for a board's test of lexicons.
+foreach(shape wide base)
+  add_test(NAME golden_checkpoint_${shape} COMMAND make_golden_checkpoint ${shape} "${golden}/${shape}")
+  add_test(NAME golden_model_${shape} COMMAND goldcrest-convert --quiet "${golden}/${shape}" -o "${golden}/${shape}.gcst")
+  set_tests_properties(golden_checkpoint_${shape} PROPERTIES LABELS full FIXTURES_SETUP golden_checkpoint_${shape})
+  set_tests_properties(golden_model_${shape} PROPERTIES LABELS full FIXTURES_REQUIRED golden_checkpoint_${shape}
+    FIXTURES_SETUP golden_${shape})
+endforeach()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a small checkpoint whose golden hash is compared.
+// Writes a checkpoint for the boards' tests.
 // make_golden_checkpoint student DIR             of Marian's own kind: int8, recurrent layers, seeded random weights
-// and
-//                                                the pieces of the English-French example. listed.yml has the settings
-//                                                of Firefox's students, with a shortlist
+//                                                and the pieces of the English-French example. listed.yml has the
+//                                                settings of Firefox's students, with a shortlist
 // make_golden_checkpoint moonshine|whisper DIR   recorded random ones; DIR.raw is a clip of a second
+// make_golden_checkpoint wide|base DIR           seeded random weights without a tokenizer, 32,000 outputs: of the
+//                                                width of Firefox's students with two layers, and of base's shape
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 
 #include "convert/support/sample_folder.h"
 #include "support/marian_native.h"
+#include "support/marian_tensors.h"
 #include "support/rng.h"
 
 namespace {
@@ -80,14 +82,25 @@ void write_speech(const std::string& family, const std::string& folder) {
   write_file(folder + ".raw", made_up_clip(16000));
 }
 
+void write_shape(const MarianShape& shape, const fs::path& folder) {
+  write_file(folder / "config.json", marian_config(shape).dump());
+  std::ofstream file(folder / "model.safetensors", std::ios::binary);
+  write_safetensors(file, marian_tensors(shape, kSeed), goldcrest::converter::ElementType::kF32);
+  if (!file.flush()) throw std::runtime_error("cannot write into " + folder.string());
+}
+
 void write(const std::string& kind, const std::string& folder) {
   fs::create_directories(folder);
   if (kind == "student") {
     write_student(folder);
   } else if (kind == "moonshine" || kind == "whisper") {
     write_speech(kind, folder);
+  } else if (kind == "wide") {
+    write_shape({32000, 256, 1, 2, 8, 8, 1536, 1536, 32}, folder);
+  } else if (kind == "base") {
+    write_shape({32000, 512, 1, 6, 8, 8, 2048, 2048, 32}, folder);
   } else {
-    throw std::runtime_error(kind + ": expected student, moonshine or whisper");
+    throw std::runtime_error(kind + ": expected student, moonshine, whisper, wide or base");
   }
 }
 
@@ -95,7 +108,7 @@ void write(const std::string& kind, const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper DIR\n";
+    std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper|wide|base DIR\n";
     return 2;
   }
   try {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling: which tokens a draw keeps and how often it takes each of them, samples that depend on nothing but their
 // seed, stream and number, and settings that are refused.
+#include "decoding/sampling.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "decoding/draw.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
