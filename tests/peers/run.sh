@@ -15,6 +15,9 @@ case $script in
   ctranslate2_directories | ctranslate2_search | prefixes)
     modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
     wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
+  sampling_rows)
+    modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
+    wrong='s/^[0-9]* /7 /' few=(--models 3) ;;
   equality) few=(--models 4) ;;
   lexicons) wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   families | t5 | tokenizer_json)

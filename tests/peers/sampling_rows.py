@@ -98,7 +98,7 @@ class RowModel:
             forced_eos_token_id=0)
         self.model = transformers.MarianMTModel(config).eval()
         torch.nn.init.zeros_(self.model.model.shared.weight)
-        self.bias = torch.full((1, size), -1e9)
+        self.bias = torch.full((1, size), -30000.0)
         self.bias[0, 1:n + 1] = torch.arange(n) + 0.5  # found again in CTranslate2's file
         self.save()
         random_checkpoints.write_tokenizers(folder / "checkpoint", size, size, {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1},
@@ -139,8 +139,9 @@ class RowModel:
         ctranslate2.set_random_seed(7)
         translator = ctranslate2.Translator(str(self.folder / "ct2"), device="cpu", compute_type="float32",
                                             inter_threads=1, intra_threads=1)
-        made = translator.translate_batch([["t1", "</s>"]] * draws, max_batch_size=256, beam_size=1, sampling_topk=top_k,
-                                          sampling_topp=top_p, sampling_temperature=temperature, max_decoding_length=1)
+        made = translator.translate_batch([["t1", "</s>"]] * draws, max_batch_size=256, beam_size=1,
+                                          sampling_topk=min(top_k, self.n), sampling_topp=top_p,
+                                          sampling_temperature=temperature, max_decoding_length=1)
         return {int(result.hypotheses[0][0][1:]) - 1 for result in made}
 
 

@@ -4,8 +4,8 @@
 //                                                and the pieces of the English-French example. listed.yml has the
 //                                                settings of Firefox's students, with a shortlist
 // make_golden_checkpoint moonshine|whisper DIR   recorded random ones; DIR.raw is a clip of a second
-// make_golden_checkpoint wide|base DIR           seeded random weights without a tokenizer, 32,000 outputs: of the
-//                                                width of Firefox's students with two layers, and of base's shape
+// make_golden_checkpoint wide|base DIR           seeded random weights, 32,000 outputs: of the width of Firefox's
+//                                                students with two layers, and of base's shape. Its pieces are made up
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -82,11 +82,35 @@ void write_speech(const std::string& family, const std::string& folder) {
   write_file(folder + ".raw", made_up_clip(16000));
 }
 
+// A field of a protobuf that has a length.
+std::string field(int number, const std::string& payload) {
+  std::string bytes = {static_cast<char>(number << 3 | 2)};
+  size_t n = payload.size();
+  for (; n > 127; n >>= 7) bytes += static_cast<char>((n & 127) | 128);
+  return bytes + static_cast<char>(n) + payload;
+}
+
+// Writes a vocabulary of made-up pieces and a unigram model of SentencePiece with all of them, whose scores are 0.
+void write_pieces(uint32_t n, const fs::path& folder) {
+  nlohmann::json vocabulary = {{"</s>", 0}, {"<unk>", 1}, {"<pad>", n - 1}};
+  const std::string score("\x15\0\0\0\0", 5);
+  std::string model = field(1, field(1, "<unk>") + score + "\x18\x02");
+  for (uint32_t id = 2; id + 1 < n; ++id) {
+    const std::string piece = "t" + std::to_string(id);
+    vocabulary[piece] = id;
+    model += field(1, field(1, piece) + score);
+  }
+  model += field(2, "\x18\x01") + field(3, "");
+  write_file(folder / "vocab.json", vocabulary.dump());
+  for (const char* name : {"source.spm", "target.spm"}) write_file(folder / name, model);
+}
+
 void write_shape(const MarianShape& shape, const fs::path& folder) {
   write_file(folder / "config.json", marian_config(shape).dump());
   std::ofstream file(folder / "model.safetensors", std::ios::binary);
   write_safetensors(file, marian_tensors(shape, kSeed), goldcrest::converter::ElementType::kF32);
   if (!file.flush()) throw std::runtime_error("cannot write into " + folder.string());
+  write_pieces(shape.vocab_size, folder);
 }
 
 void write(const std::string& kind, const std::string& folder) {
