@@ -19,7 +19,7 @@ GOLDCREST_FEATURE(Subword, 131072, GOLDCREST_SUBWORD, "Run files whose texts sub
 GOLDCREST_FEATURE(Languages, 262144, GOLDCREST_LANGUAGES, "Run files with a table of languages, of which each source has two", "")
 GOLDCREST_FEATURE(Sequences, 524288, GOLDCREST_SEQUENCES, "Suppress or bias sequences of ids, and ids that would repeat the source", "decoding/sequences.cc")
 GOLDCREST_FEATURE(Lexicon, 1048576, GOLDCREST_LEXICON, "Allow only texts of a lexicon, and run files with one; turns on GOLDCREST_SHORTLIST", "decoding/lexicon.cc")
-GOLDCREST_FEATURE(Prefix, 0, GOLDCREST_PREFIX, "Begin results with a caller's prefix", "decoding/prefix.cc")
+GOLDCREST_FEATURE(Prefix, 0, GOLDCREST_PREFIX, "Begin results with a caller's prefix", "decoding/prefix.cc decoding/prompt_mask.cc")
 GOLDCREST_FEATURE(Sampling, 0, GOLDCREST_SAMPLING, "Draw tokens at random, with the same results on every machine", "decoding/draw.cc")
 GOLDCREST_FEATURE(Inspection, 0, GOLDCREST_INSPECTION, "Token scores, scores of given targets, alignments", "")
 GOLDCREST_FEATURE(UnequalCores, 0, GOLDCREST_UNEQUAL_CORES, "Threads take their work in pieces, so that a slow core does not hold up the others", "")

@@ -255,10 +255,10 @@ TEST(Shortlist, AForcedIdIsForced) {
 
 using Entries = std::vector<std::vector<int32_t>>;
 
-// Returns five samples, or at most five alternatives, of a lexicon's texts with sequences that are suppressed. Computes
-// all outputs if `masks`, else only the allowed ones.
+// Returns five samples, or at most five alternatives, of a lexicon's texts with a sequence that is suppressed: its
+// length, then its ids. Computes all outputs if `masks`, else only the allowed ones.
 std::vector<Translation> draw_entries(const Entries& entries, const std::vector<int32_t>& suppressed, bool draws,
-                                      bool masks) {
+                                      bool masks, float min_p) {
   test::TinyOptions options = test::deep_tiny_options();
   options.target_vocab_size = 300;
   const FileImage file = test::tiny_file(test::tiny_spec(options));
@@ -278,9 +278,10 @@ std::vector<Translation> draw_entries(const Entries& entries, const std::vector<
   const auto n_ids = static_cast<uint32_t>(suppressed.size());
   const goldcrest_sequences sequences = {suppressed.data(), nullptr, n_ids, 1, 0};
   EXPECT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
-  const goldcrest_sampling sampling = {11, 4, 5, 1, 0, 5, 0};
-  EXPECT_EQ(draws ? goldcrest_set_sampling(engine.get(), &sampling) : goldcrest_set_alternatives(engine.get(), 5, 0),
-            GOLDCREST_OK);
+  const goldcrest_sampling sampling = {11, 4, 5, 1, min_p, 5, 0};
+  EXPECT_EQ(
+      draws ? goldcrest_set_sampling(engine.get(), &sampling) : goldcrest_set_alternatives(engine.get(), 5, min_p),
+      GOLDCREST_OK);
   const std::vector<int32_t> source = {4, 5, 6};
   std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
   EXPECT_TRUE(engine.memory_intact());
@@ -292,8 +293,8 @@ std::vector<Translation> draw_entries(const Entries& entries, const std::vector<
 TEST(LexiconOutputs, HoldForDrawsAndAlternatives) {
   const Entries entries = {{7, 8}, {7, 9}, {10}, {11, 12, 13}, {14, 15}};
   for (const bool draws : {true, false}) {
-    std::vector<Translation> found = draw_entries(entries, {2, 7, 9}, draws, false);
-    EXPECT_EQ(found, draw_entries(entries, {2, 7, 9}, draws, true));
+    std::vector<Translation> found = draw_entries(entries, {2, 7, 9}, draws, false, 0);
+    EXPECT_EQ(found, draw_entries(entries, {2, 7, 9}, draws, true, 0));
     ASSERT_EQ(found.size(), draws ? 5u : 4u) << "four different ids begin texts";
     std::set<std::vector<int32_t>> texts;
     for (Translation& result : found) {
@@ -311,13 +312,22 @@ TEST(LexiconOutputs, HoldForDrawsAndAlternatives) {
 TEST(LexiconOutputs, EndWhereSuppressionLeavesNothing) {
   for (const bool draws : {true, false}) {
     for (const bool masks : {true, false}) {
-      const std::vector<Translation> found = draw_entries({{7, 8}}, {1, 7}, draws, masks);
-      ASSERT_EQ(found.size(), draws ? 5u : 1u);
-      for (const Translation& result : found) EXPECT_EQ(result.tokens, (std::vector<int32_t>{0}));
-      // The first token stays, the second ends the text.
-      EXPECT_EQ(draw_entries({{7, 8}}, {1, 8}, draws, masks).at(0).tokens, (std::vector<int32_t>{7, 0}));
+      for (const int32_t suppressed : {7, 8}) {
+        const std::vector<Translation> found = draw_entries({{7, 8}}, {1, suppressed}, draws, masks, 0);
+        ASSERT_EQ(found.size(), draws ? 5u : 1u);
+        const std::vector<int32_t> expected = suppressed == 7 ? std::vector{0} : std::vector{7, 0};
+        for (const Translation& result : found) EXPECT_EQ(result.tokens, expected);
+      }
     }
   }
+}
+
+TEST(LexiconOutputs, AreTheBestIfOthersAreTooUnlikely) {
+  const std::vector<Translation> best = draw_entries({{7, 8}, {10}, {11}}, {1, 299}, false, false, 1);
+  ASSERT_EQ(best.size(), 1u);
+  const std::vector<Translation> drawn = draw_entries({{7, 8}, {10}, {11}}, {1, 299}, true, false, 1);
+  ASSERT_EQ(drawn.size(), 5u);
+  for (const Translation& result : drawn) EXPECT_EQ(result.tokens, best[0].tokens);
 }
 
 }  // namespace
