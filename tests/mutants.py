@@ -30,7 +30,8 @@ MODULES = {
 # The sources that include a header.
 USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"]}
 # The suites that know most about a source; they run first.
-FIRST = {"draw": "Sampling*:Alternatives*", "ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
+FIRST = {"draw": "Sampling*:Alternatives*:LexiconOutputs*",
+         "ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
          "numpy_array": "MarianNpz*", "pickle": "PickleOperations*:PickleDocuments*", "safetensors": "Safetensors*",
          "state_dict": "StateDict*:Pickle.R*",
          "torch_zip": "TorchZip*", "zip_directory": "Zip*", "limits": "Limits*:Search*"}
