@@ -77,7 +77,8 @@ set(speech_options -D GOLDCREST_SPEECH=ON -D GOLDCREST_ROTARY=ON -D GOLDCREST_GA
 set(speech "${CMAKE_BINARY_DIR}/tests/kernels/golden/speech")
 add_test(NAME board_mps3-an547_speech COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" mps3-an547
   "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_speech" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
-  "feature|size" "speech_test transcribe_firmware goldcrest_sizes" ${speech_options} -D GOLDCREST_TRANSCRIBE_MODEL=${speech}.gcst
+  "feature|size" "speech_test transcribe_firmware listen_firmware goldcrest_sizes"
+  ${speech_options} -D GOLDCREST_TRANSCRIBE_MODEL=${speech}.gcst
   -D GOLDCREST_TRANSCRIBE_CLIP=${speech}.raw -D GOLDCREST_TRANSCRIBE_HEARD=${speech})
 set_tests_properties(board_mps3-an547_speech PROPERTIES LABELS fast
   FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_speech" TIMEOUT 3600)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // transformers/models/whisper/{modeling,generation}_whisper.py and tokenization_whisper.py at v5.23.
-#include "dialects/speech/whisper_parts.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "dialects/speech/parts.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/text/vocabulary_file.h"
 #include "math/deterministic_math.h"
