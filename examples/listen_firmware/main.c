@@ -86,7 +86,7 @@ static void start_microphone(void) {
 typedef struct listen_loop {
   goldcrest_engine *engine;
   voice_gate gate;
-  utterance utterances[3]; /* one that the engine reads in place, one that waits, one that the gate fills */
+  gate_utterance utterances[3]; /* one that the engine reads in place, one that waits, one that the gate fills */
   uint32_t n_ended, n_begun, n_done, n_lost; /* utterances; i is in utterances[i % 3] */
   unsigned next_half;
 } listen_loop;
@@ -130,7 +130,7 @@ static int work(listen_loop *loop) {
     return GOLDCREST_OK;
   }
   if (loop->n_done == loop->n_begun) {
-    const utterance *heard = &loop->utterances[loop->n_begun++ % 3];
+    const gate_utterance *heard = &loop->utterances[loop->n_begun++ % 3];
     return goldcrest_begin_audio(loop->engine, heard->samples, (size_t)heard->n_halves * kHalfSamples);
   }
   const int status = goldcrest_step(loop->engine, NULL);

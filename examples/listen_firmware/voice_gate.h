@@ -18,16 +18,16 @@ enum {
   kHalfMilliseconds = 1000 * kHalfSamples / kSampleRate,
   kMaxHalves = 93, /* of an utterance: 3 s */
 
-  kLeastEnergy = 60 * 60, /* of a loud half, the mean of its squared samples: -55 dB of full scale */
-  kLoudOverNoise = 4,
+  kGateLeastEnergy = 60 * 60, /* of a loud half, the mean of its squared samples: -55 dB of full scale */
+  kGateLoudOverNoise = 4,
   kHalvesBefore = 8, /* that an utterance has in front of its first loud half */
   kPauseHalves = 16, /* that end an utterance */
 };
 
-typedef struct utterance {
+typedef struct gate_utterance {
   int16_t samples[kMaxHalves * kHalfSamples];
   uint32_t n_halves;
-} utterance;
+} gate_utterance;
 
 /* Begins with zeros, and max_halves. */
 typedef struct voice_gate {
@@ -51,11 +51,11 @@ static inline uint32_t energy_of_half(const int16_t *samples) {
 
 /* Adds a half, samples [kHalfSamples], to the utterance. Returns whether the utterance has ended; the next call needs
  * another one without halves. */
-static inline bool gate_add(voice_gate *gate, utterance *heard, const int16_t *samples) {
+static inline bool gate_add(voice_gate *gate, gate_utterance *heard, const int16_t *samples) {
   const uint32_t energy = energy_of_half(samples);
   gate->noise = !gate->has_heard || energy < gate->noise ? energy : gate->noise + gate->noise / 32 + 1;
   gate->has_heard = true;
-  const bool is_loud = energy >= (uint32_t)kLeastEnergy && energy / kLoudOverNoise >= gate->noise;
+  const bool is_loud = energy >= (uint32_t)kGateLeastEnergy && energy / kGateLoudOverNoise >= gate->noise;
   gate->speaks = gate->speaks || is_loud;
   gate->n_quiet = is_loud ? 0 : gate->n_quiet + 1;
   if (!gate->speaks && heard->n_halves == kHalvesBefore) { /* forgets the oldest half */

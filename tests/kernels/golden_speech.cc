@@ -171,7 +171,7 @@ std::string listened(const Paths& paths) {
   TestEngine engine({model.get(), model.size()}, setup);
   voice_gate gate = {};
   gate.max_halves = longest_utterance(&engine.info(), engine.info().limits.max_source_tokens);
-  utterance spoken = {};
+  gate_utterance spoken = {};
   std::string text;
   uint32_t n_utterances = 0;
   for (size_t i = 0; i < 2 * sound.size(); i += kHalfSamples) {

@@ -211,6 +211,13 @@ TEST(SpeechFile, ArraysThatEndBehindTheirSection) {
       whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).first; }, 20 * 4);
   expect_extent_refused(
       whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).count; }, 20 * 4);
+  uint64_t n_weights = 0;
+  const format::Model& model = *format::GetModel(whisper().bytes());
+  const size_t section = model.sections()->Get(static_cast<uint32_t>(parameters))->offset();
+  const uint8_t* const counts = whisper().bytes() + (section + model.encoder()->frontend()->log_mel()->count()) * 64;
+  for (size_t i = 0; i < 20; ++i) n_weights += reinterpret_cast<const uint32_t*>(counts)[i];
+  expect_extent_refused(
+      whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).weight; }, n_weights * 4);
 }
 
 // Changes one value of an array, and returns the engine's verdict.
