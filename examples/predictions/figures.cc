@@ -130,8 +130,8 @@ const std::vector<Word>& words() {
 
 // Moonshine tiny, a clip of 2 s with 10 ids, 32 encoder rows at a time. Its weights are outside of the chip: the
 // encoder's are read three times, the decoder's once an id. tests/boards/real_speech.sh counts the instructions of the
-// M55. Those of the M7 are as many times more as a word's are, because its emulator has no memory for this model.
-// Cycles for each instruction: those of a word.
+// M55. The M7 takes 5.34 times as many, as for a word; its emulator has no memory for this model. Cycles for each
+// instruction are those of a word.
 const std::vector<ClipWork>& clips() {
   constexpr const char* kModel = "moonshine-tiny 2 s";
   static const std::vector<ClipWork> all = {
