@@ -4,7 +4,7 @@
 set(GOLDCREST_XNNPACK AUTO CACHE STRING "Build the XNNPACK backend: AUTO (where it is installed), ON, OFF")
 set_property(CACHE GOLDCREST_XNNPACK PROPERTY STRINGS AUTO ON OFF)
 set(GOLDCREST_XNNPACK_ROOT "" CACHE PATH
-  "Folder with XNNPACK's usr/include and usr/lib, as toolchains/xnnpack_sysroot.sh makes one; empty: the system's")
+  "Folder with XNNPACK's usr/include and usr/lib, as toolchains/sysroot.sh makes one; empty: the system's")
 option(GOLDCREST_XNNPACK_FETCH "Fetch XNNPACK at the pinned commit and build it (xnnpack_fetch.cmake)" OFF)
 
 set(GOLDCREST_HAS_XNNPACK OFF)
@@ -19,7 +19,7 @@ endif()
 function(goldcrest_no_xnnpack reason)
   if(NOT GOLDCREST_XNNPACK STREQUAL "AUTO")
     message(FATAL_ERROR "GOLDCREST_XNNPACK=ON: ${reason}. Install libxnnpack-dev of Debian 13 or later, or name a folder that "
-      "has it with -DGOLDCREST_XNNPACK_ROOT=FOLDER (toolchains/xnnpack_sysroot.sh makes one), or build it with "
+      "has it with -DGOLDCREST_XNNPACK_ROOT=FOLDER (toolchains/sysroot.sh makes one), or build it with "
       "-DGOLDCREST_XNNPACK_FETCH=ON")
   endif()
   message(STATUS "XNNPACK backend: off, ${reason}")
