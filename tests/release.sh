@@ -20,7 +20,7 @@ refusal=$(GITHUB_REF_NAME=v9.9 bash "$source/toolchains/release.sh" --publish 2>
 grep -q "^release.sh: the tag is 'v9.9'; expected v" <<< "$refusal" || fail "refused by: $refusal"
 
 options=() xnnpack=(amd64-xnnpack arm64-xnnpack)
-repository=$(sed -n 's/^  GIT_REPOSITORY //p' "$source/toolchains/modules/xnnpack_fetch.cmake")
+repository=$(sed -n 's/^ *GIT_REPOSITORY //p' "$source/toolchains/modules/xnnpack.cmake")
 if [ -z "${GOLDCREST_XNNPACK_SOURCES:-}" ] && ! timeout 60 git ls-remote "$repository" HEAD > /dev/null 2>&1; then
   echo "release.sh: the archives with XNNPACK are left out, its sources cannot be had"
   options=(--no-xnnpack) xnnpack=()
@@ -132,12 +132,12 @@ for folder in "${xnnpack[@]}"; do
 done
 
 # Links the library into a program, by CMake and by pkg-config.
-cmake -G Ninja -S "$source/tests/consumers/find_package" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
+cmake -G Ninja -S "$source/tests/consumers/project" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
   -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
 grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "the build uses another converter than the archive's"
 program/program
 if [ ${#xnnpack[@]} -gt 0 ]; then
-  cmake -G Ninja -S "$source/tests/consumers/xnnpack" -B program_xnnpack -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack" \
+  cmake -G Ninja -S "$source/tests/consumers/project" -B program_xnnpack -DXNNPACK=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack" \
     -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program_xnnpack >> cmake.log 2>&1 ||
     { cat cmake.log; fail "find_package with XNNPACK"; }
   program_xnnpack/program

@@ -40,7 +40,7 @@ is_xnnpack_part() { [[ " ${xnnpack_parts[*]} " == *" $1 "* ]]; }
 # The commit of XNNPACK that is pinned, or of what it fetches.
 commit_of() {
   case $1 in
-    XNNPACK) sed -n 's/^  GIT_TAG \([0-9a-f]*\))$/\1/p' toolchains/modules/xnnpack_fetch.cmake ;;
+    XNNPACK) sed -n 's/^ *GIT_TAG \([0-9a-f]*\))$/\1/p' toolchains/modules/xnnpack.cmake ;;
     *) cat "$(source_of XNNPACK)"/cmake/Download*.cmake | sed -n "s|.*/$1/archive/\([0-9a-f]*\)[.]zip|\1|p" ;;
   esac
 }

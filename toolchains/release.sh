@@ -9,7 +9,7 @@
 #        bash toolchains/release.sh --publish   makes a GitHub release of the files in build/release/, for the tag
 #                                               GITHUB_REF_NAME, by the program gh
 # XNNPACK's sources are fetched, or come from the folders xnnpack, cpuinfo, pthreadpool and fxdiv of
-# GOLDCREST_XNNPACK_SOURCES, which must have the pinned commits (toolchains/modules/xnnpack_fetch.cmake).
+# GOLDCREST_XNNPACK_SOURCES, which must have the pinned commits (toolchains/modules/xnnpack.cmake).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release.sh: $*" >&2; exit 1; }

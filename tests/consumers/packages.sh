@@ -18,7 +18,7 @@ cp -r "$source/examples/models/g2p" "$work/g2p"
 
 # Builds and runs the program of find_package(goldcrest): check_consumer FOLDER OPTION...
 check_consumer() {
-  cmake -G Ninja -S "$source/tests/consumers/find_package" -B "$1" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/g2p" "${@:2}" \
+  cmake -G Ninja -S "$source/tests/consumers/project" -B "$1" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/g2p" "${@:2}" \
     > "$1.log" 2>&1 && cmake --build "$1" >> "$1.log" 2>&1 || { cat "$1.log" >&2; fail "the consumer in $1 was not built"; }
   "$1/program" || fail "the consumer in $1 ends with $?"
 }
