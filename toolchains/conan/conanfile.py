@@ -32,9 +32,9 @@ class GoldcrestRecipe(ConanFile):
         self.version = re.search(r"project\(goldcrest VERSION ([0-9.]+)", text).group(1)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "boards/*", "converter/*", "engine/*", "examples/*", "toolchains/*"):
-            excludes = ("examples/models/*", "examples/pictures/*", "*/__pycache__/*")
-            copy(self, pattern, SOURCES, self.export_sources_folder, excludes=excludes)
+        excludes = ("examples/models/*", "examples/pictures/*", "*/__pycache__/*")
+        for part in ("CMakeLists.txt", "LICENSE", "boards/*", "converter/*", "engine/*", "examples/*", "toolchains/*"):
+            copy(self, part, SOURCES, self.export_sources_folder, excludes=excludes)
 
     def layout(self):
         cmake_layout(self)
