@@ -36,8 +36,8 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# The name of the platform comes from the environment, also for another machine.
-build_python() { "$python" -m build --no-isolation "$@" . > "$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; fail "no build"; }; }
+export PATH=/usr/bin:$PATH  # the distribution's CMake and ninja, which need no check
+build_python() { "$python" -m build --no-isolation --skip-dependency-check "$@" . > "$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; fail "no build"; }; }
 
 # Adds linked.spdx and NOTICES to a wheel: pack_wheel WHEEL FOLDER_OF_BILL OUT
 pack_wheel() {
@@ -87,7 +87,8 @@ for part in "$@"; do
     sysroot=$PWD/build/release/sysroot-$part
     bash toolchains/sysroot.sh "$sysroot" "$part" converter || skip "the libraries for $part cannot be had"
     options=(-C "cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/toolchains/$toolchain.cmake" -C "cmake.define.CMAKE_PREFIX_PATH=$sysroot/usr"
-      -C "cmake.define.OPENSSL_ROOT_DIR=$sysroot/usr")
+      -C "cmake.define.OPENSSL_INCLUDE_DIR=$sysroot/usr/include"
+      -C "cmake.define.OPENSSL_CRYPTO_LIBRARY=$sysroot/usr/lib/$toolchain/libcrypto.a")
   fi
   build=build/release/wheel-$part
   _PYTHON_HOST_PLATFORM=manylinux_${least_c_library/./_}_$machine build_python --wheel -C build-dir=$build "${options[@]}" -o "$work/$part"
