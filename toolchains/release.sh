@@ -50,6 +50,7 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory="$PWD" log
 release=$PWD/build/release stage=$PWD/build/release/stage
 rm -rf "$stage" "$release"/*.tar.gz "$release"/*.whl "$release/SHA256SUMS"
 mkdir -p "$stage"
+[ $wheels = 0 ] || bash toolchains/wheels.sh "$release" || fail "no wheels; --no-wheels leaves them out"
 
 pack() {
   tar -C "$stage" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -c "$1" |
@@ -87,6 +88,5 @@ cp examples/models/g2p/LICENSE.cmudict "$stage/$models"
 pack "$models"
 
 rm -r "$stage"
-[ $wheels = 0 ] || bash toolchains/wheels.sh "$release"
 shopt -s nullglob
 (cd "$release" && sha256sum -- *.tar.gz *.whl > SHA256SUMS && cat SHA256SUMS)

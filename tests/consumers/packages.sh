@@ -51,7 +51,8 @@ END
     folder=$work/programs_$with_programs
     arguments=(--no-remote -pr:a "$work/profile" -o "goldcrest/*:programs=$with_programs")
     "$conan" create "$source/toolchains/conan" "${arguments[@]}" > "$folder.log" 2>&1 || { tail -60 "$folder.log" >&2; fail "no package"; }
-    "$conan" install --requires="goldcrest/$version" "${arguments[@]}" -g CMakeToolchain -g CMakeDeps -of "$folder" > "$folder.log" 2>&1 ||
+    "$conan" install --requires="goldcrest/$version" "${arguments[@]}" -g CMakeToolchain -g CMakeDeps -of "$folder" \
+      -c tools.cmake.cmaketoolchain:user_presets= > "$folder.log" 2>&1 ||
       { tail -60 "$folder.log" >&2; fail "the package is not found"; }
     options=(-DCMAKE_TOOLCHAIN_FILE="$folder/conan_toolchain.cmake")
     [ $with_programs = True ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")

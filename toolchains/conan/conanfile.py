@@ -62,6 +62,7 @@ class GoldcrestRecipe(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False
         toolchain.cache_variables["GOLDCREST_CONVERTER"] = bool(self.options.programs)
         toolchain.cache_variables["GOLDCREST_PROGRAMS"] = bool(self.options.programs)
         toolchain.cache_variables["GOLDCREST_TESTS"] = False
