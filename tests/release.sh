@@ -82,10 +82,19 @@ done
 # The wheels: their lists have every file's sum, and their programs give the text. The converter writes the archive's bytes.
 for machine in "${wheels[@]}"; do
   info=$(echo wheel-$machine/*.dist-info)
-  (cd wheel-$machine && sed -n 's/^\(.*\),sha256=\(.*\),\([0-9]*\)$/\1 \2 \3/p' *.dist-info/RECORD | while read -r file sum size; do
-    [ "$(openssl dgst -sha256 -binary "$file" | base64 | tr '+/' '-_' | tr -d =)" = "$sum" ] && [ "$(stat -c %s "$file")" -eq "$size" ] || exit 1
-  done) || fail "$machine: RECORD has another sum"
-  [ "$(find wheel-$machine -type f | wc -l)" -eq "$(wc -l < "$info/RECORD")" ] || fail "$machine: a file is not in RECORD"
+  python3 - "wheel-$machine" << 'END' || fail "$machine: RECORD has another sum, or a file is not in it"
+import base64, csv, hashlib, pathlib, sys
+
+folder = pathlib.Path(sys.argv[1])
+record = next(folder.glob("*.dist-info/RECORD"))
+sums = {name: (digest, size) for name, digest, size in csv.reader(record.read_text().splitlines())}
+for file in filter(pathlib.Path.is_file, folder.rglob("*")):
+    data = file.read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    found = ("", "") if file == record else ("sha256=" + digest, str(len(data)))
+    assert sums.pop(str(file.relative_to(folder))) == found, file
+assert not sums, sums
+END
   [ "$(du -sb --apparent-size wheel-$machine | cut -f 1)" -le 8000000 ] || fail "$machine: more than 8 MB installed"
   grep -qx 'License-File: NOTICES' "$info/METADATA" || fail "$machine: no notices"
   case $machine in

@@ -54,6 +54,7 @@ if [ $# -gt 2 ]; then
   exec "$emulator" -cpu max -L "$root" -E PYTHONHOME="$root/usr" -E PYTHONPATH="$work/installed" "$root/usr/bin/python3.11" -W error \
     - "$source/examples/models" "$emulator" -cpu max -L "$root" << 'END'
 import hashlib, platform, subprocess, sys, time
+from pathlib import Path
 
 models, *emulator = sys.argv[1:]
 run = subprocess.run
@@ -65,7 +66,7 @@ import goldcrest
 for name in ("g2p", "enfr"):
     start = time.perf_counter()
     goldcrest.convert(f"{models}/{name}", name + ".gcst")
-    found, expected = (hashlib.sha256(open(file, "rb").read()).hexdigest() for file in (name + ".gcst", name + ".expected"))
+    found, expected = (hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in (name + ".gcst", name + ".expected"))
     assert found == expected, f"{name}: another file than this machine's converter writes: {found}, expected {expected}"
     print(f"{platform.machine()}: {name}.gcst has SHA-256 {found}, as here; {time.perf_counter() - start:.0f} s under emulation")
 model = goldcrest.Model("enfr.gcst", beam_size=4, threads=2, batch=2)
