@@ -59,7 +59,7 @@ packages_of() {
   grep -lxF -f "$work/files" /var/lib/dpkg/info/*.list | sed 's|.*/||; s|[.]list$||; s|:.*||' | sort -u
   if [ -n "$sysroot" ]; then
     sed -n "s|^$(realpath "$sysroot")/|/|p" "$work/read" > "$work/files"
-    grep -lxF -f "$work/files" "$sysroot"/packages/* | sed 's|.*/||; s|_.*||' | sort -u
+    { grep -lxF -f "$work/files" "$sysroot"/packages/* || true; } | sed 's|.*/||; s|_.*||' | sort -u
   fi
   for library in "${xnnpack_parts[@]}"; do
     if grep -qF "$(source_of "$library")/" "$work/read"; then echo "$library"; fi
