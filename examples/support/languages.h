@@ -36,6 +36,10 @@ bool forces_target(const void* model);
 // Returns whether the tokenizer reads a leading >>xxx<<.
 bool reads_codes(const void* model);
 
+// Returns a warning if the vocabulary lacks the >>xxx<< that a text begins with, or "". `unknown_id`: of goldcrest_info;
+// has_code: the tokenizer puts the code of a chosen language before texts. Replaces the engine's sources.
+std::string code_warning(goldcrest_engine* engine, int32_t unknown_id, bool has_code, const std::string& text);
+
 // Chooses the first language of each side of the model's table that has no default.
 int choose_first_languages(goldcrest_engine* engine, const void* model);
 

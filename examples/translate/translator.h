@@ -125,8 +125,6 @@ class Translator {
   bool read_abbreviations();
   void read(const std::string& text, Line* line);
   void read_sentences(const std::string& text, Line* line);
-  size_t count_source(const std::string& text, int32_t* first);
-  std::string code_warning(const std::string& text);
   int tokenize(const std::string& text, std::vector<int32_t>* source);
   void decode(const std::string& text, Line* line);
   void read_ids(const std::string& text, Line* line);

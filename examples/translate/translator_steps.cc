@@ -74,11 +74,8 @@ bool Translator::read_lexicon() {
   lexicon_ = goldcrest::converter::make_lexicon(std::move(entries), options_.lexicon_words);
   goldcrest_limits& limits = options_.limits;
   const uint32_t beams = limits.beam_size != 0 ? limits.beam_size : info_.limits.beam_size;
-  constexpr uint64_t kMostEnds = 16, kMostGathered = 2048;
-  if (limits.max_candidates == 0) {
-    const uint64_t most = goldcrest::converter::most_allowed(lexicon_, beams, kMostEnds);
-    limits.max_candidates = static_cast<uint32_t>(std::min({most, kMostGathered, uint64_t{info_.target_vocab_size}}));
-  }
+  if (limits.max_candidates == 0)
+    limits.max_candidates = goldcrest::converter::lexicon_candidates(lexicon_, beams, info_.target_vocab_size);
   return true;
 }
 
