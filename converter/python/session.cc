@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Python package asks a session before and between jobs: its engine, languages, target texts as ids, a
-// lexicon.
+// The calls of the Python package before and between jobs: engine, languages, target texts as ids, a lexicon.
 #include "session.h"
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/languages.h"
 #include "spec/limits_problem.h"
-#include "support/abbreviations.h"
 #include "support/languages.h"
 
 namespace {

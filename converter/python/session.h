@@ -54,7 +54,7 @@ struct Reading {
   std::string no_tokens;  // the error of a sentence without tokens
 };
 
-// What a job gives besides texts and ids.
+// Options of a job.
 struct goldcrest_python_job {
   uint32_t n_best, attention;  // attention not 0: of this layer and head, -1 for the mean of all
   int32_t attention_layer, attention_head;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "abbreviations.h"
+#include "languages.h"
 
 #include <algorithm>
 #include <cctype>

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "../support/abbreviations.h"
 #include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.hpp"
