@@ -254,6 +254,7 @@ size_t goldcrest_python_part_size() { return sizeof(goldcrest_python_part); }
 // Forgets the job before and any search, and begins a job.
 void goldcrest_python_begin(goldcrest_session* session, const goldcrest_python_job* options) {
   goldcrest_reset(session->engine);
+  session->warnings.clear();
   session->job = Job();
   session->job.options = *options;
 }

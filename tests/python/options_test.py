@@ -205,10 +205,10 @@ class Options:
 
 
 def test_random_options():
-    """1,000 random sources with 100 random sets of options: the bytes of the program, or both refuse."""
+    """1,000 random sources with 100 random sets of options: the bytes of the program. Sets that it refuses are refused."""
     vocabulary = 1 + max(goldcrest.Model(ENFR).encode("Where is the station? I'm hungry."))
     dice, n_equal, n_refused = random.Random(39), 0, 0
-    for _ in range(100):
+    while n_equal < 1000:
         options = Options(dice, vocabulary).draw()
         lines = [words(dice, 8) for _ in range(10)]
         done = program(*options.arguments, lines=lines)
@@ -220,7 +220,6 @@ def test_random_options():
         assert found == done.stdout, (options.arguments, lines, found.decode(), done.stdout.decode())
         n_equal += len(lines)
     print(f"{n_equal} sources equal, {n_refused} sets of options refused by both")
-    assert n_equal >= 700
     assert n_refused <= 30
 
 
@@ -301,21 +300,12 @@ def test_hostile_options():
         for value in values:
             refuses(goldcrest.Model, ENFR, sample=True, **{name: value})
     model = goldcrest.Model(ENFR)
-    for options in (
-        {"return_alternatives": True, "min_alternative_prob": 2.0},
-        {"return_alternatives": True, "min_alternative_prob": float("nan")},
-        {"return_alternatives": True, "beam_size": 2},
-        {"return_attention": True, "attention_layer": 50},
-        {"return_attention": True, "attention_head": -2},
-        {"return_attention": True, "attention_head": "1"},
-        {"prefix": "\0"},
-        {"prefix": ["a", "b"]},
-        {"prefix": [[1] * 1000]},
-        {"prefix": 5},
-        {"prefix": [None]},
-        {"prefix": b"ab"},
-    ):
-        refuses(model.translate_batch, ["a"], **options)
+    for options in ({"min_alternative_prob": 2.0}, {"min_alternative_prob": float("nan")}, {"beam_size": 2}):
+        refuses(model.translate_batch, ["a"], return_alternatives=True, **options)
+    for options in ({"attention_layer": 50}, {"attention_head": -2}, {"attention_head": "1"}):
+        refuses(model.translate_batch, ["a"], return_attention=True, **options)
+    for prefix in ("\0", ["a", "b"], [[1] * 1000], 5, [None], b"ab"):
+        refuses(model.translate_batch, ["a"], prefix=prefix)
     for prefix in ("\0", ["a", "b"], [None], 5, [1] * 1000):
         refuses(model.translate, "a", prefix)
     for codes in (("xx",), (None, "xx"), (5,), ("en\0",)):
@@ -341,36 +331,6 @@ def test_table():
             n += 1
     print(f"{n} examples of {len(rows)} rows")
     assert n >= 25
-
-
-def test_buffers():
-    """Samples and ids of buffers are used where they are, also of those that may not be written."""
-    import ctypes
-
-    from goldcrest._values import array_of
-
-    data = bytes(range(64))
-    view = memoryview(data).cast("i")
-    samples = array_of(view, ctypes.c_int32, "i")
-    assert list(samples) == view.tolist()
-    assert ctypes.string_at(ctypes.addressof(samples), 64) == data
-    if sys.implementation.name == "cpython":
-        assert ctypes.addressof(samples) == ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value, "a copy"
-    odd = memoryview(data)[1:57].cast("i")
-    assert list(array_of(odd, ctypes.c_int32, "i")) == odd.tolist()
-    assert list(array_of(view[::2], ctypes.c_int32, "i")) == view[::2].tolist()
-    try:
-        import numpy
-    except ImportError:
-        print("buffers: no numpy")
-        return
-    for values in (numpy.arange(8, dtype=numpy.int32), numpy.frombuffer(data, dtype=numpy.int32)):
-        assert ctypes.addressof(array_of(values, ctypes.c_int32, "i")) == values.ctypes.data, "a copy"
-    model = goldcrest.Model(ENFR)
-    ids = model.encode("I'm hungry.")
-    for kind in (numpy.int32, numpy.int64):
-        assert model.translate_batch([numpy.array(ids, kind)]) == model.translate_batch([ids])
-        assert model.translate_batch(["a"], prefix=numpy.array([5, 6], kind)) == model.translate_batch(["a"], prefix=[5, 6])
 
 
 def test_live_modules():

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the source distribution and from it the wheel, without network, installs the wheel into a fresh environment and
-# tests it there. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has
+# tests it there, then runs the page's program in each other Python of this machine (GOLDCREST_WHEEL_OTHERS names them)
+# and in PyPy. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has
 # them. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python 3.9 can read the
 # package, and that its limits are those of the C header.
 # Usage: wheel.sh SOURCE [WORK]
@@ -35,12 +36,14 @@ mkdir -p "$2"
 work=$(cd "$2" && pwd)
 "$python" -c 'import scikit_build_core, build' 2>/dev/null || { echo "skipped: $python lacks scikit-build-core or build"; exit 77; }
 rm -rf "$work"/dist "$work"/environment "$work"/run
-(cd "$source" && _PYTHON_HOST_PLATFORM=manylinux_2_36_$(uname -m) "$python" -m build --no-isolation \
+tag=manylinux_2_36_$(uname -m)
+[ "$(uname -m)" != x86_64 ] || tag=manylinux_2_34_x86_64
+(cd "$source" && _PYTHON_HOST_PLATFORM=$tag "$python" -m build --no-isolation \
   -C build-dir="$work/build" -o "$work/dist" . > "$work/build.log" 2>&1) || { tail -n 40 "$work/build.log" >&2; exit 1; }
 if "$python" -m auditwheel --version > /dev/null 2>&1; then
   # It asks for another name than a pure Python's, which py3-none is on purpose, and finds no library but the C library.
   "$python" -m auditwheel show "$work"/dist/*.whl > "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
-  grep -q 'manylinux_2_[0-9]*_' "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
+  grep -q "\"$tag\"" "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
 fi
 [ "$(stat -c %s "$work"/dist/*.tar.gz)" -le 3000000 ] || { ls -l "$work/dist" >&2; exit 1; }
 "$python" -m venv "$work/environment"
@@ -51,3 +54,15 @@ if "$python" -m mypy --version > /dev/null 2>&1; then (cd "$source/converter/pyt
 if "$python" -m ruff --version > /dev/null 2>&1; then "$python" -m ruff check --no-cache --config "$source/pyproject.toml" "$source/converter/python"; fi
 cd "$work/run"
 "$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
+"$work/environment/bin/python" -W error "$source/tests/python/options_test.py" "$source"
+site=$(echo "$work"/environment/lib/python3*/site-packages)
+awk '/^```/ { inside = /python$/; next } inside' "$source/converter/python/README.md" > page.py
+for other in ${GOLDCREST_WHEEL_OTHERS:-python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy3}; do
+  if ! "$other" -c '' 2> /dev/null; then
+    echo "skipped: no $other"
+    continue
+  fi
+  PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 "$other" -W error page.py > page.txt || exit 1
+  grep -q "^Où se trouve la gare ? J'ai faim.$" page.txt || { cat page.txt >&2; exit 1; }
+  echo "the page's program in $("$other" -c 'import sys; print(sys.implementation.name, *sys.version_info[:3])')"
+done

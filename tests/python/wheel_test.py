@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the installed package. Usage: wheel_test.py SOURCE WHEEL"""
 
+import contextlib
 import ctypes
 import importlib.metadata
+import io
 import os
 import random
 import re
@@ -45,9 +47,17 @@ def refuses(call, *arguments, **options):
     raise AssertionError(f"no exception: {call} {arguments} {options}")
 
 
-def test_page():
-    page = (SOURCE / "converter/python/README.md").read_text()
-    exec(re.search(r"```python\n(.*?)```", page, re.S).group(1), {})
+def test_pages():
+    """The programs of both pages run; the README's prints what it says, and names the wheel's file."""
+    start = time.perf_counter()
+    for name in ("README.md", "converter/python/README.md"):
+        code = re.search(r"```python\n(.*?)```", (SOURCE / name).read_text(), re.S).group(1)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, {})
+        said = re.findall(r"^print.*  # (?:.*: )?(.*)$", code, re.M)
+        assert not said or printed.getvalue().splitlines() == said, printed.getvalue()
+        assert name != "README.md" or (f"./{WHEEL.name}\n" in code and len(said) == 2), WHEEL
+    print(f"pages: {time.perf_counter() - start:.1f} s")
     assert Path("firmware").is_dir()
     assert goldcrest.__version__ == importlib.metadata.version("goldcrest-transformer")
 
@@ -73,11 +83,6 @@ def test_bytes_of_the_program():
         assert expected.returncode == 0, expected.stderr
         model = goldcrest.Model("enfr.gcst", beam_size=beam, batch=batch, threads=threads)
         assert "".join(text + "\n" for text in model.translate(lines)).encode() == expected.stdout
-        assert ["".join(model.stream(line)) for line in lines[:20]] == model.translate(lines[:20])
-    scored = program("translate", "enfr.gcst", "--beam", "4", "--nbest", "2", "--scores", lines=["Let's go home."])
-    result = goldcrest.Model("enfr.gcst", beam_size=4).translate_batch(["Let's go home."], 4, 2, True)[0]
-    rows = [f"1\t{i + 1}\t{result.scores[i]:.6f}\t{result.hypotheses[i]}\n" for i in range(2)]
-    assert "".join(rows).encode() == scored.stdout
 
 
 def test_cost():
@@ -122,27 +127,49 @@ def test_state_dict():
 
 
 def test_prefixes():
-    """Results begin with the ids of `prefix`, as those of the program; buffers give what lists give."""
+    """Results begin with the ids of `prefix`; buffers give what lists give."""
     lines = ["Let's go home.", "Where is the station?"]
     model = goldcrest.Model("enfr.gcst", beam_size=4, batch=2)
     ids = model.translate_batch(["We are hungry."])[0].ids[0][:2]
-    given = " ".join(map(str, ids))
-    expected = program("translate", "enfr.gcst", "--beam", "4", "--no-split", "--prefix-ids", given, lines=lines)
-    assert expected.returncode == 0, expected.stderr
     found = model.translate_batch(lines, prefix=ids)
-    assert "".join(result.hypotheses[0] + "\n" for result in found).encode() == expected.stdout
     assert all(result.ids[0][:2] == ids for result in found)
     assert model.translate_batch(lines, prefix=[array("i", ids), []]) == [found[0], model.translate_batch(lines)[1]]
     source = model.encode(lines[0])
     view = memoryview(array("i", source).tobytes()).cast("i")
     results = [model.translate_batch([line]) for line in (lines[0], source, array("i", source), array("q", source), view)]
     assert all(result == results[0] for result in results), results
-    ids = array("i", source)
-    assert ctypes.addressof(goldcrest._native.id_array(ids)) == ids.buffer_info()[0], "a writable buffer was copied"
-    for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], "ab", ["a", "b"], [0], [1] * 1000, 5, [None]):
+    for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], ["a", 5], [0], [1] * 1000, 5, [None]):
         refuses(model.translate_batch, lines, prefix=prefix)
     assert model.languages == ["fr"]
     assert model.source_languages == ["en"]
+
+
+def test_buffers():
+    """Samples and ids of buffers are used where they are, also of those that may not be written."""
+    from goldcrest._values import array_of
+
+    data = bytes(range(64))
+    view = memoryview(data).cast("i")
+    samples = array_of(view, ctypes.c_int32, "i")
+    assert list(samples) == view.tolist()
+    assert ctypes.string_at(ctypes.addressof(samples), 64) == data
+    if sys.implementation.name == "cpython":
+        assert ctypes.addressof(samples) == ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value, "a copy"
+    odd = memoryview(data)[1:57].cast("i")
+    assert list(array_of(odd, ctypes.c_int32, "i")) == odd.tolist()
+    assert list(array_of(view[::2], ctypes.c_int32, "i")) == view[::2].tolist()
+    try:
+        import numpy
+    except ImportError:
+        print("buffers: no numpy")
+        return
+    for values in (numpy.arange(8, dtype=numpy.int32), numpy.frombuffer(data, dtype=numpy.int32)):
+        assert ctypes.addressof(array_of(values, ctypes.c_int32, "i")) == values.ctypes.data, "a copy"
+    model = goldcrest.Model("enfr.gcst")
+    ids = model.encode("I'm hungry.")
+    for kind in (numpy.int32, numpy.int64):
+        assert model.translate_batch([numpy.array(ids, kind)]) == model.translate_batch([ids])
+        assert model.translate_batch(["a"], prefix=numpy.array([5, 6], kind)) == model.translate_batch(["a"], prefix=[5, 6])
 
 
 def test_speech():
@@ -187,6 +214,13 @@ def test_speech():
         for clip in ("missing.wav", ".", name + ".gcst", None, 5, b"ab", [1, 2], array("f", [1.0]), array("h"), array("h", bytes(2 * 10**7))):
             if name != "whisper" or not isinstance(clip, array) or clip.typecode != "h":  # its window cuts and fills up
                 refuses(model.transcribe, clip)
+        assert model.transcribe(clip := samples[:16000], prefix=[5, 6]).startswith(model.decode([5, 6]))
+        refuses(model.transcribe, clip, language="xx")
+        rows = memoryview(array("f", [0.1] * 480)).cast("B").cast("f", [40, 12])
+        if name == "whisper":
+            assert model.transcribe(clip, language="en") != model.transcribe(clip, language="fr")
+            assert model.transcribe(rows)
+        refuses(model.transcribe, rows.cast("B").cast("f", [48, 10]))
         refuses(model.translate, "a")
         refuses(model.translate_batch, [[1, 2]])
     refuses(goldcrest.Model("enfr.gcst").transcribe, "clip.wav")
