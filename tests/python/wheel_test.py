@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import importlib.metadata
+import importlib.util
 import io
 import os
 import random
@@ -48,17 +49,17 @@ def refuses(call, *arguments, **options):
 
 
 def test_pages():
-    """The programs of both pages run; the README's prints what it says, and names the wheel's file."""
-    start = time.perf_counter()
+    """The programs of both pages run in 30 s; the README's prints what it says, and names the wheel's file."""
+    start = sum(os.times()[:4])
     for name in ("README.md", "converter/python/README.md"):
         code = re.search(r"```python\n(.*?)```", (SOURCE / name).read_text(), re.S).group(1)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(code, {})
         said = re.findall(r"^print.*  # (?:.*: )?(.*)$", code, re.M)
         assert not said or printed.getvalue().splitlines() == said, printed.getvalue()
-        assert name != "README.md" or (f"./{WHEEL.name}\n" in code and len(said) == 2), WHEEL
-    print(f"pages: {time.perf_counter() - start:.1f} s")
-    assert Path("firmware").is_dir()
+        assert name != "README.md" or "x86_64" not in WHEEL.name or f"./{WHEEL.name}\n" in code, WHEEL
+    print(f"pages: {sum(os.times()[:4]) - start:.1f} s of a processor")
+    assert sum(os.times()[:4]) - start <= 30 and Path("firmware").is_dir()
     assert goldcrest.__version__ == importlib.metadata.version("goldcrest-transformer")
 
 
@@ -158,11 +159,10 @@ def test_buffers():
     odd = memoryview(data)[1:57].cast("i")
     assert list(array_of(odd, ctypes.c_int32, "i")) == odd.tolist()
     assert list(array_of(view[::2], ctypes.c_int32, "i")) == view[::2].tolist()
-    try:
-        import numpy
-    except ImportError:
-        print("buffers: no numpy")
-        return
+    if not importlib.util.find_spec("numpy"):
+        return print("buffers: no numpy")
+    import numpy
+
     for values in (numpy.arange(8, dtype=numpy.int32), numpy.frombuffer(data, dtype=numpy.int32)):
         assert ctypes.addressof(array_of(values, ctypes.c_int32, "i")) == values.ctypes.data, "a copy"
     model = goldcrest.Model("enfr.gcst")
@@ -180,7 +180,7 @@ def test_speech():
 
     for name, files in json.loads((SOURCE / "tests/data/speech.json").read_text()).items():
         data = {file: bytes.fromhex(text) for file, text in files.items()}
-        Path(name).mkdir(exist_ok=True)
+        os.makedirs(name, exist_ok=True)
         for file, content in data.items():
             if file not in ("results.jsonl", "samples.npy", "trace.safetensors"):
                 Path(name, file).write_bytes(content)
@@ -228,11 +228,10 @@ def test_speech():
 
 def test_compare():
     """A model of transformers equals its checkpoint; the layer with another weight is named."""
-    try:
-        import transformers
-    except ImportError:
-        print("compare: no transformers")
-        return
+    if not importlib.util.find_spec("transformers"):
+        return print("compare: no transformers")
+    import transformers
+
     lines = ["Let's go home.", "Where is the station?"]
     module = transformers.MarianMTModel.from_pretrained("examples/models/enfr")
     found = goldcrest.compare(module, "examples/models/enfr", lines)
@@ -244,8 +243,7 @@ def test_compare():
     refuses(goldcrest.compare, module, "missing", lines)
 
 
-def damage(data, dice, most):
-    """Cuts the bytes or not, and changes 8 of the first `most`."""
+def damage(data, dice, most):  # cuts the bytes or not, and changes 8 of the first `most`
     damaged = bytearray(data if dice.random() < 0.5 else data[: dice.randrange(1, len(data))])
     for _ in range(8):
         damaged[dice.randrange(min(len(damaged), most))] ^= 1 + dice.randrange(255)
