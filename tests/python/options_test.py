@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the options of the installed package: results of goldcrest-translate, the page's table, live modules.
+"""Tests the options of the installed package: results of goldcrest-translate, languages, the page's table.
 
 Usage: options_test.py SOURCE
 """
 
+import json
 import random
 import re
 import subprocess
@@ -25,8 +26,8 @@ def words(dice, most):
     return " ".join(dice.choice(WORDS) for _ in range(dice.randint(1, most)))
 
 
-def program(*arguments, lines=()):
-    command = [sys.executable, "-m", "goldcrest", "translate", ENFR, *map(str, arguments)]
+def program(*arguments, lines=(), model=ENFR):
+    command = [sys.executable, "-m", "goldcrest", "translate", model, *map(str, arguments)]
     text = "".join(line + "\n" for line in lines).encode()
     return subprocess.run(command, input=text, capture_output=True, check=False)
 
@@ -267,6 +268,33 @@ def test_warnings():
     refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
 
 
+def test_languages():
+    """Models of several languages: their lists, the languages of a Model and of the texts that follow, as the program."""
+    for name, files in json.loads((SOURCE / "tests/data/families.json").read_text()).items():
+        if name not in ("nllb", "m2m100", "mbart50"):
+            continue
+        Path(name).mkdir(exist_ok=True)
+        for file, text in files.items():
+            Path(name, file).write_bytes(bytes.fromhex(text))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            goldcrest.convert(name, name + ".gcst")
+        model = goldcrest.Model(name + ".gcst")
+        refuses(model.translate, "a b")
+        for source, target in ((model.source_languages[0], model.languages[-1]), (model.source_languages[-1], model.languages[0])):
+            asked = [f"--source-lang={source}", f"--target-lang={target}"]
+            expected = program(*asked, lines=["a b", "c. d"], model=name + ".gcst")
+            assert expected.returncode == 0, expected.stderr
+            model.set_languages(source, target)
+            given = goldcrest.Model(name + ".gcst", source_lang=source, target_lang=target)
+            for each in (model, given):
+                assert "".join(text + "\n" for text in each.translate(["a b", "c. d"])).encode() == expected.stdout
+        refuses(model.set_languages, "xx")
+        assert model.translate(["a b", "c. d"]) == given.translate(["a b", "c. d"]), "a refused language changed the model"
+        model.set_languages()
+        refuses(model.translate, "a b")
+
+
 def test_hostile_options():
     bad = {
         "length_penalty_kind": ("", "x", 1, []),
@@ -329,61 +357,6 @@ def test_table():
             n += len(list(value)) if hasattr(value, "__next__") else 1
     print(f"{n} examples of {len(rows)} rows")
     assert n >= 25
-
-
-def test_live_modules():
-    """A module of nn.Transformer equals its state dict; the layer with another weight is named."""
-    try:
-        import torch
-        from torch import nn
-    except ImportError:
-        print("live modules: no torch")
-        return
-    torch.manual_seed(3)
-
-    class Mine(nn.Module):
-        def __init__(self, batch_first):
-            super().__init__()
-            self.table, self.position = nn.Embedding(11, 8), nn.Parameter(torch.randn(9, 8))
-            self.transformer = nn.Transformer(8, 2, 2, 2, 16, 0.0, batch_first=batch_first)
-            self.generator = nn.Linear(8, 11)
-
-        def embed(self, ids):
-            return self.table(ids) + self.position[: ids.size(1)]
-
-        def forward(self, source, target):
-            mask = nn.Transformer.generate_square_subsequent_mask(target.size(1))
-            source, target = self.embed(source), self.embed(target)
-            if not self.transformer.batch_first:
-                source, target = source.transpose(0, 1), target.transpose(0, 1)
-            return self.generator(self.transformer(source, target, tgt_mask=mask))
-
-    config = {"model_type": "nn_transformer", "nhead": 2, "activation": "relu", "norm_first": False, "scale_embedding": False}
-    config.update(position_encoding="learned", bos_token=1, eos_token=2, add_source_eos=True)
-    config["tensors"] = {"source_embedding": "table.weight", "target_embedding": "table.weight"}
-    config["tensors"].update(output_projection="generator", positions="position")
-    lines = [[5, 9, 7, 2], [3, 2]]
-    for batch_first in (True, False):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyTorch's, that batch_first=False is slower
-            module = Mine(batch_first)
-        found = goldcrest.compare(module, module.state_dict(), lines, config=config)
-        assert found["equal"] and found["departs"] is None, found["report"]
-        names = [layer["name"] for layer in found["layers"]]
-        stacks = [f"{side}.{part}" for side in ("encoder", "decoder") for part in ("embed", "layers.0", "layers.1", "norm")]
-        assert names == [*stacks, "logits", "logits.0", "logits.1"], names
-        assert all(layer["decibels"] > 30 for layer in found["layers"] if "layers" in layer["name"]), found["layers"]
-        weights = {name: value.clone() for name, value in module.state_dict().items()}
-        module.transformer.decoder.layers[1].linear2.weight.data[0, 0] += 1
-        found = goldcrest.compare(module, weights, lines, config=config, forward=module.forward)
-        assert not found["equal"] and found["departs"] == "decoder.layers.1", found["report"]
-        assert [layer["name"] for layer in found["layers"] if layer["departs"]][0] == "decoder.layers.1"
-        parts = {"encoder.layers.0": module.transformer.encoder.layers[0]}
-        found = goldcrest.compare(module, weights, lines, config=config, layers=parts)
-        assert found["departs"] == "logits" and found["layers"][0]["name"] == "encoder.layers.0", found["report"]
-    refuses(goldcrest.compare, module.double(), weights, lines, config=config)
-    refuses(goldcrest.compare, nn.Linear(2, 2), weights, lines, config=config)
-    refuses(goldcrest.compare, module, weights, lines, config={})
 
 
 def test_documented():

@@ -55,6 +55,7 @@ if "$python" -m ruff --version > /dev/null 2>&1; then "$python" -m ruff check --
 cd "$work/run"
 "$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
 "$work/environment/bin/python" -W error "$source/tests/python/options_test.py" "$source"
+"$work/environment/bin/python" -W error "$source/tests/python/compare_test.py"
 site=$(echo "$work"/environment/lib/python3*/site-packages)
 awk '/^```/ { inside = /python$/; next } inside' "$source/converter/python/README.md" > page.py
 for other in ${GOLDCREST_WHEEL_OTHERS:-python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy3}; do
