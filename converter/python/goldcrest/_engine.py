@@ -37,6 +37,7 @@ class Engine:
         self._sampling: Any = None
         self._sequences: Any = None
         self._has_lexicon = False
+        self._prefix_tokens = 0
         self._deadline = 0.0
         self._prefix_flags = _native.PREFIX_BEHIND_PROMPT
         self._wanted: Optional[Tuple[Any, ...]] = None
@@ -64,17 +65,21 @@ class Engine:
         session, self._wanted = self._session, None
         sampling = None if scores_targets else self._sampling
         limits = session.limits({**self._given, **(needs or {})})
+        limits.beam_size = limits.beam_size or session.info.limits.beam_size
+        limits.n_best = max(1, limits.n_best)
+        # Room for prefixes only grows: calls with and without them can take turns.
+        limits.max_prefix_tokens = max(limits.max_prefix_tokens, self._prefix_tokens)
         if alternatives is not None or sampling is not None:
-            limits.beam_size = max(1, limits.n_best)
+            limits.beam_size = limits.n_best
             limits.max_sampled = sampling.top_k if sampling is not None else limits.beam_size
         if self._has_lexicon:
             limits.lexicon = 1
-            beams = limits.beam_size or session.info.limits.beam_size
-            limits.max_candidates = limits.max_candidates or lib.goldcrest_python_candidates(session.handle, beams)
+            most = lib.goldcrest_python_candidates(session.handle, limits.beam_size)
+            limits.max_candidates = limits.max_candidates or most
         key = tuple(getattr(limits, name) for name in _native.LIMIT_NAMES)
         search = (scores, alternatives, scores_targets)
         if key != self._key:
-            self._key, self._search = (), ()
+            self._key = ()
             session.done(lib.goldcrest_python_start(session.handle, limits))
             self._engine = lib.goldcrest_python_engine(session.handle)
             session.done(lib.goldcrest_python_languages(session.handle, *self._languages))
@@ -82,7 +87,8 @@ class Engine:
                 self._check(lib.goldcrest_python_restrict(session.handle))
             if self._sequences is not None:
                 self._check(lib.goldcrest_set_sequences(self._engine, self._sequences))
-        if search != self._search:
+        if (key, search) != (self._key, self._search):
+            self._search = ()
             self._set_search(scores, sampling is not None or alternatives is not None)
             if sampling is not None:
                 sampling.n_samples = limits.beam_size
@@ -90,6 +96,7 @@ class Engine:
             if alternatives is not None:
                 self._check(lib.goldcrest_set_alternatives(self._engine, limits.beam_size, alternatives))
         self._key, self._search, self._wanted = key, search, wanted
+        self._prefix_tokens = limits.max_prefix_tokens
 
     def _set_search(self, scores: bool, one_beam: bool) -> None:
         search = _native.Search.from_buffer_copy(self._session.info.search)
