@@ -97,6 +97,8 @@ def compare(
     import re
     import tempfile
 
+    if not hasattr(module, "register_forward_hook"):
+        raise TypeError(f"module is {type(module).__name__}; expected an nn.Module")
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
         source = _prepare(work, checkpoint, config, folder, options)
         path = os.path.join(work, "model.gcst")
@@ -223,8 +225,6 @@ def _trace_module(
     """Returns what each layer of a module gives for the ids of a source and those before each position of a target."""
     import torch  # type: ignore[import-not-found,unused-ignore]
 
-    if not isinstance(module, torch.nn.Module):
-        raise TypeError(f"module is {type(module).__name__}; expected an nn.Module")
     parameter = next(module.parameters(), None)
     if parameter is None or parameter.dtype != torch.float32:
         raise Error(f"module has {'no parameters' if parameter is None else parameter.dtype}; expected module.float()")
