@@ -36,8 +36,7 @@ mkdir -p "$2"
 work=$(cd "$2" && pwd)
 "$python" -c 'import scikit_build_core, build' 2>/dev/null || { echo "skipped: $python lacks scikit-build-core or build"; exit 77; }
 rm -rf "$work"/dist "$work"/environment "$work"/run
-tag=manylinux_2_36_$(uname -m)
-[ "$(uname -m)" != x86_64 ] || tag=manylinux_2_34_x86_64
+tag=manylinux_2_34_$(uname -m)
 (cd "$source" && _PYTHON_HOST_PLATFORM=$tag "$python" -m build --no-isolation \
   -C build-dir="$work/build" -o "$work/dist" . > "$work/build.log" 2>&1) || { tail -n 40 "$work/build.log" >&2; exit 1; }
 if "$python" -m auditwheel --version > /dev/null 2>&1; then
