@@ -68,10 +68,11 @@ def test_sizes():
     assert installed <= 8_000_000, installed
     times = []
     for _ in range(5):
-        code = "import time; t = time.perf_counter(); import goldcrest; print(time.perf_counter() - t)"
+        # Seconds of a processor: other programs may run.
+        code = "import time; t = time.process_time(); import goldcrest; print(time.process_time() - t)"
         times.append(float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout))
     print(f"wheel {WHEEL.stat().st_size} bytes, installed {installed} bytes, import {min(times) * 1000:.1f} ms")
-    assert min(times) <= 0.05, times
+    assert min(times) <= 0.03, times
 
 
 def test_bytes_of_the_program():
@@ -368,11 +369,14 @@ def test_memory():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     model = goldcrest.Model("g2p.gcst", beam_size=1)
-    for _ in range(1000):
-        model.translate("goldcrest")
+
+    def run(n):
+        for index in range(n):
+            model.translate("goldcrest") if index % 10 else model.translate_batch(["goldcrest"], prefix=[5])
+
+    run(1000)
     before = resident()
-    for _ in range(10_000):
-        model.translate("goldcrest")
+    run(10_000)
     assert resident() - before <= 512 * 1024, resident() - before
 
 
