@@ -33,7 +33,6 @@ goldcrest_converter_library(goldcrest_load
   dialects/config_template.cc
   dialects/config_way.cc
   dialects/dialect.cc
-  dialects/early_stopping.cc
   dialects/positions.cc
   dialects/provenance.cc
   dialects/required_settings.cc

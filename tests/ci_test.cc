@@ -33,6 +33,7 @@ TEST(Ci, StepsAreCommandsOfThisRepository) {
                           "bash tests/run.sh full",
                           "bash tests/xnnpack.sh",
                           "bash toolchains/install_packages.sh fuzz",
+                          "bash toolchains/install_packages.sh release",
                           "bash toolchains/install_packages.sh tests",
                           "bash toolchains/release.sh",
                           "bash toolchains/release.sh --publish",
@@ -66,6 +67,31 @@ TEST(Ci, OnlyTheJobThatPublishesMayWrite) {
     }
   }
   EXPECT_EQ(workflow()["jobs"]["release"]["if"].as<std::string>(), "startsWith(github.ref, 'refs/tags/v')");
+}
+
+// toolchains/wheels.sh builds wheels on no other system, and what it builds is uploaded.
+TEST(Ci, ReleasesFromDebian12) {
+  const YAML::Node job = workflow()["jobs"]["release"];
+  EXPECT_EQ(job["container"].as<std::string>(""), "debian:12");
+  std::string uploaded;
+  for (const YAML::Node& step : job["steps"]) {
+    if (step["with"] && step["with"]["path"]) uploaded += step["with"]["path"].as<std::string>();
+  }
+  EXPECT_EQ(uploaded, "build/release/*.tar.gz\nbuild/release/*.whl\nbuild/release/SHA256SUMS\n");
+}
+
+// The shell and the actions of a step see no secret but the token of the job that publishes.
+TEST(Ci, OnlyTheJobThatPublishesHasTheToken) {
+  for (const auto& job : workflow()["jobs"]) {
+    std::string text = YAML::Dump(job.second);
+    if (job.first.as<std::string>() == "publish") {
+      const std::string token = "${{ github.token }}";
+      ASSERT_NE(text.find(token), std::string::npos);
+      text.erase(text.find(token), token.size());
+    }
+    EXPECT_EQ(text.find("github.token"), std::string::npos) << job.first;
+    EXPECT_EQ(text.find("secrets."), std::string::npos) << job.first;
+  }
 }
 
 // tests/xnnpack.sh leaves itself out on other systems.

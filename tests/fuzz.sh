@@ -94,7 +94,7 @@ add() {
 
 # Most bytes of an input: longer texts and calls only repeat, which costs executions and finds nothing.
 longest() {
-  case $1 in fuzz_model | fuzz_text | fuzz_tokenizer_tables) echo 256 ;; fuzz_convert) echo 4096 ;; *) echo 1024 ;; esac
+  case $1 in fuzz_model | fuzz_samples | fuzz_text | fuzz_tokenizer_tables) echo 256 ;; fuzz_convert) echo 4096 ;; *) echo 1024 ;; esac
 }
 
 # Runs JOBS processes that share their inputs, each with a log of its own.

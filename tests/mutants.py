@@ -21,6 +21,7 @@ MODULES = {
     "trailer": (["engine/model/validate/trailer.h"], ["model_test"]),
     "plan": (["engine/memory/plan.cc"], ["memory_test"]),
     "limits": (["engine/api/limits.cc"], ["api_test"]),
+    "sampling": (["engine/decoding/draw.cc"], ["decoding_test"]),
     "containers": (["converter/sources/" + name + ".cc" for name in (
         "containers/ctranslate2_binary", "containers/marian_binary", "containers/marian_npz", "containers/numpy_array",
         "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_zip",
@@ -29,7 +30,8 @@ MODULES = {
 # The sources that include a header.
 USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"]}
 # The suites that know most about a source; they run first.
-FIRST = {"ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
+FIRST = {"draw": "Sampling*:Alternatives*:LexiconOutputs*",
+         "ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
          "numpy_array": "MarianNpz*", "pickle": "PickleOperations*:PickleDocuments*", "safetensors": "Safetensors*",
          "state_dict": "StateDict*:Pickle.R*",
          "torch_zip": "TorchZip*", "zip_directory": "Zip*", "limits": "Limits*:Search*"}

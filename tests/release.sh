@@ -3,7 +3,7 @@
 # Builds the release twice, with equal sums, and uses its archives. The programs run where only the unpacked archive
 # exists (as root: in a root of its own), those for Arm under qemu-user. CMake and pkg-config find the library. The
 # archives with XNNPACK (presets release-xnnpack, raspberry-pi-xnnpack) are tested if its sources can be had: in the
-# folder GOLDCREST_XNNPACK_SOURCES, or from its repository.
+# folder GOLDCREST_XNNPACK_SOURCES, or from its repository. The wheels are tested where toolchains/wheels.sh builds them.
 # Usage: release.sh WORK_FOLDER SOURCE_DIR
 set -euo pipefail
 work=$1 source=$2
@@ -20,10 +20,18 @@ refusal=$(GITHUB_REF_NAME=v9.9 bash "$source/toolchains/release.sh" --publish 2>
 grep -q "^release.sh: the tag is 'v9.9'; expected v" <<< "$refusal" || fail "refused by: $refusal"
 
 options=() xnnpack=(amd64-xnnpack arm64-xnnpack)
-repository=$(sed -n 's/^  GIT_REPOSITORY //p' "$source/toolchains/modules/xnnpack_fetch.cmake")
+repository=$(sed -n 's/^ *GIT_REPOSITORY //p' "$source/toolchains/modules/xnnpack.cmake")
 if [ -z "${GOLDCREST_XNNPACK_SOURCES:-}" ] && ! timeout 60 git ls-remote "$repository" HEAD > /dev/null 2>&1; then
   echo "release.sh: the archives with XNNPACK are left out, its sources cannot be had"
   options=(--no-xnnpack) xnnpack=()
+fi
+wheels=(amd64 arm64 armhf) status=0
+bash "$source/toolchains/wheels.sh" "$work/sdist" sdist > "$work/sdist.log" || status=$?
+if [ $status -eq 77 ]; then
+  cat "$work/sdist.log"
+  options+=(--no-wheels) wheels=()
+elif [ $status -ne 0 ]; then
+  fail "no source distribution: $(cat "$work/sdist.log")"
 fi
 for run in 1 2; do
   bash "$source/toolchains/release.sh" "${options[@]}" > "$work/release.log" 2>&1 || { tail -40 "$work/release.log" >&2; fail "no release was built"; }
@@ -33,12 +41,20 @@ done
 cmp "$work/sums1" "$work/sums2" || fail "a second run gives different bytes"
 cd "$source/build/release"
 sha256sum --quiet -c SHA256SUMS
-[ "$(wc -l < SHA256SUMS)" -eq $((5 + ${#xnnpack[@]})) ] || fail "expected $((5 + ${#xnnpack[@]})) archives"
+expected=$((5 + ${#xnnpack[@]} + (${#wheels[@]} > 0 ? 1 + ${#wheels[@]} : 0)))
+[ "$(wc -l < SHA256SUMS)" -eq $expected ] || fail "expected $expected archives and wheels"
+[ "$expected" -eq "$(find . -maxdepth 1 -type f ! -name SHA256SUMS | wc -l)" ] || fail "files without a sum"
+for machine in "${wheels[@]}"; do
+  case $machine in amd64) tag=x86_64 ;; arm64) tag=aarch64 ;; armhf) tag=armv7l ;; esac
+  [ -f goldcrest_transformer-*-py3-none-manylinux_2_34_$tag.whl ] || fail "no wheel for $machine: $(ls)"
+  python3 -m zipfile -e goldcrest_transformer-*_$tag.whl "$work/wheel-$machine"
+  [ "$(stat -c %s goldcrest_transformer-*_$tag.whl)" -le 3000000 ] || fail "the wheel for $machine has more than 3 MB"
+done
 for archive in *.tar.gz; do tar -xzf "$archive" -C "$work"; done
 cd "$work"
 for folder in goldcrest-*; do mv "$folder" "$(sed -E 's/goldcrest-[0-9.]+-(linux-)?//' <<< "$folder")"; done
 [ -f sources/Makefile ] || fail "no source folder"
-if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf "${xnnpack[@]}" sources models; then fail "paths of this machine are in the archives"; fi
+if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf "${xnnpack[@]}" "${wheels[@]/#/wheel-}" sources models; then fail "paths of this machine are in the archives"; fi
 
 # The two commands of the archive's page.
 run() {
@@ -63,11 +79,49 @@ for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-li
   $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"
 done
 
+# The wheels: their lists have every file's sum, and their programs give the text. The converter writes the archive's bytes.
+for machine in "${wheels[@]}"; do
+  info=$(echo wheel-$machine/*.dist-info)
+  python3 - "wheel-$machine" << 'END' || fail "$machine: RECORD has another sum, or a file is not in it"
+import base64, csv, hashlib, pathlib, sys
+
+folder = pathlib.Path(sys.argv[1])
+record = next(folder.glob("*.dist-info/RECORD"))
+sums = {name: (digest, size) for name, digest, size in csv.reader(record.read_text().splitlines())}
+for file in filter(pathlib.Path.is_file, folder.rglob("*")):
+    data = file.read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    found = ("", "") if file == record else ("sha256=" + digest, str(len(data)))
+    assert sums.pop(str(file.relative_to(folder))) == found, file
+assert not sums, sums
+END
+  [ "$(du -sb --apparent-size wheel-$machine | cut -f 1)" -le 8000000 ] || fail "$machine: more than 8 MB installed"
+  grep -qx 'License-File: NOTICES' "$info/METADATA" || fail "$machine: no notices"
+  case $machine in
+    amd64) emulator='' ;;
+    arm64) emulator='qemu-aarch64 -L /usr/aarch64-linux-gnu' ;;
+    armhf) emulator='qemu-arm -L /usr/arm-linux-gnueabihf' ;;
+  esac
+  chmod +x wheel-$machine/goldcrest/goldcrest_programs
+  $emulator wheel-$machine/goldcrest/goldcrest_programs convert --quiet "$source/examples/models/g2p" -o wheel.gcst > /dev/null
+  cmp wheel.gcst models/g2p.gcst || fail "$machine: the wheel's converter writes other bytes"
+  [ "$(echo goldcrest | $emulator wheel-$machine/goldcrest/goldcrest_programs translate wheel.gcst)" = "$text" ] || fail "$machine: the wheel's text differs"
+  for program in goldcrest_programs libgoldcrest.so; do
+    grep -qx "PackageChecksum: SHA256: $(sha256sum wheel-$machine/goldcrest/$program | cut -d' ' -f1)" "$info/sboms/linked.spdx" || fail "$machine: $program has no entry"
+  done
+  for package in libssl-dev libyaml-cpp-dev zlib1g-dev libfmt-dev libcli11-dev nlohmann-json3-dev libeigen3-dev libflatbuffers-dev; do
+    grep -qx "Relationship: SPDXRef-goldcrest-programs STATIC_LINK SPDXRef-$package" "$info/sboms/linked.spdx" || fail "$machine: $package is not named"
+  done
+  sed -n 's/^PackageName: //p' "$info/sboms/linked.spdx" | grep -v goldcrest | while read -r package; do
+    grep -qxF "==== $package" "$info/licenses/NOTICES" || fail "$machine: $package has no notice"
+  done
+done
+
 # With XNNPACK: its kernels give the same text, here and in Debian 13's emulator (Debian 12's emulates no /proc/cpuinfo).
 for folder in "${xnnpack[@]}"; do
   emulator=''
   if [ "$folder" = arm64-xnnpack ]; then
-    bash "$source/toolchains/xnnpack_sysroot.sh" "$source/build/xnnpack_sysroots/arm64" arm64
+    bash "$source/toolchains/sysroot.sh" "$source/build/xnnpack_sysroots/arm64" arm64 xnnpack
     emulator=$source/build/xnnpack_sysroots/arm64/usr/bin/qemu-aarch64
   fi
   for kernels in xnnpack fastest; do
@@ -87,12 +141,12 @@ for folder in "${xnnpack[@]}"; do
 done
 
 # Links the library into a program, by CMake and by pkg-config.
-cmake -G Ninja -S "$source/tests/consumers/find_package" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
+cmake -G Ninja -S "$source/tests/consumers/project" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
   -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
 grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "the build uses another converter than the archive's"
 program/program
 if [ ${#xnnpack[@]} -gt 0 ]; then
-  cmake -G Ninja -S "$source/tests/consumers/xnnpack" -B program_xnnpack -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack" \
+  cmake -G Ninja -S "$source/tests/consumers/project" -B program_xnnpack -DXNNPACK=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack" \
     -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program_xnnpack >> cmake.log 2>&1 ||
     { cat cmake.log; fail "find_package with XNNPACK"; }
   program_xnnpack/program

@@ -17,6 +17,6 @@ if [ ! -e build/host/tests/kernels/golden/enfr.gcst ] || [ ! -e build/host/tests
   ctest --preset host -R '^golden_'
 fi
 for pair in amd64:xnnpack arm64:xnnpack-aarch64 armhf:xnnpack-armv7; do
-  bash toolchains/xnnpack_sysroot.sh "build/xnnpack_sysroots/${pair%%:*}" "${pair%%:*}"
+  bash toolchains/sysroot.sh "build/xnnpack_sysroots/${pair%%:*}" "${pair%%:*}" xnnpack
   cmake --workflow --preset "${pair##*:}"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that the build needs and the machine lacks, from the distribution (Debian 12 or 13, Ubuntu
-# 24.04), and prints them. Usage: bash toolchains/install_packages.sh [tests|full|arm|firmware|lint|fuzz]
+# 24.04), and prints them. Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|lint|fuzz]
 set -euo pipefail
 
 # Prints the version of the package that apt would install; nothing if apt knows none. "apt-cache show" also succeeds for a name that
@@ -17,11 +17,13 @@ packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann
   libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)
 optional=()  # where the distribution has them
 firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
-if [[ "${1:-}" =~ ^(tests|arm)$ ]]; then
+if [[ "${1:-}" =~ ^(tests|arm|release)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
 fi
 if [ "${1:-}" = tests ]; then
   packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch pkgconf "${firmware[@]}")
+elif [ "${1:-}" = release ]; then
+  packages+=(git ca-certificates binutils python3-venv)
 elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
 elif [ "${1:-}" = full ]; then

@@ -168,17 +168,10 @@ std::vector<const Option*> declare_vocabulary(CommandLine& app, Arguments& argum
   Option* best = group.option("--shortlist-best", arguments.shortlist_best, "N",
                               "add the N most probable translations of each source id (default: 100)");
   for (Option* number : {always, best}) number->needs(make)->check_range(0, 65535);
-  const auto split = [&arguments](const std::string& list) {
-    for (size_t begin = 0; begin <= list.size();) {
-      const size_t end = std::min(list.find(',', begin), list.size());
-      arguments.keep_languages.push_back(list.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  };
-  Option* languages = app.add_text("--keep-languages", split,
+  Option* languages = group.option("--keep-languages", arguments.keep_languages, "NAME,NAME",
                                    "keep only the entries of these languages, for instance eng_Latn,fra_Latn; the "
                                    "others leave the vocabulary and the file's table");
-  languages->type_name("NAME,NAME")->group("Vocabulary");
+  languages->comma_list();
   return {keep, keep_text, make, languages};
 }
 
@@ -303,6 +296,13 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
                   "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
                   "what int8 is measured against on them. Default: int8")
           ->take_words({"int8", "float32"});
+  Option* fine = output.option(
+      "--fine", arguments.fine, "WHAT",
+      "give inputs 16 bits, so that more texts are float32's, for a second product: none, all, decoder, "
+      "matrices by name with * (decoder.layers.*.feed_forward.out,projection), or auto=SHARE: those that help "
+      "the lines of --evaluate most, for at most this share of more work (auto: 0.5). Default: none, for speech "
+      "the last convolution. The engine needs GOLDCREST_REFINED");
+  fine->comma_list();
   output
       .option(
           "--cpu", arguments.cpu, "NAME",
@@ -335,7 +335,7 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
   reports.flag("-q,--quiet", arguments.quiet,
                "show no progress, and of the report only the bytes of file and arena and what other options ask for");
   for (const Option* option : {config, shortlist, source_lang, target_lang, source_prefix, max_positions, shape,
-                               print_config, weights, license, attribution, self_test, report, json}) {
+                               print_config, weights, fine, license, attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
   }
   restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());

@@ -5,13 +5,12 @@
 #include <memory>
 #include <optional>
 
+#include "cli/changes.h"
 #include "cli/console.h"
 #include "cli/convert.h"
 #include "cli/in_memory_model.h"
-#include "cli/keep_vocabulary.h"
 #include "cli/progress.h"
 #include "cli/quality.h"
-#include "cli/shortlist_from_text.h"
 #include "cli/write_outputs.h"
 #include "dialects/dialect.h"
 #include "dialects/shortlist/shortlist_file.h"
@@ -275,6 +274,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
 
   Payload payload = make_payload(spec, arguments, progress);
   check_room(payload, arguments);
+  const FineChoice fine = choose_fine_inputs(lines, arguments, progress, spec, payload);
   const uint64_t payload_bytes = section_bytes(payload);
   FileImage image = assemble_from(payload);
   const Ingredients ingredients = {spec, payload, lines.self_test, arguments};
@@ -286,10 +286,13 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   report.deviation = deviation;
   report.trimmed = changes.trimmed;
   report.shortlist_from_text = changes.shortlist;
+  report.fine = fine.inputs;
   if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - payload_bytes;
   if (!lines.evaluation.empty()) {
     const goldcrest_limits& limits = report.memory.memory.limits;
     run_evaluation(image, limits, arguments, progress, &report);
+    if (fine.without)
+      report.fine->identical_before = count_identical(*fine.without, limits, arguments, progress, report);
     if (report.trimmed)
       report.trimmed->agreement = run_agreement({changes.whole->image(), image, limits}, lines, arguments, progress);
   }
@@ -321,6 +324,7 @@ int convert_checkpoint(const Arguments& arguments, const UserLines& lines) {
 }
 
 int size_shape(const Arguments& arguments) {
+  check_fine(arguments);
   Progress progress(standard_error_screen(arguments.quiet));
   constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights, because the file is made in memory
   ModelSpec spec =
@@ -328,7 +332,8 @@ int size_shape(const Arguments& arguments) {
   if (!arguments.name.empty()) spec.name = arguments.name;
   choose_texts(arguments, spec);
   choose_search(arguments, spec);
-  const Payload payload = make_payload(spec, arguments, progress);
+  Payload payload = make_payload(spec, arguments, progress);
+  const FineChoice fine = choose_fine_inputs({}, arguments, progress, spec, payload);
   // Targets may have any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;
   const bool is_forced = spec.languages.target_place == LanguagePlace::kForcedFirst;
@@ -350,6 +355,7 @@ int size_shape(const Arguments& arguments) {
   Report report = make_report({spec, payload, {}, arguments}, image);
   report.self_test_lines = self_test.size();
   report.is_shape = true;
+  report.fine = fine.inputs;
   progress.finish();
   write_page(report, arguments);
   const int status = write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments,

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "cli/changes.h"
+#include "file/fine_inputs.h"
 #include "file/format.h"
 #include "quantize/pack.h"
 #include "spec/error.h"
@@ -21,7 +23,9 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress
   if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
   options.progress = progress.counter();
   try {
-    return build_payload(spec, options);
+    Payload payload = build_payload(spec, options);
+    if (!arguments.fine.empty() && !auto_share(arguments)) set_fine_inputs(arguments.fine, *payload.metadata);
+    return payload;
   } catch (const Error& error) {
     throw Error("{}: {}", arguments.input, error.what());
   }

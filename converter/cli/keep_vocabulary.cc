@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/keep_vocabulary.h"
-
 #include <algorithm>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 
+#include "cli/changes.h"
 #include "evaluate/line_encoder.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"

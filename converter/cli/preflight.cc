@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/bounds.h"
+#include "cli/changes.h"
 #include "evaluate/line_encoder.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
@@ -28,6 +29,7 @@ void check_options(const Arguments& arguments) {
         "--cpu {} orders int8 weights, but float32 weights have a fixed order; leave out --cpu or --weights",
         arguments.cpu);
   }
+  check_fine(arguments);
   if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
       arguments.make_shortlist_path.empty() && arguments.lexicon_path.empty()) {
     throw UsageError(

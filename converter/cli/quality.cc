@@ -8,7 +8,6 @@
 #include "evaluate/check.h"
 #include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
-#include "report/engine_session.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "spec/id_list.h"
@@ -39,7 +38,12 @@ goldcrest_limits evaluation_limits(goldcrest_limits limits, const Arguments& arg
   return limits;
 }
 
-// Makes sources of paths that begin in the folder of the list, and words of references.
+}  // namespace
+
+Lines kind_of(const ModelSpec& spec, const Arguments& arguments) {
+  return spec.encoder.frontend ? Lines::kClips : arguments.ids ? Lines::kIds : Lines::kText;
+}
+
 void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines) {
   const std::filesystem::path folder = std::filesystem::path(list).parent_path();
   for (EvaluationLine& line : lines) {
@@ -47,8 +51,6 @@ void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines) 
     for (std::string& reference : line.references) reference = spoken_words(reference);
   }
 }
-
-}  // namespace
 
 bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
   progress.stage("checking against samples");
@@ -119,7 +121,7 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
     return is_speech ? spoken_words(text) : text;
   };
   ReferenceTranslator float32(reference, search, encode, decode);
-  EngineTranslator int8(session, is_speech ? Lines::kClips : arguments.ids ? Lines::kIds : Lines::kText);
+  EngineTranslator int8(session, kind_of(*report->spec, arguments));
   EvaluationOptions options;
   options.batch = std::max(8u, limits.batch);  // lines between two updates of progress
   options.progress = progress.counter();
@@ -132,6 +134,20 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
   EngineTranslator among_all(whole, arguments.ids ? Lines::kIds : Lines::kText);
   report->shortlist = evaluate_shortlist(evaluate(report->evaluation_lines, among_all, int8, options),
                                          session.info().target_vocab_size);
+}
+
+size_t count_identical(const FileImage& image, const goldcrest_limits& limits, const Arguments& arguments,
+                       Progress& progress, const Report& report) {
+  progress.stage("evaluating without fine inputs");
+  EngineSession session(image.span(), evaluation_limits(limits, arguments), arguments.evaluate_path);
+  EngineTranslator translator(session, kind_of(*report.spec, arguments));
+  size_t identical = 0, done = 0;
+  for (const EvaluatedLine& line : report.evaluation->lines) {
+    const std::vector<Translation> found = translator.translate({&report.evaluation_lines[line.line].source, 1});
+    if (found[0].tokens == line.float32.tokens) ++identical;
+    progress.at(++done, report.evaluation->lines.size());
+  }
+  return identical;
 }
 
 Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress) {

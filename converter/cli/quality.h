@@ -8,6 +8,7 @@
 #include "cli/write_outputs.h"
 #include "evaluate/deviation.h"
 #include "file/write.h"
+#include "report/engine_session.h"
 #include "report/report.h"
 
 namespace goldcrest::converter {
@@ -21,9 +22,19 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
 // Warns once of sources of --ids that lack the end of the model's sources.
 void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec);
 
+// Returns the kind of the sources of --evaluate.
+Lines kind_of(const ModelSpec& spec, const Arguments& arguments);
+
+// Makes sources of paths that begin in the folder of the list, and words of references.
+void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines);
+
 // Evaluates the report's lines and stores the result in the report. Throws Error.
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);
+
+// Returns how many of the evaluation's lines have float32's results with this file, which has no fine inputs.
+size_t count_identical(const FileImage& image, const goldcrest_limits& limits, const Arguments& arguments,
+                       Progress& progress, const Report& report);
 
 // Two files of one model, and the limits for both.
 struct Compared {

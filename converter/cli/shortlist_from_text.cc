@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shortlist_from_text.h"
-
+#include "cli/changes.h"
 #include "evaluate/line_encoder.h"
 #include "spec/error.h"
 

@@ -7,6 +7,7 @@
 #include "sources/messages/messages.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -124,6 +125,14 @@ std::vector<std::string> Config::unanswered() const {
   std::vector<std::string> keys = this->keys();
   std::erase_if(keys, [&](const std::string& key) { return !json_[key].is_null() || !json_.contains(key + "?"); });
   return keys;
+}
+
+EarlyStopping read_early_stopping(const Config& config) {
+  const Value* value = config.find("early_stopping");
+  if (value == nullptr || *value == false) return EarlyStopping::kLikely;
+  if (*value == true) return EarlyStopping::kFull;
+  if (*value == "never") return EarlyStopping::kNever;
+  throw Error("{} is {}, expected true, false or \"never\"", config.where("early_stopping"), write_json(*value));
 }
 
 }  // namespace goldcrest::converter

@@ -13,6 +13,8 @@
 
 namespace goldcrest::converter {
 
+enum class EarlyStopping;  // spec/spec.h
+
 class Config {
  public:
   explicit Config(const std::filesystem::path& path);
@@ -55,5 +57,8 @@ class Config {
   std::filesystem::path path_;
   mutable std::set<std::string> read_;
 };
+
+// Reads "early_stopping": false (the default), true or "never". Throws Error on any other value.
+EarlyStopping read_early_stopping(const Config& config);
 
 }  // namespace goldcrest::converter

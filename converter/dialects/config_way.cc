@@ -5,7 +5,6 @@
 #include "dialects/config_family.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/marian.h"
-#include "dialects/hugging_face/speech_families.h"
 #include "dialects/hugging_face/t5.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/provenance.h"

@@ -30,8 +30,10 @@ std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& p
 struct Translation {
   std::vector<int32_t> tokens;  // end token included
   std::string text;
-  std::string error;       // empty, or the reason why the source was not translated
-  uint32_t n_outputs = 0;  // for the engine: number of ids that the search chose from
+  std::string error;                        // empty, or the reason why the source was not translated
+  uint32_t n_outputs = 0;                   // for the engine: number of ids that the search chose from
+  std::vector<float> token_log_probs = {};  // for the engine, if its session's limits.inspection has the bit
+  uint32_t n_source_tokens = 0;             // for the engine, of a text or ids
 };
 
 // A way to translate. The implementation decides between greedy search and beams.

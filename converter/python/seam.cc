@@ -5,99 +5,18 @@
 // A job is a list of texts or ids: goldcrest_python_begin, _add for each, _work until it is done, then _sentence. Each
 // call of _work takes some milliseconds, so that Python sees Ctrl-C.
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstdlib>
-#include <exception>
-#include <memory>
-#include <new>
-#include <optional>
-#include <string>
-#include <vector>
+#include <cstdio>
+#include <utility>
 
-#include "goldcrest/goldcrest.hpp"
+#include "goldcrest/decoding.h"
+#include "goldcrest/inspection.h"
+#include "session.h"
 #include "spec/id_list.h"
-#include "spec/limits_problem.h"
-#include "support/abbreviations.h"
 #include "support/languages.h"
-#include "support/mapped_file.h"
-#include "support/messages.h"
-#include "support/thread_pool.h"
-#include "translate/text_lines.h"
 
 namespace {
 
-struct Hypothesis {
-  std::string text;
-  std::vector<int32_t> ids;
-  std::vector<float> attention;  // [ids][ids of the source]
-  float score;
-};
-
-struct Sentence {
-  std::string space;  // before it
-  std::vector<int32_t> source, prefix;
-  std::vector<Hypothesis> found;  // best first
-};
-
-// The ways to cut a text. A line and a sentence of only white space have no sources; kTokens reads it like any text.
-// kPrefix: ids with which the results of the input before begin.
-enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3, kPrefix = 4 };
-
-struct Input {
-  std::string text;
-  int mode;
-  std::vector<Sentence> sentences;
-  std::vector<int32_t> prefix;
-  std::string end;  // the space behind the last sentence
-};
-
-// A text that is cut into sentences: each stands behind the language code that the text begins with.
-struct Reading {
-  std::string code;
-  goldcrest::SentenceReader reader;
-  std::string no_tokens;  // the error of a sentence without tokens
-};
-
-struct Job {
-  uint32_t n_best = 1;
-  bool attention = false;
-  std::vector<Input> inputs;
-  size_t n_read = 0;  // inputs whose ids are known
-  std::optional<Reading> reading;
-  bool is_ordered = false;
-  std::vector<Sentence*> order;              // longest first: a batch has sentences of like lengths
-  size_t n_done = 0, n_batch = 0, n_in = 0;  // sentences: of earlier batches, in the engine, of those collected
-  int status = GOLDCREST_WORKING;            // of the batch
-};
-
-}  // namespace
-
-struct goldcrest_session {
-  MappedFile model;
-  ThreadPool pool;
-  std::unique_ptr<void, void (*)(void*)> arena = {nullptr, std::free};
-  goldcrest_engine* engine = nullptr;
-  goldcrest_detail detail = {"", -1};
-  goldcrest_info info = {};
-  goldcrest_memory memory = {};
-  std::string path, abbreviations, message;
-  Job job;
-};
-
-namespace {
-
-// Runs `work`, which returns a message or an empty string. Returns 0, or -1 with the message in the session.
-template <typename Work>
-int guard(goldcrest_session* session, const Work& work) {
-  try {
-    session->message = work();
-    return session->message.empty() ? 0 : -1;
-  } catch (const std::exception& exception) {
-    session->message = describe_exception(exception, session->path);
-    return -1;
-  }
-}
+using Clock = std::chrono::steady_clock;
 
 int tokenize(goldcrest_session* session, const std::string& text, std::vector<int32_t>* source) {
   const int32_t* ids = nullptr;
@@ -107,8 +26,9 @@ int tokenize(goldcrest_session* session, const std::string& text, std::vector<in
   return n;
 }
 
-void start_reading(goldcrest_session* session, const std::string& text) {
-  size_t n_code = goldcrest::converter::leading_language_code(text).size();
+// A code that the vocabulary lacks is text of the first sentence.
+void start_reading(goldcrest_session* session, const std::string& text, bool has_code) {
+  size_t n_code = has_code ? goldcrest::converter::leading_language_code(text).size() : 0;
   while (n_code > 0 && n_code < text.size() && text[n_code] == ' ') ++n_code;
   const uint32_t most = session->memory.limits.max_source_bytes;
   const goldcrest_part_options parts = {session->abbreviations.data(), session->abbreviations.size(),
@@ -133,7 +53,8 @@ std::string read_sentence(goldcrest_session* session) {
     ++job.n_read;
     return problem;
   }
-  Sentence sentence = {space, {}, {}, {}};
+  Sentence sentence;
+  sentence.space = space;
   int status = GOLDCREST_ERROR_TOO_LONG;
   do {
     const std::string text = job.reading->code + std::string(reader.sentence(), reader.bytes());
@@ -145,25 +66,53 @@ std::string read_sentence(goldcrest_session* session) {
   return "";
 }
 
+// Returns "text 3: ": where a message about an input belongs; nothing if the job has only this input.
+std::string place_of(const Job& job, size_t input) {
+  return job.inputs.size() > 1 ? "text " + std::to_string(input + 1) + ": " : "";
+}
+
+// Reads ids, and warns once of a source without the model's end.
+void read_ids(goldcrest_session* session) {
+  Job& job = session->job;
+  const Input& input = job.inputs[job.n_read++];
+  if (session->has_warned_of_end || input.sentences.empty()) return;
+  const std::vector<int32_t> end = source_end(session->model.bytes());
+  const std::string warning = goldcrest::converter::missing_end(input.sentences[0].source, end);
+  session->has_warned_of_end = !warning.empty();
+  if (!warning.empty()) session->warnings.push_back(place_of(job, job.n_read - 1) + warning);
+}
+
 std::string read_some(goldcrest_session* session) {
   Job& job = session->job;
   if (job.reading) return read_sentence(session);
-  Input& input = job.inputs[job.n_read];
-  const std::string problem = text_problem(input.text);
-  const bool is_read = input.mode == kIds || (input.mode != kTokens && is_blank(input.text));
-  const bool is_cut = problem.empty() && !is_read && input.mode == kSentences;
-  if (is_cut) start_reading(session, input.text);
-  if (!is_cut) ++job.n_read;
-  if (!problem.empty() || is_read || is_cut) return problem;
+  const size_t index = job.n_read;
+  Input& input = job.inputs[index];
+  if (input.mode == kIds) read_ids(session);
+  if (input.mode == kIds) return "";
+  const bool is_nothing = input.mode != kTokens && is_blank(input.text);
+  std::string problem = is_nothing ? "" : text_problem(input.text);
+  if (!is_nothing && problem.empty()) problem = session->missing_language;
+  const bool is_read = is_nothing || !problem.empty();
+  const std::string warning =
+      is_read ? "" : code_warning(session->engine, session->info.unknown_id, session->has_code, input.text);
+  if (!warning.empty()) session->warnings.push_back(place_of(job, index) + warning);
+  if (!is_read && input.mode == kSentences) {
+    start_reading(session, input.text, warning.empty());
+    return "";
+  }
+  ++job.n_read;
+  if (is_read) return problem;
   input.sentences.emplace_back();
   const int status = tokenize(session, input.text, &input.sentences.back().source);
   return status < 0 ? describe_error(status, session->detail) : "";
 }
 
 void order_sentences(Job* job) {
-  for (Input& input : job->inputs)
-    for (Sentence& sentence : input.sentences) {
-      sentence.prefix = input.prefix;
+  uint32_t stream = 0;
+  for (size_t i = 0; i < job->inputs.size(); ++i)
+    for (Sentence& sentence : job->inputs[i].sentences) {
+      sentence.input = i;
+      sentence.stream = stream++;
       if (!sentence.source.empty()) job->order.push_back(&sentence);
     }
   std::stable_sort(job->order.begin(), job->order.end(),
@@ -171,31 +120,39 @@ void order_sentences(Job* job) {
   job->is_ordered = true;
 }
 
+// Stores sentence `index` of a batch with its prefix or target, and its stream.
+int store(goldcrest_session* session, uint32_t index, const Sentence& sentence) {
+  const goldcrest_python_job& options = session->job.options;
+  const std::vector<int32_t>&ids = sentence.source, &target = session->job.inputs[sentence.input].target;
+  int status = (index == 0 ? goldcrest_begin : goldcrest_add)(session->engine, ids.data(), ids.size());
+  if (status >= 0 && options.scores_targets != 0)
+    status = goldcrest_score(session->engine, index, target.data(), target.size());
+  else if (status >= 0 && !target.empty())
+    status = goldcrest_set_prefix(session->engine, index, target.data(), target.size(), options.prefix_flags);
+  if (status >= 0 && options.streams != 0) status = goldcrest_set_stream(session->engine, index, sentence.stream);
+  return std::min(status, 0);  // success is an index
+}
+
 int store_batch(goldcrest_session* session) {
   Job& job = session->job;
   const size_t n = std::min<size_t>(session->memory.limits.batch, job.order.size() - job.n_done);
   int status = GOLDCREST_OK;
-  for (size_t i = 0; i < n && status >= 0; ++i) {
-    const Sentence& sentence = *job.order[job.n_done + i];
-    const std::vector<int32_t>&ids = sentence.source, &prefix = sentence.prefix;
-    status = (i == 0 ? goldcrest_begin : goldcrest_add)(session->engine, ids.data(), ids.size());
-    if (status < 0 || prefix.empty()) continue;
-    const uint32_t flags = GOLDCREST_PREFIX_BEHIND_PROMPT;
-    status = goldcrest_set_prefix(session->engine, static_cast<uint32_t>(i), prefix.data(), prefix.size(), flags);
-  }
+  job.batch_begin = Clock::now();
+  for (uint32_t i = 0; i < n && status >= 0; ++i) status = store(session, i, *job.order[job.n_done + i]);
   job.n_batch = n;
   job.status = GOLDCREST_WORKING;
-  return std::min(status, 0);  // success is an index
+  job.is_stopped = false;
+  return status;
 }
 
-int64_t detokenize(const goldcrest_engine* engine, const goldcrest_result& result, std::string* text) {
+int64_t detokenize(const goldcrest_engine* engine, const std::vector<int32_t>& ids, std::string* text) {
   goldcrest_text_state state = {};
   int64_t status = GOLDCREST_OK;
-  for (const size_t n : {size_t{result.n_tokens}, size_t{0}}) {  // 0: the end of the text
+  for (const size_t n : {ids.size(), size_t{0}}) {  // 0: the end of the text
     const size_t begin = text->size();
     do {
       text->resize(2 * text->size() + 8 * n + 16);
-      status = goldcrest_detokenize(engine, &state, result.tokens, n, &(*text)[begin], text->size() - begin);
+      status = goldcrest_detokenize(engine, &state, ids.data(), n, &(*text)[begin], text->size() - begin);
     } while (status == GOLDCREST_ERROR_TRUNCATED);
     if (status < 0) break;
     text->resize(begin + static_cast<size_t>(status));
@@ -203,18 +160,37 @@ int64_t detokenize(const goldcrest_engine* engine, const goldcrest_result& resul
   return status;
 }
 
+// Keeps the tokens of a search that the deadline stopped which no further step would change.
+int64_t collect_certain(goldcrest_session* session, uint32_t index, Sentence* sentence) {
+  Hypothesis found = {"", std::vector<int32_t>(session->memory.limits.max_target_tokens), {}, {}, 0};
+  const int n = goldcrest_get_agreed(session->engine, index, found.ids.data(), found.ids.size());
+  found.ids.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  char seconds[64];
+  std::snprintf(seconds, sizeof seconds, "stopped after %g s (deadline); its end is missing",
+                session->job.options.deadline);
+  session->warnings.push_back(place_of(session->job, sentence->input) + seconds);
+  const bool has_text = n > 0 && session->info.has_detokenizer != 0;
+  const int64_t status = has_text ? detokenize(session->engine, found.ids, &found.text) : n;
+  sentence->found.push_back(std::move(found));
+  return status;
+}
+
 int64_t collect(goldcrest_session* session, uint32_t index, Sentence* sentence) {
-  for (uint32_t rank = 0; rank < session->job.n_best; ++rank) {
+  const goldcrest_python_job& options = session->job.options;
+  for (uint32_t rank = 0; rank < options.n_best; ++rank) {
     goldcrest_result result = {};
     int64_t status = goldcrest_get_result(session->engine, index, rank, &result);
     if (status < 0 && rank > 0) break;  // there may be fewer than n_best
     if (status < 0) return status;
-    Hypothesis found = {"", {result.tokens, result.tokens + result.n_tokens}, {}, result.score};
-    if (session->info.has_detokenizer != 0) status = detokenize(session->engine, result, &found.text);
-    const size_t n_source = session->job.attention ? sentence->source.size() : 0;
+    const float score = options.scores_targets != 0 ? result.log_prob : result.score;
+    Hypothesis found = {"", {result.tokens, result.tokens + result.n_tokens}, {}, {}, score};
+    if (session->info.has_detokenizer != 0) status = detokenize(session->engine, found.ids, &found.text);
+    const float* log_probs = result.token_log_probs;
+    if (options.token_scores != 0) found.token_log_probs.assign(log_probs, log_probs + result.n_tokens);
+    const size_t n_source = options.attention != 0 ? sentence->source.size() : 0;
     found.attention.resize(n_source * result.n_tokens);
     for (uint32_t token = 0; n_source > 0 && token < result.n_tokens && status >= 0; ++token) {
-      const goldcrest_alignment wanted = {index, rank, token, -1, -1};
+      const goldcrest_alignment wanted = {index, rank, token, options.attention_layer, options.attention_head};
       status = goldcrest_get_alignment(session->engine, &wanted, &found.attention[token * n_source], n_source);
     }
     if (status < 0) return status;
@@ -228,8 +204,15 @@ int64_t search_some(goldcrest_session* session) {
   Job& job = session->job;
   if (!job.is_ordered) order_sentences(&job);
   if (job.n_batch == 0) return job.n_done == job.order.size() ? int64_t{GOLDCREST_DONE} : store_batch(session);
-  if (job.status != GOLDCREST_DONE) return std::min<int64_t>(job.status = goldcrest_step(session->engine, nullptr), 0);
-  const int64_t status = collect(session, static_cast<uint32_t>(job.n_in), job.order[job.n_done + job.n_in]);
+  if (job.status != GOLDCREST_DONE) {
+    const std::chrono::duration<double> longest(job.options.deadline);
+    job.is_stopped = job.options.deadline > 0 && Clock::now() - job.batch_begin >= longest;
+    job.status = job.is_stopped ? int{GOLDCREST_DONE} : goldcrest_step(session->engine, nullptr);
+    return std::min(job.status, 0);
+  }
+  Sentence* sentence = job.order[job.n_done + job.n_in];
+  const int64_t status =
+      (job.is_stopped ? collect_certain : collect)(session, static_cast<uint32_t>(job.n_in), sentence);
   if (++job.n_in == job.n_batch) {
     job.n_done += job.n_batch;
     job.n_batch = job.n_in = 0;
@@ -239,55 +222,18 @@ int64_t search_some(goldcrest_session* session) {
 
 // Sets *status to DONE if no work is left.
 std::string work(goldcrest_session* session, double milliseconds, bool search, int64_t* status) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const std::chrono::duration<double, std::milli> longest(milliseconds);
   std::string problem;
   do {
-    const bool is_read = session->job.n_read == session->job.inputs.size();
+    const size_t n_read = session->job.n_read;
+    const bool is_read = n_read == session->job.inputs.size();
     if (!is_read) problem = read_some(session);
+    if (!problem.empty()) problem = place_of(session->job, n_read) + problem;
     if (is_read) *status = search ? search_some(session) : int64_t{GOLDCREST_DONE};
     if (*status < 0) problem = describe_error(*status, session->detail);
-  } while (problem.empty() && *status != GOLDCREST_DONE && std::chrono::steady_clock::now() - begin < longest);
+  } while (problem.empty() && *status != GOLDCREST_DONE && Clock::now() - begin < longest);
   return problem;
-}
-
-std::string start(goldcrest_session* session, goldcrest_limits limits) {
-  session->engine = nullptr;
-  std::string problem = goldcrest::converter::limits_problem(session->info, limits);
-  if (!problem.empty()) return session->path + ": " + problem;
-  limits.threads = session->pool.threads();
-  if (limits.batch > 1) limits.encoder_rows = std::min(1024u, session->info.limits.encoder_rows * limits.threads);
-  goldcrest_config config = {};
-  config.model = session->model.bytes();
-  config.model_bytes = session->model.size();
-  config.limits = limits;
-  config.detail = &session->detail;
-  config.parallel_for = session->pool.parallel_for();
-  config.parallel_context = session->pool.context();
-  goldcrest_memory* memory = &session->memory;
-  int status =
-      goldcrest_plan_memory(config.model, config.model_bytes, &limits, memory, nullptr, nullptr, config.detail);
-  if (status < 0) return session->path + ": " + describe_error(status, session->detail);
-  config.arena_bytes = static_cast<size_t>(memory->arena_bytes);
-  session->arena.reset(std::aligned_alloc(GOLDCREST_ALIGN, config.arena_bytes));
-  config.arena = session->arena.get();
-  if (!session->arena)
-    return session->path + ": no memory for an arena of " + std::to_string(config.arena_bytes) + " bytes";
-  status = goldcrest_init(&session->engine, &config);
-  if (status < 0) session->engine = nullptr;
-  return status < 0 ? session->path + ": " + describe_error(status, session->detail) : "";
-}
-
-std::string open(goldcrest_session* session, const char* path, uint32_t threads) {
-  session->path = path;
-  std::string problem = session->model.open(path);
-  if (problem.empty()) problem = session->pool.start(threads);
-  if (!problem.empty()) return problem;
-  const MappedFile& file = session->model;
-  const int known = goldcrest_model_info(file.bytes(), file.size(), &session->info, &session->detail);
-  if (known < 0) return session->path + ": " + describe_model_error(known, session->detail, file.bytes(), file.size());
-  session->abbreviations = abbreviations_of(session->info.source_language);
-  return "";
 }
 
 }  // namespace
@@ -299,69 +245,28 @@ struct goldcrest_python_part {
   size_t space_bytes, text_bytes;
   const int32_t *source, *ids;  // of the sentence; of the hypothesis, no ids if there is none of this rank
   size_t n_source, n_ids;
-  const float* attention;  // [n_ids][n_source], or null
+  const float *attention, *token_log_probs;  // [n_ids][n_source], [n_ids]; null if the job does not ask for them
   float score;
 };
 
-// The sizes of the structs that the package declares again. It compares them at import.
-size_t goldcrest_python_size(int index) {
-  const size_t sizes[] = {sizeof(goldcrest_limits),     sizeof(goldcrest_search), sizeof(goldcrest_info),
-                          sizeof(goldcrest_memory),     sizeof(goldcrest_buffer), sizeof(goldcrest_result),
-                          sizeof(goldcrest_python_part)};
-  return index >= 0 && static_cast<size_t>(index) < sizeof sizes / sizeof *sizes ? sizes[index] : 0;
-}
-
-// Maps a model and starts threads (0: one for each CPU). Returns null without memory; otherwise the session has a
-// message if it is of no use.
-goldcrest_session* goldcrest_python_open(const char* path, uint32_t threads) {
-  auto* session = new (std::nothrow) goldcrest_session();
-  if (session != nullptr) guard(session, [&] { return open(session, path, threads); });
-  return session;
-}
-
-// Plans an arena for the limits and starts an engine in it; an earlier engine ends. Returns 0, or -1 after a message.
-int goldcrest_python_start(goldcrest_session* session, const goldcrest_limits* limits) {
-  return guard(session, [&] { return start(session, *limits); });
-}
-
-const char* goldcrest_python_version() { return GOLDCREST_VERSION; }
-void goldcrest_python_close(goldcrest_session* session) { delete session; }
-const char* goldcrest_python_message(const goldcrest_session* session) { return session->message.c_str(); }
-goldcrest_engine* goldcrest_python_engine(const goldcrest_session* session) { return session->engine; }
-const goldcrest_info* goldcrest_python_info(const goldcrest_session* session) { return &session->info; }
-const goldcrest_memory* goldcrest_python_memory(const goldcrest_session* session) { return &session->memory; }
-const void* goldcrest_python_model(const goldcrest_session* session) { return session->model.bytes(); }
-bool goldcrest_python_takes_sentences(const goldcrest_session* session) {
-  return takes_sentences(session->model.bytes());
-}
-
-// Chooses the languages of texts; null: the model's. Returns 0, or -1 after a message.
-int goldcrest_python_languages(goldcrest_session* session, const char* source, const char* target) {
-  return guard(session, [&]() -> std::string {
-    const std::string problem = languages_problem(session->model.bytes(), session->model.size(),
-                                                  source == nullptr ? "" : source, target == nullptr ? "" : target);
-    if (!problem.empty()) return session->path + ": " + problem;
-    const int status = goldcrest_set_languages(session->engine, source, target);
-    return status < 0 ? session->path + ": " + describe_error(status, session->detail) : "";
-  });
-}
+size_t goldcrest_python_part_size() { return sizeof(goldcrest_python_part); }
 
 // Forgets the job before and any search, and begins a job.
-void goldcrest_python_begin(goldcrest_session* session, uint32_t n_best, int attention) {
+void goldcrest_python_begin(goldcrest_session* session, const goldcrest_python_job* options) {
   goldcrest_reset(session->engine);
+  session->warnings.clear();
   session->job = Job();
-  session->job.n_best = n_best;
-  session->job.attention = attention != 0;
+  session->job.options = *options;
 }
 
-// Adds n bytes of text, or n ids if `mode` is kIds or kPrefix. Returns 0, or -1 after a message.
+// Adds n bytes of text, or n ids if `mode` is kIds or kTarget. Returns 0, or -1 after a message.
 int goldcrest_python_add(goldcrest_session* session, const void* source, size_t n, int mode) {
   return guard(session, [&]() -> std::string {
     std::vector<Input>& inputs = session->job.inputs;
-    if (mode != kPrefix) inputs.push_back({{}, mode, {}, {}, {}});
+    if (mode != kTarget) inputs.push_back({{}, mode, {}, {}, {}});
     const auto* ids = static_cast<const int32_t*>(source);
-    if (mode == kPrefix) inputs.back().prefix.assign(ids, ids + n);
-    if (mode == kIds) inputs.back().sentences.push_back({{}, {ids, ids + n}, {}, {}});
+    if (mode == kTarget) inputs.back().target.assign(ids, ids + n);
+    if (mode == kIds && n > 0) inputs.back().sentences.emplace_back().source.assign(ids, ids + n);
     if (mode < kIds) inputs.back().text.assign(static_cast<const char*>(source), n);
     return "";
   });
@@ -386,14 +291,11 @@ int goldcrest_python_sentence(const goldcrest_session* session, size_t n, size_t
   const std::string& space = is_end ? input.end : sentence.space;
   const Hypothesis& found = rank < sentence.found.size() ? sentence.found[rank] : none;
   const float* attention = found.attention.empty() ? nullptr : found.attention.data();
+  const float* log_probs = found.token_log_probs.empty() ? nullptr : found.token_log_probs.data();
   *part = {space.data(),     found.text.data(),      space.size(),     found.text.size(), sentence.source.data(),
-           found.ids.data(), sentence.source.size(), found.ids.size(), attention,         found.score};
+           found.ids.data(), sentence.source.size(), found.ids.size(), attention,         log_probs,
+           found.score};
   return is_end ? 0 : 1;
-}
-
-// Leaves the text of a status, with the detail that the engine left, as the message.
-void goldcrest_python_explain(goldcrest_session* session, int64_t status) {
-  guard(session, [&] { return describe_error(status, session->detail); });
 }
 
 }  // extern "C"

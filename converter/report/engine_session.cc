@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
+#include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "goldcrest/speech.h"
 #include "math/deterministic_math.h"
@@ -109,7 +110,8 @@ std::string EngineTranslator::text_of(std::span<const int32_t> tokens) {
   return lines_ == Lines::kClips ? spoken_words(text) : text;
 }
 
-std::vector<Translation> EngineTranslator::translate(std::span<const std::string> sources) {
+std::vector<Translation> EngineTranslator::run(std::span<const std::string> sources,
+                                               std::span<const Translation> targets) {
   std::vector<Translation> translations(sources.size());
   goldcrest_engine* engine = session_.engine();
   const size_t batch = session_.memory().limits.batch;
@@ -117,8 +119,17 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
     std::vector<size_t> stored;
     for (; next < sources.size() && stored.size() < batch; ++next) {
       const std::string& text = sources[next];
+      if (!targets.empty() && !targets[next].error.empty()) {
+        translations[next].error = targets[next].error;
+        continue;
+      }
       try {
-        const int index = add(text, stored.empty());
+        int index = add(text, stored.empty());
+        if (index >= 0 && !targets.empty()) {
+          const std::vector<int32_t>& target = targets[next].tokens;
+          const int status = goldcrest_score(engine, static_cast<uint32_t>(index), target.data(), target.size());
+          if (status < 0) index = status;
+        }
         if (index < 0)
           translations[next].error = session_.describe(index);
         else
@@ -139,6 +150,11 @@ std::vector<Translation> EngineTranslator::translate(std::span<const std::string
       }
       translation.tokens.assign(result.tokens, result.tokens + result.n_tokens);
       translation.n_outputs = result.n_outputs;
+      if (result.token_log_probs != nullptr)
+        translation.token_log_probs.assign(result.token_log_probs, result.token_log_probs + result.n_tokens);
+      const int32_t* source = nullptr;
+      const int n_source = goldcrest_get_source(engine, static_cast<uint32_t>(i), &source);
+      if (n_source > 0) translation.n_source_tokens = static_cast<uint32_t>(n_source);
       translation.text = text_of(translation.tokens);
     }
   }

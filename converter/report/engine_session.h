@@ -54,9 +54,16 @@ enum class Lines { kText, kIds, kClips };
 class EngineTranslator : public Translator {
  public:
   explicit EngineTranslator(EngineSession& session, Lines lines = Lines::kText) : session_(session), lines_(lines) {}
-  std::vector<Translation> translate(std::span<const std::string> sources) override;
+  std::vector<Translation> translate(std::span<const std::string> sources) override { return run(sources, {}); }
+  // Does not search, but computes the log-probabilities of given results. One that has an error keeps it. The session's
+  // limits.inspection need both bits.
+  std::vector<Translation> score(std::span<const std::string> sources, std::span<const Translation> targets) {
+    return run(sources, targets);
+  }
 
  private:
+  // `targets`: one for each source, or none.
+  std::vector<Translation> run(std::span<const std::string> sources, std::span<const Translation> targets);
   // Adds a source to the batch; the first one starts it. Returns its index, or a negative status.
   int add(const std::string& source, bool first);
   std::string text_of(std::span<const int32_t> tokens);

@@ -196,6 +196,7 @@ std::string report_text(const Report& report) {
   text += file_line(report) + "\n";
   if (report.trimmed) text += to_text(*report.trimmed) + "\n";
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text) + "\n";
+  if (report.fine) text += to_text(*report.fine) + "\n";
   if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
   text += arena_line(report);
@@ -213,6 +214,7 @@ std::string report_summary(const Report& report) {
   std::string text = file_line(report) + arena_line(report);
   if (report.trimmed) text += to_text(*report.trimmed);
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text);
+  if (report.fine) text += to_text(*report.fine);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   return text + evaluation_text(report);
 }
@@ -282,6 +284,7 @@ Value report_json(const Report& report) {
   json["tokenizer"] = spec.source_tokenizer.has_value();
   if (report.trimmed) json["trimmed_vocabulary"] = to_json(*report.trimmed);
   if (report.shortlist_from_text) json["made_shortlist"] = to_json(*report.shortlist_from_text);
+  if (report.fine) json["fine_inputs"] = to_json(*report.fine);
   json["warnings"] = spec.warnings;
   if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);
   if (report.shortlist) json["evaluation"]["shortlist"] = to_json(*report.shortlist);

@@ -34,6 +34,7 @@ struct Report {
   std::optional<DeviationBound> deviation;  // if the checkpoint's norms add epsilon to it
   std::optional<TrimmedVocabulary> trimmed;
   std::optional<ShortlistFromText> shortlist_from_text;
+  std::optional<FineInputs> fine;
   std::optional<Evaluation> evaluation;
   std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;

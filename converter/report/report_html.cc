@@ -207,6 +207,7 @@ std::string origin_html(const Report& report) {
   html += format_text("<pre>{}</pre>\n", escape_html(describe_architecture(report.info)));
   if (report.deviation) html += format_text("<h2>Norms</h2><pre>{}</pre>", escape_html(to_text(*report.deviation)));
   if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape_html(to_text(*report.trimmed)));
+  if (report.fine) html += format_text("<h2>Fine inputs</h2><pre>{}</pre>", escape_html(to_text(*report.fine)));
   if (report.shortlist_from_text)
     html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape_html(to_text(*report.shortlist_from_text)));
   if (spec.lexicon) html += format_text("<p>{}</p>", escape_html(describe_lexicon(spec)));

@@ -9,21 +9,24 @@
 namespace goldcrest::converter {
 namespace {
 
-uint64_t products(const format::LinearT& linear) { return uint64_t{pad16(linear.n)} * pad16(linear.k); }
+// Fine inputs are two products.
+uint64_t products(const format::LinearT& linear) {
+  return uint64_t{pad16(linear.n)} * pad16(linear.k) * (linear.fine_input ? 2 : 1);
+}
 
-// Products of queries with keys, and of weights with values, in all layers.
 // The convolutions' products for one row of the encoder. Earlier convolutions have more rows.
 uint64_t stem(const format::StackT& stack) {
   uint64_t sum = 0, rows = 1;
   if (stack.frontend == nullptr) return sum;
   for (size_t i = stack.frontend->convolutions.size(); i-- > 0;) {
     const format::ConvolutionT& convolution = *stack.frontend->convolutions[i];
-    sum += rows * products(*convolution.linear) * (convolution.linear->fine_input ? 2 : 1);
+    sum += rows * products(*convolution.linear);
     rows *= convolution.stride;
   }
   return sum;
 }
 
+// Products of queries with keys, and of weights with values, in all layers.
 uint64_t attention(const format::StackT& stack) {
   return uint64_t{2} * stack.layers.size() * stack.n_heads * stack.d_head;
 }
@@ -49,6 +52,32 @@ std::string work_text(const Work& work) {
       "a token      {} multiply-accumulates, and {} for each position that it attends to (greedy)\n"
       "the source   {} for each of its positions, and {} for each pair of them\n",
       work.token, work.token_per_position, work.source_position, work.source_per_position);
+}
+
+std::string to_text(const FineInputs& fine) {
+  std::string text = format_text("fine inputs  {} matrices, {:.1f} % more work in linear layers (--fine)\n",
+                                 fine.matrices.size(), 100 * fine.more_work);
+  if (fine.identical_before)
+    text += format_text("             {} lines identical without them\n", *fine.identical_before);
+  if (fine.ranking.empty()) return text;
+  text += format_text("             ranked on {} lines of {} tokens\n{:44} {:>10} {:>12}\n", fine.n_lines,
+                      fine.n_tokens, "matrix", "gain, %", "more work, %");
+  for (const RankedMatrix& matrix : fine.ranking)
+    text += format_text("{:44} {:>10.1f} {:>12.2f}{}\n", matrix.name, 100 * matrix.gain, 100 * matrix.more_work,
+                        matrix.chosen ? "  chosen" : "");
+  return text;
+}
+
+Value to_json(const FineInputs& fine) {
+  Value json = {{"matrices", fine.matrices}, {"more_work", fine.more_work}};
+  if (fine.identical_before) json["identical_before"] = *fine.identical_before;
+  if (fine.ranking.empty()) return json;
+  json["lines"] = fine.n_lines;
+  json["tokens"] = fine.n_tokens;
+  for (const RankedMatrix& matrix : fine.ranking)
+    json["ranking"].push_back(
+        {{"name", matrix.name}, {"gain", matrix.gain}, {"more_work", matrix.more_work}, {"chosen", matrix.chosen}});
+  return json;
 }
 
 }  // namespace goldcrest::converter

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "sources/values/value.h"
 
 namespace goldcrest::format {
 struct ModelT;
@@ -22,5 +26,26 @@ Work work_of(const format::ModelT& model);
 
 // Returns two lines for people.
 std::string work_text(const Work& work);
+
+// A matrix in the ranking of --fine auto.
+struct RankedMatrix {
+  std::string name;      // file/fine_inputs.h
+  double gain = 0;       // the share of the error in log-probabilities that its fine inputs remove
+  double more_work = 0;  // share of all linear layers' work
+  bool chosen = false;
+};
+
+// The choice of --fine and its price.
+struct FineInputs {
+  std::vector<std::string> matrices;        // with fine inputs
+  double more_work = 0;                     // share of all linear layers' work
+  double source_rows = 1, target_rows = 1;  // the lengths that the shares are of
+  size_t n_lines = 0, n_tokens = 0;         // that the ranking is of; 0: there is none
+  std::vector<RankedMatrix> ranking;        // best first
+  std::optional<size_t> identical_before;   // of the evaluation's lines, without fine inputs
+};
+
+std::string to_text(const FineInputs& fine);
+Value to_json(const FineInputs& fine);
 
 }  // namespace goldcrest::converter

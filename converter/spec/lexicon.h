@@ -69,4 +69,12 @@ inline uint64_t most_allowed(const LexiconSpec& lexicon, uint32_t beam_size, uin
   return lexicon.has_words() ? root + sum : std::max(root, sum);
 }
 
+// Returns limits.max_candidates for a program whose user names none: enough for the lexicon, or as many as are worth
+// gathering.
+inline uint32_t lexicon_candidates(const LexiconSpec& lexicon, uint32_t beam_size, uint32_t vocab_size) {
+  constexpr uint64_t kMostEnds = 16, kMostGathered = 2048;
+  return static_cast<uint32_t>(
+      std::min({most_allowed(lexicon, beam_size, kMostEnds), kMostGathered, uint64_t{vocab_size}}));
+}
+
 }  // namespace goldcrest::converter

@@ -3,7 +3,6 @@
 #include "api/engine.h"
 
 #include "base/arithmetic.h"
-#include "decoding/lexicon.h"
 #include "decoding/output_choice.h"
 #include "decoding/output_layer.h"
 #include "layers/frontend.h"

@@ -98,7 +98,7 @@ extern "C" {
   const goldcrest_sampling sampling = {0, 1.0f, n, 1.0f, min_prob, n, 0};
   GOLDCREST_TRY(goldcrest_set_sampling(engine, n != 0 ? &sampling : nullptr));
   if constexpr (kHasSampling) {
-    engine->sampling.strategy = &kAlternatives;
+    engine->sampling.strategy = &kSeveralSamples;
     engine->sampling.expands = true;
   }
   return GOLDCREST_OK;

@@ -31,7 +31,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
     refs.targets = plan_targets(plan);
   }
   if constexpr (kHasPrefix) refs.prefixes = plan_prefixes(plan);
-  if constexpr (kHasSampling) plan_sampling(plan, &refs);
+  if constexpr (kHasSampling) static_cast<SamplingRefs&>(refs) = plan_sampling(plan);
   if constexpr (kHasLexicon) {
     if (plan.limits().lexicon != 0)
       refs.lexicon_nodes = plan.add("lexicon.nodes", decode, Region::kMain, {0, 4, {kBeam, kBatch, 0, 0}});

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws tokens, and plans the memory of it. The order of the rules is that of transformers' generate (5.23.0). All of
 // it is float operations of the contract and the engine's own exponential, so that a draw is the same on every machine.
-#include "decoding/draw.h"
-
 #include "base/bounds.h"
 #include "decoding/hypotheses.h"
+#include "decoding/sampling.h"
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
@@ -65,74 +64,47 @@ constexpr float kNoBound = __builtin_huge_valf();
 
 namespace {
 
-// The hypotheses of a sentence that go on.
-struct Living {
-  Continuation list[kMaxBeams];
-  uint32_t n = 0;
-};
-
-// Gives a hypothesis, whose slot this is, its next token: it is finished, or one more that goes on.
-[[gnu::cold]] void take(const SearchOptions& options, const SentenceView& view, uint32_t position, Continuation next,
-                        const SampleSlot& slot, Living* living) {
-  next.log_prob = view.scores[next.parent] + next.token_log_prob;
-  if (ends_text(options, view, position, next.token)) return finish_hypothesis(options, view, position, next);
-  view.samples[living->n] = slot;
-  living->list[living->n++] = next;
-}
-
+// Samples draw their tokens. Alternatives are equal at the first free position: there each takes another token of their
+// list, and behind it the best. If the list or the probabilities do not reach so far, it ends without a result.
 [[gnu::cold]] int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view,
                              const TopTokens& lists) {
   const Sampler& sampling = *options.sampling;
-  Living living;
-  Continuation next = {};
+  const bool is_first = sampling.expands && position == first_free_position(options, view);
+  Continuation living[kMaxBeams], next = {};
+  uint32_t n_living = 0;
   for (; next.parent < view.state->n_live; ++next.parent) {
     const uint32_t row = view.state->first_row + next.parent, n_listed = lists.counts[row];
-    const SampleSlot slot = view.samples[next.parent];
+    SampleSlot slot = view.samples[next.parent];
+    uint32_t i = is_first ? slot.sample : 0;
+    if (i > 0 && i >= n_listed) continue;
     next.token = static_cast<int32_t>(options.generation->end_id);
     next.token_log_prob = 0.0f;
     if (n_listed > 0) {  // else every token is suppressed: end, as in greedy search
       const float* const values = lists.row_values(row);
-      const uint32_t i =
-          draw_token(sampling, values, n_listed, {position, sampling.first_sample + slot.sample, slot.stream});
+      if (!sampling.expands)
+        i = draw_token(sampling, values, n_listed, {position, sampling.first_sample + slot.sample, slot.stream});
       next.token = lists.row_tokens(row)[i];
       if (options.needs_sums) next.token_log_prob = values[i] - log_sum_exp(lists, row);
     }
-    take(options, view, position, next, slot, &living);
+    if (is_first) {
+      if (i > 0 && exponential(next.token_log_prob) < sampling.min_p) continue;
+      view.samples[next.parent].stream = slot.stream = float_bits(next.token_log_prob);
+    }
+    next.log_prob = view.scores[next.parent] + next.token_log_prob;
+    if (ends_text(options, view, position, next.token)) {
+      finish_hypothesis(options, view, position, next);
+    } else {
+      view.samples[n_living] = slot;
+      living[n_living++] = next;
+    }
   }
-  reorder(view, position, living.list, living.n);
+  reorder(view, position, living, n_living);
   return next.token;
 }
 
-// At the first free position all hypotheses are equal: each takes another token of their list. If the list or the
-// probabilities do not reach so far, it ends without a result.
-[[gnu::cold]] int32_t choose_alternatives(const SearchOptions& options, uint32_t position, const SentenceView& view,
-                                          const TopTokens& lists) {
-  const bool is_first = position == first_free_position(options, view);
-  Living living;
-  Continuation next = {};
-  for (; next.parent < view.state->n_live; ++next.parent) {
-    const uint32_t row = view.state->first_row + next.parent;
-    SampleSlot slot = view.samples[next.parent];
-    const uint32_t i = is_first ? slot.sample : 0;
-    const bool is_listed = i < lists.counts[row];
-    if (!is_listed && i > 0) continue;
-    next.token = static_cast<int32_t>(options.generation->end_id);
-    next.token_log_prob = 0.0f;
-    if (is_listed) {
-      next.token = lists.row_tokens(row)[i];
-      if (options.needs_sums) next.token_log_prob = lists.row_values(row)[i] - log_sum_exp(lists, row);
-    }
-    if (is_first && i > 0 && exponential(next.token_log_prob) < options.sampling->min_p) continue;
-    if (is_first) slot.stream = float_bits(next.token_log_prob);
-    view.samples[next.parent] = slot;
-    take(options, view, position, next, slot, &living);
-  }
-  reorder(view, position, living.list, living.n);
-  return -1;
-}
-
-bool needs_sums_for_alternatives(const goldcrest_search& options) {
-  return needs_sums_for_scores(options) || static_cast<const SearchOptions&>(options).sampling->min_p > 0.0f;
+bool needs_sums(const goldcrest_search& options) {
+  const Sampler& sampling = *static_cast<const SearchOptions&>(options).sampling;
+  return needs_sums_for_scores(options) || (sampling.expands && sampling.min_p > 0.0f);
 }
 
 uint32_t list_size(const goldcrest_search& options, uint32_t) {
@@ -141,18 +113,19 @@ uint32_t list_size(const goldcrest_search& options, uint32_t) {
 
 }  // namespace
 
-const Strategy kSampling = {true, false, list_size, needs_sums_for_scores, choose};
-const Strategy kSeveralSamples = {false, false, list_size, needs_sums_for_scores, choose};
-const Strategy kAlternatives = {false, false, list_size, needs_sums_for_alternatives, choose_alternatives};
+const Strategy kSampling = {true, false, list_size, needs_sums, choose};
+const Strategy kSeveralSamples = {false, false, list_size, needs_sums, choose};
 
-[[gnu::cold]] void plan_sampling(Plan& plan, SamplingRefs* refs) {
-  if (plan.limits().max_sampled == 0) return;
+[[gnu::cold]] SamplingRefs plan_sampling(Plan& plan) {
+  SamplingRefs refs = {};
+  if (plan.limits().max_sampled == 0) return refs;
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
   // Phase kAlways, because streams are given before the source is encoded.
-  refs->slots =
+  refs.slots =
       plan.add("sampling.slots", Phase::kAlways, Region::kMain, {0, sizeof(SampleSlot), {kBeam, kBatch, 0, 0}});
-  refs->lists = plan.add("sampling.lists", Phase::kDecode, Region::kScratch,
-                         {0, 8, {GOLDCREST_FACTOR_SAMPLED, kBeam, kBatch, GOLDCREST_FACTOR_THREADS}});
+  refs.lists = plan.add("sampling.lists", Phase::kDecode, Region::kScratch,
+                        {0, 8, {GOLDCREST_FACTOR_SAMPLED, kBeam, kBatch, GOLDCREST_FACTOR_THREADS}});
+  return refs;
 }
 
 [[gnu::cold]] SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, TopTokenBuffers* lists) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "decoding/forced_token.h"
+#include "decoding/hypotheses.h"
 
 namespace goldcrest {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every index that a lexicon's arrays give is checked where it is used, and read once: the caller may change them.
-#include "decoding/lexicon.h"
-
 #include <cstring>
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"
+#include "decoding/output_choice.h"
 
 namespace goldcrest {
 

@@ -2,8 +2,7 @@
 // Decides which outputs a sentence has. Only this file knows all kinds of output sets.
 #pragma once
 
-#include "decoding/buffers.h"
-#include "decoding/options.h"
+#include "decoding/stages.h"
 
 namespace goldcrest {
 
@@ -24,5 +23,16 @@ inline uint32_t count_outputs(const SearchOptions& options, const SentenceState&
 inline uint32_t count_summed(const SearchOptions& options, const SentenceState& state) {
   return has_lexicon(options) ? 1 : count_outputs(options, state);
 }
+
+// A lexicon restricts the texts of a search (goldcrest_set_lexicon). Each live hypothesis has a node of its tree.
+// Builds without GOLDCREST_LEXICON have no lexicons.
+
+// Moves the node of every live hypothesis on to the current position. Chooses the outputs of each sentence: the allowed
+// ones of all its hypotheses if they fit the limits, else all.
+void follow_lexicon(const OutputStep& step);
+
+// Removes the tokens that the lexicon does not allow from a block and sums the others up, one after another: the sum
+// must not depend on which outputs are computed. Call it for a row's blocks in ascending order.
+void keep_allowed(const OutputStep& step, const LogitBlock& block);
 
 }  // namespace goldcrest

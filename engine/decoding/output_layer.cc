@@ -8,7 +8,6 @@
 
 #include "base/arithmetic.h"
 #include "decoding/basic_stages.h"
-#include "decoding/lexicon.h"
 #include "decoding/output_choice.h"
 #include "decoding/rules.h"
 
@@ -37,18 +36,17 @@ class OutputLayer {
     return top_tokens(step_.top_tokens, step_.options.list_size, outputs_.n, task);
   }
 
-  // The quantized inputs of these rows.
-  LinearInputs quantize(Range rows) const {
+  // Returns the quantized inputs of these rows. They have remainders if the projection has fine inputs.
+  OutputInputs quantize(Range rows, uint32_t task) const {
     const StackView& stack = runtime_.model.decoder;
-    const Pass pass = make_pass(runtime_, stack, step_.decoder.pass, rows.first, {rows, 0, 1});
-    operations(runtime_).quantize(runtime_, decoder_rows(runtime_, step_.decoder, rows.first), rows.count,
-                                  stack.d_model_padded, pass.inputs);
-    return pass.inputs;
+    const Pass pass = make_pass(runtime_, stack, step_.decoder.pass, rows.first, {rows, task, 1});
+    (void)goldcrest::quantize(pass, decoder_rows(runtime_, step_.decoder, rows.first), stack.d_model_padded);
+    return {pass.inputs, kHasRefined && runtime_.model.projection.fine_input ? pass.fine.inputs : LinearInputs()};
   }
 
   // Computes rows that only this task computes, over all blocks.
-  void run_rows(Range rows) const {
-    const LinearInputs inputs = quantize(rows);
+  void run_rows(Range rows, uint32_t task) const {
+    const OutputInputs inputs = quantize(rows, task);
     const Range blocks = {0, n_blocks()};
     if (needs_sum()) {
       sum(rows, inputs, blocks, 0);
@@ -64,7 +62,7 @@ class OutputLayer {
 
   // Adds the best tokens of `rows` within `blocks` to the lists of `task`; call in ascending block order. Also updates
   // each row's log-sum-exp and logits hash.
-  void run(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
+  void run(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     const TopTokens lists = this->lists(task);
     SharedInputs shared;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
@@ -80,7 +78,7 @@ class OutputLayer {
   }
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
-  void sum(Range rows, const LinearInputs& inputs, Range blocks, uint32_t task) const {
+  void sum(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
       (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true);
@@ -107,7 +105,7 @@ class OutputLayer {
   }
 
   // Returns the logits of a block, [rows, 256]. If `sums`, also computes the block's maxima and sums.
-  float* compute(Range rows, const LinearInputs& inputs, SharedInputs& shared, Range outputs, const TopTokens& lists,
+  float* compute(Range rows, const OutputInputs& inputs, SharedInputs& shared, Range outputs, const TopTokens& lists,
                  bool sums) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
     float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
@@ -154,7 +152,7 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
   // A hash needs the blocks in order, as do a lexicon's sums, so one task computes them all.
   const bool in_order = hashes_logits(step.options) || (has_lexicon(step.options) && step.options.needs_sums);
   const Split split = split_work(macs, layer.n_blocks(), in_order ? 1 : runtime.threads);
-  const LinearInputs inputs = layer.quantize({0, n_rows});
+  const OutputInputs inputs = layer.quantize({0, n_rows}, 0);
   if (layer.needs_sum()) {
     run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
       layer.sum({0, n_rows}, inputs, split.part_of(layer.n_blocks(), piece), task);
@@ -181,12 +179,12 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
     macs += linear_macs(live[i].n_rows, n, runtime.model.projection.k);
   }
   const Split split = split_work(macs, n_live, runtime.threads);
-  run_pieces(runtime, split, [&](uint32_t piece, uint32_t) {
+  run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
     const Range part = split.part_of(n_live, piece);
     for (uint32_t i = part.first; i < part.first + part.count; ++i) {
       const OutputSet outputs =
           outputs_of(runtime, step.options, step.shortlist, step.sentences, step.sentence_of(live[i]));
-      OutputLayer(step, outputs).run_rows({live[i].first_row, live[i].n_rows});
+      OutputLayer(step, outputs).run_rows({live[i].first_row, live[i].n_rows}, task);
     }
   });
 }

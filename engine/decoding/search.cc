@@ -2,7 +2,7 @@
 #include "decoding/search.h"
 
 #include "base/hash.h"
-#include "decoding/forced_token.h"
+#include "decoding/hypotheses.h"
 #include "decoding/output_choice.h"
 #include "decoding/output_layer.h"
 

@@ -24,7 +24,7 @@ struct Strategy {
                     const TopTokens& lists);
 };
 
-extern const Strategy kGreedySearch, kBeamSearch, kSampling, kSeveralSamples, kAlternatives;
+extern const Strategy kGreedySearch, kBeamSearch, kSampling, kSeveralSamples;
 
 // Greedy search and sampling compute log-probabilities only if scores are asked for.
 bool needs_sums_for_scores(const goldcrest_search& options);

@@ -90,7 +90,7 @@ void for_each_kind(const ModelView& model, const Add& add) {
   for_each_kind(model, [&](const LayerKind& kind) { add_layer(kind, stack, model.encoder.d_model, needs); });
   const uint8_t keys = self_attends ? GOLDCREST_FACTOR_LONGEST : GOLDCREST_FACTOR_SOURCE_TOKENS;
   refs.pass =
-      plan_pass(plan, stack, {Phase::kDecode, needs.decoder, {kBeam, kBatch}, keys, kHasRefined && model.fine_layers});
+      plan_pass(plan, stack, {Phase::kDecode, needs.decoder, {kBeam, kBatch}, keys, kHasRefined && model.fine_decoder});
   if constexpr (kHasInspection) refs.alignment = plan_alignment(plan, stack);
   return refs;
 }
@@ -105,8 +105,9 @@ DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits)
     const uint64_t keys = uint64_t{limits.max_source_tokens} + (kind.is_recurrent ? 0 : limits.max_target_tokens);
     PassNeeds needs = {};
     add_layer(kind, stack, model.encoder.d_model, needs);
-    const uint64_t layer = products_of_rows(model) * rows * needs.decoder.macs + attention_macs(stack, rows, keys);
-    macs.source_keys = products_of_rows(model) * limits.encoder_rows * needs.encoder.macs;
+    const uint64_t layer =
+        products_of_rows(model.fine_decoder) * rows * needs.decoder.macs + attention_macs(stack, rows, keys);
+    macs.source_keys = products_of_rows(model.fine_encoder) * limits.encoder_rows * needs.encoder.macs;
     macs.largest_layer = larger(macs.largest_layer, n_layers > 0 ? layer : 0);
     macs.layers += n_layers * layer;
   });

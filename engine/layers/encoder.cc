@@ -41,17 +41,18 @@ LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, mod
   add_layer({true, false, model.features}, model.decoder, model.encoder.d_model, needs);
   refs.pass = plan_pass(
       plan, model.encoder,
-      {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource, kHasRefined && model.fine_layers});
+      {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource, kHasRefined && model.fine_encoder});
   return refs;
 }
 
 uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limits& limits) {
   const StackView& stack = model.encoder;
-  const uint64_t rows = limits.encoder_rows, keys = products_of_rows(model) * sentence_keys_macs(stack, rows);
+  const uint64_t rows = limits.encoder_rows,
+                 keys = products_of_rows(model.fine_encoder) * sentence_keys_macs(stack, rows);
   PassNeeds needs = {};
   add_layer(encoder_layer_kind(model), stack, stack.d_model, needs);
-  const uint64_t layer =
-      products_of_rows(model) * rows * needs.encoder.macs + attention_macs(stack, rows, limits.max_source_tokens);
+  const uint64_t layer = products_of_rows(model.fine_encoder) * rows * needs.encoder.macs +
+                         attention_macs(stack, rows, limits.max_source_tokens);
   return larger(keys, layer - keys);
 }
 

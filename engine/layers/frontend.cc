@@ -43,10 +43,6 @@ namespace {
   return common({sentence.first_row, sentence.n_rows}, block);
 }
 
-[[gnu::cold, gnu::noinline]] Split split_rarely(uint64_t macs, uint32_t n, const Runtime& runtime) {
-  return split_work(macs, n, runtime.threads);
-}
-
 // Calls work(sentence, rows of it) for the block's part of each sentence.
 template <typename Work>
 void for_each_part(const Batch& batch, Range block, const Work& work) {
@@ -98,60 +94,48 @@ struct Frontend {
   }
 }
 
-// Rows of level 1, or frames, to measure: chunks of `each`, up to `end`.
-struct MeasuredPart {
+// Rows to work on in chunks of `each`: encoder rows to compute, or rows of level 1 (frames, of a log-mel) to measure.
+struct Part {
   const Frontend& frontend;
   const Sentence& sentence;
-  const Clip& clip;
-  uint32_t first, end, each, n_chunks;
-  Split split;
+  Clip& clip;
+  uint32_t first, end, each;
+  float* x;  // the first row's place; null: measures
 };
 
-[[gnu::cold, gnu::noinline]] void measure_piece(const MeasuredPart& part, uint32_t piece, uint32_t task) {
+[[gnu::cold, gnu::noinline]] void run_chunks(const Part& part, Range chunks, uint32_t task) {
   const Stem stem = part.frontend.stem(task, part.clip, part.sentence);
-  const Range chunks = part.split.part_of(part.n_chunks, piece);
   for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
-    const uint32_t begin = part.first + i * part.each;
+    const uint32_t offset = i * part.each, begin = part.first + offset;
     const Rows rows = {static_cast<int32_t>(begin), smaller(part.end - begin, part.each)};
-    part.frontend.view.has_log_mel ? stem.measure_frames(rows) : stem.measure_values(rows);
+    if (part.x != nullptr) {
+      stem.run(rows, part.x + size_t{offset} * part.frontend.runtime.model.encoder.d_model_padded);
+    } else {
+      part.frontend.view.has_log_mel ? stem.measure_frames(rows) : stem.measure_values(rows);
+    }
   }
+}
+
+[[gnu::cold, gnu::noinline]] void run_part(const Part& part, uint64_t macs_a_chunk) {
+  const Runtime& runtime = part.frontend.runtime;
+  const uint32_t n_chunks = (part.end - part.first + part.each - 1) / part.each;
+  const Split split = split_work(macs_a_chunk * n_chunks, n_chunks, runtime.threads);
+  if (part.x == nullptr) {
+    for (uint32_t task = 0; task < split.n_tasks; ++task) part.frontend.measured(task) = {0, 0, part.clip.largest};
+  }
+  run_pieces(runtime, split,
+             [&](uint32_t piece, uint32_t task) { run_chunks(part, split.part_of(n_chunks, piece), task); });
+  if (part.x == nullptr) collect_measured(part.frontend, split.n_tasks, part.clip);
 }
 
 // Measures the part of a clip that belongs to some of its encoder rows.
 [[gnu::cold]] void measure_part(const Frontend& frontend, const Sentence& sentence, Range rows, Clip& clip) {
-  const Runtime& runtime = frontend.runtime;
   const uint32_t stride = measured_stride(frontend.view), each = frontend.parts.out_rows[0];
-  const uint32_t n_all = frontend.stem(0, clip, sentence).n_rows(frontend.view.has_log_mel ? 0 : 1);
   const uint32_t first = (rows.first - sentence.first_row) * stride;
-  const uint32_t end = ends_in(sentence, rows) ? n_all : first + rows.count * stride;
-  const uint32_t n_chunks = (end - first + each - 1) / each;
-  const Split split = split_rarely(uint64_t{end - first} * measured_macs(frontend.view), n_chunks, runtime);
-  for (uint32_t task = 0; task < split.n_tasks; ++task) frontend.measured(task) = {0, 0, clip.largest};
-  const MeasuredPart part = {frontend, sentence, clip, first, end, each, n_chunks, split};
-  run_pieces(runtime, split, [&part](uint32_t piece, uint32_t task) { measure_piece(part, piece, task); });
-  collect_measured(frontend, split.n_tasks, clip);
-}
-
-// Encoder rows to compute, in groups of kGroupRows. x: that of the first row
-struct ComputedPart {
-  const Frontend& frontend;
-  const Sentence& sentence;
-  const Clip& clip;
-  Range rows;
-  uint32_t n_groups;
-  Split split;
-  float* x;
-};
-
-[[gnu::cold, gnu::noinline]] void compute_piece(const ComputedPart& part, uint32_t piece, uint32_t task) {
-  const Stem stem = part.frontend.stem(task, part.clip, part.sentence);
-  const Range groups = part.split.part_of(part.n_groups, piece);
-  const uint32_t end = smaller((groups.first + groups.count) * kGroupRows, part.rows.count);
-  for (uint32_t row = groups.first * kGroupRows; row < end; row += kGroupRows) {
-    const uint32_t first = part.rows.first + row - part.sentence.first_row;
-    stem.run({static_cast<int32_t>(first), smaller(end - row, kGroupRows)},
-             part.x + size_t{row} * part.frontend.runtime.model.encoder.d_model_padded);
-  }
+  const uint32_t end = ends_in(sentence, rows)
+                           ? frontend.stem(0, clip, sentence).n_rows(frontend.view.has_log_mel ? 0 : 1)
+                           : first + rows.count * stride;
+  run_part({frontend, sentence, clip, first, end, each, nullptr}, each * measured_macs(frontend.view));
 }
 
 }  // namespace
@@ -189,11 +173,10 @@ struct ComputedPart {
   const StackView& stack = runtime.model.encoder;
   const uint64_t macs = group_macs(frontend.view, kGroupRows);
   for_each_part(batch, block, [&](uint32_t i, Range rows) {
-    const uint32_t n_groups = (rows.count + kGroupRows - 1) / kGroupRows;
-    const Split split = split_rarely(macs * n_groups, n_groups, runtime);
-    float* const first = x + size_t{rows.first - block.first} * stack.d_model_padded;
-    const ComputedPart part = {frontend, batch.sentences[i], batch.clips[i], rows, n_groups, split, first};
-    run_pieces(runtime, split, [&part](uint32_t piece, uint32_t task) { compute_piece(part, piece, task); });
+    const Sentence& sentence = batch.sentences[i];
+    const uint32_t first = rows.first - sentence.first_row;
+    float* const y = x + size_t{rows.first - block.first} * stack.d_model_padded;
+    run_part({frontend, sentence, batch.clips[i], first, first + rows.count, kGroupRows, y}, macs);
   });
   if (stack.embedding_norm.present()) layer_norm(runtime, stack, stack.embedding_norm, {x, x, block.count});
 }

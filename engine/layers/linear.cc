@@ -9,7 +9,6 @@ namespace goldcrest {
 namespace {
 
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
-constexpr uint32_t kFineOutputs = 128;     // outputs of a call with fine inputs; its zeros take 512 bytes of flash
 
 // Outputs [first, first + n) of a call: y <- activation(sums) + residual
 [[gnu::cold, gnu::noinline]] void finish_fine(const LinearCall& call, uint32_t first, uint32_t n, const float* sums) {
@@ -86,6 +85,16 @@ void multiply(const Pass& pass, const LinearView& view, const Finish& finish, fl
            {&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1});
 }
 
+// Small code: nearly all of its time is in the two products.
+[[maybe_unused, gnu::cold]] void multiply_gated(const Pass& pass, const LinearView& view, Activation activation,
+                                                float* y) {
+  const uint32_t half = view.n / 2;
+  const size_t n = size_t{pass.rows.count} * half;
+  multiply(pass, slice_outputs(view, 0, half), {activation, nullptr}, y);
+  multiply(pass, slice_outputs(view, half, half), {Activation::kNone, nullptr}, y + n);
+  for (size_t i = 0; i < n; ++i) y[i] = y[i] * y[n + i];
+}
+
 }  // namespace
 
 Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
@@ -118,12 +127,11 @@ Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
 
 // Small code and a small frame: nearly all of its time is in the two products.
 [[gnu::cold]] void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products) {
-  static constexpr float kNoBias[kFineOutputs] = {};
-  for (uint32_t first = 0; first < call.view->n; first += kFineOutputs) {
+  for (uint32_t first = 0; first < call.view->n; first += kZeroBiases) {
     // y stays until its row is complete
     float* const sums = call.residual == call.y ? products + first : call.y + first;
     LinearArgs<int8_t> args = {};
-    args.n = smaller(call.view->n - first, kFineOutputs);
+    args.n = smaller(call.view->n - first, kZeroBiases);
     const float* const bias = set_matrix(runtime, call, first, args);
     args.y = sums;
     args.y_stride = call.y_stride;
@@ -132,7 +140,7 @@ Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
     args.backend = runtime.kernels->backend;
     args.x = static_cast<const int8_t*>(fine.rows);
     args.x_scale = fine.scales;
-    args.bias = kNoBias;
+    args.bias = kZeroBias;
     runtime.kernels->int8.linear(args);
     args.x = static_cast<const int8_t*>(call.x.rows);
     args.x_scale = call.x.scales;
@@ -148,17 +156,8 @@ void multiply(const Pass& pass, const LinearView& view, Quantized, float* y) {
 }
 
 void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized, float* y) {
+  if (pass.stack.gated()) return multiply_gated(pass, view, activation, y);
   multiply(pass, view, {activation, nullptr}, y);
-}
-
-// Small code: nearly all of its time is in the two products.
-[[gnu::cold]] void multiply_gated(const Pass& pass, const LinearView& view, Activation activation, Quantized x,
-                                  float* y) {
-  const uint32_t half = view.n / 2;
-  const size_t n = size_t{pass.rows.count} * half;
-  multiply_activated(pass, slice_outputs(view, 0, half), activation, x, y);
-  multiply(pass, slice_outputs(view, half, half), x, y + n);
-  for (size_t i = 0; i < n; ++i) y[i] = y[i] * y[n + i];
 }
 
 void add_product(const Pass& pass, const LinearView& view, Quantized, float* y) {

@@ -19,12 +19,9 @@ Quantized quantize(const Pass& pass, const float* x, uint32_t k);
 // product reads it. Splits the outputs over tasks if the work is worth more than one task.
 void multiply(const Pass& pass, const LinearView& view, Quantized x, float* y);
 
-// y = activation(view(x))
+// y = activation(view(x)). In a gated stack y [rows, half] = activation(gate) * value: gate and value are the first and
+// the second half of view(x), view.n / 2 outputs each. y has room for [rows, view.n].
 void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized x, float* y);
-
-// y [rows, half] = activation(gate) * value: gate and value are the first and the second half of view(x), view.n / 2
-// outputs each. y has room for [rows, view.n].
-void multiply_gated(const Pass& pass, const LinearView& view, Activation activation, Quantized x, float* y);
 
 // y = y + view(x)
 void add_product(const Pass& pass, const LinearView& view, Quantized x, float* y);

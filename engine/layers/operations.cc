@@ -3,6 +3,8 @@
 // buffers and shapes.
 #include "layers/operations.h"
 
+#include "base/arithmetic.h"
+
 namespace goldcrest {
 
 namespace {
@@ -55,13 +57,31 @@ void linear(const Runtime& runtime, const LinearCall& call) {
   kernels_of<Element>(runtime).linear(args);
 }
 
+// call.logits <- the products of the remainders, without biases. Returns call.logits.
+[[maybe_unused, gnu::cold, gnu::noinline]] const float* multiply_remainders(const Runtime& runtime,
+                                                                            const OutputCall& call, Range outputs) {
+  for (uint32_t done = 0; done < outputs.count; done += kZeroBiases) {
+    const Range some = {outputs.first + done, smaller(outputs.count - done, kZeroBiases)};
+    LinearArgs<int8_t> args = linear_args<int8_t>(runtime, *call.outputs, some, call.inputs.fine, call.rows);
+    args.bias = kZeroBias;
+    args.y = call.logits + done;
+    args.y_stride = kOutputBlock;
+    args.activation = Activation::kNone;
+    runtime.kernels->int8.linear(args);
+  }
+  return call.logits;
+}
+
 template <typename Element>
 void output_block(const Runtime& runtime, const OutputCall& call, const BlockSums& sums) {
-  LinearArgs<Element> args =
-      linear_args<Element>(runtime, *call.outputs, {call.first, pad16(call.count)}, call.x, call.rows);
+  const Range outputs = {call.first, pad16(call.count)};
+  LinearArgs<Element> args = linear_args<Element>(runtime, *call.outputs, outputs, call.inputs.x, call.rows);
   args.y = call.logits;
   args.y_stride = kOutputBlock;
   args.activation = Activation::kNone;
+  if constexpr (kHasRefined && kScaled<Element>) {
+    if (call.inputs.fine.rows != nullptr) args.residual = multiply_remainders(runtime, call, outputs);
+  }
   if constexpr (kSharesInputs) args.shared = call.shared;
   kernels_of<Element>(runtime).output_block({args, call.count, sums.largest, sums.sum, sums.stride});
 }

@@ -22,6 +22,10 @@ struct FineInputs {
   float* remainder;     // scratch [k] of the task
 };
 
+// The remainders' products have these in place of biases.
+constexpr uint32_t kZeroBiases = 128;
+inline constexpr float kZeroBias[kZeroBiases] = {};
+
 // The tensors of a linear layer: in the file, or a shortlist's copies.
 struct LinearTensors {
   const void* weights;        // [n, k] in `layout`
@@ -46,11 +50,17 @@ struct LinearCall {
   bool is_only_task;      // no other task of this engine runs
 };
 
+// The input rows of the output layer.
+struct OutputInputs {
+  LinearInputs x;
+  LinearInputs fine;  // their remainders, quantized too; rows null: there are none
+};
+
 // Computes the logits of some rows for at most 256 outputs.
 struct OutputCall {
   const LinearTensors* outputs;
   uint32_t first, count;  // of the outputs; first % 16 == 0
-  LinearInputs x;
+  const OutputInputs& inputs;
   uint32_t rows;
   float* logits;  // [rows, count], row stride 256; also writes the padding of count to a multiple of 16
   SharedInputs* shared = nullptr;  // of x and rows; null: no other call reads them

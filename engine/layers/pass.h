@@ -26,8 +26,8 @@ struct PassNeeds {
   MatrixNeeds encoder, decoder;
 };
 
-// Returns how often rows are multiplied by each matrix, at most.
-constexpr uint64_t products_of_rows(const ModelView& model) { return kHasRefined && model.fine_layers ? 2 : 1; }
+// Returns how often rows are multiplied by each matrix, at most, if some have fine inputs.
+constexpr uint64_t products_of_rows(bool has_fine) { return kHasRefined && has_fine ? 2 : 1; }
 
 // Adds the matrices of a layer to `needs`.
 void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs);

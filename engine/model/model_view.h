@@ -64,7 +64,8 @@ struct ModelView {
   // Set by the file's rules, in builds with rules (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
-  bool fine_layers;        // some matrix of a layer has fine inputs
+  // Some matrix that multiplies the encoder's rows, or the decoder's, has fine inputs.
+  bool fine_encoder, fine_decoder;
 };
 
 // Returns whether sources are samples or feature rows, not ids.

@@ -7,6 +7,8 @@
 namespace goldcrest {
 
 #ifdef GOLDCREST_LANGUAGES
+using Numbers = flatbuffers::Vector<uint32_t>;  // offsets of texts too: one function reads all lists
+
 [[gnu::cold]] bool view_languages(const void* model, LanguagesView* view) {
   const format::Languages* table = format::GetModel(model)->languages();
   if (table == nullptr) return false;
@@ -14,12 +16,13 @@ namespace goldcrest {
   static_assert(Languages::VT_TARGET == Languages::VT_SOURCE + 2 &&
                 Languages::VT_TARGET_PLACE == Languages::VT_SOURCE_PLACE + 2 &&
                 Languages::VT_DEFAULT_TARGET == Languages::VT_DEFAULT_SOURCE + 2);
-  view->n = table->code() != nullptr ? table->code()->size() : 0;
   const auto& fields = reinterpret_cast<const flatbuffers::Table&>(*table);
+  const Numbers* const codes = fields.GetPointer<const Numbers*>(Languages::VT_CODE);
+  view->n = codes != nullptr ? codes->size() : 0;
   for (uint32_t i = 0; i < 2; ++i) {
     const auto field = [i](uint32_t of_sources) { return static_cast<flatbuffers::voffset_t>(of_sources + 2 * i); };
     LanguageSide& side = view->sides[i];
-    const auto* ids = fields.GetPointer<const flatbuffers::Vector<uint32_t>*>(field(Languages::VT_SOURCE));
+    const Numbers* const ids = fields.GetPointer<const Numbers*>(field(Languages::VT_SOURCE));
     static_cast<IdList&>(side) = {ids != nullptr ? ids->data() : nullptr, ids != nullptr ? ids->size() : 0};
     side.by_default = static_cast<uint32_t>(fields.GetField<int32_t>(field(Languages::VT_DEFAULT_SOURCE), -1));
     side.place = static_cast<LanguagePlace>(fields.GetField<uint8_t>(field(Languages::VT_SOURCE_PLACE), 0));
@@ -28,7 +31,9 @@ namespace goldcrest {
 }
 
 [[gnu::cold]] const char* view_language_code(const void* model, uint32_t language) {
-  return format::GetModel(model)->languages()->code()->Get(language)->c_str();
+  const auto& fields = reinterpret_cast<const flatbuffers::Table&>(*format::GetModel(model)->languages());
+  const uint32_t* const offset = fields.GetPointer<const Numbers*>(format::Languages::VT_CODE)->data() + language;
+  return reinterpret_cast<const char*>(offset) + *offset + sizeof(uint32_t);  // behind the text's length
 }
 #else
 bool view_languages(const void*, LanguagesView*) { return false; }

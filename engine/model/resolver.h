@@ -87,7 +87,7 @@ struct Resolver : Sections {
   }
 
   template <typename Table>
-  [[gnu::noinline]] AttentionBiasView bias(const Table& block) const {
+  [[gnu::cold, gnu::noinline]] AttentionBiasView bias(const Table& block) const {
     const format::AttentionBias* table = bias_of(block);
     if (table == nullptr) return {0, 0, 0};
     return {positions + table->table(), table->before(), pad16(table->before() + 1 + table->after()) + 16};

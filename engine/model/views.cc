@@ -41,19 +41,19 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Returns whether some matrix of the stack's layers has fine inputs.
-[[maybe_unused, gnu::cold]] bool has_fine_layers(const format::Stack& stack) {
-  bool fine = false;
+// Finds the matrices of a stack's layers that have fine inputs.
+[[maybe_unused, gnu::cold]] void find_fine_inputs(const format::Stack& stack, bool is_decoder, ModelView* view) {
   for (const format::Layer* layer : *stack.layers()) {
     for_each_block(
         [&](auto block, const auto* table) {
-          if (table == nullptr) return;
-          block.for_each_matrix(
-              [&](const MatrixEntry&, const format::Linear* linear) { fine |= has_fine_input(*linear); }, *table);
+          const auto find = [&](const MatrixEntry& entry, const format::Linear* linear) {
+            bool& found = is_decoder && !entry.reads_source() ? view->fine_decoder : view->fine_encoder;
+            found |= has_fine_input(*linear);
+          };
+          if (table != nullptr) block.for_each_matrix(find, *table);
         },
         *layer);
   }
-  return fine;
 }
 
 // Returns how many of the decoder's first n layers are recurrent.
@@ -70,7 +70,9 @@ const uint32_t* elements(const flatbuffers::Vector<uint32_t>* vector) {
   return vector != nullptr ? vector->data() : nullptr;
 }
 
-// The fields that the schema of builds without shortlists lacks.
+[[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
+
+// The fields that the schema of builds without these options lacks.
 #ifdef GOLDCREST_SHORTLIST
 uint32_t max_candidates(const format::Limits& limits) { return limits.max_candidates(); }
 bool is_of_shortlist(const format::SelfTestLine& line) { return line.shortlist(); }
@@ -88,17 +90,11 @@ const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line)
 #else
 constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
-
-// The same without languages.
 #ifdef GOLDCREST_LANGUAGES
 bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
 #else
 constexpr bool is_forced(const format::SelfTestLine&) { return false; }
 #endif
-
-[[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
-
-// The fields that the schema of builds without prompts lacks.
 #ifdef GOLDCREST_PROMPT
 uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
 // Returns the number of ids of the prompt.
@@ -155,8 +151,13 @@ struct TokenizerSection {
                     kHasRecurrent ? count_recurrent(root, root.decoder()->layers()->size()) : 0,
                     0,
                     0,
+                    false,
                     false};
-  if constexpr (kHasRefined) view.fine_layers = has_fine_layers(*root.encoder()) || has_fine_layers(*root.decoder());
+  if constexpr (kHasRefined) {
+    find_fine_inputs(*root.encoder(), false, &view);
+    find_fine_inputs(*root.decoder(), true, &view);
+    view.fine_decoder |= view.projection.fine_input;
+  }
   if constexpr (kHasRules) {
     view.n_ends = 1 + length(root.generation()->more_end_ids());
     view.output_passes = root.generation()->repetition_penalty() != 1.0f ? 2 : 1;

@@ -14,6 +14,7 @@ Builds one of the example firmwares and runs it in QEMU, with its console on thi
   pronounce_firmware         says how English words are pronounced (default)     any
   pronounce_small_firmware   the same in 256 KiB of flash and 64 KiB of RAM      any
   translate_firmware         translates English to French                        mps3-an547
+  phrases_firmware           answers English with one of ten French phrases      mps3-an547
   superloop                  pronounces between a watchdog's feedings            any
   benchmark_firmware         counts the instructions of each part                any
   model_update               replaces its model, in flash outside of the image   any
@@ -33,15 +34,15 @@ case "${1:-}" in -h | --help) usage; exit 0 ;; esac
 [ $# -le 2 ] || { usage >&2; exit 2; }
 program=${1:-pronounce_firmware} board=${2:-mps3-an547}
 case "$program" in
-  pronounce_firmware | pronounce_small_firmware | translate_firmware | superloop | benchmark_firmware | model_update) ;;
+  pronounce_firmware | pronounce_small_firmware | translate_firmware | phrases_firmware | superloop | benchmark_firmware | model_update) ;;
   *) not_known program "$program" ;;
 esac
 case "$board" in
   mps3-an547 | mps2-an500 | mps2-an505 | mps2-an386) ;;
   *) not_known "board in QEMU" "$board" ;;
 esac
-if [ "$program" = translate_firmware ] && [ "$board" != mps3-an547 ]; then
-  echo "run.sh: translate_firmware needs 8 MB for its model, which mps3-an547 has and $board lacks" >&2
+if { [ "$program" = translate_firmware ] || [ "$program" = phrases_firmware ]; } && [ "$board" != mps3-an547 ]; then
+  echo "run.sh: $program needs 8 MB for its model, which mps3-an547 has and $board lacks" >&2
   exit 2
 fi
 
@@ -49,6 +50,10 @@ fi
 bash toolchains/install_packages.sh firmware >&2
 folder=build/firmware/$board
 options=(-D GOLDCREST_TESTS=OFF -D GOLDCREST_WERROR=OFF)
+if [ "$program" = phrases_firmware ]; then
+  folder+=_lexicon  # an engine of its own
+  options+=(-D GOLDCREST_LEXICON=ON)
+fi
 # Use a converter that the quickstart or the tests have built. Bring it up to date, which takes no time if it is.
 for build in quickstart host; do
   [ -x "build/$build/converter/goldcrest-convert" ] || continue

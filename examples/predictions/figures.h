@@ -23,6 +23,11 @@ struct Computer {
     double tokens_per_s;  // modelled: one thread, 32 source and 64 target tokens, including encoding
   };
   std::vector<Speed> speeds;
+  struct Clip {
+    const char* model;  // and the sound's length
+    double seconds;     // modelled: one thread
+  };
+  std::vector<Clip> clips;
 };
 
 // The dimensions that a model's speed depends on.
@@ -46,13 +51,22 @@ struct Word {
   Band cycles_an_instruction;
 };
 
+// The work for a clip of a speech model, whose weights are in memory outside of a microcontroller.
+struct ClipWork {
+  const char *name, *cpu, *model;  // name: the machine's
+  double clock_hz, instructions;
+  Band cycles_an_instruction, bytes_a_cycle;
+};
+
 const std::vector<Shape>& shapes();
 const std::vector<Computer>& computers();
 const std::vector<Microcontroller>& microcontrollers();
 const std::vector<Word>& words();
+const std::vector<ClipWork>& clips();
 
 Band tokens_per_s(const Computer::Speed& speed);
 Band milliseconds_a_word(const Microcontroller& part, const Word& word);
+Band seconds_a_clip(const ClipWork& work);
 
 // Returns the figure with three digits, or with all digits before the point if there are more.
 std::string digits(double figure);

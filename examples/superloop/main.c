@@ -10,37 +10,13 @@
 #include "console_text.h"
 #include "goldcrest/check.h"
 #include "model_g2p.h" /* goldcrest_add_model in CMakeLists.txt */
+#include "watchdog.h"
 
 _Static_assert(MODEL_G2P_BEAM_SIZE == 1 && MODEL_G2P_ARENA_BYTES <= 48 * 1024, "the engine's memory, greedy");
 
 enum { kWatchdogMilliseconds = 50, kSliceBytes = 4096, kPhonemeBytes = 4 /* three letters and a space */ };
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
-
-typedef struct watchdog {
-  uint64_t fed_at, longest_ticks;
-  uint32_t n_rounds;
-} watchdog;
-
-/* Restarts the time since the watchdog was fed. */
-static void watchdog_start(watchdog *dog) { dog->fed_at = board_ticks(); }
-
-/* A watchdog resets a board that feeds it later than its deadline; this one ends the program. On your board this
- * function reloads the counter of the real one. */
-static void watchdog_feed(watchdog *dog) {
-  const uint64_t now = board_ticks(), elapsed = now - dog->fed_at;
-  ++dog->n_rounds;
-  if (elapsed > dog->longest_ticks) dog->longest_ticks = elapsed;
-  if (elapsed * 1000 > (uint64_t)kWatchdogMilliseconds * board_ticks_per_second()) {
-    put_text("the watchdog was fed too late, in round ");
-    put_unsigned(dog->n_rounds);
-    put_text(" ");
-    put_ticks(elapsed);
-    put_text("\n");
-    board_exit(1);
-  }
-  dog->fed_at = now;
-}
 
 /* The super-loop. Put your other work where it feeds the watchdog. Returns a status. */
 static int find_pronunciation(goldcrest_engine *engine, const char *word, size_t n_letters, watchdog *dog) {
@@ -81,14 +57,6 @@ static int check_model(watchdog *dog, goldcrest_detail *detail) {
   return status;
 }
 
-static void print_longest(const watchdog *dog) {
-  put_text("the longest round took ");
-  put_unsigned(dog->longest_ticks);
-  put_text(" ticks, ");
-  put_unsigned(dog->longest_ticks * 1000000 / board_ticks_per_second());
-  put_text(" us.\n");
-}
-
 static void print_rounds(const watchdog *dog, uint64_t step_macs) {
   put_unsigned(dog->n_rounds);
   put_text(" rounds, all within ");
@@ -96,7 +64,7 @@ static void print_rounds(const watchdog *dog, uint64_t step_macs) {
   put_text(" ms. The largest step is ");
   put_unsigned(step_macs);
   put_text(" multiply-accumulates; ");
-  print_longest(dog);
+  watchdog_print_longest(dog);
 }
 
 static void fail(const char *what, int status, const goldcrest_detail *detail) {
@@ -130,7 +98,7 @@ int main(void) {
   }
   put_start(engine, MODEL_G2P_BYTES, sizeof arena);
 
-  watchdog dog = {0};
+  watchdog dog = {.deadline_ms = kWatchdogMilliseconds};
   for (size_t i = 0; i < sizeof kWords / sizeof kWords[0]; ++i) {
     status = find_pronunciation(engine, kWords[i].text, kWords[i].n_letters, &dog);
     if (status >= 0) status = print_pronunciation(engine, kWords[i].text);
@@ -138,12 +106,12 @@ int main(void) {
   }
   print_rounds(&dog, memory.layer_step_macs);
 
-  watchdog idle_dog = {0};
+  watchdog idle_dog = {.deadline_ms = kWatchdogMilliseconds};
   status = check_model(&idle_dog, &detail);
   if (status < 0) fail("this firmware's model is damaged", status, &detail);
   put_text("The model is whole: ");
   put_unsigned(idle_dog.n_rounds);
   put_text(" rounds of a slice each; ");
-  print_longest(&idle_dog);
+  watchdog_print_longest(&idle_dog);
   board_exit(0);
 }

@@ -6,6 +6,7 @@
 #include "goldcrest/languages.h"
 #include "model/model_view.h"
 #include "sources/messages/messages.h"
+#include "spec/id_list.h"
 #include "spec/printable.h"
 
 namespace {
@@ -35,7 +36,7 @@ std::string refusal(const Asked& what, const std::string& asked, const std::vect
   std::string text = std::string(what.option) + " " + in_quotes(asked) + ": the model's " + what.kind +
                      (found.size() > 1 ? "s are " : " is ");
   if (found.size() == 1 && found[0].empty()) return text + "not stated";
-  return text + named(found, what.lister) + goldcrest::converter::guess(asked, found);
+  return text + named(found, what.lister) + goldcrest::converter::guess_languages(asked, found);
 }
 
 constexpr Asked kSource = {"--source-lang", "source language", ", which goldcrest-inspect lists"};
@@ -56,6 +57,15 @@ std::vector<std::string> listed(ListFunction list, const void* model, size_t mod
   const int n = list(model, model_bytes, add_code, &codes, nullptr);
   if (n < 0) codes.clear();
   return codes;
+}
+
+// Counts the tokens of a text; 0 on an error. *first <- the first token, or -1.
+size_t count_source(goldcrest_engine* engine, const std::string& text, int32_t* first) {
+  const int32_t* source = nullptr;
+  const int status = goldcrest_begin_text(engine, text.data(), text.size());
+  const int n = status < 0 ? status : goldcrest_get_source(engine, 0, &source);
+  *first = n > 0 ? source[0] : -1;
+  return n < 0 ? 0 : static_cast<size_t>(n);
 }
 
 }  // namespace
@@ -101,6 +111,16 @@ bool forces_target(const void* model) {
 bool reads_codes(const void* model) {
   goldcrest::TokenizerView tokenizer = {};
   return goldcrest::view_tokenizer(model, &tokenizer) && tokenizer.language_codes;
+}
+
+std::string code_warning(goldcrest_engine* engine, int32_t unknown_id, bool has_code, const std::string& text) {
+  const std::string code(goldcrest::converter::leading_language_code(text));
+  if (code.empty()) return "";
+  int32_t first = 0, of_nothing = 0;
+  const size_t n = count_source(engine, code, &first), n_of_nothing = count_source(engine, "", &of_nothing);
+  const size_t n_of_code = has_code ? n_of_nothing : n_of_nothing + 1;  // which the text's code replaces
+  if (n == n_of_code && first != unknown_id) return "";
+  return in_quotes(code) + " is not an entry of the model's vocabulary; it is read as text";
 }
 
 int choose_first_languages(goldcrest_engine* engine, const void* model) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers questions of programs about the texts of a model.
+// Answers questions of programs about the texts of a model and their languages.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
@@ -36,6 +37,11 @@ bool forces_target(const void* model);
 // Returns whether the tokenizer reads a leading >>xxx<<.
 bool reads_codes(const void* model);
 
+// Returns a warning if the vocabulary lacks the >>xxx<< that a text begins with, or "". `unknown_id`: of
+// goldcrest_info; has_code: the tokenizer puts the code of a chosen language before texts. Replaces the engine's
+// sources.
+std::string code_warning(goldcrest_engine* engine, int32_t unknown_id, bool has_code, const std::string& text);
+
 // Chooses the first language of each side of the model's table that has no default.
 int choose_first_languages(goldcrest_engine* engine, const void* model);
 
@@ -48,3 +54,13 @@ std::vector<int32_t> source_end(const void* model);
 // token is a word or a character (pronunciation, spelling) are trained on other units than sentences.
 
 bool takes_sentences(const void* model);
+
+// Words behind which a full stop does not end a sentence, as goldcrest_part_options takes them (abbreviations.cc). The
+// lists were written for this project.
+
+// The list of a language, by a code such as "de", "deu" or "de_DE"; the lists of all languages together, for a code
+// that has none and for an empty one.
+std::string abbreviations_of(std::string_view language);
+
+// The words of a file's text, without the full stops that they end with.
+std::string abbreviations_in(std::string_view text);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options.h"
+#include "sources/messages/options.h"
 
 #include <cmath>
 #include <map>
 
 #include "../support/messages.h"
-#include "sources/messages/options.h"
+#include "translator.h"
 
 namespace {
 

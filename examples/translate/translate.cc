@@ -10,7 +10,6 @@
 #include <string>
 
 #include "../support/messages.h"
-#include "options.h"
 #include "translator.h"
 
 namespace {

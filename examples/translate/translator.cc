@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "../support/abbreviations.h"
 #include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.hpp"
@@ -19,7 +18,6 @@
 #include "goldcrest/languages.h"
 #include "spec/id_list.h"
 #include "spec/limits_problem.h"
-#include "spec/printable.h"
 #include "text_lines.h"
 
 namespace {
@@ -200,27 +198,6 @@ bool Translator::set_search() {
   return status < 0 ? fail(status) : true;
 }
 
-// Counts the tokens of a text; 0 on an error. *first <- the first token, or -1.
-size_t Translator::count_source(const std::string& text, int32_t* first) {
-  const int32_t* source = nullptr;
-  const int status = goldcrest_begin_text(engine_, text.data(), text.size());
-  const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &source);
-  *first = n > 0 ? source[0] : -1;
-  return n < 0 ? 0 : static_cast<size_t>(n);
-}
-
-// Returns a warning if the vocabulary lacks the language code of a line, or an empty string. A known code is one token.
-std::string Translator::code_warning(const std::string& text) {
-  const std::string code(goldcrest::converter::leading_language_code(text));
-  if (code.empty()) return "";
-  int32_t first = 0, of_nothing = 0;
-  const size_t n = count_source(code, &first), n_of_nothing = count_source("", &of_nothing);
-  const size_t n_of_code = has_code_ ? n_of_nothing : n_of_nothing + 1;  // which the line's code replaces
-  if (n == n_of_code && first != info_.unknown_id) return "";
-  return "\"" + goldcrest::converter::printable(code) +
-         "\" is not an entry of the model's vocabulary; it is read as text";
-}
-
 // A negative status is an error.
 int Translator::tokenize(const std::string& text, std::vector<int32_t>* source) {
   const auto begin = std::chrono::steady_clock::now();
@@ -286,7 +263,7 @@ void Translator::read(const std::string& text, Line* line) {
   if (options_.ids) return read_ids(text, line);
   line->error = text_problem(text);
   if (!line->error.empty()) return;
-  line->warning = code_warning(text);
+  line->warning = code_warning(engine_, info_.unknown_id, has_code_, text);
   if (splits_) return read_sentences(text, line);
   Sentence sentence = {line, {}, {}};
   const int status = tokenize(text, &sentence.source);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates lines with only the C API: one engine, one arena. Lines of models that take sentences are cut into
-// sentences. With batches, sentences are read ahead and sorted by their length in tokens, so that the sentences of a
-// batch end at about the same time. Results keep the order of the input.
+// The options of goldcrest-translate, and its work: it translates lines with only the C API: one engine, one arena.
+// Lines of models that take sentences are cut into sentences. With batches, sentences are read ahead and sorted by
+// their length in tokens, so that the sentences of a batch end at about the same time. Results keep the order of the
+// input.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,19 @@ struct TranslatorOptions {
   float min_alternative_prob = 0;
   double deadline = 0;  // seconds for the sentences of a batch; 0: none
 };
+
+constexpr const char* kProgram = "goldcrest-translate";
+
+enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2, kLinesFailed = 3 };
+
+struct Arguments : TranslatorOptions {
+  std::vector<std::string> inputs;
+  bool stats = false;
+};
+
+// Fills `arguments` from the command line. Returns an exit status if the program is to end: after printing help or the
+// version, or an error of the command line.
+std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments);
 
 class Translator {
  public:
@@ -125,8 +139,6 @@ class Translator {
   bool read_abbreviations();
   void read(const std::string& text, Line* line);
   void read_sentences(const std::string& text, Line* line);
-  size_t count_source(const std::string& text, int32_t* first);
-  std::string code_warning(const std::string& text);
   int tokenize(const std::string& text, std::vector<int32_t>* source);
   void decode(const std::string& text, Line* line);
   void read_ids(const std::string& text, Line* line);

@@ -173,7 +173,8 @@ bool changes_part(std::string_view name) {
 }
 
 Kind scalar_kind(std::string_view name, bool shifted) {
-  if (any_of(name, {"mul", "madd", "msub", "mneg", "smull", "umull", "smaddl", "umaddl", "smulh", "umulh"}))
+  if (any_of(name, {"mul", "madd", "msub", "mneg", "smull", "umull", "smaddl", "umaddl", "smulh", "umulh", "crc32cb",
+                    "crc32ch", "crc32cw", "crc32cx"}))
     return Kind::kMultiply;
   if (any_of(name, {"udiv", "sdiv"})) return Kind::kDivide;
   if (any_of(name,
@@ -239,6 +240,11 @@ Instruction decode(std::string_view name, std::string_view operands) {
     }
     if (any_of(name, {"prfm", "prfum"})) {
       out.kind = Kind::kPrefetch;
+      numbers_from(0);
+      return out;
+    }
+    if (name == "dc" && operands.substr(0, 3) == "zva") {  // memset's: zeros for a cache line
+      out.kind = Kind::kStorePairQ;
       numbers_from(0);
       return out;
     }

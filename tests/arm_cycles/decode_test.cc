@@ -76,6 +76,9 @@ TEST(Decode, StoresWriteNothingButTheirAddress) {
   EXPECT_EQ(decode("str", "q1, [sp, #128]").writes, Registers());
   EXPECT_EQ(decode("st1", "{v0.4s, v1.4s}, [x1]").count, 2);
   EXPECT_EQ(decode("prfm", "pldl1keep, [x1, x3]").kind, Kind::kPrefetch);
+  EXPECT_EQ(decode("crc32cx", "w0, w0, x5").kind, Kind::kMultiply);
+  EXPECT_EQ(decode("dc", "zva, x3").kind, Kind::kStorePairQ);
+  EXPECT_EQ(decode("dc", "zva, x3").reads, Registers({3}));
 }
 
 TEST(Decode, RefusesWhatItDoesNotKnow) {

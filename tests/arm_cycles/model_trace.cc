@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates one source of random ids. Markers of tracer.c surround each kernel call and the code between two calls.
-// Prints a line for each section: the part of the work, the kernel (or none), its multiply-accumulates, and the bytes
-// that it reads. Parts are encode, first (the first position) and decode (the middle one).
+// Translates one source of random ids, or transcribes random samples; a model that takes samples has its file's limits
+// in place of SOURCE_TOKENS and TARGET_TOKENS. Markers of tracer.c surround each kernel call and the code between two
+// calls. Prints a line for each section: the part of the work, the kernel (or none), its multiply-accumulates, and the
+// bytes that it reads. Parts are encode, first (the first position) and decode (the middle one).
 //
 //   model_trace MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "arm_cycles/traced.h"
 #include "examples/bench/observed_kernels.h"
 #include "examples/support/mapped_file.h"
+#include "goldcrest/speech.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 
@@ -73,10 +75,34 @@ struct Work {
   uint32_t beam_size, source_tokens, target_tokens;
 };
 
-void trace_translation(const char* model, const char* table, const Work& work) {
+struct RandomSource {
+  std::vector<int32_t> ids;
+  std::vector<int16_t> samples;
+};
+
+// Begins with random ids, or with the random samples that n_tokens encoder rows need. Returns a status.
+int begin_random(TestEngine& engine, uint32_t n_tokens, RandomSource& source) {
+  Rng rng(1);
+  const goldcrest_info& info = engine.info();
+  if (info.sample_rate == 0) {
+    source.ids = rng.ids(n_tokens, info.source_vocab_size);
+    return goldcrest_begin(engine.get(), source.ids.data(), source.ids.size());
+  }
+  source.samples.resize(info.first_row_samples + size_t{n_tokens - 1} * info.row_samples);
+  for (int16_t& sample : source.samples) sample = static_cast<int16_t>(3000 * rng.uniform());
+  return goldcrest_begin_audio(engine.get(), source.samples.data(), source.samples.size());
+}
+
+void trace_translation(const char* model, const char* table, Work work) {
   MappedFile file;
   const std::string problem = file.open(model);
   if (!problem.empty()) throw std::runtime_error(problem);
+  goldcrest_info info = {};
+  if (goldcrest_model_info(file.bytes(), file.size(), &info, nullptr) < 0) throw std::runtime_error("no model");
+  if (info.sample_rate != 0) {
+    work.source_tokens = info.limits.max_source_tokens;
+    work.target_tokens = info.limits.max_target_tokens;
+  }
   EngineSetup setup;
   setup.verify = GOLDCREST_VERIFY_STRUCTURE;
   setup.kernels = table;
@@ -88,14 +114,11 @@ void trace_translation(const char* model, const char* table, const Work& work) {
   search.beam_size = work.beam_size;
   search.min_target_tokens = search.max_target_tokens = work.target_tokens;
   engine.set_search(search);
+  RandomSource source;
+  if (begin_random(engine, work.source_tokens, source) < 0) throw std::runtime_error(engine.detail().message);
   Tracer::table = exchange_kernels(engine.get(), nullptr);
   Kernels observed = bench::ObservedKernels<Tracer>::table(*Tracer::table, nullptr);
   observed.int8.output_block = output_block;
-
-  Rng rng(1);
-  const std::vector<int32_t> source = rng.ids(work.source_tokens, engine.info().source_vocab_size);
-  if (goldcrest_begin(engine.get(), source.data(), source.size()) < 0)
-    throw std::runtime_error(engine.detail().message);
   const uint32_t middle = work.target_tokens / 2;
   for (uint32_t position = 0; position <= middle;) {
     const bool traced = position == 0 || position == middle;  // encoding precedes position 0

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # A session at a firmware's console: types its lines and compares the output and the exit status with what is expected.
 # The expected text has BOARD, TABLE and N for parts that differ from board to board or from run to run.
-# Usage: console_session.sh SESSION BOARD COMMAND...   reads SESSION.input, which may be missing, and SESSION.expected
+# Usage: console_session.sh SESSION BOARD COMMAND...
+# Types SESSION.input if it exists, else the lines that SESSION.expected shows behind the prompt "> ".
 set -eu
 session=$1 board=$2
 shift 2
 
 typed() {
-  if [ -f "$session.input" ]; then cat "$session.input"; fi
+  if [ -f "$session.input" ]; then cat "$session.input"; else sed -n 's/^> \(.\)/\1/p' "$session.expected"; fi
   printf '\004'
 }
 mask() {

@@ -24,6 +24,41 @@ if(GOLDCREST_SAMPLING)
   goldcrest_feature_test(sampling_test rules_test.cc g2p.gcst ruled g2p.samples)
   target_compile_definitions(sampling_test PRIVATE GOLDCREST_TESTS_SAMPLES)
 endif()
+# Ten texts: what they save with models of three shapes, and the firmware that answers with them.
+if(GOLDCREST_LEXICON AND TARGET phrases_firmware)
+  goldcrest_board_program(lexicon_test lexicon_test.cc)
+  foreach(shape wide base enfr)
+    goldcrest_add_model(TARGET lexicon_test FILE "${GOLDCREST_GOLDEN_FOLDER}/${shape}.gcst" NAME ${shape} SECTION .model
+      LIMITS max-source=16 max-target=16 beam=1 encoder-rows=4)
+  endforeach()
+  add_test(NAME lexicon_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:lexicon_test> -icount shift=0)
+  add_dependencies(lexicon_test phrases_firmware)
+  set_tests_properties(lexicon_test PROPERTIES LABELS feature TIMEOUT 1800)
+endif()
+
+# T5's blocks, with GOLDCREST_RMS_NORM and GOLDCREST_GATED: each kernel table equals the reference with biases and without
+# a mean, and a small FLAN-T5 has the host's hash.
+if(GOLDCREST_ATTENTION_BIAS)
+  goldcrest_board_program(t5_test golden_test.cc)
+  target_compile_definitions(t5_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
+  goldcrest_golden_run(t5_test 50 g2p t5.gcst t5.hash)
+  goldcrest_board_test(t5_test feature)
+  set_tests_properties(contract_test PROPERTIES LABELS "fast;feature")
+endif()
+
+# A model with languages, of which none is a default and nobody chooses one: the benchmark must say so.
+if(GOLDCREST_LANGUAGES)
+  add_executable(benchmark_languages "${CMAKE_SOURCE_DIR}/examples/benchmark_firmware/main.c")
+  target_compile_options(benchmark_languages PRIVATE $<$<COMPILE_LANGUAGE:C>:-std=c11>)
+  target_link_libraries(benchmark_languages PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
+  goldcrest_worst_step(benchmark_languages)
+  goldcrest_add_model(TARGET benchmark_languages FILE "${GOLDCREST_GOLDEN_FOLDER}/nllb.gcst" NAME g2p SECTION .model
+    LIMITS max-source=20 max-source-bytes=24 max-target=16 beam=4 encoder-rows=2)
+  add_test(NAME benchmark_languages COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
+    $<TARGET_FILE:benchmark_languages> -icount shift=0)
+  set_tests_properties(benchmark_languages PROPERTIES LABELS feature TIMEOUT 120
+    PASS_REGULAR_EXPRESSION "languages: call goldcrest_set_languages first.*status 1")
+endif()
 
 # Speech: host.cmake gives the model, the clip and what the host heard. A real model runs with the best table only.
 if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)
@@ -38,4 +73,15 @@ if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)
   add_test(NAME transcribe_firmware_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
     "${GOLDCREST_TRANSCRIBE_HEARD}" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:transcribe_firmware>)
   set_tests_properties(speech_test transcribe_firmware_session PROPERTIES LABELS feature TIMEOUT 1800)
+  if(TARGET listen_firmware)
+    add_test(NAME listen_firmware_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
+      "${GOLDCREST_TRANSCRIBE_HEARD}.listen" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:listen_firmware>
+      -icount shift=5)
+    # At 1 us an instruction a step takes longer than the microphone leaves time.
+    add_test(NAME listen_firmware_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
+      $<TARGET_FILE:listen_firmware> -icount shift=10)
+    set_tests_properties(listen_firmware_session listen_firmware_too_late PROPERTIES LABELS feature TIMEOUT 1800)
+    set_tests_properties(listen_firmware_too_late PROPERTIES
+      PASS_REGULAR_EXPRESSION "the watchdog was fed too late, in round .*status 1")
+  endif()
 endif()

@@ -53,6 +53,7 @@ goldcrest_run_feature(mps3-an547 RULES fast golden_rules_g2p)
 goldcrest_run_feature(mps3-an547 SAMPLING fast golden_samples_g2p)
 goldcrest_run_feature(mps2-an500 RULES full golden_rules_g2p)
 goldcrest_run_feature(mps2-an500 SAMPLING full golden_samples_g2p)
+goldcrest_run_feature(mps3-an547 LEXICON full "golden_wide;golden_base;golden_enfr")
 
 # Students have recurrent layers; Firefox's also have a shortlist and a limit by the source's length. The last builds
 # measure the size of only one feature.
@@ -70,14 +71,30 @@ goldcrest_run_student(ssru full student student_tests -D GOLDCREST_SSRU=ON)
 goldcrest_run_student(shortlist full size goldcrest_sizes -D GOLDCREST_SHORTLIST=ON)
 goldcrest_run_student(subword full size goldcrest_sizes -D GOLDCREST_SUBWORD=ON)
 goldcrest_run_student(prefix full size goldcrest_sizes -D GOLDCREST_PREFIX=ON)
-goldcrest_run_student(languages full size goldcrest_sizes -D GOLDCREST_LANGUAGES=ON)
 goldcrest_run_student(sequences full size goldcrest_sizes -D GOLDCREST_SEQUENCES=ON)
+
+# goldcrest_run_family(NAME PRESET TARGETS CMAKE_OPTION...): what families of Hugging Face need, each feature by its test
+# and its size. The last build measures the size of all.
+function(goldcrest_run_family name preset targets)
+  add_test(NAME board_${preset}_${name} COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" ${preset}
+    "${CMAKE_CURRENT_BINARY_DIR}/${preset}_${name}" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
+    "feature|size" "${targets} goldcrest_sizes" ${ARGN})
+  set_tests_properties(board_${preset}_${name} PROPERTIES LABELS full TIMEOUT 3600
+    FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_t5;golden_nllb")
+endfunction()
+set(t5_options -D GOLDCREST_RMS_NORM=ON -D GOLDCREST_GATED=ON -D GOLDCREST_ATTENTION_BIAS=ON)
+goldcrest_run_family(t5 mps3-an547 "t5_test contract_test" ${t5_options})
+goldcrest_run_family(t5 mps2-an386 "t5_test contract_test" ${t5_options})
+goldcrest_run_family(languages mps3-an547 benchmark_languages -D GOLDCREST_LANGUAGES=ON)
+goldcrest_run_family(t5_languages mps3-an547 "t5_test benchmark_languages" ${t5_options} -D GOLDCREST_LANGUAGES=ON)
+
 # Speech on the emulated Cortex-M55: a recorded random Moonshine, and a clip of a second.
 set(speech_options -D GOLDCREST_SPEECH=ON -D GOLDCREST_ROTARY=ON -D GOLDCREST_GATED=ON)
 set(speech "${CMAKE_BINARY_DIR}/tests/kernels/golden/speech")
 add_test(NAME board_mps3-an547_speech COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/run_board.sh" mps3-an547
   "${CMAKE_CURRENT_BINARY_DIR}/mps3-an547_speech" "${CMAKE_BINARY_DIR}/tests/kernels/golden" $<TARGET_FILE:goldcrest-convert>
-  "feature|size" "speech_test transcribe_firmware goldcrest_sizes" ${speech_options} -D GOLDCREST_TRANSCRIBE_MODEL=${speech}.gcst
+  "feature|size" "speech_test transcribe_firmware listen_firmware goldcrest_sizes"
+  ${speech_options} -D GOLDCREST_TRANSCRIBE_MODEL=${speech}.gcst
   -D GOLDCREST_TRANSCRIBE_CLIP=${speech}.raw -D GOLDCREST_TRANSCRIBE_HEARD=${speech})
 set_tests_properties(board_mps3-an547_speech PROPERTIES LABELS fast
   FIXTURES_REQUIRED "golden_g2p;golden_model_g2p_rules;golden_hash_g2p;golden_hash_speech" TIMEOUT 3600)

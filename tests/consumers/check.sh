@@ -45,11 +45,22 @@ check_tables() {
   fi
 }
 
-# Configures and builds the project in $folder/$1 in $2, with further options of cmake.
+# The emitted header in C++: constants, limits and the array's declaration.
+check_header() {
+  g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I"$work/sources/include" -I"$work/model" -x c++ - << 'END'
+#include "model_g2p.h"
+static_assert(MODEL_G2P_ARENA_BYTES % GOLDCREST_ALIGN == 0 && MODEL_G2P_STACK_BYTES == GOLDCREST_STACK_BYTES);
+static_assert(sizeof model_g2p == MODEL_G2P_BYTES);
+constexpr goldcrest_limits kLimits = MODEL_G2P_LIMITS;
+static_assert(kLimits.max_source_tokens == MODEL_G2P_MAX_SOURCE_TOKENS && kLimits.threads == 1);
+END
+}
+
+# Configures and builds the project in $1, with further options of cmake.
 build_project() {
-  local project=$1 out=$2
-  shift 2
-  cmake -G Ninja -S "$folder/$project" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/g2p" "$@" > "$out.log" 2>&1 &&
+  local out=$1
+  shift
+  cmake -G Ninja -S "$folder/project" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/g2p" "$@" > "$out.log" 2>&1 &&
     cmake --build "$out" --target program >> "$out.log" 2>&1 || { cat "$out.log" >&2; fail "the build in $out failed"; }
 }
 
@@ -98,7 +109,7 @@ case $consumer in
   find_package)
     if [ "$machine" = host ]; then
       cmake --install "$build" --prefix "$work/package" > /dev/null
-      build_project find_package "$work/host" -DCMAKE_PREFIX_PATH="$work/package"
+      build_project "$work/host" -DCMAKE_PREFIX_PATH="$work/package"
       check_program "$work/host/program"
       check_nothing_is_stale "$work/host"
       check_pkg_config
@@ -109,16 +120,16 @@ case $consumer in
     cmake --install "$work/library" --prefix "$work/package" > /dev/null
     [ -z "$(find "$work/package" -name '*xnnpack*')" ] || fail "parts of the XNNPACK backend are installed without it"
     for enum_flag in "${enum_flags[@]}"; do
-      CFLAGS=$enum_flag build_project find_package "$work/program$enum_flag" "${options[@]}" \
+      CFLAGS=$enum_flag build_project "$work/program$enum_flag" "${options[@]}" \
         -DCMAKE_PREFIX_PATH="$work/package" -DGOLDCREST_CONVERT_EXECUTABLE="$converter"
       check_program "$work/program$enum_flag"/program*
     done ;;
   xnnpack)
     cmake --install "$build" --prefix "$work/package" > /dev/null
-    build_project xnnpack "$work/program" -DCMAKE_PREFIX_PATH="$work/package" "${@:7}"
+    build_project "$work/program" -DXNNPACK=ON -DCMAKE_PREFIX_PATH="$work/package" "${@:7}"
     check_program "$work/program/program"
     # CMake looks for libraries in a folder without libraries.
-    if cmake -G Ninja -S "$folder/xnnpack" -B "$work/missing" -DCMAKE_PREFIX_PATH="$work/package" \
+    if cmake -G Ninja -S "$folder/project" -B "$work/missing" -DXNNPACK=ON -DCMAKE_PREFIX_PATH="$work/package" \
       -DCMAKE_FIND_ROOT_PATH="$work/g2p" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY > "$work/missing.log" 2>&1; then
       fail "a package without its XNNPACK was found"
     fi
@@ -127,7 +138,7 @@ case $consumer in
   add_subdirectory | host_converter)
     [ "$consumer" = host_converter ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")
     for enum_flag in "${enum_flags[@]}"; do
-      CFLAGS=$enum_flag CXXFLAGS=$enum_flag build_project add_subdirectory "$work/program$enum_flag" "${options[@]}" \
+      CFLAGS=$enum_flag CXXFLAGS=$enum_flag build_project "$work/program$enum_flag" "${options[@]}" \
         -DGOLDCREST="$source"
       check_program "$work/program$enum_flag/program"
     done
@@ -152,6 +163,5 @@ case $consumer in
       check_program "$work/program$enum_flag"
     done
     [ $list != Makefile ] || check_tables "$prefix" "$link"
-    [ "$machine" != host ] || g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I"$work/sources/include" -I"$work/model" \
-      "$folder/header.cc" ;;
+    [ "$machine" != host ] || check_header ;;
 esac

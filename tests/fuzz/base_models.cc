@@ -241,6 +241,17 @@ const std::vector<ModelParts>& richer_models() {
   return models;
 }
 
+const std::vector<ModelParts>& family_models() {
+  static const std::vector<ModelParts> models = {parts_of(smallest_languages_file()),
+                                                 parts_of(remade(smallest_languages_file(),
+                                                                 [](format::ModelT& m) {
+                                                                   m.languages->default_source = -1;
+                                                                   m.languages->default_target = -1;
+                                                                 })),
+                                                 parts_of(smallest_gated_file()), parts_of(smallest_biased_file())};
+  return models;
+}
+
 const std::vector<ModelParts>& speech_models() {
   static const std::vector<ModelParts> models = [] {
     std::vector<ModelParts> made;

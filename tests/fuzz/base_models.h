@@ -21,6 +21,10 @@ const std::vector<ModelParts>& base_models();
 // Trained tokenizers, shortlists with all kinds of weights, and layers that threads share. These take longer.
 const std::vector<ModelParts>& richer_models();
 
+// Small models with the choices of recent families: a table of languages, with and without default ones; gates; biases
+// by distance. They have bytes of their own, so that older inputs keep their models.
+const std::vector<ModelParts>& family_models();
+
 // Models that take samples, with and without a log-mel, or feature rows.
 const std::vector<ModelParts>& speech_models();
 

@@ -14,6 +14,7 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
+#include "model/model_view.h"
 
 namespace goldcrest::test {
 namespace {
@@ -35,14 +36,14 @@ void count_buffer(void* n, const goldcrest_buffer* buffer) {
   ++*static_cast<int64_t*>(n);
 }
 
-// The number of a model's languages, and the last one's name.
+// The number of a model's languages of one side, and the last one's name.
 struct Languages {
   int64_t n = 0;
   std::string last;
 };
 
 void count_language(void* context, const char* name, size_t name_bytes, int32_t) {
-  require(name_bytes > 0 && std::count(name, name + name_bytes, '\0') == 0, "target_languages: a name");
+  require(name_bytes > 0 && std::count(name, name + name_bytes, '\0') == 0, "languages: a name");
   auto& languages = *static_cast<Languages*>(context);
   ++languages.n;
   languages.last.assign(name, name_bytes);
@@ -97,12 +98,15 @@ class Calls {
       return false;
     }
     check_slices();
-    const int64_t n =
-        allow(goldcrest_target_languages(model_.data(), model_.size(), count_language, &languages_, nullptr),
-              {kCorrupt}, "target_languages: errors");
-    require(n < 0 || n == languages_.n, "target_languages: calls equal the returned number");
+    count_languages(goldcrest_source_languages, sources_);
+    count_languages(goldcrest_target_languages, targets_);
     return memory_.arena_bytes <= kMostArenaBytes && memory_.text_steps <= kMostTextSteps &&
            memory_.step_macs * memory_.limits.max_target_tokens * memory_.limits.batch <= kMostMacs;
+  }
+
+  void count_languages(decltype(goldcrest_source_languages)* list, Languages& languages) {
+    const int n = list(model_.data(), model_.size(), count_language, &languages, nullptr);
+    require(n == languages.n || n == kCorrupt, "languages: calls equal the returned number");
   }
 
   void check_slices() {
@@ -175,13 +179,13 @@ class Calls {
   void call() {
     switch (script_.below(16)) {
       case 0:
-        return begin(goldcrest_begin, {kArgument, kTooLong, kRange, kUnsupported}, "begin: errors");
+        return begin(goldcrest_begin, {kArgument, kTooLong, kRange, kUnsupported, lacks_language()}, "begin: errors");
       case 1:
         return begin(goldcrest_add, {kArgument, kTooLong, kRange, kState, kUnsupported}, "add: errors");
       case 2:
-        return begin_text(goldcrest_begin_text, {kArgument, kUnsupported, kTooLong, kCorrupt}, "begin_text");
+        return begin_text(goldcrest_begin_text, lacks_language());
       case 3:
-        return begin_text(goldcrest_add_text, {kArgument, kUnsupported, kTooLong, kCorrupt, kState}, "add_text");
+        return begin_text(goldcrest_add_text, kState);
       case 4:
         return step();
       case 5:
@@ -228,10 +232,10 @@ class Calls {
     const int64_t status = allow(store(engine_, source.data(), source.size()), errors, function);
     require(hears() ? status < 0 : status != kUnsupported, "begin: only models that hear take no ids");
   }
-  template <typename Function>
-  void begin_text(Function store, std::initializer_list<int> errors, const char* function) {
+  void begin_text(decltype(goldcrest_begin_text)* store, int other_error) {
     const std::string_view text = script_.text();
-    allow(store(engine_, text.empty() ? nullptr : text.data(), text.size()), errors, function);
+    allow(store(engine_, text.empty() ? nullptr : text.data(), text.size()),
+          {kArgument, kUnsupported, kTooLong, kCorrupt, other_error}, "begin_text: errors");
   }
 
   void step() {
@@ -257,6 +261,12 @@ class Calls {
 
   void self_test() {
     if (may_run()) allow(goldcrest_self_test(engine_, &detail_), {kSelfTest, kTooLong}, "self_test: errors");
+  }
+
+  // Returns the error of a source without a language. Only files with a table give it.
+  int lacks_language() const {
+    LanguagesView table;
+    return kHasLanguages && view_languages(model_.data(), &table) ? kState : kArgument;
   }
 
   bool hears() const { return info_.sample_rate > 0 || info_.feature_channels > 0; }
@@ -300,9 +310,10 @@ class Calls {
     const std::string_view text = script_.text();
     GuardedBuffer<char> out(script_.below(64));
     if (!may_run()) return;
-    const int64_t n = allow(hears() ? sounds_.transcribe(engine_, info_, script_, out)
-                                    : goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
-                            {kArgument, kUnsupported, kTooLong, kCorrupt, kTruncated}, "translate: errors");
+    const int64_t n =
+        allow(hears() ? sounds_.transcribe(engine_, info_, script_, out)
+                      : goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
+              {kArgument, kUnsupported, kTooLong, kCorrupt, kTruncated, lacks_language()}, "translate: errors");
     require(n < static_cast<int64_t>(out.size()) || n < 0, "translate: room for a terminator");
     if (n >= 0) require(out[static_cast<size_t>(n)] == '\0', "translate: a terminator");
   }
@@ -355,11 +366,12 @@ class Calls {
   }
 
   void set_languages() {
-    const std::string source(script_.below(4) == 0 ? script_.text() : std::string_view(info_.source_language));
+    const std::string_view known = sources_.n > 0 ? std::string_view(sources_.last) : info_.source_language;
+    const std::string source(script_.below(4) == 0 ? script_.text() : known);
     const uint32_t choice = script_.below(3);
     const std::string target(choice == 0   ? script_.text()
                              : choice == 1 ? std::string_view(info_.target_language)
-                                           : std::string_view(languages_.last));
+                                           : std::string_view(targets_.last));
     allow(goldcrest_set_languages(engine_, script_.below(2) == 0 ? nullptr : source.c_str(),
                                   script_.below(4) == 0 ? nullptr : target.c_str()),
           {kArgument}, "set_languages: errors");
@@ -374,7 +386,7 @@ class Calls {
   bool whole_ = false;  // whether the file's checksums are right
   uint32_t n_runs_ = 0;
   int64_t n_visited_ = 0;
-  Languages languages_;
+  Languages sources_, targets_;
   Sounds sounds_;
   ChangingLexicon lexicon_;
   Memory arena_, scratch_;

@@ -46,7 +46,7 @@ class Script {
   Value take() {
     Value value = 0;
     const size_t n = n_ < sizeof value ? n_ : sizeof value;
-    std::memcpy(&value, bytes_, n);
+    if (n > 0) std::memcpy(&value, bytes_, n);  // an empty input may be null
     bytes_ += n;
     n_ -= n;
     return value;

@@ -11,7 +11,7 @@ for program in aarch64-linux-gnu-g++ qemu-aarch64; do
   command -v $program > /dev/null || skip "needs $program"
 done
 sysroot=build/xnnpack_sysroots/arm64
-bash toolchains/xnnpack_sysroot.sh $sysroot arm64 || skip "needs Debian 13's packages"
+bash toolchains/sysroot.sh $sysroot arm64 xnnpack || skip "needs Debian 13's packages"
 cmake --preset aarch64 > /dev/null
 cmake --build build/aarch64 --target contract_test list_kernels > /dev/null
 

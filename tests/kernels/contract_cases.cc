@@ -112,6 +112,7 @@ Difference compare_embed(const Kernels& table, const Kernels& specification, uin
 
 Difference compare_layer_norm(const Kernels& table, const Kernels& specification, uint64_t run) {
   Rng rng = rng_of(run, 4);
+  uint32_t turn = 0;
   for (uint32_t n = 1; n <= 1030; n += n < 130 ? 1 : 37) {
     for (const Fill kind : kFloatFills) {
       const uint32_t padded = pad16(n), rows = 1 + rng.below(5);
@@ -123,7 +124,7 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
       Outputs<float> y(size), in_place(size);
       for (size_t i = 0; i < size; ++i) in_place.set(i, x[i]);
       LayerNormArgs args = {x.get(), y.found.get(), gamma.get(), beta.get(), stride, rows, n, padded, 1e-5f};
-      args.centred = rng.below(2) == 0;
+      args.centred = turn++ % 2 == 0;  // with both, each width
       table.layer_norm(args);
       args.y = y.expected.get();
       specification.layer_norm(args);
@@ -140,7 +141,6 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
 }
 
 constexpr int kNoBias = 1;
-
 struct AttentionShape {
   uint32_t rows, n_keys, n_heads, d_head, slots;
   bool ancestors;
@@ -229,8 +229,8 @@ Difference compare_attention(const Kernels& table, const Kernels& specification,
         const uint32_t rows = 1 + rng.below(n_keys > 70 ? most_rows : 9),
                        slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
         const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
-        const AttentionShape shape = {
-            rows, n_keys, n_heads, d_head, slots, ancestors, static_cast<int>(rng.below(3)) - 1};
+        const int bias = static_cast<int>(turn % 3) - 1;  // of each kind for each number of keys
+        const AttentionShape shape = {rows, n_keys, n_heads, d_head, slots, ancestors, bias};
         const Fill kind = kFloatFills[turn % 7], key_kind = kWeightFills[turn++ % 3];
         AttentionInputs inputs(shape, kind, key_kind, rng);
         Outputs<float> out(size_t{rows} * n_heads * d_head);
@@ -262,12 +262,15 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
       args.block_sum = sum.found.get();
       args.stride = stride;
       SharedInputs shared;
+      for (size_t i = 0; i < y.found.size(); ++i) y.set(i, rng.uniform());  // with fine inputs, of the remainders
+      args.linear.residual = count % 3 == 1 ? y.found.get() : nullptr;
       if (count % 3 == 0) {  // the second call reuses what the first has stored in `shared`
         args.linear.shared = &shared;
         table.int8.output_block(args);
       }
       table.int8.output_block(args);
       args.linear.y = y.expected.get();
+      if (count % 3 == 1) args.linear.residual = y.expected.get();
       if (args.block_max != nullptr) args.block_max = largest.expected.get();
       args.block_sum = sum.expected.get();
       specification.int8.output_block(args);
@@ -366,13 +369,11 @@ Difference compare_weights_valid(const Kernels& table, const Kernels& specificat
       for (const uint32_t k : sizes_of(run, kWidths, rng)) {
         for (const Fill kind : {Fill::kRandom, Fill::kSmallest}) {
           LinearInputs inputs(1, n, k, kind, rng);
-          const int32_t* sums = inputs.args(1, n, k, layout, nullptr).weight_sum;
-          if (layout != Layout::kRowMajor) {
-            Difference d = compare_damaged_weights(table, specification, inputs, {k, layout, sums}, rng);
-            if (d) return d;
+          const int32_t *const none = nullptr, *const sums = inputs.args(1, n, k, layout, nullptr).weight_sum;
+          for (const int32_t* checked : {layout != Layout::kRowMajor ? sums : none, none}) {
+            const WeightsCase weights = {k, layout, checked};
+            if (Difference d = compare_damaged_weights(table, specification, inputs, weights, rng)) return d;
           }
-          Difference d = compare_damaged_weights(table, specification, inputs, {k, layout, nullptr}, rng);
-          if (d) return d;
         }
       }
     }

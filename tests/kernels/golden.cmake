@@ -80,3 +80,31 @@ foreach(task speech speech_whisper)
   set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task} FIXTURES_SETUP golden_hash_${task})
   set_tests_properties(golden_checkpoint_${task} golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
 endforeach()
+
+# Families of Hugging Face: t5 is a FLAN-T5, whose blocks have RMS norms, gates and biases by distance. nllb has a table of
+# languages without default ones.
+foreach(task t5 nllb)
+  set(kind ${task})
+  set(options --force-end)  # firmware without rules forces it
+  if(task STREQUAL "t5")
+    set(kind flan)
+    list(APPEND options --max-positions 64)
+  endif()
+  add_test(NAME golden_checkpoint_${task} COMMAND make_golden_checkpoint ${kind} "${golden}/${task}")
+  add_test(NAME golden_model_${task}
+    COMMAND goldcrest-convert --quiet "${golden}/${task}" -o "${golden}/${task}.gcst" ${options})
+  set_tests_properties(golden_checkpoint_${task} PROPERTIES FIXTURES_SETUP golden_checkpoint_${task})
+  set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_REQUIRED golden_checkpoint_${task} FIXTURES_SETUP golden_${task})
+  set_tests_properties(golden_checkpoint_${task} golden_model_${task} PROPERTIES LABELS fast)
+endforeach()
+add_test(NAME golden_hash_t5 COMMAND sh -c
+  "'$<TARGET_FILE:golden_hash>' '${golden}/t5.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/t5.hash'")
+set_tests_properties(golden_hash_t5 PROPERTIES LABELS fast FIXTURES_REQUIRED golden_t5 FIXTURES_SETUP golden_hash_t5)
+# Models of two shapes for a board's test of lexicons.
+foreach(shape wide base)
+  add_test(NAME golden_checkpoint_${shape} COMMAND make_golden_checkpoint ${shape} "${golden}/${shape}")
+  add_test(NAME golden_model_${shape} COMMAND goldcrest-convert --quiet "${golden}/${shape}" -o "${golden}/${shape}.gcst")
+  set_tests_properties(golden_checkpoint_${shape} PROPERTIES LABELS full FIXTURES_SETUP golden_checkpoint_${shape})
+  set_tests_properties(golden_model_${shape} PROPERTIES LABELS full FIXTURES_REQUIRED golden_checkpoint_${shape}
+    FIXTURES_SETUP golden_${shape})
+endforeach()

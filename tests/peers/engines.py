@@ -49,16 +49,17 @@ ONEDNN = Variant("oneDNN", "ct2_worker.py", (("CT2_USE_MKL", "0"),))
 MKL = Variant("MKL", "ct2_worker.py", (("CT2_USE_MKL", "1"),))
 MLAS = Variant("MLAS", "ort_worker.py")
 XNNPACK = Variant("xnnpack", "goldcrest-bench")  # the same engine with XNNPACK's kernels for its linear layers
-PEERS = {"CTranslate2": (ONEDNN, MKL), "ONNX Runtime": (MLAS,), "XNNPACK": (XNNPACK,)}
+OTHER = Variant("another model", "goldcrest-bench")  # the same engine and kernels
+PEERS = {"CTranslate2": (ONEDNN, MKL), "ONNX Runtime": (MLAS,), "XNNPACK": (XNNPACK,), "other model": (OTHER,)}
 
 
 class Goldcrest:
     """goldcrest-bench, one process for each measurement."""
 
     def __init__(self, program: pathlib.Path, model: pathlib.Path, kernels: str | None, patience: Patience,
-                 cores: list[int]):
+                 cores: list[int], variant: Variant = XNNPACK):
         self.program, self.model, self.kernels = program, model, kernels
-        self.patience, self.cores = patience, cores
+        self.patience, self.cores, self.variant = patience, cores, variant
 
     def _run(self, patience: Patience, measures: str, threads: int, *arguments: str) -> dict:
         command = [self.program, self.model, "--json", "--measure", measures, "--source", str(SOURCE_TOKENS),
@@ -83,10 +84,6 @@ class Goldcrest:
     def probe(self, case: Case) -> float:
         """As PeerProcess.probe."""
         return self.tokens_per_s(case)
-
-    @property
-    def variant(self) -> Variant:
-        return XNNPACK
 
     def __enter__(self) -> "Goldcrest":
         return self

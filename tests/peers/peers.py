@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 import acceptance
 import checkpoints
 import tables
-from engines import PEERS, SOURCE_TOKENS, XNNPACK, Case, Goldcrest, Patience, PeerProcess, Variant, peer_opening
+from engines import OTHER, PEERS, SOURCE_TOKENS, XNNPACK, Case, Goldcrest, Patience, PeerProcess, Variant, peer_opening
 from results import Results
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -78,6 +78,10 @@ def open_peer(arguments: argparse.Namespace, variant: Variant, model: pathlib.Pa
               threads: int) -> PeerProcess | Goldcrest:
     if variant is XNNPACK:
         return goldcrest(arguments, model, variant.name)
+    if variant is OTHER:
+        ours = goldcrest(arguments, model)
+        ours.variant = variant
+        return ours
     return PeerProcess(variant, model, arguments.patience, arguments.cores[:threads])
 
 
@@ -119,8 +123,8 @@ def measure_model(arguments: argparse.Namespace, results: Results, model: str) -
 
 
 def open_cost(arguments: argparse.Namespace, peer: str, model: pathlib.Path) -> dict:
-    if PEERS[peer] == (XNNPACK,):
-        return goldcrest(arguments, model, XNNPACK.name).opening()
+    if PEERS[peer] in ((XNNPACK,), (OTHER,)):
+        return goldcrest(arguments, model, XNNPACK.name if PEERS[peer] == (XNNPACK,) else None).opening()
     return peer_opening(PEERS[peer], model, arguments.patience, arguments.cores[0])
 
 
@@ -183,7 +187,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--build", type=pathlib.Path, required=True, help="a Release build of this repository")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="where checkpoints and models are kept")
     parser.add_argument("--models", type=comma_list(str), default=list(checkpoints.SHAPES),
-                        help="of " + ",".join(checkpoints.SHAPES))
+                        help="of " + ",".join(checkpoints.SHAPES | checkpoints.FAMILIES) + "; all but the last four")
     parser.add_argument("--peers", type=comma_list(str),
                         help="of \"" + ",".join(PEERS) + "\" (all; XNNPACK if the build has that)")
     parser.add_argument("--beams", type=comma_list(int), default=[1, 4])
@@ -201,10 +205,11 @@ def parse_arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     has_xnnpack = (arguments.build / "engine/libgoldcrest_xnnpack.a").exists()
     if arguments.peers is None:
-        arguments.peers = [peer for peer in PEERS if peer != "XNNPACK" or has_xnnpack]
+        arguments.peers = [peer for peer in PEERS if peer not in ("XNNPACK", checkpoints.OTHER_MODEL)
+                           or peer == "XNNPACK" and has_xnnpack]
     elif "XNNPACK" in arguments.peers and not has_xnnpack:
         parser.error("--peers: this build has no XNNPACK; bash tests/xnnpack.sh makes build/xnnpack, which has")
-    for option, known in (("models", checkpoints.SHAPES), ("peers", PEERS)):
+    for option, known in (("models", checkpoints.SHAPES | checkpoints.FAMILIES), ("peers", PEERS)):
         unknown = [name for name in getattr(arguments, option) if name not in known]
         if unknown:
             parser.error(f"--{option}: no {unknown[0]!r}; there are {', '.join(known)}")

@@ -50,12 +50,12 @@ def protobuf_field(number: int, payload: bytes) -> bytes:
             return bytes([number << 3 | 2]) + size + payload
 
 
-def write_sentencepiece(path: pathlib.Path, pieces: list[str]) -> None:
-    """A unigram model of these pieces, the first of them unknown, without rules."""
+def write_sentencepiece(path: pathlib.Path, pieces: list[str], n_special: int = 1) -> None:
+    """A unigram model of these pieces without rules. The first is unknown, the other special ones are control pieces."""
     import struct
-    out = b""
+    out = bytearray()
     for i, text in enumerate(pieces):
-        kind = b"\x18\x02" if i == 0 else b""
+        kind = b"\x18\x02" if i == 0 else b"\x18\x03" if i < n_special else b""
         out += protobuf_field(1, protobuf_field(1, text.encode()) + b"\x15" + struct.pack("<f", -float(i)) + kind)
     path.write_bytes(out + protobuf_field(2, b"\x18\x01") + protobuf_field(3, b""))
 

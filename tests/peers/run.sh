@@ -9,17 +9,21 @@ source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$3 script=$4
 shift 4
 mkdir -p "$work"
 
-modules="torch, transformers" packages=(torch==2.13.0 transformers==5.23.0)
+program=goldcrest-translate modules="torch, transformers" packages=(torch==2.13.0 transformers==5.23.0)
 wrong='s/ [0-9]* / 1 /' few=(--models 1)  # what sed makes of wrong results, and arguments for a short run
 case $script in
   ctranslate2_directories | ctranslate2_search | prefixes)
     modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
     wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
+  sampling_rows)
+    modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
+    wrong='s/^[0-9]* /7 /' few=(--models 3) ;;
   equality) few=(--models 4) ;;
   lexicons) wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   families | t5 | tokenizer_json)
     modules+=", sentencepiece, safetensors" packages+=(sentencepiece==0.2.1 protobuf)
     few=(--seeds 1 --lines 15) ;;
+  speech) program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac
@@ -48,11 +52,11 @@ if ! python3 -c "import $modules" 2>"$work/problem"; then
   fi
 fi
 
-# A copy of the build whose goldcrest-translate pipes its results through sed.
+# A copy of the build whose program pipes its results through sed.
 mkdir -p "$work/wrong/converter" "$work/wrong/examples"
 ln -sf "$build/converter/goldcrest-convert" "$work/wrong/converter/goldcrest-convert"
-printf '#!/bin/sh\n"%s" "$@" | sed "%s"\n' "$build/examples/goldcrest-translate" "$wrong" >"$work/wrong/examples/goldcrest-translate"
-chmod +x "$work/wrong/examples/goldcrest-translate"
+printf '#!/bin/sh\n"%s" "$@" | sed "%s"\n' "$build/examples/$program" "$wrong" >"$work/wrong/examples/$program"
+chmod +x "$work/wrong/examples/$program"
 if "$python" "$source/tests/peers/$script.py" "$@" --build "$work/wrong" --work "$work/models" ${few[@]+"${few[@]}"} \
     >"$work/found" 2>&1 || ! grep -q departs "$work/found"; then
   cat "$work/found"

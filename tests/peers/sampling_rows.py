@@ -7,17 +7,27 @@ with equal logits among the best ones, or within 1e-5 of a cut, are left out.
 
   sampling_rows.py FILE          writes the file
   sampling_rows.py FILE --check  fails if transformers gives other lines
+  sampling_rows.py FILE --build build/host --work FOLDER [--models N]
+      draws from every row without min_p, or from N of them, with goldcrest-translate and with CTranslate2: the tokens
+      that come must be those that the file's line keeps. The model of a row has its logits as biases of the output and
+      zeros as embeddings. Enough is drawn that a kept token is missed with a probability below 1e-10; rows for which
+      this takes more than MOST_DRAWS draws are left out. Exit status 1 with any difference.
 """
 
+import argparse
+import math
 import pathlib
 import random
+import subprocess
 import sys
 
 import torch
+import transformers
 from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 ROWS = 1000
 MASK = (1 << 64) - 1
+MOST_DRAWS = 20000
 
 
 def uniform_values(seed: int, n: int) -> list[float]:
@@ -71,12 +81,115 @@ def lines() -> list[str]:
     return made
 
 
+class RowModel:
+    """Checkpoints of a number of logits, and their conversions, whose output has only its biases. Id i + 1 has logit i;
+    id 0 ends a text, the last id pads, and neither is ever drawn."""
+
+    def __init__(self, n: int, folder: pathlib.Path, build: pathlib.Path):
+        import ctranslate2
+        import random_checkpoints
+
+        self.n, self.folder, self.build = n, folder, build
+        size = n + 3
+        config = transformers.MarianConfig(
+            vocab_size=size, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+            decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=16,
+            eos_token_id=0, bos_token_id=0, pad_token_id=size - 1, decoder_start_token_id=size - 1,
+            forced_eos_token_id=0)
+        self.model = transformers.MarianMTModel(config).eval()
+        torch.nn.init.zeros_(self.model.model.shared.weight)
+        self.bias = torch.full((1, size), -30000.0)
+        self.bias[0, 1:n + 1] = torch.arange(n) + 0.5  # found again in CTranslate2's file
+        self.save()
+        random_checkpoints.write_tokenizers(folder / "checkpoint", size, size, {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1},
+                                            False)
+        ctranslate2.converters.TransformersConverter(str(folder / "checkpoint")).convert(str(folder / "ct2"), force=True)
+        self.file = folder / "ct2" / "model.bin"
+        self.bytes = self.file.read_bytes()
+        self.mark = self.bias[0, 1:n + 1].numpy().tobytes()
+        if self.bytes.count(self.mark) != 1:
+            sys.exit("CTranslate2's file does not have the biases once")
+
+    def save(self) -> None:
+        self.model.final_logits_bias = self.bias
+        self.model.save_pretrained(self.folder / "checkpoint")
+
+    def set_row(self, seed: int) -> None:
+        logits = torch.tensor(uniform_values(seed, self.n), dtype=torch.float32) * 6
+        self.bias[0, 1:self.n + 1] = logits
+        self.save()
+        self.file.write_bytes(self.bytes.replace(self.mark, logits.numpy().tobytes()))
+
+    def of_goldcrest(self, draws: int, temperature: float, top_k: int, top_p: float) -> set[int]:
+        file = self.folder / "row.gcst"
+        commands = (
+            [self.build / "converter/goldcrest-convert", "-q", self.folder / "checkpoint", "--weights", "float32", "-o", file],
+            [self.build / "examples/goldcrest-translate", file, "--ids", "--sample", "--temperature", temperature, "--top-k",
+             top_k, "--top-p", top_p, "--seed", 7, "--max-target", 2, "--batch", 64])
+        for command in commands:
+            made = subprocess.run([str(part) for part in command], input="1 0\n" * draws, capture_output=True, text=True,
+                                  timeout=600)
+            if made.returncode != 0:
+                sys.exit(f"{command[0]}: {made.stdout}{made.stderr}")
+        return {int(line.split()[0]) - 1 for line in made.stdout.splitlines()}
+
+    def of_ctranslate2(self, draws: int, temperature: float, top_k: int, top_p: float) -> set[int]:
+        import ctranslate2
+
+        ctranslate2.set_random_seed(7)
+        translator = ctranslate2.Translator(str(self.folder / "ct2"), device="cpu", compute_type="float32",
+                                            inter_threads=1, intra_threads=1)
+        made = translator.translate_batch([["t1", "</s>"]] * draws, max_batch_size=256, beam_size=1,
+                                          sampling_topk=min(top_k, self.n), sampling_topp=top_p,
+                                          sampling_temperature=temperature, max_decoding_length=1)
+        return {int(result.hypotheses[0][0][1:]) - 1 for result in made}
+
+
+def compare_sets(path: pathlib.Path, build: pathlib.Path, work: pathlib.Path, most_rows: int) -> None:
+    models: dict[int, RowModel] = {}
+    compared = left_out = different = 0
+    for line in path.read_text().splitlines():
+        seed, n, temperature, top_k, top_p, min_p, n_kept, _, _, last = map(float, line.split("\t"))
+        if min_p > 0 or compared == most_rows:
+            continue
+        draws = math.ceil(30 / max(last, 1e-9))
+        if draws > MOST_DRAWS:
+            left_out += 1
+            continue
+        if n not in models:
+            models[n] = RowModel(int(n), work / f"{int(n)}", build)
+        model = models[n]
+        model.set_row(int(seed))
+        logits = model.bias[0, 1:model.n + 1]
+        wanted = set(torch.sort(logits, descending=True).indices[:int(n_kept)].tolist())
+        for kind, found in (("goldcrest", model.of_goldcrest(draws, temperature, int(top_k), top_p)),
+                            ("CTranslate2", model.of_ctranslate2(draws, temperature, int(top_k), top_p))):
+            if found != wanted:
+                different += 1
+                print(f"row {int(seed)}: {kind} departs from transformers: {len(found)} tokens, expected {len(wanted)}")
+        compared += 1
+    print(f"{compared} rows compared, {left_out} left out, {different} different sets")
+    if different or not compared:
+        sys.exit(1)
+
+
 def main() -> None:
-    path, text = pathlib.Path(sys.argv[1]), "\n".join(lines()) + "\n"
-    if "--check" not in sys.argv:
-        path.write_text(text)
-    elif path.read_text() != text:
-        sys.exit(f"{path}: transformers gives other lines")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file", type=pathlib.Path, nargs="?",
+                        default=pathlib.Path(__file__).parent.parent / "data/sampling_rows.tsv")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("--models", type=int, default=ROWS)
+    arguments = parser.parse_args()
+    if arguments.build:
+        compare_sets(arguments.file, arguments.build, arguments.work, arguments.models)
+        return
+    text = "\n".join(lines()) + "\n"
+    if not arguments.check:
+        arguments.file.write_text(text)
+    elif arguments.file.read_text() != text:
+        sys.exit(f"{arguments.file}: transformers gives other lines")
     print(f"{ROWS} rows")
 
 

@@ -2,15 +2,24 @@
 """Random checkpoints of Moonshine and Whisper with what transformers computes from them, for `goldcrest-convert --check`.
 
     python tests/peers/speech.py --work FOLDER [--record tests/data/speech.json]
+    python tests/peers/speech.py --work FOLDER --build build/host --models 6
 
 Writes FOLDER/moonshine and FOLDER/whisper. With --record, packs both into one file: {FOLDER: {FILE: its bytes in
-hexadecimal}}. Weights are stored in half precision."""
+hexadecimal}}. Weights are stored in half precision.
+
+--build: compares this many multilingual Whispers, with the 51,865 entries and 99 languages of the published ones. The
+language that Goldcrest hears in a clip must be that of transformers' detect_language: `--check` compares the ids of
+greedy search and beams, goldcrest-transcribe must print the text that it prints with --language."""
 
 import argparse
+import collections
 import json
 import pathlib
 import random
 import shutil
+import subprocess
+import sys
+import wave
 
 import numpy
 import torch
@@ -66,24 +75,25 @@ def moonshine():
     return model, {"tokenizer.json": tokenizer}
 
 
-def whisper():
-    special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{language}|>" for language in LANGUAGES), "<|translate|>",
-               "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>", "<|0.00|>",
-               "<|0.02|>"]
-    entries = [*byte_characters(), "\u0120the", "\u00c3\u00a9", *special]
+def whisper(languages=tuple(LANGUAGES), n_words=0, n_timestamps=2):
+    special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{language}|>" for language in languages), "<|translate|>",
+               "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
+               *(f"<|{0.02 * i:.2f}|>" for i in range(n_timestamps))]
+    entries = [*byte_characters(), "\u0120the", "\u00c3\u00a9", *(f"\u0120w{i}" for i in range(n_words)), *special]
     ids = {entry: i for i, entry in enumerate(entries)}
+    n_text = 258 + n_words
     model = transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(
         **WHISPER, vocab_size=len(entries), pad_token_id=ids[special[0]], bos_token_id=ids[special[0]],
         eos_token_id=ids[special[0]], decoder_start_token_id=ids[special[1]], begin_suppress_tokens=None))
     settings = model.generation_config
     for key, value in dict(
-        _from_model_config=False, is_multilingual=True, lang_to_id={f"<|{name}|>": ids[f"<|{name}|>"] for name in LANGUAGES},
+        _from_model_config=False, is_multilingual=True, lang_to_id={f"<|{name}|>": ids[f"<|{name}|>"] for name in languages},
         task_to_id={"transcribe": ids["<|transcribe|>"], "translate": ids["<|translate|>"]},
         no_timestamps_token_id=ids["<|notimestamps|>"], return_timestamps=False, max_length=24,
         suppress_tokens=[3, 4, *range(ids[special[1]], len(entries))], begin_suppress_tokens=[32, ids[special[0]]]).items():
         setattr(settings, key, value)
-    return model, {"vocab.json": {e: i for e, i in ids.items() if i < 258},
-                   "added_tokens.json": {e: i for e, i in ids.items() if i >= 258}}
+    return model, {"vocab.json": {e: i for e, i in ids.items() if i < n_text},
+                   "added_tokens.json": {e: i for e, i in ids.items() if i >= n_text}}
 
 
 def inputs_of(name: str, samples: numpy.ndarray) -> torch.Tensor:
@@ -146,8 +156,9 @@ def trace(name: str, model, inputs: torch.Tensor, target: list[int]) -> dict[str
     return rows
 
 
-def record(name: str, model, folder: pathlib.Path) -> None:
-    lines, clips = [], [made_up_clip(0.13 + 0.06 * i, i) for i in range(3)]
+def record(name: str, model, folder: pathlib.Path, n_clips: int = 3) -> list[numpy.ndarray]:
+    """Writes the samples of --check. Returns the clips."""
+    lines, clips = [], [made_up_clip(0.13 + 0.06 * i, i) for i in range(n_clips)]
     kept = model.generation_config.no_timestamps_token_id + 1 if name == "whisper" else model.config.vocab_size
     for i, clip in enumerate(clips):
         inputs = inputs_of(name, clip)
@@ -161,30 +172,82 @@ def record(name: str, model, folder: pathlib.Path) -> None:
             save_file({tensor: value.contiguous() for tensor, value in rows.items()}, folder / "trace.safetensors")
     numpy.save(folder / "samples.npy", numpy.concatenate(clips))
     (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return clips
+
+
+def store(model, files: dict, folder: pathlib.Path):
+    """Writes the checkpoint, in half precision. Returns the model as it is stored."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    model.save_pretrained(folder)
+    weights = folder / "model.safetensors"
+    save_file({tensor: value.half() for tensor, value in load_file(weights).items()}, weights)
+    for file, content in files.items():
+        (folder / file).write_text(json.dumps(content), encoding="utf-8")
+    return type(model).from_pretrained(folder, dtype=torch.float32).eval()
+
+
+def compare_languages(options) -> list[str]:
+    """Returns what departs from transformers."""
+    from transformers.models.whisper.tokenization_whisper import LANGUAGES as published
+    languages, departures, heard = list(published)[:99], [], collections.Counter()
+    n_others = 0  # clips whose text is another one in another language
+    converter, transcriber = (options.build / path for path in ("converter/goldcrest-convert", "examples/goldcrest-transcribe"))
+    for seed in range(options.models):
+        model, files = whisper(languages, 49999, 1501)
+        assert model.config.vocab_size == 51865
+        fill(model, seed)
+        for name, parameter in model.named_parameters():
+            if "encoder_attn.out_proj.weight" in name:
+                parameter.data *= 6  # what is heard decides
+        folder = options.work / f"languages{seed}"
+        model = store(model, files, folder)
+        clips = record("whisper", model, folder, 6)
+        checked = subprocess.run([converter, "--quiet", folder, "--check", folder, "--weights", "float32", "-o",
+                                  options.work / "model.gcst"], capture_output=True, text=True)
+        if checked.returncode:
+            departures.append(f"seed {seed}: {checked.stdout[-2000:]}{checked.stderr[-500:]}")
+            continue
+        for i, clip in enumerate(clips):
+            with wave.open(str(options.work / "clip.wav"), "wb") as file:
+                file.setnchannels(1), file.setsampwidth(2), file.setframerate(RATE)
+                file.writeframes(clip.tobytes())
+            code = languages[int(model.detect_language(input_features=inputs_of("whisper", clip))[0]) - 50259]
+            heard[code] += 1
+            other = languages[(languages.index(code) + 1) % len(languages)]
+            texts = [subprocess.run([transcriber, options.work / "model.gcst", options.work / "clip.wav", "--no-gate", *more],
+                                    check=True, capture_output=True).stdout
+                     for more in ([], ["--language", code], ["--language", other])]
+            n_others += texts[2] != texts[0]
+            if texts[0] != texts[1]:
+                departures.append(f"seed {seed}, clip {i}: {texts[0]!r}, with --language {code} {texts[1]!r}")
+    print(f"{options.models} models, {sum(heard.values())} clips in {len(heard)} languages, {n_others} with another text in "
+          "another language")
+    if len(heard) < options.models or 2 * n_others < sum(heard.values()):
+        departures.append("too few languages, or texts that depend on them, to tell anything")
+    return departures
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--record", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--models", type=int, default=6)
     options = parser.parse_args()
     torch.set_num_threads(1)
     random.seed(0)
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
+    if options.build:
+        departures = compare_languages(options)
+        sys.exit("\n".join(f"departs: {departure}" for departure in departures) if departures else None)
     packed = {}
     for seed, (name, make) in enumerate([("moonshine", moonshine), ("whisper", whisper)]):
         folder = options.work / name
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
         model, files = make()
         fill(model, seed)
-        model.save_pretrained(folder)
-        weights = folder / "model.safetensors"
-        save_file({tensor: value.half() for tensor, value in load_file(weights).items()}, weights)
-        for file, content in files.items():
-            (folder / file).write_text(json.dumps(content), encoding="utf-8")
-        model = type(model).from_pretrained(folder, dtype=torch.float32).eval()
+        model = store(model, files, folder)
         record(name, model, folder)
         packed[name] = {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
     if options.record:

@@ -169,8 +169,10 @@ void expect_same_sizes(const std::filesystem::path& checkpoint, const Arguments&
   }
 }
 
-const std::vector<Arguments> kWeights = {
-    {"--weights", "int8"}, {"--weights", "float32"}, {"--cpu", "cortex-m55", "--max-target", "9", "--beam", "3"}};
+const std::vector<Arguments> kWeights = {{"--weights", "int8"},
+                                         {"--weights", "float32"},
+                                         {"--cpu", "cortex-m55", "--max-target", "9", "--beam", "3"},
+                                         {"--fine", "decoder"}};
 
 TEST(ConvertShape, TheShippedModels) {
   for (const std::string task : {"g2p", "enfr"}) {
@@ -262,11 +264,14 @@ TEST(ConvertShape, NamesOfTensorsAndATokenizerMayBeMissing) {
 }
 
 TEST(ConvertShape, WorkIsTheEnginesLargestStep) {
-  const Json json = json_of({"--shape", checkpoint_folder("g2p"), "--max-source", "7", "--max-target", "9", "--beam",
-                             "1", "--encoder-rows", "1"});
-  const Json& work = json.at("multiply_accumulates");
-  EXPECT_EQ(work.at("token").get<uint64_t>() + (7 + 9) * work.at("token_per_position").get<uint64_t>(),
-            json.at("arena").at("step_macs").get<uint64_t>());
+  for (const char* fine : {"none", "decoder", "all"}) {
+    const Json json = json_of({"--shape", checkpoint_folder("g2p"), "--max-source", "7", "--max-target", "9", "--beam",
+                               "1", "--encoder-rows", "1", "--fine", fine});
+    const Json& work = json.at("multiply_accumulates");
+    EXPECT_EQ(work.at("token").get<uint64_t>() + (7 + 9) * work.at("token_per_position").get<uint64_t>(),
+              json.at("arena").at("step_macs").get<uint64_t>())
+        << fine;
+  }
 }
 
 TEST(ConvertShape, AllThatIsMissingIsNamedAtOnce) {

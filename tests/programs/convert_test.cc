@@ -243,6 +243,78 @@ TEST(Convert, EvaluationBoundsTheLoss) {
             4);
 }
 
+TEST(Convert, FineInputsOfMatricesByName) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
+  const auto fine = [&](const std::string& what) {
+    return convert_json(checkpoint, {"-o", output, "--fine", what}).at("fine_inputs");
+  };
+  const nlohmann::json all = fine("all"), decoder = fine("decoder");
+  EXPECT_EQ(all.at("more_work"), 1.0);
+  EXPECT_EQ(all.at("matrices").back(), "projection");
+  EXPECT_EQ(all.at("matrices").front(), "encoder.layers.0.self_attention.query_key_value");
+  const auto n_of_encoder = [](const nlohmann::json& json) {
+    return std::ranges::count_if(json.at("matrices"), [](const std::string& name) { return name.starts_with("enc"); });
+  };
+  EXPECT_GT(n_of_encoder(all), 0);
+  EXPECT_EQ(n_of_encoder(decoder), 0);
+  EXPECT_EQ(decoder.at("matrices").size() + static_cast<size_t>(n_of_encoder(all)), all.at("matrices").size());
+  EXPECT_EQ(fine("decoder.layers.*.feed_forward.*,projection").at("matrices"),
+            nlohmann::json({"decoder.layers.0.feed_forward.in", "decoder.layers.0.feed_forward.out",
+                            "decoder.layers.1.feed_forward.in", "decoder.layers.1.feed_forward.out", "projection"}));
+  const Outcome translated = run(translate_program(), {output}, {.input = "goldcrest\n"});
+  EXPECT_EQ(translated.status, 0) << translated.err;
+  EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--fine", "none"}).contains("fine_inputs"));
+  EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
+
+  const Outcome unknown = convert(checkpoint, {"-o", folder / "other.gcst", "--fine", "encoder.layers.9.*"});
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_TRUE(has(unknown.err, "'encoder.layers.9.*' is no matrix of this model")) << unknown.err;
+  EXPECT_TRUE(has(unknown.err, "decoder.layers.*.cross_attention.key_value")) << unknown.err;
+  for (const char* bad : {"auto=0", "auto=1.5", "auto=nan", "auto=half", "auto0.5"})
+    EXPECT_EQ(convert(checkpoint, {"-o", folder / "other.gcst", "--fine", bad}).status, 2) << bad;
+  EXPECT_EQ(convert(checkpoint, {"--fine", "all", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--fine", "all", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--fine", "auto"}).status, 2);
+  EXPECT_EQ(convert(output, {"--fine", "all"}).status, 2);
+  EXPECT_EQ(files_in(folder.path()), 1u);
+}
+
+// More lines are float32's, and the choice and its file are the same each time.
+TEST(Convert, FineInputsThatTheLinesNeed) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
+    if (n++ % 7 == 0) lines += line + "\n";
+  const std::string few = folder.write("few", lines);
+  const auto evaluated = [&](const std::string& what, const std::string& file) {
+    return convert_json(checkpoint_folder("enfr"),
+                        {"-o", folder / file, "--fine", what, "--beam", "1", "--evaluate", few});
+  };
+  const nlohmann::json all = evaluated("all", "all.gcst"), chosen = evaluated("auto=0.4", "auto.gcst");
+  const size_t before = all.at("fine_inputs").at("identical_before");
+  EXPECT_EQ(before, chosen.at("fine_inputs").at("identical_before"));
+  EXPECT_GT(all.at("evaluation").at("identical_lines").get<size_t>(), before);
+  EXPECT_GE(chosen.at("evaluation").at("identical_lines").get<size_t>(), before);
+
+  const nlohmann::json& fine = chosen.at("fine_inputs");
+  EXPECT_EQ(fine.at("ranking").size(), all.at("fine_inputs").at("matrices").size());
+  EXPECT_EQ(fine.at("lines"), 100);
+  double sum = 0;
+  size_t n_chosen = 0;
+  for (const nlohmann::json& matrix : fine.at("ranking")) {
+    if (!matrix.at("chosen").get<bool>()) continue;
+    sum += matrix.at("more_work").get<double>();
+    ++n_chosen;
+  }
+  EXPECT_EQ(n_chosen, fine.at("matrices").size());
+  EXPECT_NEAR(sum, fine.at("more_work").get<double>(), 1e-12);
+  EXPECT_LE(sum, 0.4);
+  EXPECT_GT(sum, 0.3);
+  evaluated("auto=0.4", "again.gcst");
+  EXPECT_TRUE(read_file(folder / "auto.gcst") == read_file(folder / "again.gcst"));
+}
+
 TEST(Convert, CheckPassesOnTheGoldenSamples) {
   for (const std::string& task : kTasks) {
     const SampleFolder samples(task, 80);

@@ -203,5 +203,47 @@ TEST(MaxPositions, AreTheMostIdsOfASource) {
   EXPECT_NE(none.err.find("--max-positions"), std::string::npos) << none.err;
 }
 
+// Returns the number behind the first line that begins with `name`.
+double number_of_line(const std::string& text, const std::string& name) {
+  for (const std::string& line : lines_of(text))
+    if (line.starts_with(name + " ")) return std::stod(line.substr(name.size()));
+  ADD_FAILURE() << "no line \"" << name << "\" in " << text;
+  return 0;
+}
+
+// The bytes of known models, whose files were converted once, for 128 source and target tokens.
+TEST(Shape, KnownModelsHaveTheSizesOfTheirFiles) {
+  const auto m2m = [](int vocab_size) {
+    return R"({"model_type": "m2m_100", "d_model": 1024, "encoder_layers": 12, "decoder_layers": 12, "max_length": 200,
+      "encoder_attention_heads": 16, "decoder_attention_heads": 16, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096,
+      "activation_function": "relu", "decoder_start_token_id": 2, "eos_token_id": 2, "vocab_size": )" +
+           std::to_string(vocab_size) + "}";
+  };
+  const std::string t5 = R"({"model_type": "t5", "d_model": 512, "d_kv": 64, "d_ff": 2048, "num_layers": 6,
+      "num_heads": 8, "decoder_start_token_id": 0, "eos_token_id": 1, "vocab_size": 32128, "max_length": 200})";
+  struct Known {
+    const char* name;
+    std::string config;
+    double file_megabytes;
+    std::map<const char*, double> arena_megabytes;  // by beams
+  };
+  const Known models[] = {{"NLLB-600M", m2m(256206), 625.7, {{"4", 16.9}}},
+                          {"M2M-418M", m2m(128112), 493.0, {{"4", 16.9}}},
+                          {"NLLB-600M cut to 32,000 rows", m2m(32000), 393.4, {{"1", 6.7}, {"4", 16.8}}},
+                          {"T5-small", t5, 62, {{"1", 1.7}}}};
+  for (const Known& known : models) {
+    const TemporaryFolder folder;
+    const std::string config = folder.write("config.json", known.config);
+    for (const auto& [beams, megabytes] : known.arena_megabytes) {
+      const Outcome outcome =
+          run(convert_program(), {"--shape", config, "--max-source", "128", "--max-target", "128", "--beam", beams});
+      ASSERT_EQ(outcome.status, 0) << known.name << ": " << outcome.err;
+      EXPECT_NEAR(number_of_line(outcome.out, "file") / 1e6, known.file_megabytes, known.file_megabytes / 100)
+          << known.name;
+      EXPECT_NEAR(number_of_line(outcome.out, "arena") / 1e6, megabytes, megabytes / 100) << known.name << beams;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace goldcrest::test

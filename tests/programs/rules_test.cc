@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of the search through the programs: a file with rules, and goldcrest-translate's options for a file without.
+// Lexicons: of a file, and of goldcrest-translate.
 #include <gtest/gtest.h>
 
 #include "convert/support/ctranslate2_folder.h"
@@ -241,6 +242,114 @@ TEST(SearchDefaults, BadChoicesAreBadUsage) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_NE(outcome.err.find("--no-renormalize works on a checkpoint, not on a .gcst file"), std::string::npos)
       << outcome.err;
+}
+
+// Writes the model of g2p with a lexicon to model.gcst. Returns what the converter says on stderr.
+std::string convert_lexicon(const TemporaryFolder& folder, const std::string& lines, const Arguments& more) {
+  Arguments arguments = {"-q",        checkpoint_folder("g2p"),    "-o", folder / "model.gcst",
+                         "--lexicon", folder.write("lines", lines)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Outcome outcome = run(convert_program(), arguments);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return outcome.err;
+}
+
+// Expects that a program translates words to these texts.
+void expect_texts(const Arguments& arguments, const std::string& words, const std::string& texts) {
+  const Outcome outcome = run(translate_program(), arguments, {.input = words});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, texts) << arguments.back();
+}
+
+const std::string kColours = "R EH1 D\r\n\nB L UW1\n \t\nG R IY1 N\nB L AE1 K";  // ends of lines of both kinds
+
+TEST(ProgramLexicons, GiveTheirTextsOnly) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "model.gcst", lines = folder / "lines";
+  EXPECT_EQ(convert_lexicon(folder, kColours, {}), "");
+  const std::string words = "read\nbluish\ngreens\n", texts = "R EH1 D\nB L UW1\nG R IY1 N\n";
+  expect_texts({model}, words, texts);
+  expect_texts({converted_model("g2p"), "--lexicon", lines}, words, texts);
+  expect_texts({converted_model("g2p"), "--lexicon", lines, "--max-candidates", "1"}, words, texts);
+  const std::string ids = folder.write("ids", "5 6\n7\n");
+  const Arguments arguments = {converted_model("g2p"), "--ids", "--lexicon", ids};
+  const std::vector<std::string> found = lines_of(run(translate_program(), arguments, {.input = "5 6 7 2\n9 2\n"}).out);
+  ASSERT_EQ(found.size(), 2u);
+  for (const std::string& line : found) EXPECT_TRUE(line == "5 6 2" || line == "7 2") << line;
+}
+
+TEST(ProgramLexicons, OfWordsGiveThemOneAfterAnother) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "model.gcst", lines = folder / "lines";
+  EXPECT_EQ(convert_lexicon(folder, kColours, {"--lexicon-words", "--max-candidates", "2"}),
+            "goldcrest-convert: warning: " + lines +
+                ": its entries begin with 3 different ids, more than the 2 of --max-candidates: all outputs are "
+                "computed at the first position\ngoldcrest-convert: 1 warning\n");
+  EXPECT_EQ(convert_lexicon(folder, kColours, {"--lexicon-words", "--max-candidates", "3"}), "");
+  const std::string words = "red\nredblackgreen\n", texts = "R EH1 D\nR EH1 D B L AE1 K G R IY1 N\n";
+  expect_texts({model}, words, texts);
+  expect_texts({converted_model("g2p"), "--lexicon", lines, "--lexicon-words"}, words, texts);
+  // The caller's lexicon replaces the file's.
+  expect_texts({model, "--lexicon", lines}, "greens\n", "G R IY1 N\n");
+}
+
+TEST(ProgramLexicons, LinesThatCannotBeTakenAreNamed) {
+  const TemporaryFolder folder;
+  const std::string model = folder.write("model.gcst", "an earlier file"), lines = folder / "lines";
+  const auto refuse = [&](const std::string& text, const Arguments& more, const std::string& convert,
+                          const std::string& translate) {
+    folder.write("lines", text);
+    Arguments arguments = {"-q", checkpoint_folder("g2p"), "-o", model, "--lexicon", lines};
+    Arguments translated = {converted_model("g2p"), "--lexicon", lines};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    translated.insert(translated.end(), more.begin(), more.end());
+    const Outcome of_convert = run(convert_program(), arguments);
+    EXPECT_EQ(of_convert.status, 1);
+    EXPECT_EQ(of_convert.err, "goldcrest-convert: " + lines + convert + "\n");
+    const Outcome of_translate = run(translate_program(), translated, {.input = "red\n"});
+    EXPECT_EQ(of_translate.status, 1);
+    EXPECT_EQ(of_translate.err, "goldcrest-translate: " + lines + translate + "\n");
+    EXPECT_EQ(of_translate.out, "");
+    EXPECT_EQ(read_file(model), "an earlier file");
+    EXPECT_EQ(files_in(folder.path()), 2u);
+  };
+  refuse("R EH1 D\n\nR EH1 XX\n", {},
+         ":3: the target vocabulary has no pieces for \"R EH1 XX\"; each entry must be cut without unknown ids",
+         ": line 3: the model's vocabulary has no pieces for \"R EH1 XX\"");
+  refuse("R\nEH1\xff\n", {},
+         ":2: the target vocabulary has no pieces for \"EH1\\xff\"; each entry must be cut without unknown ids",
+         ": line 2: not UTF-8 at byte 4");
+  refuse("5 6\n5 73\n", {"--ids"}, ":2: '73' is not a token id; expected numbers below 73, separated by spaces",
+         ": line 2: id 73 is outside the vocabulary of 73");
+  refuse("5 x\n", {"--ids"}, ":1: 'x' is not a token id; expected numbers below 16777216, separated by spaces",
+         ": line 1: not a token id: x");
+  refuse("\n \n", {}, ": no entries; expected one text a line", ": no entries; expected one text a line");
+}
+
+TEST(ProgramLexicons, BadUsage) {
+  const TemporaryFolder folder;
+  const std::string lines = folder.write("lines", kColours), none = folder / "none", g2p = checkpoint_folder("g2p");
+  const auto refuse = [](const std::filesystem::path& program, const Arguments& arguments, int status,
+                         const std::string& message) {
+    const Outcome outcome = run(program, arguments);
+    EXPECT_EQ(outcome.status, status) << message;
+    EXPECT_EQ(outcome.err.substr(0, outcome.err.find('\n')), program.filename().string() + ": " + message);
+  };
+  refuse(convert_program(), {g2p, "--lexicon", lines, "-o", lines}, 2,
+         lines + ": is an input, and -o would overwrite it; give another name");
+  refuse(convert_program(), {g2p, "--lexicon-words"}, 2, "--lexicon-words requires --lexicon");
+  refuse(
+      convert_program(), {converted_model("g2p"), "--lexicon", lines}, 2,
+      converted_model("g2p").string() + ": --lexicon works on a checkpoint, not on a .gcst file; give the checkpoint");
+  refuse(convert_program(), {g2p, "-q", "--lexicon", none}, 1,
+         none + ": cannot be opened for reading; expected one text a line");
+  refuse(translate_program(), {converted_model("g2p"), "--lexicon-words"}, 2, "--lexicon-words requires --lexicon");
+  refuse(translate_program(), {converted_model("g2p"), "--lexicon", lines, "--score", lines}, 2,
+         "--score excludes --lexicon");
+  refuse(translate_program(), {converted_model("g2p"), "--lexicon", none}, 1,
+         none + ": cannot be read: No such file or directory");
+  EXPECT_EQ(read_file(lines), kColours);
+  EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
 }  // namespace

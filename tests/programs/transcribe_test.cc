@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "listen_firmware/voice_gate.h"
 #include "programs/models.h"
 #include "support/rng.h"
 #include "transcribe/sample_reader.h"
@@ -179,6 +180,40 @@ TEST(Gate, SilenceHumAndSteadyNoiseAreNoSpeech) {
   EXPECT_TRUE(has_speech(spoken.data(), spoken.size(), kRate));
 }
 
+// Returns the halves of each utterance that the gate of listen_firmware finds.
+std::vector<uint32_t> gated(const Samples& samples) {
+  voice_gate gate = {};
+  gate.max_halves = kMaxHalves;
+  gate_utterance heard = {};
+  std::vector<uint32_t> found;
+  for (size_t i = 0; i + kHalfSamples <= samples.size(); i += kHalfSamples) {
+    if (!gate_add(&gate, &heard, samples.data() + i)) continue;
+    found.push_back(heard.n_halves);
+    heard.n_halves = 0;
+  }
+  return found;
+}
+
+TEST(Gate, OfFirmwareEndsUtterancesAtPausesAndAtTheLongest) {
+  Rng rng(5);
+  const Samples quiet = noise(1, 20, &rng);
+  for (const Samples& samples :
+       {Samples(2 * kRate, 0), Samples(2 * kRate, 3000), noise(4, 20, &rng), noise(4, 20000, &rng)})
+    EXPECT_EQ(gated(samples), std::vector<uint32_t>());
+  Samples spoken = quiet;
+  append(speech(1, &rng), &spoken);
+  append(quiet, &spoken);
+  append(speech(7, &rng), &spoken);
+  append(quiet, &spoken);
+  const std::vector<uint32_t> found = gated(spoken);
+  ASSERT_EQ(found.size(), 4u);
+  const uint32_t second = kRate / kHalfSamples;
+  EXPECT_TRUE(found[0] >= second + kPauseHalves && found[0] <= second + 3 + kHalvesBefore + kPauseHalves) << found[0];
+  EXPECT_EQ(found[1], uint32_t{kMaxHalves});
+  EXPECT_EQ(found[2], uint32_t{kMaxHalves});
+  EXPECT_LT(found[3], uint32_t{kMaxHalves});
+}
+
 std::vector<Utterance> cut(const Samples& samples, size_t max_samples, bool at_pauses, size_t block) {
   UtteranceCutter cutter(kRate, max_samples, at_pauses);
   for (size_t i = 0; i < samples.size(); i += block)
@@ -297,6 +332,15 @@ TEST(Transcribe, LiveTextEndsAsTheUsualOne) {
   EXPECT_EQ(transcribe(random_speech_model("moonshine"), {"--live"}, std::string(64000, '\0')), "");
   EXPECT_EQ(run(transcribe_program(), {"model", "clip.wav", "--live"}).status, 2);
   EXPECT_EQ(run(transcribe_program(), {"model", "--srt", "--live"}).status, 2);
+}
+
+TEST(Transcribe, SaysNothingOfNoiseAndWarnsOfShortWindows) {
+  Rng rng(6);
+  const std::string steady = bytes_of(noise(2, 9000, &rng));
+  EXPECT_EQ(transcribe(random_speech_model("moonshine"), {}, steady), "");
+  const Outcome warned = run(transcribe_program(), {random_speech_model("whisper"), kClip});
+  EXPECT_EQ(warned.status, 0);
+  EXPECT_TRUE(has(warned.err, "Whisper repeats itself in windows of fewer than 750, 15 s"));
 }
 
 TEST(Transcribe, AllFormatsHaveTheSameUtterances) {

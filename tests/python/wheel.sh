@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the source distribution and from it the wheel, without network, installs the wheel into a fresh environment and
-# tests it there. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has
+# tests it there, then runs the page's program in each other Python of this machine (GOLDCREST_WHEEL_OTHERS names them)
+# and in PyPy. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has
 # them. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python 3.9 can read the
-# package, and that its limits are those of the C header.
-# Usage: wheel.sh SOURCE [WORK]
+# package, and that its limits are those of the C header. With MACHINE, cross-builds that machine's wheel as the release
+# does (toolchains/wheels.sh). Debian's Python for it then runs the package under qemu-user: it writes CONVERTER's bytes.
+# Usage: wheel.sh SOURCE [WORK [arm64|armhf CONVERTER]]
 set -euo pipefail
 source=$(cd "$1" && pwd)
 python=${GOLDCREST_WHEEL_PYTHON:-python3}
@@ -33,14 +35,65 @@ END
 fi
 mkdir -p "$2"
 work=$(cd "$2" && pwd)
+
+if [ $# -gt 2 ]; then
+  machine=$3 converter=$4 root=$work/root
+  case $machine in
+    arm64) emulator=qemu-aarch64 tag=aarch64 ;;
+    armhf) emulator=qemu-arm tag=armv7l ;;
+  esac
+  emulator=$(command -v $emulator) || { echo "skipped: no $emulator"; exit 77; }
+  rm -rf "$work"/dist "$work"/installed "$work"/run
+  bash "$source/toolchains/wheels.sh" "$work/dist" "$machine" || exit $?
+  bash "$source/toolchains/sysroot.sh" "$root" "$machine" python || { echo "skipped: no Python for $machine"; exit 77; }
+  # pip reads the tag: the wheel is for glibc 2.34 and later ones, of which Debian 12's is one.
+  "$python" -m pip install --quiet --no-index --no-deps --no-compile --only-binary :all: --platform manylinux_2_34_$tag \
+    --target "$work/installed" "$work"/dist/*.whl
+  mkdir "$work/run"
+  for model in enfr g2p; do "$converter" --quiet "$source/examples/models/$model" -o "$work/run/$model.expected" > /dev/null; done
+  cd "$work/run"
+  exec "$emulator" -cpu max -L "$root" -E PYTHONHOME="$root/usr" -E PYTHONPATH="$work/installed" "$root/usr/bin/python3.11" -W error \
+    - "$source/examples/models" "$emulator" -cpu max -L "$root" << 'END'
+import hashlib, platform, subprocess, sys, time
+from pathlib import Path
+
+models, *emulator = sys.argv[1:]
+run = subprocess.run
+# The kernel runs no program of another machine, so the emulator runs the package's.
+subprocess.run = lambda command, **options: run([*emulator, *command], **options)
+
+import goldcrest
+
+for name in ("g2p", "enfr"):
+    start = time.perf_counter()
+    goldcrest.convert(f"{models}/{name}", name + ".gcst")
+    found, expected = (hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in (name + ".gcst", name + ".expected"))
+    assert found == expected, f"{name}: another file than this machine's converter writes: {found}, expected {expected}"
+    print(f"{platform.machine()}: {name}.gcst has SHA-256 {found}, as here; {time.perf_counter() - start:.0f} s under emulation")
+model = goldcrest.Model("enfr.gcst", beam_size=4, threads=2, batch=2)
+model.self_test()
+assert model.translate(["Let's go home.", "I'm hungry."]) == ["Allons à la maison.", "J'ai faim."]
+command = [goldcrest._native.FOLDER + "/goldcrest_programs", "translate", "g2p.gcst"]
+spoken = subprocess.run(command, input=b"goldcrest\n", stdout=subprocess.PIPE, check=True).stdout
+assert spoken == b"G OW1 L D K R EH2 S T\n", spoken
+try:
+    goldcrest.convert("missing", "out.gcst")
+except goldcrest.Error as error:
+    assert "missing" in str(error), error
+else:
+    raise AssertionError("a missing checkpoint was converted")
+END
+fi
+
 "$python" -c 'import scikit_build_core, build' 2>/dev/null || { echo "skipped: $python lacks scikit-build-core or build"; exit 77; }
 rm -rf "$work"/dist "$work"/environment "$work"/run
-(cd "$source" && _PYTHON_HOST_PLATFORM=manylinux_2_36_$(uname -m) "$python" -m build --no-isolation \
+tag=manylinux_2_34_$(uname -m)
+(cd "$source" && _PYTHON_HOST_PLATFORM=$tag "$python" -m build --no-isolation \
   -C build-dir="$work/build" -o "$work/dist" . > "$work/build.log" 2>&1) || { tail -n 40 "$work/build.log" >&2; exit 1; }
 if "$python" -m auditwheel --version > /dev/null 2>&1; then
   # It asks for another name than a pure Python's, which py3-none is on purpose, and finds no library but the C library.
   "$python" -m auditwheel show "$work"/dist/*.whl > "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
-  grep -q 'manylinux_2_[0-9]*_' "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
+  grep -qE 'manylinux_2_(2[0-9]|3[0-4])_' "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
 fi
 [ "$(stat -c %s "$work"/dist/*.tar.gz)" -le 3000000 ] || { ls -l "$work/dist" >&2; exit 1; }
 "$python" -m venv "$work/environment"
@@ -51,3 +104,16 @@ if "$python" -m mypy --version > /dev/null 2>&1; then (cd "$source/converter/pyt
 if "$python" -m ruff --version > /dev/null 2>&1; then "$python" -m ruff check --no-cache --config "$source/pyproject.toml" "$source/converter/python"; fi
 cd "$work/run"
 "$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
+"$work/environment/bin/python" -W error "$source/tests/python/options_test.py" "$source"
+"$work/environment/bin/python" -W error "$source/tests/python/compare_test.py"
+site=$(echo "$work"/environment/lib/python3*/site-packages)
+awk '/^```/ { inside = /python$/; next } inside' "$source/converter/python/README.md" > page.py
+for other in ${GOLDCREST_WHEEL_OTHERS:-python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy3}; do
+  if ! "$other" -c '' 2> /dev/null; then
+    echo "skipped: no $other"
+    continue
+  fi
+  PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 "$other" -W error page.py > page.txt || exit 1
+  grep -q "^Où se trouve la gare ? J'ai faim.$" page.txt || { cat page.txt >&2; exit 1; }
+  echo "the page's program in $("$other" -c 'import sys; print(sys.implementation.name, *sys.version_info[:3])')"
+done

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the installed package. Usage: wheel_test.py SOURCE WHEEL"""
 
+import contextlib
 import ctypes
 import importlib.metadata
+import io
 import os
 import random
 import re
@@ -45,10 +47,18 @@ def refuses(call, *arguments, **options):
     raise AssertionError(f"no exception: {call} {arguments} {options}")
 
 
-def test_page():
-    page = (SOURCE / "converter/python/README.md").read_text()
-    exec(re.search(r"```python\n(.*?)```", page, re.S).group(1), {})
-    assert Path("firmware").is_dir()
+def test_pages():
+    """The programs of both pages run in 30 s; the README's prints what it says, and names the wheel's file."""
+    start = sum(os.times()[:4])
+    for name in ("README.md", "converter/python/README.md"):
+        code = re.search(r"```python\n(.*?)```", (SOURCE / name).read_text(), re.S).group(1)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, {})
+        said = re.findall(r"^print.*  # (?:.*: )?(.*)$", code, re.M)
+        assert not said or printed.getvalue().splitlines() == said, printed.getvalue()
+        assert name != "README.md" or "x86_64" not in WHEEL.name or f"./{WHEEL.name}\n" in code, WHEEL
+    print(f"pages: {sum(os.times()[:4]) - start:.1f} s of a processor")
+    assert sum(os.times()[:4]) - start <= 30 and Path("firmware").is_dir()
     assert goldcrest.__version__ == importlib.metadata.version("goldcrest-transformer")
 
 
@@ -58,10 +68,11 @@ def test_sizes():
     assert installed <= 8_000_000, installed
     times = []
     for _ in range(5):
-        code = "import time; t = time.perf_counter(); import goldcrest; print(time.perf_counter() - t)"
+        # Seconds of a processor: other programs may run.
+        code = "import time; t = time.process_time(); import goldcrest; print(time.process_time() - t)"
         times.append(float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout))
     print(f"wheel {WHEEL.stat().st_size} bytes, installed {installed} bytes, import {min(times) * 1000:.1f} ms")
-    assert min(times) <= 0.05, times
+    assert min(times) <= 0.03, times
 
 
 def test_bytes_of_the_program():
@@ -73,11 +84,6 @@ def test_bytes_of_the_program():
         assert expected.returncode == 0, expected.stderr
         model = goldcrest.Model("enfr.gcst", beam_size=beam, batch=batch, threads=threads)
         assert "".join(text + "\n" for text in model.translate(lines)).encode() == expected.stdout
-        assert ["".join(model.stream(line)) for line in lines[:20]] == model.translate(lines[:20])
-    scored = program("translate", "enfr.gcst", "--beam", "4", "--nbest", "2", "--scores", lines=["Let's go home."])
-    result = goldcrest.Model("enfr.gcst", beam_size=4).translate_batch(["Let's go home."], 4, 2, True)[0]
-    rows = [f"1\t{i + 1}\t{result.scores[i]:.6f}\t{result.hypotheses[i]}\n" for i in range(2)]
-    assert "".join(rows).encode() == scored.stdout
 
 
 def test_cost():
@@ -122,27 +128,49 @@ def test_state_dict():
 
 
 def test_prefixes():
-    """Results begin with the ids of `prefix`, as those of the program; buffers give what lists give."""
+    """Results begin with the ids of `prefix`; buffers give what lists give."""
     lines = ["Let's go home.", "Where is the station?"]
     model = goldcrest.Model("enfr.gcst", beam_size=4, batch=2)
     ids = model.translate_batch(["We are hungry."])[0].ids[0][:2]
-    given = " ".join(map(str, ids))
-    expected = program("translate", "enfr.gcst", "--beam", "4", "--no-split", "--prefix-ids", given, lines=lines)
-    assert expected.returncode == 0, expected.stderr
     found = model.translate_batch(lines, prefix=ids)
-    assert "".join(result.hypotheses[0] + "\n" for result in found).encode() == expected.stdout
     assert all(result.ids[0][:2] == ids for result in found)
     assert model.translate_batch(lines, prefix=[array("i", ids), []]) == [found[0], model.translate_batch(lines)[1]]
     source = model.encode(lines[0])
     view = memoryview(array("i", source).tobytes()).cast("i")
     results = [model.translate_batch([line]) for line in (lines[0], source, array("i", source), array("q", source), view)]
     assert all(result == results[0] for result in results), results
-    ids = array("i", source)
-    assert ctypes.addressof(goldcrest._native.id_array(ids)) == ids.buffer_info()[0], "a writable buffer was copied"
-    for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], "ab", ["a", "b"], [0], [1] * 1000, 5, [None]):
+    for prefix in ([-1], [10**6], [[1]], [[1], [2], [3]], ["a", 5], [0], [1] * 1000, 5, [None]):
         refuses(model.translate_batch, lines, prefix=prefix)
     assert model.languages == ["fr"]
     assert model.source_languages == ["en"]
+
+
+def test_buffers():
+    """Samples and ids of buffers are used where they are, also of those that may not be written."""
+    from goldcrest._values import array_of
+
+    data = bytes(range(64))
+    view = memoryview(data).cast("i")
+    samples = array_of(view, ctypes.c_int32, "i")
+    assert list(samples) == view.tolist()
+    assert ctypes.string_at(ctypes.addressof(samples), 64) == data
+    if sys.implementation.name == "cpython":
+        assert ctypes.addressof(samples) == ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value, "a copy"
+    odd = memoryview(data)[1:57].cast("i")
+    assert list(array_of(odd, ctypes.c_int32, "i")) == odd.tolist()
+    assert list(array_of(view[::2], ctypes.c_int32, "i")) == view[::2].tolist()
+    try:
+        import numpy
+    except ImportError:
+        print("buffers: no numpy")
+        return
+    for values in (numpy.arange(8, dtype=numpy.int32), numpy.frombuffer(data, dtype=numpy.int32)):
+        assert ctypes.addressof(array_of(values, ctypes.c_int32, "i")) == values.ctypes.data, "a copy"
+    model = goldcrest.Model("enfr.gcst")
+    ids = model.encode("I'm hungry.")
+    for kind in (numpy.int32, numpy.int64):
+        assert model.translate_batch([numpy.array(ids, kind)]) == model.translate_batch([ids])
+        assert model.translate_batch(["a"], prefix=numpy.array([5, 6], kind)) == model.translate_batch(["a"], prefix=[5, 6])
 
 
 def test_speech():
@@ -153,7 +181,7 @@ def test_speech():
 
     for name, files in json.loads((SOURCE / "tests/data/speech.json").read_text()).items():
         data = {file: bytes.fromhex(text) for file, text in files.items()}
-        Path(name).mkdir(exist_ok=True)
+        os.makedirs(name, exist_ok=True)
         for file, content in data.items():
             if file not in ("results.jsonl", "samples.npy", "trace.safetensors"):
                 Path(name, file).write_bytes(content)
@@ -187,31 +215,19 @@ def test_speech():
         for clip in ("missing.wav", ".", name + ".gcst", None, 5, b"ab", [1, 2], array("f", [1.0]), array("h"), array("h", bytes(2 * 10**7))):
             if name != "whisper" or not isinstance(clip, array) or clip.typecode != "h":  # its window cuts and fills up
                 refuses(model.transcribe, clip)
+        assert model.transcribe(clip := samples[:16000], prefix=[5, 6]).startswith(model.decode([5, 6]))
+        refuses(model.transcribe, clip, language="xx")
+        rows = memoryview(array("f", [0.1] * 480)).cast("B").cast("f", [40, 12])
+        if name == "whisper":
+            assert model.transcribe(clip, language="en") != model.transcribe(clip, language="fr")
+            assert model.transcribe(rows)
+        refuses(model.transcribe, rows.cast("B").cast("f", [48, 10]))
         refuses(model.translate, "a")
         refuses(model.translate_batch, [[1, 2]])
     refuses(goldcrest.Model("enfr.gcst").transcribe, "clip.wav")
 
 
-def test_compare():
-    """A model of transformers equals its checkpoint; the layer with another weight is named."""
-    try:
-        import transformers
-    except ImportError:
-        print("compare: no transformers")
-        return
-    lines = ["Let's go home.", "Where is the station?"]
-    module = transformers.MarianMTModel.from_pretrained("examples/models/enfr")
-    found = goldcrest.compare(module, "examples/models/enfr", lines)
-    assert found["equal"] and found["departs"] is None, found["report"]
-    assert min(found["decibels"].values()) > 20, found["decibels"]
-    module.model.encoder.layers[2].fc1.weight.data[0, 0] += 1
-    found = goldcrest.compare(module, "examples/models/enfr", lines)
-    assert not found["equal"] and found["departs"] == "encoder.layers.2", found["report"]
-    refuses(goldcrest.compare, module, "missing", lines)
-
-
-def damage(data, dice, most):
-    """Cuts the bytes or not, and changes 8 of the first `most`."""
+def damage(data, dice, most):  # cuts the bytes or not, and changes 8 of the first `most`
     damaged = bytearray(data if dice.random() < 0.5 else data[: dice.randrange(1, len(data))])
     for _ in range(8):
         damaged[dice.randrange(min(len(damaged), most))] ^= 1 + dice.randrange(255)
@@ -353,11 +369,14 @@ def test_memory():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     model = goldcrest.Model("g2p.gcst", beam_size=1)
-    for _ in range(1000):
-        model.translate("goldcrest")
+
+    def run(n):
+        for index in range(n):
+            model.translate("goldcrest") if index % 10 else model.translate_batch(["goldcrest"], prefix=[5])
+
+    run(1000)
     before = resident()
-    for _ in range(10_000):
-        model.translate("goldcrest")
+    run(10_000)
     assert resident() - before <= 512 * 1024, resident() - before
 
 

@@ -57,16 +57,20 @@ endif()
 
 # In the list of budgets a program's name includes the features that its build adds to every firmware's engine.
 set(features "")
-foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD LANGUAGES PREFIX SAMPLING SEQUENCES SPEECH LOG_MEL)
+foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD LANGUAGES PREFIX SAMPLING SEQUENCES LEXICON SPEECH LOG_MEL)
   if(GOLDCREST_${feature})
     string(TOLOWER "+${feature}" feature)
     string(APPEND features ${feature})
   endif()
 endforeach()
+if(GOLDCREST_ATTENTION_BIAS)
+  string(APPEND features +t5)
+endif()
 math(EXPR most_flash "64 * 1024")
 # The firmware calls none of the functions of goldcrest/decoding.h. In a build with their options they are linked too.
 set(decoding_calls "")
-foreach(call PREFIX:prefix SAMPLING:sampling SAMPLING:stream SAMPLING:alternatives SEQUENCES:sequences)
+foreach(call PREFIX:prefix SAMPLING:sampling SAMPLING:stream SAMPLING:alternatives SEQUENCES:sequences
+    LEXICON:lexicon)
   string(REPLACE ":" ";" call ${call})
   list(GET call 0 feature)
   list(GET call 1 call)
@@ -98,7 +102,7 @@ add_test(NAME flash_finds_growth COMMAND "${flash_bytes}" 16384 "${size_folder}/
 set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "the engine has grown")
 
 # The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
-foreach(program pronounce_firmware translate_firmware transcribe_firmware superloop benchmark_firmware model_update)
+foreach(program pronounce_firmware translate_firmware phrases_firmware transcribe_firmware superloop benchmark_firmware model_update)
   if(TARGET ${program})
     add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_symbols.sh" "${CMAKE_NM}"
       $<TARGET_FILE:${program}>)

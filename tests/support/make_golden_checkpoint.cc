@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a small checkpoint whose golden hash is compared.
+// Writes a checkpoint for the boards' tests.
 // make_golden_checkpoint student DIR             of Marian's own kind: int8, recurrent layers, seeded random weights
-// and
-//                                                the pieces of the English-French example. listed.yml has the settings
-//                                                of Firefox's students, with a shortlist
+//                                                and the pieces of the English-French example. listed.yml has the
+//                                                settings of Firefox's students, with a shortlist
 // make_golden_checkpoint moonshine|whisper DIR   recorded random ones; DIR.raw is a clip of a second
+// make_golden_checkpoint flan|nllb DIR           recorded random ones of Hugging Face
+// make_golden_checkpoint wide|base DIR           seeded random weights, 32,000 outputs: of the width of Firefox's
+//                                                students with two layers, and of base's shape. Its pieces are made up
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +18,7 @@
 
 #include "convert/support/sample_folder.h"
 #include "support/marian_native.h"
+#include "support/marian_tensors.h"
 #include "support/rng.h"
 
 namespace {
@@ -70,14 +73,44 @@ std::string made_up_clip(size_t n) {
   return bytes;
 }
 
-void write_speech(const std::string& family, const std::string& folder) {
-  const PackedFolders unpacked(recorded("speech.json"));
-  for (const fs::directory_entry& file : fs::directory_iterator(unpacked.path() / family)) {
+void copy_recorded(const goldcrest::converter::Value& packed, const char* name, const std::string& folder) {
+  const PackedFolders unpacked(packed);
+  for (const fs::directory_entry& file : fs::directory_iterator(unpacked.path() / name)) {
     const fs::path extension = file.path().extension();
-    if (extension == ".json" || file.path().filename() == "model.safetensors")  // not the results
+    if (extension == ".json" || extension == ".model" || file.path().filename() == "model.safetensors")  // no results
       fs::copy_file(file.path(), folder / file.path().filename(), fs::copy_options::overwrite_existing);
   }
-  write_file(folder + ".raw", made_up_clip(16000));
+}
+
+// A field of a protobuf that has a length.
+std::string field(int number, const std::string& payload) {
+  std::string bytes = {static_cast<char>(number << 3 | 2)};
+  size_t n = payload.size();
+  for (; n > 127; n >>= 7) bytes += static_cast<char>((n & 127) | 128);
+  return bytes + static_cast<char>(n) + payload;
+}
+
+// Writes a vocabulary of made-up pieces and a unigram model of SentencePiece with all of them, whose scores are 0.
+void write_pieces(uint32_t n, const fs::path& folder) {
+  nlohmann::json vocabulary = {{"</s>", 0}, {"<unk>", 1}, {"<pad>", n - 1}};
+  const std::string score("\x15\0\0\0\0", 5);
+  std::string model = field(1, field(1, "<unk>") + score + "\x18\x02");
+  for (uint32_t id = 2; id + 1 < n; ++id) {
+    const std::string piece = "t" + std::to_string(id);
+    vocabulary[piece] = id;
+    model += field(1, field(1, piece) + score);
+  }
+  model += field(2, "\x18\x01") + field(3, "");
+  write_file(folder / "vocab.json", vocabulary.dump());
+  for (const char* name : {"source.spm", "target.spm"}) write_file(folder / name, model);
+}
+
+void write_shape(const MarianShape& shape, const fs::path& folder) {
+  write_file(folder / "config.json", marian_config(shape).dump());
+  std::ofstream file(folder / "model.safetensors", std::ios::binary);
+  write_safetensors(file, marian_tensors(shape, kSeed), goldcrest::converter::ElementType::kF32);
+  if (!file.flush()) throw std::runtime_error("cannot write into " + folder.string());
+  write_pieces(shape.vocab_size, folder);
 }
 
 void write(const std::string& kind, const std::string& folder) {
@@ -85,9 +118,18 @@ void write(const std::string& kind, const std::string& folder) {
   if (kind == "student") {
     write_student(folder);
   } else if (kind == "moonshine" || kind == "whisper") {
-    write_speech(kind, folder);
+    copy_recorded(recorded("speech.json"), kind.c_str(), folder);
+    write_file(folder + ".raw", made_up_clip(16000));
+  } else if (kind == "flan") {
+    copy_recorded(recorded("t5.json")["folders"], "flan-0", folder);
+  } else if (kind == "nllb") {
+    copy_recorded(recorded("families.json"), "nllb", folder);
+  } else if (kind == "wide") {
+    write_shape({32000, 256, 1, 2, 8, 8, 1536, 1536, 32}, folder);
+  } else if (kind == "base") {
+    write_shape({32000, 512, 1, 6, 8, 8, 2048, 2048, 32}, folder);
   } else {
-    throw std::runtime_error(kind + ": expected student, moonshine or whisper");
+    throw std::runtime_error(kind + ": expected student, moonshine, whisper, flan, nllb, wide or base");
   }
 }
 
@@ -95,7 +137,7 @@ void write(const std::string& kind, const std::string& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper DIR\n";
+    std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper|flan|nllb|wide|base DIR\n";
     return 2;
   }
   try {

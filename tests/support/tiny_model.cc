@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "converter/file/fine_inputs.h"
 #include "support/random_spec.h"
 
 namespace goldcrest::test {
@@ -265,6 +266,14 @@ converter::FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldc
   options.layout = layout;
   options.limits = limits;
   return converter::assemble(converter::build_payload(spec, options), {});
+}
+
+converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits) {
+  converter::BuildOptions options;
+  options.limits = limits;
+  const converter::Payload payload = converter::build_payload(spec, options);
+  converter::set_fine_inputs(std::vector<std::string>{"all"}, *payload.metadata);
+  return converter::assemble(payload, {});
 }
 
 }  // namespace goldcrest::test

@@ -100,15 +100,15 @@ function(goldcrest_limit_options options_variable)
 endfunction()
 
 # goldcrest_add_model(TARGET target FILE checkpoint-or-gcst [NAME name] [LIMITS max-source=25 max-target=33 beam=4 ...]
-#   [CPU cpu] [SECTION section] [BUDGET arena=48K,file=2M] [ARRAY])
+#   [CPU cpu] [SECTION section] [BUDGET arena=48K,file=2M] [LEXICON lines.txt] [ARRAY])
 #
 # Gives `target`, of the same folder, the model's bytes and `#include "model_NAME.h"` (goldcrest-convert --emit-c). NAME
 # defaults to the file's name. LIMITS are the converter's options: also max-source-bytes, batch, n-best, encoder-rows,
-# inspection, alignment-layers, max-candidates. CPU defaults to that of -mcpu in CMAKE_C_FLAGS. ARRAY: a C array, for
+# inspection, alignment-layers, max-candidates. LEXICON is the converter's --lexicon, for a checkpoint. CPU defaults to that of -mcpu in CMAKE_C_FLAGS. ARRAY: a C array, for
 # projects that do not enable ASM or whose assembler lacks .incbin. The conversion's report is stored next to the
 # header, as model_NAME.txt.
 function(goldcrest_add_model)
-  cmake_parse_arguments(arg "ARRAY" "TARGET;FILE;NAME;CPU;SECTION;BUDGET" "LIMITS" ${ARGN})
+  cmake_parse_arguments(arg "ARRAY" "TARGET;FILE;NAME;CPU;SECTION;BUDGET;LEXICON" "LIMITS" ${ARGN})
   if(NOT TARGET "${arg_TARGET}" OR NOT arg_FILE OR arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "goldcrest_add_model: expected TARGET with a target, FILE with a checkpoint or a .gcst file, and no "
       "other word than its options; found '${ARGN}'")
@@ -137,6 +137,10 @@ function(goldcrest_add_model)
   if(arg_BUDGET)
     list(APPEND options --budget "${arg_BUDGET}")
   endif()
+  if(arg_LEXICON)
+    get_filename_component(arg_LEXICON "${arg_LEXICON}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    list(APPEND options --lexicon "${arg_LEXICON}")
+  endif()
   set(source "${folder}/${name}.S")
   set(outputs "${source}" "${folder}/${name}.gcst" "${folder}/${name}.h")
   if(arg_ARRAY)
@@ -151,7 +155,7 @@ function(goldcrest_add_model)
   add_custom_command(OUTPUT ${outputs}
     COMMAND sh -c [[report=$1 && shift && exec "$@" > "$report"]] sh "${folder}/${name}.txt" "${program}" "${input}"
       ${options}
-    DEPENDS ${files} ${dependencies}
+    DEPENDS ${files} ${arg_LEXICON} ${dependencies}
     COMMENT "Converting ${arg_FILE}" VERBATIM)
   target_sources(${arg_TARGET} PRIVATE "${source}" "${folder}/${name}.h")
   target_include_directories(${arg_TARGET} PRIVATE "${folder}")

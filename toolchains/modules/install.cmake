@@ -33,5 +33,16 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config.cmake"
 
 file(RELATIVE_PATH goldcrest_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" goldcrest_prefix "${goldcrest_prefix}")
-configure_file(toolchains/modules/goldcrest.pc.in "${CMAKE_CURRENT_BINARY_DIR}/goldcrest.pc" @ONLY)
+# The library is where this file says, wherever the package is put.
+file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/goldcrest.pc" @ONLY CONTENT [[
+prefix=${pcfiledir}/@goldcrest_prefix@
+libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
+includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+
+Name: goldcrest
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Libs: -L${libdir} -lgoldcrest
+Cflags: -I${includedir}
+]])
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -4,8 +4,8 @@
 set(GOLDCREST_XNNPACK AUTO CACHE STRING "Build the XNNPACK backend: AUTO (where it is installed), ON, OFF")
 set_property(CACHE GOLDCREST_XNNPACK PROPERTY STRINGS AUTO ON OFF)
 set(GOLDCREST_XNNPACK_ROOT "" CACHE PATH
-  "Folder with XNNPACK's usr/include and usr/lib, as toolchains/xnnpack_sysroot.sh makes one; empty: the system's")
-option(GOLDCREST_XNNPACK_FETCH "Fetch XNNPACK at the pinned commit and build it (xnnpack_fetch.cmake)" OFF)
+  "Folder with XNNPACK's usr/include and usr/lib, as toolchains/sysroot.sh makes one; empty: the system's")
+option(GOLDCREST_XNNPACK_FETCH "Fetch XNNPACK at the pinned commit and build it" OFF)
 
 set(GOLDCREST_HAS_XNNPACK OFF)
 if(NOT GOLDCREST_XNNPACK MATCHES "^(AUTO|ON|OFF)$")
@@ -19,14 +19,34 @@ endif()
 function(goldcrest_no_xnnpack reason)
   if(NOT GOLDCREST_XNNPACK STREQUAL "AUTO")
     message(FATAL_ERROR "GOLDCREST_XNNPACK=ON: ${reason}. Install libxnnpack-dev of Debian 13 or later, or name a folder that "
-      "has it with -DGOLDCREST_XNNPACK_ROOT=FOLDER (toolchains/xnnpack_sysroot.sh makes one), or build it with "
+      "has it with -DGOLDCREST_XNNPACK_ROOT=FOLDER (toolchains/sysroot.sh makes one), or build it with "
       "-DGOLDCREST_XNNPACK_FETCH=ON")
   endif()
   message(STATUS "XNNPACK backend: off, ${reason}")
 endfunction()
 
 if(GOLDCREST_XNNPACK_FETCH)
-  include(xnnpack_fetch)
+  # The commit that Debian 13 packages. XNNPACK's own build fetches what it needs at the commits that it pins, and asks for
+  # Python. Offline: -DFETCHCONTENT_SOURCE_DIR_XNNPACK=FOLDER, CPUINFO_SOURCE_DIR, PTHREADPOOL_SOURCE_DIR and
+  # FXDIV_SOURCE_DIR name local copies.
+  include(FetchContent)
+  foreach(part TESTS BENCHMARKS ALL_MICROKERNELS)
+    set(XNNPACK_BUILD_${part} OFF CACHE BOOL "" FORCE)
+  endforeach()
+  set(XNNPACK_ENABLE_KLEIDIAI OFF CACHE BOOL "" FORCE)  # it has kernels for 4-bit weights and for SME, which are not used here
+  set(XNNPACK_LIBRARY_TYPE static CACHE STRING "" FORCE)
+  FetchContent_Declare(XNNPACK
+    GIT_REPOSITORY https://github.com/google/XNNPACK.git
+    GIT_TAG 4ea82e595b36106653175dcb04b2aa532660d0d8)
+  FetchContent_MakeAvailable(XNNPACK)
+  # Warnings of XNNPACK's code are not ours to mend.
+  get_property(targets DIRECTORY "${xnnpack_SOURCE_DIR}" PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(NOT type MATCHES "^(INTERFACE_LIBRARY|UTILITY)$")
+      target_compile_options(${target} PRIVATE -w)
+    endif()
+  endforeach()
   add_library(goldcrest_xnnpack_dependencies INTERFACE)
   target_link_libraries(goldcrest_xnnpack_dependencies INTERFACE XNNPACK pthreadpool)
   set(GOLDCREST_HAS_XNNPACK ON)

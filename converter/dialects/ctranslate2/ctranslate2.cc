@@ -8,7 +8,7 @@
 
 #include "base/bounds.h"
 #include "dialects/positions.h"
-#include "dialects/speech/whisper_parts.h"
+#include "dialects/speech/parts.h"
 #include "dialects/start_row.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"

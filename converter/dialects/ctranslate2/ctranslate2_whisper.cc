@@ -2,8 +2,7 @@
 // Vocabulary, special ids and prompt of Whisper (src/models/whisper.cc and python/ctranslate2/specs/whisper_spec.py at
 // 0d8bcd36). Searches are greedy here, as Whisper's own and transformers' are.
 #include "dialects/ctranslate2/ctranslate2.h"
-#include "dialects/speech/byte_level.h"
-#include "dialects/speech/whisper_parts.h"
+#include "dialects/speech/parts.h"
 #include "dialects/text/vocabulary_file.h"
 #include "sources/values/value.h"
 #include "spec/error.h"

@@ -8,6 +8,9 @@ namespace goldcrest::converter {
 
 extern const ConfigFamily kBartFamily, kMBartFamily, kPegasusFamily, kM2mFamily, kBlenderbotFamily, kFsmtFamily;
 
+// Speech models.
+extern const ConfigFamily kMoonshineFamily, kWhisperFamily;
+
 // Where a family's tokenizer comes from.
 enum class FamilyText {
   kNone,     // byte-level BPE, or words that another program cuts: the file takes ids

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/bounds.h"
-#include "dialects/early_stopping.h"
+#include "dialects/config.h"
 #include "dialects/hugging_face/generation_keys.h"
 #include "sources/values/value.h"
 #include "spec/error.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/bounds.h"
-#include "dialects/early_stopping.h"
+#include "dialects/config.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/text/subword_text.h"
 #include "dialects/text/tokenizer_fit.h"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file's layout: huggingface/tokenizers at v0.22, tokenizers/src/tokenizer/serialization.rs and src/decoders. The
 // characters of bytes: transformers/convert_slow_tokenizer.py at v5.23, bytes_to_unicode.
-#include "dialects/speech/byte_level.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
 
+#include "dialects/speech/parts.h"
 #include "sources/messages/messages.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"

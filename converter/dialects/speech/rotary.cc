@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dialects/speech/rotary.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "base/align.h"
+#include "dialects/speech/parts.h"
 #include "math/deterministic_math.h"
 
 namespace goldcrest::converter {

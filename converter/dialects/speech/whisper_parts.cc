@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // transformers/models/whisper/{modeling,generation}_whisper.py and tokenization_whisper.py at v5.23.
-#include "dialects/speech/whisper_parts.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "dialects/speech/parts.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/text/vocabulary_file.h"
 #include "math/deterministic_math.h"
@@ -74,7 +73,7 @@ void set_prompt(const WhisperIds& ids, const std::string& language, GenerationSp
   }
   if (language.empty() || generation.prompt.forced_ids.size() == 3) return;
   throw Error("--language {}: is not a language of the model{}; its languages: {}", in_quotes(language),
-              guess(language, codes), list_in_quotes(codes, 8));
+              guess_languages(language, codes), list_in_quotes(codes, 8));
 }
 
 // Returns those of the ids that are left, ascending, each once.

@@ -45,8 +45,8 @@ uint32_t id_of_language(const char* option, const std::string& code, const Langu
   const Language* const entry = languages.find(code);
   if (entry != nullptr && (entry->*side).has_value()) return *(entry->*side);
   const std::vector<std::string> codes = codes_of(languages, side);
-  throw Error("{} {}: the model has no such language{}; it has {}", option, in_quotes(code), guess(code, codes),
-              list_in_quotes(codes, kMostNamed));
+  throw Error("{} {}: the model has no such language{}; it has {}", option, in_quotes(code),
+              guess_languages(code, codes), list_in_quotes(codes, kMostNamed));
 }
 
 void force_target(uint32_t id, LanguagePlace place, GenerationSpec& generation) {
@@ -113,8 +113,8 @@ void keep_languages(const std::vector<std::string>& kept, ModelSpec& spec) {
   for (const Language& entry : all) codes.push_back(entry.code);
   for (const std::string& code : kept) {
     if (std::ranges::find(codes, code) != codes.end()) continue;
-    throw Error("--keep-languages {}: the model has no such language{}; it has {}", in_quotes(code), guess(code, codes),
-                list_in_quotes(codes, kMostNamed));
+    throw Error("--keep-languages {}: the model has no such language{}; it has {}", in_quotes(code),
+                guess_languages(code, codes), list_in_quotes(codes, kMostNamed));
   }
   spec.languages.entries.clear();
   for (const Language& entry : all) {

@@ -2,7 +2,8 @@
 """Goldcrest: converts encoder-decoder Transformers to int8 and runs them in memory that is known before the run."""
 
 from ._convert import Buffer, arena_bytes, compare, convert, emit_c, evaluate, memory_map
-from ._model import Model, Result
+from ._engine import Result
+from ._model import Model
 from ._native import Error, version
 
 __version__ = version()

@@ -8,7 +8,7 @@ import ctypes
 import os
 import struct
 import warnings
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _native
 from ._model import Model
@@ -44,21 +44,10 @@ def convert(
     A state dict (name to tensor) needs `config`, a mapping or a file; `folder` has the files of its tokenizers. Options
     are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids.
     """
-    import json  # this and what else is imported late takes longer than the rest of the package
-    import tempfile
+    import tempfile  # this and what else is imported late takes longer than the rest of the package
 
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
-        if isinstance(checkpoint, Mapping):
-            source: Path = _write_checkpoint(work, checkpoint, folder)
-        else:
-            source = checkpoint
-        if isinstance(config, Mapping):
-            path = os.path.join(work, "config.json")
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(dict(config), file)
-            config = path
-        if config is not None:
-            options["config"] = config
+        source = _prepare(work, checkpoint, config, folder, options)
         return _run(source, ["--json", "-o", os.fspath(out)], options)
 
 
@@ -81,51 +70,92 @@ def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str]
 
 
 def compare(
-    module: Any, checkpoint: Path, lines: Sequence[Union[str, Sequence[int]]], **options: Any
+    module: Any,
+    checkpoint: Union[Path, Mapping[str, Any]],
+    lines: Sequence[Union[str, Sequence[int]]],
+    *,
+    forward: Optional[Callable[[Any, Any], Any]] = None,
+    layers: Optional[Mapping[str, Any]] = None,
+    config: Union[Path, Mapping[str, Any], None] = None,
+    folder: Optional[Path] = None,
+    **options: Any,
 ) -> Dict[str, Any]:
-    """Compares the float32 reference, layer by layer, with a live encoder-decoder model of transformers.
+    """Compares the float32 reference, layer by layer, with a live module.
 
-    `module` has the weights of `checkpoint`; `lines` are texts or source ids. The result has "equal"; "departs", the
-    name of the first layer that departs or None; "report", the text of goldcrest-convert --check; and "decibels", the
-    signal-to-noise ratio of each int8 matrix. Options are those of convert. A module of another type than float32 is
-    copied to float32.
+    `module` has the weights of `checkpoint`, which is what convert takes with `config` and `folder`: a path or a state
+    dict. `lines` are texts or source ids. A model of transformers needs no more. Of another module,
+    forward(source ids [1, n], target ids [1, t]) gives the logits [1, t, vocabulary]; without it the module itself is
+    called. `layers` are its parts by the names of goldcrest-convert --check ("encoder.layers.0", "decoder.norm");
+    without them they are those of its nn.Transformer.
+
+    The result has "equal"; "departs", the name of the first layer that departs or None; "layers", for each layer its
+    name, its largest difference, whether it departs and the decibels of its worst int8 matrix or None; "decibels", the
+    signal-to-noise ratio of each int8 matrix; and "report", the text of goldcrest-convert --check. Options are those of
+    convert. The ids are those of the module's generate; without generate they are the reference's own.
     """
-    import copy
     import json
+    import re
     import tempfile
 
-    if not hasattr(module, "get_encoder"):
-        raise TypeError(f"module is {type(module).__name__}; expected an encoder-decoder model of transformers")
-    if not str(module.dtype).endswith("float32"):
-        module = copy.deepcopy(module).float()
-
+    if not hasattr(module, "register_forward_hook"):
+        raise TypeError(f"module is {type(module).__name__}; expected an nn.Module")
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
+        source = _prepare(work, checkpoint, config, folder, options)
         path = os.path.join(work, "model.gcst")
-        report = convert(checkpoint, path, **options)
+        report = _run(source, ["--json", "-o", path], options)
+        of_transformers = hasattr(module, "get_encoder") and hasattr(module, "generate")
+        if not of_transformers:
+            path = os.path.join(work, "exact.gcst")
+            _run(source, ["--json", "-o", path], {**options, "weights": "float32"}, False)
         model = Model(path)
         results, logits = [], {}
         for index, line in enumerate(lines):
-            source = model.encode(line) if isinstance(line, str) else list(line)
-            greedy, trace = _trace(module, source)
+            ids = model.encode(line) if isinstance(line, str) else list(line)
+            if of_transformers:
+                greedy, trace = _trace_transformers(module, ids)
+            else:
+                greedy = model.translate_batch([ids], beam_size=1)[0].ids[0]
+                start = int(model._session.info.decoder_start_id)
+                trace = _trace_module(module, forward, layers, ids, [start, *greedy[:-1]])
             logits[f"logits.{index}"] = trace["logits"]
             if index == 0:
                 _write_safetensors(os.path.join(work, "trace.safetensors"), trace)
-            results.append(json.dumps({"source_ids": source, "greedy": greedy}) + "\n")
+            results.append(json.dumps({"source_ids": ids, "greedy": greedy}) + "\n")
         _write_safetensors(os.path.join(work, "logits.safetensors"), logits)
         with open(os.path.join(work, "results.jsonl"), "w", encoding="utf-8") as file:
             file.writelines(results)
-        done = _start(checkpoint, ["--json", "-o", path, "--check", work], options)
-        said = done.stderr.decode("utf-8", "replace").replace(_PREFIX, "").strip()
-        if done.returncode not in (0, 3):
-            raise Error(said)
-        first = [row for row in said.splitlines() if row.startswith("first departure: ")]
-        departs = first[0].split(": ", 1)[1].split(",", 1)[0] if first else None
-        decibels = {tensor["name"]: tensor["sqnr_db"] for tensor in report["tensors"] if tensor.get("sqnr_db")}
-        return {"equal": done.returncode == 0, "departs": departs, "report": said, "decibels": decibels}
+        done = _start(source, ["--json", "-o", path, "--check", work], options)
+    said = done.stderr.decode("utf-8", "replace").replace(_PREFIX, "").strip()
+    if done.returncode not in (0, 3):
+        raise Error(said)
+    first = re.search(r"^first departure: ([^,]+),", said, re.M)
+    measured = {tensor["name"]: tensor for tensor in report["tensors"] if tensor.get("sqnr_db")}
+    compared = []
+    for row in re.finditer(r"^(\S+) +\[\d+, \d+\]  largest difference (\S+)(  departs)?$", said, re.M):
+        worst = [tensor["sqnr_db"] for tensor in measured.values() if tensor["group"] == row[1]]
+        layer = {"name": row[1], "difference": float(row[2]), "departs": row[3] is not None}
+        compared.append({**layer, "decibels": min(worst, default=None)})
+    return {
+        "equal": done.returncode == 0,
+        "departs": first[1] if first else None,
+        "layers": compared,
+        "decibels": {name: tensor["sqnr_db"] for name, tensor in measured.items()},
+        "report": said,
+    }
 
 
-def _trace(module: Any, source: List[int]) -> Tuple[List[int], Dict[str, Any]]:
-    """Returns the ids of greedy search, and what each layer gives for them."""
+def _rows(output: Any) -> Any:
+    """Returns a layer's output for the only sentence, [positions, values]; layouts differ in where the batch is."""
+    if not hasattr(output, "dim"):
+        output = output.logits if hasattr(output, "logits") else output[0]
+    output = output.detach()
+    if output.dim() == 3 and 1 in output.shape[:2]:
+        output = output[0] if output.shape[0] == 1 else output[:, 0]
+    return output.float().contiguous()
+
+
+def _trace(module: Any, layers: Mapping[str, Any], call: Callable[[], Any]) -> Dict[str, Any]:
+    """Returns the output of each layer during a call, and of the call itself as "logits"."""
     import torch  # type: ignore[import-not-found,unused-ignore]
 
     rows: Dict[str, Any] = {}
@@ -133,27 +163,90 @@ def _trace(module: Any, source: List[int]) -> Tuple[List[int], Dict[str, Any]]:
 
     def keep(name: str) -> Any:
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
-            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].float().contiguous()
+            rows[name] = _rows(output)
 
         return hook
 
-    trained, end = module.training, module.config.eos_token_id
+    def keep_input(name: str) -> Any:
+        def hook(_module: Any, inputs: Any) -> None:
+            rows[name] = _rows(inputs[0])
+
+        return hook
+
+    trained = module.training
     module.eval()
     try:
+        for name, layer in layers.items():
+            if name.endswith(".embed"):
+                hooks.append(layer.register_forward_pre_hook(keep_input(name)))
+            else:
+                hooks.append(layer.register_forward_hook(keep(name)))
         with torch.no_grad():
-            ids = torch.tensor([source], device=module.device)
-            found = module.generate(ids, num_beams=1, do_sample=False)[0].tolist()
-            greedy = found[1 : found.index(end, 1) + 1] if end in found[1:] else found[1:]
-            for name, stack in (("encoder", module.get_encoder()), ("decoder", module.get_decoder())):
-                for index, layer in enumerate(stack.layers if hasattr(stack, "layers") else stack.block):
-                    hooks.append(layer.register_forward_hook(keep(f"{name}.layers.{index}")))
-            before = torch.tensor([found[:1] + greedy[:-1]], device=module.device)
-            rows["logits"] = module(ids, decoder_input_ids=before, use_cache=False).logits[0].float().contiguous()
+            rows["logits"] = _rows(call())
     finally:
         for hook in hooks:
             hook.remove()
         module.train(trained)
-    return greedy, rows
+    return rows
+
+
+def _trace_transformers(module: Any, source: List[int]) -> Tuple[List[int], Dict[str, Any]]:
+    """Returns the ids of greedy search of a model of transformers, and what each layer gives for them."""
+    import copy
+
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    if not str(module.dtype).endswith("float32"):
+        module = copy.deepcopy(module).float()
+    ids = torch.tensor([source], device=module.device)
+    trained, end = module.training, module.config.eos_token_id
+    module.eval()
+    try:
+        with torch.no_grad():
+            found = module.generate(ids, num_beams=1, do_sample=False)[0].tolist()
+    finally:
+        module.train(trained)
+    greedy = found[1 : found.index(end, 1) + 1] if end in found[1:] else found[1:]
+    layers = {}
+    for name, stack in (("encoder", module.get_encoder()), ("decoder", module.get_decoder())):
+        for index, layer in enumerate(stack.layers if hasattr(stack, "layers") else stack.block):
+            layers[f"{name}.layers.{index}"] = layer
+    before = torch.tensor([found[:1] + greedy[:-1]], device=module.device)
+    return greedy, _trace(module, layers, lambda: module(ids, decoder_input_ids=before, use_cache=False))
+
+
+def _trace_module(
+    module: Any,
+    forward: Optional[Callable[[Any, Any], Any]],
+    layers: Optional[Mapping[str, Any]],
+    source: Sequence[int],
+    before: Sequence[int],
+) -> Dict[str, Any]:
+    """Returns what each layer of a module gives for the ids of a source and those before each position of a target."""
+    import torch  # type: ignore[import-not-found,unused-ignore]
+
+    parameter = next(module.parameters(), None)
+    if parameter is None or parameter.dtype != torch.float32:
+        raise Error(f"module has {'no parameters' if parameter is None else parameter.dtype}; expected module.float()")
+    call = forward or module
+    ids = [torch.tensor([list(given)], device=parameter.device) for given in (source, before)]
+    return _trace(module, _stacks(module) if layers is None else layers, lambda: call(*ids))
+
+
+def _stacks(module: Any) -> Dict[str, Any]:
+    """Returns the layers of a module's nn.Transformer, or of its nn.TransformerEncoder and nn.TransformerDecoder."""
+    from torch import nn
+
+    layers: Dict[str, Any] = {}
+    for side, kind in (("encoder", nn.TransformerEncoder), ("decoder", nn.TransformerDecoder)):
+        stacks = [part for part in module.modules() if isinstance(part, kind)]
+        if len(stacks) != 1:
+            raise Error(f"{type(module).__name__} has {len(stacks)} {kind.__name__}; give its layers by name, layers=")
+        layers[f"{side}.embed"] = stacks[0].layers[0]
+        layers.update({f"{side}.layers.{index}": layer for index, layer in enumerate(stacks[0].layers)})
+        if stacks[0].norm is not None:
+            layers[f"{side}.norm"] = stacks[0].norm
+    return layers
 
 
 def emit_c(path: Path, folder: Path, **limits: Any) -> None:
@@ -180,7 +273,7 @@ def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> An
     )
 
 
-def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict[str, Any]:
+def _run(source: Path, arguments: List[str], options: Mapping[str, Any], warn: bool = True) -> Dict[str, Any]:
     import json
 
     done = _start(source, arguments, options)
@@ -188,10 +281,31 @@ def _run(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Dict
     if done.returncode != 0:
         raise Error(said or f"goldcrest-convert ended with status {done.returncode}")
     for line in said.splitlines():
-        if line.startswith("warning: "):
+        if warn and line.startswith("warning: "):
             warnings.warn(line[len("warning: ") :], stacklevel=3)
     report: Dict[str, Any] = json.loads(done.stdout) if "--json" in arguments else {}
     return report
+
+
+def _prepare(
+    work: str,
+    checkpoint: Union[Path, Mapping[str, Any]],
+    config: Union[Path, Mapping[str, Any], None],
+    folder: Optional[Path],
+    options: Dict[str, Any],
+) -> Path:
+    """Returns the path of a checkpoint; a state dict and a mapping of a config are written to `work`."""
+    import json
+
+    source = _write_checkpoint(work, checkpoint, folder) if isinstance(checkpoint, Mapping) else checkpoint
+    if isinstance(config, Mapping):
+        path = os.path.join(work, "config.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(dict(config), file)
+        config = path
+    if config is not None:
+        options["config"] = config
+    return source
 
 
 def _write_checkpoint(work: str, tensors: Mapping[str, Any], folder: Optional[Path]) -> str:

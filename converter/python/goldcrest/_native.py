@@ -24,7 +24,8 @@ from typing import Any, Dict, List, Union
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
-INSPECT_TARGETS, ALL_LAYERS, SEARCH_SCORES = 2, 0xFFFFFFFF, 1
+INSPECT_TOKEN_SCORES, INSPECT_TARGETS, ALL_LAYERS, NO_SHORTLIST, SEARCH_SCORES = 1, 2, 0xFFFFFFFF, 0xFFFFFFFF, 1
+PREFIX_IN_LENGTHS, PREFIX_BEHIND_PROMPT = 1, 2
 PIECE_BYTES = 4096
 LIMIT_NAMES = (
     "max_source_tokens",
@@ -84,15 +85,22 @@ class Info(ctypes.Structure):
         ("format_version", c_uint32),
         ("file_bytes", c_uint64),
         ("weights_hash", c_uint64),
-        *[(f"count_{i}", c_uint32) for i in range(10)],
+        ("source_vocab_size", c_uint32),
+        ("target_vocab_size", c_uint32),
+        ("encoder_layers", c_uint32),
+        ("decoder_layers", c_uint32),
+        *[(f"count_{i}", c_uint32) for i in range(5)],
+        ("decoder_heads", c_uint32),
         ("max_source_positions", c_uint32),
         ("max_target_positions", c_uint32),
         ("weight_bits", c_uint32),
         ("has_tokenizer", c_int32),
         ("has_detokenizer", c_int32),
         ("sample_rate", c_uint32),
-        *[(f"speech_{i}", c_uint32) for i in range(4)],
-        *[(f"id_{i}", c_int32) for i in range(4)],
+        ("feature_channels", c_uint32),
+        *[(f"speech_{i}", c_uint32) for i in range(3)],
+        ("decoder_start_id", c_int32),
+        *[(f"id_{i}", c_int32) for i in range(3)],
         ("prompt_tokens", c_uint32),
         ("limits", Limits),
         ("search", Search),
@@ -157,7 +165,50 @@ class Part(ctypes.Structure):
         ("n_source", c_size_t),
         ("n_ids", c_size_t),
         ("attention", POINTER(c_float)),
+        ("token_log_probs", POINTER(c_float)),
         ("score", c_float),
+    ]
+
+
+class Job(ctypes.Structure):
+    """goldcrest_python_job"""
+
+    _fields_ = [
+        ("n_best", c_uint32),
+        ("attention", c_uint32),
+        ("attention_layer", c_int32),
+        ("attention_head", c_int32),
+        ("token_scores", c_uint32),
+        ("scores_targets", c_uint32),
+        ("prefix_flags", c_uint32),
+        ("streams", c_uint32),
+        ("deadline", c_double),
+    ]
+
+
+class Sampling(ctypes.Structure):
+    """goldcrest_sampling"""
+
+    _fields_ = [
+        ("seed", c_uint64),
+        ("temperature", c_float),
+        ("top_k", c_uint32),
+        ("top_p", c_float),
+        ("min_p", c_float),
+        ("n_samples", c_uint32),
+        ("first_sample", c_uint32),
+    ]
+
+
+class Sequences(ctypes.Structure):
+    """goldcrest_sequences"""
+
+    _fields_ = [
+        ("ids", POINTER(c_int32)),
+        ("biases", POINTER(c_float)),
+        ("n_ids", c_uint32),
+        ("n", c_uint32),
+        ("no_repeat_source_ngram", c_uint32),
     ]
 
 
@@ -181,6 +232,14 @@ _text = [c_char_p, c_size_t]
 _calls: List[Any] = [
     ("goldcrest_python_version", c_char_p, []),
     ("goldcrest_python_size", c_size_t, [c_int]),
+    ("goldcrest_python_part_size", c_size_t, []),
+    ("goldcrest_python_configure", c_int, [c_void_p, c_char_p, c_char_p, c_int, c_int]),
+    ("goldcrest_python_warning", c_int, [c_void_p]),
+    ("goldcrest_python_cut", c_int64, [c_void_p, *_text, c_int, POINTER(POINTER(c_int32))]),
+    ("goldcrest_python_entry", c_int, [c_void_p, c_void_p, c_size_t, c_int]),
+    ("goldcrest_python_lexicon", c_int, [c_void_p, c_int]),
+    ("goldcrest_python_candidates", c_uint32, [c_void_p, c_uint32]),
+    ("goldcrest_python_restrict", c_int, [c_void_p]),
     ("goldcrest_python_open", c_void_p, [c_char_p, c_uint32]),
     ("goldcrest_python_close", None, [c_void_p]),
     ("goldcrest_python_start", c_int, [c_void_p, POINTER(Limits)]),
@@ -191,7 +250,7 @@ _calls: List[Any] = [
     ("goldcrest_python_model", c_void_p, [c_void_p]),
     ("goldcrest_python_takes_sentences", c_bool, [c_void_p]),
     ("goldcrest_python_languages", c_int, [c_void_p, c_char_p, c_char_p]),
-    ("goldcrest_python_begin", None, [c_void_p, c_uint32, c_int]),
+    ("goldcrest_python_begin", None, [c_void_p, POINTER(Job)]),
     ("goldcrest_python_add", c_int, [c_void_p, c_void_p, c_size_t, c_int]),
     ("goldcrest_python_work", c_int, [c_void_p, c_double, c_int]),
     ("goldcrest_python_sentence", c_int, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(Part)]),
@@ -201,9 +260,14 @@ _calls: List[Any] = [
     ("goldcrest_set_search", c_int, [c_void_p, POINTER(Search)]),
     ("goldcrest_source_languages", c_int, [c_void_p, c_size_t, LANGUAGE, c_void_p, c_void_p]),
     ("goldcrest_target_languages", c_int, [c_void_p, c_size_t, LANGUAGE, c_void_p, c_void_p]),
+    ("goldcrest_set_sampling", c_int, [c_void_p, POINTER(Sampling)]),
+    ("goldcrest_set_alternatives", c_int, [c_void_p, c_uint32, c_float]),
+    ("goldcrest_set_sequences", c_int, [c_void_p, POINTER(Sequences)]),
+    ("goldcrest_set_prefix", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t, c_uint32]),
+    ("goldcrest_set_stream", c_int, [c_void_p, c_uint32, c_uint32]),
     ("goldcrest_begin_audio", c_int, [c_void_p, POINTER(c_int16), c_size_t]),
+    ("goldcrest_begin_features", c_int, [c_void_p, POINTER(c_float), c_size_t]),
     ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
-    ("goldcrest_score", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
     ("goldcrest_reset", None, [c_void_p]),
     ("goldcrest_get_result", c_int, [c_void_p, c_uint32, c_uint32, POINTER(SearchResult)]),
     ("goldcrest_get_agreed", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
@@ -218,8 +282,10 @@ def _load() -> Any:
     for name, result, arguments in _calls:
         call = getattr(library, name)
         call.restype, call.argtypes = result, arguments
-    for index, struct in enumerate((Limits, Search, Info, Memory, PlannedBuffer, SearchResult, Part)):
-        if library.goldcrest_python_size(index) != ctypes.sizeof(struct):
+    structs = (Limits, Search, Info, Memory, PlannedBuffer, SearchResult, Job, Sampling, Sequences)
+    sizes = [library.goldcrest_python_size(index) for index in range(len(structs))]
+    for struct, size in zip((*structs, Part), (*sizes, library.goldcrest_python_part_size())):
+        if size != ctypes.sizeof(struct):
             raise ImportError(f"libgoldcrest.so has another {struct.__doc__}: install the package again")
     return library
 
@@ -239,57 +305,6 @@ def count(name: str, value: int) -> int:
     if not 0 <= value < 2**32:
         raise Error(f"{name} is {value}; expected 0 to {2**32 - 1}")
     return value
-
-
-def array_of(values: Any, kind: Any, code: str) -> Any:
-    """Returns a buffer's values without a copy if it may be written, because ctypes takes no other; None: no buffer."""
-    try:
-        view = memoryview(values)
-    except TypeError:
-        return None
-    if view.format not in (code, "<" + code) or view.ndim != 1:
-        return None
-    if view.readonly or not view.c_contiguous:
-        return (kind * len(view)).from_buffer_copy(view.tobytes())
-    return (kind * len(view)).from_buffer(view) if len(view) else (kind * 0)()
-
-
-def id_array(values: Any) -> Any:
-    """Returns token ids as the library takes them."""
-    if isinstance(values, (str, bytes)):
-        raise TypeError(f"ids are {type(values).__name__}; expected whole numbers")
-    array = None if isinstance(values, (list, tuple)) else array_of(values, ctypes.c_int32, "i")
-    if array is not None:
-        return array
-    values = values.tolist() if hasattr(values, "tolist") else values
-    for value in values:
-        if not -(2**31) <= value < 2**31:
-            raise Error(f"{value} is no token id; expected 32 bits")
-    return (ctypes.c_int32 * len(values))(*values)
-
-
-def read_wav(path: Path, rate: int) -> Any:
-    """Returns the samples of a file; several channels become their mean."""
-    import wave
-    from array import array
-
-    name = os.fspath(path)
-    try:
-        with wave.open(name, "rb") as file:
-            channels, width, found = file.getnchannels(), file.getsampwidth(), file.getframerate()
-            if width != 2 or found != rate:
-                raise Error(f"{name}: {found} samples a second of {8 * width} bits; the model takes {rate} of 16 bits")
-            n_bytes = 2 * channels * file.getnframes()
-            data = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
-        raise Error(f"{name}: {error or 'the file ends too early'}") from None
-    if len(data) % (2 * channels) != 0 or len(data) < n_bytes < 0x7FFF0000:  # programs that write to a pipe say more
-        raise Error(f"{name}: the header says {n_bytes} bytes of samples; the file has {len(data)}")
-    samples = array("h", data)
-    if channels == 1:
-        return samples
-    sums = (sum(samples[i : i + channels]) for i in range(0, len(samples), channels))
-    return array("h", (abs(total) // channels * (1 if total > 0 else -1) for total in sums))
 
 
 class Session:

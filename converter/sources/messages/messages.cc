@@ -87,6 +87,33 @@ std::string guess(std::string_view name, const std::vector<std::string>& names) 
   return meant.empty() ? "" : "; did you mean " + in_quotes(meant) + "?";
 }
 
+namespace {
+
+// Returns the part of a language's code that names the language, "zho" of "zho_Hans".
+std::string_view stem_of(std::string_view code) { return code.substr(0, code.find_first_of("_-")); }
+
+}  // namespace
+
+std::string guess_languages(std::string_view code, const std::vector<std::string>& codes) {
+  constexpr size_t kMostGuessed = 3;
+  const size_t most_edits = std::min(kMaxEdits, std::max<size_t>(code.size() / 4, 1));
+  const std::string_view stem = stem_of(code);
+  std::vector<std::pair<size_t, std::string>> near;  // by edits
+  for (size_t i = 0; i < std::min(codes.size(), kMaxNames); ++i) {
+    if (std::max(code.size(), codes[i].size()) > kMaxBytes) continue;
+    const size_t n = edits(code, codes[i]);
+    const std::string_view other = stem_of(codes[i]);
+    const bool has_stem =
+        std::min(stem.size(), other.size()) >= 2 && (other.starts_with(stem) || stem.starts_with(other));
+    if (n <= most_edits || has_stem) near.emplace_back(n, in_quotes(codes[i]));
+  }
+  std::sort(near.begin(), near.end());
+  near.resize(std::min(near.size(), kMostGuessed));
+  std::vector<std::string> words;
+  for (const auto& [n, word] : near) words.push_back(word);
+  return words.empty() ? "" : "; did you mean " + list_choices(words) + "?";
+}
+
 std::string why_ignored(std::string_view name, const std::vector<std::string>& names) {
   const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
   return is_known ? " has no effect with the other settings and was ignored"

@@ -29,6 +29,10 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
 // Returns "; did you mean "scale_embedding"?", or "" if no name is near.
 std::string guess(std::string_view name, const std::vector<std::string>& names);
 
+// The same for the code of a language. Names up to three codes: those of the same language in another script or of
+// another region ("zho_Hans" for "zh"), and those that need as few edits as above. The fewest edits come first.
+std::string guess_languages(std::string_view code, const std::vector<std::string>& codes);
+
 // The end of a warning about a setting that was not read: it is none of `names`, or it has no effect.
 std::string why_ignored(std::string_view name, const std::vector<std::string>& names);
 

@@ -303,16 +303,15 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
   float largest = -__builtin_huge_valf();
   float* const weights = args.weights;
   float* const end = weights + args.n_keys;
-  const float* bias = row_bias(args, head.bias, row);
   KeyRows key_rows(args, row);
   for (float* weight = weights; weight < end; ++weight) {
     const size_t at = key_rows.next();
     const float product = static_cast<float>(dot(q, head.keys + at * d_head, d_head));
-    float score = (product * (q_scale * head.key_scales[at])) * args.scale;
-    if (kHasAttentionBias && bias != nullptr) score += *bias++;
+    const float score = (product * (q_scale * head.key_scales[at])) * args.scale;
     *weight = score;
     largest = score > largest ? score : largest;
   }
+  largest = add_row_bias(args, head.bias, row, largest);
   for (float* weight = weights; weight < end; ++weight) *weight = exp_of_difference(*weight - largest);
   const float inverse = 1.0f / sum_strided<false>(weights, args.n_keys, 0.0f);
   KeyRows value_rows(args, row);

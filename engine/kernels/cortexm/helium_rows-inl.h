@@ -196,17 +196,16 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
   const int8_t* const q = args.q_row;
   const uint32_t n_keys = args.n_keys, d_head = args.d_head;
   const float scale = args.scale;
-  const float* const bias = row_bias(args, head.bias, row);
   float largest = -__builtin_huge_valf();
   KeyRows key_rows(args, row);
   for (uint32_t t = 0; t < n_keys; ++t) {
     const size_t at = key_rows.next();
     const float product = static_cast<float>(dot(q, head.keys + at * d_head, d_head / 16));
-    const float score = with_bias((product * (q_scale * head.key_scales[at])) * scale, bias, t);
+    const float score = (product * (q_scale * head.key_scales[at])) * scale;
     weights[t] = score;
     largest = score > largest ? score : largest;
   }
-  const Scalar maximum = set(largest);
+  const Scalar maximum = set(add_row_bias(args, head.bias, row, largest));
   for (uint32_t t = 0; t < n_keys; t += 4) store(weights + t, exp_vector(load(weights + t) - maximum));
   const float inverse = 1.0f / sum_of(weights, n_keys);
   KeyRows value_rows(args, row);

@@ -43,6 +43,22 @@ static inline float with_bias(float score, const float* bias, uint32_t t) {
   return kHasAttentionBias && bias != nullptr ? score + bias[t] : score;
 }
 
+// Adds the biases of a row to its n scores, if there are any. Returns the largest score. A pass of its own, so that
+// models without biases pay one test a row. head_bias: of the head's row 0.
+template <typename Element>
+static inline float add_row_bias(const AttentionArgs<Element>& args, const float* head_bias, uint32_t row,
+                                 float largest) {
+  if (!kHasAttentionBias || head_bias == nullptr) return largest;
+  const float* bias = head_bias + static_cast<ptrdiff_t>(row) * args.bias_step;
+  float* const end = args.weights + args.n_keys;
+  largest = -__builtin_huge_valf();
+  for (float* score = args.weights; score < end; ++score, ++bias) {
+    *score = *score + *bias;
+    largest = *score > largest ? *score : largest;
+  }
+  return largest;
+}
+
 // Returns the row of the cache, counted from its head's first, that holds key t for a query row. All functions that
 // kernels include are `static`, so a copy that is compiled for one ISA never leaks into another's file.
 template <typename Element>

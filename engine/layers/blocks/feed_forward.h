@@ -10,11 +10,7 @@ namespace goldcrest {
 // x = x + feed_forward(h); x: [rows, d_model padded]
 inline void add_feed_forward(const Pass& pass, const FeedForwardView& block, Quantized h, float* x) {
   float* const inner = pass.projected;  // [rows, d_ff padded], twice that before a gate is applied
-  if (pass.stack.gated()) {
-    multiply_gated(pass, block.in, pass.stack.activation, h, inner);
-  } else {
-    multiply_activated(pass, block.in, pass.stack.activation, h, inner);
-  }
+  multiply_activated(pass, block.in, pass.stack.activation, h, inner);
   add_product(pass, block.out, quantize(pass, inner, block.out.k), x);
 }
 

@@ -10,6 +10,13 @@ namespace {
 
 constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: the values are checked while the checksum has them cached
 
+// Returns whether a file with these features may have the choices of a stack.
+[[gnu::always_inline]] inline bool allows_choices(uint32_t features, const format::Stack& stack, bool has_positions) {
+  return (is_centred(stack) || has_feature(features, kFeatureRmsNorm)) &&
+         (!is_gated(stack) || has_feature(features, kFeatureGated)) &&
+         (has_positions || has_feature(features, kFeaturesWithoutPositions));
+}
+
 }  // namespace
 
 // Reports damage first: a wrong checksum goes before a bad value.
@@ -59,13 +66,12 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
 #ifdef GOLDCREST_REFINED
   GOLDCREST_REQUIRE_INTACT(!table->fine_input() || has_feature(model_->features(), kFeatureRefined),
                            "metadata: feature bits", -1);
-  GOLDCREST_REQUIRE_INTACT(!table->fine_input() || !(is_float32() || table == model_->projection()), name, index);
+  GOLDCREST_REQUIRE_INTACT(!(table->fine_input() && is_float32()), name, index);
 #endif
   const StoredMatrix matrix = {table->weights(), pad16(n), pad16(k), table->layout()};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each output
   const SectionView& parameters = section(format::SectionKind::Parameters);
-  GOLDCREST_REQUIRE_INTACT(parameters.holds(table->bias(), row_bytes), name, index);
-  GOLDCREST_REQUIRE_INTACT(values_good(parameters, table->bias(), matrix.n) && padding_good(table->bias(), n, 0), name,
+  GOLDCREST_REQUIRE_INTACT(floats_good(parameters, table->bias(), matrix.n) && padding_good(table->bias(), n, 0), name,
                            index);
   if (is_float32()) {
     GOLDCREST_REQUIRE_INTACT(
@@ -86,10 +92,8 @@ int Validator::check_norm(const format::Norm* table, uint32_t d_model, Subject s
   GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
   const SectionView& parameters = section(format::SectionKind::Parameters);
   const uint32_t padded = pad16(d_model);
-  GOLDCREST_REQUIRE_INTACT(
-      parameters.holds(table->gamma(), 4ull * padded) && parameters.holds(table->beta(), 4ull * padded), name, index);
-  GOLDCREST_REQUIRE_INTACT(values_good(parameters, table->gamma(), padded) &&
-                               values_good(parameters, table->beta(), padded) &&
+  GOLDCREST_REQUIRE_INTACT(floats_good(parameters, table->gamma(), padded) &&
+                               floats_good(parameters, table->beta(), padded) &&
                                padding_good(table->gamma(), d_model, 0) && padding_good(table->beta(), d_model, 0),
                            name, index);
   GOLDCREST_REQUIRE_INTACT(in_range(table->epsilon(), kMinEpsilon, kMaxEpsilon), name, index);
@@ -147,19 +151,6 @@ int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
   return GOLDCREST_OK;
 }
 
-// A stack may make choices only in files that announce them.
-int Validator::check_choices(const format::Stack& stack, bool is_decoder) {
-  uint32_t needed = is_centred(stack) ? 0 : kFeatureRmsNorm;
-  if (is_gated(stack)) needed |= kFeatureGated;
-  const uint32_t features = model_->features();
-  const bool announced =
-      (needed & ~features) == 0 && (uses_positions(stack) || has_feature(features, kFeaturesWithoutPositions));
-  GOLDCREST_REQUIRE_INTACT(
-      announced, is_decoder ? "decoder: a choice without its feature bit" : "encoder: a choice without its feature bit",
-      -1);
-  return GOLDCREST_OK;
-}
-
 int Validator::check_stack(const format::Stack* stack, bool is_decoder, const char* name) {
   GOLDCREST_REQUIRE_INTACT(stack != nullptr, name, -1);
   GOLDCREST_REQUIRE_INTACT(
@@ -181,13 +172,13 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
     GOLDCREST_TRY(
         check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
   }
-  GOLDCREST_TRY(check_choices(*stack, is_decoder));
-  const uint64_t position_rows = uses_positions(*stack) ? stack->max_positions() : 1;
+  const bool has_positions = uses_positions(*stack);
+  GOLDCREST_REQUIRE_INTACT(allows_choices(model_->features(), *stack, has_positions), "metadata: feature bits", -1);
+  const uint64_t position_rows = has_positions ? stack->max_positions() : 1;
   const uint64_t position_values = position_rows * pad16(stack->d_model());
   const SectionView& positions = section(format::SectionKind::Positions);
   GOLDCREST_REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
-                               positions.holds(stack->positions(), 4 * position_values) &&
-                               values_good(positions, stack->positions(), position_values),
+                               floats_good(positions, stack->positions(), position_values),
                            is_decoder ? "decoder.positions" : "encoder.positions", -1);
   if constexpr (kHasRotary) GOLDCREST_TRY(check_rotary(*stack));
   if (stack->embedding_norm() != nullptr) {
@@ -198,23 +189,24 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
 }
 
 #ifdef GOLDCREST_ATTENTION_BIAS
-// Returns whether the biases of a self-attention are good (FORMAT.md, "Attention biases").
-bool Validator::bias_good(const format::AttentionBias& table, const format::Stack& stack) const {
-  const uint32_t before = table.before(), after = table.after(), farthest = stack.max_positions() - 1;
-  const uint32_t least_after = &stack == model_->decoder() ? 0 : farthest;
-  const bool has_distances = before >= farthest && before < kMaxPositions && after >= least_after &&
-                             after < (least_after == 0 ? 1 : kMaxPositions);
-  if (!has_distances || !has_feature(model_->features(), kFeatureAttentionBias)) return false;
+// Returns whether the biases of a self-attention are good (FORMAT.md, "Attention biases"), or there are none.
+bool Validator::bias_good(const format::AttentionBias* table, const format::Stack& stack, bool is_decoder) const {
+  if (table == nullptr) return true;
+  const uint32_t before = table->before(), after = table->after(), farthest = stack.max_positions() - 1;
+  const uint32_t n_allowed = kMaxPositions - farthest;  // distances from the farthest position on
+  const bool has_distances = before - farthest < n_allowed && (is_decoder ? after == 0 : after - farthest < n_allowed);
   const uint32_t n = before + 1 + after, stride = pad16(n) + 16, n_values = stride * stack.n_heads();  // below 2^30
   const SectionView& positions = section(format::SectionKind::Positions);
-  if (!positions.holds(table.table(), 4 * n_values) || !values_good(positions, table.table(), n_values)) return false;
-  const float* values = positions.at<float>(table.table());
-  bool good = true;
-  for (uint32_t i = 0, column = 0; !functions_.metadata_only && i < n_values; ++i) {
-    good &= column < n || values[i] == 0.0f;
-    column = column + 1 == stride ? 0 : column + 1;
+  const uint32_t units = table->table();
+  if (!has_distances || !has_feature(model_->features(), kFeatureAttentionBias) ||
+      !floats_good(positions, units, n_values)) {
+    return false;
   }
-  return good;
+  const uint32_t* bits = positions.at<uint32_t>(units);
+  for (uint32_t i = 0; i < n_values && !functions_.metadata_only; i += stride)
+    for (uint32_t column = n; column < stride; ++column)
+      if (bits[i + column] != 0) return false;
+  return true;
 }
 #endif
 
@@ -259,8 +251,7 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
           check.norm(table->norm(), block.kNorm);
 #ifdef GOLDCREST_ATTENTION_BIAS
           if constexpr (kCanHaveBias<std::decay_t<decltype(*table)>>) {
-            const format::AttentionBias* bias = bias_of(*table);
-            check.has_block(bias != nullptr && !bias_good(*bias, stack), false, "layers.self_attention.bias");
+            check.has_block(bias_good(bias_of(*table), stack, is_decoder), true, "self_attention.bias");
           }
 #endif
         },

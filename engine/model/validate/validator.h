@@ -76,9 +76,8 @@ class Validator {
   [[gnu::cold]] int check_float_weights(const StoredMatrix& matrix, Subject subject);
   [[gnu::cold]] bool is_projection(const StoredMatrix& matrix) const;
   [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
-  [[gnu::cold]] int check_choices(const format::Stack& stack, bool is_decoder);
   [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
-  [[gnu::cold]] bool bias_good(const format::AttentionBias& table, const format::Stack& stack) const;
+  [[gnu::cold]] bool bias_good(const format::AttentionBias* table, const format::Stack& stack, bool is_decoder) const;
   [[gnu::cold]] int check_layers(const format::Stack& stack, bool is_decoder);
   [[gnu::cold]] int check_rotary(const format::Stack& stack);
   [[gnu::cold]] int check_source(const format::Stack& stack, bool is_decoder);
@@ -127,12 +126,8 @@ class Validator {
   bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
   // These check values of arrays in the parameters and positions. Only floats_good checks that they are inside the
   // file.
-  bool values_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
-    return functions_.metadata_only || values_in_range(arrays.at<float>(units), n);
-  }
-  // Returns whether n floats are inside the arrays and good.
   [[gnu::cold, gnu::noinline]] bool floats_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
-    return arrays.holds(units, 4 * n) && values_good(arrays, units, n);
+    return arrays.holds(units, 4 * n) && (functions_.metadata_only || values_in_range(arrays.at<float>(units), n));
   }
   bool scales_good(uint32_t units, uint64_t n) const {
     return functions_.metadata_only || scales_in_range(section(format::SectionKind::Parameters).at<float>(units), n);

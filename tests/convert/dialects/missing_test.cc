@@ -186,6 +186,20 @@ TEST(Nearest, NamesWhatWasMeant) {
   EXPECT_EQ(guess("n_head", names), "; did you mean \"nhead\"?");
 }
 
+TEST(Nearest, NamesTheLanguagesThatWereMeant) {
+  const std::vector<std::string> codes = {"deu_Latn", "eng_Latn", "fra_Latn", "fur_Latn",
+                                          "zho_Hans", "zho_Hant", "zsm_Latn"};
+  EXPECT_EQ(guess_languages("eng_Latm", codes), "; did you mean \"eng_Latn\"?");
+  EXPECT_EQ(guess_languages("zh", codes), "; did you mean \"zho_Hans\" or \"zho_Hant\"?");
+  EXPECT_EQ(guess_languages("zho-Hant", codes), "; did you mean \"zho_Hant\" or \"zho_Hans\"?");
+  EXPECT_EQ(guess_languages("fra_latn", codes), "; did you mean \"fra_Latn\"?");
+  EXPECT_EQ(guess_languages("fua_Latn", codes), "; did you mean \"fra_Latn\" or \"fur_Latn\"?");
+  EXPECT_EQ(guess_languages("fra", {"fr", "de"}), "; did you mean \"fr\"?");
+  EXPECT_EQ(guess_languages("de_DE", {"fr", "de"}), "; did you mean \"de\"?");
+  EXPECT_EQ(guess_languages("x", codes), "");
+  EXPECT_EQ(guess_languages("tlh_Latn", {}), "");
+}
+
 // Tokenizers that do not belong to a checkpoint: which are refused, which give a warning, and which are right.
 
 using test::MarianFolder;

@@ -91,6 +91,13 @@ TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
       {"--max-seconds 2", "100 rows", "50 positions"});
 }
 
+TEST(Speech, TimestampsThatAreAskedForAreLeftOutWithAWarning) {
+  const SpeechCopy copy("whisper");
+  copy.set("generation_config.json", "return_timestamps", true);
+  EXPECT_TRUE(mentions(load_speech(copy.path()).warnings, "\"return_timestamps\" is true; results have no timestamps"));
+  EXPECT_FALSE(mentions(load_speech(speech_folders() / "whisper").warnings, "return_timestamps"));
+}
+
 TEST(Speech, PiecesAreBytes) {
   const TokenizerSpec whisper = *load_speech(speech_folders() / "whisper").target_tokenizer;
   EXPECT_EQ(whisper.pieces[32].text, " ");
@@ -152,6 +159,15 @@ TEST(Speech, ShapesNeedNoWeights) {
   const SpeechCopy bare("whisper");
   std::filesystem::remove(bare.path() / "vocab.json");
   EXPECT_NO_THROW(Reference{load_shape(bare.path() / "config.json", 1u << 24)});
+  // large-v3 has 128 bands and a language more; a distilled one has fewer decoder layers.
+  bare.set("config.json", "vocab_size", 51866);
+  bare.set("config.json", "num_mel_bins", 128);
+  bare.set("config.json", "decoder_layers", 1);
+  const ModelSpec large = load_shape(bare.path() / "config.json", 1u << 24);
+  EXPECT_EQ(large.generation.prompt.forced_ids, ClipIds{50364});
+  EXPECT_EQ(large.decoder.embedding->rows, 50365u);
+  EXPECT_EQ(large.encoder.frontend->channels, 128u);
+  EXPECT_EQ(large.decoder.layers.size(), 1u);
   const ModelSpec moonshine = load_shape(speech_folders() / "moonshine/config.json", 1u << 24, {2, ""});
   EXPECT_EQ(moonshine.encoder.positions.rows, 82u);
   EXPECT_NO_THROW(Reference{moonshine});

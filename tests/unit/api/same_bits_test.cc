@@ -71,6 +71,20 @@ const std::vector<BitsModel>& models() {
         }
       }
     }
+    for (const bool has_rules : {false, true}) {
+      const test::TinyOptions options = test::deep_tiny_options();
+      converter::ModelSpec spec = test::tiny_spec(options);
+      if (has_rules) spec.generation.rules = all_rules();
+      for (const bool is_listed : {false, true}) {
+        goldcrest_limits limits = {};
+        if (is_listed) {
+          test::add_shortlist(5, spec);
+          limits.max_candidates = 170;
+        }
+        made.push_back({"deep, fine", test::fine_tiny_file(spec, limits), options.source_vocab_size,
+                        options.encoder.positions, options.decoder.positions});
+      }
+    }
     return made;
   }();
   return all;

@@ -59,6 +59,8 @@ const std::vector<SharedModel>& shared_models() {
     }
     const test::TinyOptions options = wide_options();
     converter::ModelSpec with_rules = test::tiny_spec(options);
+    made.push_back(
+        {"wide, fine", test::fine_tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
     with_rules.generation.rules.renormalize = true;
     with_rules.generation.rules.repetition_penalty = 1.2f;  // runs the output layer twice
     with_rules.generation.rules.no_repeat_ngram = 2;
@@ -74,6 +76,8 @@ const std::vector<SharedModel>& shared_models() {
       goldcrest_limits limits = {};
       limits.max_candidates = 1600;  // the longest sources have more candidates
       made.push_back({"wide, listed", test::tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
+                      options.encoder.positions});
+      made.push_back({"wide, listed, fine", test::fine_tiny_file(spec, limits), options.source_vocab_size,
                       options.encoder.positions});
     }
     return made;

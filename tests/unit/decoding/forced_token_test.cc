@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function that forces tokens: which tokens it forces, where, and at what cost.
-#include "decoding/forced_token.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decoding/hypotheses.h"
 #include "decoding/stages.h"
 #include "goldcrest/decoding.h"
 

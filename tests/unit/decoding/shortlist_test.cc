@@ -253,45 +253,51 @@ TEST(Shortlist, AForcedIdIsForced) {
   }
 }
 
-// Draws and alternatives choose among a lexicon's texts without those that a sequence suppresses, and have the same
-// bits whether only the allowed outputs are computed or all.
-TEST(LexiconOutputs, HoldForDrawsAndAlternatives) {
+using Entries = std::vector<std::vector<int32_t>>;
+
+// Returns five samples, or at most five alternatives, of a lexicon's texts with a sequence that is suppressed: its
+// length, then its ids. Computes all outputs if `masks`, else only the allowed ones.
+std::vector<Translation> draw_entries(const Entries& entries, const std::vector<int32_t>& suppressed, bool draws,
+                                      bool masks, float min_p) {
   test::TinyOptions options = test::deep_tiny_options();
   options.target_vocab_size = 300;
   const FileImage file = test::tiny_file(test::tiny_spec(options));
-  const std::vector<std::vector<int32_t>> entries = {{7, 8}, {7, 9}, {10}, {11, 12, 13}, {14, 15}};
+  EngineSetup setup;
+  setup.limits.beam_size = setup.limits.n_best = setup.limits.max_sampled = 5;
+  setup.limits.max_target_tokens = 8;
+  setup.limits.lexicon = 1;
+  setup.limits.max_candidates = masks ? GOLDCREST_NO_SHORTLIST : 20;
+  TestEngine engine(file.span(), setup);
+  goldcrest_search search = engine.search();
+  search.beam_size = 1;
+  search.flags = GOLDCREST_SEARCH_SCORES;
+  engine.set_search(search);
   const converter::LexiconSpec lexicon = converter::make_lexicon(entries, false);
   const goldcrest_lexicon view = lexicon.view();
-  const int32_t suppressed[] = {2, 7, 9};
-  const goldcrest_sequences sequences = {suppressed, nullptr, 3, 1, 0};
+  EXPECT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
+  const auto n_ids = static_cast<uint32_t>(suppressed.size());
+  const goldcrest_sequences sequences = {suppressed.data(), nullptr, n_ids, 1, 0};
+  EXPECT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
+  const goldcrest_sampling sampling = {11, 4, 5, 1, min_p, 5, 0};
+  EXPECT_EQ(
+      draws ? goldcrest_set_sampling(engine.get(), &sampling) : goldcrest_set_alternatives(engine.get(), 5, min_p),
+      GOLDCREST_OK);
+  const std::vector<int32_t> source = {4, 5, 6};
+  std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
+  EXPECT_TRUE(engine.memory_intact());
+  return found;
+}
+
+// Draws and alternatives choose among a lexicon's texts without those that a sequence suppresses, and have the same
+// bits whether only the allowed outputs are computed or all.
+TEST(LexiconOutputs, HoldForDrawsAndAlternatives) {
+  const Entries entries = {{7, 8}, {7, 9}, {10}, {11, 12, 13}, {14, 15}};
   for (const bool draws : {true, false}) {
-    std::vector<Translation> found[2];
-    for (const bool masks : {false, true}) {
-      EngineSetup setup;
-      setup.limits.beam_size = setup.limits.n_best = 3;
-      setup.limits.max_target_tokens = 8;
-      setup.limits.max_sampled = 5;
-      setup.limits.lexicon = 1;
-      setup.limits.max_candidates = masks ? GOLDCREST_NO_SHORTLIST : 20;
-      TestEngine engine(file.span(), setup);
-      goldcrest_search search = engine.search();
-      search.beam_size = 1;
-      search.flags = GOLDCREST_SEARCH_SCORES;
-      engine.set_search(search);
-      ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
-      ASSERT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
-      const goldcrest_sampling sampling = {11, 4, 5, 1, 0, 3, 0};
-      ASSERT_EQ(
-          draws ? goldcrest_set_sampling(engine.get(), &sampling) : goldcrest_set_alternatives(engine.get(), 3, 0),
-          GOLDCREST_OK);
-      const std::vector<int32_t> source = {4, 5, 6};
-      found[masks] = engine.run(std::span(&source, 1)).at(0);
-      EXPECT_TRUE(engine.memory_intact());
-    }
-    ASSERT_EQ(found[0].size(), 3u);
-    EXPECT_EQ(found[0], found[1]);
+    std::vector<Translation> found = draw_entries(entries, {2, 7, 9}, draws, false, 0);
+    EXPECT_EQ(found, draw_entries(entries, {2, 7, 9}, draws, true, 0));
+    ASSERT_EQ(found.size(), draws ? 5u : 4u) << "four different ids begin texts";
     std::set<std::vector<int32_t>> texts;
-    for (Translation& result : found[0]) {
+    for (Translation& result : found) {
       ASSERT_EQ(result.tokens.back(), 0);
       result.tokens.pop_back();
       EXPECT_EQ(std::count(entries.begin(), entries.end(), result.tokens), 1);
@@ -299,8 +305,29 @@ TEST(LexiconOutputs, HoldForDrawsAndAlternatives) {
       EXPECT_LE(result.log_prob, 0.0f);
       texts.insert(result.tokens);
     }
-    EXPECT_GE(texts.size(), draws ? 1u : 3u);
+    EXPECT_GE(texts.size(), draws ? 1u : 4u);
   }
+}
+
+TEST(LexiconOutputs, EndWhereSuppressionLeavesNothing) {
+  for (const bool draws : {true, false}) {
+    for (const bool masks : {true, false}) {
+      for (const int32_t suppressed : {7, 8}) {
+        const std::vector<Translation> found = draw_entries({{7, 8}}, {1, suppressed}, draws, masks, 0);
+        ASSERT_EQ(found.size(), draws ? 5u : 1u);
+        const std::vector<int32_t> expected = suppressed == 7 ? std::vector{0} : std::vector{7, 0};
+        for (const Translation& result : found) EXPECT_EQ(result.tokens, expected);
+      }
+    }
+  }
+}
+
+TEST(LexiconOutputs, AreTheBestIfOthersAreTooUnlikely) {
+  const std::vector<Translation> best = draw_entries({{7, 8}, {10}, {11}}, {1, 299}, false, false, 1);
+  ASSERT_EQ(best.size(), 1u);
+  const std::vector<Translation> drawn = draw_entries({{7, 8}, {10}, {11}}, {1, 299}, true, false, 1);
+  ASSERT_EQ(drawn.size(), 5u);
+  for (const Translation& result : drawn) EXPECT_EQ(result.tokens, best[0].tokens);
 }
 
 }  // namespace

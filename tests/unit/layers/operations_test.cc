@@ -57,6 +57,40 @@ TEST(Quantized, OutlivesTheFirstProduct) {
   }
 }
 
+// A logit with fine inputs is (p + bias) + p'. Blocks are whole, partial, and narrower than kZeroBias.
+TEST(OutputBlock, WithFineInputsIsTwoProducts) {
+  test::TinyOptions options = test::odd_tiny_options();
+  options.target_vocab_size = 300;
+  const converter::FileImage file = test::fine_tiny_file(test::tiny_spec(options));
+  const test::TestEngine engine(file.span(), {});
+  const Runtime& runtime = engine.get()->runtime;
+  ASSERT_TRUE(runtime.model.projection.fine_input);
+  const LinearTensors outputs = tensors_of(runtime, runtime.model.projection);
+  const uint32_t k = outputs.k;
+  test::Rng rng(11);
+  std::vector<int8_t> q(kRows * k), fine(kRows * k);
+  for (int8_t& value : q) value = static_cast<int8_t>(static_cast<int>(rng.below(255)) - 127);
+  for (int8_t& value : fine) value = static_cast<int8_t>(static_cast<int>(rng.below(255)) - 127);
+  std::vector<float> scales = {0.01f, 0.02f}, fine_scales = {0.00005f, 0.0001f};
+  const OutputInputs both = {{q.data(), scales.data()}, {fine.data(), fine_scales.data()}},
+                     coarse = {{q.data(), scales.data()}, {}}, remainders = {{fine.data(), fine_scales.data()}, {}};
+  const auto logits = [&](const OutputInputs& inputs, const LinearTensors& tensors, Range block) {
+    std::vector<float> y(kRows * kOutputBlock), largest(kRows), sum(kRows);
+    kInt8Operations.output_block(runtime, {&tensors, block.first, block.count, inputs, kRows, y.data()},
+                                 {largest.data(), sum.data(), 1});
+    return y;
+  };
+  const std::vector<float> none(outputs.n, 0.0f);
+  LinearTensors without_bias = outputs;
+  without_bias.bias = none.data();
+  for (const Range block : {Range{0, 256}, Range{256, 44}, Range{16, 200}}) {
+    const std::vector<float> found = logits(both, outputs, block), p = logits(coarse, outputs, block),
+                             p_fine = logits(remainders, without_bias, block);
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], p[i] + p_fine[i]) << block.first << " + " << i;
+    EXPECT_NE(found, p);
+  }
+}
+
 // Work in pieces: each runs once, on any task, and fast tasks run most of them.
 
 // The simplest pool: task i runs on a thread of its own.

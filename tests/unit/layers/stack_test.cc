@@ -212,5 +212,56 @@ TEST_P(Stack, EveryLayerIsNearTheFloatReference) { check_architecture(GetParam()
 INSTANTIATE_TEST_SUITE_P(Architectures, Stack, testing::ValuesIn(architectures()),
                          [](const auto& test) { return std::string(test.param.name); });
 
+// Returns the hashes of all bits of the logits of greedy searches with float32 weights.
+std::vector<uint64_t> logits_hashes_of(const converter::ModelSpec& spec,
+                                       const std::vector<std::vector<int32_t>>& sources) {
+  const converter::FileImage file = test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
+  test::TestEngine engine(file.span(), {});
+  goldcrest_search search = engine.search();
+  search.beam_size = 1;
+  search.min_target_tokens = search.max_target_tokens = 9;
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  engine.set_search(search);
+  std::vector<uint64_t> hashes;
+  for (const std::vector<int32_t>& source : sources) hashes.push_back(engine.run(source).logits_hash);
+  return hashes;
+}
+
+// One ulp more in the bias of any head and distance changes the bits of some source, and no distance that a source
+// lacks does.
+TEST(Biases, AnUlpOfEachBiasIsFound) {
+  TinyOptions options = test::t5_tiny_options();
+  options.encoder.positions = 20;
+  options.decoder.positions = 9;
+  converter::ModelSpec spec = test::tiny_spec(options);
+  for (converter::StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    auto table = std::make_shared<converter::AttentionBiasSpec>(*stack->layers[0].self_attention->bias);
+    for (uint32_t i = 0; i < table->values.size(); ++i)
+      table->values[i] = 2 + 0.012f * static_cast<float>(i * 5 % 163);  // each value once, all with the same ulp
+    for (converter::LayerSpec& layer : stack->layers) layer.self_attention->bias = table;
+  }
+  test::Rng rng(11);
+  std::vector<std::vector<int32_t>> sources;
+  for (const uint32_t length : {1u, 17u, 20u, 20u, 20u, 20u, 19u, 18u, 13u, 7u})
+    sources.push_back(rng.ids(length, spec.encoder.embedding->rows));
+  const std::vector<uint64_t> right = logits_hashes_of(spec, sources);
+  for (converter::StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    const std::shared_ptr<const converter::AttentionBiasSpec> table = stack->layers[0].self_attention->bias;
+    const uint32_t n = table->before + 1 + table->after;
+    for (uint32_t i = 0; i < table->values.size(); ++i) {
+      auto changed = std::make_shared<converter::AttentionBiasSpec>(*table);
+      changed->values[i] = std::nextafter(changed->values[i], 100.0f);
+      for (converter::LayerSpec& layer : stack->layers) layer.self_attention->bias = changed;
+      const std::vector<uint64_t> found = logits_hashes_of(spec, sources);
+      EXPECT_NE(found, right) << (stack == &spec.encoder ? "encoder" : "decoder") << ", head " << i / n << ", distance "
+                              << static_cast<int>(i % n) - static_cast<int>(table->before);
+      if (stack == &spec.encoder && i % n + 1 == n) {
+        EXPECT_EQ(found[1], right[1]) << "a source of 17 ids lacks it";
+      }
+    }
+    for (converter::LayerSpec& layer : stack->layers) layer.self_attention->bias = table;
+  }
+}
+
 }  // namespace
 }  // namespace goldcrest

@@ -31,8 +31,7 @@ using test::smallest_gated_float32_file;
 using test::try_file;
 using test::Verdict;
 
-constexpr const char* kEncoder = "encoder: a choice without its feature bit";
-constexpr const char* kDecoder = "decoder: a choice without its feature bit";
+constexpr const char* kFeatureBits = "metadata: feature bits";
 
 // With right checksums a flipped bit of the metadata may be meaningful. The file is refused with a reason, or it runs.
 void expect_flips_refused_or_run(const FileImage& original) {
@@ -68,8 +67,8 @@ TEST(Gates, AreRefusedWithoutTheBitOrWithWrongShapes) {
   for (const FileImage* file : {&smallest_gated_file(), &smallest_gated_float32_file()}) {
     expect_refused(*file,
                    {
-                       {kEncoder, [](ModelT& m) { m.features &= ~kFeatureGated; }},
-                       {kDecoder,
+                       {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureGated; }},
+                       {kFeatureBits,
                         [](ModelT& m) {
                           m.features &= ~kFeatureGated;
                           m.encoder->gated = false;
@@ -82,8 +81,8 @@ TEST(Gates, AreRefusedWithoutTheBitOrWithWrongShapes) {
                        {"layers.feed_forward.out", [](ModelT& m) { m.encoder->layers[0]->feed_forward->out->k = 10; }},
                    });
   }
-  expect_refused(smallest_file(), {{kEncoder, [](ModelT& m) { m.encoder->gated = true; }},
-                                   {kDecoder, [](ModelT& m) { m.decoder->gated = true; }},
+  expect_refused(smallest_file(), {{kFeatureBits, [](ModelT& m) { m.encoder->gated = true; }},
+                                   {kFeatureBits, [](ModelT& m) { m.decoder->gated = true; }},
                                    {"layers.feed_forward.in", [](ModelT& m) {
                                       m.features = kFeatureGated;
                                       m.decoder->gated = true;
@@ -102,8 +101,8 @@ TEST(Gates, EveryTruncationAndEveryFlippedBitIsRefused) {
 
 // A stack may leave its positions unused only with a feature that has another way to tell positions apart.
 TEST(Positions, ThatAreUnusedAreRefusedWithoutAReason) {
-  expect_refused(smallest_file(), {{kEncoder, [](ModelT& m) { m.encoder->positions_used = false; }},
-                                   {kDecoder, [](ModelT& m) { m.decoder->positions_used = false; }}});
+  expect_refused(smallest_file(), {{kFeatureBits, [](ModelT& m) { m.encoder->positions_used = false; }},
+                                   {kFeatureBits, [](ModelT& m) { m.decoder->positions_used = false; }}});
   // With positions, the table needs a row for each.
   expect_refused(smallest_biased_file(), {{"encoder.positions", [](ModelT& m) {
                                              m.encoder->positions_used = true;
@@ -132,16 +131,16 @@ format::AttentionBiasT& bias_of_decoder(ModelT& m) { return *m.decoder->layers[0
 uint32_t end_of_positions(const ModelT& m) { return static_cast<uint32_t>((m.sections[2]->size + 63) / 64); }
 
 TEST(Biases, AreRefusedWithoutTheBitOrWithWrongExtents) {
-  constexpr const char* kBias = "layers.self_attention.bias";
+  constexpr const char* kBias = "self_attention.bias";
   for (const FileImage* file : {&smallest_biased_file(), &smallest_biased_float32_file()}) {
     expect_refused(*file, {
-                              {kEncoder, [](ModelT& m) { m.features &= ~kFeatureRmsNorm; }},
-                              {kDecoder,
+                              {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureRmsNorm; }},
+                              {kFeatureBits,
                                [](ModelT& m) {
                                  m.features &= ~kFeatureRmsNorm;
                                  m.encoder->centred = true;
                                }},
-                              {kEncoder, [](ModelT& m) { m.features &= ~kFeatureAttentionBias; }},
+                              {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureAttentionBias; }},
                               {kBias,
                                [](ModelT& m) {
                                  m.features &= ~kFeatureAttentionBias;
@@ -174,10 +173,10 @@ TEST(Biases, ValuesOutOfRangeAndPaddingThatIsNotZeroAreRefused) {
   for (const uint32_t column : {0u, 3u, 6u}) {
     EXPECT_EQ(with_bias(column, -65536.0f).status, GOLDCREST_OK);
     for (const float bad : {65537.0f, 0x1p-61f, std::numeric_limits<float>::infinity(), std::nanf("")})
-      EXPECT_EQ(with_bias(column, bad).detail, "layers.self_attention.bias") << bad;
+      EXPECT_EQ(with_bias(column, bad).detail, "self_attention.bias") << bad;
   }
   for (const uint32_t column : {7u, 16u, 31u}) {
-    EXPECT_EQ(with_bias(column, 1.0f).detail, "layers.self_attention.bias") << column;
+    EXPECT_EQ(with_bias(column, 1.0f).detail, "self_attention.bias") << column;
     EXPECT_EQ(with_bias(column, 0.0f).status, GOLDCREST_OK) << column;
   }
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "base/bounds.h"
@@ -73,16 +74,28 @@ TEST(SpeechFile, BitsAloneChangeNothing) {
   EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
 }
 
+TEST(SpeechFile, EveryMatrixOfInt8HasFineInputs) {
+  const auto refine = [](ModelT& m) {
+    m.features |= kFeatureRefined;
+    m.projection->fine_input = true;
+  };
+  EXPECT_EQ(try_file(remade(test::smallest_file(), refine)).status, GOLDCREST_OK);
+  const char* const bits = "metadata: feature bits";
+  expect_refused(test::smallest_file(), {{bits, [](ModelT& m) { m.projection->fine_input = true; }}});
+  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{"projection", refine}});
+}
+
 TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
   const auto embedding = [] {
-    return format::EmbeddingT(*format::GetModel(test::smallest_file().bytes())->encoder()->embedding()->UnPack());
+    return std::unique_ptr<format::EmbeddingT>(
+        format::GetModel(test::smallest_file().bytes())->encoder()->embedding()->UnPack());
   };
   expect_refused(
       moonshine(),
       {
           {"encoder.frontend: missing", [](ModelT& m) { m.encoder->frontend.reset(); }},
-          {"encoder.embedding: not expected",
-           [&](ModelT& m) { m.encoder->embedding = std::make_unique<format::EmbeddingT>(embedding()); }},
+          {"encoder.embedding: not expected", [&](ModelT& m) { m.encoder->embedding = embedding(); }},
           {"decoder.frontend", [](ModelT& m) { m.decoder->frontend = std::make_unique<format::FrontendT>(); }},
           {"frontend.convolutions", [](ModelT& m) { m.encoder->frontend->convolutions.clear(); }},
           {"frontend.convolutions",
@@ -93,7 +106,6 @@ TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
           {"convolutions.linear", [](ModelT& m) { convolution(m, 1).linear.reset(); }},
           {"encoder: dimensions", [](ModelT& m) { m.encoder->activation = format::Activation::Tanh; }},
           {"decoder: dimensions", [](ModelT& m) { m.decoder->activation = format::Activation::Tanh; }},
-          {"projection", [](ModelT& m) { m.projection->fine_input = true; }},
           {"generation.source_prefix", [](ModelT& m) { m.generation->source_prefix = {0}; }},
           {"limits.max_source_bytes", [](ModelT& m) { m.limits->max_source_bytes = 8; }},
       });
@@ -211,6 +223,13 @@ TEST(SpeechFile, ArraysThatEndBehindTheirSection) {
       whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).first; }, 20 * 4);
   expect_extent_refused(
       whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).count; }, 20 * 4);
+  uint64_t n_weights = 0;
+  const format::Model& model = *format::GetModel(whisper().bytes());
+  const size_t section = model.sections()->Get(static_cast<uint32_t>(parameters))->offset();
+  const uint8_t* const counts = whisper().bytes() + (section + model.encoder()->frontend()->log_mel()->count()) * 64;
+  for (size_t i = 0; i < 20; ++i) n_weights += reinterpret_cast<const uint32_t*>(counts)[i];
+  expect_extent_refused(
+      whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).weight; }, n_weights * 4);
 }
 
 // Changes one value of an array, and returns the engine's verdict.

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users give, as the library takes it: ids and samples of buffers, rules of a search, sampling, sequences."""
+
+import ctypes
+import math
+import os
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from . import _native
+from ._native import Error, Path, Session, count, lib
+
+Ids = Sequence[int]
+Target = Union[str, Ids]  # a text of the target, or its ids
+Prefix = Union[Target, Sequence[Target], None]
+
+_YES_NO = {False: 1, True: 2}
+_STOPS = {False: 1, True: 2, "never": 3}
+_KINDS = {"power": 1, "wu": 2}
+
+
+class _Buffer(ctypes.Structure):
+    """Py_buffer, of which only the address is read."""
+
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("rest", ctypes.c_void_p * 16)]
+
+
+def _address(view: memoryview) -> int:
+    """Returns where the values of a contiguous view are; ctypes says it only of buffers that may be written."""
+    if hasattr(view, "_pypy_raw_address"):
+        return int(view._pypy_raw_address())
+    buffer = _Buffer()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(view), ctypes.byref(buffer), 0)
+    address = int(buffer.buf)
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(buffer))
+    return address
+
+
+def array_of(values: Any, kind: Any, code: str) -> Any:
+    """Returns the values of a buffer without a copy; with a copy if it has gaps or is not aligned. None: no buffer."""
+    try:
+        view = memoryview(values)
+    except TypeError:
+        return None
+    if view.format not in (code, "<" + code):
+        return None
+    n = view.nbytes // view.itemsize
+    address = _address(view) if n and view.c_contiguous else 0
+    if address == 0 or address % view.itemsize != 0:
+        return (kind * n).from_buffer_copy(view.tobytes())
+    array = (kind * n).from_address(address)
+    array.view = view  # keeps the values
+    return array
+
+
+def id_array(values: Any) -> Any:
+    """Returns token ids as the library takes them."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"ids are {type(values).__name__}; expected whole numbers")
+    array = None if isinstance(values, (list, tuple)) else array_of(values, ctypes.c_int32, "i")
+    if array is not None and memoryview(values).ndim == 1:
+        return array
+    values = values.tolist() if hasattr(values, "tolist") else values
+    for value in values:
+        if not -(2**31) <= value < 2**31:
+            raise Error(f"{value} is no token id; expected 32 bits")
+    return (ctypes.c_int32 * len(values))(*values)
+
+
+def read_wav(path: Path, rate: int) -> Any:
+    """Returns the samples of a file; several channels become their mean."""
+    import wave
+    from array import array
+
+    name = os.fspath(path)
+    try:
+        with wave.open(name, "rb") as file:
+            channels, width, found = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            if width != 2 or found != rate:
+                raise Error(f"{name}: {found} samples a second of {8 * width} bits; the model takes {rate} of 16 bits")
+            n_bytes = 2 * channels * file.getnframes()
+            data = file.readframes(file.getnframes())
+    except (wave.Error, EOFError) as error:
+        raise Error(f"{name}: {error or 'the file ends too early'}") from None
+    if len(data) % (2 * channels) != 0 or len(data) < n_bytes < 0x7FFF0000:  # programs that write to a pipe say more
+        raise Error(f"{name}: the header says {n_bytes} bytes of samples; the file has {len(data)}")
+    samples = array("h", data)
+    if channels == 1:
+        return samples
+    sums = (sum(samples[i : i + channels]) for i in range(0, len(samples), channels))
+    return array("h", (abs(total) // channels * (1 if total > 0 else -1) for total in sums))
+
+
+def code_of(language: Optional[str]) -> Optional[bytes]:
+    """Returns the code of a language, or None."""
+    if not isinstance(language, (str, type(None))):
+        raise TypeError(f"a language is {language!r}; expected str")
+    if language and "\0" in language:
+        raise Error("a language has no NUL byte")
+    return None if language is None else language.encode()
+
+
+def lines_of(lines: Any) -> Any:
+    """Returns a list of lines, which is no single text."""
+    if isinstance(lines, (str, bytes)):
+        raise TypeError(f"lines is {type(lines).__name__}; expected a list")
+    return lines
+
+
+def _choice(name: str, value: Any, choices: Dict[Any, int]) -> int:
+    """Returns what the library calls a value; None is the file's own."""
+    if value is not None and value not in choices:
+        raise Error(f"{name} is {value!r}; expected one of {', '.join(map(repr, choices))}")
+    return 0 if value is None else choices[value]
+
+
+def _limit(name: str, value: Optional[int]) -> int:
+    """Returns a count, of which 0 means none; None is the file's own."""
+    return 0 if value is None else count(name, value) or 2**32 - 1
+
+
+def search_rules(
+    min_target: Optional[int],
+    length_penalty: Optional[float],
+    word_penalty: Optional[float],
+    length_penalty_kind: Optional[str],
+    early_stopping: Union[bool, str, None],
+    renormalize: Optional[bool],
+    force_end: Optional[bool],
+    no_repeat_ngram: Optional[int],
+    max_extra: Optional[int],
+    max_length_factor: Optional[float],
+    repetition_penalty: Optional[float],
+) -> Dict[str, Any]:
+    """Returns the fields of goldcrest_search that the options of goldcrest-translate set."""
+    if repetition_penalty is not None and not 1 / 1024 <= repetition_penalty <= 1024:
+        raise Error(f"repetition_penalty is {repetition_penalty}; expected 1/1024 to 1024")
+    if max_length_factor is not None and not 0 <= max_length_factor <= 1024:
+        raise Error(f"max_length_factor is {max_length_factor}; expected 0 to 1024")
+    rules = {
+        "renormalize": _choice("renormalize", renormalize, _YES_NO),
+        "force_end": _choice("force_end", force_end, _YES_NO),
+        "early_stopping": _choice("early_stopping", early_stopping, _STOPS),
+        "length_penalty_kind": _choice("length_penalty_kind", length_penalty_kind, _KINDS),
+        "no_repeat_ngram": _limit("no_repeat_ngram", no_repeat_ngram),
+        "max_extra_tokens": _limit("max_extra", max_extra),
+        "repetition_penalty": repetition_penalty or 0.0,
+        "max_length_factor": math.inf if max_length_factor == 0 else max_length_factor or 0.0,
+    }
+    given = {
+        "min_target_tokens": None if min_target is None else count("min_target", min_target),
+        "length_penalty": length_penalty,
+        "word_penalty": word_penalty,
+    }
+    return {**rules, **{name: value for name, value in given.items() if value is not None}}
+
+
+def sampling_of(temperature: float, top_k: int, top_p: float, min_p: float, seed: int) -> Any:
+    """Returns how tokens are drawn; the library checks the other values."""
+    if not 1 <= count("top_k", top_k) <= 256:
+        raise Error(f"top_k is {top_k}; expected 1 to 256")
+    if not isinstance(seed, int):
+        raise TypeError(f"seed is {seed!r}; expected a whole number")
+    if not 0 <= seed < 2**64:
+        raise Error(f"seed is {seed}; expected 0 to {2**64 - 1}")
+    return _native.Sampling(seed, temperature, top_k, top_p, min_p, 0, 0)
+
+
+def target_ids(session: Session, target: Target, language: bool = False) -> Any:
+    """Returns the ids of a target: of a text the fewest pieces of the vocabulary; of a language those of its prompt."""
+    if not isinstance(target, str):
+        return id_array(target)
+    if not session.info.has_detokenizer:
+        raise Error("the model has no texts of its target; give ids")
+    text, found = target.encode(), ctypes.POINTER(ctypes.c_int32)()
+    n = session.done(lib.goldcrest_python_cut(session.handle, text, len(text), language, ctypes.byref(found)))
+    return id_array(found[:n] if n and target else [])
+
+
+def prefixes_of(session: Session, prefix: Any, n: int) -> List[Any]:
+    """Returns the ids of a prefix for each of n lines, or nothing."""
+    if prefix is None or len(prefix) == 0:
+        return []
+    if isinstance(prefix, str) or not hasattr(prefix[0], "__len__"):
+        return [target_ids(session, prefix)] * n
+    if len(prefix) != n:
+        raise Error(f"{n} lines and {len(prefix)} prefixes; expected as many")
+    return [target_ids(session, each) for each in prefix]
+
+
+def sequences_of(
+    session: Session,
+    suppress: Sequence[Target],
+    bias: Sequence[Tuple[float, Target]],
+    no_repeat_source_ngram: Optional[int],
+) -> Any:
+    """Returns the sequences of ids that are suppressed or biased; None: the file's own."""
+    given = [(-math.inf, target) for target in lines_of(suppress)]
+    for number, target in bias:
+        if not math.isfinite(number):
+            raise Error(f"a bias is {number}; expected -65536 to 65536")
+        given.append((number, target))
+    if not given and no_repeat_source_ngram is None:
+        return None
+    ids: List[int] = []
+    for _, target in given:
+        sequence = list(target_ids(session, target))
+        if not sequence:
+            raise Error("a sequence has no ids")
+        ids += [len(sequence), *sequence]
+    biases = (ctypes.c_float * len(given))(*(number for number, _ in given))
+    # The structure keeps both arrays.
+    ngram = count("no_repeat_source_ngram", no_repeat_source_ngram or 0)
+    return _native.Sequences((ctypes.c_int32 * len(ids))(*ids), biases, len(ids), len(given), ngram)
+
+
+def make_lexicon(session: Session, entries: Sequence[Target], words: bool) -> None:
+    """Makes the session's lexicon: texts, of which blank ones are left out, or lists of ids."""
+    for index, entry in enumerate(lines_of(entries)):
+        is_text = isinstance(entry, str)
+        values = entry.encode() if isinstance(entry, str) else id_array(entry)
+        if lib.goldcrest_python_entry(session.handle, values, len(values), is_text) < 0:
+            raise Error(f"lexicon: entry {index + 1}: {session.message()}")
+    if lib.goldcrest_python_lexicon(session.handle, words) < 0:
+        raise Error(f"lexicon: {session.message()}")

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of the Python package before and between jobs: engine, languages, target texts as ids, a lexicon.
+#include "session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "goldcrest/decoding.h"
+#include "goldcrest/languages.h"
+#include "spec/limits_problem.h"
+#include "support/languages.h"
+
+namespace {
+
+std::string start(goldcrest_session* session, goldcrest_limits limits) {
+  session->engine = nullptr;
+  std::string problem = goldcrest::converter::limits_problem(session->info, limits);
+  if (!problem.empty()) return session->path + ": " + problem;
+  limits.threads = session->pool.threads();
+  if (limits.batch > 1) limits.encoder_rows = std::min(1024u, session->info.limits.encoder_rows * limits.threads);
+  goldcrest_config config = {};
+  config.model = session->model.bytes();
+  config.model_bytes = session->model.size();
+  config.limits = limits;
+  config.verify = session->structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
+  config.kernels = session->kernels.empty() ? nullptr : session->kernels.c_str();
+  config.detail = &session->detail;
+  if (session->low_memory) config.idle_weights = MappedFile::release;
+  config.parallel_for = session->pool.parallel_for();
+  config.parallel_context = session->pool.context();
+  goldcrest_memory* memory = &session->memory;
+  int status =
+      goldcrest_plan_memory(config.model, config.model_bytes, &limits, memory, nullptr, nullptr, config.detail);
+  if (status < 0) return session->path + ": " + describe_error(status, session->detail);
+  config.arena_bytes = static_cast<size_t>(memory->arena_bytes);
+  session->arena.reset(std::aligned_alloc(GOLDCREST_ALIGN, config.arena_bytes));
+  config.arena = session->arena.get();
+  if (!session->arena)
+    return session->path + ": no memory for an arena of " + std::to_string(config.arena_bytes) + " bytes";
+  status = goldcrest_init(&session->engine, &config);
+  if (status < 0) session->engine = nullptr;
+  return status < 0 ? session->path + ": " + describe_error(status, session->detail) : "";
+}
+
+std::string open(goldcrest_session* session, const char* path, uint32_t threads) {
+  session->path = path;
+  std::string problem = session->model.open(path);
+  if (problem.empty()) problem = session->pool.start(threads);
+  if (!problem.empty()) return problem;
+  const MappedFile& file = session->model;
+  const int known = goldcrest_model_info(file.bytes(), file.size(), &session->info, &session->detail);
+  if (known < 0) return session->path + ": " + describe_model_error(known, session->detail, file.bytes(), file.size());
+  session->abbreviations = abbreviations_of(session->info.source_language);
+  return "";
+}
+
+// *ids <- the fewest pieces of a target text.
+std::string cut(goldcrest_session* session, const std::string& text, std::vector<int32_t>* ids) {
+  ids->clear();
+  const std::string problem = text_problem(text);
+  if (!problem.empty()) return problem;
+  if (!session->cutter) session->cutter.emplace(session->model.bytes());
+  return session->cutter->cut(text, ids);
+}
+
+}  // namespace
+
+extern "C" {
+
+// The sizes of the structs that the package declares again. It compares them at import.
+size_t goldcrest_python_size(int index) {
+  const size_t sizes[] = {sizeof(goldcrest_limits),     sizeof(goldcrest_search),   sizeof(goldcrest_info),
+                          sizeof(goldcrest_memory),     sizeof(goldcrest_buffer),   sizeof(goldcrest_result),
+                          sizeof(goldcrest_python_job), sizeof(goldcrest_sampling), sizeof(goldcrest_sequences)};
+  return index >= 0 && static_cast<size_t>(index) < sizeof sizes / sizeof *sizes ? sizes[index] : 0;
+}
+
+// Maps a model and starts threads (0: one for each CPU). Returns null without memory; otherwise the session has a
+// message if it is of no use.
+goldcrest_session* goldcrest_python_open(const char* path, uint32_t threads) {
+  auto* session = new (std::nothrow) goldcrest_session();
+  if (session != nullptr) guard(session, [&] { return open(session, path, threads); });
+  return session;
+}
+
+// Sets how engines of the session start: the name of a kernel table or null, words that end with a full stop or null.
+// Returns 0, or -1 after a message.
+int goldcrest_python_configure(goldcrest_session* session, const char* kernels, const char* abbreviations,
+                               int low_memory, int structure_only) {
+  return guard(session, [&]() -> std::string {
+    session->low_memory = low_memory != 0;
+    session->structure_only = structure_only != 0;
+    session->kernels = kernels == nullptr ? "" : kernels;
+    if (abbreviations != nullptr) session->abbreviations = abbreviations_in(abbreviations);
+    return kernels_problem(session->kernels);
+  });
+}
+
+// Plans an arena for the limits and starts an engine in it; an earlier engine ends. Returns 0, or -1 after a message.
+int goldcrest_python_start(goldcrest_session* session, const goldcrest_limits* limits) {
+  return guard(session, [&] { return start(session, *limits); });
+}
+
+const char* goldcrest_python_version() { return GOLDCREST_VERSION; }
+void goldcrest_python_close(goldcrest_session* session) { delete session; }
+const char* goldcrest_python_message(const goldcrest_session* session) { return session->message.c_str(); }
+goldcrest_engine* goldcrest_python_engine(const goldcrest_session* session) { return session->engine; }
+const goldcrest_info* goldcrest_python_info(const goldcrest_session* session) { return &session->info; }
+const goldcrest_memory* goldcrest_python_memory(const goldcrest_session* session) { return &session->memory; }
+const void* goldcrest_python_model(const goldcrest_session* session) { return session->model.bytes(); }
+bool goldcrest_python_takes_sentences(const goldcrest_session* session) {
+  return takes_sentences(session->model.bytes());
+}
+
+// Leaves the text of a status, with the detail that the engine left, as the message.
+void goldcrest_python_explain(goldcrest_session* session, int64_t status) {
+  guard(session, [&] { return describe_error(status, session->detail); });
+}
+
+// Moves the oldest warning to the message. Returns 1, or 0 if there is none.
+int goldcrest_python_warning(goldcrest_session* session) {
+  if (session->warnings.empty()) return 0;
+  session->message = std::move(session->warnings.front());
+  session->warnings.pop_front();
+  return 1;
+}
+
+// Chooses the languages of texts; null: the model's. Returns 0, or -1 after a message.
+int goldcrest_python_languages(goldcrest_session* session, const char* source, const char* target) {
+  return guard(session, [&]() -> std::string {
+    const void* model = session->model.bytes();
+    const std::string source_code = source == nullptr ? "" : source, target_code = target == nullptr ? "" : target;
+    const std::string problem = languages_problem(model, session->model.size(), source_code, target_code);
+    if (!problem.empty()) return session->path + ": " + problem;
+    const int status = goldcrest_set_languages(session->engine, source, target);
+    if (status < 0) return session->path + ": " + describe_error(status, session->detail);
+    session->missing_language = missing_language(model, session->model.size(), source_code, target_code);
+    session->has_code = target != nullptr && reads_codes(model);
+    return "";
+  });
+}
+
+// *ids <- the ids of a target text, until the next such call, or with a `language` those of a speech model's prompt for
+// it. Returns their number, or -1 after a message.
+int64_t goldcrest_python_cut(goldcrest_session* session, const char* text, size_t n, int language,
+                             const int32_t** ids) {
+  const int status = guard(session, [&]() -> std::string {
+    const std::string whole(text, n);
+    if (language == 0) return cut(session, whole, &session->cut);
+    return language_prompt(session->model.bytes(), session->model.size(), whole, &session->cut);
+  });
+  *ids = session->cut.data();
+  return status < 0 ? -1 : static_cast<int64_t>(session->cut.size());
+}
+
+// Adds n ids, or n bytes of text if is_text, to the entries of a lexicon; a blank text adds nothing. Returns 0, or -1
+// after a message.
+int goldcrest_python_entry(goldcrest_session* session, const void* entry, size_t n, int is_text) {
+  return guard(session, [&]() -> std::string {
+    std::vector<int32_t> ids;
+    const auto* given = static_cast<const int32_t*>(entry);
+    const std::string text(static_cast<const char*>(entry), is_text != 0 ? n : 0);
+    if (is_text != 0 && is_blank(text)) return "";
+    if (is_text == 0) ids.assign(given, given + n);
+    for (const int32_t id : ids)
+      if (id < 0 || static_cast<uint32_t>(id) >= session->info.target_vocab_size)
+        return "id " + std::to_string(id) + " is outside the vocabulary of " +
+               std::to_string(session->info.target_vocab_size);
+    const std::string problem = is_text != 0 ? cut(session, text, &ids) : "";
+    if (problem.empty()) session->entries.push_back(std::move(ids));
+    return problem;
+  });
+}
+
+// Makes a lexicon of the entries. Returns 0, or -1 after a message.
+int goldcrest_python_lexicon(goldcrest_session* session, int words) {
+  return guard(session, [&]() -> std::string {
+    if (session->entries.empty()) return "no entries";
+    session->lexicon = goldcrest::converter::make_lexicon(std::exchange(session->entries, {}), words != 0);
+    return "";
+  });
+}
+
+// Returns the limit max_candidates of an engine that keeps to the lexicon with this beam size.
+uint32_t goldcrest_python_candidates(const goldcrest_session* session, uint32_t beam_size) {
+  return goldcrest::converter::lexicon_candidates(session->lexicon, beam_size, session->info.target_vocab_size);
+}
+
+// Restricts the engine's results to the lexicon. Returns a status.
+int goldcrest_python_restrict(const goldcrest_session* session) {
+  const goldcrest_lexicon lexicon = session->lexicon.view();
+  return goldcrest_set_lexicon(session->engine, &lexicon);
+}
+
+}  // extern "C"

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the options of the installed package: results of goldcrest-translate, languages, the page's table.
+
+Usage: options_test.py SOURCE
+"""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import time
+import warnings
+from array import array
+from pathlib import Path
+
+import goldcrest
+
+SOURCE = Path(sys.argv[1])
+ENFR = "enfr.gcst"
+WORDS = "Where is the station? I'm hungry. Let's go home. Dr. Smith said: \"no\", é 你好 x1 ... ! ;".split()
+FRENCH = ["Nous", "Je ne sais", "La gare", "Où est", "J'ai faim.", "Allons à la maison.", "Il", "le docteur"]
+
+
+def words(dice, most):
+    return " ".join(dice.choice(WORDS) for _ in range(dice.randint(1, most)))
+
+
+def program(*arguments, lines=(), model=ENFR):
+    command = [sys.executable, "-m", "goldcrest", "translate", model, *map(str, arguments)]
+    text = "".join(line + "\n" for line in lines).encode()
+    return subprocess.run(command, input=text, capture_output=True, check=False)
+
+
+def refuses(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except (goldcrest.Error, TypeError, ValueError, OSError) as error:
+        assert str(error), call
+        return str(error)
+    raise AssertionError(f"no exception: {call} {arguments} {options}")
+
+
+def ids_text(ids):
+    return " ".join(map(str, ids))
+
+
+class Options:
+    """Options of the program, and the same of Model and of the call."""
+
+    def __init__(self, dice, vocabulary):
+        self.dice, self.vocabulary = dice, vocabulary
+        self.arguments, self.model, self.call = [], {}, {}
+        self.scores = self.token_scores = self.tokens = False
+        self.alignments = self.prefix = None
+        self.by_line = False
+
+    def ids(self, most):
+        return [self.dice.randrange(3, self.vocabulary) for _ in range(self.dice.randint(1, most))]
+
+    def rule(self, option, name, value, argument=None):
+        if self.dice.random() < 0.15:
+            self.arguments.append(f"--{option}={value if argument is None else argument}")
+            self.model[name] = value
+
+    def flag(self, option, name, value):
+        if name not in self.model and self.dice.random() < 0.1:
+            self.arguments.append("--" + option)
+            self.model[name] = value
+
+    def draw(self):
+        dice = self.dice
+        kind = dice.choice(["beams", "beams", "n_best", "sample", "alternatives", "stream"])
+        self.kind = kind
+        n = dice.randint(2, 4)
+        if kind in ("beams", "n_best", "stream"):
+            beam = dice.randint(n if kind == "n_best" else 1, 5)
+            self.arguments.append(f"--beam={beam}")
+            self.model["beam_size"] = beam
+            self.rule("early-stopping", "early_stopping", *dice.choice([(True, "true"), (False, "false"), ("never",)]))
+        if kind == "n_best":
+            self.arguments.append(f"--nbest={n}")
+            self.call["num_hypotheses"] = n
+        if kind == "sample":
+            self.arguments.append("--sample")
+            self.model["sample"] = True
+            self.rule("seed", "seed", dice.randrange(2**64))
+            self.rule("temperature", "temperature", dice.choice([0.5, 1.5]))
+            self.rule("top-k", "top_k", dice.randint(1, 256))
+            self.rule("top-p", "top_p", 0.75)
+            self.rule("min-p", "min_p", 0.125)
+            if dice.random() < 0.5:
+                self.arguments.append(f"--num-samples={n}")
+                self.call["num_hypotheses"] = n
+        if kind == "alternatives":
+            self.arguments += [f"--alternatives={n}", "--min-alternative-prob=0.03125"]
+            self.call.update(num_hypotheses=n, return_alternatives=True, min_alternative_prob=0.03125)
+        if kind != "stream":
+            batch = dice.choice([1, 3, 8])
+            self.arguments += [f"--batch={batch}", f"--threads={batch % 3 + 1}"]
+            self.model.update(batch=batch, threads=batch % 3 + 1)
+            self.draw_output()
+        self.draw_rules()
+        self.draw_prefix()
+        return self
+
+    def draw_output(self):
+        dice = self.dice
+        if dice.random() < 0.3:
+            self.scores = self.call["return_scores"] = True
+            self.arguments.append("--scores")
+        if dice.random() < 0.2:
+            self.token_scores = self.call["return_token_scores"] = True
+            self.arguments.append("--token-scores")
+        if dice.random() < 0.2:
+            self.alignments = dice.choice(["hard", "soft"])
+            layer, head = dice.randint(-1, 2), dice.randint(-1, 3)
+            self.arguments += [f"--alignments={self.alignments}", f"--alignment-layer={layer}", f"--alignment-head={head}"]
+            self.call.update(return_attention=True, attention_layer=layer, attention_head=head)
+        if dice.random() < 0.2:
+            self.tokens = True
+            self.arguments.append("--tokens")
+        self.by_line = bool(self.call) or self.tokens
+
+    def draw_rules(self):
+        dice = self.dice
+        self.rule("min-target", "min_target", dice.randint(0, 9))
+        self.rule("length-penalty", "length_penalty", dice.choice([0.0, 0.5, 2.0]))
+        self.rule("word-penalty", "word_penalty", dice.choice([-0.5, 0.25]))
+        self.rule("length-penalty-kind", "length_penalty_kind", dice.choice(["power", "wu"]))
+        self.rule("no-repeat-ngram", "no_repeat_ngram", dice.randint(0, 3))
+        self.rule("max-extra", "max_extra", dice.randint(0, 5))
+        self.rule("max-length-factor", "max_length_factor", dice.choice([0, 0.5, 2]))
+        self.rule("repetition-penalty", "repetition_penalty", dice.choice([0.5, 1.25]))
+        self.rule("max-target", "max_target", dice.choice([24, 32]))
+        self.rule("max-source", "max_source", dice.choice([8, 24]))
+        self.rule("no-repeat-source-ngram", "no_repeat_source_ngram", dice.randint(0, 2))
+        for option, value in (("renormalize", True), ("no-renormalize", False)):
+            self.flag(option, "renormalize", value)
+        for option, value in (("force-end", True), ("no-force-end", False)):
+            self.flag(option, "force_end", value)
+        self.flag("prefix-in-lengths", "prefix_in_lengths", True)
+        self.flag("low-memory", "low_memory", True)
+        self.flag("structure-only", "structure_only", True)
+        self.flag("no-split", "split", False)
+        if "split" not in self.model and dice.random() < 0.1:
+            Path("abbreviations.txt").write_text("station. said:\nhome")
+            self.arguments.append("--abbreviations=abbreviations.txt")
+            self.model["abbreviations"] = ["station.", "said:", "home"]
+        if dice.random() < 0.2:
+            sequences = [self.ids(2) for _ in range(3)]
+            text = dice.choice(FRENCH)
+            self.arguments += ["--suppress=" + text, f"--suppress-ids={ids_text(sequences[0])},{ids_text(sequences[1])}"]
+            self.arguments += [f"--bias-ids=2.5 {ids_text(sequences[2])},-1 {sequences[0][0]}"]
+            self.model["suppress"] = [text, *sequences[:2]]
+            self.model["bias"] = [(2.5, sequences[2]), (-1, sequences[0][:1])]
+        if dice.random() < 0.2:
+            entries = dice.sample(FRENCH, 4)
+            Path("lexicon.txt").write_text("".join(entry + "\n" for entry in [*entries, " "]))
+            self.arguments.append("--lexicon=lexicon.txt")
+            self.model["lexicon"] = [*entries, " "]
+            if dice.random() < 0.5:
+                self.arguments.append("--lexicon-words")
+                self.model["lexicon_words"] = True
+
+    def draw_prefix(self):
+        kind = self.dice.choice(["none", "none", "none", "text", "ids", "file"])
+        if "lexicon" in self.model or kind == "none":
+            return
+        if kind == "text":
+            self.prefix = self.dice.choice(FRENCH)
+            self.arguments.append("--prefix=" + self.prefix)
+        if kind == "ids":
+            self.prefix = self.ids(3)
+            self.arguments.append("--prefix-ids=" + ids_text(self.prefix))
+        if kind == "file" and self.kind != "stream":
+            self.prefix = [self.ids(2) if self.dice.random() < 0.7 else [] for _ in range(10)]
+            Path("prefixes.txt").write_text("".join(ids_text(ids) + "\n" for ids in self.prefix))
+            self.arguments.append("--prefix-file=prefixes.txt")
+
+    def row(self, number, rank, result, n):
+        row = f"{number}\t{rank + 1}\t" if n > 1 else ""
+        row += f"{result.scores[rank]:.6f}\t" if self.scores else ""
+        row += ids_text(result.ids[rank]) if self.tokens else result.hypotheses[rank]
+        if self.token_scores:
+            row += "\t" + " ".join(f"{score:.6f}" for score in result.token_scores[rank])
+        if self.alignments == "soft":
+            row += "\t" + " ".join(",".join(f"{w:.6f}" for w in weights) for weights in result.attention[rank])
+        if self.alignments == "hard":
+            best = [max(range(len(weights)), key=weights.__getitem__) for weights in result.attention[rank]]
+            row += "\t" + " ".join(f"{source}-{target}" for target, source in enumerate(best))
+        return row + "\n"
+
+    def printed(self, lines):
+        """Returns what the program prints, as bytes."""
+        model = goldcrest.Model(ENFR, **self.model)
+        if self.kind == "stream":
+            return "".join("".join(model.stream(line, self.prefix)) + "\n" for line in lines).encode()
+        if not self.by_line:
+            return "".join(text + "\n" for text in model.translate(lines, self.prefix)).encode()
+        results = model.translate_batch(lines, prefix=self.prefix, **self.call)
+        n = self.call.get("num_hypotheses", 1)
+        return "".join(
+            self.row(index + 1, rank, result, n) for index, result in enumerate(results) for rank in range(len(result.ids))
+        ).encode()
+
+
+def test_random_options():
+    """1,000 random sources with 100 random sets of options: the bytes of the program. Sets that it refuses are refused."""
+    vocabulary = 1 + max(goldcrest.Model(ENFR).encode("Where is the station? I'm hungry."))
+    dice, n_equal, n_refused = random.Random(39), 0, 0
+    while n_equal < 1000:
+        options = Options(dice, vocabulary).draw()
+        lines = [words(dice, 8) for _ in range(10)]
+        done = program(*options.arguments, lines=lines)
+        if done.returncode != 0:
+            n_refused += 1
+            refuses(options.printed, lines)
+            continue
+        found = options.printed(lines)
+        assert found == done.stdout, (options.arguments, lines, found.decode(), done.stdout.decode())
+        n_equal += len(lines)
+    print(f"{n_equal} sources equal, {n_refused} sets of options refused by both")
+    assert n_refused <= 30
+
+
+def test_scores_and_ids():
+    """--score, --ids, --encode and --decode have the calls score_results, translate_batch, encode and decode."""
+    lines = ["Let's go home.", "Where is the station?", "I'm hungry."]
+    model = goldcrest.Model(ENFR, beam_size=4, batch=2)
+    sources = [model.encode(line) for line in lines]
+    assert "".join(ids_text(ids) + "\n" for ids in sources).encode() == program("--encode", lines=lines).stdout
+    results = model.translate_batch(sources)
+    targets = [result.ids[0] for result in results]
+    assert "".join(ids_text(ids) + "\n" for ids in targets).encode() == program("--ids", "--beam=4", lines=map(ids_text, sources)).stdout
+    assert "".join(model.decode(ids) + "\n" for ids in targets).encode() == program("--decode", lines=map(ids_text, targets)).stdout
+    Path("targets.txt").write_text("".join(ids_text(ids) + "\n" for ids in targets))
+    scored = model.score_results(lines, targets, return_attention=True, attention_layer=1)
+    rows = []
+    for result in scored:
+        numbers = " ".join(f"{score:.6f}" for score in result.token_scores[0])
+        best = [max(range(len(weights)), key=weights.__getitem__) for weights in result.attention[0]]
+        rows.append(f"{result.scores[0]:.6f}\t{numbers}\t{' '.join(f'{s}-{t}' for t, s in enumerate(best))}\n")
+    done = program("--score=targets.txt", "--token-scores", "--alignments=hard", "--alignment-layer=1", lines=lines)
+    assert "".join(rows).encode() == done.stdout, (rows, done.stdout, done.stderr)
+    assert model.score_batch(sources, targets) == [result.scores[0] for result in scored]
+    assert model.score_batch(sources[:1], [array("i", targets[0])]) == [scored[0].scores[0]]
+
+
+def test_warnings():
+    """A source without its end, an unknown language code and a deadline give warnings; a bad text is named."""
+    model = goldcrest.Model(ENFR)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model.translate_batch([model.encode("I'm hungry.")[:-1]])
+        model.translate_batch([model.encode("I'm hungry.")[:-1]])
+        late = goldcrest.Model(ENFR, deadline=1e-9).translate(["I'm hungry.", "Let's go home."])
+        assert list(goldcrest.Model(ENFR, deadline=1e-9).stream("I'm hungry.")) == []
+    stopped = "stopped after 1e-09 s (deadline); its end is missing"
+    assert sorted(str(warning.message) for warning in seen)[:3] == [stopped, "text 1: " + stopped, "text 2: " + stopped]
+    assert len(seen) == 4 and late == ["", ""]
+    assert goldcrest.Model(ENFR, deadline=1000).translate("Let's go home.") == "Allons à la maison."
+    assert refuses(model.translate, ["a", "b\0c"]).startswith("text 2: a NUL byte")
+    coded = [">>xx<< Let's go home. I'm hungry."]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert (model.translate(coded)[0] + "\n").encode() == program(lines=coded).stdout
+    refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
+
+
+def test_languages():
+    """Models of several languages: their lists, the languages of a Model and of the texts that follow, as the program."""
+    for name, files in json.loads((SOURCE / "tests/data/families.json").read_text()).items():
+        if name not in ("nllb", "m2m100", "mbart50"):
+            continue
+        Path(name).mkdir(exist_ok=True)
+        for file, text in files.items():
+            Path(name, file).write_bytes(bytes.fromhex(text))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            goldcrest.convert(name, name + ".gcst")
+        model = goldcrest.Model(name + ".gcst")
+        refuses(model.translate, "a b")
+        for source, target in ((model.source_languages[0], model.languages[-1]), (model.source_languages[-1], model.languages[0])):
+            asked = [f"--source-lang={source}", f"--target-lang={target}"]
+            expected = program(*asked, lines=["a b", "c. d"], model=name + ".gcst")
+            assert expected.returncode == 0, expected.stderr
+            model.set_languages(source, target)
+            given = goldcrest.Model(name + ".gcst", source_lang=source, target_lang=target)
+            for each in (model, given):
+                assert "".join(text + "\n" for text in each.translate(["a b", "c. d"])).encode() == expected.stdout
+        refuses(model.set_languages, "xx")
+        assert model.translate(["a b", "c. d"]) == given.translate(["a b", "c. d"]), "a refused language changed the model"
+        model.set_languages()
+        refuses(model.translate, "a b")
+
+
+def test_hostile_options():
+    bad = {
+        "length_penalty_kind": ("", "x", 1, []),
+        "early_stopping": ("", "x", 3, []),
+        "renormalize": ("yes", 5, []),
+        "force_end": ("yes", 5, []),
+        "max_extra": (-1, 2**32, 1.5, "4"),
+        "max_length_factor": (-1, 2000, float("nan"), "1"),
+        "max_candidates": (-1, 2**32, "1"),
+        "suppress": ("text", 5, [5], [[]], [[-1]], [[10**6]], ["\0"], [None], [b"a"]),
+        "bias": ("text", 5, [5], [(1, [])], [(float("nan"), [1])], [(1e9, [1])], [("a", [1])], [(1, [-5])], [(1,)]),
+        "no_repeat_source_ngram": (-1, 1.5, "1"),
+        "lexicon": ("text", 5, [], [" "], [[-1]], [[10**6]], ["a\0b"], [5], [None]),
+        "abbreviations": ("text", 5, [5], ["a\0"]),
+        "kernels": ("no_such_table", 5, "a\0"),
+        "deadline": (-1, float("nan"), float("inf"), "x", []),
+    }
+    for name, values in bad.items():
+        for value in values:
+            refuses(goldcrest.Model, ENFR, **{name: value})
+    bad = {
+        "temperature": (0, -1, 1e9, float("nan"), "1"),
+        "top_k": (0, 257, -1, 1.5, "1"),
+        "top_p": (0, 1.5, float("nan"), "1"),
+        "min_p": (-1, 2, float("nan"), "1"),
+        "seed": (-1, 2**64, 1.5, "1"),
+        "beam_size": (2,),
+    }
+    for name, values in bad.items():
+        for value in values:
+            refuses(goldcrest.Model, ENFR, sample=True, **{name: value})
+    model = goldcrest.Model(ENFR)
+    for options in ({"min_alternative_prob": 2.0}, {"min_alternative_prob": float("nan")}, {"beam_size": 2}):
+        refuses(model.translate_batch, ["a"], return_alternatives=True, **options)
+    for options in ({"attention_layer": 50}, {"attention_head": -2}, {"attention_head": "1"}):
+        refuses(model.translate_batch, ["a"], return_attention=True, **options)
+    for prefix in ("\0", ["a", "b"], [[1] * 1000], 5, [None], b"ab"):
+        refuses(model.translate_batch, ["a"], prefix=prefix)
+    for prefix in ("\0", ["a", "b"], [None], 5, [1] * 1000):
+        refuses(model.translate, "a", prefix)
+    for codes in (("xx",), (None, "xx"), (5,), ("en\0",)):
+        refuses(model.set_languages, *codes)
+    assert model.translate("Let's go home.") == "Allons à la maison."
+
+
+def test_table():
+    """Each example in the page's table for users of CTranslate2 runs."""
+    page = (SOURCE / "converter/python/README.md").read_text()
+    table = page[page.index("| CTranslate2 |") :]
+    rows = re.findall(r"^\|(.*?)\|(.*)\|$", table, re.M)[2:]
+    model = goldcrest.Model(ENFR, beam_size=2)
+    lines = ["Let's go home.", "I'm hungry."]
+    names = {"goldcrest": goldcrest, "model": model, "lines": lines, "source": lines[0]}
+    names["ids"] = model.translate_batch(lines)[0].ids[0]
+    n = 0
+    for theirs, ours in rows:
+        for example in re.findall(r"`((?:goldcrest|model)\.[^`]*)`", ours):
+            value = eval(example, names)
+            assert value is not None, (theirs, example)
+            n += len(list(value)) if hasattr(value, "__next__") else 1
+    print(f"{n} examples of {len(rows)} rows")
+    assert n >= 25
+
+
+def test_documented():
+    names = [getattr(goldcrest, name) for name in goldcrest.__all__]
+    methods = [value for name, value in vars(goldcrest.Model).items() if not name.startswith("_")]
+    assert len(methods) > 12 and all(value.__doc__ for value in names + methods)
+
+
+goldcrest.convert("examples/models/enfr", ENFR)
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        start = time.perf_counter()
+        test()
+        print(f"{name}: {time.perf_counter() - start:.1f} s", flush=True)
