@@ -80,7 +80,10 @@ std::vector<FineSite> fine_sites(format::ModelT& model) {
 void set_fine_inputs(const std::vector<bool>& chosen, format::ModelT& model) {
   const std::vector<FineSite> sites = fine_sites(model);
   bool any = false;
-  for (size_t i = 0; i < sites.size(); ++i) any |= sites[i].linear->fine_input = chosen[i];
+  for (size_t i = 0; i < sites.size(); ++i) {
+    sites[i].linear->fine_input = chosen[i];
+    any = any || chosen[i];
+  }
   model.features = any ? model.features | kFeatureRefined : model.features & ~kFeatureRefined;
 }
 

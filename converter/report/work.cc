@@ -55,8 +55,9 @@ std::string work_text(const Work& work) {
 }
 
 std::string to_text(const FineInputs& fine) {
-  std::string text = format_text("fine inputs  {} matrices, {:.1f} % more work in linear layers (--fine)\n",
-                                 fine.matrices.size(), 100 * fine.more_work);
+  const size_t n = fine.matrices.size();
+  std::string text = format_text("fine inputs  {} {}, {:.1f} % more work in linear layers (--fine)\n", n,
+                                 n == 1 ? "matrix" : "matrices", 100 * fine.more_work);
   if (fine.identical_before)
     text += format_text("             {} lines identical without them\n", *fine.identical_before);
   if (fine.ranking.empty()) return text;
