@@ -60,7 +60,7 @@ std::string describe_sites(const std::vector<FineSite>& sites) {
   for (const FineSite& site : sites) {
     std::string name = site.name;
     const size_t digit = name.find_first_of("0123456789");
-    if (digit != std::string::npos) name.replace(digit, name.find('.', digit + 1) - digit, "*");
+    if (digit != std::string::npos) name.replace(digit, name.find('.', digit + 1) - digit, 1, '*');
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return join_text(names, ", ");
