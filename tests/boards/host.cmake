@@ -86,7 +86,7 @@ set(t5_options -D GOLDCREST_RMS_NORM=ON -D GOLDCREST_GATED=ON -D GOLDCREST_ATTEN
 goldcrest_run_family(t5 mps3-an547 "t5_test contract_test" ${t5_options})
 goldcrest_run_family(t5 mps2-an386 "t5_test contract_test" ${t5_options})
 goldcrest_run_family(languages mps3-an547 benchmark_languages -D GOLDCREST_LANGUAGES=ON)
-goldcrest_run_family(t5_languages mps3-an547 "t5_test benchmark_languages" ${t5_options} -D GOLDCREST_LANGUAGES=ON)
+goldcrest_run_family(t5_languages mps3-an547 "t5_test contract_test benchmark_languages" ${t5_options} -D GOLDCREST_LANGUAGES=ON)
 
 # Speech on the emulated Cortex-M55: a recorded random Moonshine, and a clip of a second.
 set(speech_options -D GOLDCREST_SPEECH=ON -D GOLDCREST_ROTARY=ON -D GOLDCREST_GATED=ON)
