@@ -38,6 +38,7 @@ uint64_t board_ticks(void) {
       value = SYSTICK_VALUE;
       ++full;
     }
-    if (rounds == before) return ((uint64_t)full << 24) + (LARGEST - value);
+    /* At 0 the interrupt may have come or not. The next clock loads the timer again. */
+    if (value != 0 && rounds == before) return ((uint64_t)full << 24) + (LARGEST - value);
   }
 }
