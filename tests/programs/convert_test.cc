@@ -316,10 +316,13 @@ TEST(Convert, FineInputsThatTheLinesNeed) {
 }
 
 TEST(Convert, CheckPassesOnTheGoldenSamples) {
+  const TemporaryFolder folder;
   for (const std::string& task : kTasks) {
     const SampleFolder samples(task, 80);
-    const Outcome outcome = convert(checkpoint_folder(task), {"--check", samples.path()});
+    const Outcome outcome =
+        convert(checkpoint_folder(task), {"--check", samples.path(), "--report", folder / "report.html"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(has(read_file(folder / "report.html"), "lines equal, 0 ties\n</pre>"));
     EXPECT_TRUE(has(outcome.out, "encoder.layers.0 ")) << outcome.out;
     EXPECT_TRUE(has(outcome.out, "lines equal")) << outcome.out;
   }
