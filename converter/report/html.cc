@@ -214,7 +214,7 @@ rect.worst{fill:var(--worst)}
 table{border-collapse:collapse}td,th{padding:.1rem .8rem .1rem 0;text-align:left;vertical-align:top}
 pre{white-space:pre-wrap;background:var(--panel);padding:.6rem .8rem;font-size:.85rem}
 @media(max-width:38rem){.row{grid-template-columns:minmax(0,1fr) auto auto}.row svg{grid-column:1/-1}
-.sample dl{grid-template-columns:1fr}td,th{padding-right:.4rem}}
+.sample dl{grid-template-columns:4.6rem minmax(0,1fr)}td,th{padding-right:.4rem}}
 @media print{html,body{font-size:11px}body{max-width:none}.sliders,script{display:none}.sample,.strip,figure{break-inside:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )css";

@@ -333,6 +333,9 @@ def test_hostile_arguments():
             refuses(model.decode, ids if isinstance(ids, (int, str, type(None))) else [10**6, *ids])
     for options in ({"num_hypotheses": 0}, {"num_hypotheses": 17}, {"num_hypotheses": 1.0}, {"num_hypotheses": "1"}, {"beam_size": 17}, {"beam_size": "1"}):
         refuses(model.translate_batch, ["a"], **options)
+    refuses(goldcrest.convert, {"w": b"\0"}, "out.gcst")
+    refuses(goldcrest.evaluate, "examples/models/enfr", "a", "b")
+    refuses(goldcrest.convert, "-x", "out.gcst")
     for module in (None, 5, {}):
         refuses(goldcrest.compare, module, "examples/models/enfr", ["a"])
     refuses(model.score_batch, ["a"], [])

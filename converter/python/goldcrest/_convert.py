@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._model import Model
 from ._native import FOLDER, Error, Path
+from ._values import lines_of
 
 _NAMES = {"beam_size": "beam"}
 _TYPES = {
@@ -50,7 +51,7 @@ def convert(
 
 def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str], **options: Any) -> Dict[str, Any]:
     """Translates sources with the float32 reference and with int8, and returns the quality of both."""
-    if len(sources) != len(references):
+    if len(lines_of(sources)) != len(lines_of(references)):
         raise Error(f"{len(sources)} sources and {len(references)} references; expected as many")
     for line in (*sources, *references):
         if any(c in line for c in "\t\n\r"):
@@ -256,14 +257,14 @@ def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> An
     import tempfile
 
     path = os.fspath(source)
-    command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", "--quiet", *arguments]
+    path = os.path.join(".", path) if path.startswith("-") else path  # it is no option
+    command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", path, "--quiet", *arguments]
     for name, value in options.items():
         option = "--" + _NAMES.get(name, name).replace("_", "-")
         if value is True:
             command.append(option)
         elif value is not None and value is not False:
             command.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    command += ["--", path]
     if any("\0" in part for part in command):
         raise Error("an argument of goldcrest-convert has no NUL byte")
     with tempfile.TemporaryFile() as errors:
@@ -316,7 +317,12 @@ def _prepare(
     """Returns the path of a checkpoint; a state dict and a mapping of a config are written to `work`."""
     import json
 
-    source = _write_checkpoint(work, checkpoint, folder) if isinstance(checkpoint, Mapping) else checkpoint
+    if not isinstance(checkpoint, Mapping):
+        source: Path = checkpoint
+    else:
+        source = _write_checkpoint(work, checkpoint, folder)
+        if config is None and not os.path.exists(os.path.join(source, "config.json")):
+            raise Error("a state dict needs config=, a mapping or a file, or folder= with a config.json")
     if isinstance(config, Mapping):
         path = os.path.join(work, "config.json")
         with open(path, "w", encoding="utf-8") as file:
