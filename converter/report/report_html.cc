@@ -153,11 +153,11 @@ std::string layers_html(const Report& report) {
   for (size_t i = 0; i < std::min(kMostLayers, bars.size()); ++i) {
     const LayerBar& bar = bars[i];
     const bool is_worst = bar.worst == worst;
-    html += format_text(
-        "<div class=row><span>{}</span><span class=n>{}</span><span class=\"n{}\">{}</span>{}</div>\n",
-        escape_html(bar.name), grouped(bar.bytes), is_worst ? " bad" : "",
-        bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
-        bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), is_worst) : "");
+    html +=
+        format_text("<div class=row><span>{}</span><span class=n>{}</span><span class=\"n{}\">{}</span>{}</div>\n",
+                    escape_html(bar.name), grouped(bar.bytes), is_worst ? " bad" : "",
+                    bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
+                    bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), is_worst) : "");
   }
   if (bars.size() > kMostLayers)
     html += format_text("<p class=s>{} more layers: see --json.</p>\n", bars.size() - kMostLayers);
@@ -199,11 +199,11 @@ std::string origin_html(const Report& report) {
   html += format_text("<p>Licence: {}. Attribution: {}.</p>\n",
                       spec.license.empty() ? "the checkpoint names none (--license)" : escape_html(spec.license),
                       spec.attribution.empty() ? "none" : escape_html(spec.attribution));
-  html += report.check.empty()
-              ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
-              : format_text("<p class=good>The float32 reference agrees with the samples of {} (--check).</p>"
-                            "<pre>{}</pre>\n",
-                            escape_html(report.check), shortened_html(report.check_results, kMostChecks));
+  html += report.check.empty() ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
+                               : format_text(
+                                     "<p class=good>The float32 reference agrees with the samples of {} (--check).</p>"
+                                     "<pre>{}</pre>\n",
+                                     escape_html(report.check), shortened_html(report.check_results, kMostChecks));
   html += format_text("<p>The file tests itself with {} lines.</p>\n", report.self_test_lines);
   if (!report.date.empty()) html += format_text("<p>Made on {} by</p>\n", report.date);
   if (!report.command.empty()) html += format_text("<pre>{}</pre>\n", escape_html(report.command));
