@@ -61,10 +61,8 @@ def test_shared_file():
     """Two Models of a file map it, and have no copies of its pages."""
     models = [goldcrest.Model("enfr.gcst") for _ in range(2)]
     assert len({model.translate("Let's go home.") for model in models}) == 1
-    maps = Path("/proc/self/smaps").read_text().split(" kB\nVmFlags")
-    found = [part for part in maps if "/enfr.gcst\n" in part]
-    assert len(found) == 2, len(found)
-    assert all("\nPrivate_Dirty:         0 kB\n" in part for part in found), found
+    maps = [line.split() for line in Path("/proc/self/maps").read_text().splitlines() if line.endswith("/enfr.gcst")]
+    assert [line[1] for line in maps] == ["r--s", "r--s"], maps
 
 
 def test_interrupt():
