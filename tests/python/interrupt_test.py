@@ -62,7 +62,7 @@ def test_shared_file():
     models = [goldcrest.Model("enfr.gcst") for _ in range(2)]
     assert len({model.translate("Let's go home.") for model in models}) == 1
     maps = [line.split() for line in Path("/proc/self/maps").read_text().splitlines() if line.endswith("/enfr.gcst")]
-    assert [line[1] for line in maps] == ["r--s", "r--s"], maps
+    assert len(maps) >= 2 and {line[1] for line in maps} == {"r--s"}, maps
 
 
 def test_interrupt():
