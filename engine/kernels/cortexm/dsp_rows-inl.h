@@ -385,7 +385,7 @@ inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   }
 }
 
-#ifdef GOLDCREST_RULES
+#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
 void logit_sums(const LogitSumsArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     sum_logits(args.logits + row * args.logits_stride, args.count, args.block_max + row * args.stride,
