@@ -66,7 +66,7 @@ class OutputLayer {
   // each row's log-sum-exp and logits hash.
   void run(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
     const TopTokens lists = this->lists(task);
-    const TaskInputs inputs = of_task(shared_inputs, task);
+    const OutputInputs& inputs = of_task(shared_inputs, task, HasFine());
     SharedInputs shared;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
@@ -82,7 +82,7 @@ class OutputLayer {
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
   void sum(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
-    const TaskInputs inputs = of_task(shared_inputs, task);
+    const OutputInputs& inputs = of_task(shared_inputs, task, HasFine());
     SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
       (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true);
@@ -104,13 +104,11 @@ class OutputLayer {
     collect(*runtime_.kernels, block);
   }
 
-  // Returns the inputs with the scratch of this task.
-  using TaskInputs = std::conditional_t<kHasRefined, OutputInputs, const OutputInputs&>;
-  TaskInputs of_task(const OutputInputs& inputs, [[maybe_unused]] uint32_t task) const {
-    if constexpr (kHasRefined) {
-      if (inputs.fine.values != nullptr) return {inputs.x, inputs.fine.of(task)};
-    }
-    return inputs;
+  // Returns the inputs with the scratch of this task. A build without fine inputs copies nothing.
+  using HasFine = std::bool_constant<kHasRefined>;
+  static const OutputInputs& of_task(const OutputInputs& inputs, uint32_t, std::false_type) { return inputs; }
+  static OutputInputs of_task(const OutputInputs& inputs, uint32_t task, std::true_type) {
+    return {inputs.x, inputs.fine.of(task)};
   }
 
   Range block_outputs(uint32_t block) const {

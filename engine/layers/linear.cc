@@ -84,7 +84,7 @@ Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* 
 // Small code: nearly all of its time is in the kernels.
 [[gnu::cold]] void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
                                        float* remainder) {
-  const uint32_t k = rows.k, row_bytes = k * bytes_of(runtime.model.encoder.input_type);
+  const uint32_t k = rows.k, row_bytes = kHasFloat32 ? k * bytes_of(runtime.model.encoder.input_type) : k;
   LinearInputs row = inputs;
   const float* x = rows.x;
   for (uint32_t i = 0; i < rows.rows; ++i, x += rows.x_stride) {
@@ -99,7 +99,7 @@ Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* 
           {static_cast<uint8_t*>(row.rows) + size_t{rows.rows} * row_bytes, row.scales + rows.rows});
     }
     row.rows = static_cast<uint8_t*>(row.rows) + row_bytes;
-    if (row.scales != nullptr) ++row.scales;
+    if (!kHasFloat32 || row.scales != nullptr) ++row.scales;
   }
 }
 

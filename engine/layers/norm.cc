@@ -15,4 +15,8 @@ const float* norm_input(const Pass& pass, const NormView& norm, const float* x) 
   return pass.projected;
 }
 
+Quantized coarse_block_input(const Pass& pass, const NormView& norm, const float* x) {
+  return quantize_coarse(pass, norm_input(pass, norm, x), pass.stack.d_model_padded);
+}
+
 }  // namespace goldcrest

@@ -25,7 +25,7 @@ struct FineScratch {
 };
 
 // Products that are computed together need at most this many outputs.
-constexpr uint32_t kFineOutputs = 32;
+constexpr uint32_t kFineOutputs = 64;
 
 // The tensors of a linear layer: in the file, or a shortlist's copies.
 struct LinearTensors {
