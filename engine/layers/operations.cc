@@ -68,7 +68,8 @@ void linear(const Runtime& runtime, const LinearCall& call) {
 // Computes args with fine inputs, in slices of as many outputs as the scratch has room for.
 [[maybe_unused, gnu::cold, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
                                                               const FineScratch& scratch) {
-  const uint32_t most = scratch.n / (2 * args.rows + 1) / 16 * 16;
+  const size_t room = scratch.n / (2 * size_t{args.rows} + 1) / 16 * 16;
+  const uint32_t most = room < args.n ? static_cast<uint32_t>(room) : args.n;
   float* const products = scratch.values + most;
   memset(scratch.values, 0, most * sizeof(float));  // biases
   LinearArgs<int8_t> both = args;

@@ -20,11 +20,12 @@ struct LinearInputs {
 // floats.
 struct FineScratch {
   float* values;  // null: no row has a remainder
-  uint32_t n;     // at least the row's k, and 16 * (2 * rows + 1)
-  FineScratch of(uint32_t task) const { return {values + size_t{task} * n, n}; }
+  size_t n;       // at least the row's k, and 16 * (2 * rows + 1)
+  FineScratch of(uint32_t task) const { return {values + task * n, n}; }
 };
 
-// Products that are computed together need at most this many outputs.
+// The outputs whose products a scratch holds at least. With fewer, tables that rearrange the inputs for each call are
+// slower.
 constexpr uint32_t kFineOutputs = 64;
 
 // The tensors of a linear layer: in the file, or a shortlist's copies.

@@ -36,7 +36,7 @@ struct AddMatrices {
   const uint32_t width = stack.attention_width();
   PassRefs refs = {};
   refs.has_fine = wanted.has_fine;
-  const uint32_t products = products_of_rows(wanted.has_fine);
+  const auto products = static_cast<uint32_t>(products_of_rows(wanted.has_fine));
   refs.input_bytes = products * bytes_of(stack.input_type) * wanted.matrices.input;
   refs.projected_width = wanted.matrices.output;
   refs.attention_width = width;
@@ -64,13 +64,14 @@ struct AddMatrices {
 Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& refs, uint32_t first_row,
                const TaskRows& task_rows) {
   const size_t row = first_row;
-  float* const scales = stack.input_type == InputType::kInt8
-                            ? runtime.buffer<float>(refs.row_scales) + row * products_of_rows(refs.has_fine)
-                            : nullptr;
+  float* const scales =
+      stack.input_type == InputType::kInt8
+          ? runtime.buffer<float>(refs.row_scales) + row * static_cast<size_t>(products_of_rows(refs.has_fine))
+          : nullptr;
   FineScratch fine = {};
   if (kHasRefined && refs.has_fine) {
     fine = {runtime.task_buffer<float>(refs.products, task_rows.task),
-            refs.products.task_stride * uint32_t{kAlignment / sizeof(float)}};
+            refs.products.task_stride * (size_t{kAlignment} / sizeof(float))};
   }
   return {runtime,
           stack,

@@ -26,7 +26,7 @@ struct PassNeeds {
 };
 
 // Returns how often rows are multiplied by each matrix, at most, if some have fine inputs.
-constexpr uint32_t products_of_rows(bool has_fine) { return kHasRefined && has_fine ? 2 : 1; }
+constexpr uint64_t products_of_rows(bool has_fine) { return kHasRefined && has_fine ? 2 : 1; }
 
 // Adds the matrices of a layer to `needs`.
 void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs);

@@ -34,7 +34,7 @@ struct ScratchParts {
   uint64_t products;                // of fine inputs
   uint64_t transform;               // of the log-mel
   uint64_t end;
-  uint32_t fine_floats;                 // in `products`
+  uint64_t fine_floats;                 // in `products`
   uint32_t out_rows[kMaxConvolutions];  // most rows that a convolution computes at a time
 };
 
