@@ -41,19 +41,19 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Finds the matrices of a stack's layers that have fine inputs.
-[[maybe_unused, gnu::cold]] void find_fine_inputs(const format::Stack& stack, bool is_decoder, ModelView* view) {
-  for (const format::Layer* layer : *stack.layers()) {
-    for_each_block(
-        [&](auto block, const auto* table) {
-          const auto find = [&](const MatrixEntry& entry, const format::Linear* linear) {
-            bool& found = is_decoder && !entry.reads_source() ? view->fine_decoder : view->fine_encoder;
-            found |= has_fine_input(*linear);
-          };
-          if (table != nullptr) block.for_each_matrix(find, *table);
-        },
-        *layer);
-  }
+// Adds the matrices of a layer that have fine inputs to *view.
+template <typename Layer>
+[[maybe_unused, gnu::cold]] void find_fine_inputs(const Layer& layer, ModelView* view) {
+  bool of_source = false, of_target = false;
+  const auto add = [&](const MatrixEntry& entry, const LinearView& matrix) __attribute__((always_inline)) {
+    (entry.reads_source() ? of_source : of_target) |= matrix.fine_input;
+  };
+  const auto add_block = [&](auto block, const auto& of_layer) __attribute__((always_inline)) {
+    if (block.belongs(layer.kind)) block.for_each_matrix(add, of_layer);
+  };
+  for_each_block(add_block, layer);
+  view->fine_encoder |= of_source || (!layer.kind.is_decoder && of_target);
+  view->fine_decoder |= layer.kind.is_decoder && of_target;
 }
 
 // Returns how many of the decoder's first n layers are recurrent.
@@ -154,8 +154,8 @@ struct TokenizerSection {
                     false,
                     false};
   if constexpr (kHasRefined) {
-    find_fine_inputs(*root.encoder(), false, &view);
-    find_fine_inputs(*root.decoder(), true, &view);
+    for (uint32_t i = 0; i < view.encoder.n_layers; ++i) find_fine_inputs(view_encoder_layer(model, i), &view);
+    for (uint32_t i = 0; i < view.decoder.n_layers; ++i) find_fine_inputs(view_decoder_layer(model, i), &view);
     view.fine_decoder |= view.projection.fine_input;
   }
   if constexpr (kHasRules) {

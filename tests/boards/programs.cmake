@@ -70,7 +70,7 @@ goldcrest_console_test(console_lines "one\\r\\ntwo!\\177\\n12345678\\n\\nlast${e
 goldcrest_console_test(console_fault "trap\\n" "fault: exception 00000003, .*, pc .*status 131")
 goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000003, .* the stack has overflowed.*status 131")
 
-goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_cases.cc ../kernels/contract_recurrence.cc)
+goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_cases.cc ../kernels/contract_options.cc)
 goldcrest_board_test(contract_test fast)
 
 include(golden.cmake)

@@ -323,7 +323,7 @@ constexpr Kernels make_table() {
   table.int8.attention = attention;
   table.int8.output_block = output_block;
   table.layer_norm = layer_norm;
-#ifdef GOLDCREST_RULES
+#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
 #endif
   table.weights_valid = weights_valid;

@@ -219,6 +219,18 @@ void reference_logit_sums(const LogitSumsArgs& args) {
   }
 }
 
+void reference_finish_fine(const FinishFineArgs& args) {
+  const size_t size = size_t{args.rows} * args.n;
+  const float* p = args.products;
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    for (uint32_t j = 0; j < args.n; ++j, ++p) {
+      const size_t at = row * args.y_stride + j;
+      const float y = reference_activate(args.activation, (*p + args.bias[j]) + p[size]);
+      args.y[at] = args.residual != nullptr ? y + args.residual[at] : y;
+    }
+  }
+}
+
 void reference_output_block(const OutputBlockArgs<int8_t>& args) {
   reference_linear(args.linear);
   if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
