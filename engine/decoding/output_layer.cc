@@ -2,9 +2,11 @@
 // Computes blocks of 256 outputs: their logits, the stages over them, and the best few tokens of each row. Tasks split
 // the blocks, so that each weight is read once; each task lists the tokens of its blocks. With a shortlist, tasks split
 // the sentences instead, because each has outputs of its own.
+#include "base/exact_floats.h"
+
 #include "decoding/output_layer.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "decoding/basic_stages.h"
