@@ -2,12 +2,14 @@
 // Computes blocks of 256 outputs: their logits, the stages over them, and the best few tokens of each row. Tasks split
 // the blocks, so that each weight is read once; each task lists the tokens of its blocks. With a shortlist, tasks split
 // the sentences instead, because each has outputs of its own.
+#include "base/exact_floats.h"
+
 #include "decoding/output_layer.h"
 
-#include <cstring>
-#include <type_traits>
+#include <string.h>
 
 #include "base/arithmetic.h"
+#include "base/types.h"
 #include "decoding/basic_stages.h"
 #include "decoding/output_choice.h"
 #include "decoding/rules.h"
@@ -66,7 +68,7 @@ class OutputLayer {
   // each row's log-sum-exp and logits hash.
   void run(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
     const TopTokens lists = this->lists(task);
-    const OutputInputs& inputs = of_task(shared_inputs, task, HasFine());
+    const OutputInputs& inputs = of_task(shared_inputs, task);
     SharedInputs shared;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
@@ -82,7 +84,7 @@ class OutputLayer {
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
   void sum(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
-    const OutputInputs& inputs = of_task(shared_inputs, task, HasFine());
+    const OutputInputs& inputs = of_task(shared_inputs, task);
     SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
       (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true);
@@ -105,10 +107,13 @@ class OutputLayer {
   }
 
   // Returns the inputs with the scratch of this task. A build without fine inputs copies nothing.
-  using HasFine = std::bool_constant<kHasRefined>;
-  static const OutputInputs& of_task(const OutputInputs& inputs, uint32_t, std::false_type) { return inputs; }
-  static OutputInputs of_task(const OutputInputs& inputs, uint32_t task, std::true_type) {
-    return {inputs.x, inputs.fine.of(task)};
+  template <bool kFine = kHasRefined>
+  static Choose<kFine, OutputInputs, const OutputInputs&> of_task(const OutputInputs& inputs, uint32_t task) {
+    if constexpr (kFine) {
+      return {inputs.x, inputs.fine.of(task)};
+    } else {
+      return inputs;
+    }
   }
 
   Range block_outputs(uint32_t block) const {

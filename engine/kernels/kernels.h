@@ -16,8 +16,8 @@
 // next, and later layers amplify that.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "model/model_view.h"
 

@@ -4,6 +4,8 @@
 // and the block's last matrix adds to it. Tasks share out the rows (for_all_rows); no task reads or writes another
 // task's rows. Hypotheses share the keys and values that their ancestors stored, which are never written again. The
 // source's keys and values are complete before the first position (decoder_layer_source_keys).
+#include "base/exact_floats.h"
+
 #include "layers/decoder.h"
 
 #include "layers/blocks/cross_attention.h"

@@ -3,6 +3,8 @@
 // dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it (post-norm), and
 // the block's last matrix adds to it. Tasks share out the rows (for_all_rows). From another task's rows a task reads
 // only keys and values, which encoder_layer_keys has written one pass earlier.
+#include "base/exact_floats.h"
+
 #include "layers/encoder.h"
 
 #include "layers/blocks/feed_forward.h"

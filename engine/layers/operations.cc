@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each operation is written once, as a template over the element type. It makes the kernels' arguments from views,
 // buffers and shapes.
+#include "base/exact_floats.h"
+
 #include "layers/operations.h"
 
 #include <cstring>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "layers/pass.h"
 
-#include <iterator>
+#include "base/types.h"
 
 namespace goldcrest {
 
@@ -28,7 +30,7 @@ struct AddMatrices {
   const AddMatrices add = {widths_of(stack, source_d_model), kind.is_decoder, needs};
   for_each_block([&](auto block) {
     constexpr bool kRuns = (block.kFeature & ~kSupportedFeatures) == 0;
-    if (kRuns && block.belongs(kind)) add(block.kMatrices, std::size(block.kMatrices));
+    if (kRuns && block.belongs(kind)) add(block.kMatrices, count_of(block.kMatrices));
   });
 }
 

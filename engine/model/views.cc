@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the views of model_view.h but for frontends (frontend_view.cc), languages and lexicons (option_views.cc).
+#include "base/exact_floats.h"
+
 #include "base/build_options.h"
 #include "model/frontend_view.h"
 #include "model/model_view.h"
 // clang-format off
-#include "model_generated.h"
+#include "model_reader.h"
 #include "model/resolver.h"
 // clang-format on
 
@@ -59,18 +61,18 @@ template <typename Layer>
 // Returns how many of the decoder's first n layers are recurrent.
 uint32_t count_recurrent(const format::Model& model, uint32_t n) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < n; ++i) count += has_recurrent(*model.decoder()->layers()->Get(i)) ? 1 : 0;
+  for (uint32_t i = 0; i < n; ++i) count += has_recurrent(*model.decoder()->layers()->at(i)) ? 1 : 0;
   return count;
 }
 
-const char* text_or_empty(const flatbuffers::String* text) { return text != nullptr ? text->c_str() : ""; }
+const char* text_or_empty(const format::String* text) { return text != nullptr ? text->data() : ""; }
 
-uint32_t length(const flatbuffers::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
-const uint32_t* elements(const flatbuffers::Vector<uint32_t>* vector) {
+uint32_t length(const format::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
+const uint32_t* elements(const format::Vector<uint32_t>* vector) {
   return vector != nullptr ? vector->data() : nullptr;
 }
 
-[[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
+[[maybe_unused]] IdList list_of(const format::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
 
 // The fields that the schema of builds without these options lacks.
 #ifdef GOLDCREST_SHORTLIST
@@ -86,9 +88,9 @@ uint32_t needs_lexicon(const format::Model& model) { return has_feature(model.fe
 constexpr uint32_t needs_lexicon(const format::Model&) { return 0; }
 #endif
 #ifdef GOLDCREST_SPEECH
-const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
+const format::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
 #else
-constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
+constexpr const format::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 #ifdef GOLDCREST_LANGUAGES
 bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
@@ -169,13 +171,13 @@ EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
   EncoderLayerView view;
   view.kind = {false, false, root.features()};
-  view_blocks(Resolver(root), *root.encoder()->layers()->Get(layer), view);
+  view_blocks(Resolver(root), *root.encoder()->layers()->at(layer), view);
   return view;
 }
 
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
-  const format::Layer& table = *root.decoder()->layers()->Get(layer);
+  const format::Layer& table = *root.decoder()->layers()->at(layer);
   DecoderLayerView view;
   view.kind = {true, kHasRecurrent && has_recurrent(table), root.features()};
   if constexpr (kHasRecurrent) {
@@ -246,7 +248,7 @@ uint32_t count_self_tests(const void* model) {
 }
 
 [[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
-  const format::SelfTestLine& table = *format::GetModel(model)->self_test()->Get(line);
+  const format::SelfTestLine& table = *format::GetModel(model)->self_test()->at(line);
   const auto* samples = samples_of(table);
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
           elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),

@@ -2,6 +2,8 @@
 // Cortex-M with the DSP extension (M4, M7, M33). SMLAD multiplies two pairs of 16-bit numbers and adds both products.
 // Activations are expanded to such pairs once and used for many outputs. SXTB16 expands the weights, once for all rows
 // of a tile.
+#include "base/exact_floats.h"
+
 #if defined(__ARM_FEATURE_DSP)
 #if defined(__ARM_FEATURE_MVE)
 // Cores with Helium count loops in the register lr, and GCC 14 keeps it for that where the assembly needs it.

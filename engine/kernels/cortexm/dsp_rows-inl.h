@@ -3,7 +3,7 @@
 // stay in 16 registers of the floating-point unit.
 #pragma once
 
-#include <cstring>
+#include <string.h>
 
 #include "kernels/cortexm/attention-inl.h"
 #include "kernels/kernels.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cortex-M with Helium (M55). VMLADAVA multiplies sixteen int8 and adds all products to one register, so a layer with
 // N4K16 weights is one sequential stream of loads.
+#include "base/exact_floats.h"
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
 #include "kernels/cortexm/helium_products-inl.h"
 

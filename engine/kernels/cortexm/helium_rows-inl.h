@@ -4,8 +4,7 @@
 #pragma once
 
 #include <arm_mve.h>
-
-#include <cstring>
+#include <string.h>
 
 #include "kernels/cortexm/attention-inl.h"
 #include "kernels/kernels.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numeric specification. Each operation is rounded once; nothing is fused (-ffp-contract=off). Sums inside layer
 // norm and soft-max are 16 strided partial sums and a fixed tree, so that 4-, 8- and 16-lane units reproduce them.
+#include "base/exact_floats.h"
+
 #include "kernels/reference/reference.h"
 
 #include "kernels/reference/math.h"
