@@ -5,7 +5,7 @@
 
 #include "layers/operations.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/arithmetic.h"
 
