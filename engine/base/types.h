@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine needs of <type_traits> and <iterator>: compilers for bare metal may come without C++ headers.
+// Replaces <type_traits> and <iterator>, because compilers for bare metal may come without C++ headers.
 #pragma once
 
 #include <stddef.h>

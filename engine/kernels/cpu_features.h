@@ -17,7 +17,7 @@ enum CpuFeature : uint32_t {
   kCpuCrc32 = 1u << 11,  // optional before ARMv8.1, but every Cortex-A has CRC-32
 };
 
-// What the tables of 64-bit Arm need, best first.
+// The needs of the tables of 64-bit Arm, best first.
 constexpr uint32_t kI8mmNeeds = kCpuDotProduct | kCpuMatrixInt8, kDotprodNeeds = kCpuDotProduct,
                    kNeonNeeds = kCpuNeon | kCpuCrc32;
 
@@ -37,7 +37,7 @@ constexpr ArmFeature kArmFeatures[] = {
 // Returns the features of a 64-bit Arm CPU. `has` returns whether the system tells of an ArmFeature.
 template <typename Has>
 uint32_t arm64_features(const Has& has) {
-  uint32_t features = kCpuNeon;  // every 64-bit Arm has it
+  uint32_t features = kCpuNeon;  // of every 64-bit Arm
   for (const ArmFeature& entry : kArmFeatures) {
     if (has(entry)) features |= entry.feature;
   }

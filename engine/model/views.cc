@@ -68,9 +68,7 @@ uint32_t count_recurrent(const format::Model& model, uint32_t n) {
 const char* text_or_empty(const format::String* text) { return text != nullptr ? text->data() : ""; }
 
 uint32_t length(const format::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
-const uint32_t* elements(const format::Vector<uint32_t>* vector) {
-  return vector != nullptr ? vector->data() : nullptr;
-}
+const uint32_t* elements(const format::Vector<uint32_t>* list) { return list != nullptr ? list->data() : nullptr; }
 
 [[maybe_unused]] IdList list_of(const format::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
 

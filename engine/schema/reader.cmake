@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # goldcrest_write_reader(SCHEMA FILE) writes the accessors of a schema's text for the engine: classes over schema/reader.h
-# and the tables by which model/structure.cc checks a file. It knows what model.fbs uses of the schema language. A type
-# is declared before the fields that have it.
+# and the tables by which model/structure.cc checks a file. It knows what model.fbs uses of the schema language. A field's
+# type must be declared before the field.
 set(goldcrest_number_bool uint8_t 0)
 set(goldcrest_number_ubyte uint8_t 0)
 set(goldcrest_number_short int16_t 1)

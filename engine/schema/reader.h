@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads FlatBuffers where they lie in memory: the types from which the accessors of model.fbs are made (reader.cmake).
-// They read without checks, so model/structure.cc checks a file first. A FlatBuffer is a tree of tables
+// Reads FlatBuffers in place: the base types for the accessors of model.fbs, which reader.cmake makes. They read
+// without checks, so model/structure.cc checks a file first. A FlatBuffer is a tree of tables
 // (https://flatbuffers.dev/internals/): a table begins with the distance back to its vtable; a vtable has its own size,
 // the table's size, then the place of each field in the table, 0 if the field is absent. Fields of tables, strings and
 // vectors have the distance to their content. All numbers are aligned and little-endian.

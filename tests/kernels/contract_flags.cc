@@ -20,8 +20,8 @@ alignas(GOLDCREST_ALIGN) uint8_t arena[1u << 20];
 alignas(GOLDCREST_ALIGN) uint8_t model[MODEL_BYTES], words[WORDS_BYTES];
 #else
 extern "C" const uint8_t model[], words[];
-asm(".section .rodata\n.balign 64\n.global model\nmodel:\n.incbin \"" MODEL "\"\n.global words\nwords:\n.incbin \"" WORDS
-    "\"\n.text\n");
+asm(".section .rodata\n.balign 64\n.global model\nmodel:\n.incbin \"" MODEL
+    "\"\n.global words\nwords:\n.incbin \"" WORDS "\"\n.text\n");
 #endif
 
 // Returns a status; 1 if the hash is another one.
@@ -109,8 +109,9 @@ __attribute__((export_name("check"))) int check_here() { return check_all(); }
 // Linux's call exit, which the emulator serves.
 void leave(long status) {
 #if defined(__arm__)
-  register long value asm("r0") = status, number asm("r7") = 1;
-  asm volatile("svc 0" : : "r"(value), "r"(number));
+  asm volatile("mov r0, %0\n\tmov r7, #1\n\tsvc 0"
+               :
+               : "r"(status));  // Clang keeps r7 for itself, and there is no way back
 #elif defined(__riscv)
   register long value asm("a0") = status, number asm("a7") = 93;
   asm volatile("ecall" : : "r"(value), "r"(number));

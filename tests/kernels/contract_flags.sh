@@ -72,7 +72,7 @@ check() {
   case $machine in
     x86_64) gcc "$out"/*.o -o "$out/program" && "$out/program" || status=$? ;;
     aarch64) aarch64-linux-gnu-gcc -static "$out"/*.o -o "$out/program" && qemu-aarch64 -cpu max "$out/program" || status=$? ;;
-    m7) arm-none-eabi-gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -nostdlib -Wl,-Ttext-segment=0x400000 "$out"/*.o -lgcc \
+    m7) arm-none-eabi-gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -nostdlib -Wl,-Ttext-segment=0x400000 "$out"/*.o -lc -lgcc \
       -o "$out/program" && qemu-arm -cpu max "$out/program" || status=$? ;;
     rv32) riscv64-unknown-elf-gcc -march=rv32imafc -mabi=ilp32f -nostdlib -Wl,--no-relax "$out"/*.o -lgcc -o "$out/program" &&
       qemu-riscv32 "$out/program" || status=$? ;;
