@@ -109,7 +109,7 @@ set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPR
 # The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
 foreach(program pronounce_firmware translate_firmware phrases_firmware transcribe_firmware superloop benchmark_firmware model_update)
   if(TARGET ${program})
-    add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_symbols.sh" "${CMAKE_NM}"
+    add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_code.sh" symbols "${CMAKE_NM}"
       $<TARGET_FILE:${program}>)
     set_tests_properties(symbols_of_${program} PROPERTIES LABELS fast)
   endif()
