@@ -77,7 +77,7 @@ check() {
       -o "$out/program" && qemu-arm -cpu max "$out/program" || status=$? ;;
     rv32) riscv64-unknown-elf-gcc -march=rv32imafc -mabi=ilp32f -nostdlib -Wl,--no-relax "$out"/*.o -lgcc -o "$out/program" &&
       qemu-riscv32 "$out/program" || status=$? ;;
-    wasm) "$wasm_ld" --no-entry --export-memory "$out"/*.o -o "$out/program" && run_wasm "$out/program" || status=$? ;;
+    wasm) "$wasm_ld" --no-entry "$out"/*.o -o "$out/program" && run_wasm "$out/program" || status=$? ;;
   esac
   echo "contract_flags: $machine: $*: status $status"
   [ -e "$out/program" ] || fail "no program for $machine: $*"

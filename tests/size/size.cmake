@@ -71,6 +71,9 @@ endforeach()
 if(GOLDCREST_ATTENTION_BIAS)
   string(APPEND features +t5)
 endif()
+if(CMAKE_C_FLAGS MATCHES "-march=rv32" AND NOT CMAKE_C_FLAGS MATCHES "-march=rv32[a-z]*f")
+  string(APPEND features +soft_float)  # RISC-V without an FPU calls the compiler's functions in more bytes
+endif()
 math(EXPR most_flash "64 * 1024")
 # The firmware calls none of the functions of goldcrest/decoding.h. In a build with their options they are linked too.
 set(decoding_calls "")
