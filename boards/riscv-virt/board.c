@@ -4,7 +4,6 @@
  * SiFive's CLINT (the clock) and of SiFive's test finisher (the exit). Addresses: hw/riscv/virt.c of QEMU.
  */
 #include "board_api.h"
-#include "common/uart.h"
 
 #define UART_DATA (*(volatile uint8_t *)0x10000000u)
 #define UART_LINE_STATUS (*(volatile uint8_t *)0x10000005u)

@@ -62,7 +62,7 @@ if(GOLDCREST_LANGUAGES)
     PASS_REGULAR_EXPRESSION "languages: call goldcrest_set_languages first.*status 1")
 endif()
 
-# Speech: host.cmake gives the model, the clip and what the host heard. A real model runs with the best table only.
+# Speech: the host's build (CMakeLists.txt) gives the model, the clip and what the host heard. A real model runs with the best table only.
 if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)
   set(GOLDCREST_SPEECH_TABLES 100 CACHE STRING "Kernel tables that speech_test compares")
   goldcrest_board_program(speech_test speech_test.cc)

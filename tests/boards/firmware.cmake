@@ -4,8 +4,8 @@
 
 # goldcrest_masked_interrupts_test(name FILE...): objects or archives mask no interrupt.
 function(goldcrest_masked_interrupts_test name)
-  add_test(NAME masked_interrupts_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/masked_interrupts.sh" "${CMAKE_OBJDUMP}"
-    ${ARGN} COMMAND_EXPAND_LISTS)
+  add_test(NAME masked_interrupts_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_code.sh" interrupts
+    "${CMAKE_OBJDUMP}" ${ARGN} COMMAND_EXPAND_LISTS)
   set_tests_properties(masked_interrupts_of_${name} PROPERTIES LABELS fast)
 endfunction()
 goldcrest_masked_interrupts_test(goldcrest $<TARGET_FILE:goldcrest>)

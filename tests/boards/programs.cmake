@@ -50,7 +50,7 @@ endfunction()
 
 # goldcrest_symbols_test(name): the program's ELF has no symbol that firmware must not have.
 function(goldcrest_symbols_test name)
-  add_test(NAME symbols_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_symbols.sh" "${CMAKE_NM}"
+  add_test(NAME symbols_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_code.sh" symbols "${CMAKE_NM}"
     $<TARGET_FILE:${name}>)
   set_tests_properties(symbols_of_${name} PROPERTIES LABELS fast)
 endfunction()

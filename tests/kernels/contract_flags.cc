@@ -102,6 +102,15 @@ void* memchr(const void* from, int value, size_t n) {
 }
 
 #if defined(__wasm__)
+// The compiler's function for products of 128 bits, which it needs to find overflows of 64.
+__int128 __multi3(__int128 a, __int128 b) {
+  const auto a_low = static_cast<uint64_t>(a), b_low = static_cast<uint64_t>(b);
+  const uint64_t a0 = a_low & 0xFFFFFFFFu, a1 = a_low >> 32, b0 = b_low & 0xFFFFFFFFu, b1 = b_low >> 32;
+  const uint64_t low = a0 * b0, middle = a1 * b0 + (low >> 32), carry = a0 * b1 + (middle & 0xFFFFFFFFu);
+  const uint64_t high = a1 * b1 + (middle >> 32) + (carry >> 32) + static_cast<uint64_t>(a >> 64) * b_low +
+                        a_low * static_cast<uint64_t>(b >> 64);
+  return static_cast<__int128>(static_cast<unsigned __int128>(high) << 64 | carry << 32 | (low & 0xFFFFFFFFu));
+}
 __attribute__((export_name("model"))) uint8_t* model_place() { return model; }
 __attribute__((export_name("words"))) uint8_t* words_place() { return words; }
 __attribute__((export_name("check"))) int check_here() { return check_all(); }

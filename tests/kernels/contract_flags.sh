@@ -3,8 +3,9 @@
 # Builds the engine's source folder without -ffp-contract=off, with each compiler that this machine has and for each CPU
 # that can fuse a product with a sum, and expects the golden hash. The sources themselves must keep the bits. They must
 # refuse -Ofast and its parts. As a control, the same sources without their pragma must fail.
-# Usage: contract_flags.sh SOURCE BUILD WORK [COMPILER...]   COMPILER: gcc, clang-14, clang-16 ...
-#   BUILD   a build of SOURCE for this machine, with the golden model and its hash
+# Usage: contract_flags.sh SOURCE BUILD WORK COMPILER...   COMPILER: gcc, gcc-14, clang-14, clang-16 ...
+#   BUILD      a build of SOURCE for this machine, with the golden model and its hash
+#   COMPILER   "short" means gcc at -O3, for this machine. A compiler that is not here is skipped, by a line.
 set -euo pipefail
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$3
 shift 3
@@ -76,7 +77,7 @@ check() {
       -o "$out/program" && qemu-arm -cpu max "$out/program" || status=$? ;;
     rv32) riscv64-unknown-elf-gcc -march=rv32imafc -mabi=ilp32f -nostdlib -Wl,--no-relax "$out"/*.o -lgcc -o "$out/program" &&
       qemu-riscv32 "$out/program" || status=$? ;;
-    wasm) "wasm-ld-${wasm_version}" --no-entry --export-memory "$out"/*.o -o "$out/program" && run_wasm "$out/program" || status=$? ;;
+    wasm) "$wasm_ld" --no-entry "$out"/*.o -o "$out/program" && run_wasm "$out/program" || status=$? ;;
   esac
   echo "contract_flags: $machine: $*: status $status"
   [ -e "$out/program" ] || fail "no program for $machine: $*"
@@ -98,30 +99,45 @@ has() { command -v "$1" > /dev/null || { echo "contract_flags: no $1 here: not c
 
 m7=(-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard)
 rv32=(-march=rv32imafc -mabi=ilp32f -ffreestanding -isystem "$work/c")
-[ $# -gt 0 ] || set -- gcc
+
+# check_gcc VERSION LEVEL: GCC for each CPU. VERSION: "" or "-14" ...
+check_gcc() {
+  local version=$1 level=$2
+  if has "g++$version"; then check x86_64 0 "g++$version" "$level" -mfma; fi
+  if has "aarch64-linux-gnu-g++$version" && has qemu-aarch64; then check aarch64 0 "aarch64-linux-gnu-g++$version" "$level"; fi
+  [ -z "$version" ] || return 0
+  if has arm-none-eabi-g++ && has qemu-arm; then check m7 0 arm-none-eabi-g++ "$level" "${m7[@]}"; fi
+  if has riscv64-unknown-elf-g++ && has qemu-riscv32; then check rv32 0 riscv64-unknown-elf-g++ "$level" "${rv32[@]}"; fi
+}
+
+# check_clang VERSION LEVEL: clang for each CPU. Its own linker makes the module for wasm.
+check_clang() {
+  local clang=clang++$1 level=$2
+  wasm_ld=wasm-ld$1
+  check x86_64 0 "$clang" "$level" -mfma
+  if has aarch64-linux-gnu-g++ && has qemu-aarch64; then check aarch64 0 "$clang" "$level" --target=aarch64-linux-gnu; fi
+  if has arm-none-eabi-gcc && has qemu-arm; then
+    check m7 0 "$clang" "$level" --target=thumbv7em-none-eabihf "${m7[@]}" -ffreestanding -isystem "$work/c"
+  fi
+  if has riscv64-unknown-elf-gcc && has qemu-riscv32; then
+    check rv32 0 "$clang" "$level" --target=riscv32-unknown-elf "${rv32[@]}"
+  fi
+  if has "$wasm_ld" && has node; then
+    check wasm 0 "$clang" "$level" --target=wasm32 -msimd128 -ffreestanding -isystem "$work/c"
+  fi
+}
+
 for compiler in "$@"; do
-  for level in -O2 -O3; do
-    if [ "$compiler" = gcc ]; then
-      check x86_64 0 g++ "$level" -mfma
-      if has aarch64-linux-gnu-g++ && has qemu-aarch64; then check aarch64 0 aarch64-linux-gnu-g++ "$level"; fi
-      if has arm-none-eabi-g++ && has qemu-arm; then check m7 0 arm-none-eabi-g++ "$level" "${m7[@]}"; fi
-      if has riscv64-unknown-elf-g++ && has qemu-riscv32; then check rv32 0 riscv64-unknown-elf-g++ "$level" "${rv32[@]}"; fi
-    elif has "${compiler/clang/clang++}"; then
-      clang=${compiler/clang/clang++} wasm_version=${compiler#clang-}
-      check x86_64 0 "$clang" "$level" -mfma
-      if has aarch64-linux-gnu-g++ && has qemu-aarch64; then check aarch64 0 "$clang" "$level" --target=aarch64-linux-gnu; fi
-      if has arm-none-eabi-gcc && has qemu-arm; then
-        check m7 0 "$clang" "$level" --target=thumbv7em-none-eabihf "${m7[@]}" -ffreestanding -isystem "$work/c"
-      fi
-      if has riscv64-unknown-elf-gcc && has qemu-riscv32; then
-        check rv32 0 "$clang" "$level" --target=riscv32-unknown-elf "${rv32[@]}"
-      fi
-      if has "wasm-ld-$wasm_version" && has node; then
-        check wasm 0 "$clang" "$level" --target=wasm32 -msimd128 -ffreestanding -isystem "$work/c"
-      fi
-    fi
-  done
-  case $compiler in gcc) check_refusals g++ ;; *) check_refusals "${compiler/clang/clang++}" ;; esac
+  kind=${compiler%%-*} version=${compiler#"${compiler%%-*}"}
+  if [ "$compiler" = short ]; then
+    check x86_64 0 g++ -O3 -mfma
+    check_refusals g++
+    continue
+  fi
+  case $kind in gcc) command=g++$version ;; *) command=clang++$version ;; esac
+  has "$command" || continue
+  for level in -O2 -O3; do "check_$kind" "$version" "$level"; done
+  check_refusals "$command"
 done
 # The control.
 : > source/base/exact_floats.h
