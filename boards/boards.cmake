@@ -29,13 +29,18 @@ foreach(file board.cmake board.c linker.ld)
 endforeach()
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
   message(FATAL_ERROR "The board ${GOLDCREST_BOARD} needs a compiler for its CPU: configure a new folder with "
-    "--toolchain toolchains/arm-none-eabi-cortex-....cmake")
+    "--toolchain toolchains/arm-none-eabi-cortex-....cmake or riscv-none-elf-....cmake")
 endif()
 
 # goldcrest_board_sources(FILE...) makes goldcrest_board from the common start-up, these files and linker.ld.
 function(goldcrest_board_sources)
   set(common "${goldcrest_boards}/common")
-  add_library(goldcrest_board OBJECT "${common}/startup.c" "${common}/fault.c" "${common}/console.c" "${common}/systick.c"
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
+    set(start "${common}/riscv/startup.c")
+  else()
+    set(start "${common}/cortexm/startup.c" "${common}/cortexm/fault.c" "${common}/cortexm/systick.c")
+  endif()
+  add_library(goldcrest_board OBJECT ${start} "${common}/start_program.c" "${common}/console.c"
     "${goldcrest_board_folder}/board.c" ${ARGN})
   target_include_directories(goldcrest_board PUBLIC "${goldcrest_boards}")
   target_compile_options(goldcrest_board PRIVATE -std=gnu11 -ffunction-sections -fdata-sections)
@@ -48,7 +53,7 @@ endfunction()
 
 # goldcrest_mps_board(MACHINE): an Arm MPS2 or MPS3 image that QEMU emulates under this name.
 function(goldcrest_mps_board machine)
-  goldcrest_board_sources("${goldcrest_boards}/common/cmsdk_uart.c" "${goldcrest_boards}/common/semihosting_exit.c")
+  goldcrest_board_sources("${goldcrest_boards}/common/cortexm/cmsdk_uart.c" "${goldcrest_boards}/common/cortexm/semihosting_exit.c")
   set(GOLDCREST_BOARD_RUN qemu-system-arm -M ${machine} -display none -monitor none -serial stdio
     -semihosting-config enable=on,target=native -kernel PARENT_SCOPE)
 endfunction()

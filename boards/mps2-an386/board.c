@@ -3,8 +3,8 @@
  * Arm MPS2 with the image AN386: Cortex-M4 with FPU, 25 MHz.
  */
 #include "board_api.h"
-#include "common/cmsdk_uart.h"
-#include "common/systick.h"
+#include "common/cortexm/cmsdk_uart.h"
+#include "common/cortexm/systick.h"
 
 enum { kClockHz = 25000000 };
 

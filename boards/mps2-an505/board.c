@@ -3,8 +3,8 @@
  * Arm MPS2+ with the image AN505: Cortex-M33 with FPU, 20 MHz, all code in the secure state.
  */
 #include "board_api.h"
-#include "common/cmsdk_uart.h"
-#include "common/systick.h"
+#include "common/cortexm/cmsdk_uart.h"
+#include "common/cortexm/systick.h"
 
 enum { kClockHz = 20000000 };
 

@@ -3,8 +3,8 @@
  * Arm MPS3 with the image AN547: Cortex-M55 with Helium, 32 MHz, all code in the secure state.
  */
 #include "board_api.h"
-#include "common/cmsdk_uart.h"
-#include "common/systick.h"
+#include "common/cortexm/cmsdk_uart.h"
+#include "common/cortexm/systick.h"
 
 enum { kClockHz = 32000000 };
 

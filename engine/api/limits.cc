@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "api/limits.h"
 
-#include <cstddef>
-#include <cstring>
+#include <stddef.h>
+#include <string.h>
 
 #include "api/engine.h"
 #include "base/arithmetic.h"

@@ -2,11 +2,14 @@
 // Computes blocks of 256 outputs: their logits, the stages over them, and the best few tokens of each row. Tasks split
 // the blocks, so that each weight is read once; each task lists the tokens of its blocks. With a shortlist, tasks split
 // the sentences instead, because each has outputs of its own.
+#include "base/exact_floats.h"
+
 #include "decoding/output_layer.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/arithmetic.h"
+#include "base/types.h"
 #include "decoding/basic_stages.h"
 #include "decoding/output_choice.h"
 #include "decoding/rules.h"
@@ -40,8 +43,9 @@ class OutputLayer {
   OutputInputs quantize(Range rows, uint32_t task) const {
     const StackView& stack = runtime_.model.decoder;
     const Pass pass = make_pass(runtime_, stack, step_.decoder.pass, rows.first, {rows, task, 1});
-    (void)goldcrest::quantize(pass, decoder_rows(runtime_, step_.decoder, rows.first), stack.d_model_padded);
-    return {pass.inputs, kHasRefined && runtime_.model.projection.fine_input ? pass.fine.inputs : LinearInputs()};
+    const LinearView& projection = runtime_.model.projection;
+    (void)goldcrest::quantize(pass, projection, decoder_rows(runtime_, step_.decoder, rows.first));
+    return {pass.inputs, kHasRefined && projection.fine_input ? pass.fine : FineScratch()};
   }
 
   // Computes rows that only this task computes, over all blocks.
@@ -62,8 +66,9 @@ class OutputLayer {
 
   // Adds the best tokens of `rows` within `blocks` to the lists of `task`; call in ascending block order. Also updates
   // each row's log-sum-exp and logits hash.
-  void run(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
+  void run(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
     const TopTokens lists = this->lists(task);
+    const OutputInputs& inputs = of_task(shared_inputs, task);
     SharedInputs shared;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
@@ -78,7 +83,8 @@ class OutputLayer {
   }
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
-  void sum(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
+  void sum(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
+    const OutputInputs& inputs = of_task(shared_inputs, task);
     SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
       (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true);
@@ -98,6 +104,16 @@ class OutputLayer {
       if (has_lexicon(step_.options)) keep_allowed(step_, block);
     }
     collect(*runtime_.kernels, block);
+  }
+
+  // Returns the inputs with the scratch of this task. A build without fine inputs copies nothing.
+  template <bool kFine = kHasRefined>
+  static Choose<kFine, OutputInputs, const OutputInputs&> of_task(const OutputInputs& inputs, uint32_t task) {
+    if constexpr (kFine) {
+      return {inputs.x, inputs.fine.of(task)};
+    } else {
+      return inputs;
+    }
   }
 
   Range block_outputs(uint32_t block) const {

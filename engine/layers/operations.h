@@ -16,15 +16,17 @@ struct LinearInputs {
   float* scales;  // [rows]; null for float
 };
 
-// The remainders of int8 inputs, x - q * scale, quantized again.
-struct FineInputs {
-  LinearInputs inputs;  // rows null: there are none
-  float* remainder;     // scratch [k] of the task
+// Scratch of fine inputs, for a row's remainder or for products. Each task that an operation is split into has n
+// floats.
+struct FineScratch {
+  float* values;  // null: no row has a remainder
+  size_t n;       // at least the row's k, and 16 * (2 * rows + 1)
+  FineScratch of(uint32_t task) const { return {values + task * n, n}; }
 };
 
-// The remainders' products have these in place of biases.
-constexpr uint32_t kZeroBiases = 128;
-inline constexpr float kZeroBias[kZeroBiases] = {};
+// The outputs whose products a scratch holds at least. With fewer, tables that rearrange the inputs for each call are
+// slower.
+constexpr uint32_t kFineOutputs = 64;
 
 // The tensors of a linear layer: in the file, or a shortlist's copies.
 struct LinearTensors {
@@ -52,8 +54,8 @@ struct LinearCall {
 
 // The input rows of the output layer.
 struct OutputInputs {
-  LinearInputs x;
-  LinearInputs fine;  // their remainders, quantized too; rows null: there are none
+  LinearInputs x;    // with remainders behind all rows if `fine` has values
+  FineScratch fine;  // of the task
 };
 
 // Computes the logits of some rows for at most 256 outputs.
@@ -109,6 +111,11 @@ struct Operations {
   void (*store)(const Runtime&, const StackView&, const NewKeys&, const KvCache&);
   void (*attend)(const Runtime&, const StackView&, const AttentionCall&, const KvCache&);
 };
+
+// Computes a call with fine inputs: y = activation((p + bias) + p') + residual, with the products p and p' of the
+// inputs and of their remainders. call.x: [2 * call.rows, k], the inputs of all rows and then their remainders, as one
+// product of twice as many rows reads each weight once.
+void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch);
 
 extern const Operations kInt8Operations;
 #ifdef GOLDCREST_FLOAT32

@@ -3,8 +3,8 @@
 // 64-byte units from the start of the file, so a view has the same size on every machine.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/align.h"
 #include "base/build_options.h"

@@ -106,7 +106,7 @@ int measure(goldcrest_engine* engine, const worst_search& wanted, worst_step* mo
   return GOLDCREST_OK;
 }
 
-#if defined(__arm__) && !defined(__ARM_FP)
+#if (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen))
 constexpr bool kHasFpu = false;  // the time of a float operation depends on its values
 #else
 constexpr bool kHasFpu = true;

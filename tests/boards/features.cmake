@@ -43,7 +43,9 @@ if(GOLDCREST_ATTENTION_BIAS)
   target_compile_definitions(t5_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
   goldcrest_golden_run(t5_test 50 g2p t5.gcst t5.hash)
   goldcrest_board_test(t5_test feature)
-  set_tests_properties(contract_test PROPERTIES LABELS "fast;feature")
+  if(TARGET contract_test)
+    set_tests_properties(contract_test PROPERTIES LABELS "fast;feature")
+  endif()
 endif()
 
 # A model with languages, of which none is a default and nobody chooses one: the benchmark must say so.

@@ -10,6 +10,6 @@ code=$("$objdump" --disassemble --no-show-raw-insn "$@")
 n_instructions=$(printf '%s\n' "$code" | grep -Ec '^ +[0-9a-f]+:' || true)
 [ "$n_instructions" -gt 10 ] || { echo "$*: $n_instructions instructions; is this code?" >&2; exit 2; }
 
-found=$(printf '%s\n' "$code" | grep -E '^ +[0-9a-f]+:\s+(cps|msr|wfi|wfe|sev|svc|bkpt|smc|hvc)' || true)
+found=$(printf '%s\n' "$code" | grep -E '^ +[0-9a-f]+:\s+(cps|msr|wfi|wfe|sev|svc|bkpt|smc|hvc|csr|ecall|[msu]ret)' || true)
 [ -z "$found" ] || { printf '%s has\n%s\n' "$*" "$found" >&2; exit 1; }
 echo "$n_instructions instructions, none of which masks interrupts"

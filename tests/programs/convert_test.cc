@@ -316,10 +316,14 @@ TEST(Convert, FineInputsThatTheLinesNeed) {
 }
 
 TEST(Convert, CheckPassesOnTheGoldenSamples) {
+  const TemporaryFolder folder;
   for (const std::string& task : kTasks) {
     const SampleFolder samples(task, 80);
-    const Outcome outcome = convert(checkpoint_folder(task), {"--check", samples.path()});
+    const Outcome outcome =
+        convert(checkpoint_folder(task), {"--check", samples.path(), "--report", folder / "report.html"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const std::string html = read_file(folder / "report.html");
+    EXPECT_TRUE(has(html, "(--check).</p><pre>encoder.embed ") && has(html, " lines equal, 0 ties\n")) << html;
     EXPECT_TRUE(has(outcome.out, "encoder.layers.0 ")) << outcome.out;
     EXPECT_TRUE(has(outcome.out, "lines equal")) << outcome.out;
   }

@@ -268,6 +268,15 @@ def test_warnings():
     refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
 
 
+def test_steps_of_layers():
+    """A Model of large batches steps layer by layer, with the same texts and pieces."""
+    text = "Where is the station? I'm hungry."
+    small, large = goldcrest.Model(ENFR, beam_size=4), goldcrest.Model(ENFR, beam_size=4, batch=64)
+    assert list(small.stream(text)) == list(large.stream(text))
+    assert large.translate([text] * 3) == [small.translate(text)] * 3
+    assert large.translate_batch([text], num_hypotheses=4) == small.translate_batch([text], num_hypotheses=4)
+
+
 def test_languages():
     """Models of several languages: their lists, the languages of a Model and of the texts that follow, as the program."""
     for name, files in json.loads((SOURCE / "tests/data/families.json").read_text()).items():

@@ -23,8 +23,13 @@ if(GOLDCREST_BOARD_RUN)
     LIMITS max-source=25 max-source-bytes=24 max-target=33 beam=4 encoder-rows=2)
   set(measure_stack ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:stack_test>)
 endif()
-add_test(NAME stack COMMAND bash "${size_folder}/stack_test.sh" "${stack_depth}" "${CMAKE_SOURCE_DIR}"
+# The rules know Arm's helpers of the compiler. On other CPUs the painted stack decides.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
+  add_test(NAME stack COMMAND ${measure_stack})
+else()
+  add_test(NAME stack COMMAND bash "${size_folder}/stack_test.sh" "${stack_depth}" "${CMAKE_SOURCE_DIR}"
   "${CMAKE_CURRENT_BINARY_DIR}/stack.txt" $<TARGET_OBJECTS:goldcrest> -- ${measure_stack} COMMAND_EXPAND_LISTS)
+endif()
 set_tests_properties(stack PROPERTIES LABELS "fast;size")
 
 # goldcrest_bad_stack(KIND MEASURED MESSAGE): stack_depth finds the fault of this kind in bad_stack.cc.

@@ -7,7 +7,7 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union, overlo
 
 from . import _native, _values
 from ._engine import LINE, SENTENCES, TOKENS, Engine, Result
-from ._native import Error, Path, count, lib
+from ._native import Error, Path, count, lib, run_aside
 from ._values import Ids, Prefix, Target, array_of, id_array, lines_of
 
 
@@ -105,8 +105,12 @@ class Model(Engine):
             raise Error(f"deadline is {deadline}; expected seconds from 0, which is none")
         self._prefix_flags |= _native.PREFIX_IN_LENGTHS if prefix_in_lengths else 0
         self._split = bool(split) and lib.goldcrest_python_takes_sentences(session.handle)
-        with self._use():
-            self._plan()
+
+        def plan() -> None:
+            with self._use():
+                self._plan()
+
+        run_aside(plan)
 
     @property
     def arena_bytes(self) -> int:
@@ -276,8 +280,10 @@ class Model(Engine):
         if array is None:
             array = array_of(samples, ctypes.c_float, "f")
             if array is None or tuple(memoryview(samples).shape or ())[1:] != (channels,):
-                kind = type(samples).__name__
-                raise TypeError(f"samples is {kind}; expected a path, or a buffer of 16-bit integers or of features")
+                features = f", or float32 features [rows, {channels}]" if channels else ""
+                hint = "" if array is None else "; multiply samples from -1 to 1 by 32767"
+                kind = type(samples).__name__ if array is None else f"a buffer of {len(array)} float32"
+                raise TypeError(f"samples is {kind}; expected a path, or a buffer of 16-bit integers{features}{hint}")
             begin, n = lib.goldcrest_begin_features, len(array) // channels
         with self._use():
             begins = list(_values.prefixes_of(session, prefix, 1) or [[]])[0]
@@ -294,5 +300,9 @@ class Model(Engine):
 
     def self_test(self) -> None:
         """Runs the file's self-test; raises Error if this machine computes other results."""
-        with self._use():
-            self._check(lib.goldcrest_self_test(self._engine, None))
+
+        def test() -> None:
+            with self._use():
+                self._check(lib.goldcrest_self_test(self._engine, None))
+
+        run_aside(test)

@@ -4,7 +4,7 @@
  * (out) and PA10 (in). Addresses and bits: RM0368.
  */
 #include "board_api.h"
-#include "common/systick.h"
+#include "common/cortexm/systick.h"
 #include "common/uart.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))

@@ -47,17 +47,18 @@ TEST(Quantized, OutlivesTheFirstProduct) {
     for (size_t i = 0; i < x.size(); ++i) x[i] = i % stack.d_model_padded < stack.d_model ? rng.uniform() : 0.0f;
     h = x;
     if (pre_norm) layer_norm(runtime, stack, layer.feed_forward.norm, {x.data(), h.data(), kRows});
-    const std::vector<float> gate = product(pass, in, quantize(pass, h.data(), stack.d_model_padded));
-    const std::vector<float> values = product(pass, query_key_value, quantize(pass, h.data(), stack.d_model_padded));
+    const std::vector<float> gate = product(pass, in, quantize(pass, in, h.data()));
+    const std::vector<float> values = product(pass, query_key_value, quantize(pass, query_key_value, h.data()));
 
-    residual(pass, layer.feed_forward.norm, x.data(), [&](Quantized input) {
+    residual(pass, {layer.feed_forward.norm, in}, x.data(), [&](Quantized input) {
       EXPECT_EQ(product(pass, in, input), gate);
       EXPECT_EQ(product(pass, query_key_value, input), values);
     });
   }
 }
 
-// A logit with fine inputs is (p + bias) + p'. Blocks are whole, partial, and narrower than kZeroBias.
+// A logit with fine inputs is (p + bias) + p'. Blocks are whole and partial, and computed in one slice or in several.
+// Its block's sums are those of any logits.
 TEST(OutputBlock, WithFineInputsIsTwoProducts) {
   test::TinyOptions options = test::odd_tiny_options();
   options.target_vocab_size = 300;
@@ -68,14 +69,14 @@ TEST(OutputBlock, WithFineInputsIsTwoProducts) {
   const LinearTensors outputs = tensors_of(runtime, runtime.model.projection);
   const uint32_t k = outputs.k;
   test::Rng rng(11);
-  std::vector<int8_t> q(kRows * k), fine(kRows * k);
+  std::vector<int8_t> q(2 * kRows * k);  // the rows, then their remainders
   for (int8_t& value : q) value = static_cast<int8_t>(static_cast<int>(rng.below(255)) - 127);
-  for (int8_t& value : fine) value = static_cast<int8_t>(static_cast<int>(rng.below(255)) - 127);
-  std::vector<float> scales = {0.01f, 0.02f}, fine_scales = {0.00005f, 0.0001f};
-  const OutputInputs both = {{q.data(), scales.data()}, {fine.data(), fine_scales.data()}},
-                     coarse = {{q.data(), scales.data()}, {}}, remainders = {{fine.data(), fine_scales.data()}, {}};
+  std::vector<float> scales = {0.01f, 0.02f, 0.00005f, 0.0001f}, scratch((2 * kRows + 1) * kOutputBlock);
+  const OutputInputs coarse = {{q.data(), scales.data()}, {}},
+                     remainders = {{q.data() + kRows * k, scales.data() + kRows}, {}};
+  std::vector<float> largest(kRows), sum(kRows);
   const auto logits = [&](const OutputInputs& inputs, const LinearTensors& tensors, Range block) {
-    std::vector<float> y(kRows * kOutputBlock), largest(kRows), sum(kRows);
+    std::vector<float> y(kRows * kOutputBlock);
     kInt8Operations.output_block(runtime, {&tensors, block.first, block.count, inputs, kRows, y.data()},
                                  {largest.data(), sum.data(), 1});
     return y;
@@ -84,10 +85,20 @@ TEST(OutputBlock, WithFineInputsIsTwoProducts) {
   LinearTensors without_bias = outputs;
   without_bias.bias = none.data();
   for (const Range block : {Range{0, 256}, Range{256, 44}, Range{16, 200}}) {
-    const std::vector<float> found = logits(both, outputs, block), p = logits(coarse, outputs, block),
-                             p_fine = logits(remainders, without_bias, block);
-    for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], p[i] + p_fine[i]) << block.first << " + " << i;
-    EXPECT_NE(found, p);
+    const std::vector<float> p = logits(coarse, outputs, block), p_fine = logits(remainders, without_bias, block);
+    for (const uint32_t slice : {16u, 48u, kOutputBlock}) {
+      const OutputInputs both = {coarse.x, {scratch.data(), (2 * kRows + 1) * slice}};
+      const std::vector<float> found = logits(both, outputs, block);
+      for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], p[i] + p_fine[i]) << block.first << " + " << i;
+      EXPECT_NE(found, p);
+      for (uint32_t row = 0; row < kRows; ++row) {
+        float row_largest, row_sum;
+        runtime.kernels->logit_sums(
+            {found.data() + row * kOutputBlock, &row_largest, &row_sum, kOutputBlock, 1, 1, block.count});
+        EXPECT_EQ(largest[row], row_largest);
+        EXPECT_EQ(sum[row], row_sum);
+      }
+    }
   }
 }
 

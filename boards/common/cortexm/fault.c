@@ -2,7 +2,7 @@
  *
  * Reports a fault or an interrupt without a handler on the console.
  */
-#include "common/fault.h"
+#include "common/cortexm/fault.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  *
  * A 64-bit clock: SysTick counts 24 bits down, its interrupt counts the rounds.
  */
-#include "common/systick.h"
+#include "common/cortexm/systick.h"
 
 #include <stdint.h>
 

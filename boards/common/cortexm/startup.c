@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs from reset to main on any Cortex-M: vector table, floating point, variables, constructors.
+ * Runs from reset to the program on any Cortex-M: vector table, floating point.
  */
 #include <stdint.h>
 
-#include "board_api.h"
-#include "common/fault.h"
+#include "common/cortexm/fault.h"
 #include "common/linker_symbols.h"
 
 #define SYSTEM_REGISTER(address) (*(volatile uint32_t *)(address))
@@ -17,7 +16,6 @@
 
 typedef void (*handler)(void);
 
-int main(void);
 void Reset_Handler(void);
 void SysTick_Handler(void);
 
@@ -35,18 +33,6 @@ static const struct vector_table vectors __attribute__((section(".vectors"), use
     .interrupts = {[0 ... N_INTERRUPTS - 1] = External_Handler},
 };
 
-/* Separate from Reset_Handler, so that the compiler moves no floating-point or Helium instruction to a place where its
- * unit is still off. */
-static void __attribute__((noinline, noreturn)) start_program(void) {
-  const uint32_t *from = board_data_load;
-  for (uint32_t *to = board_data_start; to < board_data_end; ++to, ++from) *to = *from;
-  for (uint32_t *to = board_bss_start; to < board_bss_end; ++to) *to = 0;
-  for (const handler *constructor = board_init_array_start; constructor < board_init_array_end; ++constructor) {
-    (*constructor)();
-  }
-  board_exit(main());
-}
-
 void Reset_Handler(void) {
   VECTOR_TABLE_OFFSET = (uint32_t)&vectors;
 #if defined(__ARM_FP)
@@ -59,5 +45,5 @@ void Reset_Handler(void) {
   CONFIGURATION_CONTROL |= 1u << 19; /* LOB: low-overhead loops keep their start */
 #endif
   __asm__ volatile("dsb\n\tisb" : : : "memory");
-  start_program();
+  board_start_program();
 }

@@ -2,7 +2,7 @@
  *
  * Polling driver of the CMSDK UART.
  */
-#include "common/cmsdk_uart.h"
+#include "common/cortexm/cmsdk_uart.h"
 
 #include "common/uart.h"
 
