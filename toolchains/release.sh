@@ -81,11 +81,11 @@ pack "goldcrest-$version-sources"
 models=goldcrest-$version-models
 mkdir "$stage/$models"
 cp examples/models/README.md "$stage/$models"
-for model in enfr g2p g2p-small; do
+for model in enfr g2p g2p-small g2p-bytes; do
   "$stage/goldcrest-$version-linux-amd64/bin/goldcrest-convert" --quiet "examples/models/$model" -o "$stage/$models/$model.gcst" > /dev/null
 done
 cp examples/models/enfr/README.md "$stage/$models/enfr.md"
-cp examples/models/g2p/LICENSE.cmudict "$stage/$models"
+cp examples/models/LICENSE.cmudict "$stage/$models"
 pack "$models"
 
 rm -r "$stage"

@@ -37,6 +37,10 @@ if(TARGET phrases_firmware)
   goldcrest_session_test(phrases_firmware -icount shift=5)
   set_tests_properties(phrases_firmware_session PROPERTIES LABELS feature)
 endif()
+if(TARGET pronounce_bytes_firmware)
+  goldcrest_session_test(pronounce_bytes_firmware -icount shift=5)
+  set_tests_properties(pronounce_bytes_firmware_session PROPERTIES LABELS feature)
+endif()
 
 # At 16 ns an instruction the program feeds the watchdog in time. At 1 us it does not, and the program reports that.
 set(superloop_shift 4)
