@@ -66,13 +66,12 @@ class OutputLayer {
 
   // Adds the best tokens of `rows` within `blocks` to the lists of `task`; call in ascending block order. Also updates
   // each row's log-sum-exp and logits hash.
-  void run(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
+  void run(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     const TopTokens lists = this->lists(task);
-    const OutputInputs& inputs = of_task(shared_inputs, task);
     SharedInputs shared;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
-      float* const logits = compute(rows, inputs, shared, outputs, lists, sums_);
+      float* const logits = compute(rows, inputs, shared, outputs, lists, sums_, task);
       trace_rows(runtime_, {"logits", static_cast<int32_t>(i), step_.rows.position, logits, rows.count, outputs.count,
                             kOutputBlock});
       LogitBlock block = {logits, outputs, outputs_, lists, rows.first};
@@ -83,11 +82,10 @@ class OutputLayer {
   }
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
-  void sum(Range rows, const OutputInputs& shared_inputs, Range blocks, uint32_t task) const {
-    const OutputInputs& inputs = of_task(shared_inputs, task);
+  void sum(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
-      (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true);
+      (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true, task);
     }
   }
 
@@ -106,28 +104,19 @@ class OutputLayer {
     collect(*runtime_.kernels, block);
   }
 
-  // Returns the inputs with the scratch of this task. A build without fine inputs copies nothing.
-  template <bool kFine = kHasRefined>
-  static Choose<kFine, OutputInputs, const OutputInputs&> of_task(const OutputInputs& inputs, uint32_t task) {
-    if constexpr (kFine) {
-      return {inputs.x, inputs.fine.of(task)};
-    } else {
-      return inputs;
-    }
-  }
-
   Range block_outputs(uint32_t block) const {
     return {block * kOutputBlock, smaller(outputs_.n - block * kOutputBlock, kOutputBlock)};
   }
 
   // Returns the logits of a block, [rows, 256]. If `sums`, also computes the block's maxima and sums.
   float* compute(Range rows, const OutputInputs& inputs, SharedInputs& shared, Range outputs, const TopTokens& lists,
-                 bool sums) const {
+                 bool sums, [[maybe_unused]] uint32_t task) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
     float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
     operations(runtime_).output_block(
         runtime_,
-        {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits, kSharesInputs ? &shared : nullptr},
+        {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits, kSharesInputs ? &shared : nullptr,
+         task},
         {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.block_stride});
     return logits;
   }

@@ -29,9 +29,15 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
                                      call.rows);
 }
 
+// Computes a call, or the part of one that `task` computes, if the layer may have fine inputs.
+[[maybe_unused, gnu::noinline]] void run_refined(const Pass& pass, const LinearCall& call, uint32_t task) {
+  if (call.view->fine_input && pass.fine.values != nullptr) return linear_fine(pass.runtime, call, pass.fine, task);
+  operations(pass.runtime).linear(pass.runtime, call);
+}
+
 // Computes a call, or the part of one that `task` computes.
 void run_one(const Pass& pass, const LinearCall& call, [[maybe_unused]] uint32_t task) {
-  if (kHasRefined && call.view->fine_input) return linear_fine(pass.runtime, call, pass.fine.of(task));
+  if constexpr (kHasRefined) return run_refined(pass, call, task);
   operations(pass.runtime).linear(pass.runtime, call);
 }
 

@@ -69,14 +69,15 @@ void linear(const Runtime& runtime, const LinearCall& call) {
 
 // Computes args with fine inputs, in slices of as many outputs as the scratch has room for.
 [[maybe_unused, gnu::cold, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
-                                                              const FineScratch& scratch) {
+                                                              const FineScratch& scratch, uint32_t task) {
+  float* const values = scratch.values + task * scratch.n;
   const size_t room = scratch.n / (2 * size_t{args.rows} + 1) / 16 * 16;
   const uint32_t most = room < args.n ? static_cast<uint32_t>(room) : args.n;
-  float* const products = scratch.values + most;
-  memset(scratch.values, 0, most * sizeof(float));  // biases
+  float* const products = values + most;
+  memset(values, 0, most * sizeof(float));  // biases
   LinearArgs<int8_t> both = args;
   both.rows = 2 * args.rows;
-  both.bias = scratch.values;
+  both.bias = values;
   both.residual = nullptr;
   both.y = products;
   both.activation = Activation::kNone;
@@ -99,7 +100,7 @@ void linear(const Runtime& runtime, const LinearCall& call) {
 [[maybe_unused, gnu::cold, gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call,
                                                                   const LinearArgs<int8_t>& args,
                                                                   const BlockSums& sums) {
-  multiply_fine(kernels, args, call.inputs.fine);
+  multiply_fine(kernels, args, call.inputs.fine, call.task);
   if (sums.largest == nullptr) return;
   kernels.logit_sums({args.y, sums.largest, sums.sum, kOutputBlock, sums.stride, call.rows, call.count});
 }
@@ -190,8 +191,9 @@ LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
           view.layout};
 }
 
-[[gnu::cold]] void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch) {
-  multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch);
+[[gnu::cold]] void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch,
+                               uint32_t task) {
+  multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch, task);
 }
 
 const Operations kInt8Operations = kOperations<int8_t>;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/build_options.h"
+#include "base/types.h"
 #include "layers/kv_cache.h"
 #include "layers/parallel.h"
 
@@ -55,7 +56,13 @@ struct LinearCall {
 // The input rows of the output layer.
 struct OutputInputs {
   LinearInputs x;    // with remainders behind all rows if `fine` has values
-  FineScratch fine;  // of the task
+  FineScratch fine;  // of all tasks
+};
+
+// The task that a call is of, in builds without fine inputs: nobody reads it, and it takes no room.
+struct AnyTask {
+  constexpr AnyTask(uint32_t = 0) {}
+  constexpr operator uint32_t() const { return 0; }
 };
 
 // Computes the logits of some rows for at most 256 outputs.
@@ -66,6 +73,7 @@ struct OutputCall {
   uint32_t rows;
   float* logits;  // [rows, count], row stride 256; also writes the padding of count to a multiple of 16
   SharedInputs* shared = nullptr;  // of x and rows; null: no other call reads them
+  [[no_unique_address]] Choose<kHasRefined, uint32_t, AnyTask> task = 0;
 };
 
 // For one block of the output layer: each row's largest output, and its sum of exp(output - largest).
@@ -115,7 +123,7 @@ struct Operations {
 // Computes a call with fine inputs: y = activation((p + bias) + p') + residual, with the products p and p' of the
 // inputs and of their remainders. call.x: [2 * call.rows, k], the inputs of all rows and then their remainders, as one
 // product of twice as many rows reads each weight once.
-void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch);
+void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task);
 
 extern const Operations kInt8Operations;
 #ifdef GOLDCREST_FLOAT32

@@ -71,7 +71,7 @@ Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& r
           ? runtime.buffer<float>(refs.row_scales) + row * static_cast<size_t>(products_of_rows(refs.has_fine))
           : nullptr;
   FineScratch fine = {};
-  if (kHasRefined && refs.has_fine) {
+  if (kHasRefined && refs.has_fine && !runtime.model.coarse) {
     fine = {runtime.task_buffer<float>(refs.products, task_rows.task),
             refs.products.task_stride * (size_t{kAlignment} / sizeof(float))};
   }

@@ -174,14 +174,15 @@ struct Taking {
   const ConvolutionView& convolution = view_.convolutions[i];
   const LinearView& linear = convolution.linear;
   const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
+  const bool is_fine = linear.fine_input && !runtime_.model.coarse;
   const FineScratch fine = {reinterpret_cast<float*>(scratch_ + parts_.products),
                             static_cast<size_t>(parts_.fine_floats)};
   quantize_one_by_one(runtime_, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs,
-                      linear.fine_input ? fine.values : nullptr);
+                      is_fine ? fine.values : nullptr);
   LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   if (convolution.has_tanh) call.residual = nullptr;
-  if (linear.fine_input) {
-    linear_fine(runtime_, call, fine);
+  if (is_fine) {
+    linear_fine(runtime_, call, fine, 0);
   } else {
     operations(runtime_).linear(runtime_, call);
   }

@@ -66,6 +66,7 @@ struct ModelView {
   uint32_t output_passes;  // how often beams compute the output layer at a position
   // Some matrix that multiplies the encoder's rows, or the decoder's, has fine inputs.
   bool fine_encoder, fine_decoder;
+  bool coarse = false;  // set by each search: fine inputs have no remainders (GOLDCREST_SEARCH_COARSE)
 };
 
 // Returns whether sources are samples or feature rows, not ids.

@@ -349,6 +349,22 @@ def test_hostile_options():
     assert model.translate("Let's go home.") == "Allons à la maison."
 
 
+def test_coarse():
+    """Model(coarse=True) gives the scores of a file that has no fine inputs, as the program does with --coarse."""
+    goldcrest.convert("examples/models/enfr", "fine.gcst", fine=["all"])
+    lines = ["Where is the station?", "I'm hungry.", "Let's go home."]
+
+    def scores(path, **options):
+        results = goldcrest.Model(path, beam_size=2, **options).translate_batch(lines, return_scores=True)
+        return [(result.hypotheses, result.scores) for result in results]
+
+    plain = scores(ENFR)
+    assert scores("fine.gcst", coarse=True) == plain == scores(ENFR, coarse=True)
+    assert scores("fine.gcst") != plain
+    printed = program("--coarse", "--scores", "--beam=2", lines=lines, model="fine.gcst")
+    assert printed.stdout == program("--scores", "--beam=2", lines=lines).stdout, printed.stderr
+
+
 def test_table():
     """Each example in the page's table for users of CTranslate2 runs."""
     page = (SOURCE / "converter/python/README.md").read_text()

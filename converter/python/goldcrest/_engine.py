@@ -44,6 +44,7 @@ class Engine:
         self._has_lexicon = False
         self._prefix_tokens = 0
         self._deadline = 0.0
+        self._coarse = False
         self._prefix_flags = _native.PREFIX_BEHIND_PROMPT
         self._wanted: Optional[Tuple[Any, ...]] = None
         self._key: Tuple[int, ...] = ()
@@ -113,6 +114,8 @@ class Engine:
             setattr(search, name, value)
         if scores:
             search.flags |= _native.SEARCH_SCORES
+        if self._coarse:
+            search.flags |= _native.SEARCH_COARSE
         self._check(lib.goldcrest_set_search(self._engine, search))
 
     def _plan_prefixes(

@@ -19,7 +19,7 @@ class Model(Engine):
     goldcrest-translate; None is the file's own value. `split=False` takes a text as one sentence. `suppress` and
     `lexicon` are lists of texts or of lists of ids, `bias` is a list of pairs of a number and such a sequence,
     `abbreviations` is a list of words. `sample=True` draws tokens at random by the options behind it. After `deadline`
-    seconds a search stops with a warning and gives what is certain.
+    seconds a search stops with a warning and gives what is certain. `coarse=True` computes fine inputs as others.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Model(Engine):
         min_p: float = 0.0,
         seed: int = 0,
         deadline: float = 0.0,
+        coarse: bool = False,
         kernels: Optional[str] = None,
         low_memory: bool = False,
         structure_only: bool = False,
@@ -96,6 +97,7 @@ class Model(Engine):
         if sample and count("beam_size", beam_size) > 1:
             raise Error(f"sample=True and beam_size={beam_size}: sampling has no beams")
         self._sequences = _values.sequences_of(session, suppress, bias, no_repeat_source_ngram)
+        self._coarse = bool(coarse)
         self._has_lexicon = lexicon is not None
         if lexicon is not None:
             _values.make_lexicon(session, lexicon, lexicon_words)

@@ -4,20 +4,30 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <set>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
 
 #include "api/engine.h"
 #include "api/observe.h"
+#include "boards/board_api.h"
 #include "decoding/output_layer.h"
+#include "examples/benchmark_firmware/worst_step.h"
 #include "layers/call_sites.h"
 #include "layers/norm.h"
 #include "layers/parallel.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
+
+uint64_t board_ticks() {
+  static uint64_t ticks = 0;
+  return ticks += 100;
+}
 
 namespace goldcrest {
 namespace {
@@ -99,6 +109,77 @@ TEST(OutputBlock, WithFineInputsIsTwoProducts) {
         EXPECT_EQ(sum[row], row_sum);
       }
     }
+  }
+}
+
+// Rows whose remainder has any scale, or none: zeros, denormals, the largest floats, infinities, NaN. Every table
+// quantizes them alike, within int8, and multiplies them.
+TEST(OutputBlock, RemaindersOfHostileRows) {
+  const converter::FileImage file = test::fine_tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float rows[][3] = {
+      {0.0f, -0.0f, 0.0f},           {1e-45f, -1e-40f, 1e-38f},    {0x1p-41f, 0x1p-48f, 0x1p-60f},
+      {0x1p-39f, 0x1p-50f, 1.0f},    {3e38f, -3e38f, 1.0f},        {kInfinity, 1.0f, -1.0f},
+      {kInfinity, -kInfinity, 0.0f}, {std::nanf(""), 1.0f, -5.0f}, {std::nanf(""), kInfinity, 0.0f}};
+  constexpr uint32_t kHostile = std::size(rows);
+  std::vector<int8_t> first_rows;
+  std::vector<float> first_scales;
+  for (uint32_t table = 0; goldcrest_kernels_at(table) != nullptr; ++table) {
+    test::EngineSetup setup;
+    setup.kernels = goldcrest_kernels_at(table);
+    const test::TestEngine engine(file.span(), setup);
+    const Runtime& runtime = engine.get()->runtime;
+    const LinearTensors outputs = tensors_of(runtime, runtime.model.projection);
+    const uint32_t k = outputs.k;
+    std::vector<float> x(kHostile * k), scales(2 * kHostile), remainder(k), scratch((2 * kHostile + 1) * outputs.n),
+        logits(kHostile * kOutputBlock), largest(kHostile), sums(kHostile);
+    for (uint32_t i = 0; i < x.size(); ++i) x[i] = rows[i / k][i % 3];
+    test::GuardedBuffer<int8_t> q(2 * kHostile * k);
+    const LinearInputs inputs = {q.get(), scales.data()};
+    quantize_one_by_one(runtime, {x.data(), k, kHostile, k}, inputs, remainder.data());
+    const std::vector<int8_t> quantized(q.get(), q.get() + 2 * kHostile * k);
+    for (const int8_t value : quantized) ASSERT_NE(value, -128) << setup.kernels;
+    for (const float scale : scales) ASSERT_TRUE(std::isfinite(scale) && scale >= 0) << setup.kernels;
+    if (table == 0) {
+      first_rows = quantized;
+      first_scales = scales;
+    }
+    EXPECT_EQ(quantized, first_rows) << setup.kernels;
+    EXPECT_EQ(scales, first_scales) << setup.kernels;
+    const OutputInputs both = {inputs, {scratch.data(), scratch.size()}};
+    kInt8Operations.output_block(runtime, {&outputs, 0, runtime.model.vocab_size, both, kHostile, logits.data()},
+                                 {largest.data(), sums.data(), 1});
+    for (uint32_t i = 0; i < kHostile * kOutputBlock; ++i)
+      EXPECT_TRUE(i % kOutputBlock >= outputs.n || std::isfinite(logits[i])) << setup.kernels << ", " << i;
+    EXPECT_TRUE(q.intact());
+  }
+}
+
+// The largest step of benchmark_firmware lists every logit, because each is above the one before, with fine inputs,
+// too.
+TEST(WorstStep, HasAscendingLogits) {
+  test::TinyOptions options = test::odd_tiny_options();
+  options.target_vocab_size = 300;
+  const converter::ModelSpec spec = test::tiny_spec(options);
+  for (const bool fine : {false, true}) {
+    const converter::FileImage file = fine ? test::fine_tiny_file(spec) : test::tiny_file(spec);
+    std::vector<float> logits;
+    test::EngineSetup setup;
+    setup.trace_context = &logits;
+    setup.trace = [](void* context, const char* name, int32_t, uint32_t, const float* values, uint32_t count) {
+      auto& all = *static_cast<std::vector<float>*>(context);
+      if (std::string(name) == "logits") all.insert(all.end(), values, values + count);
+    };
+    const test::TestEngine engine(file.span(), setup);
+    const std::vector<int32_t> source(engine.memory().limits.max_source_tokens, 1);
+    const worst_search worst = {engine.search(), source.data(), source.size()};
+    worst_step most;
+    ASSERT_EQ(measure_worst_step(engine.get(), &worst, &most), GOLDCREST_OK);
+    EXPECT_GT(most.layer_ticks, 0u);
+    ASSERT_GE(logits.size(), 300u);
+    for (size_t i = 1; i < 300; ++i) EXPECT_GT(logits[i], logits[i - 1]) << fine << ", " << i;
+    const std::vector<float> position(logits.begin(), logits.begin() + 300);
+    EXPECT_TRUE(std::equal(position.begin(), position.end(), logits.end() - 300)) << fine;
   }
 }
 
