@@ -153,7 +153,7 @@ TEST(SameBits, CoarseAsWithoutFineInputs) {
       if (is_listed) {
         spec.generation.rules = all_rules();
         test::add_shortlist(5, spec);
-        limits.max_candidates = 170;
+        limits.max_candidates = 30;
       }
       const FileImage plain = test::tiny_file(spec, Layout::kN16K4, limits);
       const BitsModel model = {"", plain, options.source_vocab_size, options.encoder.positions,
