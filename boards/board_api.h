@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The functions of a board that the example and test firmware calls: a console, a clock, an exit. Each board is a
- * folder next to this file and implements all of them, without a heap and without the C library's streams.
+ * folder next to this file. It implements all of them, without a heap and without the C library's streams; common/
+ * makes the console of a serial port's two functions.
  */
 #ifndef GOLDCREST_BOARD_API_H_
 #define GOLDCREST_BOARD_API_H_
@@ -36,6 +37,11 @@ uint32_t board_ticks_per_second(void);
 
 /* Ends the program with a status: an emulator exits with it, a real board stops here. */
 void board_exit(int status) __attribute__((noreturn));
+
+/* The serial port, for common/console.c. Both functions wait, until it has room or until there is a byte. They use no
+ * interrupts. */
+void uart_write_byte(uint8_t byte);
+uint8_t uart_read_byte(void);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,7 @@ else()
   return()
 endif()
 
-foreach(file board.cmake board.c linker.ld)
+foreach(file board.cmake linker.ld)
   if(EXISTS "${goldcrest_board_folder}/${file}")
     continue()
   elseif(GOLDCREST_BOARD_DIR)
@@ -29,14 +29,18 @@ foreach(file board.cmake board.c linker.ld)
 endforeach()
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
   message(FATAL_ERROR "The board ${GOLDCREST_BOARD} needs a compiler for its CPU: configure a new folder with "
-    "--toolchain toolchains/arm-none-eabi-cortex-....cmake")
+    "--toolchain toolchains/arm-none-eabi-cortex-....cmake or riscv-none-elf-....cmake")
 endif()
 
-# goldcrest_board_sources(FILE...) makes goldcrest_board from the common start-up, these files and linker.ld.
-function(goldcrest_board_sources)
+# goldcrest_start_sources(FILE...) makes goldcrest_board from the common start-up, these files and linker.ld.
+function(goldcrest_start_sources)
   set(common "${goldcrest_boards}/common")
-  add_library(goldcrest_board OBJECT "${common}/startup.c" "${common}/fault.c" "${common}/console.c" "${common}/systick.c"
-    "${goldcrest_board_folder}/board.c" ${ARGN})
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
+    set(start "${common}/riscv/startup.c")
+  else()
+    set(start "${common}/cortexm/startup.c" "${common}/cortexm/systick.c")
+  endif()
+  add_library(goldcrest_board OBJECT ${start} "${common}/start_program.c" "${common}/console.c" ${ARGN})
   target_include_directories(goldcrest_board PUBLIC "${goldcrest_boards}")
   target_compile_options(goldcrest_board PRIVATE -std=gnu11 -ffunction-sections -fdata-sections)
   goldcrest_warnings(goldcrest_board)
@@ -46,9 +50,19 @@ function(goldcrest_board_sources)
     "${common}/sections.ld")
 endfunction()
 
-# goldcrest_mps_board(MACHINE): an Arm MPS2 or MPS3 image that QEMU emulates under this name.
-function(goldcrest_mps_board machine)
-  goldcrest_board_sources("${goldcrest_boards}/common/cmsdk_uart.c" "${goldcrest_boards}/common/semihosting_exit.c")
+# goldcrest_board_sources(FILE...) is the same with the board's board.c.
+function(goldcrest_board_sources)
+  if(NOT EXISTS "${goldcrest_board_folder}/board.c")
+    message(FATAL_ERROR "${goldcrest_board_folder} has no board.c; boards/README.md says what it holds")
+  endif()
+  goldcrest_start_sources("${goldcrest_board_folder}/board.c" ${ARGN})
+endfunction()
+
+# goldcrest_mps_board(MACHINE CLOCK_HZ UART): an Arm MPS2 or MPS3 image that QEMU emulates under this name. These boards
+# differ only in the clock and in the serial port's address, so they share their board.c.
+function(goldcrest_mps_board machine clock_hz uart)
+  goldcrest_start_sources("${goldcrest_boards}/common/cortexm/mps.c" "${goldcrest_boards}/common/cortexm/semihosting_exit.c")
+  target_compile_definitions(goldcrest_board PRIVATE "BOARD_NAME=\"${machine}\"" MPS_CLOCK_HZ=${clock_hz} MPS_UART=${uart})
   set(GOLDCREST_BOARD_RUN qemu-system-arm -M ${machine} -display none -monitor none -serial stdio
     -semihosting-config enable=on,target=native -kernel PARENT_SCOPE)
 endfunction()

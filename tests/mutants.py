@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Mutation testing: changes each comparison, bound, condition and check of a module, one at a time, and the module's
-# fast tests must fail. Prints the mutants that they let live, and the score; exits with 1 below 85 %.
+# fast tests must fail. In the module `constants` it replaces each decimal constant by the next smaller and the next
+# larger float32. Prints the mutants that the tests let live, and the score; exits with 1 below 85 %.
 # Usage: python3 tests/mutants.py BUILD_DIR MODULE [EVERY [FIRST]]
 # EVERY 5 takes each fifth mutant, from number FIRST on. tests/mutants.txt lists mutants that change nothing, with the
 # reason.
@@ -10,6 +11,7 @@ import os
 import re
 import resource
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,28 +24,42 @@ MODULES = {
     "plan": (["engine/memory/plan.cc"], ["memory_test"]),
     "limits": (["engine/api/limits.cc"], ["api_test"]),
     "sampling": (["engine/decoding/draw.cc"], ["decoding_test"]),
+    "buckets": (["converter/dialects/hugging_face/t5_buckets.cc"], ["load_families_test"]),
+    "constants": (["converter/dialects/hugging_face/t5.cc", "converter/reference/operations.cc",
+                   "engine/kernels/reference/math.h", "engine/kernels/reference/reference.cc"],
+                  ["contract_test", "kernels_test", "load_families_test", "reference_test"]),
     "containers": (["converter/sources/" + name + ".cc" for name in (
         "containers/ctranslate2_binary", "containers/marian_binary", "containers/marian_npz", "containers/numpy_array",
         "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_zip",
         "files/zip_directory")], ["load_sources_test"]),
 }
 # The sources that include a header.
-USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"]}
+USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"],
+         "engine/kernels/reference/math.h": ["engine/kernels/reference/reference.cc"]}
 # The suites that know most about a source; they run first.
 FIRST = {"draw": "Sampling*:Alternatives*:LexiconOutputs*",
          "ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
          "numpy_array": "MarianNpz*", "pickle": "PickleOperations*:PickleDocuments*", "safetensors": "Safetensors*",
          "state_dict": "StateDict*:Pickle.R*",
-         "torch_zip": "TorchZip*", "zip_directory": "Zip*", "limits": "Limits*:Search*"}
+         "torch_zip": "TorchZip*", "zip_directory": "Zip*", "limits": "Limits*:Search*", "t5": "T5*", "t5_buckets": "T5*",
+         "operations": "Activations*"}
 MOST_MEMORY = 16 << 30  # bytes of address space, for mutants that allocate without end
 SWAPS = [("==", "!="), ("!=", "=="), ("<=", "<"), (">=", ">"), (" < ", " <= "), (" > ", " >= "), ("&&", "||"), ("||", "&&"),
          (" + ", " - "), (" - ", " + "), (" * ", " + "), (" / ", " * "), (" % ", " / "), ("return false", "return true"),
          ("return true", "return false"), ("(!", "("), (" & ", " | "), ("continue;", ";")]
 CHECK = re.compile(r"^\s*(GOLDCREST_TRY|GOLDCREST_REQUIRE\w*|if \(.*\) throw)\b.*;$")
 NUMBER = re.compile(r"(?<![\w.\"])(\d+)(?![\w.\"])")
+CONSTANT = re.compile(r"(?<![\w.\"])(\d+\.\d+(?:e-?\d+)?|\d+e-?\d+)(f?)(?![\w.\"])")
 
 
-def mutants_of(path):
+def neighbours(constant):
+    """Returns the next smaller and the next larger float32 of a positive constant."""
+    bits = struct.unpack("<I", struct.pack("<f", float(constant)))[0]
+    values = [struct.unpack("<f", struct.pack("<I", bits + step))[0] for step in (-1, 1) if bits > 0]
+    return [format(value, "#.9g") for value in values]
+
+
+def mutants_of(path, constants):
     """Returns (line number, the changed line) for every mutant."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
@@ -54,6 +70,11 @@ def mutants_of(path):
         # Text in quotes does not change.
         quoted = [range(*match.span()) for match in re.finditer(r'"(\\.|[^"\\])*"', code)]
         is_code = lambda at: not any(at in span for span in quoted)
+        if constants:
+            for match in CONSTANT.finditer(code):
+                for value in neighbours(match.group(1)) if is_code(match.start()) else []:
+                    yield i, code[:match.start()] + value + code[match.end(1):]
+            continue
         for old, new in SWAPS:
             for match in re.finditer(re.escape(old), code):
                 if is_code(match.start()):
@@ -170,7 +191,8 @@ def main():
     noticed = lived = named = 0
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(os.path.abspath(sys.argv[1]), programs, folder)
-        everything = [(path, i, line) for path in sources(places) for i, line in mutants_of(path)]
+        everything = [(path, i, line) for path in sources(places)
+                      for i, line in mutants_of(path, sys.argv[2] == "constants")]
         for path, i, line in everything[first::every]:
             if f"{path}: {line.strip()}" in same:
                 named += 1

@@ -41,13 +41,15 @@ done
 cmp "$work/sums1" "$work/sums2" || fail "a second run gives different bytes"
 cd "$source/build/release"
 sha256sum --quiet -c SHA256SUMS
-expected=$((5 + ${#xnnpack[@]} + (${#wheels[@]} > 0 ? 1 + ${#wheels[@]} : 0)))
-[ "$(wc -l < SHA256SUMS)" -eq $expected ] || fail "expected $expected archives and wheels"
+bills=$((3 + ${#xnnpack[@]} + ${#wheels[@]}))  # of programs and wheels
+expected=$((2 + bills + (${#wheels[@]} > 0 ? 1 : 0) + bills))
+[ "$(wc -l < SHA256SUMS)" -eq $expected ] || fail "expected $expected archives, wheels and lists"
 [ "$expected" -eq "$(find . -maxdepth 1 -type f ! -name SHA256SUMS | wc -l)" ] || fail "files without a sum"
 for machine in "${wheels[@]}"; do
   case $machine in amd64) tag=x86_64 ;; arm64) tag=aarch64 ;; armhf) tag=armv7l ;; esac
   [ -f goldcrest_transformer-*-py3-none-manylinux_2_34_$tag.whl ] || fail "no wheel for $machine: $(ls)"
   python3 -m zipfile -e goldcrest_transformer-*_$tag.whl "$work/wheel-$machine"
+  cmp goldcrest_transformer-*_$tag.spdx "$work/wheel-$machine"/*.dist-info/sboms/linked.spdx || fail "$machine: the list differs"
   [ "$(stat -c %s goldcrest_transformer-*_$tag.whl)" -le 3000000 ] || fail "the wheel for $machine has more than 3 MB"
 done
 for archive in *.tar.gz; do tar -xzf "$archive" -C "$work"; done
@@ -160,7 +162,7 @@ for folder in amd64 arm64 armhf "${xnnpack[@]}"; do
   for program in "$folder"/bin/*; do
     name=$(basename "$program")
     grep -qx "PackageChecksum: SHA256: $(sha256sum "$program" | cut -d' ' -f1)" "$bill" || fail "$name has no entry"
-    for package in libc6-dev libstdcxx- libflatbuffers-dev libcli11-dev; do
+    for package in libc6-dev libstdcxx- libcli11-dev; do
       grep -q "^Relationship: SPDXRef-$name STATIC_LINK SPDXRef-$package" "$bill" || fail "$name: $package is not named"
     done
   done
@@ -170,7 +172,7 @@ for folder in amd64 arm64 armhf "${xnnpack[@]}"; do
 done
 grep -q "^Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-libssl-dev" amd64/share/doc/goldcrest/linked.spdx ||
   fail "OpenSSL is not named"
-for package in libyaml-cpp-dev zlib1g-dev; do
+for package in libyaml-cpp-dev zlib1g-dev libflatbuffers-dev; do
   [ "$(grep "STATIC_LINK SPDXRef-$package$" {amd64,arm64,armhf}/share/doc/goldcrest/linked.spdx)" = \
     "amd64/share/doc/goldcrest/linked.spdx:Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-$package" ] ||
     fail "$package is not in the converter, or in another program"

@@ -41,5 +41,11 @@ if [ "$suite" = full ]; then
     x86_64 | i?86) cmake --workflow --preset i686 ;;
     *) echo "run.sh: the suites for 32-bit x86 are skipped: this machine does not run it" ;;
   esac
+  # Not on every distribution.
+  if command -v riscv64-linux-gnu-g++ > /dev/null && command -v qemu-riscv64 > /dev/null; then
+    cmake --workflow --preset riscv64
+  else
+    echo "run.sh: the suites for 64-bit RISC-V are skipped: no riscv64-linux-gnu-g++ or qemu-riscv64"
+  fi
   bash tests/xnnpack.sh
 fi

@@ -3,7 +3,7 @@
 # Builds the release in build/release/. It has an archive each for amd64, arm64 and armhf: static programs (the
 # converter only for amd64), C library, headers, CMake and pkg-config files, the list of linked packages and their
 # notices. For amd64 and arm64 there is another with XNNPACK linked statically. It also has the source folder, the
-# examples' models and SHA-256 sums. Python's source distribution and wheels come with them (toolchains/wheels.sh), which
+# examples' models, the list of linked packages of each archive and wheel (NAME.spdx) and SHA-256 sums. Python's source distribution and wheels come with them (toolchains/wheels.sh), which
 # need Debian 12. The same commit, compilers and libraries give the same bytes.
 # Usage: bash toolchains/release.sh [--no-xnnpack] [--no-wheels]
 #        bash toolchains/release.sh --publish   makes a GitHub release of the files in build/release/, for the tag
@@ -19,7 +19,7 @@ if [ "$*" = --publish ]; then
   [ "${GITHUB_REF_NAME:-}" = "v$version" ] || fail "the tag is '${GITHUB_REF_NAME:-}'; expected v$version"
   cd build/release
   sha256sum --quiet -c SHA256SUMS
-  exec gh release create "$GITHUB_REF_NAME" --verify-tag --title "Goldcrest $version" --notes-file ../../toolchains/release.md ./*.tar.gz ./*.whl SHA256SUMS
+  exec gh release create "$GITHUB_REF_NAME" --verify-tag --title "Goldcrest $version" --notes-file ../../toolchains/release.md ./*.tar.gz ./*.whl ./*.spdx SHA256SUMS
 fi
 
 builds=(amd64:release:build/release/build:g++
@@ -48,7 +48,7 @@ bash toolchains/install_packages.sh $([ $wheels = 1 ] && echo release || echo ar
 # In a container the tree may belong to somebody else.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory="$PWD" log -1 --format=%ct)}
 release=$PWD/build/release stage=$PWD/build/release/stage
-rm -rf "$stage" "$release"/*.tar.gz "$release"/*.whl "$release/SHA256SUMS"
+rm -rf "$stage" "$release"/*.{tar.gz,whl,spdx} "$release/SHA256SUMS"
 mkdir -p "$stage"
 [ $wheels = 0 ] || bash toolchains/wheels.sh "$release" || fail "no wheels; --no-wheels leaves them out"
 
@@ -70,6 +70,7 @@ for entry in "${builds[@]}"; do
   programs=()
   for file in "$stage/$name"/bin/*; do programs+=("$(basename "$file")" "$file"); done
   bash toolchains/bill.sh "$stage/$name/share/doc/goldcrest" "$name" "$build" "$compiler" "${programs[@]}"
+  cp "$stage/$name/share/doc/goldcrest/linked.spdx" "$release/$name.spdx"
   pack "$name"
 done
 
@@ -80,13 +81,13 @@ pack "goldcrest-$version-sources"
 models=goldcrest-$version-models
 mkdir "$stage/$models"
 cp examples/models/README.md "$stage/$models"
-for model in enfr g2p g2p-small; do
+for model in enfr g2p g2p-small g2p-bytes; do
   "$stage/goldcrest-$version-linux-amd64/bin/goldcrest-convert" --quiet "examples/models/$model" -o "$stage/$models/$model.gcst" > /dev/null
 done
 cp examples/models/enfr/README.md "$stage/$models/enfr.md"
-cp examples/models/g2p/LICENSE.cmudict "$stage/$models"
+cp examples/models/LICENSE.cmudict "$stage/$models"
 pack "$models"
 
 rm -r "$stage"
 shopt -s nullglob
-(cd "$release" && sha256sum -- *.tar.gz *.whl > SHA256SUMS && cat SHA256SUMS)
+(cd "$release" && sha256sum -- *.tar.gz *.whl *.spdx > SHA256SUMS && cat SHA256SUMS)

@@ -102,4 +102,5 @@ for part in "$@"; do
   GOLDCREST_SYSROOT=$sysroot bash toolchains/bill.sh "$work/$part/bill" "$(basename "$wheel" .whl)" "$build" "$compiler" \
     goldcrest_programs "$work/$part/files/goldcrest/goldcrest_programs" goldcrest_python "$work/$part/files/goldcrest/libgoldcrest.so"
   pack_wheel "$wheel" "$work/$part/bill" "$folder"
+  cp "$work/$part/bill/linked.spdx" "$folder/$(basename "$wheel" .whl).spdx"
 done

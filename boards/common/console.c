@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The console over a serial port: echo, backspace and line ends as terminals send them.
+ * The console over a serial port: echo, backspace and line ends as terminals send them. The end of a program on
+ * hardware.
  */
 #include <stdbool.h>
 
 #include "board_api.h"
-#include "common/uart.h"
 
 enum { kEndOfInput = 0x04, kBackspace = 0x08, kDelete = 0x7F };
 
@@ -47,4 +47,13 @@ int board_read_line(char *line, size_t line_bytes) {
   if (line_bytes > 0) line[too_long ? 0 : n] = '\0';
   if (too_long) return -2;
   return ended && n == 0 ? -1 : (int)n;
+}
+
+/* Writes the status to the console and sleeps until reset. A board under an emulator has a board_exit of its own. */
+void __attribute__((weak)) board_exit(int status) {
+  char text[] = "exit 000\n";
+  uint32_t digits = (uint32_t)status & 255u;
+  for (int i = 7; i >= 5; --i, digits /= 10) text[i] = (char)('0' + digits % 10);
+  board_write(text, sizeof text - 1);
+  for (;;) __asm__ volatile("wfi");
 }

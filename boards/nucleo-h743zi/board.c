@@ -4,8 +4,7 @@
  * USART3 on PD8 and PD9, which the ST-LINK shows as a USB serial port. Addresses and bits: RM0433.
  */
 #include "board_api.h"
-#include "common/systick.h"
-#include "common/uart.h"
+#include "common/cortexm/exceptions.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 

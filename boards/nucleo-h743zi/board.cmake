@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 # ST NUCLEO-H743ZI: Cortex-M7, 2 MB of flash. Tests build and link programs for it; none runs.
-goldcrest_board_sources("${goldcrest_boards}/common/halt_exit.c")
+goldcrest_board_sources()

@@ -4,8 +4,7 @@
  * (out) and 1 (in). Addresses and bits: RP2350 datasheet.
  */
 #include "board_api.h"
-#include "common/systick.h"
-#include "common/uart.h"
+#include "common/cortexm/exceptions.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 

@@ -268,7 +268,9 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
     progress.stage("measuring deviations");
     deviation = bound_deviations(spec, random_sources(spec, spec.encoder.positions.rows), arguments.input);
   }
-  if (!arguments.check_path.empty() && !run_check(spec, arguments, progress)) return kCheckFailed;
+  std::optional<std::string> checked = "";
+  if (!arguments.check_path.empty()) checked = run_check(spec, arguments, progress);
+  if (!checked) return kCheckFailed;
   const Changes changes = change_outputs(lines, arguments, progress, spec);
   if (!lines.lexicon.empty()) add_lexicon(lines, arguments, spec);
 
@@ -284,6 +286,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   report.self_test_lines = self_test.size();
   report.evaluation_lines = lines.evaluation;
   report.deviation = deviation;
+  report.check_results = *checked;
   report.trimmed = changes.trimmed;
   report.shortlist_from_text = changes.shortlist;
   report.fine = fine.inputs;

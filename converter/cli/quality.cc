@@ -52,14 +52,16 @@ void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines) 
   }
 }
 
-bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
+std::optional<std::string> run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
   progress.stage("checking against samples");
   CheckOptions options;
   options.progress = progress.counter();
   const CheckReport report = check(Reference(spec), arguments.check_path, options);
   progress.finish();
-  arguments.json ? say(to_text(report)) : print(to_text(report));
-  return report.passed();
+  std::string text = to_text(report);
+  arguments.json ? say(text) : print(text);
+  if (!report.passed()) return std::nullopt;
+  return text;
 }
 
 void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec) {

@@ -2,6 +2,9 @@
 // --check and --evaluate: measure the conversion's quality with the user's own samples and lines.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "cli/command_line.h"
 #include "cli/preflight.h"
 #include "cli/progress.h"
@@ -13,8 +16,8 @@
 
 namespace goldcrest::converter {
 
-// Returns true if the float reference agrees with the samples, and prints the report. Throws Error.
-bool run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+// Prints what --check found, and returns it if the float reference agrees with the samples. Throws Error.
+std::optional<std::string> run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
 
 // Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks, once for each code.
 void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec);

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/bounds.h"
-#include "evaluate/metrics.h"
 #include "reference/reference_search.h"
 #include "spec/error.h"
 
@@ -70,13 +69,11 @@ Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator
   for (EvaluationLine& line : sources) line.references.clear();
   const Evaluation evaluation = evaluate(sources, whole, part, options);
   Agreement agreement;
-  ChrfScorer chrf;
   for (const EvaluatedLine& line : evaluation.lines) {
     ++agreement.lines;
     agreement.identical += line.float32.text == line.int8.text ? 1 : 0;
-    chrf.add(line.int8.text, {line.float32.text});
   }
-  agreement.chrf = chrf.score();
+  agreement.chrf = evaluation.chrf;
   return agreement;
 }
 

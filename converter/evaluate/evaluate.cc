@@ -3,6 +3,7 @@
 #include "evaluate/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <numeric>
 #include <unordered_map>
@@ -49,16 +50,19 @@ std::vector<Translation> translate_all(Translator& translator, const std::vector
   return translations;
 }
 
-// Fills in all figures that depend only on the token ids.
+// Fills in all figures that need only the two results.
 void measure_agreement(Evaluation& evaluation) {
   size_t edits = 0, longest = 0;
+  ChrfScorer chrf;
   for (EvaluatedLine& line : evaluation.lines) {
     const std::vector<int32_t>&a = line.float32.tokens, &b = line.int8.tokens;
     edits += edit_distance<int32_t>(a, b);
     longest += std::max(a.size(), b.size());
     line.identical = a == b;
     evaluation.identical += line.identical ? 1 : 0;
+    chrf.add(line.int8.text, {line.float32.text});
   }
+  evaluation.chrf = chrf.score();
   if (longest > 0) evaluation.token_agreement = 1 - static_cast<double>(edits) / static_cast<double>(longest);
 }
 
@@ -164,6 +168,16 @@ Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float3
   return evaluation;
 }
 
+ShareInterval share_interval(size_t found, size_t n) {
+  if (n == 0) return {};
+  constexpr double kDeviations = 1.959964;  // of a normal distribution, for 95 %
+  const auto lines = static_cast<double>(n);
+  const double share = static_cast<double>(found) / lines, square = kDeviations * kDeviations / lines;
+  const double middle = (share + square / 2) / (1 + square);
+  const double half = std::sqrt(share * (1 - share) * square + square * square / 4) / (1 + square);
+  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+}
+
 size_t n_merged(const std::vector<EvaluationLine>& lines) {
   size_t n = 0;
   for (const EvaluationLine& line : lines) n += line.n_lines - 1;
@@ -176,6 +190,11 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
       format_text("{} lines: {} identical ({:.2f} %), token agreement {:.2f} %\n", n, evaluation.identical,
                   n == 0 ? 100.0 : 100.0 * static_cast<double>(evaluation.identical) / static_cast<double>(n),
                   100 * evaluation.token_agreement);
+  if (n != 0) {
+    const ShareInterval interval = share_interval(evaluation.identical, n);
+    text += format_text("identical lines: {:.2f} to {:.2f} % (95 % interval); chrF {:.2f} against float32's texts\n",
+                        100 * interval.low, 100 * interval.high, evaluation.chrf);
+  }
   if (const size_t merged = n_merged(lines); merged != 0)
     text += format_text("{} more lines have an earlier line's source: they count once, with all references\n", merged);
   if (evaluation.float32 && evaluation.int8) {

@@ -73,6 +73,15 @@ struct EvaluatedLine {
   double loss = 0;
 };
 
+// A share of lines, 0..1, between two bounds.
+struct ShareInterval {
+  double low = 0, high = 1;
+};
+
+// Returns the 95 % interval of a share of which `found` of n lines are a sample, by Wilson's formula (1927); all of
+// 0..1 without lines.
+ShareInterval share_interval(size_t found, size_t n);
+
 // `int8` holds the engine's results, even if the file's weights are float32.
 struct Evaluation {
   std::string engine_name = "int8";   // in texts, and as a JSON key
@@ -81,6 +90,7 @@ struct Evaluation {
   size_t identical = 0;
   // 1 - (sum of the edit distances between the two id sequences) / (sum of the longer one's lengths); 1 without lines.
   double token_agreement = 1;
+  double chrf = 0;  // of the engine's texts against float32's, 0..100
   size_t lines_with_references = 0;
   std::optional<Quality> float32, int8;  // over the lines with references; absent if there are none
   std::vector<size_t> most_lost;         // indices into `lines` of those with a loss above 0, largest first

@@ -12,6 +12,9 @@
 
 namespace {
 
+// Bytes of weights, times the rows of a target position, from which a step is a layer.
+constexpr uint64_t kLargePosition = uint64_t{1} << 28;
+
 std::string start(goldcrest_session* session, goldcrest_limits limits) {
   session->engine = nullptr;
   std::string problem = goldcrest::converter::limits_problem(session->info, limits);
@@ -33,13 +36,18 @@ std::string start(goldcrest_session* session, goldcrest_limits limits) {
       goldcrest_plan_memory(config.model, config.model_bytes, &limits, memory, nullptr, nullptr, config.detail);
   if (status < 0) return session->path + ": " + describe_error(status, session->detail);
   config.arena_bytes = static_cast<size_t>(memory->arena_bytes);
+  // Such a step may take longer than Python waits for Ctrl-C.
+  const uint64_t position_bytes = uint64_t{memory->limits.batch} * memory->limits.beam_size * session->model.size();
+  if (position_bytes > kLargePosition) config.step_size = GOLDCREST_STEP_LAYER;
   session->arena.reset(std::aligned_alloc(GOLDCREST_ALIGN, config.arena_bytes));
   config.arena = session->arena.get();
   if (!session->arena)
     return session->path + ": no memory for an arena of " + std::to_string(config.arena_bytes) + " bytes";
   status = goldcrest_init(&session->engine, &config);
   if (status < 0) session->engine = nullptr;
-  return status < 0 ? session->path + ": " + describe_error(status, session->detail) : "";
+  if (status < 0) return session->path + ": " + describe_error(status, session->detail);
+  session->structure_only = true;  // the bytes are checked, or need no check
+  return "";
 }
 
 std::string open(goldcrest_session* session, const char* path, uint32_t threads) {

@@ -159,7 +159,7 @@ std::string arena_sliders(const MemoryMap& map, const goldcrest_info& info) {
       {"N", "sentences at a time", limits.batch, std::max(limits.batch, 32u)},
       {"R", "encoder rows at a time", limits.encoder_rows, std::max(limits.encoder_rows, info.max_source_positions)},
       {"P", "threads", limits.threads, std::max(limits.threads, 8u)}};
-  std::string html = "<div class=sliders>";
+  std::string html = "<div class=sliders><p>Try other limits:</p>";
   std::string values;
   for (const Letter& letter : letters) {
     if (letter.value == 0) {
@@ -196,10 +196,10 @@ const char* const kPageStyle = R"css(
 *{box-sizing:border-box}
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:var(--ink);background:var(--back);
 overflow-wrap:anywhere}
-h1{font-size:1.5rem;margin:.3rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}
+h1{font-size:1.5rem;margin:.3rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line);break-after:avoid}
 p{margin:.4rem 0}.s{color:var(--soft);font-size:.87rem}.bad{color:var(--worst)}.good{color:var(--good)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.7rem}
-.tiles div{background:var(--panel);padding:.6rem .8rem;border-radius:.4rem}.tiles b{display:block;font-size:1.25rem}
+.tiles div{background:var(--panel);padding:.6rem .8rem;border-radius:.4rem;break-inside:avoid}.tiles b{display:block;font-size:1.25rem}
 .row{display:grid;grid-template-columns:minmax(0,16rem) 6.5rem 5.5rem minmax(0,1fr);gap:0 .8rem;align-items:center}
 .row .n,td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 svg{display:block;width:100%}.bar{height:.8rem}.strip svg{height:26px}
@@ -214,8 +214,8 @@ rect.worst{fill:var(--worst)}
 table{border-collapse:collapse}td,th{padding:.1rem .8rem .1rem 0;text-align:left;vertical-align:top}
 pre{white-space:pre-wrap;background:var(--panel);padding:.6rem .8rem;font-size:.85rem}
 @media(max-width:38rem){.row{grid-template-columns:minmax(0,1fr) auto auto}.row svg{grid-column:1/-1}
-.sample dl{grid-template-columns:1fr}td,th{padding-right:.4rem}}
-@media print{body{max-width:none;font-size:11px}.sliders,script{display:none}.sample,.strip,figure{break-inside:avoid}
+.sample dl{grid-template-columns:4.6rem minmax(0,1fr)}td,th{padding-right:.4rem}}
+@media print{html,body{font-size:11px}body{max-width:none}.sliders,script{display:none}.sample,.strip,figure{break-inside:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )css";
 

@@ -75,11 +75,17 @@ Value quality_json(const Quality& quality) {
 }
 
 Value evaluation_json(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines) {
+  const ShareInterval interval = share_interval(evaluation.identical, evaluation.lines.size());
+  Value bounds = Value::list();
+  bounds.push_back(interval.low);
+  bounds.push_back(interval.high);
   Value json = {{"lines", evaluation.lines.size()},
                 {"merged_lines", n_merged(lines)},
                 {"failed", evaluation.failed.size()},
                 {"identical_lines", evaluation.identical},
-                {"token_agreement", evaluation.token_agreement}};
+                {"identical_interval", std::move(bounds)},
+                {"token_agreement", evaluation.token_agreement},
+                {"chrf", evaluation.chrf}};
   if (evaluation.float32) json["float32"] = quality_json(*evaluation.float32);
   if (evaluation.int8) json[evaluation.engine_name] = quality_json(*evaluation.int8);
   json["most_lost"] = Value::list();

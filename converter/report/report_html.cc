@@ -11,7 +11,7 @@ namespace goldcrest::converter {
 
 namespace {
 
-constexpr size_t kMostSamples = 20, kMostText = 400, kMostTensors = 120, kMostLayers = 60;
+constexpr size_t kMostSamples = 20, kMostText = 400, kMostTensors = 120, kMostLayers = 60, kMostChecks = 6000;
 
 struct LayerBar {
   std::string name;
@@ -76,7 +76,7 @@ std::string verdict_html(const Report& report) {
                                   limits.beam_size == 1 ? "greedy" : format_text("{} beams", limits.beam_size));
   if (limits.batch > 1) arena += format_text(", {} sentences at a time", limits.batch);
   std::string html = "<div class=tiles>" +
-                     tile("File", short_bytes(report.file_bytes), format_text("{} bytes", report.file_bytes)) +
+                     tile("File", short_bytes(report.file_bytes), format_text("{} bytes", grouped(report.file_bytes))) +
                      tile("Arena", short_bytes(report.memory.memory.arena_bytes), arena) + loss_tile(report) +
                      board_tile(report) + "</div>\n";
   for (const std::string& warning : report.spec->warnings)
@@ -152,10 +152,12 @@ std::string layers_html(const Report& report) {
       escape_html(worst->name), escape_html(worst->group), noise_percent(*worst), *worst->sqnr_db);
   for (size_t i = 0; i < std::min(kMostLayers, bars.size()); ++i) {
     const LayerBar& bar = bars[i];
-    html += format_text(
-        "<div class=row><span>{}</span><span class=n>{}</span><span class=n>{}</span>{}</div>\n", escape_html(bar.name),
-        bar.bytes, bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
-        bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), bar.worst == worst) : "");
+    const bool is_worst = bar.worst == worst;
+    html +=
+        format_text("<div class=row><span>{}</span><span class=n>{}</span><span class=\"n{}\">{}</span>{}</div>\n",
+                    escape_html(bar.name), grouped(bar.bytes), is_worst ? " bad" : "",
+                    bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
+                    bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), is_worst) : "");
   }
   if (bars.size() > kMostLayers)
     html += format_text("<p class=s>{} more layers: see --json.</p>\n", bars.size() - kMostLayers);
@@ -171,7 +173,7 @@ std::string memory_html(const Report& report) {
   if (!report.growth.empty())
     html += "<p>Its growth over the target tokens, in one scale for all numbers of beams:</p>\n" +
             growth_svg(report.growth);
-  return html + "<p>Try other limits:</p>\n" + arena_sliders(report.memory, report.info);
+  return html + arena_sliders(report.memory, report.info);
 }
 
 std::string next_html(const Report& report) {
@@ -197,10 +199,11 @@ std::string origin_html(const Report& report) {
   html += format_text("<p>Licence: {}. Attribution: {}.</p>\n",
                       spec.license.empty() ? "the checkpoint names none (--license)" : escape_html(spec.license),
                       spec.attribution.empty() ? "none" : escape_html(spec.attribution));
-  html += report.check.empty()
-              ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
-              : format_text("<p class=good>The float32 reference agrees with the samples of {} (--check).</p>\n",
-                            escape_html(report.check));
+  html += report.check.empty() ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
+                               : format_text(
+                                     "<p class=good>The float32 reference agrees with the samples of {} (--check).</p>"
+                                     "<pre>{}</pre>\n",
+                                     escape_html(report.check), shortened_html(report.check_results, kMostChecks));
   html += format_text("<p>The file tests itself with {} lines.</p>\n", report.self_test_lines);
   if (!report.date.empty()) html += format_text("<p>Made on {} by</p>\n", report.date);
   if (!report.command.empty()) html += format_text("<pre>{}</pre>\n", escape_html(report.command));
@@ -250,12 +253,11 @@ std::string report_html(const Report& report) {
              "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">"
              "<title>{0}</title><style>{1}</style>\n<h1>{0}</h1>\n",
              title, kPageStyle) +
-         verdict_html(report) + samples_html(report) + layers_html(report) + memory_html(report) + next_html(report) +
-         origin_html(report) +
-         format_text("<h2>Formula</h2><p class=s>{}</p><pre>{}</pre>\n",
+         verdict_html(report) + samples_html(report) + layers_html(report) + tensors_html(report) +
+         memory_html(report) + next_html(report) + origin_html(report) +
+         format_text("<h2>Formula</h2><p class=s>{}</p><pre>{}</pre></html>\n",
                      escape_html(formula_legend(report.memory.memory.limits)),
-                     escape_html(arena_formula(report.memory))) +
-         tensors_html(report) + "</html>\n";
+                     escape_html(arena_formula(report.memory)));
 }
 
 }  // namespace goldcrest::converter

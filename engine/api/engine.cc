@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a search, one bounded piece of work a step.
+#include "base/exact_floats.h"
+
 #include "api/engine.h"
 
 #include "base/arithmetic.h"
@@ -154,6 +156,7 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
       bool follows_targets = false;
       if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
       set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
+      if constexpr (kHasRefined) engine.runtime.model.coarse = (engine.options.flags & GOLDCREST_SEARCH_COARSE) != 0;
       engine.progress = {first_stage(engine), 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);

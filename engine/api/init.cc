@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes an engine: checks the file, the caller's memory and this build, then makes the object.
-#include <cstring>
+#include "base/exact_floats.h"
+
+#include <string.h>
 
 #include "api/engine.h"
 #include "api/engine_plan.h"

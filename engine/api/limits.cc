@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "api/limits.h"
 
-#include <cstddef>
-#include <cstring>
+#include <stddef.h>
+#include <string.h>
 
 #include "api/engine.h"
 #include "base/arithmetic.h"
@@ -140,7 +142,8 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
                     "search.length_penalty: outside [-2, 4]", -1);
   GOLDCREST_REQUIRE(wanted.word_penalty >= kMinWordPenalty && wanted.word_penalty <= kMaxWordPenalty, bad,
                     "search.word_penalty: outside [-1024, 1024]", -1);
-  const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS;
+  const uint32_t known_flags =
+      GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS | GOLDCREST_SEARCH_COARSE;
   GOLDCREST_REQUIRE((wanted.flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
   if constexpr (kHasRules) {
     GOLDCREST_TRY(check_rules(wanted, detail));

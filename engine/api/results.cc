@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Returns results: hypotheses as ids and as text.
+#include "base/exact_floats.h"
+
 #include "api/engine.h"
 #include "decoding/output_choice.h"
 #include "goldcrest/speech.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the prefixes of results, and returns the tokens of a result that are certain already.
+#include "base/exact_floats.h"
+
 #include "api/engine.h"
 #include "decoding/hypotheses.h"
 #include "goldcrest/decoding.h"

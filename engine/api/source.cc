@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes sources, as ids or as text: checks them and stores their ids behind those of the batch.
-#include <cstring>
+#include "base/exact_floats.h"
+
+#include <string.h>
 
 #include "api/engine.h"
 #include "text/piece_lookup.h"

@@ -2,8 +2,8 @@
 // Rounds sizes up: buffers to 64 bytes, matrix dimensions to 16 elements.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace goldcrest {
 

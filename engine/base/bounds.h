@@ -2,7 +2,7 @@
 // Every bound on what a file, a program or a checkpoint may ask for (FORMAT.md, sections 3 and 6; goldcrest.h).
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 

@@ -2,7 +2,7 @@
 // The features of this build of the engine, as its CMake options say.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 

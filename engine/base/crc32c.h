@@ -2,8 +2,8 @@
 // CRC-32C (Castagnoli), the checksum of a model file's parts.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace goldcrest {
 

@@ -3,9 +3,9 @@
 // weights").
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 namespace goldcrest {
 
@@ -24,7 +24,7 @@ inline uint64_t hash_floats(uint64_t hash, const float* values, size_t n) {
   static_assert(sizeof(float) == sizeof(uint32_t));
   for (size_t i = 0; i < n; ++i) {
     uint32_t bits = 0;
-    std::memcpy(&bits, &values[i], sizeof bits);
+    memcpy(&bits, &values[i], sizeof bits);
     hash = hash_word(hash, bits);
   }
   return hash;

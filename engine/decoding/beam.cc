@@ -4,7 +4,9 @@
 // The search stops once beam_size hypotheses are finished. With early_stopping=False it goes on while the best living
 // hypothesis could still enter their list at its present length. Ties: the earlier parent comes first, then the order
 // of that parent's list.
-#include <cstring>
+#include "base/exact_floats.h"
+
+#include <string.h>
 
 #include "base/bounds.h"
 #include "decoding/hypotheses.h"

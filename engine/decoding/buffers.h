@@ -4,8 +4,7 @@
 // Hypothesis b of sentence s has slot s * beam_size + b. The ancestor table leads to its past (past.h).
 #pragma once
 
-#include <type_traits>
-
+#include "base/types.h"
 #include "decoding/prefix.h"
 #include "decoding/recording.h"
 #include "decoding/sampling.h"
@@ -55,10 +54,10 @@ struct NoLanguage {
   static TargetLanguage language() { return {}; }
   static void set_language(TargetLanguage) {}
 };
-using LiveCount = std::conditional_t<kHasLanguages, uint8_t, uint32_t>;
-using FinishedCount = std::conditional_t<kHasLanguages, uint8_t, uint16_t>;
+using LiveCount = Choose<kHasLanguages, uint8_t, uint32_t>;
+using FinishedCount = Choose<kHasLanguages, uint8_t, uint16_t>;
 
-struct SentenceState : std::conditional_t<kHasLanguages, KnownLanguage, NoLanguage> {
+struct SentenceState : Choose<kHasLanguages, KnownLanguage, NoLanguage> {
   LiveCount n_live;  // hypotheses still growing; 0: the sentence is done
   FinishedCount n_finished;
   uint16_t first_row;     // of its live hypotheses in the current step

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws tokens, and plans the memory of it. The order of the rules is that of transformers' generate (5.23.0). All of
 // it is float operations of the contract and the engine's own exponential, so that a draw is the same on every machine.
+#include "base/exact_floats.h"
+
 #include "base/bounds.h"
 #include "decoding/hypotheses.h"
 #include "decoding/sampling.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greedy search takes the largest logit, and among equal ones the lowest id. It computes a soft-max only if scores are
 // asked for.
+#include "base/exact_floats.h"
+
 #include "decoding/hypotheses.h"
 
 namespace goldcrest {

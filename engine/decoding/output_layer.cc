@@ -2,11 +2,14 @@
 // Computes blocks of 256 outputs: their logits, the stages over them, and the best few tokens of each row. Tasks split
 // the blocks, so that each weight is read once; each task lists the tokens of its blocks. With a shortlist, tasks split
 // the sentences instead, because each has outputs of its own.
+#include "base/exact_floats.h"
+
 #include "decoding/output_layer.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/arithmetic.h"
+#include "base/types.h"
 #include "decoding/basic_stages.h"
 #include "decoding/output_choice.h"
 #include "decoding/rules.h"
@@ -40,8 +43,9 @@ class OutputLayer {
   OutputInputs quantize(Range rows, uint32_t task) const {
     const StackView& stack = runtime_.model.decoder;
     const Pass pass = make_pass(runtime_, stack, step_.decoder.pass, rows.first, {rows, task, 1});
-    (void)goldcrest::quantize(pass, decoder_rows(runtime_, step_.decoder, rows.first), stack.d_model_padded);
-    return {pass.inputs, kHasRefined && runtime_.model.projection.fine_input ? pass.fine.inputs : LinearInputs()};
+    const LinearView& projection = runtime_.model.projection;
+    (void)goldcrest::quantize(pass, projection, decoder_rows(runtime_, step_.decoder, rows.first));
+    return {pass.inputs, kHasRefined && projection.fine_input ? pass.fine : FineScratch()};
   }
 
   // Computes rows that only this task computes, over all blocks.
@@ -67,7 +71,7 @@ class OutputLayer {
     SharedInputs shared;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
-      float* const logits = compute(rows, inputs, shared, outputs, lists, sums_);
+      float* const logits = compute(rows, inputs, shared, outputs, lists, sums_, task);
       trace_rows(runtime_, {"logits", static_cast<int32_t>(i), step_.rows.position, logits, rows.count, outputs.count,
                             kOutputBlock});
       LogitBlock block = {logits, outputs, outputs_, lists, rows.first};
@@ -81,7 +85,7 @@ class OutputLayer {
   void sum(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     SharedInputs shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
-      (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true);
+      (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true, task);
     }
   }
 
@@ -106,12 +110,13 @@ class OutputLayer {
 
   // Returns the logits of a block, [rows, 256]. If `sums`, also computes the block's maxima and sums.
   float* compute(Range rows, const OutputInputs& inputs, SharedInputs& shared, Range outputs, const TopTokens& lists,
-                 bool sums) const {
+                 bool sums, [[maybe_unused]] uint32_t task) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
     float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
     operations(runtime_).output_block(
         runtime_,
-        {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits, kSharesInputs ? &shared : nullptr},
+        {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits, kSharesInputs ? &shared : nullptr,
+         task},
         {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.block_stride});
     return logits;
   }

@@ -5,8 +5,8 @@
 // hypothesis b's keys, values and input token at position t.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace goldcrest {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "decoding/recording.h"
 
 #include "decoding/place.h"

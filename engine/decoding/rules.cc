@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each block reads the past again: this needs no memory, and is little work compared with the block's products.
+#include "base/exact_floats.h"
+
 #include "decoding/rules.h"
 
 namespace goldcrest {

@@ -3,9 +3,8 @@
 // hypotheses, which grow independently of each other.
 #pragma once
 
-#include <type_traits>
-
 #include "base/build_options.h"
+#include "base/types.h"
 #include "decoding/top_tokens.h"
 #include "goldcrest/decoding.h"
 
@@ -18,7 +17,7 @@ struct PlannedSampling {
 
 // Takes no room in the frame of goldcrest_init if the build lacks sampling.
 struct NoSampling {};
-using SamplingRefs = std::conditional_t<kHasSampling, PlannedSampling, NoSampling>;
+using SamplingRefs = Choose<kHasSampling, PlannedSampling, NoSampling>;
 
 // A hypothesis of a sentence.
 struct SampleSlot {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each block reads the sequences and the source again: this needs no memory. The caller's ids may change meanwhile, so
 // no length is trusted.
+#include "base/exact_floats.h"
+
 #include "decoding/rules.h"
 
 namespace goldcrest {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of bits merges the lists of a sentence's ids and n-grams into ascending order, each candidate once. Then rows
 // of the projection are copied into panels of the same layout, so that kernels need no code of their own for them.
+#include "base/exact_floats.h"
+
 #include "decoding/shortlist.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"

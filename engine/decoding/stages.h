@@ -10,8 +10,7 @@
 // A list of stages is itself a stage. No call is indirect, and a stage that the build lacks leaves no code.
 #pragma once
 
-#include <type_traits>
-
+#include "base/types.h"
 #include "decoding/buffers.h"
 #include "decoding/options.h"
 
@@ -108,6 +107,6 @@ struct NoStage {
 };
 
 template <bool kIsBuilt, typename Stage>
-using StageIf = std::conditional_t<kIsBuilt, Stage, NoStage<Stage>>;
+using StageIf = Choose<kIsBuilt, Stage, NoStage<Stage>>;
 
 }  // namespace goldcrest

@@ -2,7 +2,7 @@
 // A strategy decides how many tokens the list of a row holds and which of them continue the sentence's hypotheses.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 #include "goldcrest/goldcrest.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fixed vector through every kind of arithmetic. This finds, at start-up, a build whose compiler flags change
 // the bits.
-#include <initializer_list>
+#include "base/exact_floats.h"
 
 #include "base/hash.h"
 #include "kernels/kernels.h"
@@ -11,6 +11,8 @@ namespace goldcrest {
 namespace {
 
 constexpr uint32_t kRows = 2, kWidth = 32, kHeadWidth = 16;
+constexpr Activation kCheckedActivations[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu,
+                                              Activation::kRelu};
 constexpr uint64_t kReferenceHash = 0xfb60856c32f2bbb2u;
 
 // Numbers of all magnitudes and signs from a small generator (Numerical Recipes' constants).
@@ -47,7 +49,7 @@ bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
   }
 
   uint64_t hash = kHashStart;
-  for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu}) {
+  for (Activation activation : kCheckedActivations) {
     kernels.int8.quantize_rows({x, q, x_scale, kWidth, kWidth, 1, kRows, kWidth});
     kernels.int8.linear(
         {q, x_scale, w, scale, bias, weight_sum, x, y, kWidth, kRows, kWidth, kWidth, Layout::kN16K4, activation});

@@ -2,7 +2,7 @@
 // The CPU features that a kernel table may need.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 
@@ -16,6 +16,33 @@ enum CpuFeature : uint32_t {
   kCpuMatrixInt8 = 1u << 10,
   kCpuCrc32 = 1u << 11,  // optional before ARMv8.1, but every Cortex-A has CRC-32
 };
+
+// The needs of the tables of 64-bit Arm, best first.
+constexpr uint32_t kI8mmNeeds = kCpuDotProduct | kCpuMatrixInt8, kDotprodNeeds = kCpuDotProduct,
+                   kNeonNeeds = kCpuNeon | kCpuCrc32;
+
+// A feature of 64-bit Arm CPUs, and where each system tells of it.
+struct ArmFeature {
+  CpuFeature feature;
+  uint32_t linux_bit;  // of AT_HWCAP; 32 more: of AT_HWCAP2
+  const char* macos;   // the name for sysctlbyname; systems before macOS 12 lack the names with FEAT
+  uint32_t windows;    // the number for IsProcessorFeaturePresent; older versions of Windows do not know 66
+};
+constexpr ArmFeature kArmFeatures[] = {
+    {kCpuCrc32, 7, "hw.optional.armv8_crc32", 31},
+    {kCpuDotProduct, 20, "hw.optional.arm.FEAT_DotProd", 43},
+    {kCpuMatrixInt8, 32 + 13, "hw.optional.arm.FEAT_I8MM", 66},
+};
+
+// Returns the features of a 64-bit Arm CPU. `has` returns whether the system tells of an ArmFeature.
+template <typename Has>
+uint32_t arm64_features(const Has& has) {
+  uint32_t features = kCpuNeon;  // of every 64-bit Arm
+  for (const ArmFeature& entry : kArmFeatures) {
+    if (has(entry)) features |= entry.feature;
+  }
+  return features;
+}
 
 // Returns the features of the CPU that runs it.
 uint32_t detect_cpu_features();

@@ -16,8 +16,8 @@
 // next, and later layers amplify that.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "model/model_view.h"
 
@@ -142,6 +142,18 @@ struct LogitSumsArgs {
   uint32_t rows, count;          // count >= 1
 };
 
+// Ends a linear layer with fine inputs: y = activation((p + bias) + p') + residual, where p is the product of the
+// inputs and p' that of their remainders. Each was computed as in LinearArgs with biases of +0, so p' is never -0.
+struct FinishFineArgs {
+  const float* products;  // [2, rows, n]: p of all rows, then p'
+  const float* bias;      // [n]
+  const float* residual;  // [rows, n], row stride y_stride; null: none; may be y
+  float* y;               // [rows, n], row stride y_stride
+  size_t y_stride;        // elements
+  uint32_t rows, n;       // n % 16 == 0
+  Activation activation;
+};
+
 // y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns. Rows
 // that are not centred have the mean 0.
 struct LayerNormArgs {
@@ -195,9 +207,10 @@ struct Kernels {
   TypedKernels<int8_t> int8;
   const TypedKernels<float>* float32;  // null: this build runs no float32 files (GOLDCREST_FLOAT32)
   void (*layer_norm)(const LayerNormArgs&);
-  // Computes the sums of a block after rules have changed its logits. Logits may be -infinity. null: this build has no
-  // rules (GOLDCREST_RULES).
+  // Computes the sums of a block from finished logits: rules have changed them, or they have fine inputs. Logits may be
+  // -infinity. null: this build has neither (GOLDCREST_RULES, GOLDCREST_REFINED).
   void (*logit_sums)(const LogitSumsArgs&);
+  void (*finish_fine)(const FinishFineArgs&);        // null: this build has no fine inputs (GOLDCREST_REFINED)
   void (*recurrence)(const RecurrenceArgs&);         // null: this build runs no recurrent layers (GOLDCREST_SSRU)
   uint32_t (*list_largest)(const ListLargestArgs&);  // the number of indices
   // Continues the CRC-32C `crc` with n bytes.

@@ -6,6 +6,8 @@
 // register of each core. If all CPUs on which the process may run are Cortex-A53 or A55, the tables for these come
 // first. Otherwise the tables for out-of-order cores come first. This includes big cores among them, other kinds of
 // core (Cortex-A510, which we have not measured), and systems without these files.
+#include "base/exact_floats.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
@@ -14,12 +16,16 @@
 #include <sched.h>
 #include <sys/auxv.h>
 #include <unistd.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#elif defined(__aarch64__) && defined(_WIN32)
+#include <windows.h>
 #endif
 
-#include <cstdlib>
-#include <cstring>
-#include <iterator>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/types.h"
 #include "goldcrest/goldcrest.h"
 #include "kernels/cpu_features.h"
 #include "kernels/reference/reference.h"
@@ -62,7 +68,7 @@ const Kernels* const kInOrderTables[] = {
     &kernels_arm_i8mm,     &kernels_arm_dotprod_a55, &kernels_arm_dotprod,
     &kernels_arm_neon_a53, &kernels_arm_neon,        &kernels_reference,
 };
-static_assert(std::size(kInOrderTables) == std::size(kTables), "the same tables");
+static_assert(count_of(kInOrderTables) == count_of(kTables), "the same tables");
 
 // Returns the low half of a core's MIDR_EL1, or 0.
 uint32_t identification_of(uint32_t cpu) {
@@ -111,12 +117,19 @@ uint32_t features_but_avx_vnni() {
   if (avx512) features |= kCpuAvx512;
   if (avx512 && __builtin_cpu_supports("avx512vnni")) features |= kCpuAvx512Vnni;
 #elif defined(__aarch64__)
-  features |= kCpuNeon;
+  features = arm64_features([](const ArmFeature& entry) {
 #if defined(__linux__)
-  if ((getauxval(AT_HWCAP) & HWCAP_CRC32) != 0) features |= kCpuCrc32;
-  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) features |= kCpuDotProduct;
-  if ((getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) features |= kCpuMatrixInt8;
+    return (getauxval(entry.linux_bit < 32 ? AT_HWCAP : AT_HWCAP2) >> entry.linux_bit % 32 & 1) != 0;
+#elif defined(__APPLE__)
+    int32_t value = 0;
+    size_t bytes = sizeof value;
+    return sysctlbyname(entry.macos, &value, &bytes, nullptr, 0) == 0 && value != 0;
+#elif defined(_WIN32)
+    return IsProcessorFeaturePresent(entry.windows) != 0;
+#else
+    return entry.feature == kCpuCrc32;  // unknown
 #endif
+  });
 #elif defined(__arm__) && defined(__linux__)
   if ((getauxval(AT_HWCAP) & HWCAP_NEON) != 0) features |= kCpuNeon;
 #endif
@@ -148,7 +161,7 @@ uint32_t detect_cpu_features() {
 
 const Kernels* kernels_at(uint32_t index) {
   const Kernels* const* const best_first = tables();
-  for (size_t i = 0; i < std::size(kTables); ++i) {
+  for (size_t i = 0; i < count_of(kTables); ++i) {
     if (this_cpu_runs(*best_first[i]) && index-- == 0) return best_first[i];
   }
   return nullptr;
@@ -174,5 +187,5 @@ const char* kernels_reason() {
 }  // namespace goldcrest
 
 extern "C" const char* goldcrest_kernels_built(uint32_t index) {
-  return index < std::size(goldcrest::kTables) ? goldcrest::tables()[index]->name : nullptr;
+  return index < count_of(goldcrest::kTables) ? goldcrest::tables()[index]->name : nullptr;
 }

@@ -2,6 +2,8 @@
 // Chooses the kernel table of a machine without an operating system: GOLDCREST_KERNEL_TABLE of the build names it, or
 // the compiler's flags decide. A program links only this table; with GOLDCREST_ALL_KERNEL_TABLES, for tests, it links
 // all.
+#include "base/exact_floats.h"
+
 #include "goldcrest/goldcrest.h"
 #include "kernels/reference/reference.h"
 

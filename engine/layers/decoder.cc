@@ -4,6 +4,8 @@
 // and the block's last matrix adds to it. Tasks share out the rows (for_all_rows); no task reads or writes another
 // task's rows. Hypotheses share the keys and values that their ancestors stored, which are never written again. The
 // source's keys and values are complete before the first position (decoder_layer_source_keys).
+#include "base/exact_floats.h"
+
 #include "layers/decoder.h"
 
 #include "layers/blocks/cross_attention.h"
@@ -47,18 +49,19 @@ LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const T
 void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerView& layer, const LayerKeys& keys,
                float* x) {
   if (kHasRecurrent && layer.kind.is_recurrent) {
-    residual(pass, layer.recurrent.norm, x, [&](Quantized h) {
+    residual(pass, {layer.recurrent.norm, layer.recurrent.input_forget}, x, [&](Quantized h) {
       add_recurrent(pass, layer.recurrent, {targets, keys.cells}, h, x);
     });
   } else {
-    residual(pass, layer.self_attention.norm, x, [&](Quantized h) {
+    residual(pass, {layer.self_attention.norm, layer.self_attention.query_key_value}, x, [&](Quantized h) {
       add_self_attention(pass, layer.self_attention, PastOfRows{targets, keys.past}, h, x);
     });
   }
-  residual(pass, layer.cross_attention.norm, x, [&](Quantized h) {
+  residual(pass, {layer.cross_attention.norm, layer.cross_attention.query}, x, [&](Quantized h) {
     add_cross_attention(pass, layer.cross_attention, {targets, keys.source, keys.queries}, h, x);
   });
-  residual(pass, layer.feed_forward.norm, x, [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+  residual(pass, {layer.feed_forward.norm, layer.feed_forward.in}, x,
+           [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
 // Returns the number of layers with self-attention. Only these store keys of each target position.

@@ -3,6 +3,8 @@
 // dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it (post-norm), and
 // the block's last matrix adds to it. Tasks share out the rows (for_all_rows). From another task's rows a task reads
 // only keys and values, which encoder_layer_keys has written one pass earlier.
+#include "base/exact_floats.h"
+
 #include "layers/encoder.h"
 
 #include "layers/blocks/feed_forward.h"
@@ -18,9 +20,10 @@ namespace {
 
 // Computes a layer except its keys and values: Vaswani et al. 2017, figure 1, left.
 void run_layer(const Pass& pass, const SentencesOfRows& sentences, const EncoderLayerView& layer, float* x) {
-  residual(pass, layer.self_attention.norm, x,
+  residual(pass, {layer.self_attention.norm, layer.self_attention.query_key_value}, x,
            [&](Quantized h) { add_self_attention(pass, layer.self_attention, sentences, h, x); });
-  residual(pass, layer.feed_forward.norm, x, [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+  residual(pass, {layer.feed_forward.norm, layer.feed_forward.in}, x,
+           [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
 LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, model.features}; }
@@ -81,7 +84,8 @@ void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const B
   const SelfAttentionView self = view_encoder_layer(runtime.file, layer).self_attention;
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
   for_all_rows(runtime, stack, refs.pass, block, [&](const Pass& pass) {
-    const Quantized h = block_input(pass, self.norm, encoder_rows(runtime, refs, pass.rows.first));
+    const Quantized h =
+        block_input(pass, {self.norm, self.query_key_value}, encoder_rows(runtime, refs, pass.rows.first));
     store_sentence_keys(pass, self, {batch, keys}, h);
   });
 }

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "layers/linear.h"
 
 #include "base/arithmetic.h"
-#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 
 namespace {
 
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
-
-// Outputs [first, first + n) of a call: y <- activation(sums) + residual
-[[gnu::cold, gnu::noinline]] void finish_fine(const LinearCall& call, uint32_t first, uint32_t n, const float* sums) {
-  for (uint32_t row = 0; row < call.rows; ++row) {
-    const size_t at = row * call.y_stride;
-    float* const y = call.y + first + at;
-    for (uint32_t j = 0; j < n; ++j) {
-      const float value = reference_activate(call.activation, sums[at + j]);
-      y[j] = call.residual != nullptr ? value + call.residual[first + at + j] : value;
-    }
-  }
-}
-
-// Sets the matrix's part of a product, except for the bias: returns that of the outputs [first, first + n).
-[[gnu::cold, gnu::noinline]] const float* set_matrix(const Runtime& runtime, const LinearCall& call, uint32_t first,
-                                                     LinearArgs<int8_t>& args) {
-  const LinearTensors tensors = tensors_of(runtime, slice_outputs(*call.view, first, args.n));
-  args.w = static_cast<const int8_t*>(tensors.weights);
-  args.w_scale = tensors.scale;
-  args.weight_sum = tensors.weight_sum;
-  args.n = tensors.n;
-  args.k = tensors.k;
-  args.layout = tensors.layout;
-  return tensors.bias;
-}
 
 // Returns the part of a call that computes the outputs [first, first + n). *slice <- its view.
 LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, LinearView* slice) {
@@ -53,10 +29,15 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
                                      call.rows);
 }
 
-// Computes a call, or the part of one from output `first` on.
-void run_one(const Pass& pass, const LinearCall& call, [[maybe_unused]] uint32_t first) {
-  if (kHasRefined && call.view->fine_input)
-    return run_fine(pass.runtime, call, pass.fine.inputs, pass.projected + first);
+// Computes a call, or the part of one that `task` computes, if the layer may have fine inputs.
+[[maybe_unused, gnu::noinline]] void run_refined(const Pass& pass, const LinearCall& call, uint32_t task) {
+  if (call.view->fine_input && pass.fine.values != nullptr) return linear_fine(pass.runtime, call, pass.fine, task);
+  operations(pass.runtime).linear(pass.runtime, call);
+}
+
+// Computes a call, or the part of one that `task` computes.
+void run_one(const Pass& pass, const LinearCall& call, [[maybe_unused]] uint32_t task) {
+  if constexpr (kHasRefined) return run_refined(pass, call, task);
   operations(pass.runtime).linear(pass.runtime, call);
 }
 
@@ -66,11 +47,11 @@ void run_call(const Pass& pass, const LinearCall& call) {
   const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
   const Split split = split_work(linear_macs(call.rows, view.n, view.k), n_groups, pass.n_tasks);
   if (split.n_tasks == 1) return run_one(pass, call, 0);
-  run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t) {
+  run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t task) {
     const Range groups = split.part_of(n_groups, piece);
     const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
     LinearView slice;
-    run_one(pass, outputs_of(call, first, smaller(end, view.n) - first, &slice), first);
+    run_one(pass, outputs_of(call, first, smaller(end, view.n) - first, &slice), task);
   });
 }
 
@@ -97,57 +78,36 @@ void multiply(const Pass& pass, const LinearView& view, const Finish& finish, fl
 
 }  // namespace
 
-Quantized quantize(const Pass& pass, const float* x, uint32_t k) {
-  if (kHasRefined && pass.fine.inputs.rows != nullptr) {
-    quantize_one_by_one(pass.runtime, {x, k, pass.rows.count, k}, pass.inputs, pass.fine);
-  } else {
-    operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, k, pass.inputs);
-  }
+Quantized quantize_coarse(const Pass& pass, const float* x, uint32_t k) {
+  operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, k, pass.inputs);
   return {k};
+}
+
+Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* x) {
+  if (!matrix.fine_input) return quantize_coarse(pass, x, matrix.k);
+  quantize_one_by_one(pass.runtime, {x, matrix.k, pass.rows.count, matrix.k}, pass.inputs, pass.fine.values);
+  return {matrix.k};
 }
 
 // Small code: nearly all of its time is in the kernels.
 [[gnu::cold]] void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
-                                       const FineInputs& fine) {
-  const uint32_t k = rows.k, row_bytes = k * bytes_of(runtime.model.encoder.input_type);
-  LinearInputs row = inputs, fine_row = fine.inputs;
+                                       float* remainder) {
+  const uint32_t k = rows.k, row_bytes = kHasFloat32 ? k * bytes_of(runtime.model.encoder.input_type) : k;
+  LinearInputs row = inputs;
   const float* x = rows.x;
   for (uint32_t i = 0; i < rows.rows; ++i, x += rows.x_stride) {
     operations(runtime).quantize(runtime, x, 1, k, row);
-    if (fine_row.rows != nullptr) {
+    if (kHasRefined && remainder != nullptr) {
+      // x + q * -scale, the embedding of a token at a position, has the bits of x - q * scale.
       const int8_t* const q = static_cast<const int8_t*>(row.rows);
-      for (uint32_t j = 0; j < k; ++j) fine.remainder[j] = x[j] - static_cast<float>(q[j]) * *row.scales;
-      operations(runtime).quantize(runtime, fine.remainder, 1, k, fine_row);
-      fine_row = {static_cast<uint8_t*>(fine_row.rows) + row_bytes, fine_row.scales + 1};
+      const float scale = -*row.scales;
+      runtime.kernels->int8.embed({q, &scale, x, remainder, 0, k, 1.0f, Layout::kRowMajor});
+      operations(runtime).quantize(
+          runtime, remainder, 1, k,
+          {static_cast<uint8_t*>(row.rows) + size_t{rows.rows} * row_bytes, row.scales + rows.rows});
     }
     row.rows = static_cast<uint8_t*>(row.rows) + row_bytes;
-    if (row.scales != nullptr) ++row.scales;
-  }
-}
-
-// Small code and a small frame: nearly all of its time is in the two products.
-[[gnu::cold]] void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products) {
-  for (uint32_t first = 0; first < call.view->n; first += kZeroBiases) {
-    // y stays until its row is complete
-    float* const sums = call.residual == call.y ? products + first : call.y + first;
-    LinearArgs<int8_t> args = {};
-    args.n = smaller(call.view->n - first, kZeroBiases);
-    const float* const bias = set_matrix(runtime, call, first, args);
-    args.y = sums;
-    args.y_stride = call.y_stride;
-    args.rows = call.rows;
-    args.activation = Activation::kNone;
-    args.backend = runtime.kernels->backend;
-    args.x = static_cast<const int8_t*>(fine.rows);
-    args.x_scale = fine.scales;
-    args.bias = kZeroBias;
-    runtime.kernels->int8.linear(args);
-    args.x = static_cast<const int8_t*>(call.x.rows);
-    args.x_scale = call.x.scales;
-    args.bias = bias;
-    args.residual = sums;
-    runtime.kernels->int8.linear(args);
-    finish_fine(call, first, args.n, sums);
+    if (!kHasFloat32 || row.scales != nullptr) ++row.scales;
   }
 }
 

@@ -7,13 +7,22 @@
 
 namespace goldcrest {
 
-// Quantized rows of a pass, [rows, k] in pass.inputs. They are valid until the pass quantizes others.
+// Quantized rows of a pass, [rows, k] in pass.inputs, and their remainders. They are valid until the pass quantizes
+// others.
 struct Quantized {
   uint32_t k;
 };
 
 // x: [rows, k], dense
-Quantized quantize(const Pass& pass, const float* x, uint32_t k);
+Quantized quantize_coarse(const Pass& pass, const float* x, uint32_t k);
+
+// The same, with remainders if the matrix has fine inputs.
+Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* x);
+
+// Quantizes the rows x [rows, matrix.k], dense, for one matrix, or for several of which none or each has fine inputs.
+inline Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x) {
+  return kHasRefined ? quantize_for(pass, matrix, x) : quantize_coarse(pass, x, matrix.k);
+}
 
 // y [rows, view.n] = view(x) with x [rows, view.k] and dense rows. y may be the buffer that was quantized, because no
 // product reads it. Splits the outputs over tasks if the work is worth more than one task.
@@ -33,14 +42,10 @@ struct RowsToQuantize {
   uint32_t rows, k;
 };
 
-// Quantizes rows one by one. fine <- what the quantization leaves of each, quantized too (int8 only); rows null:
-// nothing.
+// Quantizes rows one by one. If the scratch `remainder` [k] is not null, the remainders of all rows, x - q * scale, are
+// quantized behind the last row (int8 only).
 void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
-                         const FineInputs& fine);
-
-// Computes a call with fine inputs: y = activation((p + bias) + p') + residual, with the products p and p' of the
-// inputs and of their remainders. products: scratch as large as y if the residual is y; else it may be null.
-void run_fine(const Runtime& runtime, const LinearCall& call, const LinearInputs& fine, float* products);
+                         float* remainder);
 
 // A call of a linear layer in the engine. A backend prepares for each call site.
 struct LinearCallSite {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real transform of n samples is a complex one of n / 2 points. That is a product of stages of 2 and 5 points, which
 // leave the points in order without a permutation.                        Stockham's algorithm: Cochran et al. 1967
+#include "base/exact_floats.h"
+
 #include "layers/log_mel.h"
 
 #include "base/align.h"

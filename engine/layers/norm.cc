@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "layers/norm.h"
 
 namespace goldcrest {
@@ -9,13 +11,14 @@ void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& 
                                stack.centred()});
 }
 
-Quantized block_input(const Pass& pass, const NormView& norm, const float* x) {
-  const float* h = x;
-  if (pass.stack.pre_norm) {
-    layer_norm(pass.runtime, pass.stack, norm, {x, pass.projected, pass.rows.count});
-    h = pass.projected;
-  }
-  return quantize(pass, h, pass.stack.d_model_padded);
+const float* norm_input(const Pass& pass, const NormView& norm, const float* x) {
+  if (!pass.stack.pre_norm) return x;
+  layer_norm(pass.runtime, pass.stack, norm, {x, pass.projected, pass.rows.count});
+  return pass.projected;
+}
+
+Quantized coarse_block_input(const Pass& pass, const NormView& norm, const float* x) {
+  return quantize_coarse(pass, norm_input(pass, norm, x), pass.stack.d_model_padded);
 }
 
 }  // namespace goldcrest

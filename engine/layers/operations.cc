@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each operation is written once, as a template over the element type. It makes the kernels' arguments from views,
 // buffers and shapes.
+#include "base/exact_floats.h"
+
 #include "layers/operations.h"
+
+#include <string.h>
 
 #include "base/arithmetic.h"
 
@@ -45,8 +49,9 @@ LinearArgs<Element> linear_args(const Runtime& runtime, const LinearTensors& ten
   return args;
 }
 
+// Returns the arguments of a call.
 template <typename Element>
-void linear(const Runtime& runtime, const LinearCall& call) {
+LinearArgs<Element> args_of(const Runtime& runtime, const LinearCall& call) {
   const LinearTensors tensors = tensors_of(runtime, *call.view);
   LinearArgs<Element> args = linear_args<Element>(runtime, tensors, {0, tensors.n}, call.x, call.rows);
   args.residual = call.residual;
@@ -54,22 +59,50 @@ void linear(const Runtime& runtime, const LinearCall& call) {
   args.y_stride = call.y_stride;
   args.activation = call.activation;
   args.is_only_task = call.is_only_task;
-  kernels_of<Element>(runtime).linear(args);
+  return args;
 }
 
-// call.logits <- the products of the remainders, without biases. Returns call.logits.
-[[maybe_unused, gnu::cold, gnu::noinline]] const float* multiply_remainders(const Runtime& runtime,
-                                                                            const OutputCall& call, Range outputs) {
-  for (uint32_t done = 0; done < outputs.count; done += kZeroBiases) {
-    const Range some = {outputs.first + done, smaller(outputs.count - done, kZeroBiases)};
-    LinearArgs<int8_t> args = linear_args<int8_t>(runtime, *call.outputs, some, call.inputs.fine, call.rows);
-    args.bias = kZeroBias;
-    args.y = call.logits + done;
-    args.y_stride = kOutputBlock;
-    args.activation = Activation::kNone;
-    runtime.kernels->int8.linear(args);
+template <typename Element>
+void linear(const Runtime& runtime, const LinearCall& call) {
+  kernels_of<Element>(runtime).linear(args_of<Element>(runtime, call));
+}
+
+// Computes args with fine inputs, in slices of as many outputs as the scratch has room for.
+[[maybe_unused, gnu::cold, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
+                                                              const FineScratch& scratch, uint32_t task) {
+  float* const values = scratch.values + task * scratch.n;
+  const size_t room = scratch.n / (2 * size_t{args.rows} + 1) / 16 * 16;
+  const uint32_t most = room < args.n ? static_cast<uint32_t>(room) : args.n;
+  float* const products = values + most;
+  memset(values, 0, most * sizeof(float));  // biases
+  LinearArgs<int8_t> both = args;
+  both.rows = 2 * args.rows;
+  both.bias = values;
+  both.residual = nullptr;
+  both.y = products;
+  both.activation = Activation::kNone;
+  FinishFineArgs finish = {products, args.bias, args.residual, args.y, args.y_stride, args.rows, 0, args.activation};
+  for (uint32_t left = args.n; left > 0; left -= both.n) {
+    both.n = finish.n = smaller(left, most);
+    both.y_stride = both.n;
+    kernels.int8.linear(both);
+    kernels.finish_fine(finish);
+    both.w += size_t{both.n} * args.k;
+    both.w_scale += both.n;
+    both.weight_sum += both.n;
+    finish.bias += both.n;
+    finish.y += both.n;
+    if (finish.residual != nullptr) finish.residual += both.n;
   }
-  return call.logits;
+}
+
+// Computes a block of fine outputs and their sums.
+[[maybe_unused, gnu::cold, gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call,
+                                                                  const LinearArgs<int8_t>& args,
+                                                                  const BlockSums& sums) {
+  multiply_fine(kernels, args, call.inputs.fine, call.task);
+  if (sums.largest == nullptr) return;
+  kernels.logit_sums({args.y, sums.largest, sums.sum, kOutputBlock, sums.stride, call.rows, call.count});
 }
 
 template <typename Element>
@@ -79,10 +112,10 @@ void output_block(const Runtime& runtime, const OutputCall& call, const BlockSum
   args.y = call.logits;
   args.y_stride = kOutputBlock;
   args.activation = Activation::kNone;
-  if constexpr (kHasRefined && kScaled<Element>) {
-    if (call.inputs.fine.rows != nullptr) args.residual = multiply_remainders(runtime, call, outputs);
-  }
   if constexpr (kSharesInputs) args.shared = call.shared;
+  if constexpr (kHasRefined && kScaled<Element>) {
+    if (call.inputs.fine.values != nullptr) return output_block_fine(*runtime.kernels, call, args, sums);
+  }
   kernels_of<Element>(runtime).output_block({args, call.count, sums.largest, sums.sum, sums.stride});
 }
 
@@ -156,6 +189,11 @@ LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
           view.k,
           view.weight_type,
           view.layout};
+}
+
+[[gnu::cold]] void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch,
+                               uint32_t task) {
+  multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch, task);
 }
 
 const Operations kInt8Operations = kOperations<int8_t>;

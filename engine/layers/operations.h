@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/build_options.h"
+#include "base/types.h"
 #include "layers/kv_cache.h"
 #include "layers/parallel.h"
 
@@ -16,15 +17,17 @@ struct LinearInputs {
   float* scales;  // [rows]; null for float
 };
 
-// The remainders of int8 inputs, x - q * scale, quantized again.
-struct FineInputs {
-  LinearInputs inputs;  // rows null: there are none
-  float* remainder;     // scratch [k] of the task
+// Scratch of fine inputs, for a row's remainder or for products. Each task that an operation is split into has n
+// floats.
+struct FineScratch {
+  float* values;  // null: no row has a remainder
+  size_t n;       // at least the row's k, and 16 * (2 * rows + 1)
+  FineScratch of(uint32_t task) const { return {values + task * n, n}; }
 };
 
-// The remainders' products have these in place of biases.
-constexpr uint32_t kZeroBiases = 128;
-inline constexpr float kZeroBias[kZeroBiases] = {};
+// The outputs whose products a scratch holds at least. With fewer, tables that rearrange the inputs for each call are
+// slower.
+constexpr uint32_t kFineOutputs = 64;
 
 // The tensors of a linear layer: in the file, or a shortlist's copies.
 struct LinearTensors {
@@ -52,8 +55,14 @@ struct LinearCall {
 
 // The input rows of the output layer.
 struct OutputInputs {
-  LinearInputs x;
-  LinearInputs fine;  // their remainders, quantized too; rows null: there are none
+  LinearInputs x;    // with remainders behind all rows if `fine` has values
+  FineScratch fine;  // of all tasks
+};
+
+// The task that a call is of, in builds without fine inputs: nobody reads it, and it takes no room.
+struct AnyTask {
+  constexpr AnyTask(uint32_t = 0) {}
+  constexpr operator uint32_t() const { return 0; }
 };
 
 // Computes the logits of some rows for at most 256 outputs.
@@ -64,6 +73,7 @@ struct OutputCall {
   uint32_t rows;
   float* logits;  // [rows, count], row stride 256; also writes the padding of count to a multiple of 16
   SharedInputs* shared = nullptr;  // of x and rows; null: no other call reads them
+  [[no_unique_address]] Choose<kHasRefined, uint32_t, AnyTask> task = 0;
 };
 
 // For one block of the output layer: each row's largest output, and its sum of exp(output - largest).
@@ -109,6 +119,11 @@ struct Operations {
   void (*store)(const Runtime&, const StackView&, const NewKeys&, const KvCache&);
   void (*attend)(const Runtime&, const StackView&, const AttentionCall&, const KvCache&);
 };
+
+// Computes a call with fine inputs: y = activation((p + bias) + p') + residual, with the products p and p' of the
+// inputs and of their remainders. call.x: [2 * call.rows, k], the inputs of all rows and then their remainders, as one
+// product of twice as many rows reads each weight once.
+void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task);
 
 extern const Operations kInt8Operations;
 #ifdef GOLDCREST_FLOAT32

@@ -4,8 +4,6 @@
 // most one piece. Results depend neither on the number of tasks nor on the order in which threads run them.
 #pragma once
 
-#include <atomic>
-
 #include "base/arithmetic.h"
 #include "base/build_options.h"
 #include "layers/runtime.h"
@@ -97,9 +95,9 @@ void run_tasks(const Runtime& runtime, uint32_t n_tasks, const Task& task) {
 template <typename Work>
 void run_pieces(const Runtime& runtime, Split split, const Work& work) {
   if constexpr (kHasUnequalCores) {
-    std::atomic<uint32_t> n_taken = 0;
+    uint32_t n_taken = 0;  // by all tasks, atomically
     run_tasks(runtime, split.n_tasks, [&](uint32_t task, uint32_t) {
-      for (uint32_t i = 0; (i = n_taken.fetch_add(1, std::memory_order_relaxed)) < split.n_pieces;) work(i, task);
+      for (uint32_t i = 0; (i = __atomic_fetch_add(&n_taken, 1, __ATOMIC_RELAXED)) < split.n_pieces;) work(i, task);
     });
   } else {
     run_tasks(runtime, split.n_tasks, work);  // one piece for each task

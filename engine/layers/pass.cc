@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "layers/pass.h"
 
-#include <iterator>
+#include "base/types.h"
 
 namespace goldcrest {
 
@@ -28,14 +30,16 @@ struct AddMatrices {
   const AddMatrices add = {widths_of(stack, source_d_model), kind.is_decoder, needs};
   for_each_block([&](auto block) {
     constexpr bool kRuns = (block.kFeature & ~kSupportedFeatures) == 0;
-    if (kRuns && block.belongs(kind)) add(block.kMatrices, std::size(block.kMatrices));
+    if (kRuns && block.belongs(kind)) add(block.kMatrices, count_of(block.kMatrices));
   });
 }
 
 [[gnu::cold]] PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted) {
   const uint32_t width = stack.attention_width();
   PassRefs refs = {};
-  refs.input_bytes = bytes_of(stack.input_type) * wanted.matrices.input;
+  refs.has_fine = wanted.has_fine;
+  const auto products = static_cast<uint32_t>(products_of_rows(wanted.has_fine));
+  refs.input_bytes = products * bytes_of(stack.input_type) * wanted.matrices.input;
   refs.projected_width = wanted.matrices.output;
   refs.attention_width = width;
 
@@ -44,19 +48,17 @@ struct AddMatrices {
   };
   const auto rows_of = [&](uint64_t bytes) { return BufferSize{0, bytes, {wanted.rows[0], wanted.rows[1], 0, 0}}; };
   refs.inputs = add("rows.inputs", rows_of(refs.input_bytes));
-  if (stack.input_type == InputType::kInt8) refs.row_scales = add("rows.scales", rows_of(sizeof(float)));
+  if (stack.input_type == InputType::kInt8) refs.row_scales = add("rows.scales", rows_of(products * sizeof(float)));
   refs.projected = add("rows.wide", rows_of(sizeof(float) * uint64_t{refs.projected_width}));
   refs.attended = add("rows.attention_out", rows_of(sizeof(float) * uint64_t{width}));
   refs.attention_weights =
       add("rows.attention_weights", {0, sizeof(float), {wanted.keys, GOLDCREST_FACTOR_THREADS, 0, 0}});
   refs.query_row =
       add("rows.query", {uint64_t{bytes_of(stack.cache_type)} * stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
-  refs.has_fine = wanted.has_fine;
   if (kHasRefined && wanted.has_fine) {
-    refs.fine_inputs = add("rows.fine_inputs", rows_of(refs.input_bytes));
-    refs.fine_scales = add("rows.fine_scales", rows_of(sizeof(float)));
-    refs.remainder = add("rows.remainder",
-                         {sizeof(float) * uint64_t{wanted.matrices.input}, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
+    refs.products = add("rows.products", {sizeof(float) * uint64_t{wanted.matrices.input},
+                                          sizeof(float) * 2 * kFineOutputs,
+                                          {wanted.rows[0], wanted.rows[1], GOLDCREST_FACTOR_THREADS, 0}});
   }
   return refs;
 }
@@ -64,12 +66,14 @@ struct AddMatrices {
 Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& refs, uint32_t first_row,
                const TaskRows& task_rows) {
   const size_t row = first_row;
-  float* const scales = stack.input_type == InputType::kInt8 ? runtime.buffer<float>(refs.row_scales) + row : nullptr;
-  FineInputs fine = {};
-  if (kHasRefined && refs.has_fine) {
-    fine = {{runtime.buffer<uint8_t>(refs.fine_inputs) + row * refs.input_bytes,
-             runtime.buffer<float>(refs.fine_scales) + row},
-            runtime.task_buffer<float>(refs.remainder, task_rows.task)};
+  float* const scales =
+      stack.input_type == InputType::kInt8
+          ? runtime.buffer<float>(refs.row_scales) + row * static_cast<size_t>(products_of_rows(refs.has_fine))
+          : nullptr;
+  FineScratch fine = {};
+  if (kHasRefined && refs.has_fine && !runtime.model.coarse) {
+    fine = {runtime.task_buffer<float>(refs.products, task_rows.task),
+            refs.products.task_stride * (size_t{kAlignment} / sizeof(float))};
   }
   return {runtime,
           stack,

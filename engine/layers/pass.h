@@ -9,10 +9,9 @@ namespace goldcrest {
 
 struct PassRefs {
   BufferRef inputs, row_scales, projected, attended, attention_weights, query_row;
-  uint32_t input_bytes, projected_width, attention_width;  // of a row
-  // For fine inputs; unplanned in models without them.
-  bool has_fine;
-  BufferRef fine_inputs, fine_scales, remainder;
+  uint32_t input_bytes, projected_width, attention_width;  // of a row, with its remainder
+  bool has_fine;                                           // each row may have a remainder
+  BufferRef products;                                      // of fine inputs; unplanned in models without them
 };
 
 // The needs of the rows that pass some matrices.
@@ -37,7 +36,7 @@ struct PassPlan {
   const MatrixNeeds& matrices;
   uint8_t rows[2];  // goldcrest_factor: the rows are their product
   uint8_t keys;     // goldcrest_factor: of the longest attention
-  bool has_fine;    // the rows are quantized a second time
+  bool has_fine;    // the rows may have remainders
 };
 
 PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted);
@@ -47,14 +46,14 @@ struct Pass {
   const StackView& stack;
   Range rows;           // of the layer; this task computes them
   uint32_t n_tasks;     // an operation on these rows may be split into this many
-  LinearInputs inputs;  // written only by quantize
+  LinearInputs inputs;  // written only by quantize; remainders are behind the inputs of all rows
   float* projected;     // [rows, widest output]: products that are not added to x, such as queries or d_ff values
   float* attended;      // [rows, n_heads * d_head]: the output of attention
   // For each task that an operation is split into: [keys padded to 16], and [d_head] of the cache's type.
   float* attention_weights;
   uint8_t* query_row;
   size_t attention_weights_stride, query_row_stride;  // elements, bytes
-  FineInputs fine;
+  FineScratch fine;
 };
 
 // The rows that a task computes, and the number of tasks that an operation on them may be split into.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "layers/stem.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/align.h"
 #include "kernels/reference/math.h"
@@ -40,29 +42,27 @@ struct Taking {
 [[gnu::cold]] ScratchParts parts_of(const FrontendView& view) {
   ScratchParts parts = {};
   Taking taking = {align_bytes(sizeof(Measured))};
-  uint64_t widest = 0, fine_bytes = 0;
-  uint32_t most = 0, longest_fine = 0;
+  uint64_t widest = 0, fine_floats = 0;
+  uint32_t most = 0;
   uint32_t rows = kGroupRows;  // below 2^28, as validate_model checks
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& convolution = view.convolutions[i];
     const uint32_t k = convolution.linear.k, step = convolution.stride * convolution.width;
-    const uint64_t input_bytes = uint64_t{rows} * (k * bytes_of(convolution.linear.weight_type));
+    const auto quantized = rows * static_cast<uint32_t>(products_of_rows(convolution.linear.fine_input));
+    const uint64_t input_bytes = uint64_t{quantized} * (k * bytes_of(convolution.linear.weight_type));
     parts.out_rows[i] = rows;
     const uint64_t floats = static_cast<uint64_t>(rows - 1) * step + k;
     parts.rows[i] = taking.take(sizeof(float) * floats);
     widest = larger(widest, input_bytes);
-    most = larger(most, rows);
-    if (convolution.linear.fine_input) {
-      longest_fine = larger(longest_fine, k);
-      fine_bytes = larger(fine_bytes, input_bytes);
-    }
+    most = larger(most, quantized);
+    if (convolution.linear.fine_input)
+      fine_floats = larger(fine_floats, larger(uint64_t{k}, uint64_t{16} * (quantized + 1)));
     rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
   parts.inputs = taking.take(widest);
   parts.scales = taking.take(sizeof(float) * uint64_t{most});
-  parts.fine_inputs = taking.take(fine_bytes);
-  parts.fine_scales = taking.take(longest_fine > 0 ? sizeof(float) * uint64_t{most} : 0);
-  parts.remainder = taking.take(sizeof(float) * uint64_t{longest_fine});
+  parts.products = taking.take(sizeof(float) * fine_floats);
+  parts.fine_floats = fine_floats;
   if constexpr (kHasLogMel) parts.transform = taking.take(view.has_log_mel ? log_mel_scratch_bytes(view.log_mel) : 0);
   parts.end = taking.end;
   return parts;
@@ -174,14 +174,15 @@ struct Taking {
   const ConvolutionView& convolution = view_.convolutions[i];
   const LinearView& linear = convolution.linear;
   const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
-  const FineInputs fine = {{linear.fine_input ? scratch_ + parts_.fine_inputs : nullptr,
-                            reinterpret_cast<float*>(scratch_ + parts_.fine_scales)},
-                           reinterpret_cast<float*>(scratch_ + parts_.remainder)};
-  quantize_one_by_one(runtime_, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs, fine);
+  const bool is_fine = linear.fine_input && !runtime_.model.coarse;
+  const FineScratch fine = {reinterpret_cast<float*>(scratch_ + parts_.products),
+                            static_cast<size_t>(parts_.fine_floats)};
+  quantize_one_by_one(runtime_, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs,
+                      is_fine ? fine.values : nullptr);
   LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   if (convolution.has_tanh) call.residual = nullptr;
-  if (linear.fine_input) {
-    run_fine(runtime_, call, fine.inputs, nullptr);
+  if (is_fine) {
+    linear_fine(runtime_, call, fine, 0);
   } else {
     operations(runtime_).linear(runtime_, call);
   }

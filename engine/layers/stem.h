@@ -30,10 +30,11 @@ struct Measured {
 // The parts of a task's scratch, in bytes from its start. They follow from the view.
 struct ScratchParts {
   uint64_t rows[kMaxConvolutions];  // float: the input rows of each convolution
-  uint64_t inputs, scales;          // quantized windows
-  uint64_t fine_inputs, fine_scales, remainder;
-  uint64_t transform;  // of the log-mel
+  uint64_t inputs, scales;          // quantized windows, with remainders
+  uint64_t products;                // of fine inputs
+  uint64_t transform;               // of the log-mel
   uint64_t end;
+  uint64_t fine_floats;                 // in `products`
   uint32_t out_rows[kMaxConvolutions];  // most rows that a convolution computes at a time
 };
 

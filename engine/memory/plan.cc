@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memory/plan.h"
+#include "base/exact_floats.h"
 
-#include <initializer_list>
+#include "memory/plan.h"
 
 #include "base/build_options.h"
 
 namespace goldcrest {
+
+namespace {
+
+constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode};  // those that share bytes
+
+}  // namespace
 
 [[gnu::cold]] uint64_t Plan::factor_value(uint8_t factor) const {
   switch (factor) {
@@ -71,7 +77,7 @@ namespace goldcrest {
 
 [[gnu::cold]] uint64_t Plan::longest_phase(Region region) const {
   uint64_t longest = 0;
-  for (Phase phase : {Phase::kText, Phase::kEncode, Phase::kDecode}) {
+  for (Phase phase : kPhasesInTurn) {
     if (used(region, phase) > longest) longest = used(region, phase);
   }
   return longest;
@@ -79,7 +85,7 @@ namespace goldcrest {
 
 [[gnu::cold]] uint64_t Plan::longest_phase() const {
   uint64_t longest = 0;
-  for (Phase phase : {Phase::kText, Phase::kEncode, Phase::kDecode}) {
+  for (Phase phase : kPhasesInTurn) {
     const uint64_t both = used(Region::kMain, phase) + used(Region::kScratch, phase);
     if (both > longest) longest = both;
   }

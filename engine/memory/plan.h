@@ -5,7 +5,7 @@
 // belongs to the main region or to the scratch region; in a single arena the scratch follows the main part.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 #include "base/align.h"
 #include "goldcrest/goldcrest.h"

@@ -4,11 +4,11 @@
 // converter's spec. The spec has the parts of a matrix that a checkpoint stores separately.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
+#include <stdint.h>
 
 #include "base/align.h"
 #include "base/build_options.h"
+#include "base/types.h"
 #include "model/linear_view.h"
 
 namespace goldcrest {
@@ -59,7 +59,7 @@ template <auto kMember, typename Object>
 // The same for a number, inlined.
 template <auto kMember, typename Object>
 [[gnu::always_inline]] inline uint32_t number_of(const Object& object) {
-  if constexpr (std::is_member_function_pointer_v<decltype(kMember)>)
+  if constexpr (kIsMemberFunction<decltype(kMember)>)
     return (object.*kMember)();
   else
     return object.*kMember;
@@ -80,7 +80,7 @@ struct StackGroups {
 template <typename Stack, typename = void>
 constexpr bool kKnowsGates = false;
 template <typename Stack>
-constexpr bool kKnowsGates<Stack, std::void_t<decltype(&Stack::gated)>> = true;
+constexpr bool kKnowsGates<Stack, IfValid<decltype(&Stack::gated)>> = true;
 
 // Returns whether the stack's feed-forward blocks have a gate.
 template <typename Stack>
@@ -93,7 +93,7 @@ template <typename Stack>
 template <typename Stack, typename = void>
 constexpr bool kMayLackPositions = false;
 template <typename Stack>
-constexpr bool kMayLackPositions<Stack, std::void_t<decltype(&Stack::positions_used)>> = true;
+constexpr bool kMayLackPositions<Stack, IfValid<decltype(&Stack::positions_used)>> = true;
 
 // Returns whether the stack has a row of its own for each position.
 template <typename Stack>
@@ -106,7 +106,7 @@ template <typename Stack>
 template <typename Stack, typename = void>
 constexpr bool kMayBeUncentred = false;
 template <typename Stack>
-constexpr bool kMayBeUncentred<Stack, std::void_t<decltype(&Stack::centred)>> = true;
+constexpr bool kMayBeUncentred<Stack, IfValid<decltype(&Stack::centred)>> = true;
 
 template <typename Stack>
 [[gnu::always_inline]] inline bool is_centred([[maybe_unused]] const Stack& stack) {
@@ -118,7 +118,7 @@ template <typename Stack>
 template <typename Block, typename = void>
 constexpr bool kCanHaveBias = false;
 template <typename Block>
-constexpr bool kCanHaveBias<Block, std::void_t<decltype(&Block::bias)>> = true;
+constexpr bool kCanHaveBias<Block, IfValid<decltype(&Block::bias)>> = true;
 
 template <typename Block>
 auto bias_of([[maybe_unused]] const Block& block) {
@@ -289,7 +289,7 @@ struct DecoderLayerView {
 template <typename Block, typename Layer, typename = void>
 constexpr bool kCanHold = false;
 template <typename Block, typename Layer>
-constexpr bool kCanHold<Block, Layer, std::void_t<decltype(Block::of(std::declval<Layer&>()))>> = true;
+constexpr bool kCanHold<Block, Layer, IfValid<decltype(Block::of(*static_cast<Layer*>(nullptr)))>> = true;
 
 template <typename... Blocks>
 struct BlockList {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "model/float_bounds.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/align.h"
 

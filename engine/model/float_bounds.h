@@ -2,7 +2,7 @@
 // Bounds of the floats in a file. Values within them cannot lead to a denormal or an infinity in a kernel.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "model/frontend_view.h"
 
 // clang-format off
-#include "model_generated.h"
+#include "model_reader.h"
 #include "model/resolver.h"
 // clang-format on
 
@@ -44,8 +46,7 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
 }  // namespace
 
 [[gnu::cold, gnu::noinline]] uint32_t number_of(const void* table, uint32_t field) {
-  return static_cast<const flatbuffers::Table*>(table)->GetField<uint32_t>(static_cast<flatbuffers::voffset_t>(field),
-                                                                           0);
+  return static_cast<const format::Table*>(table)->number<uint32_t>(static_cast<format::Slot>(field), 0);
 }
 
 [[gnu::cold]] FrontendView view_frontend(const void* model) {
@@ -63,7 +64,7 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
   view.first_row = view.row_stride = 1;
   for (uint32_t i = 0; i < view.n_convolutions; ++i) {
     ConvolutionView& convolution = view.convolutions[i];
-    convolution = view_convolution(resolver, *table.convolutions()->Get(i), width);
+    convolution = view_convolution(resolver, *table.convolutions()->at(i), width);
     width = convolution.linear.n;
     view.first_row += (convolution.kernel - 1 - 2 * convolution.padding) * view.row_stride;
     view.row_stride *= convolution.stride;

@@ -2,8 +2,8 @@
 // Tells the program which of the model's bytes are not read for a while: goldcrest_idle_weights.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "goldcrest/goldcrest.h"
 

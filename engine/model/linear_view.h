@@ -3,7 +3,7 @@
 // the file.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 

@@ -3,8 +3,8 @@
 // 64-byte units from the start of the file, so a view has the same size on every machine.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/align.h"
 #include "base/build_options.h"
@@ -66,6 +66,7 @@ struct ModelView {
   uint32_t output_passes;  // how often beams compute the output layer at a position
   // Some matrix that multiplies the encoder's rows, or the decoder's, has fine inputs.
   bool fine_encoder, fine_decoder;
+  bool coarse = false;  // set by each search: fine inputs have no remainders (GOLDCREST_SEARCH_COARSE)
 };
 
 // Returns whether sources are samples or feature rows, not ids.

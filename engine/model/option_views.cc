@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the views of tables that only builds with an option read: languages, lexicons.
+#include "base/exact_floats.h"
+
 #include "base/build_options.h"
 #include "model/model_view.h"
-#include "model_generated.h"
+#include "model_reader.h"
 
 namespace goldcrest {
 
 #ifdef GOLDCREST_LANGUAGES
-using Numbers = flatbuffers::Vector<uint32_t>;  // offsets of texts too: one function reads all lists
+using NumberList = format::Vector<uint32_t>;  // offsets of texts too: one function reads all lists
 
 [[gnu::cold]] bool view_languages(const void* model, LanguagesView* view) {
   const format::Languages* table = format::GetModel(model)->languages();
@@ -16,23 +18,23 @@ using Numbers = flatbuffers::Vector<uint32_t>;  // offsets of texts too: one fun
   static_assert(Languages::VT_TARGET == Languages::VT_SOURCE + 2 &&
                 Languages::VT_TARGET_PLACE == Languages::VT_SOURCE_PLACE + 2 &&
                 Languages::VT_DEFAULT_TARGET == Languages::VT_DEFAULT_SOURCE + 2);
-  const auto& fields = reinterpret_cast<const flatbuffers::Table&>(*table);
-  const Numbers* const codes = fields.GetPointer<const Numbers*>(Languages::VT_CODE);
+  const format::Table& fields = *table;
+  const NumberList* const codes = fields.content<NumberList>(Languages::VT_CODE);
   view->n = codes != nullptr ? codes->size() : 0;
   for (uint32_t i = 0; i < 2; ++i) {
-    const auto field = [i](uint32_t of_sources) { return static_cast<flatbuffers::voffset_t>(of_sources + 2 * i); };
+    const auto field = [i](uint32_t of_sources) { return static_cast<format::Slot>(of_sources + 2 * i); };
     LanguageSide& side = view->sides[i];
-    const Numbers* const ids = fields.GetPointer<const Numbers*>(field(Languages::VT_SOURCE));
+    const NumberList* const ids = fields.content<NumberList>(field(Languages::VT_SOURCE));
     static_cast<IdList&>(side) = {ids != nullptr ? ids->data() : nullptr, ids != nullptr ? ids->size() : 0};
-    side.by_default = static_cast<uint32_t>(fields.GetField<int32_t>(field(Languages::VT_DEFAULT_SOURCE), -1));
-    side.place = static_cast<LanguagePlace>(fields.GetField<uint8_t>(field(Languages::VT_SOURCE_PLACE), 0));
+    side.by_default = static_cast<uint32_t>(fields.number<int32_t>(field(Languages::VT_DEFAULT_SOURCE), -1));
+    side.place = static_cast<LanguagePlace>(fields.number<uint8_t>(field(Languages::VT_SOURCE_PLACE), 0));
   }
   return true;
 }
 
 [[gnu::cold]] const char* view_language_code(const void* model, uint32_t language) {
-  const auto& fields = reinterpret_cast<const flatbuffers::Table&>(*format::GetModel(model)->languages());
-  const uint32_t* const offset = fields.GetPointer<const Numbers*>(format::Languages::VT_CODE)->data() + language;
+  const format::Table& fields = *format::GetModel(model)->languages();
+  const uint32_t* const offset = fields.content<NumberList>(format::Languages::VT_CODE)->data() + language;
   return reinterpret_cast<const char*>(offset) + *offset + sizeof(uint32_t);  // behind the text's length
 }
 #else
@@ -42,7 +44,7 @@ const char* view_language_code(const void*, uint32_t) { return ""; }
 
 [[gnu::cold]] bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
 #ifdef GOLDCREST_LEXICON
-  const flatbuffers::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
+  const format::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
   if (list == nullptr || list->size() < 2 || list->data()[0] > list->size() - 2) return false;
   const uint32_t n_nodes = list->data()[0];
   const uint32_t* const first_edge = list->data() + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the schema's tables into views. Only the sources that make views include it, after model_generated.h. Each has
+// Turns the schema's tables into views. Only the sources that make views include it, after model_reader.h. Each has
 // functions of its own, so that in a build with one such source the compiler knows all callers.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace {
 // Returns the start of the section of a kind, in units from the start of the file. Sections are in the order of their
 // kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
-  return model.sections()->Get(static_cast<uint32_t>(kind))->offset();
+  return model.sections()->at(static_cast<uint32_t>(kind))->offset();
 }
 
 // The fields that the schema of builds without their options lacks.

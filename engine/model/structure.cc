@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over the schema's type tables checks the same as the generated Verify functions, in a tenth of their code.
+// A loop over the kinds of the schema's fields checks a FlatBuffer: afterwards everything that the accessors read is
+// inside the file and aligned. It refuses what FlatBuffers' own verifier refuses, in a tenth of that code.
+#include "base/exact_floats.h"
+
 #include "base/build_options.h"
 #include "model/validate.h"
-#include "model_generated.h"
+#include "model_reader.h"
 
 namespace goldcrest {
 namespace {
 
-using flatbuffers::TypeTable;
-using flatbuffers::uoffset_t;
+using format::read;
 
 // A table whose first fields are checked, and the tables that the last checked field refers to.
 struct OpenTable {
-  const TypeTable* type;
   const uint8_t* start;
-  uint32_t next_field;
-  const TypeTable* child_type;
-  const uint8_t* children;  // uoffset_t [n_children], not checked yet; those of a vector, or that of a table field
+  const uint8_t* children;  // distances [n_children], not checked yet; those of a vector, or that of a table field
   uint32_t n_children;
+  uint16_t next_field, end_field;  // in kFieldKinds
+  uint16_t first_field;
+  uint8_t child;  // index in kTables
 };
-
-// Indexed by flatbuffers::ElementaryType, up to ET_DOUBLE.
-constexpr uint8_t kScalarBytes[] = {1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
 
 class StructureCheck {
  public:
-  StructureCheck(const uint8_t* file, size_t bytes) : file_(file), verifier_(file, bytes, kMaxDepth, kMaxTables) {}
+  StructureCheck(const uint8_t* file, size_t bytes) : file_(file), bytes_(bytes) {}
 
   bool run() {
-    if (!open_table(format::ModelTypeTable(), file_)) return false;
+    if (!open_table(format::kRootTable, 0)) return false;
     while (n_open_ > 0) {
       OpenTable& table = open_[n_open_ - 1];
       if (table.n_children > 0) {
-        const uint8_t* reference = table.children;
-        table.children += sizeof(uoffset_t);
+        const size_t reference = place_of(table.children);
+        table.children += sizeof(uint32_t);
         --table.n_children;
-        if (!open_table(table.child_type, reference)) return false;
-      } else if (table.next_field < table.type->num_elems) {
+        if (!open_table(table.child, reference)) return false;
+      } else if (table.next_field < table.end_field) {
         if (!check_field(table)) return false;
       } else {
-        verifier_.EndTable();
         --n_open_;
       }
     }
@@ -49,68 +47,91 @@ class StructureCheck {
  private:
   static constexpr uint32_t kMaxDepth = 8, kMaxTables = 8192;
 
-  // The verifier counts depth and tables, and refuses a file before open_ overflows.
-  bool open_table(const TypeTable* type, const uint8_t* reference) {
-    const size_t offset = verifier_.VerifyOffset(static_cast<size_t>(reference - file_));
-    if (offset == 0 || !verifier_.VerifyTableStart(reference + offset)) return false;
-    open_[n_open_++] = {type, reference + offset, 0, nullptr, nullptr, 0};
+  size_t place_of(const uint8_t* at) const { return static_cast<size_t>(at - file_); }
+
+  // The last byte of the file never belongs to anything: FlatBuffers' verifier compares in the same way.
+  bool holds(size_t place, size_t n) const { return n < bytes_ && place <= bytes_ - n; }
+  // `n` bytes that are aligned to their size.
+  bool holds_number(size_t place, size_t n) const { return (place & (n - 1)) == 0 && holds(place, n); }
+
+  // Returns the distance from `place` to its content, or 0.
+  size_t distance_at(size_t place) const {
+    if (!holds_number(place, sizeof(uint32_t))) return 0;
+    const uint32_t distance = read<uint32_t>(file_ + place);
+    return distance <= format::kMaxBufferBytes && holds(place + distance, 1) ? distance : 0;
+  }
+
+  // Checks a vector of elements of `element` bytes, or a text without its NUL.
+  bool check_vector(size_t place, size_t element) const {
+    if (!holds_number(place, sizeof(uint32_t))) return false;
+    const uint32_t n = read<uint32_t>(file_ + place);
+    return n < format::kMaxBufferBytes / element && holds(place, sizeof(uint32_t) + element * n);
+  }
+
+  bool check_string(size_t place) const {
+    if (!check_vector(place, 1)) return false;
+    const size_t end = place + sizeof(uint32_t) + read<uint32_t>(file_ + place);
+    return holds(end, 1) && file_[end] == 0;
+  }
+
+  // Checks the texts of a vector. Only the table of languages has such a vector.
+  [[maybe_unused]] bool check_strings(size_t place) const {
+    for (uint32_t n = read<uint32_t>(file_ + place); n > 0; --n) {
+      place += sizeof(uint32_t);
+      const size_t distance = distance_at(place);
+      if (distance == 0 || !check_string(place + distance)) return false;
+    }
     return true;
   }
 
-  // Checks the strings of a vector. Only the table of languages has such a vector.
-  [[maybe_unused]] bool check_strings(const uint8_t* vector) {
-    for (uoffset_t n = flatbuffers::ReadScalar<uoffset_t>(vector); n > 0; --n) {
-      vector += sizeof(uoffset_t);
-      const size_t offset = verifier_.VerifyOffset(static_cast<size_t>(vector - file_));
-      if (offset == 0 || !verifier_.VerifyString(reinterpret_cast<const flatbuffers::String*>(vector + offset))) {
-        return false;
-      }
-    }
+  // Opens the table to which the distance at `reference` leads, and checks its vtable.
+  bool open_table(uint32_t index, size_t reference) {
+    const size_t distance = distance_at(reference), table = reference + distance;
+    if (distance == 0 || !holds_number(table, sizeof(int32_t))) return false;
+    const size_t vtable = table - static_cast<size_t>(read<int32_t>(file_ + table));
+    if (n_open_ == kMaxDepth || ++n_tables_ > kMaxTables || !holds_number(vtable, sizeof(uint16_t))) return false;
+    const uint16_t vtable_bytes = read<uint16_t>(file_ + vtable);
+    if (vtable_bytes % 2 != 0 || !holds(vtable, vtable_bytes)) return false;
+    const format::TableFields fields = format::kTables[index];
+    const auto end = static_cast<uint16_t>(fields.first + fields.n);
+    open_[n_open_++] = {file_ + table, nullptr, 0, fields.first, end, fields.first, 0};
     return true;
   }
 
   // The schema has no structs and no unions.
   bool check_field(OpenTable& table) {
     const uint32_t field = table.next_field++;
-    const flatbuffers::TypeCode code = table.type->type_codes[field];
-    const auto* accessor = reinterpret_cast<const flatbuffers::Table*>(table.start);
-    const auto slot = flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(field));
-    const flatbuffers::voffset_t place = accessor->GetOptionalFieldOffset(slot);
-    if (place == 0) return true;
-    const bool is_table = code.base_type == flatbuffers::ET_SEQUENCE, is_vector = code.is_repeating != 0;
-    if (is_table) table.child_type = table.type->type_refs[code.sequence_ref]();
+    const uint32_t kind = format::kFieldKinds[field] & ~uint32_t{format::kVectorKind};
+    const bool is_vector = (format::kFieldKinds[field] & format::kVectorKind) != 0;
+    const bool is_table = kind >= format::kTableKind, is_string = kind == format::kStringKind;
+    const auto* accessor = reinterpret_cast<const format::Table*>(table.start);
+    const uint16_t offset = accessor->place_of(format::slot_of(field - table.first_field));
+    if (offset == 0) return true;
+    if (is_table) table.child = static_cast<uint8_t>(kind - format::kTableKind);
     if (is_table && !is_vector) {
-      table.children = table.start + place;
+      table.children = table.start + offset;
       table.n_children = 1;
       return true;
     }
-    if (code.base_type < flatbuffers::ET_STRING && !is_vector) {
-      const size_t bytes = kScalarBytes[code.base_type];
-      return verifier_.VerifyFieldStruct(table.start, place, bytes, bytes);
-    }
-    const size_t offset = verifier_.VerifyOffset(table.start, place);
-    if (offset == 0) return false;
-    const uint8_t* content = table.start + place + offset;
-    const bool is_string = code.base_type == flatbuffers::ET_STRING;
-    if (is_string && (!kHasLanguages || !is_vector)) {
-      return verifier_.VerifyString(reinterpret_cast<const flatbuffers::String*>(content));
-    }
-    const bool has_offsets = is_table || (kHasLanguages && is_string);
-    if (!verifier_.VerifyVectorOrString(content, has_offsets ? sizeof(uoffset_t) : kScalarBytes[code.base_type])) {
-      return false;
-    }
+    const size_t place = place_of(table.start) + offset;
+    if (kind < format::kStringKind && !is_vector) return holds_number(place, size_t{1} << kind);
+    const size_t distance = distance_at(place), content = place + distance;
+    if (distance == 0) return false;
+    if (is_string && (!kHasLanguages || !is_vector)) return check_string(content);
+    const bool has_distances = is_table || (kHasLanguages && is_string);
+    if (!check_vector(content, has_distances ? sizeof(uint32_t) : size_t{1} << kind)) return false;
     if (kHasLanguages && is_string) return check_strings(content);
     if (is_table) {
-      table.children = content + sizeof(uoffset_t);
-      table.n_children = flatbuffers::ReadScalar<uoffset_t>(content);
+      table.children = file_ + content + sizeof(uint32_t);
+      table.n_children = read<uint32_t>(file_ + content);
     }
     return true;
   }
 
   const uint8_t* file_;
-  flatbuffers::Verifier verifier_;
+  size_t bytes_;
   OpenTable open_[kMaxDepth] = {};
-  uint32_t n_open_ = 0;
+  uint32_t n_open_ = 0, n_tables_ = 0;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 // (schema/model.fbs).
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 

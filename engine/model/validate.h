@@ -2,8 +2,8 @@
 // Makes every check on an untrusted model file, in one place. Afterwards code may trust the views.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "goldcrest/check.h"
 #include "goldcrest/decoding.h"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the views of model_view.h but for frontends (frontend_view.cc), languages and lexicons (option_views.cc).
+#include "base/exact_floats.h"
+
 #include "base/build_options.h"
 #include "model/frontend_view.h"
 #include "model/model_view.h"
 // clang-format off
-#include "model_generated.h"
+#include "model_reader.h"
 #include "model/resolver.h"
 // clang-format on
 
@@ -41,36 +43,34 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Finds the matrices of a stack's layers that have fine inputs.
-[[maybe_unused, gnu::cold]] void find_fine_inputs(const format::Stack& stack, bool is_decoder, ModelView* view) {
-  for (const format::Layer* layer : *stack.layers()) {
-    for_each_block(
-        [&](auto block, const auto* table) {
-          const auto find = [&](const MatrixEntry& entry, const format::Linear* linear) {
-            bool& found = is_decoder && !entry.reads_source() ? view->fine_decoder : view->fine_encoder;
-            found |= has_fine_input(*linear);
-          };
-          if (table != nullptr) block.for_each_matrix(find, *table);
-        },
-        *layer);
-  }
+// Adds the matrices of a layer that have fine inputs to *view.
+template <typename Layer>
+[[maybe_unused, gnu::cold]] void find_fine_inputs(const Layer& layer, ModelView* view) {
+  bool of_source = false, of_target = false;
+  const auto add = [&](const MatrixEntry& entry, const LinearView& matrix) __attribute__((always_inline)) {
+    (entry.reads_source() ? of_source : of_target) |= matrix.fine_input;
+  };
+  const auto add_block = [&](auto block, const auto& of_layer) __attribute__((always_inline)) {
+    if (block.belongs(layer.kind)) block.for_each_matrix(add, of_layer);
+  };
+  for_each_block(add_block, layer);
+  view->fine_encoder |= of_source || (!layer.kind.is_decoder && of_target);
+  view->fine_decoder |= layer.kind.is_decoder && of_target;
 }
 
 // Returns how many of the decoder's first n layers are recurrent.
 uint32_t count_recurrent(const format::Model& model, uint32_t n) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < n; ++i) count += has_recurrent(*model.decoder()->layers()->Get(i)) ? 1 : 0;
+  for (uint32_t i = 0; i < n; ++i) count += has_recurrent(*model.decoder()->layers()->at(i)) ? 1 : 0;
   return count;
 }
 
-const char* text_or_empty(const flatbuffers::String* text) { return text != nullptr ? text->c_str() : ""; }
+const char* text_or_empty(const format::String* text) { return text != nullptr ? text->data() : ""; }
 
-uint32_t length(const flatbuffers::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
-const uint32_t* elements(const flatbuffers::Vector<uint32_t>* vector) {
-  return vector != nullptr ? vector->data() : nullptr;
-}
+uint32_t length(const format::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
+const uint32_t* elements(const format::Vector<uint32_t>* list) { return list != nullptr ? list->data() : nullptr; }
 
-[[maybe_unused]] IdList list_of(const flatbuffers::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
+[[maybe_unused]] IdList list_of(const format::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
 
 // The fields that the schema of builds without these options lacks.
 #ifdef GOLDCREST_SHORTLIST
@@ -86,9 +86,9 @@ uint32_t needs_lexicon(const format::Model& model) { return has_feature(model.fe
 constexpr uint32_t needs_lexicon(const format::Model&) { return 0; }
 #endif
 #ifdef GOLDCREST_SPEECH
-const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
+const format::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
 #else
-constexpr const flatbuffers::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
+constexpr const format::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
 #endif
 #ifdef GOLDCREST_LANGUAGES
 bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
@@ -154,8 +154,8 @@ struct TokenizerSection {
                     false,
                     false};
   if constexpr (kHasRefined) {
-    find_fine_inputs(*root.encoder(), false, &view);
-    find_fine_inputs(*root.decoder(), true, &view);
+    for (uint32_t i = 0; i < view.encoder.n_layers; ++i) find_fine_inputs(view_encoder_layer(model, i), &view);
+    for (uint32_t i = 0; i < view.decoder.n_layers; ++i) find_fine_inputs(view_decoder_layer(model, i), &view);
     view.fine_decoder |= view.projection.fine_input;
   }
   if constexpr (kHasRules) {
@@ -169,13 +169,13 @@ EncoderLayerView view_encoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
   EncoderLayerView view;
   view.kind = {false, false, root.features()};
-  view_blocks(Resolver(root), *root.encoder()->layers()->Get(layer), view);
+  view_blocks(Resolver(root), *root.encoder()->layers()->at(layer), view);
   return view;
 }
 
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
-  const format::Layer& table = *root.decoder()->layers()->Get(layer);
+  const format::Layer& table = *root.decoder()->layers()->at(layer);
   DecoderLayerView view;
   view.kind = {true, kHasRecurrent && has_recurrent(table), root.features()};
   if constexpr (kHasRecurrent) {
@@ -246,7 +246,7 @@ uint32_t count_self_tests(const void* model) {
 }
 
 [[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
-  const format::SelfTestLine& table = *format::GetModel(model)->self_test()->Get(line);
+  const format::SelfTestLine& table = *format::GetModel(model)->self_test()->at(line);
   const auto* samples = samples_of(table);
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
           elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),

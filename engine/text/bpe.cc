@@ -3,9 +3,11 @@
 // kSubword it follows apply_bpe.py of subword-nmt 0.3.8 (encode), which merges a pair everywhere before it looks for
 // the next. The index of a symbol's first byte identifies it; each symbol has at most one pair, with the symbol after
 // it. A tournament tree over the pairs replaces the queue, so memory is fixed and no entry is ever stale.
+#include "base/exact_floats.h"
+
 #include "text/bpe.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"
@@ -23,7 +25,7 @@ constexpr uint32_t kLeastKey = 0x10000;  // smaller keys are no pairs: times of 
 // Maps floats to integers from kLeastKey on, in the same order. -0 counts as 0; a NaN has a fixed place.
 uint32_t order_key(float score) {
   uint32_t bits = 0;
-  std::memcpy(&bits, &score, sizeof(bits));
+  memcpy(&bits, &score, sizeof(bits));
   if (bits == 0x80000000u) bits = 0;
   const uint32_t key = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
   return larger(key, kLeastKey);

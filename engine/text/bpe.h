@@ -2,7 +2,7 @@
 // Byte-pair encoding with SentencePiece's merge order and ties, or with subword-nmt's merges of pairs.
 #pragma once
 
-#include <cstddef>
+#include <stddef.h>
 
 #include "text/token_writer.h"
 

@@ -3,8 +3,8 @@
 // microcontroller: letters of four scripts, marks of a dozen.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace goldcrest {
 

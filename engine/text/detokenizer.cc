@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes two passes over the ids: the first only counts, so that nothing is written if the text does not fit.
+#include "base/exact_floats.h"
+
 #include "text/detokenizer.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/build_options.h"
 #include "text/utf8.h"
@@ -54,7 +56,7 @@ TextSpan Writer::piece_text(uint32_t id) const {
 
 void Writer::append(const uint8_t* bytes, uint32_t n) {
   if (n == 0) return;
-  if (out_ != nullptr) std::memcpy(out_ + n_, bytes, n);
+  if (out_ != nullptr) memcpy(out_ + n_, bytes, n);
   n_ += n;
   state_.started = 1;
 }
@@ -74,7 +76,7 @@ void Writer::write_pending(bool last) {
     begin += n > 0 ? n : 1;
   }
   state_.n_pending = static_cast<uint8_t>(state_.n_pending - begin);
-  std::memmove(state_.pending, state_.pending + begin, state_.n_pending);
+  memmove(state_.pending, state_.pending + begin, state_.n_pending);
 }
 
 void Writer::put_bytes(TextSpan bytes) {
@@ -87,7 +89,7 @@ void Writer::put_bytes(TextSpan bytes) {
 // Writes a piece with spaces for U+2581. Drops a leading one at the start of the text.
 void Writer::put_spaced(TextSpan piece) {
   const auto starts_with_space = [&piece] {
-    return piece.n >= sizeof(kSpaceSymbol) && std::memcmp(piece.bytes, kSpaceSymbol, sizeof(kSpaceSymbol)) == 0;
+    return piece.n >= sizeof(kSpaceSymbol) && memcmp(piece.bytes, kSpaceSymbol, sizeof(kSpaceSymbol)) == 0;
   };
   if (state_.started == 0 && (view_.add_dummy_prefix || view_.remove_extra_whitespace) && starts_with_space()) {
     piece = piece.from(sizeof(kSpaceSymbol));

@@ -2,8 +2,8 @@
 // Turns ids into text, a few at a time.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "goldcrest/goldcrest.h"
 #include "model/tokenizer_view.h"

@@ -6,7 +6,7 @@
 // github.com/google/sentencepiece at v0.1.97, third_party/darts_clone/darts.h, class DoubleArrayUnit.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 

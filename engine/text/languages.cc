@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/exact_floats.h"
+
 #include "text/languages.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "goldcrest/goldcrest.h"
 #include "text/double_array.h"

@@ -3,8 +3,8 @@
 // with several targets begins with such an entry.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/bounds.h"
 #include "model/tokenizer_view.h"

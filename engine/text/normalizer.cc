@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes one pass over the text. It looks at each replacement as a whole, because the rules for spaces apply after
 // rewriting.
+#include "base/exact_floats.h"
+
 #include "text/normalizer.h"
 
-#include <cstring>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"
@@ -47,7 +49,7 @@ class Output {
   // Removes every space symbol at the end, also those that the text itself contained.
   void strip_spaces() {
     const TextSpan space = space_mark();
-    while (n_ >= space.n && std::memcmp(bytes_ + n_ - space.n, space.bytes, space.n) == 0) n_ -= space.n;
+    while (n_ >= space.n && memcmp(bytes_ + n_ - space.n, space.bytes, space.n) == 0) n_ -= space.n;
   }
 
  private:
@@ -59,7 +61,7 @@ class Output {
   void append(const uint8_t* bytes, uint32_t n) {
     full_ = full_ || n > capacity_ - n_;
     if (full_) return;
-    std::memcpy(bytes_ + n_, bytes, n);
+    memcpy(bytes_ + n_, bytes, n);
     n_ += n;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows PopulateSentencePieceText of sentencepiece_processor.cc at v0.1.97. kSurface does the same as Hugging Face's
 // MarianTokenizer, which looks pieces up in vocab.json.
+#include "base/exact_floats.h"
+
 #include "text/token_writer.h"
 
 #include "base/status.h"

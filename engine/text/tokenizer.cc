@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a language code first, then runs the segmenter of the tokenizer's kind.
+#include "base/exact_floats.h"
+
 #include "text/tokenizer.h"
 
 #include "base/arithmetic.h"

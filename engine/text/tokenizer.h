@@ -2,8 +2,8 @@
 // Turns text into ids, with every kind of tokenizer.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "model/tokenizer_view.h"
 

@@ -2,6 +2,8 @@
 // Runs Viterbi over byte positions, like unigram_model.cc of SentencePiece v0.1.97 (EncodeOptimized). For each position
 // it stores the best score of a path that ends there, and the length of the path's last piece. It does not store ids,
 // but finds them again in the trie.
+#include "base/exact_floats.h"
+
 #include "text/unigram.h"
 
 #include "base/status.h"

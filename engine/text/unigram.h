@@ -2,7 +2,7 @@
 // Finds the best segmentation of the unigram language model, with SentencePiece's arithmetic and ties.
 #pragma once
 
-#include <cstddef>
+#include <stddef.h>
 
 #include "text/token_writer.h"
 

@@ -2,7 +2,7 @@
 // Reads UTF-8 as SentencePiece does (util.h and util.cc at v0.1.97): finds characters and replaces bad bytes.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 

@@ -19,14 +19,16 @@ enum Slot {
   kLayerNorm,
   kEmbed,
   kLogitSums,
+  kFinishFine,
   kRecurrence,
   kListLargest,
   kSlots
 };
 
 inline const char* slot_name(size_t slot) {
-  static constexpr const char* kNames[kSlots] = {"linear", "output_block", "attention",  "quantize_rows", "layer_norm",
-                                                 "embed",  "logit_sums",   "recurrence", "list_largest"};
+  static constexpr const char* kNames[kSlots] = {"linear",     "output_block", "attention",  "quantize_rows",
+                                                 "layer_norm", "embed",        "logit_sums", "finish_fine",
+                                                 "recurrence", "list_largest"};
   return kNames[slot];
 }
 
@@ -104,14 +106,15 @@ struct ObservedKernels {
   // are. Every slot is named, so that a new one breaks the build here. float32: the observed float32 table; null if
   // `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
-    const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_recurrence,
-                 own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
+    const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_finish_fine,
+                 own_recurrence, own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
     return {name,
             cpu_features,
             ObservedTypedKernels<Observer, int8_t>::table(),
             own_float32 != nullptr ? float32 : nullptr,
             layer_norm,
             own_logit_sums != nullptr ? logit_sums : nullptr,
+            own_finish_fine != nullptr ? finish_fine : nullptr,
             own_recurrence != nullptr ? recurrence : nullptr,
             list_largest,
             crc32c,
@@ -127,6 +130,10 @@ struct ObservedKernels {
 
   static void logit_sums(const goldcrest::LogitSumsArgs& args) {
     Observer::observe({kLogitSums, 0, 0, uint64_t{args.rows} * args.count}, [&] { Observer::table->logit_sums(args); });
+  }
+
+  static void finish_fine(const goldcrest::FinishFineArgs& args) {
+    Observer::observe({kFinishFine, 0, 0}, [&] { Observer::table->finish_fine(args); });
   }
 
   static void recurrence(const goldcrest::RecurrenceArgs& args) {

@@ -23,9 +23,14 @@ constexpr float kLogitStep = 1.0f / 2048;
 
 constexpr uint32_t kNoPosition = UINT32_MAX;
 
+const float kNoScale[kOutputBlock] = {};
+
 // The state of the kernels below, which have no context argument.
 const Kernels* native;
 uint32_t n_outputs;  // computed outputs of the current position
+// Parameters of an output layer with fine inputs, which passes linear and finish_fine instead of output_block.
+const float *output_scales, *output_biases;
+uint32_t n_fine_outputs;
 
 void attend_to_equals(const AttentionArgs<int8_t>& args) {
   AttentionArgs<int8_t> equal = args;
@@ -34,13 +39,35 @@ void attend_to_equals(const AttentionArgs<int8_t>& args) {
 }
 
 void ascending_outputs(const OutputBlockArgs<int8_t>& args) {
-  static const float kNoScale[kOutputBlock] = {};
   static float logits[kOutputBlock];
   for (uint32_t i = 0; i < args.count; ++i) logits[i] = static_cast<float>(n_outputs++) * kLogitStep;
   OutputBlockArgs<int8_t> ascending = args;
   ascending.linear.w_scale = kNoScale;
   ascending.linear.bias = logits;
   native->int8.output_block(ascending);
+}
+
+// Returns whether a parameter is one of the output layer's.
+bool is_of_outputs(const float* parameter, const float* of_outputs) {
+  return reinterpret_cast<uintptr_t>(parameter) - reinterpret_cast<uintptr_t>(of_outputs) <
+         n_fine_outputs * sizeof(float);
+}
+
+// Both products of the output layer are zeros.
+void multiply_outputs_by_zero(const LinearArgs<int8_t>& args) {
+  LinearArgs<int8_t> zeros = args;
+  if (is_of_outputs(args.w_scale, output_scales)) zeros.w_scale = kNoScale;
+  native->int8.linear(zeros);
+}
+
+void finish_ascending_outputs(const FinishFineArgs& args) {
+  if (!is_of_outputs(args.bias, output_biases)) return native->finish_fine(args);
+  static float logits[kOutputBlock];
+  const auto first = static_cast<uint32_t>(args.bias - output_biases);
+  for (uint32_t i = 0; i < args.n; ++i) logits[i] = static_cast<float>(first + i) * kLogitStep;
+  FinishFineArgs ascending = args;
+  ascending.bias = logits;
+  native->finish_fine(ascending);
 }
 
 // Runs the native kernel as it is called, then once more so that it lists every value. No single call costs more.
@@ -106,7 +133,7 @@ int measure(goldcrest_engine* engine, const worst_search& wanted, worst_step* mo
   return GOLDCREST_OK;
 }
 
-#if defined(__arm__) && !defined(__ARM_FP)
+#if (defined(__arm__) && !defined(__ARM_FP)) || (defined(__riscv) && !defined(__riscv_flen))
 constexpr bool kHasFpu = false;  // the time of a float operation depends on its values
 #else
 constexpr bool kHasFpu = true;
@@ -136,6 +163,14 @@ extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* 
   adverse.int8.attention = attend_to_equals;
   adverse.int8.output_block = ascending_outputs;
   adverse.list_largest = list_all;
+  const LinearView& outputs = runtime.model.projection;
+  if (kHasRefined && outputs.fine_input) {
+    output_scales = runtime.tensor<float>(outputs.scale);
+    output_biases = runtime.tensor<float>(outputs.bias);
+    n_fine_outputs = outputs.n;
+    adverse.int8.linear = multiply_outputs_by_zero;
+    adverse.finish_fine = finish_ascending_outputs;
+  }
   runtime.kernels = &adverse;
   runtime.generation.end_id = last_token(runtime);
   engine->step_size = GOLDCREST_STEP_LAYER;

@@ -13,6 +13,7 @@ Builds one of the example firmwares and runs it in QEMU, with its console on thi
   PROGRAM                    what it does                                        BOARD
   pronounce_firmware         says how English words are pronounced (default)     any
   pronounce_small_firmware   the same in 256 KiB of flash and 64 KiB of RAM      any
+  pronounce_bytes_firmware   the same with a T5 that reads and writes bytes      any
   translate_firmware         translates English to French                        mps3-an547
   phrases_firmware           answers English with one of ten French phrases      mps3-an547
   superloop                  pronounces between a watchdog's feedings            any
@@ -34,7 +35,7 @@ case "${1:-}" in -h | --help) usage; exit 0 ;; esac
 [ $# -le 2 ] || { usage >&2; exit 2; }
 program=${1:-pronounce_firmware} board=${2:-mps3-an547}
 case "$program" in
-  pronounce_firmware | pronounce_small_firmware | translate_firmware | phrases_firmware | superloop | benchmark_firmware | model_update) ;;
+  pronounce_firmware | pronounce_small_firmware | pronounce_bytes_firmware | translate_firmware | phrases_firmware | superloop | benchmark_firmware | model_update) ;;
   *) not_known program "$program" ;;
 esac
 case "$board" in
@@ -53,6 +54,10 @@ options=(-D GOLDCREST_TESTS=OFF -D GOLDCREST_WERROR=OFF)
 if [ "$program" = phrases_firmware ]; then
   folder+=_lexicon  # an engine of its own
   options+=(-D GOLDCREST_LEXICON=ON)
+fi
+if [ "$program" = pronounce_bytes_firmware ]; then
+  folder+=_t5
+  options+=(-D GOLDCREST_RMS_NORM=ON -D GOLDCREST_GATED=ON -D GOLDCREST_ATTENTION_BIAS=ON)
 fi
 # Use a converter that the quickstart or the tests have built. Bring it up to date, which takes no time if it is.
 for build in quickstart host; do

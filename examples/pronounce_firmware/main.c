@@ -11,10 +11,14 @@
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h" /* goldcrest_add_model in CMakeLists.txt: the array, and what its limits need */
 
-enum { kMaxLetters = 24, kPhonemeBytes = 4 /* three letters and a space */ };
+#ifndef MOST_ARENA_KIB
+#define MOST_ARENA_KIB 128
+#endif
+enum { kMaxLetters = 24, kPhonemeBytes = 4 /* a token's most: three letters and a space */ };
 
-_Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == kMaxLetters + 1, "letters and the end token");
-_Static_assert(MODEL_G2P_BEAM_SIZE == 4 && MODEL_G2P_ARENA_BYTES <= 128 * 1024, "the engine's memory at beam 4");
+_Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == kMaxLetters + 1, "letters or bytes, and the end token");
+_Static_assert(MODEL_G2P_BEAM_SIZE == 4 && MODEL_G2P_ARENA_BYTES <= MOST_ARENA_KIB * 1024,
+               "the engine's memory at beam 4");
 _Static_assert(MODEL_G2P_STACK_BYTES <= 4096, "the engine's part of the stack");
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];

@@ -183,6 +183,7 @@ bool Translator::set_search() {
   search.repetition_penalty = options_.rules.repetition_penalty;
   search.max_length_factor = options_.rules.max_length_factor;
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
+  if (options_.coarse) search.flags |= GOLDCREST_SEARCH_COARSE;
   int status = goldcrest_set_search(engine_, &search);
   if (status >= 0 && options_.samples) status = goldcrest_set_sampling(engine_, &options_.sampling);
   const goldcrest_lexicon lexicon = lexicon_.view();

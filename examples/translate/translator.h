@@ -31,7 +31,7 @@ struct TranslatorOptions {
   goldcrest_search rules = {};  // only the fields of rules; 0: the model's
   bool scores = false, tokens = false, encode = false, decode = false, structure_only = false, low_memory = false;
   bool ids = false;  // sources and results are ids
-  bool token_scores = false;
+  bool token_scores = false, coarse = false;
   std::string alignments;  // "hard", "soft" or empty
   int32_t alignment_layer = -1, alignment_head = -1;
   std::string score_file;          // of target ids; empty: translate

@@ -129,7 +129,7 @@ void trace_translation(const char* model, const char* table, Work work) {
     end_trace();
     if (status < 0 || status == GOLDCREST_DONE) throw std::runtime_error(goldcrest_status_string(status));
     const bool encoding = traced && std::none_of(Tracer::sections.begin(), Tracer::sections.end(),
-                                                 [](CallWork call) { return call.slot == bench::kOutputBlock; });
+                                                 [](CallWork call) { return call.slot == bench::kListLargest; });
     if (traced) print_sections(encoding ? "encode" : position == middle ? "decode" : "first");
     position += encoding ? 0 : 1;
   }

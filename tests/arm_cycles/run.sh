@@ -6,8 +6,8 @@
 #   WHAT                  rows of the linear layers; default: 1 2 4 6 32
 #   --kleidiai FOLDER     a checkout of KleidiAI, whose kernels are then traced, too
 #   --mca LLVM_MCA        only Neoverse V1, as this llvm-mca models it; LLVM 19 knows V1 (Debian 12: llvm-19)
-#   --models              whole models on boards instead of linear layers; WHAT: some of base opus small tiny (all), or
-#                         files that goldcrest-convert wrote (NAME.gcst)
+#   --models              whole models on boards instead of linear layers; WHAT: some of base opus small tiny (all), with
+#                         +all or +decoder for fine inputs, or files that goldcrest-convert wrote (NAME.gcst)
 #   --bytes-a-cycle N     bytes a cycle that a core reads from memory, instead of each board's own
 #   --floors              fails if a figure of floors.txt (models_floors.txt) is not reached by the presets' builds;
 #                         exits with 77 if that cannot be told

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The smallest firmware: it reads a word and writes its pronunciation, by beam search in static memory. Its ELF must
- * have no symbol of a heap, of streams or of a C++ runtime (firmware_symbols.sh).
+ * have no symbol of a heap, of streams or of a C++ runtime (firmware_code.sh).
  */
 #include <string.h>
 

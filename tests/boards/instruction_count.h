@@ -28,6 +28,13 @@ inline bool clock_counts_instructions() {
   constexpr uint32_t kTurns = 100000;
   const uint64_t start = board_ticks();
   uint32_t turns = kTurns;
+#if defined(__riscv)
+  asm volatile(
+      "1:\n"
+      "addi %0, %0, -1\n"
+      "bnez %0, 1b\n"
+      : "+r"(turns));
+#else
   asm volatile(
       "1:\n"
       "subs %0, #1\n"
@@ -35,6 +42,7 @@ inline bool clock_counts_instructions() {
       : "+l"(turns)
       :
       : "cc");
+#endif
   const uint64_t found = instructions_since(start);
   if (found >= 2 * kTurns && found < 2 * kTurns + kTurns / 100) return true;
   std::printf("The clock does not count instructions; run QEMU with -icount shift=0.\n");

@@ -6,12 +6,11 @@
 #include <initializer_list>
 
 #include "board_api.h"
+#include "counted_work.h"
 #include "goldcrest/goldcrest.h"
 #include "instruction_count.h"
 #include "kernels/kernels.h"
-#include "linear_rate.h"
 #include "model_g2p.h"
-#include "search_cost.h"
 #if defined(GOLDCREST_COUNT_ENFR)
 #include "model_enfr.h"
 #endif

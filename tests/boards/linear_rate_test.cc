@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: the linear slot reaches its floor of multiply-accumulates an instruction. Instructions are counted, so
 // the figure is the same in every run.
-#include "linear_rate.h"
-
 #include <cstdio>
 #include <cstring>
 
 #include "board_api.h"
+#include "counted_work.h"
 #include "instruction_count.h"
 
 namespace goldcrest::test {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The system calls that newlib needs, only for tests: a heap in the rest of the board's memory, and output to the
- * console.
+ * console. Picolibc asks for a stream instead.
  */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -74,3 +75,16 @@ int _kill(int process, int number) {
 int _getpid(void) { return 1; }
 
 void _exit(int status) { board_exit(status); }
+
+#ifdef __PICOLIBC__
+void *sbrk(ptrdiff_t bytes);
+void *sbrk(ptrdiff_t bytes) { return _sbrk(bytes); }
+
+static int put(char byte, FILE *file) {
+  (void)file;
+  board_write(&byte, 1);
+  return (unsigned char)byte;
+}
+static FILE console = FDEV_SETUP_STREAM(put, NULL, NULL, _FDEV_SETUP_WRITE);
+FILE *const stdout = &console;
+#endif

@@ -42,6 +42,6 @@ fails_with() {
 toolchain=(--toolchain "$source/toolchains/arm-none-eabi-cortex-m4f.cmake")
 fails_with "GOLDCREST_BOARD_DIR is $build, which has no board.cmake; boards/README.md says what it holds" \
   "${toolchain[@]}" -D GOLDCREST_BOARD_DIR="$build"
-fails_with "GOLDCREST_BOARD is mps9; boards/ has mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, rpi-pico2;" \
+fails_with "GOLDCREST_BOARD is mps9; boards/ has mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, riscv-virt, rpi-pico2;" \
   "${toolchain[@]}" -D GOLDCREST_BOARD=mps9
 fails_with "The board own_board needs a compiler for its CPU" -D GOLDCREST_BOARD_DIR="$source/tests/boards/own_board"

@@ -30,7 +30,11 @@ inline int keep(const char* name, uint32_t bytes, int status) {
 
 inline uint32_t stack_pointer() {
   uint32_t address;
+#if defined(__riscv)
+  asm volatile("mv %0, sp" : "=r"(address) : : "memory");
+#else
   asm volatile("mov %0, sp" : "=r"(address) : : "memory");
+#endif
   return address;
 }
 

@@ -18,6 +18,8 @@ namespace {
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 constexpr const Kernels& kBest = kernels_cortexm_helium;
+#elif defined(__riscv)
+constexpr const Kernels& kBest = kernels_reference;
 #else
 constexpr const Kernels& kBest = kernels_cortexm_dsp;
 #endif
@@ -77,6 +79,25 @@ const char* wanted_kernels(const char* name) { return name; }
 namespace test {
 namespace {
 
+#if defined(__riscv)
+#if !defined(__riscv_zicsr)
+asm(".option arch, +zicsr");  // as in the start-up code
+#endif
+// The timer of SiFive's CLINT, whose ticks are 100 ns: it interrupts while the clock is at least at the value of
+// compare.
+void set_timer(uint64_t ticks) {
+  volatile uint32_t* const compare = reinterpret_cast<volatile uint32_t*>(0x02004000u);
+  compare[1] = 0xFFFFFFFFu;  // no interrupt between the two writes
+  compare[0] = static_cast<uint32_t>(ticks);
+  compare[1] = static_cast<uint32_t>(ticks >> 32);
+}
+void stop_timer() { set_timer(~uint64_t{0}); }
+void run_timer(uint32_t clocks) { set_timer(board_ticks() + clocks); }
+void allow_interrupts() {
+  asm volatile("csrs mie, %0" : : "r"(1u << 7));
+  asm volatile("csrs mstatus, %0" : : "r"(1u << 3));
+}
+#else
 // The architecture's timer (Armv7-M ARM, B3.3). This program takes over its handler (--wrap), so board_ticks is not
 // available.
 struct SysTick {
@@ -84,7 +105,16 @@ struct SysTick {
 };
 constexpr uint32_t kTimerOff = 0, kTimerOn = 7;  // 7: the CPU's clock, with interrupt
 SysTick& timer() { return *reinterpret_cast<SysTick*>(0xE000E010u); }
-void clear_pending_timer() { *reinterpret_cast<volatile uint32_t*>(0xE000ED04u) = 1u << 25; }
+void stop_timer() { timer().control = kTimerOff; }
+void run_timer(uint32_t clocks) {
+  timer().control = kTimerOff;
+  timer().reload = clocks;
+  timer().value = 0;
+  *reinterpret_cast<volatile uint32_t*>(0xE000ED04u) = 1u << 25;  // the pending interrupt is gone
+  timer().control = kTimerOn;
+}
+void allow_interrupts() {}  // they are after reset
+#endif
 
 // Clock cycles between two interrupts: about the work of one step.
 constexpr uint32_t kFewestClocks = 100, kMaxClocks = 5000;
@@ -99,26 +129,19 @@ Rng rng(1);
 uint32_t n_interrupts, n_during[kActivities];
 uint32_t n_with_float_state;  // interrupts while floating-point (and vector) registers were in use
 
-void start_timer() {
-  timer().control = kTimerOff;
-  timer().reload = rng.between(kFewestClocks, kMaxClocks);
-  timer().value = 0;
-  clear_pending_timer();
-  timer().control = kTimerOn;
-}
+void start_timer() { run_timer(rng.between(kFewestClocks, kMaxClocks)); }
 
-// Runs one step of engine B. `exception_return` is the handler's return address; its bit 4 is clear if the CPU stored
-// floating-point registers, too.
-void preempt(uint32_t exception_return) {
+// Runs one step of engine B. has_float_state: the interrupted context uses floating-point registers.
+void preempt(bool has_float_state) {
   const uint32_t interrupted = activity;
   activity = kOther;
   ++n_interrupts;
   ++n_during[interrupted];
-  if ((exception_return & 0x10u) == 0) ++n_with_float_state;
+  if (has_float_state) ++n_with_float_state;
   status_b = run_b.step();
   activity = interrupted;
   if (status_b < 0 || status_b == GOLDCREST_DONE) {
-    timer().control = kTimerOff;
+    stop_timer();
   } else {
     start_timer();  // counts from here, so that engine A gets its turn
   }
@@ -153,10 +176,11 @@ bool run() {
   status_b = run_b.start(arena_b, nullptr, GOLDCREST_STEP_LAYER);
   if (status_b < 0) return run_b.report(status_b);
   start_timer();
+  allow_interrupts();
   while (status >= 0 && status != GOLDCREST_DONE) status = run_a.step();
   while (status_b >= 0 && status_b != GOLDCREST_DONE) {
   }
-  timer().control = kTimerOff;
+  stop_timer();
   if (status < 0) return run_a.report(status);
   if (status_b < 0) return run_b.report(status_b);
   bool ok = same_hash("engine A, in main", run_a);
@@ -169,9 +193,15 @@ bool run() {
 }  // namespace test
 }  // namespace goldcrest
 
+#if defined(__riscv)
+// The start-up code has saved the registers of the FPU, if there is one.
+extern "C" void Timer_Handler() { goldcrest::test::preempt(false); }
+#else
+// Bit 4 of the handler's return address is clear if the CPU stored floating-point registers, too.
 extern "C" void __wrap_SysTick_Handler() {
-  goldcrest::test::preempt(reinterpret_cast<uint32_t>(__builtin_return_address(0)));
+  goldcrest::test::preempt((reinterpret_cast<uint32_t>(__builtin_return_address(0)) & 0x10u) == 0);
 }
+#endif
 
 int main() {
   board_init();

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: a phoneme of the pronunciation model, encoder work included, stays within its limit of instructions.
 // Instructions are counted, so the figure is the same in every run.
-#include "search_cost.h"
-
 #include <cstdio>
 #include <cstring>
 
 #include "board_api.h"
+#include "counted_work.h"
 #include "instruction_count.h"
 #include "model_g2p.h"
 

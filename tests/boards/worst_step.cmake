@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # No step takes more instructions than worst_step.h says, with the models of the example firmware.
-if(NOT GOLDCREST_BOARD_RUN OR CMAKE_CXX_FLAGS MATCHES "-mfloat-abi=soft")
+if(NOT GOLDCREST_BOARD_RUN OR CMAKE_CXX_FLAGS MATCHES "-mfloat-abi=soft|-mabi=ilp32 ")
   return()
 endif()
 

@@ -92,7 +92,7 @@ check_no_flatc() {
     > "$work/missing.log" 2>&1; then
     fail "a build without flatc was configured"
   fi
-  tr -s '\n ' ' ' < "$work/missing.log" | grep -qF "Goldcrest reads its files with FlatBuffers, and this machine lacks flatc or\
+  tr -s '\n ' ' ' < "$work/missing.log" | grep -qF "Goldcrest's converter writes files with FlatBuffers, and this machine lacks flatc or\
  flatbuffers/flatbuffers.h: install the packages flatbuffers-compiler and libflatbuffers-dev (Debian, Ubuntu), or name them with\
  -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" || { cat "$work/missing.log" >&2; fail "the error names no package"; }
 }

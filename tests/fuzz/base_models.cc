@@ -9,6 +9,7 @@
 
 #include "base/bounds.h"
 #include "base/build_options.h"
+#include "model/blocks.h"
 #include "support/engine_fixture.h"
 #include "support/speech_model.h"
 #include "tokenizers/double_array_builder.h"
@@ -163,6 +164,17 @@ converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool kee
   return tokenizer;
 }
 
+// Every matrix has fine inputs.
+FileImage fine_file() {
+  return remade(smallest_file(), [](format::ModelT& m) {
+    m.features |= kFeatureRefined;
+    const auto refine = [](const MatrixEntry&, format::LinearT& linear) { linear.fine_input = true; };
+    for_each_linear(*m.encoder, refine);
+    for_each_linear(*m.decoder, refine);
+    m.projection->fine_input = true;
+  });
+}
+
 // A file with the same tokenizer for both sides.
 FileImage file_with_tokenizer(const converter::TokenizerSpec& tokenizer) {
   TinyOptions options;
@@ -249,6 +261,11 @@ const std::vector<ModelParts>& family_models() {
                                                                    m.languages->default_target = -1;
                                                                  })),
                                                  parts_of(smallest_gated_file()), parts_of(smallest_biased_file())};
+  return models;
+}
+
+const std::vector<ModelParts>& fine_models() {
+  static const std::vector<ModelParts> models = {parts_of(fine_file())};
   return models;
 }
 

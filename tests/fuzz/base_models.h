@@ -25,6 +25,9 @@ const std::vector<ModelParts>& richer_models();
 // by distance. They have bytes of their own, so that older inputs keep their models.
 const std::vector<ModelParts>& family_models();
 
+// A model of texts with fine inputs in every matrix.
+const std::vector<ModelParts>& fine_models();
+
 // Models that take samples, with and without a log-mel, or feature rows.
 const std::vector<ModelParts>& speech_models();
 

@@ -344,7 +344,7 @@ class Calls {
     search.beam_size = script_.below(5);
     search.max_target_tokens = script_.below(5);
     search.min_target_tokens = script_.below(3);
-    search.flags = script_.below(8);
+    search.flags = script_.below(16);
     search.length_penalty = static_cast<float>(script_.below(7)) - 2;
     search.renormalize = static_cast<uint8_t>(script_.below(4));
     search.force_end = static_cast<uint8_t>(script_.below(4));

@@ -62,6 +62,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   using namespace goldcrest::test;
   (void)base_models();
   (void)family_models();
+  (void)fine_models();
   (void)richer_models();
   (void)speech_models();
   (void)large_model();
@@ -76,9 +77,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   const uint8_t which = script.byte();
   // The two last models cost as much as twenty others, so only an eighth of the inputs that ask for them gets them.
   const bool is_rare = which >= 254 && std::accumulate(bytes, bytes + n, 0u) % 8 == 0;
-  // An eighth of the inputs use the richer models, an eighth those that hear, an eighth those of recent families.
+  // An eighth of the inputs use the richer models, an eighth those that hear, an eighth those of recent families or
+  // with fine inputs.
   const std::vector<ModelParts>& models = which >= 224   ? richer_models()
                                           : which >= 192 ? speech_models()
+                                          : which >= 184 ? fine_models()
                                           : which >= 160 ? family_models()
                                                          : base_models();
   ModelParts parts = !is_rare ? models[which % models.size()] : which == 255 ? large_model() : far_model();

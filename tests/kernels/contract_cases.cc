@@ -2,9 +2,6 @@
 // Tests the slots of a kernel table one by one: seeded arguments of many shapes and kinds, two runs, one comparison.
 #include "contract_cases.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "contract_inputs.h"
 
 namespace goldcrest::test {
@@ -389,6 +386,7 @@ const ContractCase kContractCases[] = {
     {"embed", compare_embed},
     {"layer_norm", compare_layer_norm},
     {"recurrence", compare_recurrence},
+    {"finish_fine", compare_finish_fine},
     {"attention", compare_attention},
     {"output_block", compare_output_block},
     {"list_largest", compare_list_largest},

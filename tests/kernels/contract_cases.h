@@ -21,6 +21,7 @@ struct ContractCase {
 };
 
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run);
+Difference compare_finish_fine(const Kernels& table, const Kernels& specification, uint64_t run);
 
 // One case for each slot of Kernels; a null slot ends the list.
 extern const ContractCase kContractCases[];

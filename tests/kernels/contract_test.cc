@@ -3,10 +3,12 @@
 // instructions, those of x86 also over emulated intrinsics. A new table needs no new test.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "contract_cases.h"
 #include "emulated_tables.h"
@@ -85,6 +87,18 @@ Kernels broken_table(const std::string& slot) {
         if (args.cell[i] == 0 && args.past != nullptr) args.cell[i] = 0.5f * args.past[i];
       }
     };
+  } else if (slot == "finish_fine") {
+    table.finish_fine = [](const FinishFineArgs& args) {  // adds the bias last
+      std::vector<float> products(args.products, args.products + size_t{2} * args.rows * args.n);
+      FinishFineArgs other = args;
+      other.products = products.data();
+      const std::vector<float> zeros(args.n);
+      other.bias = zeros.data();
+      const size_t size = size_t{args.rows} * args.n;
+      for (size_t i = 0; i < size; ++i) products[i] = (products[i] + products[size + i]) + args.bias[i % args.n];
+      std::fill(products.begin() + static_cast<ptrdiff_t>(size), products.end(), 0.0f);
+      reference_finish_fine(other);
+    };
   } else if (slot == "attention") {
     table.int8.attention = [](const AttentionArgs<int8_t>& args) {  // ignores the ancestor table
       AttentionArgs<int8_t> other = args;
@@ -121,7 +135,7 @@ TEST(Contract, ABrokenSlotIsFound) {
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n) {
     EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
   }
-  EXPECT_EQ(n, 10) << "one case for each slot of Kernels";
+  EXPECT_EQ(n, 11) << "one case for each slot of Kernels";
 }
 
 }  // namespace

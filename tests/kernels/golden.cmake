@@ -2,11 +2,12 @@
 # The golden hash of each shipped model, which all tables share. Cross builds compare their hashes with these files.
 set(golden "${CMAKE_CURRENT_BINARY_DIR}/golden")
 file(MAKE_DIRECTORY "${golden}")
-foreach(task enfr g2p)
+foreach(task enfr g2p g2p-bytes)
+  string(REPLACE "-bytes" "" words ${task})
   add_test(NAME golden_model_${task}
     COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/${task}" -o "${golden}/${task}.gcst")
   add_test(NAME golden_hash_${task} COMMAND sh -c
-    "'$<TARGET_FILE:golden_hash>' '${golden}/${task}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv' > '${golden}/${task}.hash'")
+    "'$<TARGET_FILE:golden_hash>' '${golden}/${task}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/${words}/valid.tsv' > '${golden}/${task}.hash'")
   set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_SETUP golden_${task})
   set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task} FIXTURES_SETUP golden_hash_${task})
   set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)

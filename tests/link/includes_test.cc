@@ -21,17 +21,18 @@ const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialect
                          "file", "reference", "evaluate", "report",     "cli",      "python"};
 // Folders of kernels/, one for each instruction set. They may include the rooms of kernels/ but not one another.
 const Line kInstructionSets = {"x86", "arm", "cortexm"};
+// Headers by which the engine asks the system for the CPU and the environment.
+const std::set<std::string> kOfTheCpu = {"cpuid.h", "fcntl.h", "sched.h", "stdlib.h", "unistd.h", "windows.h"};
 constexpr size_t kLongestFile = 400;  // lines
 
 // `file` is its path inside engine/.
 std::string problem_with_engine_include(const fs::path& file, const std::string& path) {
   const std::string folder = part_of(file, 0), included = part_of(path, 0);
-  const bool reads_flatbuffers = path.find("flatbuffers") != std::string::npos || path == "model_generated.h";
   const bool in_validate = file.parent_path() == "model/validate";
-  if (reads_flatbuffers) {
+  if (path == "model_reader.h") {
     return in_validate || (folder == "model" && file.extension() == ".cc") ? "" : "only model/*.cc may";
   }
-  // The folder's header reads FlatBuffers for its own files.
+  // The folder's header reads the schema's tables for its own files.
   if (path.starts_with("model/validate/") && folder != "model") return "only model/ may";
   if (path.starts_with("goldcrest/")) return "";
   if (path == "xnnpack.h" || path == "pthreadpool.h") {
@@ -40,11 +41,11 @@ std::string problem_with_engine_include(const fs::path& file, const std::string&
   // A header of the language or of an instruction set.
   if (path.find('/') == std::string::npos) {
     const bool for_instructions = place_of(kInstructionSets, part_of(file, 1)) < kInstructionSets.size();
-    const bool asks_the_cpu = file == "kernels/select_runtime.cc" &&
-                              (path == "cpuid.h" || path == "fcntl.h" || path == "sched.h" || path == "unistd.h");
+    const bool asks_the_cpu = file == "kernels/select_runtime.cc" && kOfTheCpu.count(path) != 0;
     const bool reads_the_clock = folder == "backends" && path == "time.h";
-    const bool fine = !path.ends_with(".h") || for_instructions || asks_the_cpu || reads_the_clock;
-    return fine ? "" : "no folder is named";
+    const bool of_c = path == "stddef.h" || path == "stdint.h" || path == "string.h";
+    if (!path.ends_with(".h")) return file.parent_path() == "backends/xnnpack" ? "" : "a header of C++";
+    return of_c || for_instructions || asks_the_cpu || reads_the_clock ? "" : "no folder is named";
   }
   // A header of the operating system, for the one file that asks it about the CPU.
   if ((included == "sys" || included == "asm") && file == "kernels/select_runtime.cc") return "";
@@ -79,6 +80,19 @@ std::vector<std::string> problems_in(const fs::path& tree, const Line& line, con
       const std::string problem = path.empty() ? "" : problem_with_include(file, path);
       if (!problem.empty()) problems.push_back(file.string() + " includes " + path + ": " + problem);
     }
+  }
+  return problems;
+}
+
+// Returns sources that include another file before the one that keeps the bits of floats.
+std::vector<std::string> late_floats_in(const fs::path& tree) {
+  std::vector<std::string> problems;
+  for (const fs::path& file : sources_in(tree)) {
+    if (file.extension() != ".cc") continue;
+    std::ifstream text(tree / file);
+    std::string first;
+    for (std::string line; first.empty() && std::getline(text, line);) first = included_path(line);
+    if (first != "base/exact_floats.h") problems.push_back(file.string() + " begins with " + first);
   }
   return problems;
 }
@@ -175,6 +189,10 @@ TEST(Includes, NoTwoSourcesOfTheEngineHaveOneName) {
   for (const std::string& problem : equal_names_in(kSource / "engine")) ADD_FAILURE() << problem;
 }
 
+TEST(Includes, EverySourceOfTheEngineKeepsTheBitsOfFloats) {
+  for (const std::string& problem : late_floats_in(kSource / "engine")) ADD_FAILURE() << problem;
+}
+
 TEST(Includes, NoFileIsTooLong) {
   for (const char* tree : {"engine", "converter", "boards", "examples", "tests"}) {
     for (const std::string& problem : long_files_in(kSource / tree)) ADD_FAILURE() << tree << "/" << problem;
@@ -184,17 +202,17 @@ TEST(Includes, NoFileIsTooLong) {
 TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   const Tree tree;
   const auto problems = [&] { return problems_in(tree.path(), kEngine, problem_with_engine_include); };
-  tree.write("base/good.h", "#include <cstddef>\n#include \"goldcrest/goldcrest.h\"\n");
-  tree.write("model/good.cc",
-             "#include \"base/good.h\"\n#include \"model_generated.h\"\n#include \"flatbuffers/flatbuffers.h\"\n");
-  tree.write("model/validate/good.h", "#include \"model_generated.h\"\n#include \"model/validate/good.h\"\n");
+  tree.write("base/good.h", "#include <stddef.h>\n#include \"goldcrest/goldcrest.h\"\n");
+  tree.write("model/good.cc", "#include \"base/good.h\"\n#include \"model_reader.h\"\n");
+  tree.write("model/validate/good.h", "#include \"model_reader.h\"\n#include \"model/validate/good.h\"\n");
   tree.write("kernels/x86/good.cc", "#include <immintrin.h>\n#include \"kernels/kernels.h\"\n");
   tree.write("kernels/arm/good.h", "#include \"kernels/vector/any-inl.h\"\n#include \"kernels/arm/any.h\"\n");
-  tree.write("backends/xnnpack/adapter.cc", "#include <xnnpack.h>\n");
+  tree.write("backends/xnnpack/adapter.cc", "#include <xnnpack.h>\n#include <vector>\n");
   EXPECT_EQ(problems(), std::vector<std::string>{});
 
   tree.write("layers/right.cc", "// #include \"api/engine.h\"\n  #  include \"decoding/search.h\"\n");
-  tree.write("model/view.h", "#include \"model_generated.h\"\n");
+  tree.write("model/view.h", "#include \"model_reader.h\"\n");
+  tree.write("text/words.cc", "#include <cstring>\n");
   tree.write("api/flat.cc", "#include <flatbuffers/flatbuffers.h>\n");
   tree.write("api/inner.cc", "#include \"model/validate/good.h\"\n");
   tree.write("memory/plain.cc", "#include \"plan.h\"\n");
@@ -204,7 +222,7 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   tree.write("backends/xnnpack/table.cc", "#include <xnnpack.h>\n");
   tree.write("extra/file.cc", "int x;\n");
   EXPECT_EQ(problems(), (std::vector<std::string>{
-                            "api/flat.cc includes flatbuffers/flatbuffers.h: only model/*.cc may",
+                            "api/flat.cc includes flatbuffers/flatbuffers.h: not a folder of engine/",
                             "api/inner.cc includes model/validate/good.h: only model/ may",
                             "backends/xnnpack/table.cc includes xnnpack.h: only backends/xnnpack/adapter.cc may",
                             "base/other.cc includes converter/spec.h: not a folder of engine/",
@@ -213,7 +231,8 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
                             "kernels/vector/linear.h includes immintrin.h: no folder is named",
                             "layers/right.cc includes decoding/search.h: it is to the right",
                             "memory/plain.cc includes plan.h: no folder is named",
-                            "model/view.h includes model_generated.h: only model/*.cc may",
+                            "model/view.h includes model_reader.h: only model/*.cc may",
+                            "text/words.cc includes cstring: a header of C++",
                         }));
 }
 
@@ -257,6 +276,16 @@ TEST(Includes, AnEqualNameIsFound) {
   EXPECT_EQ(equal_names_in(tree.path()), std::vector<std::string>{});
   tree.write("model/list.cc", "");
   EXPECT_EQ(equal_names_in(tree.path()), std::vector<std::string>{"model/list.cc has the name of base/list.cc"});
+}
+
+TEST(Includes, ASourceThatIncludesAnotherFileFirstIsFound) {
+  const Tree tree;
+  tree.write("base/list.h", "int x;\n");
+  tree.write("base/list.cc", "// A list.\n#include \"base/exact_floats.h\"\n\n#include \"base/list.h\"\n");
+  tree.write("text/none.cc", "int y;\n");
+  tree.write("text/late.cc", "#include <string.h>\n#include \"base/exact_floats.h\"\n");
+  EXPECT_EQ(late_floats_in(tree.path()),
+            (std::vector<std::string>{"text/late.cc begins with string.h", "text/none.cc begins with "}));
 }
 
 TEST(Includes, ALongFileIsFound) {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random checkpoints of BART's relatives through the converter and the engine: the ids of float32 files are those of
-transformers' generate, greedy and at beam 4.
+transformers' generate, greedy and at beam 4, and the scores are within 1e-3. With --ctranslate2 they are CTranslate2's too.
 
-    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15]
+    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--ctranslate2]
     python tests/peers/families.py --work FOLDER --record tests/data/families.json
 
 All pairs of six languages are compared too, with text, ids and scores, by a file with the table of languages and by files
@@ -10,7 +10,7 @@ of one pair.
 
 The second form writes one small checkpoint of each tokenizer's class, with samples for `goldcrest-convert --check`, into
 one file: {FOLDER: {FILE: its bytes in hexadecimal}}.
-Exit status 1 where ids differ in more than 0.2 % of the lines."""
+Exit status 1 where ids or scores differ in more than 0.2 % of the lines."""
 
 import argparse
 import json
@@ -106,15 +106,15 @@ def language_options(family: tuple) -> list[str]:
     return ["--source-lang", languages[0], "--target-lang", languages[1]] if languages else []
 
 
-def generate(family: tuple, model, source: list[int], beams: int) -> list[int]:
-    options = {}
+def first_choice(family: tuple) -> dict[str, int]:
+    """Returns the option of generate that chooses the target's language."""
     if family[2] == "MBartTokenizer":
-        options["decoder_start_token_id"] = PIECES + 2
-    elif family[2] is not None:
-        options["forced_bos_token_id"] = PIECES + 2
-    with torch.no_grad():
-        ids = model.generate(torch.tensor([source]), num_beams=beams, do_sample=False, **options)[0].tolist()[1:]
-    end = model.config.eos_token_id
+        return {"decoder_start_token_id": PIECES + 2}
+    return {} if family[2] is None else {"forced_bos_token_id": PIECES + 2}
+
+
+def generate(family: tuple, model, source: list[int], beams: int) -> list[int]:
+    ids, end = scored(model, source, beams, first_choice(family))[0], model.config.eos_token_id
     return ids[:ids.index(end) + 1] if end in ids else ids
 
 
@@ -176,27 +176,107 @@ def without_end(ids: list[int], end: int) -> list[int]:
     return ids[:ids.index(end)] if end in ids else ids
 
 
-def compare(options: argparse.Namespace, family: tuple, model, folder: pathlib.Path) -> tuple[int, int]:
+def results_of(options: argparse.Namespace, family: tuple, folder: pathlib.Path, sources: list[list[int]], beams: int,
+               *given: str) -> list[tuple[list[int], float]]:
+    """The ids and scores of a folder's float32 file."""
     file = folder / "model.gcst"
-    made = subprocess.run([options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32",
-                           "-q", *language_options(family)], capture_output=True, text=True)
-    if made.returncode != 0:
-        sys.exit(f"families.py: {folder.name}: {made.stderr}")
-    sources, equal, n, end = sources_of(family, model, options.lines), 0, 0, model.config.eos_token_id
-    for beams in (1, 4):
-        made = subprocess.run([options.build / "examples/goldcrest-translate", file, "--ids", "--beam", str(beams)],
-                              input="".join(" ".join(map(str, source)) + "\n" for source in sources),
-                              capture_output=True, text=True)
-        found = [[int(token) for token in line.split()] for line in made.stdout.splitlines()]
-        if made.returncode != 0 or len(found) != len(sources):
+    commands = [
+        [options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32", "-q",
+         *language_options(family), *given],
+        [options.build / "examples/goldcrest-translate", file, "--ids", "--scores", "--beam", str(beams)]]
+    text = "".join(" ".join(map(str, source)) + "\n" for source in sources)
+    for command in commands:
+        made = subprocess.run(command, input=text, capture_output=True, text=True)
+        if made.returncode != 0:
             sys.exit(f"families.py: {folder.name}: {made.stderr}")
-        for source, ids in zip(sources, found):
-            expected = generate(family, model, source, beams)
+    lines = [line.split("\t") for line in made.stdout.splitlines()]
+    if len(lines) != len(sources):
+        sys.exit(f"families.py: {folder.name}: {len(lines)} results, expected {len(sources)}")
+    return [([int(token) for token in ids.split()], float(score)) for score, ids in lines]
+
+
+def compare(options: argparse.Namespace, family: tuple, model, folder: pathlib.Path) -> tuple[int, int]:
+    sources, equal, n, end = sources_of(family, model, options.lines), 0, 0, model.config.eos_token_id
+    translator = options.ctranslate2 and family[0] in IN_CTRANSLATE2 and ctranslate2_translator(family, model, folder)
+    for beams in (1, 4):
+        for source, (ids, score) in zip(sources, results_of(options, family, folder, sources, beams)):
+            expected, expected_score = scored(model, source, beams, first_choice(family))
             n += 1
-            if without_end(ids, end) == without_end(expected, end):
+            if without_end(ids, end) == without_end(expected, end) and abs(score - expected_score) < 1e-3:
                 equal += 1
             else:
-                print(f"{folder.name}, beams {beams}, source {source}: {ids}, transformers {expected}")
+                print(f"{folder.name}, beams {beams}, source {source}: {score} {ids}, transformers {expected_score} {expected}")
+        if translator:
+            of_peer = compare_ctranslate2(family, model, translator, sources,
+                                          results_of(options, family, folder, sources, beams, "--renormalize"), beams)
+            print(f"{folder.name}, beams {beams}: {of_peer[0]} of {of_peer[1]} results are CTranslate2's")
+            equal, n = equal + of_peer[0], n + of_peer[1]
+    return equal, n
+
+
+# CTranslate2 has no loader for the others.
+IN_CTRANSLATE2 = ("bart", "mbart", "mbart50", "pegasus", "m2m100", "nllb", "t5", "flan", "mt5", "umt5", "byt5", "madlad")
+
+
+def ctranslate2_translator(family: tuple, model, folder: pathlib.Path):
+    """CTranslate2 with the float32 weights of a folder; its token texts are t0, t1 ..."""
+    import ctranslate2
+    from ctranslate2.converters import TransformersConverter
+
+    config = model.config
+    start = first_choice(family).get("decoder_start_token_id", model.generation_config.decoder_start_token_id)
+
+    class Names:
+        pad_token, eos_token, unk_token = f"t{config.pad_token_id}", f"t{config.eos_token_id}", "t3"
+        bos_token, special_tokens_map, num_madeup_words = f"t{start}", {}, 0
+
+        def get_vocab(self) -> dict[str, int]:
+            return {f"t{i}": i for i in range(config.vocab_size)}
+
+        def convert_ids_to_tokens(self, i: int) -> str:
+            return f"t{i}"
+
+    class Converter(TransformersConverter):
+        def load_tokenizer(self, *_, **__):
+            return Names()
+
+        def load_model(self, *given, **named):
+            # Its loaders read settings of older transformers. That of T5 scales the logits wherever tables are tied.
+            loaded = super().load_model(*given, **named)
+            loaded.config.normalize_before = family[0] != "bart"
+            loaded.config.normalize_embedding = family[0] in ("bart", "mbart", "mbart50")
+            if hasattr(config, "feed_forward_proj"):
+                loaded.config.tie_word_embeddings = getattr(config, "scale_decoder_outputs", family[0] == "umt5")
+            return loaded
+
+    output = folder / "ctranslate2"
+    Converter(str(folder)).convert(str(output), force=True)
+    settings = json.loads((output / "config.json").read_text())
+    (output / "config.json").write_text(json.dumps(settings | {"decoder_start_token": f"t{start}"}))
+    return ctranslate2.Translator(str(output), device="cpu", intra_threads=1)
+
+
+def compare_ctranslate2(family: tuple, model, translator, sources: list, found: list, beams: int) -> tuple[int, int]:
+    """Compares ids and scores. Of greedy results that the limit cuts it compares the ids before the last; of beams it
+    leaves them out, because CTranslate2 forces no end. Returns how many are equal, of all."""
+    choice = first_choice(family)
+    prefix = [[f"t{choice['forced_bos_token_id']}"]] * len(sources) if "forced_bos_token_id" in choice else None
+    suppressed = [[f"t{i}"] for i in model.generation_config.suppress_tokens or []] or None
+    results = translator.translate_batch(
+        [[f"t{i}" for i in source] for source in sources], target_prefix=prefix, suppress_sequences=suppressed,
+        beam_size=beams, min_decoding_length=0, max_decoding_length=MAX_LENGTH - 1, return_scores=True)
+    equal = n = 0
+    for source, (ids, score), result in zip(sources, found, results):
+        expected = [int(text[1:]) for text in result.hypotheses[0]]
+        is_cut = len(expected) == MAX_LENGTH - 1
+        if beams > 1 and (is_cut or len(ids) == MAX_LENGTH - 1):
+            continue
+        n += 1
+        if is_cut and ids[:-1] == expected[:-1] or not is_cut and abs(score - result.scores[0]) < 1e-3 and \
+                without_end(ids, model.config.eos_token_id) == expected:
+            equal += 1
+        else:
+            print(f"{family[0]}, beams {beams}, source {source}: {score} {ids}, CTranslate2 {result.scores[0]} {expected}")
     return equal, n
 
 
@@ -209,16 +289,15 @@ TEXTS = ["Where is the station?", "We are not here."]
 
 
 def scored(model, source: list[int], beams: int, language: dict) -> tuple[list[int], float]:
-    """The ids of generate and their score: the forced language counts in the length."""
+    """Returns the ids of generate and their score. The score is the mean log-probability before the rules; a forced
+    token adds nothing and counts in the length."""
     with torch.no_grad():
         found = model.generate(torch.tensor([source]), num_beams=beams, do_sample=False, output_scores=True,
-                               return_dict_in_generate=True, **language)
-        ids = found.sequences[0].tolist()[1:]
-        if beams > 1:
-            return ids, float(found.sequences_scores[0])
-        start = torch.tensor([found.sequences[0].tolist()[:-1]])
-        rows = model(torch.tensor([source]), decoder_input_ids=start).logits[0].double()
-        chosen = torch.log_softmax(rows, -1)[range(len(ids)), ids].tolist()
+                               output_logits=True, return_dict_in_generate=True, **language)
+    ids = found.sequences[0].tolist()[1:]
+    if beams > 1:
+        return ids, float(found.sequences_scores[0])
+    chosen = [torch.log_softmax(logits[0].double(), -1)[token].item() for logits, token in zip(found.logits, ids)]
     forced = [i for i in range(len(ids)) if (i == 0 and "forced_bos_token_id" in language)
               or (i + 2 == MAX_LENGTH and model.generation_config.forced_eos_token_id is not None)]
     return ids, sum(value for i, value in enumerate(chosen) if i not in forced) / len(ids)
@@ -283,6 +362,7 @@ def argument_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--record", type=pathlib.Path)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--lines", type=int, default=15)
+    parser.add_argument("--ctranslate2", action="store_true", help="compare with CTranslate2 too")
     return parser
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random checkpoints of T5's families through the converter and the engine, as families.py does it for BART's relatives.
 
-    python tests/peers/t5.py --build build/host --work FOLDER [--seeds 4] [--lines 15]
+    python tests/peers/t5.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--ctranslate2]
     python tests/peers/t5.py --work FOLDER --record tests/data/t5.json
 
 Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, also where they are equal.
@@ -106,6 +106,37 @@ def trace(_family: tuple, model, source: list[int], target: list[int]) -> dict[s
     return rows
 
 
+def umt5_scores(options) -> None:
+    """An umT5 whose tables are not tied: transformers 5 scales its logits nevertheless, version 4 did not, and neither do
+    we. The ids of greedy search are equal, the scores are version 4's."""
+    family, folder = FAMILIES[3], options.work / "umt5-untied"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    model = random_model(family, 1)
+    model.lm_head.weight = torch.nn.Parameter(0.3 * torch.randn(model.lm_head.weight.shape,
+                                                                generator=torch.Generator().manual_seed(1)))
+    model.config.tie_word_embeddings = False
+    model.save_pretrained(folder)
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"tie_word_embeddings": False}))
+    (folder / "tokenizer_config.json").write_text("{}")
+    shutil.copy(options.work / "t5.model", folder / "spiece.model")
+    model = type(model).from_pretrained(folder).eval()
+    sources = families.sources_of(family, model, options.lines)
+    newer = older = 0.0
+    for source, (ids, score) in zip(sources, families.results_of(options, family, folder, sources, 1)):
+        expected, of_newer = families.scored(model, source, 1, {})
+        if ids != expected:
+            raise SystemExit(f"umt5-untied, source {source}: {ids}, transformers {expected}")
+        with torch.no_grad():
+            logits = model(torch.tensor([source]), decoder_input_ids=torch.tensor([[0, *ids[:-1]]])).logits[0].double()
+        chosen = torch.log_softmax(logits * settings["d_model"] ** 0.5, -1)[range(len(ids)), ids]
+        newer, older = max(newer, abs(score - of_newer)), max(older, abs(score - chosen.mean().item()))
+    print(f"umt5 with tables of its own: scores are at most {older:.1e} from version 4's, {newer:.2f} from version 5's")
+    if older > 1e-3 or newer < 1e-3:
+        raise SystemExit("umT5's scores are not those of transformers 4")
+
+
 def bucket_of(distances: torch.Tensor, n: int, farthest: int) -> torch.Tensor:
     """Returns the buckets of one direction, as modeling_t5.py computes them."""
     exact = n // 2
@@ -149,6 +180,8 @@ def main() -> None:
             equal, n = equal + of_model[0], n + of_model[1]
         if not options.record:
             print(f"{family[0]}: {equal} of {n} lines so far are equal")
+    if not options.record:
+        umt5_scores(options)
     if options.record:
         packed = {folder.name: {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
                   for folder in sorted(options.work.iterdir()) if folder.is_dir()}

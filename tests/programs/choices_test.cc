@@ -53,7 +53,7 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
   convert(
       {"--board", "rpi-pico3"},
       "--board: 'rpi-pico3' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
-      "rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
+      "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--measure", "open,sped"},
                "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean "
                "\"speed\"?");

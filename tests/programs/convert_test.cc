@@ -220,6 +220,9 @@ TEST(Convert, EvaluationBoundsTheLoss) {
     EXPECT_EQ(evaluation.at("lines"), 5);
     EXPECT_EQ(evaluation.at("identical_lines"), 5);
     EXPECT_EQ(evaluation.at("token_agreement"), 1.0);
+    EXPECT_NEAR(evaluation.at("identical_interval").at(0).get<double>(), 0.5655, 1e-4);
+    EXPECT_EQ(evaluation.at("identical_interval").at(1), 1.0);
+    EXPECT_NEAR(evaluation.at("chrf").get<double>(), 100, 1e-9);
     EXPECT_EQ(evaluation.at("failed"), 0);
     EXPECT_EQ(evaluation.at("float32"), evaluation.at("int8"));
     EXPECT_EQ(evaluation.at("most_lost"), nlohmann::json::array());
@@ -262,8 +265,10 @@ TEST(Convert, FineInputsOfMatricesByName) {
   EXPECT_EQ(fine("decoder.layers.*.feed_forward.*,projection").at("matrices"),
             nlohmann::json({"decoder.layers.0.feed_forward.in", "decoder.layers.0.feed_forward.out",
                             "decoder.layers.1.feed_forward.in", "decoder.layers.1.feed_forward.out", "projection"}));
-  const Outcome translated = run(translate_program(), {output}, {.input = "goldcrest\n"});
-  EXPECT_EQ(translated.status, 0) << translated.err;
+  const auto scored = [](const Arguments& how) { return run(translate_program(), how, {.input = "goldcrest\n"}).out; };
+  const std::string plain = scored({converted_model("g2p"), "--scores"});
+  EXPECT_NE(scored({output, "--scores"}), plain);
+  EXPECT_EQ(scored({output, "--scores", "--coarse"}), plain);
   EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--fine", "none"}).contains("fine_inputs"));
   EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
 
@@ -316,10 +321,14 @@ TEST(Convert, FineInputsThatTheLinesNeed) {
 }
 
 TEST(Convert, CheckPassesOnTheGoldenSamples) {
+  const TemporaryFolder folder;
   for (const std::string& task : kTasks) {
     const SampleFolder samples(task, 80);
-    const Outcome outcome = convert(checkpoint_folder(task), {"--check", samples.path()});
+    const Outcome outcome =
+        convert(checkpoint_folder(task), {"--check", samples.path(), "--report", folder / "report.html"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const std::string html = read_file(folder / "report.html");
+    EXPECT_TRUE(has(html, "(--check).</p><pre>encoder.embed ") && has(html, " lines equal, 0 ties\n")) << html;
     EXPECT_TRUE(has(outcome.out, "encoder.layers.0 ")) << outcome.out;
     EXPECT_TRUE(has(outcome.out, "lines equal")) << outcome.out;
   }

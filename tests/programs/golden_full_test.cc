@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "evaluate/evaluate.h"
 #include "evaluate/metrics.h"
@@ -116,6 +117,20 @@ TEST(AllGoldenLines, SpellingToPronunciation) {
     EXPECT_LE(found, expected + 0.3) << "beam size " << beam_size;
     EXPECT_GE(same, 98.5) << "beam size " << beam_size;
   }
+}
+
+// A T5 over bytes: int8 makes at most 1.02 of float32's errors.
+TEST(AllGoldenLines, BytesToPronunciation) {
+  const nlohmann::json report = convert_json(
+      checkpoint_folder("g2p-bytes"),
+      {"--max-target", "64", "--beam", "1", "--evaluate", validation_file("g2p"), "--alternatives", " | "});
+  const nlohmann::json& evaluation = report.at("evaluation");
+  EXPECT_EQ(evaluation.at("lines"), 2484);
+  const auto errors = [&](const char* weights) { return 100 - evaluation.at(weights).at("exact_match").get<double>(); };
+  converter::print_text("g2p-bytes, greedy: word error {:.2f} % float32, {:.2f} % int8\n", errors("float32"),
+                        errors("int8"));
+  EXPECT_LE(errors("float32"), 45);
+  EXPECT_LE(errors("int8"), 1.02 * errors("float32"));
 }
 
 }  // namespace

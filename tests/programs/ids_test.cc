@@ -265,15 +265,15 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", g2p, "--board", "rpi-pico2"}).status, 0);
   const Outcome all = run(convert_program(), {"-q", "--shape", g2p, "--board", "all", "--json"});
   EXPECT_EQ(all.status, 0);
-  EXPECT_EQ(Json::parse(all.out).at("boards").size(), 6u);
+  EXPECT_EQ(Json::parse(all.out).at("boards").size(), 7u);
   const Outcome list = run(convert_program(), {"--board", "list"});
   EXPECT_EQ(list.status, 0);
-  EXPECT_EQ(list.out, "mps2-an386\nmps2-an500\nmps2-an505\nmps3-an547\nnucleo-h743zi\nrpi-pico2\n");
+  EXPECT_EQ(list.out, "mps2-an386\nmps2-an500\nmps2-an505\nmps3-an547\nnucleo-h743zi\nriscv-virt\nrpi-pico2\n");
   const Outcome unknown = run(convert_program(), {"--shape", g2p, "--board", "pico"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_TRUE(has(unknown.err,
                   "--board: 'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, "
-                  "nucleo-h743zi, rpi-pico2, all, or the path of a linker script (.ld)"))
+                  "nucleo-h743zi, riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"))
       << unknown.err;
 }
 

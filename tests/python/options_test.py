@@ -268,6 +268,15 @@ def test_warnings():
     refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
 
 
+def test_steps_of_layers():
+    """A Model of large batches steps layer by layer, with the same texts and pieces."""
+    text = "Where is the station? I'm hungry."
+    small, large = goldcrest.Model(ENFR, beam_size=4), goldcrest.Model(ENFR, beam_size=4, batch=64)
+    assert list(small.stream(text)) == list(large.stream(text))
+    assert large.translate([text] * 3) == [small.translate(text)] * 3
+    assert large.translate_batch([text], num_hypotheses=4) == small.translate_batch([text], num_hypotheses=4)
+
+
 def test_languages():
     """Models of several languages: their lists, the languages of a Model and of the texts that follow, as the program."""
     for name, files in json.loads((SOURCE / "tests/data/families.json").read_text()).items():
@@ -338,6 +347,22 @@ def test_hostile_options():
     for codes in (("xx",), (None, "xx"), (5,), ("en\0",)):
         refuses(model.set_languages, *codes)
     assert model.translate("Let's go home.") == "Allons à la maison."
+
+
+def test_coarse():
+    """Model(coarse=True) gives the scores of a file that has no fine inputs, as the program does with --coarse."""
+    goldcrest.convert("examples/models/enfr", "fine.gcst", fine=["all"])
+    lines = ["Where is the station?", "I'm hungry.", "Let's go home."]
+
+    def scores(path, **options):
+        results = goldcrest.Model(path, beam_size=2, **options).translate_batch(lines, return_scores=True)
+        return [(result.hypotheses, result.scores) for result in results]
+
+    plain = scores(ENFR)
+    assert scores("fine.gcst", coarse=True) == plain == scores(ENFR, coarse=True)
+    assert scores("fine.gcst") != plain
+    printed = program("--coarse", "--scores", "--beam=2", lines=lines, model="fine.gcst")
+    assert printed.stdout == program("--scores", "--beam=2", lines=lines).stdout, printed.stderr
 
 
 def test_table():

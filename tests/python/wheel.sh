@@ -58,18 +58,18 @@ import hashlib, platform, subprocess, sys, time
 from pathlib import Path
 
 models, *emulator = sys.argv[1:]
-run = subprocess.run
+start = subprocess.Popen
 # The kernel runs no program of another machine, so the emulator runs the package's.
-subprocess.run = lambda command, **options: run([*emulator, *command], **options)
+subprocess.Popen = lambda command, **options: start([*emulator, *command], **options)
 
 import goldcrest
 
 for name in ("g2p", "enfr"):
-    start = time.perf_counter()
+    begin = time.perf_counter()
     goldcrest.convert(f"{models}/{name}", name + ".gcst")
     found, expected = (hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in (name + ".gcst", name + ".expected"))
     assert found == expected, f"{name}: another file than this machine's converter writes: {found}, expected {expected}"
-    print(f"{platform.machine()}: {name}.gcst has SHA-256 {found}, as here; {time.perf_counter() - start:.0f} s under emulation")
+    print(f"{platform.machine()}: {name}.gcst has SHA-256 {found}, as here; {time.perf_counter() - begin:.0f} s under emulation")
 model = goldcrest.Model("enfr.gcst", beam_size=4, threads=2, batch=2)
 model.self_test()
 assert model.translate(["Let's go home.", "I'm hungry."]) == ["Allons à la maison.", "J'ai faim."]
@@ -104,6 +104,7 @@ if "$python" -m mypy --version > /dev/null 2>&1; then (cd "$source/converter/pyt
 if "$python" -m ruff --version > /dev/null 2>&1; then "$python" -m ruff check --no-cache --config "$source/pyproject.toml" "$source/converter/python"; fi
 cd "$work/run"
 "$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
+"$work/environment/bin/python" -W error "$source/tests/python/interrupt_test.py"
 "$work/environment/bin/python" -W error "$source/tests/python/options_test.py" "$source"
 "$work/environment/bin/python" -W error "$source/tests/python/compare_test.py"
 site=$(echo "$work"/environment/lib/python3*/site-packages)

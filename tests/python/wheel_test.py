@@ -4,6 +4,7 @@
 import contextlib
 import ctypes
 import importlib.metadata
+import inspect
 import io
 import os
 import random
@@ -11,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 import warnings
 from array import array
@@ -62,6 +62,19 @@ def test_pages():
     assert goldcrest.__version__ == importlib.metadata.version("goldcrest-transformer")
 
 
+def test_documented():
+    """Every public name has a description, types, and a place on the package's page."""
+    page = (SOURCE / "converter/python/README.md").read_text()
+    calls = {name: getattr(goldcrest, name) for name in goldcrest.__all__}
+    calls.update({name: call for name, call in vars(goldcrest.Model).items() if not name.startswith("_")})
+    assert len(calls) >= 20, calls
+    for name, call in calls.items():
+        assert inspect.cleandoc(call.__doc__ or "").endswith((".", ")")), f"{name} has no description"
+        assert re.search(rf"\b{name}\b", page), f"{name} is not on the page"
+        kinds = [] if isinstance(call, (type, property)) else inspect.signature(call).parameters.values()
+        assert all(kind.name == "self" or kind.annotation is not kind.empty for kind in kinds), f"{name} has no types"
+
+
 def test_sizes():
     assert WHEEL.stat().st_size <= 3_000_000, WHEEL.stat().st_size
     installed = sum(path.stat().st_size for path in FOLDER.rglob("*") if "__pycache__" not in path.parts)
@@ -106,6 +119,22 @@ def test_cost():
             least[index] = min(least[index], (time.perf_counter() - begin) / 20)
     print(f"a short line: {least[0] * 1e6:.1f} us, goldcrest_translate {least[1] * 1e6:.1f} us")
     assert least[0] - least[1] <= 20e-6, least
+
+
+def test_programs():
+    """python -m goldcrest is each of the programs, with its exit status, and says so without one."""
+    for name in ("convert", "translate", "inspect"):
+        assert f"goldcrest-{name}".encode() in program(name, "--help").stdout.lower(), name
+        assert program(name, "--version").stdout == f"goldcrest-{name} {goldcrest.__version__}\n".encode()
+        assert program(name, "missing").returncode == 1
+    assert program("convert", "examples/models/g2p", "-o", "by_program.gcst", "--quiet").returncode == 0
+    assert Path("by_program.gcst").read_bytes() == Path("g2p.gcst").read_bytes()
+    assert program("inspect", "by_program.gcst", "--self-test").returncode == 0
+    assert program("--version").stdout == f"goldcrest {goldcrest.__version__}\n".encode()
+    assert b"convert CHECKPOINT" in program("--help").stdout
+    for arguments in ((), ("bench",)):
+        done = program(*arguments)
+        assert done.returncode == 2 and done.stdout == b"" and b"convert CHECKPOINT" in done.stderr, done
 
 
 def test_state_dict():
@@ -304,6 +333,9 @@ def test_hostile_arguments():
             refuses(model.decode, ids if isinstance(ids, (int, str, type(None))) else [10**6, *ids])
     for options in ({"num_hypotheses": 0}, {"num_hypotheses": 17}, {"num_hypotheses": 1.0}, {"num_hypotheses": "1"}, {"beam_size": 17}, {"beam_size": "1"}):
         refuses(model.translate_batch, ["a"], **options)
+    refuses(goldcrest.convert, {"w": b"\0"}, "out.gcst")
+    refuses(goldcrest.evaluate, "examples/models/enfr", "a", "b")
+    refuses(goldcrest.convert, "-x", "out.gcst")
     for module in (None, 5, {}):
         refuses(goldcrest.compare, module, "examples/models/enfr", ["a"])
     refuses(model.score_batch, ["a"], [])
@@ -321,47 +353,6 @@ def test_hostile_arguments():
     assert model.translate("Let's go home.") == "Allons à la maison."
     print(f"{refused - before} hostile arguments")
     assert refused - before >= 200
-
-
-def test_threads():
-    """A second user of a Model is refused; a stream that is not read to its end frees the Model."""
-    model = goldcrest.Model("enfr.gcst")
-    stream = model.stream("Where is the station?")
-    next(stream)
-    refusals = []
-    thread = threading.Thread(target=lambda: refuses(model.translate, "a") or refusals.append(True))
-    thread.start()
-    thread.join()
-    assert refusals
-    stream.close()
-    assert model.translate("Let's go home.") == "Allons à la maison."
-
-
-def test_interrupt():
-    """Ctrl-C ends a long sentence, a long list and the reading of a long text within 50 ms."""
-    program = """
-import sys, time, goldcrest
-model = goldcrest.Model("enfr.gcst", batch=8)
-texts = {"sentence": "let us go home " * 12, "list": ["Let us go home."] * 2000, "reading": "Let us go home. " * 60000}
-print(1, flush=True)
-try:
-    while True: model.translate(texts[sys.argv[1]])
-except KeyboardInterrupt:
-    print(time.monotonic(), model.translate("Let's go home."))
-"""
-    for text in ("sentence", "list", "reading"):
-        late = []
-        for index in range(5):
-            child = subprocess.Popen([sys.executable, "-c", program, text], stdout=subprocess.PIPE)
-            child.stdout.readline()
-            time.sleep(0.02 + 0.03 * index)
-            begin = time.monotonic()
-            child.send_signal(2)
-            seen, translation = child.communicate()[0].decode().split(" ", 1)
-            assert translation == "Allons à la maison.\n", translation
-            late.append(float(seen) - begin)
-        print(f"Ctrl-C in a {text}: seen after {sorted(late)[2] * 1000:.1f} ms")
-        assert sorted(late)[2] <= 0.05, late
 
 
 def test_memory():

@@ -23,8 +23,13 @@ if(GOLDCREST_BOARD_RUN)
     LIMITS max-source=25 max-source-bytes=24 max-target=33 beam=4 encoder-rows=2)
   set(measure_stack ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:stack_test>)
 endif()
-add_test(NAME stack COMMAND bash "${size_folder}/stack_test.sh" "${stack_depth}" "${CMAKE_SOURCE_DIR}"
+# The rules know Arm's helpers of the compiler. On other CPUs the painted stack decides.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
+  add_test(NAME stack COMMAND ${measure_stack})
+else()
+  add_test(NAME stack COMMAND bash "${size_folder}/stack_test.sh" "${stack_depth}" "${CMAKE_SOURCE_DIR}"
   "${CMAKE_CURRENT_BINARY_DIR}/stack.txt" $<TARGET_OBJECTS:goldcrest> -- ${measure_stack} COMMAND_EXPAND_LISTS)
+endif()
 set_tests_properties(stack PROPERTIES LABELS "fast;size")
 
 # goldcrest_bad_stack(KIND MEASURED MESSAGE): stack_depth finds the fault of this kind in bad_stack.cc.
@@ -66,6 +71,9 @@ endforeach()
 if(GOLDCREST_ATTENTION_BIAS)
   string(APPEND features +t5)
 endif()
+if(CMAKE_C_FLAGS MATCHES "-march=rv32" AND NOT CMAKE_C_FLAGS MATCHES "-march=rv32[a-z]*f")
+  string(APPEND features +soft_float)  # RISC-V without an FPU calls the compiler's functions in more bytes
+endif()
 math(EXPR most_flash "64 * 1024")
 # The firmware calls none of the functions of goldcrest/decoding.h. In a build with their options they are linked too.
 set(decoding_calls "")
@@ -104,7 +112,7 @@ set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPR
 # The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
 foreach(program pronounce_firmware translate_firmware phrases_firmware transcribe_firmware superloop benchmark_firmware model_update)
   if(TARGET ${program})
-    add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_symbols.sh" "${CMAKE_NM}"
+    add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_code.sh" symbols "${CMAKE_NM}"
       $<TARGET_FILE:${program}>)
     set_tests_properties(symbols_of_${program} PROPERTIES LABELS fast)
   endif()

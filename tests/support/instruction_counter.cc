@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin of QEMU's user mode that counts instructions from kBeginCounting to kEndCounting and writes their number to
 // the file of its argument, `counts=PATH`. It supports one thread.
-#include "support/instruction_counter.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <string>
+
+#include "support/instructions.h"
 
 namespace {
 
@@ -46,8 +46,8 @@ void see_block(PluginId, void* block) {
 // NOLINTNEXTLINE(readability-function-size): the parameters of QEMU's
 void hear(PluginId, unsigned int, int64_t number, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
           uint64_t) {
-  if (number == kBeginCounting) n_at_begin = n_executed;
-  if (number == kEndCounting) std::ofstream(path) << n_executed - n_at_begin << '\n';
+  if (number == goldcrest::test::kBeginCounting) n_at_begin = n_executed;
+  if (number == goldcrest::test::kEndCounting) std::ofstream(path) << n_executed - n_at_begin << '\n';
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "support/instruction_counter.h"
-
 namespace goldcrest::test {
 
 Counted count_instructions(const std::function<int64_t()>& call) {

@@ -7,6 +7,9 @@
 
 namespace goldcrest::test {
 
+// Numbers of system calls that do not exist. A program makes them to tell the plugin what to count.
+enum { kBeginCounting = 100001, kEndCounting = 100002 };
+
 struct Counted {
   uint64_t instructions;
   int64_t value;  // returned by the call

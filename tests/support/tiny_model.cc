@@ -268,11 +268,11 @@ converter::FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldc
   return converter::assemble(converter::build_payload(spec, options), {});
 }
 
-converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits) {
+converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits, const std::string& fine) {
   converter::BuildOptions options;
   options.limits = limits;
   const converter::Payload payload = converter::build_payload(spec, options);
-  converter::set_fine_inputs(std::vector<std::string>{"all"}, *payload.metadata);
+  converter::set_fine_inputs(std::vector<std::string>{fine}, *payload.metadata);
   return converter::assemble(payload, {});
 }
 

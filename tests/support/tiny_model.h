@@ -56,7 +56,8 @@ converter::FileImage tiny_file(const converter::ModelSpec& spec, Layout layout =
                                const goldcrest_limits& limits = {},
                                converter::Weights weights = converter::Weights::kInt8);
 
-// The int8 file of a spec with fine inputs in every matrix.
-converter::FileImage fine_tiny_file(const converter::ModelSpec& spec, const goldcrest_limits& limits = {});
+// The int8 file of a spec with fine inputs in every matrix, or in those that goldcrest-convert --fine would choose.
+converter::FileImage fine_tiny_file(const converter::ModelSpec& spec, const goldcrest_limits& limits = {},
+                                    const std::string& fine = "all");
 
 }  // namespace goldcrest::test

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conan recipe of this checkout: conan create toolchains/conan --build=missing [-o "goldcrest/*:programs=True"]
 
-The library is C and has no dependencies: FlatBuffers' compiler and headers are only needed to build it. The option
+The library is C and has no dependencies. The option
 `programs` adds goldcrest-convert, with which goldcrest_add_model() converts checkpoints, and the other programs.
 """
 
@@ -41,8 +41,8 @@ class GoldcrestRecipe(ConanFile):
 
     def requirements(self):
         # Private: no header of the package includes them.
-        self.requires("flatbuffers/[>=2.0.6 <26]", visible=False, libs=False)
         if self.options.programs:
+            self.requires("flatbuffers/[>=2.0.6 <26]", visible=False, libs=False)
             self.requires("cli11/[>=2.1 <3]", visible=False)
             self.requires("eigen/[>=3.4 <4]", visible=False)
             self.requires("fmt/[>=9 <12]", visible=False)
@@ -52,7 +52,8 @@ class GoldcrestRecipe(ConanFile):
             self.requires("zlib/[>=1.2.11 <2]", visible=False)
 
     def build_requirements(self):
-        self.tool_requires("flatbuffers/<host_version>")  # flatc, of the headers' version
+        if self.options.programs:
+            self.tool_requires("flatbuffers/<host_version>")  # flatc, of the headers' version
 
     def validate(self):
         if self.settings.get_safe("compiler.cppstd"):

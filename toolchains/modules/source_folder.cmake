@@ -1,28 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target goldcrest_source_folder writes ${PROJECT_BINARY_DIR}/goldcrest_sources: the engine for builds without CMake.
-# As a script (cmake -P) with SOURCE, GENERATED, FLATBUFFERS and OUTPUT it does the writing.
+# As a script (cmake -P) with SOURCE, GENERATED and OUTPUT it does the writing.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   add_custom_target(goldcrest_source_folder
     COMMAND ${CMAKE_COMMAND} "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}" "-DGENERATED=${CMAKE_CURRENT_BINARY_DIR}/engine/generated"
-      "-DFLATBUFFERS=${GOLDCREST_FLATBUFFERS_INCLUDE}" "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/goldcrest_sources"
+      "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/goldcrest_sources"
       -P "${CMAKE_CURRENT_LIST_FILE}"
     VERBATIM)
-  add_dependencies(goldcrest_source_folder goldcrest_schema)
   return()
 endif()
-
-# Copies flatbuffers/`header` and every flatbuffers/ header that it includes.
-function(copy_flatbuffers_header header)
-  if(EXISTS "${OUTPUT}/source/flatbuffers/${header}")
-    return()
-  endif()
-  file(COPY "${FLATBUFFERS}/flatbuffers/${header}" DESTINATION "${OUTPUT}/source/flatbuffers")
-  file(STRINGS "${FLATBUFFERS}/flatbuffers/${header}" includes REGEX "^#[ ]*include \"flatbuffers/")
-  foreach(line IN LISTS includes)
-    string(REGEX REPLACE ".*\"flatbuffers/([^\"]*)\".*" "\\1" included "${line}")
-    copy_flatbuffers_header("${included}")
-  endforeach()
-endfunction()
 
 file(REMOVE_RECURSE "${OUTPUT}")
 file(COPY "${SOURCE}/engine/include" DESTINATION "${OUTPUT}" PATTERN xnnpack.h EXCLUDE)
@@ -58,7 +44,7 @@ include("${SOURCE}/engine/kernels/tables.cmake")
 set(kernel_tables "")
 list(TRANSFORM GOLDCREST_FEATURE_OPTIONS PREPEND "-D" OUTPUT_VARIABLE definitions)
 list(JOIN definitions " " definitions)
-foreach(machine x86_64 aarch64 armv7)
+foreach(machine x86_64 aarch64 armv7 riscv64)
   set(tables ${GOLDCREST_KERNEL_TABLES})
   list(FILTER tables INCLUDE REGEX "^${machine} ")
   list(TRANSFORM tables REPLACE "^${machine} " "")
@@ -69,11 +55,8 @@ foreach(machine x86_64 aarch64 armv7)
   string(APPEND kernel_tables ${tables})
 endforeach()
 configure_file("${SOURCE}/toolchains/modules/source_folder.md" "${OUTPUT}/README.md" @ONLY)
-file(WRITE "${OUTPUT}/flags.txt" "-ffp-contract=off\n-std=c++17\n-fno-math-errno\n-fno-exceptions\n-fno-rtti\n"
+file(WRITE "${OUTPUT}/flags.txt" "-std=c++17\n-fno-math-errno\n-fno-exceptions\n-fno-rtti\n"
   "-fno-threadsafe-statics\n-ffunction-sections\n-fdata-sections\n-Isource\n-Iinclude\n")
 
-# FlatBuffers' checks of its callers are off, as in our own builds.
-file(READ "${GENERATED}/model_generated.h" generated)
-file(WRITE "${OUTPUT}/source/model_generated.h" "#define FLATBUFFERS_ASSERT(x)\n${generated}")
-copy_flatbuffers_header(flatbuffers.h)
+file(COPY "${GENERATED}/model_reader.h" DESTINATION "${OUTPUT}/source")
 message(STATUS "Written: ${OUTPUT}")

@@ -9,6 +9,12 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options
         programs GOLDCREST_CONVERTER
         programs GOLDCREST_PROGRAMS
 )
+if("programs" IN_LIST FEATURES)
+    list(APPEND feature_options
+        "-DGOLDCREST_FLATC=${CURRENT_HOST_INSTALLED_DIR}/tools/flatbuffers/flatc${VCPKG_HOST_EXECUTABLE_SUFFIX}"
+        "-DGOLDCREST_FLATBUFFERS_INCLUDE=${CURRENT_INSTALLED_DIR}/include"
+    )
+endif()
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
     OPTIONS
@@ -16,8 +22,6 @@ vcpkg_cmake_configure(
         -DGOLDCREST_TESTS=OFF
         -DGOLDCREST_XNNPACK=OFF
         -DGOLDCREST_QUICK_BUILD=ON
-        "-DGOLDCREST_FLATC=${CURRENT_HOST_INSTALLED_DIR}/tools/flatbuffers/flatc${VCPKG_HOST_EXECUTABLE_SUFFIX}"
-        "-DGOLDCREST_FLATBUFFERS_INCLUDE=${CURRENT_INSTALLED_DIR}/include"
 )
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/goldcrest)

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is before an engine: conversion, evaluation, C source, and the memory that an engine needs.
+"""What there is before a Model: conversion, evaluation, comparison with a live module, C source.
 
-goldcrest-convert runs in a process of its own: a hostile checkpoint cannot harm this one, Ctrl-C ends it at once.
+goldcrest-convert runs in a process of its own: a hostile checkpoint cannot harm this one, Ctrl-C ends both at once.
 """
 
-import ctypes
 import os
 import struct
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _native
 from ._model import Model
-from ._native import FOLDER, Error, Path, Session, lib
+from ._native import FOLDER, Error, Path
+from ._values import lines_of
 
 _NAMES = {"beam_size": "beam"}
 _TYPES = {
@@ -28,7 +27,6 @@ _TYPES = {
     "?": "BOOL",
 }
 _PREFIX = "goldcrest-convert: "
-_PHASES = ("always", "text", "encode", "decode")
 
 
 def convert(
@@ -53,7 +51,7 @@ def convert(
 
 def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str], **options: Any) -> Dict[str, Any]:
     """Translates sources with the float32 reference and with int8, and returns the quality of both."""
-    if len(sources) != len(references):
+    if len(lines_of(sources)) != len(lines_of(references)):
         raise Error(f"{len(sources)} sources and {len(references)} references; expected as many")
     for line in (*sources, *references):
         if any(c in line for c in "\t\n\r"):
@@ -256,21 +254,43 @@ def emit_c(path: Path, folder: Path, **limits: Any) -> None:
 
 def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Any:
     import subprocess
+    import tempfile
 
     path = os.fspath(source)
-    command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", "--quiet", *arguments]
+    path = os.path.join(".", path) if path.startswith("-") else path  # it is no option
+    command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", path, "--quiet", *arguments]
     for name, value in options.items():
         option = "--" + _NAMES.get(name, name).replace("_", "-")
         if value is True:
             command.append(option)
         elif value is not None and value is not False:
             command.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    command += ["--", path]
     if any("\0" in part for part in command):
         raise Error("an argument of goldcrest-convert has no NUL byte")
-    return subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
-    )
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+        try:
+            assert process.stdout is not None
+            with process.stdout as stream:
+                printed = stream.read()
+            status = process.wait()
+        except BaseException:  # Ctrl-C: subprocess.run would wait a quarter of a second for the converter to end
+            process.kill()
+            process.wait()
+            _remove_partial(process.pid, arguments)
+            raise
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, status, printed, errors.read())
+
+
+def _remove_partial(process: int, arguments: Sequence[str]) -> None:
+    """Removes files that a killed converter had begun to write."""
+    for option, path in zip(arguments, arguments[1:]):
+        if option in ("-o", "--emit-c"):
+            folder = path if os.path.isdir(path) else os.path.dirname(os.path.realpath(path))
+            for name in os.listdir(folder) if os.path.isdir(folder) else []:
+                if name.startswith(f".goldcrest-{process}-") and name.endswith(".partial"):
+                    os.remove(os.path.join(folder, name))
 
 
 def _run(source: Path, arguments: List[str], options: Mapping[str, Any], warn: bool = True) -> Dict[str, Any]:
@@ -297,7 +317,12 @@ def _prepare(
     """Returns the path of a checkpoint; a state dict and a mapping of a config are written to `work`."""
     import json
 
-    source = _write_checkpoint(work, checkpoint, folder) if isinstance(checkpoint, Mapping) else checkpoint
+    if not isinstance(checkpoint, Mapping):
+        source: Path = checkpoint
+    else:
+        source = _write_checkpoint(work, checkpoint, folder)
+        if config is None and not os.path.exists(os.path.join(source, "config.json")):
+            raise Error("a state dict needs config=, a mapping or a file, or folder= with a config.json")
     if isinstance(config, Mapping):
         path = os.path.join(work, "config.json")
         with open(path, "w", encoding="utf-8") as file:
@@ -355,42 +380,3 @@ def _view(name: str, tensor: Any) -> memoryview:
     if view.format not in _TYPES:
         raise Error(f"{name} has values of type {view.format!r}; expected one of {', '.join(_TYPES)}")
     return view
-
-
-class Buffer(NamedTuple):
-    """A buffer of the arena. Buffers of the phases text, encode and decode share the same bytes."""
-
-    name: str
-    phase: str
-    bytes: int
-    offset: int
-
-
-def arena_bytes(path: Path, **limits: int) -> int:
-    """Returns the bytes that an engine for these limits needs, such as max_source=, max_target=, beam_size=, batch=."""
-    return _plan(path, limits, None)
-
-
-def memory_map(path: Path, **limits: int) -> List[Buffer]:
-    """Returns the buffers of that memory."""
-    buffers: List[Buffer] = []
-
-    def visit(_: object, planned: Any) -> None:
-        b = planned.contents
-        buffers.append(Buffer(b.name.decode(), _PHASES[b.phase], int(b.bytes), int(b.offset_bytes)))
-
-    _plan(path, limits, visit)
-    return buffers
-
-
-def _plan(path: Path, limits: Dict[str, int], visit: Any) -> int:
-    session = Session(path, 1)
-    memory, detail = _native.Memory(), _native.Detail()
-    call = _native.VISIT(visit) if visit else _native.VISIT(0)
-    model = lib.goldcrest_python_model(session.handle)
-    planned = session.limits(limits)
-    size = session.info.file_bytes
-    status = lib.goldcrest_plan_memory(model, size, planned, memory, call, None, ctypes.byref(detail))
-    if status < 0:
-        raise Error(f"{os.fspath(path)}: {(detail.message or b'limits out of range').decode()}")
-    return int(memory.arena_bytes)

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine of a Model: its plan for what a call needs, jobs of texts, steps so that Ctrl-C is seen between two."""
+"""The engine of a Model: its plan for what a call needs, jobs of texts, steps so that Ctrl-C is seen between two.
+
+And the memory of an engine, planned without one.
+"""
 
 import ctypes
+import os
 import threading
 import time
 import warnings
@@ -13,6 +17,7 @@ from ._values import Ids, Prefix, id_array
 
 SLICE_MILLISECONDS = 5.0
 LINE, SENTENCES, TOKENS, IDS, TARGET = 0, 1, 2, 3, 4
+_PHASES = ("always", "text", "encode", "decode")
 
 
 class Result(NamedTuple):
@@ -39,6 +44,7 @@ class Engine:
         self._has_lexicon = False
         self._prefix_tokens = 0
         self._deadline = 0.0
+        self._coarse = False
         self._prefix_flags = _native.PREFIX_BEHIND_PROMPT
         self._wanted: Optional[Tuple[Any, ...]] = None
         self._key: Tuple[int, ...] = ()
@@ -108,6 +114,8 @@ class Engine:
             setattr(search, name, value)
         if scores:
             search.flags |= _native.SEARCH_SCORES
+        if self._coarse:
+            search.flags |= _native.SEARCH_COARSE
         self._check(lib.goldcrest_set_search(self._engine, search))
 
     def _plan_prefixes(
@@ -265,3 +273,42 @@ class _Use:
             lib.goldcrest_python_begin(self._session.handle, _native.Job(n_best=1))
         finally:
             self._lock.release()
+
+
+class Buffer(NamedTuple):
+    """A buffer of the arena. Buffers of the phases text, encode and decode share the same bytes."""
+
+    name: str
+    phase: str
+    bytes: int
+    offset: int
+
+
+def arena_bytes(path: Path, **limits: int) -> int:
+    """Returns the bytes that an engine for these limits needs, such as max_source=, max_target=, beam_size=, batch=."""
+    return _plan(path, limits, None)
+
+
+def memory_map(path: Path, **limits: int) -> List[Buffer]:
+    """Returns the buffers of that memory."""
+    buffers: List[Buffer] = []
+
+    def visit(_: object, planned: Any) -> None:
+        b = planned.contents
+        buffers.append(Buffer(b.name.decode(), _PHASES[b.phase], int(b.bytes), int(b.offset_bytes)))
+
+    _plan(path, limits, visit)
+    return buffers
+
+
+def _plan(path: Path, limits: Dict[str, int], visit: Any) -> int:
+    session = Session(path, 1)
+    memory, detail = _native.Memory(), _native.Detail()
+    call = _native.VISIT(visit) if visit else _native.VISIT(0)
+    model = lib.goldcrest_python_model(session.handle)
+    planned = session.limits(limits)
+    size = session.info.file_bytes
+    status = lib.goldcrest_plan_memory(model, size, planned, memory, call, None, ctypes.byref(detail))
+    if status < 0:
+        raise Error(f"{os.fspath(path)}: {(detail.message or b'limits out of range').decode()}")
+    return int(memory.arena_bytes)

@@ -7,7 +7,7 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union, overlo
 
 from . import _native, _values
 from ._engine import LINE, SENTENCES, TOKENS, Engine, Result
-from ._native import Error, Path, count, lib
+from ._native import Error, Path, count, lib, run_aside
 from ._values import Ids, Prefix, Target, array_of, id_array, lines_of
 
 
@@ -19,7 +19,7 @@ class Model(Engine):
     goldcrest-translate; None is the file's own value. `split=False` takes a text as one sentence. `suppress` and
     `lexicon` are lists of texts or of lists of ids, `bias` is a list of pairs of a number and such a sequence,
     `abbreviations` is a list of words. `sample=True` draws tokens at random by the options behind it. After `deadline`
-    seconds a search stops with a warning and gives what is certain.
+    seconds a search stops with a warning and gives what is certain. `coarse=True` computes fine inputs as others.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Model(Engine):
         min_p: float = 0.0,
         seed: int = 0,
         deadline: float = 0.0,
+        coarse: bool = False,
         kernels: Optional[str] = None,
         low_memory: bool = False,
         structure_only: bool = False,
@@ -96,6 +97,7 @@ class Model(Engine):
         if sample and count("beam_size", beam_size) > 1:
             raise Error(f"sample=True and beam_size={beam_size}: sampling has no beams")
         self._sequences = _values.sequences_of(session, suppress, bias, no_repeat_source_ngram)
+        self._coarse = bool(coarse)
         self._has_lexicon = lexicon is not None
         if lexicon is not None:
             _values.make_lexicon(session, lexicon, lexicon_words)
@@ -105,8 +107,12 @@ class Model(Engine):
             raise Error(f"deadline is {deadline}; expected seconds from 0, which is none")
         self._prefix_flags |= _native.PREFIX_IN_LENGTHS if prefix_in_lengths else 0
         self._split = bool(split) and lib.goldcrest_python_takes_sentences(session.handle)
-        with self._use():
-            self._plan()
+
+        def plan() -> None:
+            with self._use():
+                self._plan()
+
+        run_aside(plan)
 
     @property
     def arena_bytes(self) -> int:
@@ -276,8 +282,10 @@ class Model(Engine):
         if array is None:
             array = array_of(samples, ctypes.c_float, "f")
             if array is None or tuple(memoryview(samples).shape or ())[1:] != (channels,):
-                kind = type(samples).__name__
-                raise TypeError(f"samples is {kind}; expected a path, or a buffer of 16-bit integers or of features")
+                features = f", or float32 features [rows, {channels}]" if channels else ""
+                hint = "" if array is None else "; multiply samples from -1 to 1 by 32767"
+                kind = type(samples).__name__ if array is None else f"a buffer of {len(array)} float32"
+                raise TypeError(f"samples is {kind}; expected a path, or a buffer of 16-bit integers{features}{hint}")
             begin, n = lib.goldcrest_begin_features, len(array) // channels
         with self._use():
             begins = list(_values.prefixes_of(session, prefix, 1) or [[]])[0]
@@ -294,5 +302,9 @@ class Model(Engine):
 
     def self_test(self) -> None:
         """Runs the file's self-test; raises Error if this machine computes other results."""
-        with self._use():
-            self._check(lib.goldcrest_self_test(self._engine, None))
+
+        def test() -> None:
+            with self._use():
+                self._check(lib.goldcrest_self_test(self._engine, None))
+
+        run_aside(test)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shared object: the structs of goldcrest/goldcrest.h again, the calls of the package, an open model file."""
 
+import _thread
 import ctypes
 import os
+import threading
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -20,11 +22,12 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any, Dict, List, Union
+from typing import Any, Callable, Dict, List, Union
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
-INSPECT_TOKEN_SCORES, INSPECT_TARGETS, ALL_LAYERS, NO_SHORTLIST, SEARCH_SCORES = 1, 2, 0xFFFFFFFF, 0xFFFFFFFF, 1
+INSPECT_TOKEN_SCORES, INSPECT_TARGETS, ALL_LAYERS, NO_SHORTLIST = 1, 2, 0xFFFFFFFF, 0xFFFFFFFF
+SEARCH_SCORES, SEARCH_COARSE = 1, 8
 PREFIX_IN_LENGTHS, PREFIX_BEHIND_PROMPT = 1, 2
 PIECE_BYTES = 4096
 LIMIT_NAMES = (
@@ -305,6 +308,31 @@ def count(name: str, value: int) -> int:
     if not 0 <= value < 2**32:
         raise Error(f"{name} is {value}; expected 0 to {2**32 - 1}")
     return value
+
+
+def run_aside(call: Callable[[], None]) -> None:
+    """Runs one long call of the library on a thread of its own, so that the main thread sees Ctrl-C.
+
+    After Ctrl-C the call still goes on to its end and keeps what it uses.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    errors: List[BaseException] = []
+    ended = _thread.allocate_lock()
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            ended.release()
+
+    ended.acquire()
+    _thread.start_new_thread(run, ())
+    ended.acquire()
+    if errors:
+        raise errors[0]
 
 
 class Session:

@@ -2,6 +2,8 @@
 // Calls XNNPACK's operator interface, as of its commits 4ea82e5 (2024-11-08, Debian 13) and 75db3c0 (2026-08-21). These
 // differ in arguments; the overloads below tell them apart. XNNPACK calls back for memory without saying which operator
 // it makes, so a variable of the thread tells.
+#include "base/exact_floats.h"
+
 #include "backends/xnnpack/adapter.h"
 
 #include <pthreadpool.h>

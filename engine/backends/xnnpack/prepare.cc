@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the objects that goldcrest_init asks the backend for: XNNPACK's operators for every linear layer of an engine,
 // and the engine's kernel table.
+#include "base/exact_floats.h"
+
 #include <cstring>
 #include <new>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel table `xnnpack`. XNNPACK computes a layer's scaled sums and bias. The native table adds the rest
 // (activation, residual, a block's log-sum-exp): its linear layer over no inputs does exactly this.
+#include "base/exact_floats.h"
+
 #include "backends/xnnpack/table.h"
 
 namespace goldcrest {

@@ -143,10 +143,10 @@ typedef struct goldcrest_search {
   float max_length_factor;     /* from 2^-10: at most this factor times the source's ids, rounded up; INFINITY: none */
 } goldcrest_search;
 
-/* Greedy: also compute log-probabilities (beams always do), after any repetition penalty and biases. */
-#define GOLDCREST_SEARCH_SCORES 1u
+#define GOLDCREST_SEARCH_SCORES 1u      /* greedy: also log-probabilities, as beams; after any penalty and biases */
 #define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
 #define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* compute all outputs, whatever a shortlist or lexicon leaves */
+#define GOLDCREST_SEARCH_COARSE 8u      /* compute fine inputs as if they were others; never in the self-test */
 
 /* The contents of a file. Strings point into the file and are never null. */
 typedef struct goldcrest_info {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 with the dot product instructions (Armv8.2 and later, Raspberry Pi 5): SDOT over four outputs a register.
+#include "base/exact_floats.h"
+
 #include "kernels/arm/dotprod_vectors-inl.h"
 
 namespace goldcrest {
@@ -38,7 +40,7 @@ void output_block_by_dots(const OutputBlockArgs<int8_t>& args) {
 }
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_of_dotprod>("arm_dotprod", kCpuDotProduct);
+  Kernels table = make_vector_table<linear_of_dotprod>("arm_dotprod", kDotprodNeeds);
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_by_dots;
   return table;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 with the dot product instructions on cores that issue two instructions a cycle in order (Cortex-A55). It is
 // arm_dotprod with hand-ordered instructions for the products.
+#include "base/exact_floats.h"
+
 #include "kernels/arm/dotprod_vectors-inl.h"
 
 namespace goldcrest {
@@ -25,7 +27,7 @@ namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_flat>("arm_dotprod_a55", kCpuDotProduct);
+  Kernels table = make_vector_table<linear_flat>("arm_dotprod_a55", kDotprodNeeds);
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_flat;
   return table;

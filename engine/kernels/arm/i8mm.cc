@@ -3,6 +3,8 @@
 // two outputs, eight inputs at once. Registers zip two blocks of an N16K4 panel to that form; the rows are zipped once,
 // in memory. With many rows it is the other way round: the panels are zipped in memory, the rows in registers. A single
 // row is computed as in arm_dotprod.
+#include "base/exact_floats.h"
+
 #if !defined(__ARM_FEATURE_MATMUL_INT8)
 #error "compile with -march=armv8.2-a+dotprod+i8mm"
 #endif
@@ -173,7 +175,7 @@ void output_block_by_pairs(const OutputBlockArgs<int8_t>& args) {
 }
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_by_pairs>("arm_i8mm", kCpuDotProduct | kCpuMatrixInt8);
+  Kernels table = make_vector_table<linear_by_pairs>("arm_i8mm", kI8mmNeeds);
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_by_pairs;
   return table;

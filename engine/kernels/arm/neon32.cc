@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ARMv7 with NEON (Raspberry Pi 2 and 32-bit systems on later ones). The unit flushes denormals to zero, but no value
 // here is ever denormal. It has no division, so VFP divides lane by lane, which rounds correctly.
+#include "base/exact_floats.h"
+
 #if !defined(__ARM_NEON) || defined(__aarch64__)
 #error "compile for 32-bit Arm with -march=armv7-a+simd"
 #endif

@@ -3,6 +3,8 @@
 // Pi 3, Zero 2 W). It is arm_neon with hand-ordered instructions for the products.
 // The order matters: the vectors first, then the code that is written over them.
 // clang-format off
+#include "base/exact_floats.h"
+
 #include "kernels/arm/neon_products_aarch64-inl.h"
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/arm/in_order-inl.h"
@@ -13,7 +15,7 @@ namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_flat>("arm_neon_a53", kCpuNeon | kCpuCrc32);
+  Kernels table = make_vector_table<linear_flat>("arm_neon_a53", kNeonNeeds);
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_flat;
   return table;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 16 lanes of vector/kernels-inl.h as four registers of Advanced SIMD: the part that AArch64 and ARMv7 share.
 #include <arm_neon.h>
-
-#include <cstring>
+#include <string.h>
 
 #include "base/crc32c.h"
 #include "kernels/cpu_features.h"

@@ -2,6 +2,8 @@
 // Cortex-M with the DSP extension (M4, M7, M33). SMLAD multiplies two pairs of 16-bit numbers and adds both products.
 // Activations are expanded to such pairs once and used for many outputs. SXTB16 expands the weights, once for all rows
 // of a tile.
+#include "base/exact_floats.h"
+
 #if defined(__ARM_FEATURE_DSP)
 #if defined(__ARM_FEATURE_MVE)
 // Cores with Helium count loops in the register lr, and GCC 14 keeps it for that where the assembly needs it.
@@ -323,7 +325,7 @@ constexpr Kernels make_table() {
   table.int8.attention = attention;
   table.int8.output_block = output_block;
   table.layer_norm = layer_norm;
-#ifdef GOLDCREST_RULES
+#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
 #endif
   table.weights_valid = weights_valid;

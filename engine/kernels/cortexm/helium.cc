@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cortex-M with Helium (M55). VMLADAVA multiplies sixteen int8 and adds all products to one register, so a layer with
 // N4K16 weights is one sequential stream of loads.
+#include "base/exact_floats.h"
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
 #include "kernels/cortexm/helium_products-inl.h"
 
@@ -64,6 +66,22 @@ __attribute__((noinline)) void linear(const LinearArgs<int8_t>& args) {
   if (row < args.rows) linear_rows<1>(args, row);
 }
 
+#ifdef GOLDCREST_REFINED
+void finish_fine(const FinishFineArgs& args) {
+  const size_t size = size_t{args.rows} * args.n;
+  const float* p = args.products;
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const size_t at = row * args.y_stride;
+    for (uint32_t i = 0; i < args.n; i += 4, p += 4) {
+      V y = (load(p) + load(args.bias + i)) + load(p + size);
+      if (args.activation != Activation::kNone) y = activate_outputs(args.activation, y);
+      if (args.residual != nullptr) y = y + load(args.residual + at + i);
+      store(args.y + at + i, y);
+    }
+  }
+}
+#endif
+
 void output_block(const OutputBlockArgs<int8_t>& args) {
   linear(args.linear);
   output_block_sums(args);
@@ -94,8 +112,11 @@ constexpr Kernels make_table() {
   table.int8.attention = attention;
   table.int8.output_block = output_block;
   table.layer_norm = layer_norm;
-#ifdef GOLDCREST_RULES
+#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
+#endif
+#ifdef GOLDCREST_REFINED
+  table.finish_fine = finish_fine;
 #endif
 #ifdef GOLDCREST_SSRU
   table.recurrence = recurrence<4>;

@@ -3,7 +3,7 @@
 // uses every register, computes products, scale, bias, ReLU and residual.
 #pragma once
 
-#include <cstddef>
+#include <stddef.h>
 
 #include "kernels/cortexm/helium_rows-inl.h"
 

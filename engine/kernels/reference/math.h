@@ -4,8 +4,8 @@
 // another's file.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
+#include <stdint.h>
+#include <string.h>
 
 #if defined(__FAST_MATH__)
 #error "Goldcrest must not be compiled with -ffast-math: the bits would differ"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numeric specification. Each operation is rounded once; nothing is fused (-ffp-contract=off). Sums inside layer
 // norm and soft-max are 16 strided partial sums and a fixed tree, so that 4-, 8- and 16-lane units reproduce them.
+#include "base/exact_floats.h"
+
 #include "kernels/reference/reference.h"
 
 #include "kernels/reference/math.h"
@@ -216,6 +218,18 @@ void reference_logit_sums(const LogitSumsArgs& args) {
     for (uint32_t i = 0; i < args.count; ++i) lanes[i % 16] += exp_float(logits[i] - largest);
     args.block_max[row * args.stride] = largest;
     args.block_sum[row * args.stride] = reference_sum_lanes(lanes);
+  }
+}
+
+void reference_finish_fine(const FinishFineArgs& args) {
+  const size_t size = size_t{args.rows} * args.n;
+  const float* p = args.products;
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    for (uint32_t j = 0; j < args.n; ++j, ++p) {
+      const size_t at = row * args.y_stride + j;
+      const float y = reference_activate(args.activation, (*p + args.bias[j]) + p[size]);
+      args.y[at] = args.residual != nullptr ? y + args.residual[at] : y;
+    }
   }
 }
 

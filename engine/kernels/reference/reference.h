@@ -81,6 +81,7 @@ void reference_attention(const AttentionArgs<int8_t>& args);
 void reference_output_block(const OutputBlockArgs<int8_t>& args);
 uint32_t reference_list_largest(const ListLargestArgs& args);
 void reference_logit_sums(const LogitSumsArgs& args);
+void reference_finish_fine(const FinishFineArgs& args);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest), the core of soft-max. Returns 1 / the sum of x.
 float reference_exponentials(float* x, uint32_t n, float largest);
@@ -105,8 +106,11 @@ extern const TypedKernels<float> kernels_reference_float32;
   table.float32 = &kernels_reference_float32;
 #endif
   table.layer_norm = reference_layer_norm;
-#ifdef GOLDCREST_RULES
+#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = reference_logit_sums;
+#endif
+#ifdef GOLDCREST_REFINED
+  table.finish_fine = reference_finish_fine;
 #endif
 #ifdef GOLDCREST_SSRU
   table.recurrence = reference_recurrence;

@@ -8,9 +8,9 @@
 // Here a crc is the content of the register, not inverted.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 namespace goldcrest {
 namespace {

@@ -68,8 +68,11 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.float32 = &kFloatKernels;
 #endif
   table.layer_norm = layer_norm;
-#ifdef GOLDCREST_RULES
+#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
+#endif
+#ifdef GOLDCREST_REFINED
+  table.finish_fine = finish_fine;
 #endif
 #ifdef GOLDCREST_SSRU
   table.recurrence = recurrence<16>;

@@ -126,6 +126,38 @@ inline void linear_one_row(const LinearArgs<int8_t>& args) {
   for (; output < args.n; output += 16) store(args.y + output, activate(args.activation, load(args.y + output)));
 }
 
+#ifdef GOLDCREST_REFINED
+
+// Ends a layer with fine inputs. A few vectors take each step of an activation together.
+__attribute__((flatten)) void finish_fine(const FinishFineArgs& all) {
+  const FinishFineArgs args = all;  // a copy, which the stores cannot change
+  const size_t n = args.n, size = args.rows * n;
+  constexpr size_t kTogether = 16 * kExpVectors;
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* const p = args.products + row * n;
+    const size_t at = row * args.y_stride;
+    const auto sum = [&](size_t i) { return (load(p + i) + load(args.bias + i)) + load(p + size + i); };
+    const auto write = [&](size_t i, V y) {
+      if (args.residual != nullptr) y = y + load(args.residual + at + i);
+      store(args.y + at + i, y);
+    };
+    if (args.activation == Activation::kNone) {
+      for (size_t i = 0; i < n; i += 16) write(i, sum(i));
+      continue;
+    }
+    size_t first = 0;
+    for (; first + kTogether <= n; first += kTogether) {
+      V y[kExpVectors];
+      unrolled<kExpVectors>([&](int i) { y[i] = sum(first + 16 * static_cast<size_t>(i)); });
+      activate_vectors(args.activation, y);
+      unrolled<kExpVectors>([&](int i) { write(first + 16 * static_cast<size_t>(i), y[i]); });
+    }
+    for (; first < n; first += 16) write(first, activate(args.activation, sum(first)));
+  }
+}
+
+#endif
+
 template <typename Args>
 inline void linear_panels(const Args& args) {
   constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // x86-64 with AVX2: VPMADDUBSW multiplies |x| by the weights with x's signs. Both are in [-127, 127], so the 16-bit
 // sums of two products cannot saturate.
+#include "base/exact_floats.h"
+
 #if !defined(__AVX2__)
 #error "compile with -mavx2"
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 16 lanes of vector/kernels-inl.h as two AVX2 registers.
 #include <immintrin.h>
-
-#include <cstring>
+#include <string.h>
 
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"

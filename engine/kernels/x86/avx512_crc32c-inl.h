@@ -5,9 +5,8 @@
 #pragma once
 
 #include <immintrin.h>
-
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "kernels/x86/crc32c-inl.h"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. VPDPBUSD multiplies unsigned activations (x + 128) by signed weights,
 // and the row sums of the file remove the 128 exactly. From three rows on the weights are unsigned instead.
+#include "base/exact_floats.h"
+
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__) || \
     !defined(__AVX512VNNI__)
 #error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni"
 #endif
 #include <immintrin.h>
-
-#include <cstring>
+#include <string.h>
 
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"

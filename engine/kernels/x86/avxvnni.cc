@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // x86-64 with AVX2 and AVX-VNNI. VPDPBUSD multiplies unsigned activations (x + 128) by signed weights, and the row sums
 // of the file remove the 128 exactly. From three rows on the weights are unsigned instead.
+#include "base/exact_floats.h"
+
 #if !defined(__AVX2__) || !defined(__AVXVNNI__)
 #error "compile with -mavx2 -mavxvnni"
 #endif

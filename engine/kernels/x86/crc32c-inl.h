@@ -3,8 +3,7 @@
 #pragma once
 
 #include <nmmintrin.h>
-
-#include <cstdint>
+#include <stdint.h>
 
 namespace goldcrest {
 namespace {

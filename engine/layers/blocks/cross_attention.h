@@ -25,7 +25,7 @@ inline KvCacheRefs plan_source_keys(Plan& plan, const StackView& stack) {
 inline void store_source_keys(const Pass& pass, const StackView& stack, const CrossAttentionView& block,
                               const float* encoded, const KvCache& source_keys) {
   float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
-  multiply(pass, block.key_value, quantize(pass, encoded, block.key_value.k), key_value);
+  multiply(pass, block.key_value, quantize(pass, block.key_value, encoded), key_value);
   store_keys_values(pass, stack, key_value, source_keys);
 }
 
@@ -67,7 +67,7 @@ inline void add_cross_attention(const Pass& pass, const CrossAttentionView& bloc
   multiply(pass, block.query, h, query);
   if (kHasInspection && source.recorded_queries != nullptr) record_queries(pass, source, query);
   attend_to_source(pass, source, query, pass.attended);
-  add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
+  add_product(pass, block.out, quantize(pass, block.out, pass.attended), x);
 }
 
 template <typename Visit>

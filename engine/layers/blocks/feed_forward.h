@@ -11,7 +11,7 @@ namespace goldcrest {
 inline void add_feed_forward(const Pass& pass, const FeedForwardView& block, Quantized h, float* x) {
   float* const inner = pass.projected;  // [rows, d_ff padded], twice that before a gate is applied
   multiply_activated(pass, block.in, pass.stack.activation, h, inner);
-  add_product(pass, block.out, quantize(pass, inner, block.out.k), x);
+  add_product(pass, block.out, quantize(pass, block.out, inner), x);
 }
 
 template <typename Visit>

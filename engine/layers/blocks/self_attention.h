@@ -94,7 +94,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
   multiply(pass, query_of(pass.stack, block), h, query);
   turn_rows(pass, sentences.batch, query, pass.stack.attention_width());
   attend_within_sentences(pass, block.bias, sentences, query, pass.attended);
-  add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
+  add_product(pass, block.out, quantize(pass, block.out, pass.attended), x);
 }
 
 // The decoder's keys and values: [layer][head][sentence][position][hypothesis], only of layers with self-attention.
@@ -166,7 +166,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
   turn_new_rows(pass, past.targets.position, query_key_value);
   store_new_keys(pass, past, query_key_value);
   attend_to_past(pass, block.bias, past, query_key_value, pass.attended);
-  add_product(pass, block.out, quantize(pass, pass.attended, block.out.k), x);
+  add_product(pass, block.out, quantize(pass, block.out, pass.attended), x);
 }
 
 template <typename Visit>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a file around its arrays (FORMAT.md, sections 1 and 2: trailer, metadata's structure, features, sections,
 // checksums), and then everything else.
-#include <cstring>
+#include "base/exact_floats.h"
+
+#include <string.h>
 
 #include "base/build_options.h"
 #include "model/validate.h"
@@ -40,7 +42,7 @@ int Validator::check_sections() {
                            "sections: four are needed", -1);
   uint64_t previous_end = metadata_bytes_;
   for (uint32_t i = 0; i < 4; ++i) {
-    const format::Section* table = model_->sections()->Get(i);
+    const format::Section* table = model_->sections()->at(i);
     const int32_t index = static_cast<int32_t>(i);
     const int kind = static_cast<int>(table->kind());
     GOLDCREST_REQUIRE_INTACT(kind == index, "sections: kind", index);
@@ -77,7 +79,7 @@ void Validator::checksum_weights_to(uint64_t end) {
 int Validator::check_weights_checksum() {
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
   checksum_weights_to(section(format::SectionKind::Weights).size);
-  GOLDCREST_REQUIRE_INTACT(weights_crc_ == model_->sections()->Get(0)->crc32c(), "sections: checksum", 0);
+  GOLDCREST_REQUIRE_INTACT(weights_crc_ == model_->sections()->at(0)->crc32c(), "sections: checksum", 0);
   return GOLDCREST_OK;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the defaults of the search, the limits and the self-test lines (FORMAT.md, sections 3 and 7).
+#include "base/exact_floats.h"
+
 #include "model/validate/validator.h"
 
 namespace goldcrest {
@@ -41,7 +43,7 @@ bool is_forced_good([[maybe_unused]] const format::SelfTestLine& line, [[maybe_u
 
 }  // namespace
 
-int Validator::check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject) {
+int Validator::check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject) {
   if (ids == nullptr) return GOLDCREST_OK;
   GOLDCREST_REQUIRE_INTACT(ids->size() <= kMaxPositions, subject.name, subject.index);
   for (uint32_t id : *ids) GOLDCREST_REQUIRE_INTACT(id < vocab_size, subject.name, subject.index);
@@ -75,15 +77,13 @@ int Validator::check_generation() {
   } else if constexpr (kHasPrompt || kHasSequences) {  // fields of another feature are behind the rules
     for (uint32_t field = format::Generation::VT_RENORMALIZE; field <= format::Generation::VT_MAX_LENGTH_FACTOR;
          field += 2) {
-      const auto entry = static_cast<flatbuffers::voffset_t>(field);
-      GOLDCREST_REQUIRE_INTACT(reinterpret_cast<const flatbuffers::Table*>(table)->GetOptionalFieldOffset(entry) == 0,
-                               "metadata: feature bits", -1);
+      const auto entry = static_cast<format::Slot>(field);
+      GOLDCREST_REQUIRE_INTACT(table->place_of(entry) == 0, "metadata: feature bits", -1);
     }
-  } else {                                                                                    // in few bytes of code
-    const uint8_t* vtable = reinterpret_cast<const flatbuffers::Table*>(table)->GetVTable();  // begins with its size
-    GOLDCREST_REQUIRE_INTACT(
-        flatbuffers::ReadScalar<flatbuffers::voffset_t>(vtable) <= format::Generation::VT_RENORMALIZE,
-        "metadata: feature bits", -1);
+  } else {                                    // in few bytes of code
+    const uint8_t* vtable = table->vtable();  // begins with its size
+    GOLDCREST_REQUIRE_INTACT(format::read<uint16_t>(vtable) <= format::Generation::VT_RENORMALIZE,
+                             "metadata: feature bits", -1);
   }
   return GOLDCREST_OK;
 }
@@ -104,9 +104,9 @@ int Validator::check_rules(const format::Generation& table) {
   GOLDCREST_REQUIRE_INTACT(n_biased == (table.biases() != nullptr ? table.biases()->size() : 0), "generation.biases",
                            -1);
   for (uint32_t i = 0; i < n_biased; ++i) {
-    GOLDCREST_REQUIRE_INTACT(i == 0 || table.biased_ids()->Get(i - 1) < table.biased_ids()->Get(i),
+    GOLDCREST_REQUIRE_INTACT(i == 0 || table.biased_ids()->at(i - 1) < table.biased_ids()->at(i),
                              "generation.biased_ids: ascending", -1);
-    GOLDCREST_REQUIRE_INTACT(in_range(table.biases()->Get(i), -kMaxBias, kMaxBias), "generation.biases", -1);
+    GOLDCREST_REQUIRE_INTACT(in_range(table.biases()->at(i), -kMaxBias, kMaxBias), "generation.biases", -1);
   }
   return GOLDCREST_OK;
 }
@@ -148,7 +148,7 @@ int Validator::check_limits() {
 int Validator::check_self_tests() {
   if (model_->self_test() == nullptr) return GOLDCREST_OK;
   for (uint32_t i = 0; i < model_->self_test()->size(); ++i) {
-    const format::SelfTestLine* line = model_->self_test()->Get(i);
+    const format::SelfTestLine* line = model_->self_test()->at(i);
     const int32_t index = static_cast<int32_t>(i);
     if constexpr (kHasFrontend) GOLDCREST_TRY(check_samples(*line, index));
     GOLDCREST_REQUIRE_INTACT(has_frontend() ? line->source() == nullptr

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the shortlist and the lexicon, and the other fields of their feature bits (FORMAT.md, sections 12 and 18).
 // With a file that passes, choosing candidates reads only the arrays and sets no bit beyond the vocabulary.
+#include "base/exact_floats.h"
+
 #include "model/model_view.h"
 #include "model/validate/validator.h"
 
@@ -17,7 +19,7 @@ int Validator::check_shortlist() {
       table != nullptr ? most >= 1 && most <= target_vocab_size_ : most <= (has_lexicon ? target_vocab_size_ : 0),
       "limits.max_candidates", -1);
   for (uint32_t i = 0; table == nullptr && model_->self_test() != nullptr && i < model_->self_test()->size(); ++i) {
-    GOLDCREST_REQUIRE_INTACT(!model_->self_test()->Get(i)->shortlist(), "self_test.shortlist", static_cast<int32_t>(i));
+    GOLDCREST_REQUIRE_INTACT(!model_->self_test()->at(i)->shortlist(), "self_test.shortlist", static_cast<int32_t>(i));
   }
   if (table == nullptr) return GOLDCREST_OK;
   GOLDCREST_REQUIRE_INTACT(!has_frontend(), "shortlist: not expected", -1);

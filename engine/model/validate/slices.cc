@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a file's checksums slice by slice. The caller's goldcrest_check stores the state, so that a call reads only
 // its own slice and the trailer.
+#include "base/exact_floats.h"
+
 #include "base/arithmetic.h"
 #include "model/validate/trailer.h"
-#include "model_generated.h"
+#include "model_reader.h"
 
 namespace goldcrest {
 
@@ -41,7 +43,7 @@ struct SliceCheck {
     GOLDCREST_TRY(validate_model(file, file_bytes, functions, detail));
     const auto& sections = *format::GetModel(file)->sections();
     for (uint32_t i = 1; i < kParts; ++i) {
-      const format::Section* section = sections.Get(i - 1);
+      const format::Section* section = sections.at(i - 1);
       state.ends[i] = section->offset() * kAlignment + section->size();
       state.checksums[i] = section->crc32c();
     }

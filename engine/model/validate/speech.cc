@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the frontend of an encoder (FORMAT.md, "Speech"). Only builds with frontends have this file.
+#include "base/exact_floats.h"
+
 #include "base/arithmetic.h"
 #include "model/frontend_view.h"
 #include "model/validate/validator.h"
@@ -59,7 +61,7 @@ int Validator::check_convolutions(const format::Frontend& table, bool has_log_me
 #endif
   uint32_t measured_width = 0;
   for (uint32_t i = 0; i < n; ++i) {
-    const format::Convolution& convolution = *convolutions->Get(i);
+    const format::Convolution& convolution = *convolutions->at(i);
     GOLDCREST_TRY(check_convolution(convolution, input, {"convolutions.linear", static_cast<int32_t>(i)}));
     input.channels = number_of(convolution.linear(), format::Linear::VT_N);
     input.width = pad16(input.channels);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the dimensions of the stacks, and every matrix, norm and table of them (FORMAT.md, sections 3 to 5 and 9).
+#include "base/exact_floats.h"
+
 #include "base/arithmetic.h"
 #include "model/blocks.h"
 #include "model/validate/validator.h"
@@ -239,7 +241,7 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
   const BlockWidths widths = widths_of(stack, model_->encoder()->d_model());
   for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
     LayerCheck check = {*this, widths, static_cast<int32_t>(i), GOLDCREST_OK};
-    const format::Layer& layer = *stack.layers()->Get(i);
+    const format::Layer& layer = *stack.layers()->at(i);
     const bool is_recurrent = kHasRecurrent && is_decoder && has_feature(model_->features(), kFeatureRecurrent) &&
                               has_recurrent(layer) && layer.self_attention() == nullptr;
     const LayerKind kind = {is_decoder, is_recurrent, model_->features()};
@@ -250,7 +252,7 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
           block.for_each_matrix(check, *table);
           check.norm(table->norm(), block.kNorm);
 #ifdef GOLDCREST_ATTENTION_BIAS
-          if constexpr (kCanHaveBias<std::decay_t<decltype(*table)>>) {
+          if constexpr (kCanHaveBias<Plain<decltype(*table)>>) {
             check.has_block(bias_good(bias_of(*table), stack, is_decoder), true, "self_attention.bias");
           }
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last 64 bytes of a file (FORMAT.md, "Trailer"), which are read before everything else.
+// The last 64 bytes of a file (FORMAT.md, "Trailer"), which are read before everything else, and the extent of a
+// section.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
+#include <stdint.h>
+#include <string.h>
 
 #include "base/align.h"
 #include "base/status.h"
 #include "model/validate.h"
-#include "model_generated.h"
+#include "schema/reader.h"
 
 namespace goldcrest {
 
@@ -22,6 +23,18 @@ struct Trailer {
   uint32_t trailer_crc32c;
 };
 static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
+
+struct SectionView {
+  const uint8_t* start;
+  uint64_t size;
+  bool holds(uint32_t units, uint64_t bytes) const {
+    return units * kAlignment <= size && bytes <= size - units * kAlignment;
+  }
+  template <typename T>
+  const T* at(uint32_t units) const {
+    return reinterpret_cast<const T*>(start + units * kAlignment);
+  }
+};
 
 // Reads and checks the trailer. file: [file_bytes]. Inline, so that check_frame contains it.
 [[gnu::cold]] inline int read_trailer(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions,
@@ -40,7 +53,7 @@ static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
   GOLDCREST_REQUIRE_INTACT(trailer->total_bytes == file_bytes, "trailer: file size", -1);
   for (uint8_t byte : trailer->reserved) GOLDCREST_REQUIRE_INTACT(byte == 0, "trailer: reserved bytes", -1);
   GOLDCREST_REQUIRE_INTACT(trailer->metadata_bytes >= 16 && trailer->metadata_bytes <= file_bytes - sizeof(Trailer) &&
-                               trailer->metadata_bytes < FLATBUFFERS_MAX_BUFFER_SIZE,
+                               trailer->metadata_bytes < format::kMaxBufferBytes,
                            "trailer: metadata size", -1);
   return GOLDCREST_OK;
 }

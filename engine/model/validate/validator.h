@@ -3,8 +3,8 @@
 // part of the model file.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/align.h"
 #include "base/bounds.h"
@@ -13,23 +13,12 @@
 #include "model/float_bounds.h"
 #include "model/tokenizer_view.h"
 #include "model/validate.h"
-#include "model_generated.h"
+#include "model/validate/trailer.h"
+#include "model_reader.h"
 
 namespace goldcrest {
 
 inline bool in_range(float x, float low, float high) { return x >= low && x <= high; }
-
-struct SectionView {
-  const uint8_t* start;
-  uint64_t size;
-  bool holds(uint32_t units, uint64_t bytes) const {
-    return units * kAlignment <= size && bytes <= size - units * kAlignment;
-  }
-  template <typename T>
-  const T* at(uint32_t units) const {
-    return reinterpret_cast<const T*>(start + units * kAlignment);
-  }
-};
 
 // The subject of a check: its name in errors, and the index of its layer or line (-1: there is only one).
 struct Subject {
@@ -90,7 +79,7 @@ class Validator {
   [[gnu::cold]] int check_samples(const format::SelfTestLine& line, int32_t index);
 
   // generation.cc
-  [[gnu::cold]] int check_ids(const flatbuffers::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject);
+  [[gnu::cold]] int check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject);
   [[gnu::cold]] int check_generation();
   [[gnu::cold]] int check_rules(const format::Generation& table);
   [[gnu::cold]] int check_sequences();

@@ -4,8 +4,7 @@
  * (out) and PA10 (in). Addresses and bits: RM0368.
  */
 #include "board_api.h"
-#include "common/systick.h"
-#include "common/uart.h"
+#include "common/cortexm/exceptions.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 

@@ -3,6 +3,7 @@
 // version 4's (1), with what it computed from them (tests/peers/t5.py --record).
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "dialects/hugging_face/t5_buckets.h"
 #include "dialects/text/languages.h"
 #include "evaluate/check.h"
+#include "sources/containers/tensor_source.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
@@ -103,6 +105,51 @@ TEST(T5Buckets, AreTorchsForEveryDistance) {
     }
   }
   EXPECT_EQ(n, 12u * (kFarthest + 1));
+}
+
+// The exact values of what the reader computes: a last bit more or less shows.
+TEST(T5, TheFactorOfTheLogitsIsInTheLastNorm) {
+  for (const char* name : {"t5-0", "umt5-0"}) {
+    const T5Copy copy(name);
+    copy.set("scale_decoder_outputs", false);
+    const ModelSpec scaled = load_t5(folders() / name), plain = load_t5(copy.path());
+    const auto factor = static_cast<float>(1 / std::sqrt(static_cast<double>(plain.decoder.d_model)));
+    std::vector<float> expected = plain.decoder.final_norm->gamma;
+    for (float& gamma : expected) gamma *= factor;
+    EXPECT_EQ(scaled.decoder.final_norm->gamma, expected) << name;
+    EXPECT_EQ(scaled.encoder.final_norm->gamma, plain.encoder.final_norm->gamma) << name;
+  }
+}
+
+TEST(T5, EpsilonIsTheConfigsOrAMillionth) {
+  const T5Copy copy("t5-0");
+  for (const auto& [value, expected] : {std::pair(Value(), 1e-6f), std::pair(Value(3e-6), 3e-6f)}) {
+    copy.set("layer_norm_epsilon", value);
+    const ModelSpec spec = load_t5(copy.path());
+    EXPECT_EQ(spec.encoder.layers[0].self_attention->norm.epsilon, expected);
+    EXPECT_EQ(spec.decoder.final_norm->epsilon, expected);
+  }
+}
+
+// Every distance has the stored bias of its bucket.
+TEST(T5, BiasesAreThoseOfTheirBuckets) {
+  for (const char* name : {"t5-0", "umt5-0"}) {
+    const ModelSpec spec = load_t5(folders() / name);
+    const Config config(folders() / name / "config.json");
+    const auto tensors = open_tensors(folders() / name / "model.safetensors");
+    for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+      const DistanceBuckets shape = {config.count("relative_attention_num_buckets", 0, 1000),
+                                     config.count("relative_attention_max_distance", 0, 1000), stack == &spec.encoder};
+      for (const LayerSpec& layer : stack->layers) {
+        const AttentionBiasSpec& bias = *layer.self_attention->bias;
+        const std::vector<float> stored = tensors->load(bias.name).values;
+        const std::vector<uint32_t> bucket = distance_buckets(shape, bias.before, bias.after);
+        for (uint32_t head = 0; head < stack->n_heads; ++head)
+          for (size_t i = 0; i < bucket.size(); ++i)
+            ASSERT_EQ(bias.row(head)[i], stored[bucket[i] * stack->n_heads + head]) << name << " " << i;
+      }
+    }
+  }
 }
 
 TEST(T5, PositionsAreTheUsualOnesUnlessTheConfigOrTheUserSaysMore) {

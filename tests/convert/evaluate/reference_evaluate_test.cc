@@ -9,6 +9,7 @@
 #include "convert/support/sample_folder.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/make_shortlist.h"
+#include "evaluate/metrics.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
 #include "support/temporary_folder.h"
@@ -59,6 +60,10 @@ TEST(Evaluate, CountsComparesAndRanks) {
   EXPECT_EQ(evaluation.failed[0].line, 3u);
   EXPECT_EQ(evaluation.identical, 1u);
   EXPECT_DOUBLE_EQ(evaluation.token_agreement, 1 - 2.0 / 10);  // one insertion, one substitution; 4 + 4 + 2 tokens
+  ChrfScorer chrf;
+  for (const EvaluatedLine& line : evaluation.lines) chrf.add(line.int8.text, {line.float32.text});
+  EXPECT_EQ(evaluation.chrf, chrf.score());
+  EXPECT_TRUE(evaluation.chrf > 0 && evaluation.chrf < 100) << evaluation.chrf;
   EXPECT_EQ(evaluation.lines_with_references, 2u);
   ASSERT_TRUE(evaluation.float32 && evaluation.int8);
   EXPECT_NEAR(evaluation.float32->bleu, 100, 1e-9);
@@ -71,10 +76,26 @@ TEST(Evaluate, CountsComparesAndRanks) {
 
   const std::string text = to_text(evaluation, kLines, 1);
   EXPECT_NE(text.find("3 lines: 1 identical (33.33 %), token agreement 80.00 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nidentical lines: 6.15 to 79.23 % (95 % interval); chrF "), std::string::npos) << text;
   EXPECT_EQ(text.find("earlier line"), std::string::npos) << text;
   EXPECT_NE(text.find("line 5 left out: too long"), std::string::npos) << text;
   EXPECT_NE(text.find("line 4: lost"), std::string::npos) << text;
   EXPECT_EQ(text.find("line 3: lost"), std::string::npos) << text;
+}
+
+// Figures of Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I, method 3.
+TEST(Evaluate, IntervalOfAShare) {
+  const auto expect = [](size_t found, size_t n, double low, double high) {
+    const ShareInterval interval = share_interval(found, n);
+    EXPECT_NEAR(interval.low, low, 5e-5) << found << " of " << n;
+    EXPECT_NEAR(interval.high, high, 5e-5) << found << " of " << n;
+  };
+  expect(81, 263, 0.2553, 0.3662);
+  expect(15, 148, 0.0624, 0.1605);
+  expect(0, 20, 0, 0.1611);
+  expect(1, 29, 0.0061, 0.1718);
+  expect(28, 29, 1 - 0.1718, 1 - 0.0061);
+  expect(0, 0, 0, 1);
 }
 
 TEST(Evaluate, SaysThatLinesWithTheSameSourceAreMerged) {

@@ -14,8 +14,11 @@ struct Set {
   const char* task;
   uint32_t max_target_tokens;  // the limit that the golden results were made with
   size_t n_lines;
+  double largest_difference;
 };
-constexpr Set kSpelling = {"g2p", 48, 2484}, kEnglish = {"enfr", 99, 960};
+// T5 adds to what no norm has touched: values reach 529, where two neighbouring floats differ by 6.1e-5.
+constexpr Set kSpelling = {"g2p", 48, 2484, 2e-4}, kBytes = {"g2p-bytes", 64, 207, 5e-4},
+              kEnglish = {"enfr", 99, 960, 2e-4};
 
 // Searches every `step`-th line.
 void expect_golden(const Set& set, size_t step) {
@@ -27,7 +30,8 @@ void expect_golden(const Set& set, size_t step) {
   const CheckReport report = check(Reference(spec), samples.path(), options);
   EXPECT_TRUE(report.passed()) << to_text(report);
   EXPECT_GE(report.tensors.size(), 9u);
-  for (const TensorCheck& tensor : report.tensors) EXPECT_LE(tensor.largest_difference, 2e-4) << tensor.name;
+  for (const TensorCheck& tensor : report.tensors)
+    EXPECT_LE(tensor.largest_difference, set.largest_difference) << tensor.name;
   ASSERT_EQ(report.searches.size(), 2u);
   for (const SearchCheck& search : report.searches) {
     EXPECT_EQ(search.lines, (set.n_lines + step - 1) / step) << search.name;
@@ -37,9 +41,13 @@ void expect_golden(const Set& set, size_t step) {
 
 TEST(ReferenceGolden, SpellingToPronunciation) { expect_golden(kSpelling, 12); }
 
+TEST(ReferenceGolden, BytesToPronunciation) { expect_golden(kBytes, 4); }
+
 TEST(ReferenceGolden, EnglishToFrench) { expect_golden(kEnglish, 12); }
 
 TEST(ReferenceGolden, DISABLED_SpellingToPronunciationWhole) { expect_golden(kSpelling, 1); }
+
+TEST(ReferenceGolden, DISABLED_BytesToPronunciationWhole) { expect_golden(kBytes, 1); }
 
 TEST(ReferenceGolden, DISABLED_EnglishToFrenchWhole) { expect_golden(kEnglish, 1); }
 

@@ -8,10 +8,13 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <numeric>
 
 #include "convert/support/chain_model.h"
+#include "kernels/reference/math.h"
 #include "math/ordered_sums.h"
+#include "reference/operations.h"
 #include "reference/reference_search.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
@@ -21,6 +24,17 @@ namespace goldcrest::converter {
 namespace {
 
 const std::vector<int32_t> kSourceIds = {3, 18, 7, 0, 7}, kTargetIds = {5, 36, 11, 5, 0, 30};
+
+// The constants of the activations are those of their formulas, rounded once.
+TEST(Activations, ConstantsAreTheNearestFloats) {
+  const auto root_of_half = static_cast<float>(std::sqrt(0.5)), cube = static_cast<float>(0.044715);
+  const auto root = static_cast<float>(std::sqrt(2 / std::numbers::pi));
+  for (int i = -4000; i <= 4000; ++i) {
+    const float x = static_cast<float>(i) / 997;
+    EXPECT_EQ(activate(Activation::kGelu, x), x / 2 * (1 + erf_float(x * root_of_half))) << x;
+    EXPECT_EQ(activate(Activation::kGeluTanh, x), x / 2 * (1 + tanh_float(root * (x + cube * (x * x * x))))) << x;
+  }
+}
 
 TEST(Reference, HypothesesDoNotMeetAndSelectCopiesThem) {
   const ModelSpec spec = test::random_spec(3);

@@ -235,7 +235,7 @@ TEST(Board, EveryBoardOfTheRepositoryIsKnown) {
   EXPECT_EQ(find_boards(folder.write("own.ld", kScript))[0].script.region("DATA", "").bytes, 65536u);
   test::expect_error([] { find_boards("pico"); },
                      {"'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
-                      "rpi-pico2, all, or the path of a linker script (.ld)"},
+                      "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"},
                      "pico");
   test::expect_error([] { find_boards("/none.ld"); }, {"/none.ld: cannot be read; expected a linker script"}, "none");
 }

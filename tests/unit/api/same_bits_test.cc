@@ -142,6 +142,54 @@ TEST(SameBits, WhateverTheSlicing) {
   }
 }
 
+// GOLDCREST_SEARCH_COARSE gives the results of a file without fine inputs, whichever matrices have them; the next
+// search without it has them again.
+TEST(SameBits, CoarseAsWithoutFineInputs) {
+  for (const test::TinyOptions& options :
+       {test::odd_tiny_options(), test::deep_tiny_options(), test::gated_tiny_options(), test::t5_tiny_options()}) {
+    for (const bool is_listed : {false, true}) {
+      converter::ModelSpec spec = test::tiny_spec(options);
+      goldcrest_limits limits = {};
+      if (is_listed) {
+        spec.generation.rules = all_rules();
+        test::add_shortlist(5, spec);
+        limits.max_candidates = 30;
+      }
+      const FileImage plain = test::tiny_file(spec, Layout::kN16K4, limits);
+      const BitsModel model = {"", plain, options.source_vocab_size, options.encoder.positions,
+                               options.decoder.positions};
+      const auto sources = some_sources(model, 3, 47), targets = some_sources(model, 3, 48);
+      for (const uint32_t beam_size : {1u, 3u}) {
+        EngineSetup setup = inspected_setup();
+        setup.limits.batch = 3;
+        setup.limits.beam_size = setup.limits.n_best = beam_size;
+        const auto results = [&](TestEngine& engine, uint32_t flags) {
+          goldcrest_search search = search_of(engine, beam_size);
+          search.flags |= flags;
+          engine.set_search(search);
+          auto found = engine.run(sources);
+          found.push_back(engine.score(sources, targets));
+          return found;
+        };
+        TestEngine without(plain.span(), setup);
+        const auto expected = results(without, 0);
+        EXPECT_EQ(results(without, GOLDCREST_SEARCH_COARSE), expected) << "no effect on a file without fine inputs";
+        for (const char* fine : {"all", "decoder", "projection", "encoder.layers.*.feed_forward.*"}) {
+          const FileImage file = test::fine_tiny_file(spec, limits, fine);
+          TestEngine engine(file.span(), setup);
+          EXPECT_EQ(results(engine, GOLDCREST_SEARCH_COARSE), expected) << fine;
+          const auto fine_results = results(engine, 0);
+          EXPECT_NE(fine_results, expected) << fine;
+          EXPECT_EQ(results(engine, GOLDCREST_SEARCH_COARSE), expected) << fine;
+          EXPECT_TRUE(engine.memory_intact());
+          TestEngine fresh(file.span(), setup);
+          EXPECT_EQ(results(fresh, 0), fine_results) << fine;
+        }
+      }
+    }
+  }
+}
+
 TEST(SameBits, WhateverTheBatch) {
   for (const BitsModel& model : models()) {
     const uint32_t n = 9;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "converter/file/fine_inputs.h"
 #include "goldcrest/decoding.h"
 #include "model/model_view.h"
 #include "model_generated.h"
@@ -66,6 +68,25 @@ TEST(SelfTest, PassesWithAnyLimitsThatItFits) {
       }
     }
   }
+}
+
+TEST(SelfTest, IsNeverCoarse) {
+  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  const FileImage fine = test::fine_tiny_file(spec);
+  const std::vector<SelfTestLine> lines = lines_for(fine);
+  EXPECT_NE(lines[0].hash, lines_for(test::tiny_file(spec))[0].hash);
+  Payload payload = tiny_payload();
+  converter::set_fine_inputs(std::vector<std::string>{"all"}, *payload.metadata);
+  const FileImage file = assemble(payload, lines);
+  TestEngine engine(file.span(), {});
+  goldcrest_search search = engine.search();
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_COARSE;
+  engine.set_search(search);
+  const std::vector<int32_t> source = {lines[0].source.begin(), lines[0].source.end()};
+  const Translation before = engine.run(source);
+  goldcrest_detail detail = {};
+  EXPECT_EQ(goldcrest_self_test(engine.get(), &detail), GOLDCREST_OK) << detail.message;
+  EXPECT_EQ(engine.run(source), before) << "the search is coarse as before";
 }
 
 TEST(SelfTest, LeavesOutWhatDoesNotFit) {

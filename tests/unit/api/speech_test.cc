@@ -29,9 +29,9 @@ using test::Sound;
 using test::sound_of;
 using test::TestEngine;
 
-std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds) {
+std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds, uint32_t flags = 0) {
   goldcrest_search search = engine.search();
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags;
   engine.set_search(search);
   std::vector<uint64_t> found;
   for (size_t i = 0; i < sounds.size(); ++i)
@@ -42,13 +42,17 @@ std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sound
   return found;
 }
 
+void set_fine(bool fine, OpenChoices& options) {
+  options.fine_layers = fine;
+  for (test::TinyConvolution& convolution : options.convolutions) convolution.fine_input = fine;
+}
+
 std::vector<OpenChoices> all_options() {
   std::vector<OpenChoices> all = test::tiny_speech_options();
   all.push_back(test::wide_moonshine());
   for (OpenChoices& options : test::tiny_speech_options()) {
     options.weights = converter::Weights::kFloat32;
-    options.fine_layers = false;
-    for (test::TinyConvolution& convolution : options.convolutions) convolution.fine_input = false;
+    set_fine(false, options);
     all.push_back(options);
   }
   return all;
@@ -94,6 +98,18 @@ TEST(Speech, AllChoicesGiveTheSameBits) {
       EXPECT_EQ(hashes(engine, {sounds[0]}).at(0), alone[0]);
     }
   }
+}
+
+TEST(Speech, CoarseAsWithoutFineInputs) {
+  OpenChoices options = test::tiny_moonshine();
+  std::vector<uint64_t> found;
+  for (const auto& [fine, flags] : {std::pair{false, 0u}, {true, GOLDCREST_SEARCH_COARSE}, {true, 0u}}) {
+    set_fine(fine, options);
+    const FileImage file = test::speech_file(options);
+    TestEngine engine(file.span(), {});
+    found.push_back(hashes(engine, {sound_of(engine.info(), 11, 11)}, flags)[0]);
+  }
+  EXPECT_TRUE(found[1] == found[0] && found[2] != found[0]);
 }
 
 // Whatever is in memory before, in the file behind the frontend's arrays, or behind the clip.

@@ -209,7 +209,7 @@ TEST_P(EveryState, SetSearch) {
   bad[5].length_penalty = nan;
   bad[6].word_penalty = -1025;
   bad[7].word_penalty = nan;
-  bad[8].flags = 8;
+  bad[8].flags = 16;
   bad[9].flags = UINT32_MAX;
   bad[10].min_target_tokens = 5;
   bad[10].max_target_tokens = 4;

@@ -321,7 +321,8 @@ TEST(Rotary, TurnsPairsOfColumns) {
   }
 }
 
-// y = activation((p + bias) + p') + residual, with a residual that is apart, that is y, and with none.
+// y = activation((p + bias) + p') + residual, with a residual that is apart, that is y, and with none; in one slice and
+// in several.
 TEST(FineInputs, AreTwoProducts) {
   const FileImage file = test::speech_file(test::tiny_whisper());
   const TestEngine engine(file.span(), {});
@@ -330,26 +331,27 @@ TEST(FineInputs, AreTwoProducts) {
   ASSERT_TRUE(view.fine_input);
   constexpr uint32_t kRows = 3;
   const uint32_t k = view.k, n = view.n;
+  ASSERT_GT(n, 16u);
   test::Rng rng(7);
-  std::vector<float> x(kRows * k), residual(kRows * n), scales(kRows), fine_scales(kRows), remainder(k);
+  std::vector<float> x(kRows * k), residual(kRows * n), scales(2 * kRows), remainder(k);
   for (float& value : x) value = rng.uniform();
   for (float& value : residual) value = rng.uniform();
-  std::vector<int8_t> q(x.size()), fine(x.size());
-  quantize_one_by_one(runtime, {x.data(), k, kRows, k}, {q.data(), scales.data()},
-                      {{fine.data(), fine_scales.data()}, remainder.data()});
+  std::vector<int8_t> q(2 * x.size());  // the rows, then their remainders
+  quantize_one_by_one(runtime, {x.data(), k, kRows, k}, {q.data(), scales.data()}, remainder.data());
   for (uint32_t row = 0; row < kRows; ++row) {
     for (uint32_t i = 0; i < k; ++i) {
+      const uint32_t at = row * k + i;
       const float value =
-          static_cast<float>(q[row * k + i]) * scales[row] + static_cast<float>(fine[row * k + i]) * fine_scales[row];
-      EXPECT_NEAR(value, x[row * k + i], 2e-5);
+          static_cast<float>(q[at]) * scales[row] + static_cast<float>(q[x.size() + at]) * scales[kRows + row];
+      EXPECT_NEAR(value, x[at], 2e-5);
     }
   }
-  const auto product = [&](const std::vector<int8_t>& inputs, const std::vector<float>& of, const float* bias) {
+  const auto product = [&](uint32_t first_row, const float* bias) {
     std::vector<float> y(kRows * n);
     LinearArgs<int8_t> args = {};
     const LinearTensors tensors = tensors_of(runtime, view);
-    args.x = inputs.data();
-    args.x_scale = of.data();
+    args.x = q.data() + first_row * k;
+    args.x_scale = scales.data() + first_row;
     args.w = static_cast<const int8_t*>(tensors.weights);
     args.w_scale = tensors.scale;
     args.weight_sum = tensors.weight_sum;
@@ -364,21 +366,24 @@ TEST(FineInputs, AreTwoProducts) {
     runtime.kernels->int8.linear(args);
     return y;
   };
-  const std::vector<float> none(n, 0.0f), p = product(q, scales, tensors_of(runtime, view).bias),
-                                          p_fine = product(fine, fine_scales, none.data());
-  for (const bool has_residual : {false, true}) {
-    for (const bool in_place : {false, true}) {
-      std::vector<float> y(kRows * n), products(kRows * n), expected(kRows * n);
-      if (in_place) y = residual;
-      const float* from = !has_residual ? nullptr : in_place ? y.data() : residual.data();
-      const LinearCall call = {&view, {q.data(), scales.data()}, kRows, Activation::kGelu, from, y.data(), n, true};
-      run_fine(runtime, call, {fine.data(), fine_scales.data()}, products.data());
-      for (size_t i = 0; i < y.size(); ++i) {
-        const float sum = p[i] + p_fine[i];
-        const float value = (0.5f * sum) * (1.0f + erf_float(sum * 0.707106781f));
-        expected[i] = has_residual ? value + residual[i] : value;
+  const std::vector<float> none(n, 0.0f), p = product(0, tensors_of(runtime, view).bias),
+                                          p_fine = product(kRows, none.data());
+  for (const uint32_t outputs : {16u, n}) {  // of a slice
+    std::vector<float> scratch(size_t{outputs} * (2 * kRows + 1));
+    for (const bool has_residual : {false, true}) {
+      for (const bool in_place : {false, true}) {
+        std::vector<float> y(kRows * n), expected(kRows * n);
+        if (in_place) y = residual;
+        const float* from = !has_residual ? nullptr : in_place ? y.data() : residual.data();
+        const LinearCall call = {&view, {q.data(), scales.data()}, kRows, Activation::kGelu, from, y.data(), n, true};
+        linear_fine(runtime, call, {scratch.data(), scratch.size()}, 0);
+        for (size_t i = 0; i < y.size(); ++i) {
+          const float sum = p[i] + p_fine[i];
+          const float value = (0.5f * sum) * (1.0f + erf_float(sum * 0.707106781f));
+          expected[i] = has_residual ? value + residual[i] : value;
+        }
+        EXPECT_EQ(y, expected) << outputs << has_residual << in_place;
       }
-      EXPECT_EQ(y, expected) << has_residual << in_place;
     }
   }
 }

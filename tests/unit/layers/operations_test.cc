@@ -4,20 +4,30 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <set>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
 
 #include "api/engine.h"
 #include "api/observe.h"
+#include "boards/board_api.h"
 #include "decoding/output_layer.h"
+#include "examples/benchmark_firmware/worst_step.h"
 #include "layers/call_sites.h"
 #include "layers/norm.h"
 #include "layers/parallel.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
+
+uint64_t board_ticks() {
+  static uint64_t ticks = 0;
+  return ticks += 100;
+}
 
 namespace goldcrest {
 namespace {
@@ -47,17 +57,18 @@ TEST(Quantized, OutlivesTheFirstProduct) {
     for (size_t i = 0; i < x.size(); ++i) x[i] = i % stack.d_model_padded < stack.d_model ? rng.uniform() : 0.0f;
     h = x;
     if (pre_norm) layer_norm(runtime, stack, layer.feed_forward.norm, {x.data(), h.data(), kRows});
-    const std::vector<float> gate = product(pass, in, quantize(pass, h.data(), stack.d_model_padded));
-    const std::vector<float> values = product(pass, query_key_value, quantize(pass, h.data(), stack.d_model_padded));
+    const std::vector<float> gate = product(pass, in, quantize(pass, in, h.data()));
+    const std::vector<float> values = product(pass, query_key_value, quantize(pass, query_key_value, h.data()));
 
-    residual(pass, layer.feed_forward.norm, x.data(), [&](Quantized input) {
+    residual(pass, {layer.feed_forward.norm, in}, x.data(), [&](Quantized input) {
       EXPECT_EQ(product(pass, in, input), gate);
       EXPECT_EQ(product(pass, query_key_value, input), values);
     });
   }
 }
 
-// A logit with fine inputs is (p + bias) + p'. Blocks are whole, partial, and narrower than kZeroBias.
+// A logit with fine inputs is (p + bias) + p'. Blocks are whole and partial, and computed in one slice or in several.
+// Its block's sums are those of any logits.
 TEST(OutputBlock, WithFineInputsIsTwoProducts) {
   test::TinyOptions options = test::odd_tiny_options();
   options.target_vocab_size = 300;
@@ -68,14 +79,14 @@ TEST(OutputBlock, WithFineInputsIsTwoProducts) {
   const LinearTensors outputs = tensors_of(runtime, runtime.model.projection);
   const uint32_t k = outputs.k;
   test::Rng rng(11);
-  std::vector<int8_t> q(kRows * k), fine(kRows * k);
+  std::vector<int8_t> q(2 * kRows * k);  // the rows, then their remainders
   for (int8_t& value : q) value = static_cast<int8_t>(static_cast<int>(rng.below(255)) - 127);
-  for (int8_t& value : fine) value = static_cast<int8_t>(static_cast<int>(rng.below(255)) - 127);
-  std::vector<float> scales = {0.01f, 0.02f}, fine_scales = {0.00005f, 0.0001f};
-  const OutputInputs both = {{q.data(), scales.data()}, {fine.data(), fine_scales.data()}},
-                     coarse = {{q.data(), scales.data()}, {}}, remainders = {{fine.data(), fine_scales.data()}, {}};
+  std::vector<float> scales = {0.01f, 0.02f, 0.00005f, 0.0001f}, scratch((2 * kRows + 1) * kOutputBlock);
+  const OutputInputs coarse = {{q.data(), scales.data()}, {}},
+                     remainders = {{q.data() + kRows * k, scales.data() + kRows}, {}};
+  std::vector<float> largest(kRows), sum(kRows);
   const auto logits = [&](const OutputInputs& inputs, const LinearTensors& tensors, Range block) {
-    std::vector<float> y(kRows * kOutputBlock), largest(kRows), sum(kRows);
+    std::vector<float> y(kRows * kOutputBlock);
     kInt8Operations.output_block(runtime, {&tensors, block.first, block.count, inputs, kRows, y.data()},
                                  {largest.data(), sum.data(), 1});
     return y;
@@ -84,10 +95,91 @@ TEST(OutputBlock, WithFineInputsIsTwoProducts) {
   LinearTensors without_bias = outputs;
   without_bias.bias = none.data();
   for (const Range block : {Range{0, 256}, Range{256, 44}, Range{16, 200}}) {
-    const std::vector<float> found = logits(both, outputs, block), p = logits(coarse, outputs, block),
-                             p_fine = logits(remainders, without_bias, block);
-    for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], p[i] + p_fine[i]) << block.first << " + " << i;
-    EXPECT_NE(found, p);
+    const std::vector<float> p = logits(coarse, outputs, block), p_fine = logits(remainders, without_bias, block);
+    for (const uint32_t slice : {16u, 48u, kOutputBlock}) {
+      const OutputInputs both = {coarse.x, {scratch.data(), (2 * kRows + 1) * slice}};
+      const std::vector<float> found = logits(both, outputs, block);
+      for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], p[i] + p_fine[i]) << block.first << " + " << i;
+      EXPECT_NE(found, p);
+      for (uint32_t row = 0; row < kRows; ++row) {
+        float row_largest, row_sum;
+        runtime.kernels->logit_sums(
+            {found.data() + row * kOutputBlock, &row_largest, &row_sum, kOutputBlock, 1, 1, block.count});
+        EXPECT_EQ(largest[row], row_largest);
+        EXPECT_EQ(sum[row], row_sum);
+      }
+    }
+  }
+}
+
+// Rows whose remainder has any scale, or none: zeros, denormals, the largest floats, infinities, NaN. Every table
+// quantizes them alike, within int8, and multiplies them.
+TEST(OutputBlock, RemaindersOfHostileRows) {
+  const converter::FileImage file = test::fine_tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float rows[][3] = {
+      {0.0f, -0.0f, 0.0f},           {1e-45f, -1e-40f, 1e-38f},    {0x1p-41f, 0x1p-48f, 0x1p-60f},
+      {0x1p-39f, 0x1p-50f, 1.0f},    {3e38f, -3e38f, 1.0f},        {kInfinity, 1.0f, -1.0f},
+      {kInfinity, -kInfinity, 0.0f}, {std::nanf(""), 1.0f, -5.0f}, {std::nanf(""), kInfinity, 0.0f}};
+  constexpr uint32_t kHostile = std::size(rows);
+  std::vector<int8_t> first_rows;
+  std::vector<float> first_scales;
+  for (uint32_t table = 0; goldcrest_kernels_at(table) != nullptr; ++table) {
+    test::EngineSetup setup;
+    setup.kernels = goldcrest_kernels_at(table);
+    const test::TestEngine engine(file.span(), setup);
+    const Runtime& runtime = engine.get()->runtime;
+    const LinearTensors outputs = tensors_of(runtime, runtime.model.projection);
+    const uint32_t k = outputs.k;
+    std::vector<float> x(kHostile * k), scales(2 * kHostile), remainder(k), scratch((2 * kHostile + 1) * outputs.n),
+        logits(kHostile * kOutputBlock), largest(kHostile), sums(kHostile);
+    for (uint32_t i = 0; i < x.size(); ++i) x[i] = rows[i / k][i % 3];
+    test::GuardedBuffer<int8_t> q(2 * kHostile * k);
+    const LinearInputs inputs = {q.get(), scales.data()};
+    quantize_one_by_one(runtime, {x.data(), k, kHostile, k}, inputs, remainder.data());
+    const std::vector<int8_t> quantized(q.get(), q.get() + 2 * kHostile * k);
+    for (const int8_t value : quantized) ASSERT_NE(value, -128) << setup.kernels;
+    for (const float scale : scales) ASSERT_TRUE(std::isfinite(scale) && scale >= 0) << setup.kernels;
+    if (table == 0) {
+      first_rows = quantized;
+      first_scales = scales;
+    }
+    EXPECT_EQ(quantized, first_rows) << setup.kernels;
+    EXPECT_EQ(scales, first_scales) << setup.kernels;
+    const OutputInputs both = {inputs, {scratch.data(), scratch.size()}};
+    kInt8Operations.output_block(runtime, {&outputs, 0, runtime.model.vocab_size, both, kHostile, logits.data()},
+                                 {largest.data(), sums.data(), 1});
+    for (uint32_t i = 0; i < kHostile * kOutputBlock; ++i)
+      EXPECT_TRUE(i % kOutputBlock >= outputs.n || std::isfinite(logits[i])) << setup.kernels << ", " << i;
+    EXPECT_TRUE(q.intact());
+  }
+}
+
+// The largest step of benchmark_firmware lists every logit, because each is above the one before, with fine inputs,
+// too.
+TEST(WorstStep, HasAscendingLogits) {
+  test::TinyOptions options = test::odd_tiny_options();
+  options.target_vocab_size = 300;
+  const converter::ModelSpec spec = test::tiny_spec(options);
+  for (const bool fine : {false, true}) {
+    const converter::FileImage file = fine ? test::fine_tiny_file(spec) : test::tiny_file(spec);
+    std::vector<float> logits;
+    test::EngineSetup setup;
+    setup.trace_context = &logits;
+    setup.trace = [](void* context, const char* name, int32_t, uint32_t, const float* values, uint32_t count) {
+      auto& all = *static_cast<std::vector<float>*>(context);
+      if (std::string(name) == "logits") all.insert(all.end(), values, values + count);
+    };
+    const test::TestEngine engine(file.span(), setup);
+    const std::vector<int32_t> source(engine.memory().limits.max_source_tokens, 1);
+    const worst_search worst = {engine.search(), source.data(), source.size()};
+    worst_step most;
+    ASSERT_EQ(measure_worst_step(engine.get(), &worst, &most), GOLDCREST_OK);
+    EXPECT_GT(most.layer_ticks, 0u);
+    ASSERT_GE(logits.size(), 300u);
+    for (size_t i = 1; i < 300; ++i) EXPECT_GT(logits[i], logits[i - 1]) << fine << ", " << i;
+    const std::vector<float> position(logits.begin(), logits.begin() + 300);
+    EXPECT_TRUE(std::equal(position.begin(), position.end(), logits.end() - 300)) << fine;
   }
 }
 

@@ -16,7 +16,7 @@
 #include "hostile_file.h"
 #include "model/float_bounds.h"
 #include "model/validate.h"
-#include "model/validate/validator.h"
+#include "model/validate/trailer.h"
 
 namespace goldcrest {
 namespace {

@@ -12,6 +12,8 @@
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
+#include "model/blocks.h"
+#include "support/engine_fixture.h"
 #include "support/rng.h"
 
 namespace goldcrest {
@@ -151,6 +153,48 @@ TEST(Hostile, ScalesBiasesAndPositions) {
   EXPECT_EQ(with_value(parameters, linear.weight_sum(), 0, 1u << 20).detail, "layers.feed_forward.in") << "a wrong sum";
   EXPECT_EQ(with_value(format::SectionKind::Weights, linear.weights(), 0, 0x80u).detail, "layers.feed_forward.in")
       << "-128";
+}
+
+// The scales and biases at the ends of what a file may have. The remainders of fine inputs then are zeros, tiny or
+// huge, with scales of any size. Each file runs, with the same results on every table.
+TEST(Hostile, RemaindersOfEverySize) {
+  const FileImage fine = test::fine_tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  const float smallest = std::ldexp(1.0f, -47), largest = std::ldexp(1.0f, 16);
+  for (const auto& [scale, other_scale] : {std::pair{smallest, smallest}, {largest, largest}, {smallest, largest}}) {
+    for (const float bias : {0.0f, largest, -largest}) {
+      const FileImage file = test::remade_with_contents(fine, [&](ModelT& m, test::Contents& contents) {
+        uint8_t* const parameters = contents[static_cast<size_t>(format::SectionKind::Parameters)].data();
+        uint32_t n_values = 0;
+        const auto set = [&](uint32_t units, uint32_t n, float value, float other) {
+          for (uint32_t i = 0; i < n; ++i) {
+            const float& chosen = ++n_values % 3 != 0 ? value : other;
+            std::memcpy(parameters + size_t{units} * 64 + sizeof(float) * i, &chosen, sizeof chosen);
+          }
+        };
+        const auto change = [&](const MatrixEntry&, format::LinearT& linear) {
+          set(linear.scale, linear.n, scale, other_scale);
+          set(linear.bias, linear.n, bias, 0.0f);
+        };
+        for_each_linear(*m.encoder, change);
+        for_each_linear(*m.decoder, change);
+        set(m.projection->scale, m.projection->n, scale, other_scale);
+      });
+      const Verdict verdict = try_file(file);
+      EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+      std::vector<test::Translation> found;
+      for (uint32_t table = 0; goldcrest_kernels_at(table) != nullptr; ++table) {
+        test::EngineSetup setup;
+        setup.kernels = goldcrest_kernels_at(table);
+        test::TestEngine engine(file.span(), setup);
+        goldcrest_search search = engine.search();
+        search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+        engine.set_search(search);
+        found.push_back(engine.run({1, 2, 3}));
+        EXPECT_EQ(found.back(), found[0]) << setup.kernels << ", scales " << scale << " and " << other_scale;
+        EXPECT_TRUE(engine.memory_intact());
+      }
+    }
+  }
 }
 
 // An embedding in the projection's layout need not be the projection; its values are still checked.

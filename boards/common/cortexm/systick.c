@@ -2,11 +2,10 @@
  *
  * A 64-bit clock: SysTick counts 24 bits down, its interrupt counts the rounds.
  */
-#include "common/systick.h"
-
 #include <stdint.h>
 
 #include "board_api.h"
+#include "common/cortexm/exceptions.h"
 
 #define SYSTICK_CONTROL (*(volatile uint32_t *)0xE000E010u)
 #define SYSTICK_RELOAD (*(volatile uint32_t *)0xE000E014u)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data for kernels whose instructions are counted, and the rate of the linear slot.
+// Work whose instructions are counted: kernels on random data, and a model's searches.
 #pragma once
 
 #include <cstdint>
 
+#include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
 
 namespace goldcrest::test {
@@ -28,5 +29,26 @@ LinearArgs<int8_t> linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout lay
 
 // Multiply-accumulates an instruction with kOutputs outputs and k inputs; includes the epilogue, not the quantization.
 double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layout);
+
+constexpr const char* kCountedWords[] = {"goldcrest", "translation", "heap", "microcontroller", "through"};
+constexpr uint32_t kNCountedWords = sizeof kCountedWords / sizeof *kCountedWords;
+
+struct CountedModel {
+  const char* name;
+  const void* file;
+  size_t file_bytes;
+  goldcrest_limits limits;
+  const char* const* sources;  // [n_sources]
+  uint32_t n_sources;
+};
+
+struct SearchCost {
+  uint64_t instructions;
+  uint32_t steps, tokens;
+};
+
+// Searches all sources, with at most `max_target_tokens` each. Negative: a status.
+int search_all(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size, uint32_t max_target_tokens,
+               SearchCost* cost);
 
 }  // namespace goldcrest::test
