@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Mutation testing: changes each comparison, bound, condition and check of a module, one at a time, and the module's
-# fast tests must fail. In the module `constants` it replaces each decimal constant by the next smaller and the next
-# larger float32. Prints the mutants that the tests let live, and the score; exits with 1 below 85 %.
+# fast tests must fail. In the modules `constants` and `converter_constants` it replaces each decimal constant by the
+# next smaller and the next larger float32, and so each float32 that a dialect of the converter computes. Prints the
+# mutants that the tests let live, and the score; exits with 1 below 85 %.
 # Usage: python3 tests/mutants.py BUILD_DIR MODULE [EVERY [FIRST]]
 # EVERY 5 takes each fifth mutant, from number FIRST on. tests/mutants.txt lists mutants that change nothing, with the
 # reason.
@@ -25,9 +26,10 @@ MODULES = {
     "limits": (["engine/api/limits.cc"], ["api_test"]),
     "sampling": (["engine/decoding/draw.cc"], ["decoding_test"]),
     "buckets": (["converter/dialects/hugging_face/t5_buckets.cc"], ["load_families_test"]),
-    "constants": (["converter/dialects/hugging_face/t5.cc", "converter/reference/operations.cc",
-                   "engine/kernels/reference/math.h", "engine/kernels/reference/reference.cc"],
-                  ["contract_test", "kernels_test", "load_families_test", "reference_test"]),
+    "constants": (["engine/kernels/reference/math.h", "engine/kernels/reference/reference.cc"],
+                  ["kernels_test", "contract_test"]),
+    "converter_constants": (["converter/dialects/hugging_face/t5.cc", "converter/reference/operations.cc"],
+                            ["load_families_test", "reference_test"]),
     "containers": (["converter/sources/" + name + ".cc" for name in (
         "containers/ctranslate2_binary", "containers/marian_binary", "containers/marian_npz", "containers/numpy_array",
         "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_zip",
@@ -49,6 +51,7 @@ SWAPS = [("==", "!="), ("!=", "=="), ("<=", "<"), (">=", ">"), (" < ", " <= "), 
          ("return true", "return false"), ("(!", "("), (" & ", " | "), ("continue;", ";")]
 CHECK = re.compile(r"^\s*(GOLDCREST_TRY|GOLDCREST_REQUIRE\w*|if \(.*\) throw)\b.*;$")
 NUMBER = re.compile(r"(?<![\w.\"])(\d+)(?![\w.\"])")
+COMPUTED = "static_cast<float>("
 CONSTANT = re.compile(r"(?<![\w.\"])(\d+\.\d+(?:e-?\d+)?|\d+e-?\d+)(f?)(?![\w.\"])")
 
 
@@ -57,6 +60,17 @@ def neighbours(constant):
     bits = struct.unpack("<I", struct.pack("<f", float(constant)))[0]
     values = [struct.unpack("<f", struct.pack("<I", bits + step))[0] for step in (-1, 1) if bits > 0]
     return [format(value, "#.9g") for value in values]
+
+
+def computed(code):
+    """Returns (begin, end) of each conversion to float32 whose parentheses close on the line."""
+    for match in re.finditer(re.escape(COMPUTED), code):
+        depth = 1
+        for end in range(match.end(), len(code)):
+            depth += {"(": 1, ")": -1}.get(code[end], 0)
+            if depth == 0:
+                yield match.start(), end + 1
+                break
 
 
 def mutants_of(path, constants):
@@ -74,6 +88,9 @@ def mutants_of(path, constants):
             for match in CONSTANT.finditer(code):
                 for value in neighbours(match.group(1)) if is_code(match.start()) else []:
                     yield i, code[:match.start()] + value + code[match.end(1):]
+            for begin, end in computed(code) if path.startswith("converter/dialects/") else []:
+                for limit in ("-INFINITY", "INFINITY"):
+                    yield i, f"{code[:begin]}std::nextafter({code[begin:end]}, {limit}){code[end:]}"
             continue
         for old, new in SWAPS:
             for match in re.finditer(re.escape(old), code):
@@ -192,7 +209,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(os.path.abspath(sys.argv[1]), programs, folder)
         everything = [(path, i, line) for path in sources(places)
-                      for i, line in mutants_of(path, sys.argv[2] == "constants")]
+                      for i, line in mutants_of(path, sys.argv[2].endswith("constants"))]
         for path, i, line in everything[first::every]:
             if f"{path}: {line.strip()}" in same:
                 named += 1
