@@ -129,7 +129,7 @@ class Builder:
             if not self.passes(program, []):
                 sys.exit(f"{program} fails without a mutant")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            self.most_seconds[program] = int(10 + 5 * (after.ru_utime - before.ru_utime))
+            self.most_seconds[program] = int(5 + 3 * (after.ru_utime - before.ru_utime))
 
     def compiles(self, path, words):
         """Compiles with the build's options for the source."""
