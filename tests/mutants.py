@@ -28,8 +28,8 @@ MODULES = {
     "buckets": (["converter/dialects/hugging_face/t5_buckets.cc"], ["load_families_test"]),
     "constants": (["engine/kernels/reference/math.h", "engine/kernels/reference/reference.cc"],
                   ["kernels_test", "contract_test"]),
-    "converter_constants": (["converter/dialects/hugging_face/t5.cc", "converter/reference/operations.cc"],
-                            ["load_families_test", "reference_test"]),
+    "converter_constants": (["converter/dialects/hugging_face/seq2seq_graph.cc", "converter/dialects/hugging_face/t5.cc",
+                             "converter/reference/operations.cc"], ["load_families_test", "reference_test"]),
     "containers": (["converter/sources/" + name + ".cc" for name in (
         "containers/ctranslate2_binary", "containers/marian_binary", "containers/marian_npz", "containers/numpy_array",
         "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_zip",
@@ -38,12 +38,15 @@ MODULES = {
 # The sources that include a header.
 USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"],
          "engine/kernels/reference/math.h": ["engine/kernels/reference/reference.cc"]}
+# A test that includes a header, and its program, which runs first.
+TESTS_OF = {"engine/kernels/reference/math.h": ("tests/unit/kernels/math_test.cc", "kernels_test")}
 # The suites that know most about a source; they run first.
 FIRST = {"draw": "Sampling*:Alternatives*:LexiconOutputs*",
          "ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
          "numpy_array": "MarianNpz*", "pickle": "PickleOperations*:PickleDocuments*", "safetensors": "Safetensors*",
          "state_dict": "StateDict*:Pickle.R*",
          "torch_zip": "TorchZip*", "zip_directory": "Zip*", "limits": "Limits*:Search*", "t5": "T5*", "t5_buckets": "T5*",
+         "seq2seq_graph": "Families*",
          "operations": "Activations*"}
 MOST_MEMORY = 16 << 30  # bytes of address space, for mutants that allocate without end
 SWAPS = [("==", "!="), ("!=", "=="), ("<=", "<"), (">=", ">"), (" < ", " <= "), (" > ", " >= "), ("&&", "||"), ("||", "&&"),
@@ -141,11 +144,11 @@ class Builder:
         command += ["-O1", "-w", "-I", os.path.abspath(os.path.dirname(path)), *words]
         return subprocess.run(command, cwd=entry["directory"], capture_output=True).returncode == 0
 
-    def includes_of(self, path):
+    def includes_of(self, path, of="#include"):
         """Compiles the headers of a source, once for all of its mutants."""
         if path not in self.included:
             with open(path, encoding="utf-8") as file:
-                lines = [line for line in file if line.startswith("#include")]
+                lines = [line for line in file if line.startswith(of)]
             made = os.path.join(self.folder, os.path.basename(path) + ".includes.h")
             with open(made, "w", encoding="utf-8") as file:
                 file.writelines(lines)
@@ -164,17 +167,24 @@ class Builder:
         os.makedirs(os.path.dirname(header), exist_ok=True)
         with open(header, "w", encoding="utf-8") as file:
             file.write(text)
-        objects = [os.path.join(self.folder, os.path.basename(user) + ".o") for user in USERS[path]]
-        for user, made in zip(USERS[path], objects):
-            if not self.compiles(user, ["-c", os.path.abspath(user), "-o", made]):
-                return None
-        return objects
+        objects = [self.with_header(user) for user in USERS[path]]
+        return None if None in objects else objects
+
+    def with_header(self, user):
+        """Compiles a source with the changed header. Returns the object, or none."""
+        made = os.path.join(self.folder, os.path.basename(user) + ".o")
+        words = [*self.includes_of(user, "#include <"), "-c", os.path.abspath(user), "-o", made]
+        return made if self.compiles(user, words) else None
 
     def passes(self, program, objects, suites=""):
         linked, command = os.path.join(self.folder, program), list(self.link[program])
+        own = {os.path.basename(word): i for i, word in enumerate(command) if word.endswith(".o")}
+        for made in objects:  # a test's object replaces the program's
+            if os.path.basename(made) in own:
+                command[own[os.path.basename(made)]] = made
         at = command.index("-o")
         command[at + 1] = linked
-        command[at:at] = objects
+        command[at:at] = [made for made in objects if made not in command]
         subprocess.run(command, cwd=self.build, check=True, capture_output=True)
         return (not suites or self.runs(program, [linked, "--gtest_filter=" + suites])) and self.runs(program, [linked])
 
@@ -193,6 +203,11 @@ class Builder:
 
     def is_noticed(self, path, objects):
         suites = FIRST.get(os.path.splitext(os.path.basename(path))[0], "")
+        if path in TESTS_OF:
+            test, program = TESTS_OF[path]
+            made = self.with_header(test)
+            if made is None or not self.passes(program, [*objects, made]):
+                return True
         return not all(self.passes(program, objects, suites) for program in self.link)
 
 

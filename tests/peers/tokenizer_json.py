@@ -5,6 +5,7 @@ brings them).
 Makes the tokenizer.json of five SentencePiece models as transformers 5.23 does (convert_slow_tokenizer.py), converts
 folders that have only this file, and compares the ids of --lines lines each with those of the `tokenizers` package. Then
 converts a folder of each family that shifts SentencePiece's ids, and compares five times as many lines with SentencePiece.
+Shows the two intended differences from transformers too: special texts inside a text, and spaces at NLLB's ends of texts.
 
     python tests/peers/tokenizer_json.py --build build/host --work FOLDER [--lines 2000]
 
@@ -20,6 +21,7 @@ import sys
 import pycountry
 import sentencepiece
 import tokenizers
+import transformers
 from sentencepiece import sentencepiece_model_pb2
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from transformers.convert_slow_tokenizer import generate_merges
@@ -156,6 +158,36 @@ def compare_family(options, family: tuple, scripts: list[list[str]]) -> int:
     return n_different(options, name, converted(options, folder, *families.language_options(family)), lines, expected)
 
 
+def encoded(options, name: str, text: str, *given: str) -> list[int]:
+    file = converted(options, options.work / name, *given)
+    return [int(token) for token in translate(options, file, text + "\n", "--encode")[0].split()]
+
+
+def show_differences(options, scripts: list[list[str]]) -> None:
+    """Exits with a message unless transformers differs from SentencePiece, and goldcrest does not."""
+    first, second = scripts[7][:2]
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(options.work / "unigram.model"))
+    fast = tokenizers.Tokenizer.from_file(str(options.work / "unigram/tokenizer.json"))
+    text = f"{first} </s> {second}"
+    theirs, ours, expected = fast.encode(text).ids, encoded(options, "unigram", text), [*pieces.encode(text), 1]
+    if 1 not in theirs[:-1] or ours != expected:
+        sys.exit(f"{text!r}: goldcrest departs: {ours}, expected {expected}; transformers {theirs}")
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(options.work / "shifted-nllb.model"))
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString((options.work / "shifted-nllb.model").read_bytes())
+    scores = [(piece.piece, piece.score) for piece in model.pieces]
+    ids = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3} | {piece: i + 1 for i, (piece, _) in enumerate(scores) if i > 2}
+    special = {piece.piece for piece in model.pieces if piece.type != 1}
+    slow = transformers.NllbTokenizer(ids, generate_merges(dict(scores), scores, special),
+                                      _spm_precompiled_charsmap=model.normalizer_spec.precompiled_charsmap)
+    text, nllb = f"{first} {second} ", families.FAMILIES[5]
+    theirs = slow.encode(text, add_special_tokens=False)
+    ours = encoded(options, "shifted-nllb", text, *families.language_options(nllb))[1:-1]
+    expected = [3 if i == 0 else i + 1 for i in pieces.encode(text)]
+    if theirs != [*expected, ids[SPACE]] or ours != expected:
+        sys.exit(f"{text!r}: goldcrest departs: {ours}, expected {expected}; transformers {theirs}")
+
+
 def main() -> None:
     options = families.argument_parser(__doc__).parse_args()
     families.prepare(options)
@@ -165,6 +197,7 @@ def main() -> None:
         different += compare_json(options, name, scripts)
     for family in families.FAMILIES:
         different += compare_family(options, family, scripts) if family[4] > 0 else 0
+    show_differences(options, scripts)
     if different:
         sys.exit(f"goldcrest departs in {different} lines")
 

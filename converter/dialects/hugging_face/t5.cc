@@ -42,7 +42,7 @@ struct Graph {
 
   uint32_t attention_width() const { return n_heads * d_head; }
   uint32_t n_layers(bool is_decoder) const { return is_decoder ? decoder_layers : encoder_layers; }
-  // Whether a layer has a bias of its own; the others use that of their stack's first layer.
+  // Returns whether a layer has a bias of its own; the others use that of their stack's first layer.
   bool has_bias(uint32_t layer) const { return layer == 0 || family->has_bias_per_layer; }
 };
 

@@ -4,6 +4,9 @@
 // --record). One of the two has tied tables, the other has not; FSMT has three tables.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <set>
+
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/text/languages.h"
@@ -54,6 +57,25 @@ TEST(Families, LayersAndResultsAreThoseOfTransformers) {
     }
     EXPECT_EQ(n_tied, std::string(family.name) == "fsmt" ? 0 : 1) << family.name;
   }
+}
+
+// The exact values of what the reader computes: a last bit more or less shows.
+TEST(Families, ScalesAreTheNearestFloats) {
+  std::set<float> scales;
+  for (const Family& family : kFamilies) {
+    const std::filesystem::path folder = families() / family.name;
+    const ModelSpec spec = load(folder);
+    const bool is_scaled = Config(folder / "config.json").flag_or("scale_embedding", false);
+    for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+      const double d_head = stack->d_head, d_model = stack->d_model;
+      EXPECT_EQ(stack->attention_scale, static_cast<float>(1 / std::sqrt(d_head))) << family.name;
+      EXPECT_EQ(stack->embedding_scale, is_scaled ? static_cast<float>(std::sqrt(d_model)) : 1.0f) << family.name;
+      EXPECT_EQ(stack->layers[0].self_attention->norm.epsilon, 1e-5f) << family.name;
+      scales.insert(stack->embedding_scale);
+    }
+  }
+  EXPECT_TRUE(scales.contains(1.0f));
+  EXPECT_GT(scales.size(), 2u);
 }
 
 TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
