@@ -25,8 +25,7 @@ import torch
 import transformers
 from safetensors.torch import save_file
 
-from family_searches import (MAX_LENGTH, Peer, check, compare_folder, converted, results_of, scored, translate,
-                             without_end)
+from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, scored, translate
 
 # Folder, class of the model, class of the tokenizer, first three languages, the tokenizer's shift.
 FAMILIES = [

@@ -153,7 +153,8 @@ class Peer:
             return
         if ids != expected and self.is_tie(source, beams, [ids, expected]):
             is_close = abs(score - self.score_of(source, ids)) < CLOSE
-            print(f"{self.name}, beams {beams}, source {source}: a tie, {score} {ids}, transformers {expected_score} {expected}")
+            print(f"{self.name}, beams {beams}, source {source}: a tie, {score} {ids}, "
+                  f"transformers {expected_score} {expected}")
             counts["ties"] += 1
             if is_close:
                 return
@@ -220,7 +221,8 @@ def compare_ctranslate2(peer: Peer, translator, sources: list[list[int]], found:
             continue
         if without_end(ids, end) != expected and \
                 peer.is_tie(source, beams, [ids, expected if is_cut else [*expected, end]], of_ctranslate2=True):
-            print(f"{peer.name}, beams {beams}, source {source}: a tie, {score} {ids}, CTranslate2 {expected_score} {expected}")
+            print(f"{peer.name}, beams {beams}, source {source}: a tie, {score} {ids}, "
+                  f"CTranslate2 {expected_score} {expected}")
             counts["ties of CTranslate2"] += 1
             continue
         sys.exit(f"{peer.name}, beams {beams}, source {source}: goldcrest departs from CTranslate2: {score} {ids}, "
@@ -232,7 +234,8 @@ def compare_folder(options, peer: Peer, folder: pathlib.Path, sources: list[list
     """Compares all searches of a folder's file. That for CTranslate2 has its soft-max and its end of beams."""
     family = folder.name.split("-")[0]
     start = peer.rules(1, False).start
-    translator = options.ctranslate2 and family in IN_CTRANSLATE2 and ctranslate2_translator(family, peer.model, folder, start)
+    is_compared = options.ctranslate2 and family in IN_CTRANSLATE2
+    translator = ctranslate2_translator(family, peer.model, folder, start) if is_compared else None
     file = converted(options, folder, *languages)
     for beams in (1, 4):
         for source, found in zip(sources, results_of(options, file, sources, beams)):
