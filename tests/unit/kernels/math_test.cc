@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "decoding/top_tokens.h"
 #include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
@@ -84,7 +85,8 @@ TEST(Exp, IsExactAtTheEdges) {
   EXPECT_GT(exp_float(-40.0f), 0.0f);
   EXPECT_EQ(float_bits(exp_float(std::nextafter(-40.0f, -41.0f))), 0u);
   for (const float x : {-41.0f, -1e30f, -kInfinity, kNan, -kNan}) EXPECT_EQ(float_bits(exp_float(x)), 0u) << x;
-  for (const float x : {88.5f, 1e30f, kInfinity}) EXPECT_EQ(exp_float(x), exp_float(88.0f)) << x;
+  for (const float x : {std::nextafter(88.0f, 89.0f), 88.5f, 1e30f, kInfinity})
+    EXPECT_EQ(exp_float(x), exp_float(88.0f)) << x;
 }
 
 TEST(Exp, IsMonotonic) {
@@ -151,6 +153,34 @@ TEST(AllFunctions, AcceptAnyBits) {
     EXPECT_TRUE(e >= 0 && e <= exp_float(88.0f));
   }
   EXPECT_GT(sum, 0);
+}
+
+// Floats that show a last bit of a constant, which dense ones do not.
+constexpr float kShowing[] = {0x1.670bfep-2f, -0x1.5ebc62p-2f, 0x1.62e602p+3f, 0x1.6a6b1ap+3f};
+
+// Returns a hash of the bits of f over dense floats, and over those at which the power of two in exp_float changes.
+uint64_t bits_of(float (*f)(float), float low, float high) {
+  std::vector<float> values = dense_floats(low, high);
+  for (int i = -58; i <= 126; ++i) {
+    const auto half = static_cast<float>((i + 0.5) * std::log(2.0));
+    for (int step = -64; step <= 64 && half > low && half < high; ++step)
+      values.push_back(bits_float(float_bits(half) + static_cast<uint32_t>(step)));
+  }
+  for (const float x : kShowing)
+    if (low < x && x < high) values.push_back(x);
+  uint64_t hash = kHashStart;
+  for (const float x : values) hash = hash_word(hash, float_bits(f(x)));
+  return hash;
+}
+
+// All tables compute the same bits, so the constants are a part of the contract. A last bit more or less in one shows.
+TEST(AllFunctions, BitsAreThoseOfTheConstants) {
+  EXPECT_EQ(bits_of(exp_float, -41.0f, 89.0f), 0x1aebce1fe97efbbdu);
+  EXPECT_EQ(bits_of(log_float, std::numeric_limits<float>::min(), std::numeric_limits<float>::max()),
+            0xf8a73231cb642810u);
+  EXPECT_EQ(bits_of(sigmoid_float, -41.0f, 41.0f), 0xfc3e767e1b91c314u);
+  EXPECT_EQ(bits_of(tanh_float, -20.0f, 20.0f), 0x4e1999564e0431c7u);
+  EXPECT_EQ(bits_of(erf_float, -8.0f, 8.0f), 0x4ec54b292fdb21b4u);
 }
 
 // Compares the reference's attention with a naive one: int64 sums, keys looked up through the ancestor table one by
