@@ -15,6 +15,7 @@ namespace goldcrest {
 
 extern const Kernels kernels_cortexm_dsp;
 extern const Kernels kernels_cortexm_helium;
+extern const Kernels kernels_wasm_simd128;
 
 namespace {
 
@@ -29,11 +30,16 @@ const Kernels* const kTables[] = {
 #if defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
 #endif
+#if defined(__wasm_simd128__)
+    &kernels_wasm_simd128,
+#endif
     &kernels_reference,
 #elif defined(GOLDCREST_HAS_HELIUM)
     &kernels_cortexm_helium,
 #elif defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
+#elif defined(__wasm_simd128__)
+    &kernels_wasm_simd128,
 #else
     &kernels_reference,
 #endif
