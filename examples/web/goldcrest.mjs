@@ -36,7 +36,7 @@ export class Model {
   constructor(engine, bytes, { beamSize = 0, sourceLanguage = '', targetLanguage = '', abbreviations = '' }) {
     this.#engine = engine;
     this.#abbreviations = encoder.encode(abbreviations);
-    const place = engine.place_model(bytes.length);
+    const place = engine.place_model(bytes.length) >>> 0;  // above 2 GB, addresses come as negative numbers
     if (!place) throw new GoldcrestError(0, `no memory for a model of ${bytes.length} bytes`);
     new Uint8Array(engine.memory.buffer, place, bytes.length).set(bytes);
     const isModel = decoder.decode(bytes.subarray(4, 8)) === 'GCST';
@@ -92,8 +92,8 @@ export class Model {
     for (let translation = '', read = 0, status = WORKING; status !== DONE;) {
       status = engine.step();
       this.#check(status);
-      const end = engine.translation_bytes();
-      if (end > read) translation += decoder.decode(new Uint8Array(engine.memory.buffer, engine.translation() + read, end - read));
+      const begin = engine.translation() >>> 0, end = engine.translation_bytes() >>> 0;
+      if (end > read) translation += decoder.decode(new Uint8Array(engine.memory.buffer, begin + read, end - read));
       read = end;
       yield translation;
     }
@@ -101,7 +101,7 @@ export class Model {
 
   #write(...parts) {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-    let place = this.#engine.place_text(bytes);
+    let place = this.#engine.place_text(bytes) >>> 0;
     if (!place) throw new GoldcrestError(0, `no memory for a text of ${bytes} bytes`);
     for (const part of parts) {
       new Uint8Array(this.#engine.memory.buffer, place, part.length).set(part);
@@ -117,7 +117,7 @@ export class Model {
   }
 
   #string(place) {
-    const bytes = new Uint8Array(this.#engine.memory.buffer, place);
+    const bytes = new Uint8Array(this.#engine.memory.buffer, place >>> 0);
     return decoder.decode(bytes.subarray(0, bytes.indexOf(0)));
   }
 }

@@ -7,7 +7,9 @@
 
 #define GOLDCREST_EXPORT(name) __attribute__((export_name(#name)))
 
-extern "C" uint8_t __heap_base;  // the linker's: the first byte behind stack and static data
+// The linker's: the first byte behind stack and static data.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): its name
+extern "C" uint8_t __heap_base;
 
 namespace {
 

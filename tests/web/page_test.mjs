@@ -51,7 +51,7 @@ const call = (method, params = {}) => new Promise((...ways) => {
 const evaluate = async expression => (await call('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result.value;
 async function until(expression, wanted) {
   let value;
-  for (let i = 0; i < 600; ++i) {
+  for (let i = 0; i < 2400; ++i) {
     value = await evaluate(expression);
     if (wanted(value)) return value;
     await new Promise(done => setTimeout(done, 50));
