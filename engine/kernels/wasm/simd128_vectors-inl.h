@@ -20,12 +20,14 @@ struct Mask {
 // Applies an operation to each of the four vectors.
 template <typename Operation>
 inline V each(V a, V b, Operation operation) {
-  return {{operation(a.q[0], b.q[0]), operation(a.q[1], b.q[1]), operation(a.q[2], b.q[2]), operation(a.q[3], b.q[3])}};
+  for (int i = 0; i < 4; ++i) a.q[i] = operation(a.q[i], b.q[i]);
+  return a;
 }
 template <typename Comparison>
 inline Mask each_lane(V a, V b, Comparison comparison) {
-  return {
-      {comparison(a.q[0], b.q[0]), comparison(a.q[1], b.q[1]), comparison(a.q[2], b.q[2]), comparison(a.q[3], b.q[3])}};
+  Mask mask;
+  for (int i = 0; i < 4; ++i) mask.q[i] = comparison(a.q[i], b.q[i]);
+  return mask;
 }
 
 inline V load(const float* p) {
