@@ -5,6 +5,7 @@
 //   module FOLDER                        the module imports nothing and is small
 //   golden FOLDER MODEL TSV HASH_FILE    the golden hash of tests/kernels/golden_hash.cc
 //   texts FOLDER MODEL TSV TRANSLATE     the texts that the program TRANSLATE of this machine writes; 77 if it is missing
+//   readme FOLDER MODEL README           the example of the page's README runs
 //   refusals FOLDER MODEL                damaged files are refused by the engine's own messages
 //   memory FOLDER MODEL TSV              memory grows to what the model needs, and no further in 1,000 translations
 //   speed FOLDER MODEL TSV TRANSLATE     greedy search compared with x86_avx2; no test
@@ -107,6 +108,19 @@ const tests = {
       if (beamSize === 0) assert.equal(model.translate(lines.slice(0, 5).join('\n')), expected.slice(0, 5).join('\n'));
     }
     console.log(`${3 * lines.length} texts are those of ${last}`);
+  },
+
+  async readme() {
+    const [, example] = /```js\n([^]*?)```/.exec(read(tsv));
+    const folder = mkdtempSync(join(tmpdir(), 'goldcrest_web'));
+    try {
+      const program = join(folder, 'example.mjs'), fetched = JSON.stringify(resolve(modelPath));
+      writeFileSync(program, `import { readFileSync } from 'node:fs';\nglobalThis.fetch = async () => new Response(readFileSync(${fetched}));\n` +
+        example.replace('./goldcrest.mjs', pathToFileURL(resolve(target, 'goldcrest.mjs')).href));
+      const lines = execFileSync(process.execPath, [program]).toString().trim().split('\n');
+      assert.equal(lines[0], /\/\/ (Où .*)/.exec(example)[1]);
+      assert.equal(lines.at(-1), "J'ai faim.");
+    } finally { rmSync(folder, { recursive: true }); }
   },
 
   async refusals() {

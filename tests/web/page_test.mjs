@@ -5,10 +5,9 @@
 // Usage: node page_test.mjs FOLDER MODEL ANOTHER_MODEL
 import assert from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { extname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [folder, modelPath, otherPath] = process.argv.slice(2);
@@ -16,17 +15,19 @@ const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(name => s
 if (!browser) { console.log('page_test: skipped: no Chromium'); process.exit(77); }
 const work = mkdtempSync(join(tmpdir(), 'goldcrest_page'));
 
-// A plain web server of the folder and the model.
-const types = { '.html': 'text/html', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
-const server = createServer((request, response) => {
-  const path = new URL(request.url, 'http://page').pathname.slice(1) || 'index.html';
-  try {
-    const bytes = readFileSync(path === 'model.gcst' ? modelPath : join(folder, path));
-    response.writeHead(200, { 'Content-Type': types[extname(path)] ?? 'application/octet-stream' }).end(bytes);
-  } catch { response.writeHead(404).end(); }
+// The web server of the page's README, on a port of its own.
+const served = join(folder, 'model.gcst');
+copyFileSync(modelPath, served);
+const server = spawn('python3', ['-u', '-m', 'http.server', '0', '-b', '127.0.0.1', '-d', folder], { stdio: ['ignore', 'pipe', 'ignore'] });
+const port = await new Promise((done, fail) => {
+  let said = '';
+  server.stdout.on('data', text => {
+    const found = /port ([0-9]+) /.exec(said += text);
+    if (found) done(found[1]);
+  });
+  server.on('exit', () => fail(new Error('python3 -m http.server stopped')));
 });
-await new Promise(done => server.listen(0, '127.0.0.1', done));
-const home = `http://127.0.0.1:${server.address().port}/`;
+const home = `http://127.0.0.1:${port}/`;
 
 // The browser, by its debugging protocol over pipes: a JSON object and a zero for each message.
 const chromium = spawn(browser, ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', `--user-data-dir=${work}/profile`,
@@ -133,8 +134,8 @@ try {
   await Promise.race([gone, new Promise(done => setTimeout(done, 5000))]);
   chromium.kill('SIGKILL');
   await gone;
-  server.close();
-  server.closeAllConnections();
+  server.kill();
+  rmSync(served, { force: true });
   rmSync(work, { recursive: true, force: true, maxRetries: 5 });
 }
 if (failure) throw failure;
