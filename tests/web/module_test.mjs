@@ -4,7 +4,8 @@
 //   contract PROGRAM                     runs a program of tests/kernels that is compiled for WASI: contract_runs 1 0
 //   module FOLDER                        the module imports nothing and is small
 //   golden FOLDER MODEL TSV HASH_FILE    the golden hash of tests/kernels/golden_hash.cc
-//   texts FOLDER MODEL TSV TRANSLATE     the texts that the program TRANSLATE of this machine writes; 77 if it is missing
+//   texts FOLDER MODEL TSV TRANSLATE [SOURCE TARGET]   the texts that the program TRANSLATE of this machine writes, between
+//                                        these languages; 77 if it is missing
 //   readme FOLDER MODEL README           the example of the page's README runs
 //   refusals FOLDER MODEL                damaged files are refused by the engine's own messages
 //   memory FOLDER MODEL TSV              memory grows to what the model needs, and no further in 1,000 translations
@@ -18,7 +19,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const MOST_MODULE_BYTES = 220000;
-const [command, target, modelPath, tsv, last] = process.argv.slice(2);
+const [command, target, modelPath, tsv, last, sourceLanguage, targetLanguage] = process.argv.slice(2);
 
 function read(path) {
   if (!existsSync(path)) throw new Error(`${path}: no such file; ctest --preset host -R golden_ makes the models and their hashes`);
@@ -94,9 +95,10 @@ const tests = {
     }
     for (const beamSize of [0, 1, 3]) {
       const beams = beamSize ? ['--beam', String(beamSize)] : [];
+      if (targetLanguage) beams.push('--source-lang', sourceLanguage, '--target-lang', targetLanguage);
       const expected = translateOnHost(last, lines.join('\n') + '\n', [modelPath, '--abbreviations', '@words', ...beams],
         { words: abbreviations }).split('\n');
-      const model = await load(read(modelPath), { beamSize, abbreviations });
+      const model = await load(read(modelPath), { beamSize, abbreviations, sourceLanguage, targetLanguage });
       lines.forEach((line, i) => {
         let before = '';
         for (const text of model.steps(line)) {
