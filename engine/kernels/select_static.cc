@@ -9,6 +9,8 @@
 
 namespace goldcrest {
 
+extern const Kernels kernels_wasm_simd128;
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define GOLDCREST_HAS_HELIUM
 #endif
@@ -23,6 +25,9 @@ const Kernels* const kTables[] = {
 #if defined(GOLDCREST_KERNEL_TABLE)
     &GOLDCREST_KERNEL_TABLE,
 #elif defined(GOLDCREST_ALL_KERNEL_TABLES)
+#if defined(__wasm_simd128__)
+    &kernels_wasm_simd128,
+#endif
 #if defined(GOLDCREST_HAS_HELIUM)
     &kernels_cortexm_helium,
 #endif
@@ -30,6 +35,8 @@ const Kernels* const kTables[] = {
     &kernels_cortexm_dsp,
 #endif
     &kernels_reference,
+#elif defined(__wasm_simd128__)
+    &kernels_wasm_simd128,
 #elif defined(GOLDCREST_HAS_HELIUM)
     &kernels_cortexm_helium,
 #elif defined(__ARM_FEATURE_DSP)
