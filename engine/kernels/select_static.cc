@@ -15,6 +15,7 @@ namespace goldcrest {
 
 extern const Kernels kernels_cortexm_dsp;
 extern const Kernels kernels_cortexm_helium;
+extern const Kernels kernels_riscv_scalar;
 
 namespace {
 
@@ -29,11 +30,16 @@ const Kernels* const kTables[] = {
 #if defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
 #endif
+#if defined(__riscv)
+    &kernels_riscv_scalar,
+#endif
     &kernels_reference,
 #elif defined(GOLDCREST_HAS_HELIUM)
     &kernels_cortexm_helium,
 #elif defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
+#elif defined(__riscv)
+    &kernels_riscv_scalar,
 #else
     &kernels_reference,
 #endif
