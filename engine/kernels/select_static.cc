@@ -17,6 +17,7 @@ extern const Kernels kernels_wasm_simd128;
 
 extern const Kernels kernels_cortexm_dsp;
 extern const Kernels kernels_cortexm_helium;
+extern const Kernels kernels_riscv_scalar;
 
 namespace {
 
@@ -34,6 +35,9 @@ const Kernels* const kTables[] = {
 #if defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
 #endif
+#if defined(__riscv)
+    &kernels_riscv_scalar,
+#endif
     &kernels_reference,
 #elif defined(__wasm_simd128__)
     &kernels_wasm_simd128,
@@ -41,6 +45,8 @@ const Kernels* const kTables[] = {
     &kernels_cortexm_helium,
 #elif defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
+#elif defined(__riscv)
+    &kernels_riscv_scalar,
 #else
     &kernels_reference,
 #endif

@@ -45,7 +45,7 @@ endif()
 # At 16 ns an instruction the program feeds the watchdog in time. At 1 us it does not, and the program reports that.
 set(superloop_shift 4)
 if(is_riscv)
-  set(superloop_shift 2)  # portable kernels, perhaps without an FPU
+  set(superloop_shift 2)  # perhaps without an FPU
 endif()
 goldcrest_session_test(superloop -icount shift=${superloop_shift})
 add_test(NAME superloop_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:superloop>

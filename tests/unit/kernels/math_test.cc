@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string>
@@ -17,7 +18,9 @@
 #include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
 #include "kernels/reference/reference.h"
+#include "kernels/riscv/floats-inl.h"
 #include "recomputed.h"
+#include "support/rng.h"
 
 namespace goldcrest {
 namespace {
@@ -342,6 +345,38 @@ TEST(SelectKernels, AnUnknownNameIsNeverASilentFallback) {
 bool computes_reference_bits(const Kernels& kernels) {
   alignas(64) uint8_t scratch[kBuildCheckBytes];
   return kernels_compute_reference_bits(kernels, scratch);
+}
+
+// Returns bits of all kinds: the ends of the range, anything, numbers like `other` and numbers a few exponents away.
+uint32_t bits_like(uint32_t other, test::Rng& rng) {
+  constexpr uint32_t kEnds[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x33800000u, 0x3f800000u,
+                                0x4b7fffffu, 0x7f000000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u};
+  const auto random = static_cast<uint32_t>(rng.bits());
+  switch (rng.below(4)) {
+    case 0:
+      return kEnds[rng.below(static_cast<uint32_t>(std::size(kEnds)))] | (random & 0x80000000u);
+    case 1:
+      return (other ^ 0x80000000u) + rng.below(64) - 32;
+    case 2:
+      return (random & (rng.below(2) == 0 ? 0x807fffffu : 0x80000001u)) |
+             ((other + (rng.below(56) << 23)) & 0x7f800000u);
+    default:
+      return random;
+  }
+}
+
+bool same_number(float a, float b) { return float_bits(a) == float_bits(b) || (std::isnan(a) && std::isnan(b)); }
+
+TEST(SoftFloats, EqualThisCpus) {
+  test::Rng rng(1);
+  for (uint32_t i = 0; i < 2000000; ++i) {
+    const uint32_t a_bits = bits_like(static_cast<uint32_t>(rng.bits()), rng);
+    const float a = bits_float(a_bits), b = bits_float(bits_like(a_bits, rng));
+    ASSERT_TRUE(same_number(soft_multiply(a, b), a * b)) << a << " * " << b;
+    ASSERT_TRUE(same_number(soft_add(a, b), a + b)) << a << " + " << b;
+    const int32_t number = static_cast<int32_t>(a_bits) >> rng.below(32);
+    ASSERT_TRUE(same_number(soft_to_float(number), static_cast<float>(number))) << number;
+  }
 }
 
 TEST(BuildCheck, EveryTablePasses) {
