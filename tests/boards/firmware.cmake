@@ -61,4 +61,5 @@ goldcrest_warnings(refusals_test)
 goldcrest_add_model(TARGET refusals_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
   LIMITS max-source=25 max-source-bytes=24 max-target=33 beam=4 encoder-rows=2)
 goldcrest_add_model(TARGET refusals_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.gcst" NAME ruled SECTION .model)
+goldcrest_add_model(TARGET refusals_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p_refined.gcst" NAME refined SECTION .model)
 goldcrest_session_test(refusals_test)
