@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-# The sources, and the programs that must notice the mutants.
+# The sources, and the programs that must notice the mutants. PATH@TEXT: only the lines from the one with the text on.
 MODULES = {
     "validate": (["engine/model/validate", "engine/model/float_bounds.cc"], ["model_test", "api_test"]),
     "structure": (["engine/model/structure.cc"], ["model_test"]),
@@ -24,6 +24,10 @@ MODULES = {
     "plan": (["engine/memory/plan.cc"], ["memory_test"]),
     "limits": (["engine/api/limits.cc"], ["api_test"]),
     "sampling": (["engine/decoding/draw.cc"], ["decoding_test"]),
+    "lexicon": (["engine/decoding/lexicon.cc", "engine/api/set_lexicon.cc", "engine/model/validate/lists.cc@LEXICON"],
+                ["decoding_test", "api_test"]),
+    "prefix": (["engine/decoding/prefix.cc", "engine/decoding/prefix.h", "engine/decoding/prompt_mask.cc",
+                "engine/decoding/forced_token.cc", "engine/api/set_prefix.cc"], ["decoding_test", "api_test"]),
     "buckets": (["converter/dialects/hugging_face/t5_buckets.cc"], ["load_families_test"]),
     "constants": (["converter/dialects/hugging_face/t5.cc", "converter/reference/operations.cc",
                    "engine/kernels/reference/math.h", "engine/kernels/reference/reference.cc"],
@@ -35,9 +39,12 @@ MODULES = {
 }
 # The sources that include a header.
 USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"],
-         "engine/kernels/reference/math.h": ["engine/kernels/reference/reference.cc"]}
+         "engine/kernels/reference/math.h": ["engine/kernels/reference/reference.cc"],
+         "engine/decoding/prefix.h": ["engine/decoding/prefix.cc", "engine/api/set_prefix.cc"]}
 # The suites that know most about a source; they run first.
-FIRST = {"draw": "Sampling*:Alternatives*:LexiconOutputs*",
+FIRST = {"draw": "Sampling*:Alternatives*:LexiconOutputs*", "lexicon": "Lexicon*", "set_lexicon": "Lexicon*",
+         "lists": "Lexicon*:Shortlist*", "prefix": "Prefix*:Prompt*", "prompt_mask": "Prefix*:Prompt*:Alternatives*",
+         "forced_token": "ForcedToken*:Prefix*:Prompt*", "set_prefix": "SetPrefix*:Agreement*:Prefix*",
          "ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
          "numpy_array": "MarianNpz*", "pickle": "PickleOperations*:PickleDocuments*", "safetensors": "Safetensors*",
          "state_dict": "StateDict*:Pickle.R*",
@@ -59,11 +66,12 @@ def neighbours(constant):
     return [format(value, "#.9g") for value in values]
 
 
-def mutants_of(path, constants):
-    """Returns (line number, the changed line) for every mutant."""
+def mutants_of(path, begin, constants):
+    """Returns (line number, the changed line) for every mutant, from the first line with the text `begin` on."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
-    for i, line in enumerate(lines):
+    first = next(i for i, line in enumerate(lines) if begin in line)
+    for i, line in enumerate(lines[first:], first):
         code = line.split("//")[0].rstrip()
         if not code.strip() or code.lstrip().startswith(("#", "static_assert", "template", "using", "namespace")):
             continue
@@ -87,11 +95,12 @@ def mutants_of(path, constants):
 
 
 def sources(places):
+    """Returns (path, text of the first line) for every source."""
     for place in places:
         if os.path.isdir(place):
-            yield from sorted(os.path.join(place, name) for name in os.listdir(place) if name.endswith(".cc"))
+            yield from sorted((os.path.join(place, name), "") for name in os.listdir(place) if name.endswith(".cc"))
         else:
-            yield place
+            yield place.partition("@")[::2]
 
 
 class Builder:
@@ -102,17 +111,22 @@ class Builder:
         os.environ["CCACHE_DISABLE"] = "1"
         with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
             self.commands = {os.path.relpath(entry["file"]): entry for entry in json.load(file)}
-        self.link, self.most_seconds = {}, {}
+        self.link = {}
+        self.most_seconds = {}  # of CPU time, for a program with some suites
         for program in programs:
             commands = subprocess.run(["ninja", "-C", build, "-t", "commands", program], capture_output=True, text=True,
                                       check=True).stdout.strip().split("\n")
             self.link[program] = shlex.split(commands[-1].split("&&")[1])
-            self.most_seconds[program] = 600
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            if not self.passes(program, []):
-                sys.exit(f"{program} fails without a mutant")
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            self.most_seconds[program] = int(10 + 5 * (after.ru_utime - before.ru_utime))
+            self.measure(program, "")
+
+    def measure(self, program, suites):
+        """Sets the bound for mutants, from the time that the suites take without one."""
+        self.most_seconds[program, suites] = 600
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if not self.runs(program, self.linked(program, []), suites):
+            sys.exit(f"{program} fails without a mutant")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.most_seconds[program, suites] = int(5 + 5 * (after.ru_utime - before.ru_utime))
 
     def compiles(self, path, words):
         """Compiles with the build's options for the source."""
@@ -148,31 +162,40 @@ class Builder:
         with open(header, "w", encoding="utf-8") as file:
             file.write(text)
         objects = [os.path.join(self.folder, os.path.basename(user) + ".o") for user in USERS[path]]
-        for user, made in zip(USERS[path], objects):
-            if not self.compiles(user, ["-c", os.path.abspath(user), "-o", made]):
-                return None
-        return objects
+        compiled = all(self.compiles(user, ["-c", os.path.abspath(user), "-o", made])
+                       for user, made in zip(USERS[path], objects))
+        os.remove(header)  # the next source must not find it
+        return objects if compiled else None
 
-    def passes(self, program, objects, suites=""):
+    def linked(self, program, objects):
+        """Returns the program with these objects in place of its own."""
         linked, command = os.path.join(self.folder, program), list(self.link[program])
         at = command.index("-o")
         command[at + 1] = linked
         command[at:at] = objects
         subprocess.run(command, cwd=self.build, check=True, capture_output=True)
-        return (not suites or self.runs(program, [linked, "--gtest_filter=" + suites])) and self.runs(program, [linked])
+        return linked
 
-    def runs(self, program, command):
+    def runs(self, program, linked, suites):
+        most_seconds = self.most_seconds[program, suites]
+
         def bound():  # CPU time, because other programs may slow this one down
-            resource.setrlimit(resource.RLIMIT_CPU, (self.most_seconds[program], self.most_seconds[program]))
+            resource.setrlimit(resource.RLIMIT_CPU, (most_seconds, most_seconds))
             resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
+        command = [linked, "--gtest_fail_fast", "--gtest_brief=1", *(["--gtest_filter=" + suites] if suites else [])]
         try:
-            run = subprocess.run([*command, "--gtest_fail_fast", "--gtest_brief=1"], cwd=self.folder, capture_output=True,
-                                 timeout=1800, preexec_fn=bound)
+            run = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=1800, preexec_fn=bound)
         except subprocess.TimeoutExpired:
             return False
         return run.returncode == 0
+
+    def passes(self, program, objects, suites):
+        if (program, suites) not in self.most_seconds:
+            self.measure(program, suites)
+        linked = self.linked(program, objects)
+        return all(self.runs(program, linked, some) for some in dict.fromkeys([suites, ""]))
 
     def is_noticed(self, path, objects):
         suites = FIRST.get(os.path.splitext(os.path.basename(path))[0], "")
@@ -191,8 +214,8 @@ def main():
     noticed = lived = named = 0
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(os.path.abspath(sys.argv[1]), programs, folder)
-        everything = [(path, i, line) for path in sources(places)
-                      for i, line in mutants_of(path, sys.argv[2] == "constants")]
+        everything = [(path, i, line) for path, begin in sources(places)
+                      for i, line in mutants_of(path, begin, sys.argv[2] == "constants")]
         for path, i, line in everything[first::every]:
             if f"{path}: {line.strip()}" in same:
                 named += 1
