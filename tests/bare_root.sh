@@ -4,7 +4,8 @@
 # tests/readme_commands.sh runs in it, as root on a new machine. Exits with 77 (skipped) and a message without root,
 # without debootstrap, or if the packages cannot be had. The same if this machine has no keyring to verify them, unless
 # GOLDCREST_UNVERIFIED_ROOTS=1 is set.
-# Usage: bare_root.sh SOURCE WORK bookworm|trixie|noble
+# Usage: bare_root.sh SOURCE WORK bookworm|trixie|noble [PACKAGES]
+#   PACKAGES   a folder of Goldcrest's Debian packages: they are tested instead (tests/packages/debian.sh)
 set -euo pipefail
 source=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -54,6 +55,11 @@ done
 mkdir "$root/goldcrest"
 git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$root/goldcrest")
 in_root() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$root" "$@"; }
+if [ -n "${4:-}" ]; then
+  cp -r "$4" "$root/debs"
+  in_root bash /goldcrest/tests/packages/debian.sh --in-root /debs
+  exit
+fi
 in_root bash /goldcrest/tests/readme_commands.sh /goldcrest /readme
 case $suite in
   bookworm) in_root bash /goldcrest/tests/quickstart_xnnpack.sh /readme/tree without ;;

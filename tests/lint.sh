@@ -70,9 +70,13 @@ tidy_foreign() {
   tidy_one engine/kernels/arm/i8mm.cc "${arm64[@]}" -march=armv8.2-a+dotprod+i8mm
   tidy_one engine/kernels/cortexm/dsp.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 -O2 "${headers[@]}"
   tidy_one engine/kernels/cortexm/helium.cc --target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 -O2 "${headers[@]}"
+  tidy_one engine/kernels/riscv/scalar.cc --target=riscv32-unknown-elf -march=rv32imafc "${headers[@]}"
   tidy_one engine/kernels/select_static.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 "${headers[@]}"
   local name
   for name in choice layer_walk parts prepare table; do tidy_one "engine/backends/xnnpack/$name.cc" -DGOLDCREST_FLOAT32; done
+  local wasm=(--target=wasm32-unknown-unknown -msimd128 -D__IEEE_LITTLE_ENDIAN "${headers[@]}")
+  tidy_one engine/kernels/wasm/simd128.cc "${wasm[@]}"
+  tidy_one examples/web/module.cc "${wasm[@]}"
 }
 
 check_tidy() {

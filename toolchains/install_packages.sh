@@ -27,9 +27,11 @@ elif [ "${1:-}" = release ]; then
 elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
 elif [ "${1:-}" = full ]; then
+  optional+=(clang lld llvm wasi-libc libclang-rt-dev-wasm32 libc++-dev-wasm32 nodejs)  # WebAssembly
   packages+=(debootstrap)
   optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring g++-riscv64-linux-gnu gcc-riscv64-unknown-elf
-    picolibc-riscv64-unknown-elf qemu-system-misc qemu-system-riscv)  # the last belongs to the one before, or is its own
+    picolibc-riscv64-unknown-elf dpkg-dev lintian wine64 g++-mingw-w64-x86-64-posix
+    qemu-system-misc qemu-system-riscv)  # the last belongs to the one before, or is its own
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
 elif [ "${1:-}" = fuzz ]; then

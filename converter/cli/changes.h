@@ -22,22 +22,17 @@ TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& argum
 ShortlistFromText make_shortlist_from_text(const UserLines& lines, const Arguments& arguments, InMemoryModel& model,
                                            Progress& progress, ModelSpec& spec);
 
-// Throws UsageError if --fine does not fit the other options.
+// Throws UsageError if --fine or --refine does not fit the other options.
 void check_fine(const Arguments& arguments);
 
 // Returns the share of more work that --fine auto allows; none if the option says otherwise. Throws UsageError.
 std::optional<double> auto_share(const Arguments& arguments);
 
-// The choice of --fine, and for --evaluate the file without it.
-struct FineChoice {
-  std::optional<FineInputs> inputs;
-  std::optional<FileImage> without;
-};
-
-// --fine: reports the choice and its price. With `auto` it is made here: one matrix after the other gets fine inputs,
-// and its gain is how much nearer the log-probabilities of results are to those with all of them. The results are of
+// --fine and --refine: returns the choice and its price, if anything is chosen. With `auto` it is made here: one matrix
+// after the other gets fine inputs, and its gain is how much nearer the log-probabilities of results are to those with
+// all of them. The results are of
 // --evaluate's lines, at most 100, or of made-up ones. Throws Error.
-FineChoice choose_fine_inputs(const UserLines& lines, const Arguments& arguments, Progress& progress,
-                              const ModelSpec& spec, Payload& payload);
+std::optional<FineInputs> choose_fine_inputs(const UserLines& lines, const Arguments& arguments, Progress& progress,
+                                             const ModelSpec& spec, Payload& payload);
 
 }  // namespace goldcrest::converter

@@ -155,39 +155,32 @@ std::optional<double> auto_share(const Arguments& arguments) {
 void check_fine(const Arguments& arguments) {
   if (arguments.weights == "float32" && !arguments.fine.empty())
     throw UsageError("--fine is for int8 weights; leave out --fine or --weights float32");
+  if (arguments.weights == "float32" && !arguments.refine.empty())
+    throw UsageError("--refine is for int8 weights; leave out --refine or --weights float32");
   if (auto_share(arguments) && arguments.shape)
     throw UsageError("--fine auto needs weights, and --shape has none; name the matrices");
 }
 
-FineChoice choose_fine_inputs(const UserLines& lines, const Arguments& arguments, Progress& progress,
-                              const ModelSpec& spec, Payload& payload) {
-  FineChoice choice;
+std::optional<FineInputs> choose_fine_inputs(const UserLines& lines, const Arguments& arguments, Progress& progress,
+                                             const ModelSpec& spec, Payload& payload) {
+  FineInputs fine;
   format::ModelT& model = *payload.metadata;
-  if (const std::optional<double> share = auto_share(arguments)) {
+  const std::optional<double> share = auto_share(arguments);
+  if (share) {
     const Sample sample = take_sample(lines, arguments, spec, model.limits->max_source_tokens);
-    choice.inputs = Ranking(payload, sample, arguments.input).run(*share, progress);
+    fine = Ranking(payload, sample, arguments.input).run(*share, progress);
     std::vector<std::string> chosen;
-    for (const RankedMatrix& matrix : choice.inputs->ranking)
+    for (const RankedMatrix& matrix : fine.ranking)
       if (matrix.chosen) chosen.push_back(matrix.name);
     if (chosen.empty()) chosen.emplace_back("none");
     set_fine_inputs(chosen, model);
   }
-  std::vector<bool> fine;
-  std::vector<std::string> names;
-  for (const FineSite& site : fine_sites(model)) {
-    fine.push_back(site.linear->fine_input);
-    if (site.linear->fine_input) names.push_back(site.name);
-  }
-  if (names.empty() && !choice.inputs) return choice;
-  if (!choice.inputs) choice.inputs.emplace();
-  FineInputs& inputs = *choice.inputs;
-  inputs.matrices = names;
-  inputs.more_work = added_work(model, inputs.source_rows, inputs.target_rows);
-  if (lines.evaluation.empty() || arguments.fine.empty()) return choice;
-  set_fine_inputs(std::vector<bool>(fine.size()), model);
-  choice.without = assemble(payload, {});
-  set_fine_inputs(fine, model);
-  return choice;
+  for (const FineSite& site : fine_sites(model))
+    if (site.linear->fine_input) fine.matrices.push_back(site.name);
+  fine.refined = refined_parts(model);
+  fine.more_work = added_work(model, fine.source_rows, fine.target_rows);
+  if (!share && fine.matrices.empty() && !fine.refined.any()) return {};
+  return fine;
 }
 
 }  // namespace goldcrest::converter

@@ -293,16 +293,19 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
   Option* weights =
       output
           .option("--weights", arguments.weights, "TYPE",
-                  "int8, or float32: four times the bytes and nothing lost, for machines with an operating system; "
-                  "what int8 is measured against on them. Default: int8")
+                  "int8, or float32: four times the bytes, to measure int8's loss on machines with an operating system")
           ->take_words({"int8", "float32"});
   Option* fine = output.option(
       "--fine", arguments.fine, "WHAT",
-      "give inputs 16 bits, so that more texts are float32's, for a second product: none, all, decoder, "
-      "matrices by name with * (decoder.layers.*.feed_forward.out,projection), or auto=SHARE: those that help "
-      "the lines of --evaluate most, for at most this share of more work (auto: 0.5). Default: none, for speech "
-      "the last convolution. The engine needs GOLDCREST_REFINED");
+      "give inputs 16 bits, so that more texts are float32's, for a second product: none, all, decoder, matrices by "
+      "name with * (decoder.layers.*.feed_forward.out,projection), or auto=SHARE: those that help the lines of "
+      "--evaluate most, for at most this share of more work (auto: 0.5). Default: none, for speech the last "
+      "convolution");
   fine->comma_list();
+  Option* refine = output.option("--refine", arguments.refine, "WHAT",
+                                 "store what int8 loses: a second matrix, up to twice the bytes; *.attention: float32 "
+                                 "keys and values. WHAT is as for --fine, without auto (default: none)");
+  refine->comma_list();
   output
       .option(
           "--cpu", arguments.cpu, "NAME",
@@ -335,7 +338,7 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
   reports.flag("-q,--quiet", arguments.quiet,
                "show no progress, and of the report only the bytes of file and arena and what other options ask for");
   for (const Option* option : {config, shortlist, source_lang, target_lang, source_prefix, max_positions, shape,
-                               print_config, weights, fine, license, attribution, self_test, report, json}) {
+                               print_config, weights, fine, refine, license, attribution, self_test, report, json}) {
     restricted.checkpoint_only.push_back(option);
   }
   restricted.checkpoint_only.insert(restricted.checkpoint_only.end(), search.begin(), search.end());

@@ -35,7 +35,8 @@ struct Arguments {
   std::string report_path, self_test_path, self_test_audio_path, check_path, evaluate_path, alternatives, metric;
   std::string keep_path, keep_text_path, make_shortlist_path, lexicon_path;
   std::vector<std::string> keep_languages;
-  std::vector<std::string> fine;  // empty: the checkpoint's dialect decides
+  std::vector<std::string> fine;    // empty: the checkpoint's dialect decides
+  std::vector<std::string> refine;  // empty: none
   std::string emit_folder, section;
   std::string board;                            // empty: none asked for
   std::optional<EarlyStopping> early_stopping;  // empty, as the two below: the checkpoint's own

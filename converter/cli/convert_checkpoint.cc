@@ -276,7 +276,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
 
   Payload payload = make_payload(spec, arguments, progress);
   check_room(payload, arguments);
-  const FineChoice fine = choose_fine_inputs(lines, arguments, progress, spec, payload);
+  const std::optional<FineInputs> fine = choose_fine_inputs(lines, arguments, progress, spec, payload);
   const uint64_t payload_bytes = section_bytes(payload);
   FileImage image = assemble_from(payload);
   const Ingredients ingredients = {spec, payload, lines.self_test, arguments};
@@ -289,13 +289,13 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   report.check_results = *checked;
   report.trimmed = changes.trimmed;
   report.shortlist_from_text = changes.shortlist;
-  report.fine = fine.inputs;
+  report.fine = fine;
   if (report.trimmed) report.trimmed->bytes_saved = changes.whole->bytes() - payload_bytes;
   if (!lines.evaluation.empty()) {
     const goldcrest_limits& limits = report.memory.memory.limits;
     run_evaluation(image, limits, arguments, progress, &report);
-    if (fine.without)
-      report.fine->identical_before = count_identical(*fine.without, limits, arguments, progress, report);
+    if (fine && (!arguments.fine.empty() || !arguments.refine.empty()))
+      report.fine->identical_before = count_identical(image, limits, arguments, progress, report);
     if (report.trimmed)
       report.trimmed->agreement = run_agreement({changes.whole->image(), image, limits}, lines, arguments, progress);
   }
@@ -336,7 +336,7 @@ int size_shape(const Arguments& arguments) {
   choose_texts(arguments, spec);
   choose_search(arguments, spec);
   Payload payload = make_payload(spec, arguments, progress);
-  const FineChoice fine = choose_fine_inputs({}, arguments, progress, spec, payload);
+  const std::optional<FineInputs> fine = choose_fine_inputs({}, arguments, progress, spec, payload);
   // Targets may have any length: the metadata has room for the longest.
   std::vector<SelfTestLine> self_test;
   const bool is_forced = spec.languages.target_place == LanguagePlace::kForcedFirst;
@@ -358,7 +358,7 @@ int size_shape(const Arguments& arguments) {
   Report report = make_report({spec, payload, {}, arguments}, image);
   report.self_test_lines = self_test.size();
   report.is_shape = true;
-  report.fine = fine.inputs;
+  report.fine = fine;
   progress.finish();
   write_page(report, arguments);
   const int status = write_outputs({image, report.memory.memory, report.boards, spec.name}, arguments,

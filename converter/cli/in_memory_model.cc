@@ -18,6 +18,7 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress
   BuildOptions options;
   if (arguments.weights == "float32") options.weights = Weights::kFloat32;
   options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
+  options.refine = arguments.refine;
   options.limits = arguments.limits;
   if (!arguments.license.empty()) options.license = arguments.license;
   if (!arguments.attribution.empty()) options.attribution = arguments.attribution;

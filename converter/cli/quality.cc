@@ -140,8 +140,13 @@ void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits,
 
 size_t count_identical(const FileImage& image, const goldcrest_limits& limits, const Arguments& arguments,
                        Progress& progress, const Report& report) {
-  progress.stage("evaluating without fine inputs");
+  progress.stage("evaluating a coarse search");
   EngineSession session(image.span(), evaluation_limits(limits, arguments), arguments.evaluate_path);
+  goldcrest_search search = session.info().search;
+  search.beam_size = session.memory().limits.beam_size;
+  search.max_target_tokens = std::min(search.max_target_tokens, session.memory().limits.max_target_tokens);
+  search.flags |= GOLDCREST_SEARCH_COARSE;
+  session.set_search(search);
   EngineTranslator translator(session, kind_of(*report.spec, arguments));
   size_t identical = 0, done = 0;
   for (const EvaluatedLine& line : report.evaluation->lines) {

@@ -35,7 +35,7 @@ void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines);
 void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
                     Progress& progress, Report* report);
 
-// Returns how many of the evaluation's lines have float32's results with this file, which has no fine inputs.
+// Returns how many of the evaluation's lines have float32's results in a coarse search.
 size_t count_identical(const FileImage& image, const goldcrest_limits& limits, const Arguments& arguments,
                        Progress& progress, const Report& report);
 

@@ -12,6 +12,7 @@
 #include "base/build_options.h"
 #include "base/hash.h"
 #include "file/activation.h"
+#include "file/fine_inputs.h"
 #include "file/format.h"
 #include "file/frontend_section.h"
 #include "file/metadata.h"
@@ -30,7 +31,7 @@ namespace {
 
 using format::SectionKind;
 
-// Matrices that are consecutive rows of one stored matrix, each with its bias.
+// Consecutive rows of one stored matrix.
 struct LinearParts {
   std::vector<LinearPart> parts;
   Placement rows;  // of each part
@@ -39,26 +40,7 @@ struct LinearParts {
 
 Placement placement_of(const Groups& groups) { return {groups.count, groups.elements, groups.stored_elements}; }
 
-// Scale, bias and sum of one row.
-constexpr uint64_t kLinearRowBytes = 2 * sizeof(float) + sizeof(int32_t);
-
 std::string bias_name(const Matrix& weight) { return format_text("bias of tensor '{}'", printable(weight.name)); }
-
-// Returns the signal-to-quantization-noise ratio, or none if nothing is quantized. Values that can be read again are
-// released, so only one matrix is in memory at a time.
-std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
-                                 uint32_t first_row, QuantizedMatrix& stored) {
-  const double sqnr_db = quantize_rows(matrix, rows, columns, first_row, stored);
-  matrix.values.release();
-  return sqnr_db;
-}
-
-std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
-                                 uint32_t first_row, FloatMatrix& stored) {
-  copy_rows(matrix, rows, columns, first_row, stored);
-  matrix.values.release();
-  return {};
-}
 
 class Builder {
  public:
@@ -72,14 +54,18 @@ class Builder {
     Layout layout = Layout::kRowMajor;
     uint32_t weights = 0, scale = 0;  // units
     std::vector<int32_t> weight_sum;  // empty: float
+    bool refined = false;
   };
 
   std::unique_ptr<format::StackT> stack(const std::string& name, const StackSpec& stack);
   std::unique_ptr<format::FrontendT> frontend(const FrontendSpec& frontend);
   std::unique_ptr<format::LayerT> layer(const std::string& name, const LayerSpec& layer, const StackSpec& stack);
   std::unique_ptr<format::EmbeddingT> embedding(const Matrix& matrix);
+  // Returns whether --refine names the matrix. One that keeps its integers leaves no remainder.
+  bool refines(const std::string& name, const Matrix& of) { return refine_.choose(name) && of.stored_scale.empty(); }
+  bool refines_table(const Matrix& matrix);
   std::unique_ptr<format::LinearT> projection();
-  std::unique_ptr<format::LinearT> linear(const LinearParts& from);
+  std::unique_ptr<format::LinearT> linear(const std::string& name, const LinearParts& from);
   // Stores the weights of all parts in `matrix` and records them. Returns the biases [matrix.rows].
   template <typename Stored>
   std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix);
@@ -101,6 +87,7 @@ class Builder {
 
   const ModelSpec& spec_;
   const BuildOptions& options_;
+  MatrixNames refine_{"--refine", options_.refine};
   SectionWriter weights_{SectionKind::Weights}, parameters_{SectionKind::Parameters};
   SectionWriter positions_{SectionKind::Positions}, tokenizer_{SectionKind::Tokenizer};
   std::map<const Matrix*, Table> tables_;
@@ -125,7 +112,7 @@ void Builder::record(const std::string& name, uint32_t rows, uint32_t columns, u
 
 uint32_t Builder::weights(const QuantizedMatrix& matrix, Layout layout) {
   weights_hash_ = hash_int8(weights_hash_, matrix.weights.data(), matrix.weights.size());
-  return weights_.append(pack(matrix.weights, matrix.rows, matrix.columns, layout));
+  return weights_.append(pack(matrix.weights, matrix.stored_rows(), matrix.columns, layout));
 }
 
 uint32_t Builder::weights(const FloatMatrix& matrix) {
@@ -164,7 +151,7 @@ std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_by
   return bias;
 }
 
-std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
+std::unique_ptr<format::LinearT> Builder::linear(const std::string& name, const LinearParts& from) {
   auto out = std::make_unique<format::LinearT>();
   out->n = static_cast<uint32_t>(from.parts.size()) * from.rows.placed_size();
   out->k = from.columns.placed_size();
@@ -176,8 +163,9 @@ std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
     out->bias = parameters_.append(bias);
     return out;
   }
-  QuantizedMatrix matrix(out->n, out->k);
-  const std::vector<float> bias = store_parts(from, matrix.columns + kLinearRowBytes, matrix);
+  out->refined = refines(name, *from.parts[0].linear->weight);
+  QuantizedMatrix matrix(out->n, out->k, out->refined);
+  const std::vector<float> bias = store_parts(from, matrix.linear_row_bytes(), matrix);
   out->layout = static_cast<format::Layout>(options_.layout);
   out->weights = weights(matrix, options_.layout);
   out->scale = parameters_.append(matrix.scale);
@@ -186,13 +174,23 @@ std::unique_ptr<format::LinearT> Builder::linear(const LinearParts& from) {
   return out;
 }
 
+// A table is refined for all that use it if --refine names one of them.
+bool Builder::refines_table(const Matrix& matrix) {
+  bool refined = is_projected(matrix) && refines("projection", matrix);
+  for (const auto& [name, stack] :
+       {std::pair{"encoder.embedding", &spec_.encoder}, {"decoder.embedding", &spec_.decoder}})
+    if (stack->embedding.get() == &matrix) refined = refines(name, matrix) || refined;
+  return refined;
+}
+
 Builder::Table Builder::quantized_table(const Matrix& matrix) {
-  QuantizedMatrix quantized(matrix.rows, matrix.columns);
+  QuantizedMatrix quantized(matrix.rows, matrix.columns, refines_table(matrix));
   const std::optional<double> sqnr_db =
       store_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
-  const uint64_t row_bytes = quantized.columns + (is_projected(matrix) ? kLinearRowBytes : sizeof(float));
+  const uint64_t row_bytes = is_projected(matrix) ? quantized.linear_row_bytes() : quantized.row_bytes();
   record(matrix.name, matrix.rows, matrix.columns, quantized.rows * row_bytes, sqnr_db);
   Table stored;
+  stored.refined = quantized.has_second;
   stored.layout = is_projected(matrix) ? options_.layout : Layout::kRowMajor;
   stored.weights = weights(quantized, stored.layout);
   stored.scale = parameters_.append(quantized.scale);
@@ -225,6 +223,7 @@ std::unique_ptr<format::EmbeddingT> Builder::embedding(const Matrix& matrix) {
   out->layout = static_cast<format::Layout>(stored.layout);
   out->weights = stored.weights;
   out->scale = stored.scale;
+  out->refined = stored.refined;
   return out;
 }
 
@@ -238,6 +237,7 @@ std::unique_ptr<format::LinearT> Builder::projection() {
   out->layout = static_cast<format::Layout>(stored.layout);
   out->weights = stored.weights;
   out->scale = stored.scale;
+  out->refined = stored.refined;
   out->bias = floats(bias_name(matrix), spec_.projection.bias);
   out->weight_sum = parameters_.append(stored.weight_sum);
   return out;
@@ -295,8 +295,8 @@ std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const La
   const StackGroups groups = groups_of(stack, spec_.encoder.d_model);
   const auto store = [&](const MatrixEntry& entry, const auto& given, auto& stored) {
     const std::vector<LinearPart> parts = parts_of(entry, given);
-    stored = linear({parts, placement_of(groups_of_part(entry.n, groups, parts.size())),
-                     placement_of(groups_of_part(entry.k, groups, 1))});
+    stored = linear(matrix_name(name, entry), {parts, placement_of(groups_of_part(entry.n, groups, parts.size())),
+                                               placement_of(groups_of_part(entry.k, groups, 1))});
   };
   auto out = std::make_unique<format::LayerT>();
   for_each_block(
@@ -315,8 +315,10 @@ std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const La
 }
 
 std::unique_ptr<format::FrontendT> Builder::frontend(const FrontendSpec& frontend) {
-  const auto store = [this](const LinearSpec& of, const Placement& columns) {
-    return linear({{{"convolution", &of}}, Placement::in_order(of.weight->rows), columns});
+  size_t n_stored = 0;
+  const auto store = [&](const LinearSpec& of, const Placement& columns) {
+    return linear(format_text("encoder.convolutions.{}", n_stored++),
+                  {{{"convolution", &of}}, Placement::in_order(of.weight->rows), columns});
   };
   return write_frontend(
       frontend, {store, [this](const std::string& name, const NormSpec& of) { return norm(name, of); }, parameters_});
@@ -341,6 +343,7 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->centred = stack.centred;
   out->gated = stack.gated;
   out->positions_used = stack.positions_used;
+  out->fine_attention = refine_.choose(name + ".attention");
   if (stack.rotary) out->rotary = write_rotary(name + ".rotary", *stack.rotary, positions_);
   if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
@@ -367,6 +370,8 @@ Payload Builder::run() {
   metadata.decoder = stack("decoder", spec_.decoder);
   metadata.projection = projection();
   advance();
+  refine_.check("none, all, decoder");
+  metadata.features |= refined_features(metadata);
   set_search(spec_, limits, metadata);
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
   if (spec_.target_tokenizer)

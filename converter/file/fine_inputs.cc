@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "base/align.h"
 #include "file/format.h"
@@ -13,7 +14,9 @@
 namespace goldcrest::converter {
 namespace {
 
-uint64_t padded_size(const format::LinearT& linear) { return uint64_t{pad16(linear.n)} * pad16(linear.k); }
+uint64_t padded_size(const format::LinearT& linear) {
+  return uint64_t{pad16(linear.n)} * pad16(linear.k) * (linear.refined ? 2 : 1);
+}
 
 // Earlier convolutions have more rows than the encoder.
 void add_stem(format::StackT& stack, std::vector<FineSite>& sites) {
@@ -30,14 +33,14 @@ void add_stem(format::StackT& stack, std::vector<FineSite>& sites) {
 
 void add_layers(const char* name, format::StackT& stack, bool is_encoder, std::vector<FineSite>& sites) {
   for (size_t i = 0; i < stack.layers.size(); ++i) {
+    const std::string layer = format_text("{}.layers.{}", name, i);
     for_each_block(
         [&](auto block, auto& of_layer) {
           if (of_layer == nullptr) return;
           block.for_each_matrix(
               [&](const MatrixEntry& entry, auto& linear) {
-                constexpr std::string_view kPrefix = "layers.";
-                sites.push_back({format_text("{}.layers.{}.{}", name, i, entry.name + kPrefix.size()),
-                                 is_encoder || entry.reads_source(), padded_size(*linear), linear.get()});
+                sites.push_back({matrix_name(layer, entry), is_encoder || entry.reads_source(), padded_size(*linear),
+                                 linear.get()});
               },
               *of_layer);
         },
@@ -54,19 +57,42 @@ bool matches(std::string_view pattern, std::string_view name) {
   return false;
 }
 
-// Returns the names in one line, those of equal layers once: "encoder.layers.*.feed_forward.in".
-std::string describe_sites(const std::vector<FineSite>& sites) {
-  std::vector<std::string> names;
-  for (const FineSite& site : sites) {
-    std::string name = site.name;
-    const size_t digit = name.find_first_of("0123456789");
-    if (digit != std::string::npos) name.replace(digit, name.find('.', digit + 1) - digit, 1, '*');
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
-  }
-  return join_text(names, ", ");
+// Returns a matrix's name, which equal layers share: "encoder.layers.*.feed_forward.in".
+std::string name_of_equal_layers(std::string name) {
+  const size_t digit = name.find_first_of("0123456789");
+  if (digit != std::string::npos) name.replace(digit, name.find('.', digit + 1) - digit, 1, '*');
+  return name;
 }
 
 }  // namespace
+
+std::string matrix_name(const std::string& layer, const MatrixEntry& entry) {
+  constexpr std::string_view kPrefix = "layers.";
+  return format_text("{}.{}", layer, entry.name + kPrefix.size());
+}
+
+MatrixNames::MatrixNames(std::string option, const std::vector<std::string>& words) : option_(std::move(option)) {
+  for (const std::string& word : words) words_.push_back({word, word == "none" && words.size() == 1});
+}
+
+bool MatrixNames::choose(const std::string& matrix) {
+  if (std::string name = name_of_equal_layers(matrix); std::ranges::find(matrices_, name) == matrices_.end())
+    matrices_.push_back(std::move(name));
+  bool chosen = false;
+  for (auto& [word, found] : words_) {
+    if (word == "all" || (word == "decoder" ? !matrix.starts_with("encoder.") : matches(word, matrix)))
+      chosen = found = true;
+  }
+  return chosen;
+}
+
+void MatrixNames::check(const std::string& other_words) const {
+  for (const auto& [word, found] : words_) {
+    if (!found)
+      throw Error("{}: '{}' is no matrix of this model; expected {}, or some of {}", option_, printable(word),
+                  other_words, join_text(matrices_, ", "));
+  }
+}
 
 std::vector<FineSite> fine_sites(format::ModelT& model) {
   std::vector<FineSite> sites;
@@ -88,20 +114,40 @@ void set_fine_inputs(const std::vector<bool>& chosen, format::ModelT& model) {
 }
 
 void set_fine_inputs(const std::vector<std::string>& names, format::ModelT& model) {
-  const std::vector<FineSite> sites = fine_sites(model);
-  std::vector<bool> chosen(sites.size());
-  for (const std::string& name : names) {
-    bool found = name == "none" && names.size() == 1;
-    for (size_t i = 0; i < sites.size(); ++i) {
-      const bool is_meant =
-          name == "all" || (name == "decoder" ? !sites[i].name.starts_with("encoder.") : matches(name, sites[i].name));
-      if (is_meant) chosen[i] = found = true;
-    }
-    if (!found)
-      throw Error("--fine: '{}' is no matrix of this model; expected none, all, decoder, auto, or some of {}",
-                  printable(name), describe_sites(sites));
-  }
+  MatrixNames wanted("--fine", names);
+  std::vector<bool> chosen;
+  for (const FineSite& site : fine_sites(model)) chosen.push_back(wanted.choose(site.name));
+  wanted.check("none, all, decoder, auto");
   set_fine_inputs(chosen, model);
+}
+
+Refined refined_parts(format::ModelT& model) {
+  Refined refined;
+  const auto add = [&](const std::string& name, uint64_t rows, uint64_t row_bytes) {
+    refined.matrices.push_back(name);
+    refined.bytes += rows * row_bytes;
+  };
+  for (const FineSite& site : fine_sites(model)) {
+    const format::LinearT& linear = *site.linear;
+    if (linear.refined) add(site.name, pad16(linear.n), pad16(linear.k) + sizeof(float) + sizeof(int32_t));
+  }
+  std::vector<uint32_t> counted = {model.projection->weights};
+  for (const auto& [name, stack] : {std::pair{"encoder", model.encoder.get()}, {"decoder", model.decoder.get()}}) {
+    if (stack->fine_attention) refined.attention.emplace_back(name);
+    const format::EmbeddingT* table = stack->embedding.get();
+    if (table == nullptr || !table->refined) continue;
+    const bool is_counted = std::ranges::find(counted, table->weights) != counted.end();
+    add(format_text("{}.embedding", name), is_counted ? 0 : pad16(table->vocab_size),
+        pad16(table->d_model) + sizeof(float));
+    counted.push_back(table->weights);
+  }
+  return refined;
+}
+
+uint32_t refined_features(format::ModelT& model) {
+  const Refined refined = refined_parts(model);
+  return (refined.matrices.empty() ? 0 : kFeatureRefinedWeights) |
+         (refined.attention.empty() ? 0 : kFeatureFineAttention);
 }
 
 double added_work(format::ModelT& model, double source_rows, double target_rows) {

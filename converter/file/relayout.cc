@@ -40,13 +40,14 @@ void add(uint32_t units, uint32_t rows, uint32_t columns, format::Layout& layout
 }
 
 void add(format::LinearT& linear, StoredMatrices& matrices) {
-  add(linear.weights, linear.n, linear.k, linear.layout, matrices);
+  add(linear.weights, pad16(linear.n) << linear.refined, linear.k, linear.layout, matrices);
 }
 
 void add(format::StackT& stack, StoredMatrices& matrices) {
   if (stack.embedding != nullptr) {
     format::EmbeddingT& embedding = *stack.embedding;
-    add(embedding.weights, embedding.vocab_size, embedding.d_model, embedding.layout, matrices);
+    add(embedding.weights, pad16(embedding.vocab_size) << embedding.refined, embedding.d_model, embedding.layout,
+        matrices);
   }
   if (stack.frontend != nullptr) {
     for (const auto& convolution : stack.frontend->convolutions) add(*convolution->linear, matrices);

@@ -89,6 +89,31 @@ float scale_of(const Matrix& matrix, uint32_t r, float amax) {
   return matrix.stored_scale.empty() ? best_scale(matrix.row(r), matrix.columns, amax) : matrix.stored_scale[r];
 }
 
+// Quantizes what row `place` of the first matrix leaves of `row` to the second matrix. Returns the energy of the noise
+// that both leave together.
+double quantize_remainder(std::span<const float> row, const Placement& column_placement, size_t place,
+                          QuantizedMatrix& quantized) {
+  const int8_t* first = &quantized.weights[place * quantized.columns];
+  std::vector<float> remainder(row.size());
+  float amax = 0;
+  for (uint32_t c = 0; c < row.size(); ++c) {
+    remainder[c] = row[c] - static_cast<float>(first[column_placement.place(c)]) * quantized.scale[place];
+    amax = std::max(amax, std::fabs(remainder[c]));
+  }
+  const size_t second = quantized.rows + place;
+  float& scale = quantized.scale[second];
+  if (amax >= kSmallestRow) scale = best_scale(remainder.data(), static_cast<uint32_t>(row.size()), amax);
+  double noise = 0;
+  for (uint32_t c = 0; c < row.size(); ++c) {
+    const auto q = static_cast<int8_t>(amax < kSmallestRow ? 0 : quantize_value(remainder[c], scale));
+    quantized.weights[second * quantized.columns + column_placement.place(c)] = q;
+    quantized.weight_sum[second] += q;
+    const double error = double{remainder[c]} - q * double{scale};
+    noise += error * error;
+  }
+  return noise;
+}
+
 // Quantizes row r of `matrix` to row `place` of `quantized`, with its scale and sum. A row that is too small stays
 // padding, unless it has a stored scale.
 Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, size_t place,
@@ -117,13 +142,20 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
     energy.signal += double{row[c]} * double{row[c]};
     energy.noise += noise * noise;
   }
+  if (quantized.has_second)
+    energy.noise = quantize_remainder({row, matrix.columns}, column_placement, place, quantized);
   return energy;
 }
 
 }  // namespace
 
-QuantizedMatrix::QuantizedMatrix(uint32_t n, uint32_t k)
-    : rows(pad16(n)), columns(pad16(k)), weights(size_t{rows} * columns), scale(rows, 1.0f), weight_sum(rows) {}
+QuantizedMatrix::QuantizedMatrix(uint32_t n, uint32_t k, bool second)
+    : rows(pad16(n)),
+      columns(pad16(k)),
+      has_second(second),
+      weights(size_t{stored_rows()} * columns),
+      scale(stored_rows(), 1.0f),
+      weight_sum(stored_rows()) {}
 
 double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
                      uint32_t first_row, QuantizedMatrix& quantized) {
@@ -147,6 +179,20 @@ void copy_rows(const Matrix& matrix, const Placement& row_placement, const Place
     copy_floats({matrix.row(r), matrix.columns}, column_placement,
                 format_text("tensor '{}': row {}", printable(matrix.name), r), &copied.weights[place * copied.columns]);
   }
+}
+
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, QuantizedMatrix& stored) {
+  const double sqnr_db = quantize_rows(matrix, rows, columns, first_row, stored);
+  matrix.values.release();
+  return sqnr_db;
+}
+
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, FloatMatrix& stored) {
+  copy_rows(matrix, rows, columns, first_row, stored);
+  matrix.values.release();
+  return {};
 }
 
 void copy_floats(std::span<const float> values, const Placement& placement, const std::string& name, float* placed) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,15 +28,22 @@ struct Placement {
   uint32_t place(uint32_t i) const { return i / group * placed_group + i % group; }
 };
 
-// w[r, c] is about weights[r, c] * scale[r]. Rows and columns are multiples of 16.
+// w[r, c] is about weights[r, c] * scale[r]. Rows and columns are multiples of 16. A second matrix, if there is one,
+// has its rows behind those of the first, and its products are added: it quantizes what the first one leaves.
 struct QuantizedMatrix {
   uint32_t rows = 0, columns = 0;
-  std::vector<int8_t> weights;      // [rows, columns], 0 in padding
-  std::vector<float> scale;         // [rows], 1 in padding
-  std::vector<int32_t> weight_sum;  // [rows], the sum of each row of weights
+  bool has_second = false;
+  std::vector<int8_t> weights;      // [stored_rows, columns], 0 in padding
+  std::vector<float> scale;         // [stored_rows], 1 in padding
+  std::vector<int32_t> weight_sum;  // [stored_rows], the sum of each row of weights
 
-  // All padding. The arguments are the dimensions before padding.
-  QuantizedMatrix(uint32_t n, uint32_t k);
+  // All padding. n and k are the dimensions before padding.
+  QuantizedMatrix(uint32_t n, uint32_t k, bool second = false);
+
+  uint32_t stored_rows() const { return has_second ? 2 * rows : rows; }
+  // Returns the bytes for each of `rows`: of a table, weights and scales; of a linear layer, also sums and the bias.
+  uint64_t row_bytes() const { return uint64_t{has_second ? 2u : 1u} * (columns + sizeof(float)); }
+  uint64_t linear_row_bytes() const { return row_bytes() + (has_second ? 2 : 1) * sizeof(int32_t) + sizeof(float); }
 };
 
 // Quantizes row r of `matrix` to row first_row + row_placement.place(r) of `quantized`; stored integers and scales do
@@ -56,6 +64,13 @@ struct FloatMatrix {
 // Copies row r of `matrix` to row first_row + row_placement.place(r) of `copied`, each value as copy_floats does.
 void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
                uint32_t first_row, FloatMatrix& copied);
+
+// The same two for values that are read for each use: releases them, so that only one matrix is in memory at a time.
+// Returns the ratio, or none if nothing is quantized.
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, QuantizedMatrix& stored);
+std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
+                                 uint32_t first_row, FloatMatrix& stored);
 
 // Copies values that stay float (biases, gammas, betas, positions) to their places in `placed`. Magnitudes below 2^-60
 // become 0. Throws Error with `name` and the index if a value is above 2^16 or not finite.

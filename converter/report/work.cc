@@ -9,9 +9,9 @@
 namespace goldcrest::converter {
 namespace {
 
-// Fine inputs are two products.
+// Fine inputs are two products, as are two matrices.
 uint64_t products(const format::LinearT& linear) {
-  return uint64_t{pad16(linear.n)} * pad16(linear.k) * (linear.fine_input ? 2 : 1);
+  return uint64_t{pad16(linear.n)} * pad16(linear.k) * (linear.fine_input ? 2 : 1) * (linear.refined ? 2 : 1);
 }
 
 // The convolutions' products for one row of the encoder. Earlier convolutions have more rows.
@@ -56,8 +56,16 @@ std::string work_text(const Work& work) {
 
 std::string to_text(const FineInputs& fine) {
   const size_t n = fine.matrices.size();
-  std::string text = format_text("fine inputs  {} {}, {:.1f} % more work in linear layers (--fine)\n", n,
-                                 n == 1 ? "matrix" : "matrices", 100 * fine.more_work);
+  std::string text;
+  if (n > 0 || !fine.ranking.empty())
+    text += format_text("fine inputs  {} {}, {:.1f} % more work in linear layers (--fine)\n", n,
+                        n == 1 ? "matrix" : "matrices", 100 * fine.more_work);
+  const Refined& refined = fine.refined;
+  if (const size_t n_refined = refined.matrices.size(); n_refined > 0)
+    text += format_text("refined      {} {} more, {} bytes, a second product of each (--refine)\n", n_refined,
+                        n_refined == 1 ? "matrix" : "matrices", refined.bytes);
+  if (!refined.attention.empty())
+    text += format_text("attention    queries, keys and values stay float32: {}\n", join_text(refined.attention, ", "));
   if (fine.identical_before)
     text += format_text("             {} lines identical without them\n", *fine.identical_before);
   if (fine.ranking.empty()) return text;
@@ -71,6 +79,9 @@ std::string to_text(const FineInputs& fine) {
 
 Value to_json(const FineInputs& fine) {
   Value json = {{"matrices", fine.matrices}, {"more_work", fine.more_work}};
+  if (!fine.refined.matrices.empty()) json["second_matrices"] = fine.refined.matrices;
+  if (!fine.refined.matrices.empty()) json["second_bytes"] = fine.refined.bytes;
+  if (!fine.refined.attention.empty()) json["fine_attention"] = fine.refined.attention;
   if (fine.identical_before) json["identical_before"] = *fine.identical_before;
   if (fine.ranking.empty()) return json;
   json["lines"] = fine.n_lines;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "file/fine_inputs.h"
 #include "sources/values/value.h"
 
 namespace goldcrest::format {
@@ -35,14 +36,15 @@ struct RankedMatrix {
   bool chosen = false;
 };
 
-// The choice of --fine and its price.
+// The choices of --fine and --refine, and their price.
 struct FineInputs {
   std::vector<std::string> matrices;        // with fine inputs
   double more_work = 0;                     // share of all linear layers' work
   double source_rows = 1, target_rows = 1;  // the lengths that the shares are of
   size_t n_lines = 0, n_tokens = 0;         // that the ranking is of; 0: there is none
   std::vector<RankedMatrix> ranking;        // best first
-  std::optional<size_t> identical_before;   // of the evaluation's lines, without fine inputs
+  Refined refined;
+  std::optional<size_t> identical_before;  // of the evaluation's lines, in a coarse search
 };
 
 std::string to_text(const FineInputs& fine);

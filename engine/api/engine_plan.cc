@@ -46,8 +46,9 @@ namespace {
 [[gnu::noinline]] uint64_t largest_step_macs(const ModelView& model, const void* file, const goldcrest_limits& limits,
                                              uint32_t step_size) {
   const DecoderMacs decoder = decoder_macs(model, limits);
-  const uint64_t passes =
-      (kHasRules && limits.beam_size > 1 ? model.output_passes : 1) * products_of_rows(model.projection.fine_input);
+  const uint64_t passes = (kHasRules && limits.beam_size > 1 ? model.output_passes : 1) *
+                          products_of_rows(model.projection.has_remainders()) *
+                          (model.projection.rows_to_second() != 0 ? 2 : 1);
   // A shortlist makes this cheaper except for sentences that exceed max_candidates, so count the full vocabulary.
   // Copying a shortlist's panels moves fewer weights than these.
   const uint64_t output = passes * limits.beam_size * limits.batch * model.decoder.d_model_padded * model.projection.n;

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads features-inl.h: GOLDCREST_FEATURE_OPTIONS, and for each option OPTION_HELP and OPTION_SOURCES (paths inside engine/).
+# OPTION_TURNS_ON: the options without which it cannot be built. OPTION_NEEDS: the option without which it stays off.
+set(GOLDCREST_LEXICON_TURNS_ON GOLDCREST_SHORTLIST)  # whose panels hold the allowed outputs
+# Speech models have prompts, and the last convolution of each has fine inputs.
+set(GOLDCREST_SPEECH_TURNS_ON GOLDCREST_PROMPT GOLDCREST_REFINED GOLDCREST_PREFIX)
+set(GOLDCREST_LOG_MEL_NEEDS GOLDCREST_SPEECH)
+set(GOLDCREST_PROMPT_TURNS_ON GOLDCREST_PREFIX)
+set(GOLDCREST_REFINED_WEIGHTS_TURNS_ON GOLDCREST_REFINED)  # whose scratch holds the products
+set(GOLDCREST_FINE_ATTENTION_TURNS_ON GOLDCREST_FLOAT32)  # whose attention it is
 file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/features-inl.h" lines REGEX "^GOLDCREST_FEATURE")
 set(GOLDCREST_FEATURE_OPTIONS "")
 foreach(line IN LISTS lines)

@@ -18,6 +18,12 @@ struct Choice<false, Yes, No> {
 template <bool kCondition, typename Yes, typename No>
 using Choose = typename Choice<kCondition, Yes, No>::Type;
 
+// Stands for a number that a build does not have: it is 0 and, as a [[no_unique_address]] member, takes no room.
+struct NoNumber {
+  constexpr NoNumber(size_t = 0) {}
+  constexpr operator unsigned() const { return 0; }
+};
+
 // Selects a specialization if all these types exist.
 template <typename...>
 using IfValid = void;

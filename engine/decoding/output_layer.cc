@@ -39,13 +39,13 @@ class OutputLayer {
     return top_tokens(step_.top_tokens, step_.options.list_size, outputs_.n, task);
   }
 
-  // Returns the quantized inputs of these rows. They have remainders if the projection has fine inputs.
+  // Returns the quantized inputs of these rows, with their remainders if the projection has fine inputs.
   OutputInputs quantize(Range rows, uint32_t task) const {
     const StackView& stack = runtime_.model.decoder;
     const Pass pass = make_pass(runtime_, stack, step_.decoder.pass, rows.first, {rows, task, 1});
     const LinearView& projection = runtime_.model.projection;
     (void)goldcrest::quantize(pass, projection, decoder_rows(runtime_, step_.decoder, rows.first));
-    return {pass.inputs, kHasRefined && projection.fine_input ? pass.fine : FineScratch()};
+    return {pass.inputs, kHasRefined && projection.has_remainders() ? pass.fine : FineScratch()};
   }
 
   // Computes rows that only this task computes, over all blocks.

@@ -117,15 +117,33 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
   for (uint32_t i = n; i < pad16(n); ++i) to[i] = padding;
 }
 
-[[gnu::cold]] void copy_outputs(const LinearTensors& from, uint32_t n, const SentencePanels& to) {
-  copy_values(from.bias, to.ids, n, 0.0f, to.bias);
-  if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
-    return copy_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
-  }
+[[gnu::cold, gnu::noinline]] void copy_matrix(const LinearTensors& from, uint32_t n, const SentencePanels& to) {
   copy_values(from.scale, to.ids, n, 1.0f, to.scale);
   copy_values(from.weight_sum, to.ids, n, int32_t{0}, to.weight_sum);
   from.layout == Layout::kN16K4 ? copy_panels<16>(from, to.ids, n, to.weights)
                                 : copy_panels<4>(from, to.ids, n, to.weights);
+}
+
+// Returns the number of int8 matrices of a projection.
+uint32_t count_matrices(const LinearView& projection) { return projection.rows_to_second() != 0 ? 2 : 1; }
+
+[[gnu::cold]] void copy_outputs(LinearTensors from, uint32_t n, SentencePanels to, [[maybe_unused]] size_t capacity) {
+  copy_values(from.bias, to.ids, n, 0.0f, to.bias);
+  if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
+    return copy_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
+  }
+  copy_matrix(from, n, to);
+  if constexpr (kHasRefinedWeights) {
+    const uint32_t rows = from.rows_to_second();
+    if (rows == 0) return;
+    from.weights = static_cast<const uint8_t*>(from.weights) + size_t{rows} * from.k;
+    from.scale += rows;
+    from.weight_sum += rows;
+    to.weights += capacity * from.k;
+    to.scale += capacity;
+    to.weight_sum += capacity;
+    copy_matrix(from, n, to);
+  }
 }
 
 }  // namespace
@@ -134,16 +152,17 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
   ShortlistRefs refs = {};
   if (!plans_shortlist(plan.limits())) return refs;
   const LinearView& projection = model.projection;
+  const uint64_t matrices = count_matrices(projection);
   const auto add = [&](const char* name, uint64_t bytes) {
     return plan.add(name, Phase::kDecode, Region::kMain,
                     {0, bytes, {GOLDCREST_FACTOR_CANDIDATES, GOLDCREST_FACTOR_BATCH, 0, 0}});
   };
   refs.ids = add("shortlist.ids", sizeof(uint32_t));
-  refs.weights = add("shortlist.weights", uint64_t{projection.k} * bytes_of(projection.weight_type));
+  refs.weights = add("shortlist.weights", matrices * projection.k * bytes_of(projection.weight_type));
   refs.bias = add("shortlist.bias", sizeof(float));
   if (projection.weight_type == WeightType::kInt8) {
-    refs.scale = add("shortlist.scale", sizeof(float));
-    refs.weight_sum = add("shortlist.weight_sum", sizeof(int32_t));
+    refs.scale = add("shortlist.scale", matrices * sizeof(float));
+    refs.weight_sum = add("shortlist.weight_sum", matrices * sizeof(int32_t));
   }
   refs.chosen = plan.add("shortlist.chosen", Phase::kDecode, Region::kScratch,
                          {sizeof(uint32_t) * uint64_t{count_words(model.vocab_size)}, 0, {}});
@@ -166,11 +185,11 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
   placed->panel_bytes = size_t{projection.k} * bytes_of(projection.weight_type);
 }
 
-SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
-  const size_t first = sentence * capacity;
-  return {panels.ids + first, panels.weights + first * panel_bytes,
-          panels.scale != nullptr ? panels.scale + first : nullptr, panels.bias + first,
-          panels.weight_sum != nullptr ? panels.weight_sum + first : nullptr};
+SentencePanels ShortlistBuffers::of(uint32_t sentence, uint32_t n_matrices) const {
+  const size_t first = sentence * capacity, first_row = first * n_matrices;
+  return {panels.ids + first, panels.weights + first_row * panel_bytes,
+          panels.scale != nullptr ? panels.scale + first_row : nullptr, panels.bias + first,
+          panels.weight_sum != nullptr ? panels.weight_sum + first_row : nullptr};
 }
 
 [[gnu::cold]] void clear_candidates(const Runtime& runtime, const ShortlistBuffers& buffers) {
@@ -178,10 +197,10 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
 }
 
 [[gnu::cold]] uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence) {
-  const SentencePanels panels = buffers.of(sentence);
+  const SentencePanels panels = buffers.of(sentence, count_matrices(runtime.model.projection));
   const uint32_t n =
       list_chosen(buffers.chosen, count_words(runtime.model.vocab_size), panels.ids, runtime.limits.max_candidates);
-  if (n > 0) copy_outputs(tensors_of(runtime, runtime.model.projection), n, panels);
+  if (n > 0) copy_outputs(tensors_of(runtime, runtime.model.projection), n, panels, buffers.capacity);
   return n;
 }
 
@@ -204,13 +223,14 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence) const {
 }
 
 OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, uint32_t n) {
-  const SentencePanels panels = buffers.of(sentence);
+  const SentencePanels panels = buffers.of(sentence, count_matrices(runtime.model.projection));
   LinearTensors tensors = tensors_of(runtime, runtime.model.projection);
   tensors.weights = panels.weights;
   tensors.scale = panels.scale;
   tensors.bias = panels.bias;
   tensors.weight_sum = panels.weight_sum;
   tensors.n = pad16(n);
+  if (tensors.panels_to_second != 0) tensors.panels_to_second = static_cast<uint16_t>(buffers.capacity / 16);
   return {tensors, panels.ids, n};
 }
 

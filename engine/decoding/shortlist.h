@@ -11,14 +11,15 @@ namespace goldcrest {
 // Shapes: [batch, max_candidates padded], except `chosen`.
 struct ShortlistRefs {
   BufferRef ids;         // uint32, ascending
-  BufferRef weights;     // [d_model padded] of each, in the projection's layout
+  BufferRef weights;     // [d_model padded] of each, in the projection's layout; of a second matrix behind them
   BufferRef scale;       // float; int8 files
   BufferRef bias;        // float
   BufferRef weight_sum;  // int32; int8 files
   BufferRef chosen;      // a bit for each output of the vocabulary
 };
 
-// The candidates of one sentence, and copies of their rows of the projection.
+// The candidates of one sentence, and copies of their rows of the projection. Weights, scales and sums of a second
+// matrix follow those of `capacity` candidates of the first.
 struct SentencePanels {
   uint32_t* ids;
   uint8_t* weights;
@@ -31,10 +32,11 @@ struct ShortlistBuffers {
   SentencePanels panels;  // of the first sentence
   uint32_t* chosen;
   size_t capacity;          // candidates of a sentence, padded
-  size_t panel_bytes;       // of one candidate's weights
+  size_t panel_bytes;       // of one candidate's weights in one matrix
   uint32_t* lexicon_nodes;  // [slots], of each live hypothesis; null if no memory is planned for a lexicon
 
-  SentencePanels of(uint32_t sentence) const;
+  // n_matrices: of the projection, 1 or 2
+  SentencePanels of(uint32_t sentence, uint32_t n_matrices) const;
 };
 
 // Both functions do nothing if the limits have no candidates.

@@ -86,10 +86,6 @@ void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t r
   }
 }
 
-float exponential(float x) { return exp_float(x); }
-
-float logarithm(float x) { return log_float(x); }
-
 float power(float base, float exponent) {
   if (exponent == 0.0f) return 1.0f;
   if (exponent == 1.0f) return base;

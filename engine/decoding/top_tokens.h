@@ -5,6 +5,7 @@
 #pragma once
 
 #include "decoding/place.h"
+#include "kernels/reference/reference.h"
 #include "layers/parallel.h"
 
 namespace goldcrest {
@@ -68,9 +69,6 @@ void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t tok
 // Merges a row's list of other outputs into `into`.
 void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row);
 
-// exp_float and log_float (kernels/reference/math.h). Not inlined, so that all of decoding shares one copy.
-[[gnu::noinline]] float exponential(float x);
-[[gnu::noinline]] float logarithm(float x);
 // Returns base^exponent for base >= 1; exact for the exponents 0 and 1.
 float power(float base, float exponent);
 

@@ -44,6 +44,8 @@ extern const Kernels kernels_arm_neon;
 extern const Kernels kernels_arm_neon_a53;
 #elif defined(__arm__) && defined(__linux__)
 extern const Kernels kernels_arm_neon32;
+#elif defined(__riscv)
+extern const Kernels kernels_riscv_scalar;
 #endif
 
 namespace {
@@ -58,6 +60,8 @@ const Kernels* const kTables[] = {
     &kernels_arm_i8mm,  &kernels_arm_dotprod, &kernels_arm_dotprod_a55, &kernels_arm_neon, &kernels_arm_neon_a53,
 #elif defined(__arm__) && defined(__linux__)
     &kernels_arm_neon32,
+#elif defined(__riscv)
+    &kernels_riscv_scalar,
 #endif
     &kernels_reference,
 };

@@ -9,12 +9,15 @@
 
 namespace goldcrest {
 
+extern const Kernels kernels_wasm_simd128;
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #define GOLDCREST_HAS_HELIUM
 #endif
 
 extern const Kernels kernels_cortexm_dsp;
 extern const Kernels kernels_cortexm_helium;
+extern const Kernels kernels_riscv_scalar;
 
 namespace {
 
@@ -23,17 +26,27 @@ const Kernels* const kTables[] = {
 #if defined(GOLDCREST_KERNEL_TABLE)
     &GOLDCREST_KERNEL_TABLE,
 #elif defined(GOLDCREST_ALL_KERNEL_TABLES)
+#if defined(__wasm_simd128__)
+    &kernels_wasm_simd128,
+#endif
 #if defined(GOLDCREST_HAS_HELIUM)
     &kernels_cortexm_helium,
 #endif
 #if defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
 #endif
+#if defined(__riscv)
+    &kernels_riscv_scalar,
+#endif
     &kernels_reference,
+#elif defined(__wasm_simd128__)
+    &kernels_wasm_simd128,
 #elif defined(GOLDCREST_HAS_HELIUM)
     &kernels_cortexm_helium,
 #elif defined(__ARM_FEATURE_DSP)
     &kernels_cortexm_dsp,
+#elif defined(__riscv)
+    &kernels_riscv_scalar,
 #else
     &kernels_reference,
 #endif

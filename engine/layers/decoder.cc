@@ -109,8 +109,8 @@ DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits)
     PassNeeds needs = {};
     add_layer(kind, stack, model.encoder.d_model, needs);
     const uint64_t layer =
-        products_of_rows(model.fine_decoder) * rows * needs.decoder.macs + attention_macs(stack, rows, keys);
-    macs.source_keys = products_of_rows(model.fine_encoder) * limits.encoder_rows * needs.encoder.macs;
+        rows * row_macs(model, model.fine_decoder, needs.decoder) + attention_macs(stack, rows, keys);
+    macs.source_keys = limits.encoder_rows * row_macs(model, model.fine_encoder, needs.encoder);
     macs.largest_layer = larger(macs.largest_layer, n_layers > 0 ? layer : 0);
     macs.layers += n_layers * layer;
   });

@@ -50,12 +50,12 @@ LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, mod
 
 uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limits& limits) {
   const StackView& stack = model.encoder;
-  const uint64_t rows = limits.encoder_rows,
-                 keys = products_of_rows(model.fine_encoder) * sentence_keys_macs(stack, rows);
+  const uint64_t rows = limits.encoder_rows, keys = products_of_rows(model.fine_encoder) * products_of_weights(model) *
+                                                    sentence_keys_macs(stack, rows);
   PassNeeds needs = {};
   add_layer(encoder_layer_kind(model), stack, stack.d_model, needs);
-  const uint64_t layer = products_of_rows(model.fine_encoder) * rows * needs.encoder.macs +
-                         attention_macs(stack, rows, limits.max_source_tokens);
+  const uint64_t layer =
+      rows * row_macs(model, model.fine_encoder, needs.encoder) + attention_macs(stack, rows, limits.max_source_tokens);
   return larger(keys, layer - keys);
 }
 

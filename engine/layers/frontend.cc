@@ -17,7 +17,7 @@ namespace {
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& convolution = view.convolutions[i];
     const LinearView& linear = convolution.linear;
-    macs += rows * linear.n * linear.k * (linear.fine_input ? 2 : 1);
+    macs += rows * linear.n * linear.k * (linear.fine_input ? 2 : 1) * (linear.rows_to_second() != 0 ? 2 : 1);
     rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
   if constexpr (kHasLogMel) {

@@ -24,14 +24,15 @@ LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, Linea
 // Returns whether a backend's table splits the call over threads itself.
 bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
   const Kernels& kernels = *runtime.kernels;
-  return kHasBackends && kernels.parallelizes_itself != nullptr && !call.view->fine_input &&
+  return kHasBackends && kernels.parallelizes_itself != nullptr && !call.view->has_remainders() &&
          kernels.parallelizes_itself(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n,
                                      call.rows);
 }
 
-// Computes a call, or the part of one that `task` computes, if the layer may have fine inputs.
+// Computes a call, or the part of one that `task` computes, if the layer may have remainders.
 [[maybe_unused, gnu::noinline]] void run_refined(const Pass& pass, const LinearCall& call, uint32_t task) {
-  if (call.view->fine_input && pass.fine.values != nullptr) return linear_fine(pass.runtime, call, pass.fine, task);
+  if (call.view->has_remainders() && pass.fine.values != nullptr)
+    return linear_fine(pass.runtime, call, pass.fine, task);
   operations(pass.runtime).linear(pass.runtime, call);
 }
 
@@ -84,7 +85,7 @@ Quantized quantize_coarse(const Pass& pass, const float* x, uint32_t k) {
 }
 
 Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* x) {
-  if (!matrix.fine_input) return quantize_coarse(pass, x, matrix.k);
+  if (!matrix.fine_input || pass.fine.values == nullptr) return quantize_coarse(pass, x, matrix.k);
   quantize_one_by_one(pass.runtime, {x, matrix.k, pass.rows.count, matrix.k}, pass.inputs, pass.fine.values);
   return {matrix.k};
 }

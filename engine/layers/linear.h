@@ -16,7 +16,7 @@ struct Quantized {
 // x: [rows, k], dense
 Quantized quantize_coarse(const Pass& pass, const float* x, uint32_t k);
 
-// The same, with remainders if the matrix has fine inputs.
+// The same, with remainders if the matrix has fine inputs and the search is not coarse.
 Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* x);
 
 // Quantizes the rows x [rows, matrix.k], dense, for one matrix, or for several of which none or each has fine inputs.

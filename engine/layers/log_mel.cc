@@ -7,7 +7,7 @@
 
 #include "base/align.h"
 #include "base/arithmetic.h"
-#include "kernels/reference/math.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 
@@ -38,7 +38,7 @@ struct Twiddles {
   const float *cosines, *sines;
   uint32_t n_fft;
   Complex at(uint32_t k) const { return {cosines[k], -sines[k]}; }
-  [[gnu::cold, gnu::noinline]] Complex times(Complex a, uint32_t k) const { return a * at(k); }
+  Complex times(Complex a, uint32_t k) const { return a * at(k); }
 };
 
 Twiddles twiddles_of(const Runtime& runtime, const LogMelView& view) {
@@ -59,7 +59,7 @@ void run_butterfly_of_2(const Butterfly& points, const Twiddles& twiddles, uint3
   points.y[points.each] = twiddles.times(a - b, turn);
 }
 
-[[gnu::cold, gnu::noinline]] void run_butterfly_of_5(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
+[[gnu::noinline]] void run_butterfly_of_5(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
   const Complex once = twiddles.at(twiddles.n_fft / 5), twice = twiddles.at(2 * (twiddles.n_fft / 5));
   const float c[] = {once.re, twice.re, once.re}, s[] = {-once.im, -twice.im, once.im};
   const Complex* const x = points.x;
@@ -75,17 +75,17 @@ void run_butterfly_of_2(const Butterfly& points, const Twiddles& twiddles, uint3
   }
 }
 
-[[gnu::cold]] void run_stage(const Stage& stage, uint32_t radix, const Twiddles& twiddles) {
-  const size_t part = stage.length / radix, each = stage.each;
+void run_stage(const Stage& stage, uint32_t radix, const Twiddles& twiddles) {
+  const size_t each = stage.each, apart = stage.length / radix * each;
   const uint32_t step = twiddles.n_fft / stage.length;
-  for (size_t i = 0; i < part * each; ++i) {
-    const size_t p = i / each;
-    const Butterfly points = {stage.x + i, stage.y + p * each * (radix - 1) + i, part * each, stage.each};
-    const uint32_t turn = static_cast<uint32_t>(p) * step;
-    if (radix == 5) {
-      run_butterfly_of_5(points, twiddles, turn);
-    } else {
-      run_butterfly_of_2(points, twiddles, turn);
+  Butterfly points = {stage.x, stage.y, apart, each};
+  for (uint32_t turn = 0; points.x < stage.x + apart; turn += step, points.y += (radix - 1) * each) {
+    for (size_t i = 0; i < each; ++i, ++points.x, ++points.y) {
+      if (radix == 5) {
+        run_butterfly_of_5(points, twiddles, turn);
+      } else {
+        run_butterfly_of_2(points, twiddles, turn);
+      }
     }
   }
 }
@@ -98,16 +98,20 @@ uint32_t mirrored(int32_t i, uint32_t window) {
 
 }  // namespace
 
-[[gnu::cold]] void LogMel::load(const Samples& window, uint32_t frame) const {
+bool LogMel::load(const Samples& window, uint32_t frame) const {
   const float* const weight = runtime_.tensor<float>(view_.window);
   const int32_t first = static_cast<int32_t>(frame * view_.hop - view_.n_fft / 2);
+  int32_t all = 0;
   for (uint32_t i = 0; i < view_.n_fft; ++i) {
     const uint32_t at = mirrored(first + static_cast<int32_t>(i), window.window);
-    points_[i] = at < window.n ? static_cast<float>(window.samples[at]) * kToFloat * weight[i] : 0.0f;
+    const int32_t sample = at < window.n ? window.samples[at] : 0;
+    points_[i] = static_cast<float>(sample) * kToFloat * weight[i];
+    all |= sample;
   }
+  return all != 0;
 }
 
-[[gnu::cold]] const float* LogMel::transform() const {
+const float* LogMel::transform() const {
   const Twiddles twiddles = twiddles_of(runtime_, view_);
   Complex* const points = reinterpret_cast<Complex*>(points_);
   Stage stage = {points, points + view_.n_fft / 2, view_.n_fft / 2, 1};
@@ -121,27 +125,28 @@ uint32_t mirrored(int32_t i, uint32_t window) {
 }
 
 // With Z the transform of the points: X[k] = (Z[k] + Z*[m - k]) / 2 - i w^k (Z[k] - Z*[m - k]) / 2, m = n_fft / 2.
-[[gnu::cold]] void LogMel::find_power(const float* points) const {
+void LogMel::find_power(const float* points) const {
   const Complex* const z = reinterpret_cast<const Complex*>(points);
   const Twiddles twiddles = twiddles_of(runtime_, view_);
   const uint32_t m = view_.n_fft / 2;
   for (uint32_t k = 0; k <= m; ++k) {
-    const Complex a = z[k % m], b = {z[(m - k) % m].re, -z[(m - k) % m].im};
+    const Complex a = z[k < m ? k : 0], turned = z[k > 0 ? m - k : 0], b = {turned.re, -turned.im};
     const Complex x = 0.5f * (a + b) + 0.5f * twiddles.times(times_minus_i(a - b), k);
     power()[k] = x.re * x.re + x.im * x.im;
   }
 }
 
-[[gnu::cold]] void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
-  load(window, frame);
-  find_power(transform());
+void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
+  const bool is_silent = !load(window, frame);
+  if (!is_silent) find_power(transform());
   const float* weight = runtime_.tensor<float>(view_.weight);
   const uint32_t* const first = runtime_.tensor<uint32_t>(view_.first);
   const uint32_t* const count = runtime_.tensor<uint32_t>(view_.count);
   for (uint32_t band = 0; band < view_.n_mels; ++band) {
     float sum = 0.0f;
-    for (uint32_t i = 0; i < count[band]; ++i) sum += *weight++ * power()[first[band] + i];
-    features[band] = log_float(sum > 1e-10f ? sum : 1e-10f) * kToLog10;
+    const uint32_t n = is_silent ? 0 : count[band];
+    for (uint32_t i = 0; i < n; ++i) sum += *weight++ * power()[first[band] + i];
+    features[band] = logarithm(sum > 1e-10f ? sum : 1e-10f) * kToLog10;
   }
 }
 
@@ -154,7 +159,7 @@ uint32_t mirrored(int32_t i, uint32_t window) {
   return 64 * uint64_t{view.n_fft} + uint64_t{view.n_mels} * (view.n_fft / 2 + 20);
 }
 
-[[gnu::cold]] void scale_log_mel(float* features, uint32_t n, float largest) {
+void scale_log_mel(float* features, uint32_t n, float largest) {
   const float least = largest - 8.0f;
   for (uint32_t i = 0; i < n; ++i) features[i] = (larger(features[i], least) + 4.0f) * 0.25f;
 }

@@ -24,8 +24,9 @@ class LogMel {
   void run(const Samples& window, uint32_t frame, float* features) const;
 
  private:
-  // points_ <- the frame's samples times the window function, two to a complex point.
-  void load(const Samples& window, uint32_t frame) const;
+  // points_ <- the frame's samples times the window function, two to a complex point. Returns false if all are 0, as
+  // behind the end of a clip.
+  bool load(const Samples& window, uint32_t frame) const;
   // Returns the discrete Fourier transform of points_, which is points_ itself or the other half of the scratch.
   const float* transform() const;
   // power() <- the power of each bin.

@@ -67,16 +67,38 @@ void linear(const Runtime& runtime, const LinearCall& call) {
   kernels_of<Element>(runtime).linear(args_of<Element>(runtime, call));
 }
 
-// Computes args with fine inputs, in slices of as many outputs as the scratch has room for.
+// The remainders that a product has besides those of all inputs, in builds with second matrices.
+struct Remainders {
+  bool fine_input = true;
+  uint32_t rows_to_second = 0;
+};
+
+// Adds the products of the second matrix to those of the first, `first`. Without fine inputs, makes the products of the
+// remainders of all `rows` +0.
+[[maybe_unused]] void add_second(const Kernels& kernels, const LinearArgs<int8_t>& first, uint32_t rows,
+                                 const Remainders& remainders) {
+  const size_t n_products = size_t{rows} * first.n;
+  if (!remainders.fine_input) memset(first.y + n_products, 0, n_products * sizeof(float));
+  if (remainders.rows_to_second == 0) return;
+  LinearArgs<int8_t> second = first;
+  second.w += size_t{remainders.rows_to_second} * first.k;
+  second.w_scale += remainders.rows_to_second;
+  second.weight_sum += remainders.rows_to_second;
+  second.residual = first.y;
+  kernels.int8.linear(second);
+}
+
+// Computes args with remainders, in slices of as many outputs as the scratch has room for.
 [[maybe_unused, gnu::cold, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
-                                                              const FineScratch& scratch, uint32_t task) {
+                                                              const FineScratch& scratch, uint32_t task,
+                                                              const Remainders& remainders) {
   float* const values = scratch.values + task * scratch.n;
   const size_t room = scratch.n / (2 * size_t{args.rows} + 1) / 16 * 16;
   const uint32_t most = room < args.n ? static_cast<uint32_t>(room) : args.n;
   float* const products = values + most;
   memset(values, 0, most * sizeof(float));  // biases
   LinearArgs<int8_t> both = args;
-  both.rows = 2 * args.rows;
+  if (!kHasRefinedWeights || remainders.fine_input) both.rows = 2 * args.rows;
   both.bias = values;
   both.residual = nullptr;
   both.y = products;
@@ -86,6 +108,7 @@ void linear(const Runtime& runtime, const LinearCall& call) {
     both.n = finish.n = smaller(left, most);
     both.y_stride = both.n;
     kernels.int8.linear(both);
+    if constexpr (kHasRefinedWeights) add_second(kernels, both, args.rows, remainders);
     kernels.finish_fine(finish);
     both.w += size_t{both.n} * args.k;
     both.w_scale += both.n;
@@ -100,7 +123,8 @@ void linear(const Runtime& runtime, const LinearCall& call) {
 [[maybe_unused, gnu::cold, gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call,
                                                                   const LinearArgs<int8_t>& args,
                                                                   const BlockSums& sums) {
-  multiply_fine(kernels, args, call.inputs.fine, call.task);
+  const LinearTensors& outputs = *call.outputs;
+  multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
   if (sums.largest == nullptr) return;
   kernels.logit_sums({args.y, sums.largest, sums.sum, kOutputBlock, sums.stride, call.rows, call.count});
 }
@@ -126,6 +150,15 @@ void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint3
       {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale),
        runtime.tensor<float>(stack.positions) + size_t{stack.positions_used ? position : 0} * n, x, token, n,
        stack.embedding_scale, stack.embedding.layout});
+  if constexpr (kHasRefinedWeights && kScaled<Element>) {
+    const ModelView& model = runtime.model;
+    const bool is_refined = (model.refined_tables & (&stack == &model.decoder ? 2 : 1)) != 0;
+    if (!is_refined || model.coarse) return;
+    // Adds the row of the second matrix, as if the first one's were a position.
+    kernels_of<Element>(runtime).embed(
+        {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale), x, x,
+         token + pad16(stack.embedding.vocab_size), n, stack.embedding_scale, stack.embedding.layout});
+  }
 }
 
 template <typename Element>
@@ -188,12 +221,15 @@ LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
           view.n,
           view.k,
           view.weight_type,
+          view.fine_input,
+          view.panels_to_second,
           view.layout};
 }
 
 [[gnu::cold]] void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch,
                                uint32_t task) {
-  multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch, task);
+  multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch, task,
+                {call.view->fine_input, call.view->rows_to_second()});
 }
 
 const Operations kInt8Operations = kOperations<int8_t>;

@@ -17,10 +17,10 @@ struct LinearInputs {
   float* scales;  // [rows]; null for float
 };
 
-// Scratch of fine inputs, for a row's remainder or for products. Each task that an operation is split into has n
-// floats.
+// Scratch of layers with remainders, for a row's remainder or for products. Each task that an operation is split into
+// has n floats.
 struct FineScratch {
-  float* values;  // null: no row has a remainder
+  float* values;  // null: no remainder is multiplied
   size_t n;       // at least the row's k, and 16 * (2 * rows + 1)
   FineScratch of(uint32_t task) const { return {values + task * n, n}; }
 };
@@ -37,7 +37,11 @@ struct LinearTensors {
   const int32_t* weight_sum;  // [n]; unused for float
   uint32_t n, k;              // padded
   WeightType weight_type;
+  bool fine_input;
+  uint16_t panels_to_second;  // as in LinearView
   Layout layout;
+
+  [[gnu::always_inline]] uint32_t rows_to_second() const { return kHasRefinedWeights ? 16u * panels_to_second : 0; }
 };
 LinearTensors tensors_of(const Runtime& runtime, const LinearView& view);
 
@@ -55,14 +59,8 @@ struct LinearCall {
 
 // The input rows of the output layer.
 struct OutputInputs {
-  LinearInputs x;    // with remainders behind all rows if `fine` has values
+  LinearInputs x;    // if the outputs are fine and `fine` has values, with remainders behind all rows
   FineScratch fine;  // of all tasks
-};
-
-// The task that a call is of, in builds without fine inputs: nobody reads it, and it takes no room.
-struct AnyTask {
-  constexpr AnyTask(uint32_t = 0) {}
-  constexpr operator uint32_t() const { return 0; }
 };
 
 // Computes the logits of some rows for at most 256 outputs.
@@ -73,7 +71,7 @@ struct OutputCall {
   uint32_t rows;
   float* logits;  // [rows, count], row stride 256; also writes the padding of count to a multiple of 16
   SharedInputs* shared = nullptr;  // of x and rows; null: no other call reads them
-  [[no_unique_address]] Choose<kHasRefined, uint32_t, AnyTask> task = 0;
+  [[no_unique_address]] Choose<kHasRefined, uint32_t, NoNumber> task = {};  // nobody else reads it
 };
 
 // For one block of the output layer: each row's largest output, and its sum of exp(output - largest).
@@ -120,9 +118,10 @@ struct Operations {
   void (*attend)(const Runtime&, const StackView&, const AttentionCall&, const KvCache&);
 };
 
-// Computes a call with fine inputs: y = activation((p + bias) + p') + residual, with the products p and p' of the
+// Computes a call with remainders: y = activation((p + bias) + p') + residual, with the products p and p' of the
 // inputs and of their remainders. call.x: [2 * call.rows, k], the inputs of all rows and then their remainders, as one
-// product of twice as many rows reads each weight once.
+// product of twice as many rows reads each weight once. Without fine inputs: [call.rows, k], and p' is +0. With a
+// second matrix, p and p' are sums: the product with the second matrix, plus that with the first.
 void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task);
 
 extern const Operations kInt8Operations;
@@ -141,6 +140,14 @@ inline const Operations* operations_for(WeightType type) {
 
 inline const Operations& operations(const Runtime& runtime) {
   return kHasFloat32 ? *runtime.operations : kInt8Operations;
+}
+
+// Returns the operations that store and read a stack's keys and values: of their type, whatever type weights have.
+inline const Operations& cache_operations(const Runtime& runtime, [[maybe_unused]] const StackView& stack) {
+#ifdef GOLDCREST_FINE_ATTENTION
+  if (stack.cache_type == CacheType::kFloat32) return kFloat32Operations;
+#endif
+  return operations(runtime);
 }
 
 }  // namespace goldcrest

@@ -11,7 +11,7 @@ struct PassRefs {
   BufferRef inputs, row_scales, projected, attended, attention_weights, query_row;
   uint32_t input_bytes, projected_width, attention_width;  // of a row, with its remainder
   bool has_fine;                                           // each row may have a remainder
-  BufferRef products;                                      // of fine inputs; unplanned in models without them
+  BufferRef products;                                      // of remainders; unplanned in models without them
 };
 
 // The needs of the rows that pass some matrices.
@@ -27,6 +27,16 @@ struct PassNeeds {
 
 // Returns how often rows are multiplied by each matrix, at most, if some have fine inputs.
 constexpr uint64_t products_of_rows(bool has_fine) { return kHasRefined && has_fine ? 2 : 1; }
+
+// Returns how often a row or its remainder is multiplied by the weights of a matrix, at most.
+inline uint64_t products_of_weights(const ModelView& model) {
+  return kHasRefinedWeights && has_feature(model.features, kFeatureRefinedWeights) ? 2 : 1;
+}
+
+// Returns the multiply-accumulates of the widest matrices of a pass for each of its rows.
+inline uint64_t row_macs(const ModelView& model, bool has_fine, const MatrixNeeds& needs) {
+  return products_of_rows(has_fine) * products_of_weights(model) * needs.macs;
+}
 
 // Adds the matrices of a layer to `needs`.
 void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs);

@@ -48,14 +48,14 @@ struct Taking {
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& convolution = view.convolutions[i];
     const uint32_t k = convolution.linear.k, step = convolution.stride * convolution.width;
-    const auto quantized = rows * static_cast<uint32_t>(products_of_rows(convolution.linear.fine_input));
+    const auto quantized = rows * static_cast<uint32_t>(products_of_rows(convolution.linear.has_remainders()));
     const uint64_t input_bytes = uint64_t{quantized} * (k * bytes_of(convolution.linear.weight_type));
     parts.out_rows[i] = rows;
     const uint64_t floats = static_cast<uint64_t>(rows - 1) * step + k;
     parts.rows[i] = taking.take(sizeof(float) * floats);
     widest = larger(widest, input_bytes);
     most = larger(most, quantized);
-    if (convolution.linear.fine_input)
+    if (convolution.linear.has_remainders())
       fine_floats = larger(fine_floats, larger(uint64_t{k}, uint64_t{16} * (quantized + 1)));
     rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
@@ -174,11 +174,11 @@ struct Taking {
   const ConvolutionView& convolution = view_.convolutions[i];
   const LinearView& linear = convolution.linear;
   const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
-  const bool is_fine = linear.fine_input && !runtime_.model.coarse;
+  const bool is_fine = linear.has_remainders() && !runtime_.model.coarse;
   const FineScratch fine = {reinterpret_cast<float*>(scratch_ + parts_.products),
                             static_cast<size_t>(parts_.fine_floats)};
   quantize_one_by_one(runtime_, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs,
-                      is_fine ? fine.values : nullptr);
+                      is_fine && linear.fine_input ? fine.values : nullptr);
   LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   if (convolution.has_tanh) call.residual = nullptr;
   if (is_fine) {

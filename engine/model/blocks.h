@@ -89,6 +89,19 @@ template <typename Stack>
   return false;
 }
 
+// The same for a matrix or a table with a second matrix.
+template <typename Table, typename = void>
+constexpr bool kKnowsSecond = false;
+template <typename Table>
+constexpr bool kKnowsSecond<Table, IfValid<decltype(&Table::refined)>> = true;
+
+// Returns whether a second matrix follows the first.
+template <typename Table>
+[[gnu::always_inline]] inline bool is_refined([[maybe_unused]] const Table& table) {
+  if constexpr (kHasRefinedWeights && kKnowsSecond<Table>) return table.refined();
+  return false;
+}
+
 // The same for a stack that adds nothing for a position.
 template <typename Stack, typename = void>
 constexpr bool kMayLackPositions = false;

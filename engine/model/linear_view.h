@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "base/build_options.h"
+
 namespace goldcrest {
 
 enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                        // FORMAT.md, "Tensor layouts"
@@ -19,6 +21,9 @@ constexpr uint32_t bytes_of(WeightType type) { return type == WeightType::kFloat
 constexpr uint32_t bytes_of(CacheType type) { return type == CacheType::kFloat32 ? 4 : 1; }
 constexpr uint32_t bytes_of(InputType type) { return type == InputType::kFloat32 ? 4 : 1; }
 
+// The most rows of a matrix with a second one.
+constexpr uint32_t kMostRefinedRows = 16 * UINT16_MAX;
+
 // y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]; float32 files have no scale and no weight_sum
 struct LinearView {
   uint32_t weights;     // int8 [n, k] in `layout`; float [n, k] row-major in float32 files
@@ -28,7 +33,14 @@ struct LinearView {
   uint32_t n, k;        // padded to multiples of 16
   WeightType weight_type;
   bool fine_input;  // inputs have 16 bits (layers/linear.h)
+  // Panels of 16 rows from each row to its row in the second matrix, also in a slice of the outputs; 0: there is none.
+  // Weights, scales and sums of the second matrix are behind those of the first.
+  uint16_t panels_to_second;
   Layout layout;
+
+  [[gnu::always_inline]] uint32_t rows_to_second() const { return kHasRefinedWeights ? 16u * panels_to_second : 0; }
+  // Returns whether products of remainders are added: of the inputs', of the weights', or of both.
+  [[gnu::always_inline]] bool has_remainders() const { return fine_input || rows_to_second() != 0; }
 };
 
 // The biases of a self-attention's scores: query i adds column t - i + before to its score with key t.

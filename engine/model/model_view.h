@@ -64,9 +64,10 @@ struct ModelView {
   // Set by the file's rules, in builds with rules (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
-  // Some matrix that multiplies the encoder's rows, or the decoder's, has fine inputs.
+  // Some matrix that multiplies the encoder's rows, or the decoder's, has remainders.
   bool fine_encoder, fine_decoder;
-  bool coarse = false;  // set by each search: fine inputs have no remainders (GOLDCREST_SEARCH_COARSE)
+  bool coarse = false;         // set by each search: no products of remainders (GOLDCREST_SEARCH_COARSE)
+  uint8_t refined_tables = 0;  // bit 0, 1: the encoder's, the decoder's embedding has a second matrix
 };
 
 // Returns whether sources are samples or feature rows, not ids.

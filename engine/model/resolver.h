@@ -33,11 +33,24 @@ bool has_fine_input(const format::Linear& table) { return table.fine_input(); }
 #else
 constexpr bool has_fine_input(const format::Linear&) { return false; }
 #endif
+#ifdef GOLDCREST_FINE_ATTENTION
+bool has_fine_attention(const format::Stack& table) { return table.fine_attention(); }
+#else
+constexpr bool has_fine_attention(const format::Stack&) { return false; }
+#endif
 #ifdef GOLDCREST_ROTARY
 const format::Rotary* rotary_of(const format::Stack& table) { return table.rotary(); }
 #else
 constexpr const format::Rotary* rotary_of(const format::Stack&) { return nullptr; }
 #endif
+
+// Returns ModelView::refined_tables.
+template <typename Model>
+[[maybe_unused, gnu::cold]] uint8_t refined_tables(const Model& model) {
+  const auto* const source = model.encoder()->embedding();
+  return static_cast<uint8_t>((source != nullptr && is_refined(*source) ? 1 : 0) |
+                              (is_refined(*model.decoder()->embedding()) ? 2 : 0));
+}
 
 // Turns the tables' offsets inside sections into offsets inside the file.
 struct Resolver : Sections {
@@ -59,6 +72,7 @@ struct Resolver : Sections {
             pad16(table.k()),
             is_float32 ? WeightType::kFloat32 : WeightType::kInt8,
             has_fine_input(table),
+            is_refined(table) ? static_cast<uint16_t>(pad16(table.n()) / 16) : uint16_t{0},
             static_cast<Layout>(table.layout())};
   }
 
@@ -101,7 +115,7 @@ struct Resolver : Sections {
     view.n_heads = table.n_heads();
     view.d_head = table.d_head();
     view.n_layers = table.layers()->size();
-    view.cache_type = is_float32 ? CacheType::kFloat32 : CacheType::kInt8;
+    view.cache_type = is_float32 || has_fine_attention(table) ? CacheType::kFloat32 : CacheType::kInt8;
     view.input_type = is_float32 ? InputType::kFloat32 : InputType::kInt8;
     view.max_positions = table.max_positions();
     view.positions = positions + table.positions();

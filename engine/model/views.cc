@@ -13,7 +13,6 @@
 namespace goldcrest {
 
 namespace {
-
 // Compares the numbers of enumerators of the schema and of a view. validate_model has checked the ranges.
 template <typename View, typename Stored>
 constexpr bool same(View view, Stored stored) {
@@ -43,12 +42,12 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Adds the matrices of a layer that have fine inputs to *view.
+// Adds the matrices of a layer that have remainders to *view.
 template <typename Layer>
-[[maybe_unused, gnu::cold]] void find_fine_inputs(const Layer& layer, ModelView* view) {
+[[maybe_unused, gnu::cold]] void find_remainders(const Layer& layer, ModelView* view) {
   bool of_source = false, of_target = false;
   const auto add = [&](const MatrixEntry& entry, const LinearView& matrix) __attribute__((always_inline)) {
-    (entry.reads_source() ? of_source : of_target) |= matrix.fine_input;
+    (entry.reads_source() ? of_source : of_target) |= matrix.has_remainders();
   };
   const auto add_block = [&](auto block, const auto& of_layer) __attribute__((always_inline)) {
     if (block.belongs(layer.kind)) block.for_each_matrix(add, of_layer);
@@ -154,9 +153,10 @@ struct TokenizerSection {
                     false,
                     false};
   if constexpr (kHasRefined) {
-    for (uint32_t i = 0; i < view.encoder.n_layers; ++i) find_fine_inputs(view_encoder_layer(model, i), &view);
-    for (uint32_t i = 0; i < view.decoder.n_layers; ++i) find_fine_inputs(view_decoder_layer(model, i), &view);
-    view.fine_decoder |= view.projection.fine_input;
+    for (uint32_t i = 0; i < view.encoder.n_layers; ++i) find_remainders(view_encoder_layer(model, i), &view);
+    for (uint32_t i = 0; i < view.decoder.n_layers; ++i) find_remainders(view_decoder_layer(model, i), &view);
+    view.fine_decoder |= view.projection.has_remainders();
+    if constexpr (kHasRefinedWeights) view.refined_tables = refined_tables(root);
   }
   if constexpr (kHasRules) {
     view.n_ends = 1 + length(root.generation()->more_end_ids());

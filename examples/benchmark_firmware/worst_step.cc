@@ -139,12 +139,14 @@ constexpr bool kHasFpu = false;  // the time of a float operation depends on its
 constexpr bool kHasFpu = true;
 #endif
 
-// Returns whether the work depends not only on shapes but also on the source or on the text so far.
+// Returns whether the work depends not only on shapes but also on the source or on the text so far. No adverse
+// attention is made for float32 keys.
 bool is_unbounded(const goldcrest_engine& engine) {
   const GenerationView& generation = engine.runtime.generation;
   const bool has_rules = kHasRules && (penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
                                        generation.n_biased > 0 || generation.n_more_ends > 0);
-  return !kHasFpu || has_rules || (kHasShortlist && plans_shortlist(engine.runtime.limits));
+  const bool has_float_keys = kHasFloat32 && engine.runtime.model.decoder.cache_type == CacheType::kFloat32;
+  return !kHasFpu || has_rules || has_float_keys || (kHasShortlist && plans_shortlist(engine.runtime.limits));
 }
 
 }  // namespace
@@ -164,7 +166,7 @@ extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* 
   adverse.int8.output_block = ascending_outputs;
   adverse.list_largest = list_all;
   const LinearView& outputs = runtime.model.projection;
-  if (kHasRefined && outputs.fine_input) {
+  if (kHasRefined && outputs.has_remainders()) {
     output_scales = runtime.tensor<float>(outputs.scale);
     output_biases = runtime.tensor<float>(outputs.bias);
     n_fine_outputs = outputs.n;

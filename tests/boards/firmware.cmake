@@ -45,7 +45,7 @@ endif()
 # At 16 ns an instruction the program feeds the watchdog in time. At 1 us it does not, and the program reports that.
 set(superloop_shift 4)
 if(is_riscv)
-  set(superloop_shift 2)  # portable kernels, perhaps without an FPU
+  set(superloop_shift 2)  # perhaps without an FPU
 endif()
 goldcrest_session_test(superloop -icount shift=${superloop_shift})
 add_test(NAME superloop_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:superloop>
@@ -61,4 +61,5 @@ goldcrest_warnings(refusals_test)
 goldcrest_add_model(TARGET refusals_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
   LIMITS max-source=25 max-source-bytes=24 max-target=33 beam=4 encoder-rows=2)
 goldcrest_add_model(TARGET refusals_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.gcst" NAME ruled SECTION .model)
+goldcrest_add_model(TARGET refusals_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p_refined.gcst" NAME refined SECTION .model)
 goldcrest_session_test(refusals_test)

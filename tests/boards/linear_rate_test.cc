@@ -25,6 +25,9 @@ constexpr Floor kFloors[] = {
     {"mps2-an505", "cortexm_dsp", Layout::kN16K4, 1, 128, 0.70},
     {"mps3-an547", "cortexm_helium", Layout::kN4K16, 1, 128, 4.0},
     {"mps3-an547", "cortexm_helium", Layout::kN4K16, 1, 512, 5.5},
+    {"riscv-virt", "riscv_scalar", Layout::kN16K4, 1, 128, 0.28},
+    {"riscv-virt", "riscv_scalar", Layout::kN16K4, 2, 128, 0.40},
+    {"riscv-virt", "riscv_scalar", Layout::kN16K4, 4, 128, 0.45},
 };
 
 bool run() {

@@ -13,13 +13,14 @@ namespace goldcrest {
 
 extern const Kernels kernels_cortexm_dsp;
 extern const Kernels kernels_cortexm_helium;
+extern const Kernels kernels_riscv_scalar;
 
 namespace {
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 constexpr const Kernels& kBest = kernels_cortexm_helium;
 #elif defined(__riscv)
-constexpr const Kernels& kBest = kernels_reference;
+constexpr const Kernels& kBest = kernels_riscv_scalar;
 #else
 constexpr const Kernels& kBest = kernels_cortexm_dsp;
 #endif

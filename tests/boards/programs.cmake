@@ -86,11 +86,8 @@ else()
   goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000003, .* the stack has overflowed.*status 131")
 endif()
 
-# RISC-V has no table next to the reference.
-if(NOT is_riscv)
-  goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_cases.cc ../kernels/contract_options.cc)
-  goldcrest_board_test(contract_test fast)
-endif()
+goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_cases.cc ../kernels/contract_options.cc)
+goldcrest_board_test(contract_test fast)
 
 include(golden.cmake)
 include(features.cmake)

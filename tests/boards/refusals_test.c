@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Gives firmware everything that it must refuse: damaged models, wrong memory, words that no model takes, and features
- * of GOLDCREST_RULES and GOLDCREST_INSPECTION, which the build lacks. Each time the console says why, and the firmware
- * continues.
+ * of options that the build lacks: GOLDCREST_RULES, _INSPECTION, _REFINED, _REFINED_WEIGHTS and _FINE_ATTENTION. Each
+ * time the console says why, and the firmware continues.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "model_g2p.h"
+#include "model_refined.h"
 #include "model_ruled.h"
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t model_copy[MODEL_G2P_BYTES];
@@ -92,6 +93,9 @@ static void refuse_features(goldcrest_engine *engine) {
   config.model = model_ruled;
   config.model_bytes = MODEL_RULED_BYTES;
   refuse_config("a model with rules", &config);
+  config.model = model_refined;
+  config.model_bytes = MODEL_REFINED_BYTES;
+  refuse_config("a refined model", &config);
   search.no_repeat_ngram = 2;
   expect_refusal("a search with rules", goldcrest_set_search(engine, &search));
   expect_refusal("a target to score", goldcrest_score(engine, 0, target, 2));

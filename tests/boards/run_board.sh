@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Configures, builds and tests one board's preset in a folder of its own.
 # Usage: run_board.sh PRESET BUILD_FOLDER GOLDEN_FOLDER CONVERTER LABEL [TARGETS CMAKE_OPTION...]
-# Ends with 77 if the compiler for RISC-V is missing, which the fast tests do without.
+# Ends with 77 if the compiler for RISC-V or WebAssembly is missing, which the fast tests do without.
 # LABEL is a regular expression; TARGETS is one argument, with spaces between the targets.
 set -euo pipefail
 preset=$1 folder=$2 golden=$3 converter=$4 label=$5 targets=${6:-all}
@@ -11,6 +11,7 @@ cd "$(dirname "$0")/../.."
 
 needed=(arm-none-eabi-g++ qemu-system-arm) suite=tests missing=1
 if [[ "$preset" = riscv-* ]]; then needed+=(riscv64-unknown-elf-g++ qemu-system-riscv32) suite=full missing=77; fi
+if [ "$preset" = wasm ]; then needed=(clang++ "$(clang++ -print-prog-name=wasm-ld || echo wasm-ld)" node llvm-ar) suite=full missing=77; fi
 for program in "${needed[@]}"; do
   command -v "$program" >/dev/null || { echo "$program is missing; bash toolchains/install_packages.sh $suite" >&2; exit $missing; }
 done

@@ -17,10 +17,8 @@ struct Ceiling {
   uint32_t beam_size, most;  // thousands of instructions
 };
 constexpr Ceiling kCeilings[] = {
-    {"mps2-an500", 1, 1650},
-    {"mps2-an500", 4, 2888},
-    {"mps3-an547", 1, 306},
-    {"mps3-an547", 4, 612},
+    {"mps2-an500", 1, 1650}, {"mps2-an500", 4, 2888}, {"mps3-an547", 1, 306},
+    {"mps3-an547", 4, 612},  {"riscv-virt", 1, 3800}, {"riscv-virt", 4, 6400},
 };
 
 const CountedModel kModel = {"pronunciation model", model_g2p,     MODEL_G2P_BYTES,

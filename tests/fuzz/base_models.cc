@@ -164,15 +164,11 @@ converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool kee
   return tokenizer;
 }
 
-// Every matrix has fine inputs.
+// Every matrix has fine inputs, a second matrix and fine attention.
 FileImage fine_file() {
-  return remade(smallest_file(), [](format::ModelT& m) {
-    m.features |= kFeatureRefined;
-    const auto refine = [](const MatrixEntry&, format::LinearT& linear) { linear.fine_input = true; };
-    for_each_linear(*m.encoder, refine);
-    for_each_linear(*m.decoder, refine);
-    m.projection->fine_input = true;
-  });
+  TinyOptions options;
+  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
+  return fine_tiny_file(tiny_spec(options), {}, "all", "all");
 }
 
 // A file with the same tokenizer for both sides.

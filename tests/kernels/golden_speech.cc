@@ -6,6 +6,7 @@
 //                                                        listen_firmware
 //        golden_speech --compare MODEL CLIP.raw PREFIX   compares with PREFIX.hash, which another machine wrote
 //        golden_speech --rows MODEL CLIP.raw FILE        writes the encoder's rows [rows, d_model], float32
+//        golden_speech --features MODEL CLIP.raw FILE    writes the log-mel features [frames, n_mels], float32
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -22,6 +23,7 @@
 #include "examples/support/thread_pool.h"
 #include "flush_to_zero.h"
 #include "support/engine_fixture.h"
+#include "support/log_mel_features.h"
 
 namespace goldcrest::test {
 namespace {
@@ -154,6 +156,24 @@ void write_encoder_rows(const Paths& paths) {
   write(paths.result, rows);
 }
 
+void write_features(const Paths& paths) {
+  const std::string bytes = read(paths.model);
+  const Clip clip = read_clip(paths.clip);
+  GuardedBuffer<uint8_t> model(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), model.begin());
+  const TestEngine engine({model.get(), model.size()}, {});
+  std::string features;
+  if constexpr (kHasLogMel) {
+    const FrontendView view = view_frontend(engine.get()->runtime.file);
+    if (!view.has_log_mel) throw std::runtime_error(paths.model + ": no log-mel");
+    const uint32_t window = engine.info().limits.max_source_tokens * view.row_stride * view.row_samples;
+    const Samples samples = {clip.data(), std::min(static_cast<uint32_t>(clip.size()), window), window};
+    for (const std::vector<float>& frame : log_mel_features(engine, samples, window / view.log_mel.hop))
+      features.append(reinterpret_cast<const char*>(frame.data()), frame.size() * sizeof(float));
+  }
+  write(paths.result, features);
+}
+
 // Returns what listen_firmware prints: its microphone hears the clip twice, with 16 quiet halves before and 24 behind
 // it.
 std::string listened(const Paths& paths) {
@@ -192,14 +212,15 @@ std::string listened(const Paths& paths) {
 
 int run(int n_arguments, char** arguments) {
   const std::string what = n_arguments > 4 ? arguments[1] : "";
-  const bool compares = what == "--compare", shows = what == "--rows";
+  const bool compares = what == "--compare", shows = what == "--rows" || what == "--features";
   if (n_arguments != (compares || shows ? 5 : 4)) {
-    std::fprintf(stderr, "usage: golden_speech [--compare] MODEL CLIP.raw PREFIX | --rows MODEL CLIP.raw FILE\n");
+    std::fprintf(stderr,
+                 "usage: golden_speech [--compare] MODEL CLIP.raw PREFIX | --rows|--features MODEL CLIP.raw FILE\n");
     return 2;
   }
   const Paths paths = {arguments[n_arguments - 3], arguments[n_arguments - 2], arguments[n_arguments - 1]};
   if (shows) {
-    write_encoder_rows(paths);
+    what == "--rows" ? write_encoder_rows(paths) : write_features(paths);
     return 0;
   }
   const std::string& prefix = paths.result;

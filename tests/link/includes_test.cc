@@ -20,7 +20,7 @@ const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", 
 const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialects", "quantize",
                          "file", "reference", "evaluate", "report",     "cli",      "python"};
 // Folders of kernels/, one for each instruction set. They may include the rooms of kernels/ but not one another.
-const Line kInstructionSets = {"x86", "arm", "cortexm"};
+const Line kInstructionSets = {"x86", "arm", "cortexm", "riscv", "wasm"};
 // Headers by which the engine asks the system for the CPU and the environment.
 const std::set<std::string> kOfTheCpu = {"cpuid.h", "fcntl.h", "sched.h", "stdlib.h", "unistd.h", "windows.h"};
 constexpr size_t kLongestFile = 400;  // lines

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random checkpoints of BART's relatives through the converter and the engine: the ids of float32 files are those of
 transformers' generate, greedy and at beam 4, and the scores are within 1e-3. With --ctranslate2 they are CTranslate2's too.
+Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, also where they are equal.
 
     python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--ctranslate2]
     python tests/peers/families.py --work FOLDER --record tests/data/families.json
@@ -8,24 +9,24 @@ transformers' generate, greedy and at beam 4, and the scores are within 1e-3. Wi
 All pairs of six languages are compared too, with text, ids and scores, by a file with the table of languages and by files
 of one pair.
 
-The second form writes one small checkpoint of each tokenizer's class, with samples for `goldcrest-convert --check`, into
-one file: {FOLDER: {FILE: its bytes in hexadecimal}}.
-Exit status 1 where ids or scores differ in more than 0.2 % of the lines."""
+The second form writes two small checkpoints of each family, with samples for `goldcrest-convert --check`, into one file:
+{FOLDER: {FILE: its bytes in hexadecimal}}. The second one is saved as transformers 4 saves it.
+Exit status 1 for a departure that is no tie in float64, and for ties in more than 0.2 % of the searches."""
 
 import argparse
 import json
 import pathlib
 import random
 import shutil
-import subprocess
-import sys
+from collections import Counter
 
 import sentencepiece
 import torch
 import transformers
 from safetensors.torch import save_file
 
-MAX_LENGTH = 18  # the start token included
+from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, scored, translate
+
 # Folder, class of the model, class of the tokenizer, first three languages, the tokenizer's shift.
 FAMILIES = [
     ("bart", "Bart", None, [], 0),
@@ -50,7 +51,7 @@ def train_tokenizer(work: pathlib.Path, name: str, **options: object) -> pathlib
     return work / f"{name}.model"
 
 
-def random_model(family: tuple, seed: int):
+def random_model(family: tuple, seed: int, **given):
     folder, model_class, _, _, _ = family
     draw = random.Random(f"{folder} {seed}")
     heads = draw.choice([2, 3])
@@ -68,7 +69,7 @@ def random_model(family: tuple, seed: int):
     if folder == "mbart50":
         settings["decoder_start_token_id"] = 2
     model = getattr(transformers, model_class + "ForConditionalGeneration")(
-        getattr(transformers, model_class + "Config")(**settings)).eval()
+        getattr(transformers, model_class + "Config")(**settings | given)).eval()
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         if "embed_positions" in name and folder in ("pegasus", "fsmt"):
@@ -84,9 +85,22 @@ def random_model(family: tuple, seed: int):
     return model
 
 
-def write_checkpoint(family: tuple, model, folder: pathlib.Path, tokenizers: dict[str, pathlib.Path]) -> None:
+def save_as_version_4(model, folder: pathlib.Path) -> None:
+    """Replaces a folder's weights by pytorch_model.bin, in which each table has its own tensor."""
+    (folder / "model.safetensors").unlink()
+    tensors = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    if model.config.model_type == "fsmt":
+        for stack in ("encoder", "decoder"):  # the oldest ones have sinusoids too, by this name
+            tensors[f"model.{stack}.embed_positions.weights"] = torch.empty(1)
+    torch.save(tensors, folder / "pytorch_model.bin")
+
+
+def write_checkpoint(family: tuple, model, folder: pathlib.Path, tokenizers: dict[str, pathlib.Path],
+                     is_old: bool = False) -> None:
     name, _, tokenizer, languages, _ = family
     model.save_pretrained(folder)
+    if is_old:
+        save_as_version_4(model, folder)
     if name == "pegasus":
         shutil.copy(tokenizers["pegasus"], folder / "spiece.model")
     if tokenizer is None:
@@ -172,114 +186,6 @@ def record(family: tuple, model, folder: pathlib.Path) -> None:
     (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def without_end(ids: list[int], end: int) -> list[int]:
-    return ids[:ids.index(end)] if end in ids else ids
-
-
-def results_of(options: argparse.Namespace, family: tuple, folder: pathlib.Path, sources: list[list[int]], beams: int,
-               *given: str) -> list[tuple[list[int], float]]:
-    """The ids and scores of a folder's float32 file."""
-    file = folder / "model.gcst"
-    commands = [
-        [options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32", "-q",
-         *language_options(family), *given],
-        [options.build / "examples/goldcrest-translate", file, "--ids", "--scores", "--beam", str(beams)]]
-    text = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    for command in commands:
-        made = subprocess.run(command, input=text, capture_output=True, text=True)
-        if made.returncode != 0:
-            sys.exit(f"families.py: {folder.name}: {made.stderr}")
-    lines = [line.split("\t") for line in made.stdout.splitlines()]
-    if len(lines) != len(sources):
-        sys.exit(f"families.py: {folder.name}: {len(lines)} results, expected {len(sources)}")
-    return [([int(token) for token in ids.split()], float(score)) for score, ids in lines]
-
-
-def compare(options: argparse.Namespace, family: tuple, model, folder: pathlib.Path) -> tuple[int, int]:
-    sources, equal, n, end = sources_of(family, model, options.lines), 0, 0, model.config.eos_token_id
-    translator = options.ctranslate2 and family[0] in IN_CTRANSLATE2 and ctranslate2_translator(family, model, folder)
-    for beams in (1, 4):
-        for source, (ids, score) in zip(sources, results_of(options, family, folder, sources, beams)):
-            expected, expected_score = scored(model, source, beams, first_choice(family))
-            n += 1
-            if without_end(ids, end) == without_end(expected, end) and abs(score - expected_score) < 1e-3:
-                equal += 1
-            else:
-                print(f"{folder.name}, beams {beams}, source {source}: {score} {ids}, transformers {expected_score} {expected}")
-        if translator:
-            of_peer = compare_ctranslate2(family, model, translator, sources,
-                                          results_of(options, family, folder, sources, beams, "--renormalize"), beams)
-            print(f"{folder.name}, beams {beams}: {of_peer[0]} of {of_peer[1]} results are CTranslate2's")
-            equal, n = equal + of_peer[0], n + of_peer[1]
-    return equal, n
-
-
-# CTranslate2 has no loader for the others.
-IN_CTRANSLATE2 = ("bart", "mbart", "mbart50", "pegasus", "m2m100", "nllb", "t5", "flan", "mt5", "umt5", "byt5", "madlad")
-
-
-def ctranslate2_translator(family: tuple, model, folder: pathlib.Path):
-    """CTranslate2 with the float32 weights of a folder; its token texts are t0, t1 ..."""
-    import ctranslate2
-    from ctranslate2.converters import TransformersConverter
-
-    config = model.config
-    start = first_choice(family).get("decoder_start_token_id", model.generation_config.decoder_start_token_id)
-
-    class Names:
-        pad_token, eos_token, unk_token = f"t{config.pad_token_id}", f"t{config.eos_token_id}", "t3"
-        bos_token, special_tokens_map, num_madeup_words = f"t{start}", {}, 0
-
-        def get_vocab(self) -> dict[str, int]:
-            return {f"t{i}": i for i in range(config.vocab_size)}
-
-        def convert_ids_to_tokens(self, i: int) -> str:
-            return f"t{i}"
-
-    class Converter(TransformersConverter):
-        def load_tokenizer(self, *_, **__):
-            return Names()
-
-        def load_model(self, *given, **named):
-            # Its loaders read settings of older transformers. That of T5 scales the logits wherever tables are tied.
-            loaded = super().load_model(*given, **named)
-            loaded.config.normalize_before = family[0] != "bart"
-            loaded.config.normalize_embedding = family[0] in ("bart", "mbart", "mbart50")
-            if hasattr(config, "feed_forward_proj"):
-                loaded.config.tie_word_embeddings = getattr(config, "scale_decoder_outputs", family[0] == "umt5")
-            return loaded
-
-    output = folder / "ctranslate2"
-    Converter(str(folder)).convert(str(output), force=True)
-    settings = json.loads((output / "config.json").read_text())
-    (output / "config.json").write_text(json.dumps(settings | {"decoder_start_token": f"t{start}"}))
-    return ctranslate2.Translator(str(output), device="cpu", intra_threads=1)
-
-
-def compare_ctranslate2(family: tuple, model, translator, sources: list, found: list, beams: int) -> tuple[int, int]:
-    """Compares ids and scores. Of greedy results that the limit cuts it compares the ids before the last; of beams it
-    leaves them out, because CTranslate2 forces no end. Returns how many are equal, of all."""
-    choice = first_choice(family)
-    prefix = [[f"t{choice['forced_bos_token_id']}"]] * len(sources) if "forced_bos_token_id" in choice else None
-    suppressed = [[f"t{i}"] for i in model.generation_config.suppress_tokens or []] or None
-    results = translator.translate_batch(
-        [[f"t{i}" for i in source] for source in sources], target_prefix=prefix, suppress_sequences=suppressed,
-        beam_size=beams, min_decoding_length=0, max_decoding_length=MAX_LENGTH - 1, return_scores=True)
-    equal = n = 0
-    for source, (ids, score), result in zip(sources, found, results):
-        expected = [int(text[1:]) for text in result.hypotheses[0]]
-        is_cut = len(expected) == MAX_LENGTH - 1
-        if beams > 1 and (is_cut or len(ids) == MAX_LENGTH - 1):
-            continue
-        n += 1
-        if is_cut and ids[:-1] == expected[:-1] or not is_cut and abs(score - result.scores[0]) < 1e-3 and \
-                without_end(ids, model.config.eos_token_id) == expected:
-            equal += 1
-        else:
-            print(f"{family[0]}, beams {beams}, source {source}: {score} {ids}, CTranslate2 {result.scores[0]} {expected}")
-    return equal, n
-
-
 SIX = {
     "nllb": ["eng_Latn", "fra_Latn", "deu_Latn", "zho_Hans", "arb_Arab", "spa_Latn"],
     "m2m100": ["__en__", "__fr__", "__de__", "__zh__", "__ar__", "__es__"],
@@ -288,23 +194,8 @@ SIX = {
 TEXTS = ["Where is the station?", "We are not here."]
 
 
-def scored(model, source: list[int], beams: int, language: dict) -> tuple[list[int], float]:
-    """Returns the ids of generate and their score. The score is the mean log-probability before the rules; a forced
-    token adds nothing and counts in the length."""
-    with torch.no_grad():
-        found = model.generate(torch.tensor([source]), num_beams=beams, do_sample=False, output_scores=True,
-                               output_logits=True, return_dict_in_generate=True, **language)
-    ids = found.sequences[0].tolist()[1:]
-    if beams > 1:
-        return ids, float(found.sequences_scores[0])
-    chosen = [torch.log_softmax(logits[0].double(), -1)[token].item() for logits, token in zip(found.logits, ids)]
-    forced = [i for i in range(len(ids)) if (i == 0 and "forced_bos_token_id" in language)
-              or (i + 2 == MAX_LENGTH and model.generation_config.forced_eos_token_id is not None)]
-    return ids, sum(value for i, value in enumerate(chosen) if i not in forced) / len(ids)
-
-
-def compare_languages(options: argparse.Namespace, family: tuple, tokenizer: pathlib.Path,
-                      seed: int) -> tuple[int, int]:
+def compare_languages(options: argparse.Namespace, family: tuple, tokenizer: pathlib.Path, seed: int,
+                      counts: Counter) -> None:
     """All 30 pairs: the table's file and the pair's file give the same lines, and those are transformers'."""
     name, languages = family[0], SIX[family[0]]
     folder = options.work / f"six-{name}-{seed}"
@@ -314,45 +205,26 @@ def compare_languages(options: argparse.Namespace, family: tuple, tokenizer: pat
     write_checkpoint((*family[:3], languages, family[4]), model, folder, {"fairseq": tokenizer})
     model = type(model).from_pretrained(folder).eval()
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
-
-    def convert(file: pathlib.Path, *pair: str) -> pathlib.Path:
-        made = subprocess.run([options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32",
-                               "-q", *pair], capture_output=True, text=True)
-        if made.returncode != 0:
-            sys.exit(f"families.py: {folder.name}: {made.stderr}")
-        return file
-
-    def translate(file: pathlib.Path, *more: str) -> str:
-        made = subprocess.run([options.build / "examples/goldcrest-translate", file, "--no-split", "--tokens", "--scores",
-                               *more], input="\n".join(TEXTS) + "\n", capture_output=True, text=True)
-        if made.returncode != 0:
-            sys.exit(f"families.py: {folder.name}: {made.stderr}")
-        return made.stdout
-
-    table, equal, n = convert(folder / "table.gcst"), 0, 0
+    table, text = converted(options, folder).rename(folder / "table.gcst"), "".join(text + "\n" for text in TEXTS)
     for source_index, source in enumerate(languages):
         for target_index, target in enumerate(languages):
             if source == target:
                 continue
             pair = ["--source-lang", source.strip("_"), "--target-lang", target.strip("_")]
-            fixed = convert(folder / "pair.gcst", *pair)
+            fixed = converted(options, folder, *pair)
             source_id, target_id = PIECES + 1 + source_index, PIECES + 1 + target_index
-            language = {"decoder_start_token_id" if name == "mbart" else "forced_bos_token_id": target_id}
+            peer = Peer(f"{folder.name}, {pair}", model,
+                        {"decoder_start_token_id" if name == "mbart" else "forced_bos_token_id": target_id})
             for beams in (1, 4):
-                lines = translate(table, "--beam", str(beams), *pair)
-                if lines != translate(fixed, "--beam", str(beams)):
-                    sys.exit(f"families.py: {folder.name}, {pair}: the table's file and the pair's file differ")
-                for text, line in zip(TEXTS, lines.splitlines(), strict=True):
-                    ids = [3 if i == 0 else i + 1 for i in pieces.encode(text)]
+                given = ["--no-split", "--tokens", "--scores", "--beam", str(beams)]
+                lines = translate(options, table, text, *given, *pair)
+                if lines != translate(options, fixed, text, *given):
+                    raise SystemExit(f"{peer.name}: goldcrest departs: the table's file and the pair's file differ")
+                for source_text, line in zip(TEXTS, lines, strict=True):
+                    ids = [3 if i == 0 else i + 1 for i in pieces.encode(source_text)]
                     ids = [*ids, 2, source_id] if name == "mbart" else [source_id, *ids, 2]
-                    expected, score = scored(model, ids, beams, language)
-                    found_score, found = line.split("\t")
-                    n += 1
-                    if [int(i) for i in found.split()] == expected and abs(float(found_score) - score) < 1e-3:
-                        equal += 1
-                    else:
-                        print(f"{folder.name}, {pair}, beams {beams}: {line}; transformers {score:.4f} {expected}")
-    return equal, n
+                    score, found = line.split("\t")
+                    peer.compare(ids, beams, ([int(i) for i in found.split()], float(score)), counts)
 
 
 def argument_parser(description: str) -> argparse.ArgumentParser:
@@ -373,37 +245,45 @@ def prepare(options: argparse.Namespace) -> None:
     options.work.mkdir(parents=True, exist_ok=True)
 
 
+def seeds_to_record(family: tuple) -> list[int]:
+    """Returns seed 0 and that of the smallest of the next models with the other way of tying."""
+    def size(seed: int) -> tuple[bool, int]:
+        model = random_model(family, seed)
+        return model.config.tie_word_embeddings == first, sum(tensor.numel() for tensor in model.state_dict().values())
+
+    first = random_model(family, 0).config.tie_word_embeddings
+    return [0, min(range(1, 12), key=size)]
+
+
 def main() -> None:
     options = argument_parser(__doc__).parse_args()
     prepare(options)
     tokenizers = {"fairseq": train_tokenizer(options.work, "fairseq", model_type="bpe"),
                   "pegasus": train_tokenizer(options.work, "pegasus", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)}
-    equal = n = 0
+    counts, folders = Counter(), []
     for family in FAMILIES:
-        for seed in range(1 if options.record else options.seeds):
-            folder = options.work / (family[0] if options.record else f"{family[0]}-{seed}")
+        for i, seed in enumerate(seeds_to_record(family) if options.record else range(options.seeds)):
+            folder = options.work / (f"{family[0]}-{i}" if i > 0 or not options.record else family[0])
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
+            folders.append(folder)
             model = random_model(family, seed)
-            write_checkpoint(family, model, folder, tokenizers)
+            write_checkpoint(family, model, folder, tokenizers, is_old=i % 2 == 1)
             model = type(model).from_pretrained(folder).eval()
             if options.record:
                 record(family, model, folder)
                 continue
-            of_model = compare(options, family, model, folder)
-            equal, n = equal + of_model[0], n + of_model[1]
+            compare_folder(options, Peer(folder.name, model, first_choice(family)), folder,
+                           sources_of(family, model, options.lines), language_options(family), counts)
         if not options.record:
-            print(f"{family[0]}: {equal} of {n} lines so far are equal")
+            print(f"{family[0]}: so far {counts['searches']} searches, of which {counts['ties']} are ties", flush=True)
             if family[0] in SIX:
-                of_pairs = compare_languages(options, family, tokenizers["fairseq"], 0)
-                print(f"{family[0]}, six languages: {of_pairs[0]} of {of_pairs[1]} lines are equal, scores included")
-                equal, n = equal + of_pairs[0], n + of_pairs[1]
-    if options.record:
-        options.record.write_text(json.dumps(
-            {family[0]: {path.name: path.read_bytes().hex() for path in sorted((options.work / family[0]).iterdir())}
-             for family in FAMILIES}, indent=1) + "\n")
-    elif n == 0 or equal < 0.998 * n:
-        sys.exit(f"goldcrest departs from transformers in {n - equal} of {n} searches")
+                compare_languages(options, family, tokenizers["fairseq"], 0, counts)
+    if not options.record:
+        return check(counts)
+    options.record.write_text(json.dumps(
+        {folder.name: {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())} for folder in folders},
+        indent=1) + "\n")
 
 
 if __name__ == "__main__":

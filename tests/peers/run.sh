@@ -22,7 +22,10 @@ case $script in
   lexicons) wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   families | t5 | tokenizer_json)
     modules+=", sentencepiece, safetensors" packages+=(sentencepiece==0.2.1 protobuf)
-    few=(--seeds 1 --lines 15) ;;
+    few=(--seeds 1 --lines 15) ;;&
+  tokenizer_json) modules+=", pycountry" packages+=(pycountry==24.6.1) ;;
+  families | t5)
+    modules+=", ctranslate2, yaml" packages+=(ctranslate2==4.8.5 pyyaml==6.0.3) ;;
   speech) program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;

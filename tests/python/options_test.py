@@ -351,7 +351,7 @@ def test_hostile_options():
 
 def test_coarse():
     """Model(coarse=True) gives the scores of a file that has no fine inputs, as the program does with --coarse."""
-    goldcrest.convert("examples/models/enfr", "fine.gcst", fine="all")
+    goldcrest.convert("examples/models/enfr", "fine.gcst", fine=["encoder.*", "decoder"], refine=("projection",))
     lines = ["Where is the station?", "I'm hungry.", "Let's go home."]
 
     def scores(path, **options):

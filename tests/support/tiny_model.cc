@@ -268,8 +268,10 @@ converter::FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldc
   return converter::assemble(converter::build_payload(spec, options), {});
 }
 
-converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits, const std::string& fine) {
+converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits, const std::string& fine,
+                                    const std::string& refine) {
   converter::BuildOptions options;
+  options.refine = {refine};
   options.limits = limits;
   const converter::Payload payload = converter::build_payload(spec, options);
   converter::set_fine_inputs(std::vector<std::string>{fine}, *payload.metadata);

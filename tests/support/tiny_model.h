@@ -56,8 +56,9 @@ converter::FileImage tiny_file(const converter::ModelSpec& spec, Layout layout =
                                const goldcrest_limits& limits = {},
                                converter::Weights weights = converter::Weights::kInt8);
 
-// The int8 file of a spec with fine inputs in every matrix, or in those that goldcrest-convert --fine would choose.
+// The int8 file of a spec with fine inputs in every matrix, or in those that goldcrest-convert --fine would choose. The
+// matrices that --refine would choose have a second one.
 converter::FileImage fine_tiny_file(const converter::ModelSpec& spec, const goldcrest_limits& limits = {},
-                                    const std::string& fine = "all");
+                                    const std::string& fine = "all", const std::string& refine = "none");
 
 }  // namespace goldcrest::test

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install` installs headers, library, find_package(goldcrest), pkg-config's file, and the programs if they are
-# built.
+# built. The components are `dev` and `tools`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,18 +8,18 @@ set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/goldcrest")
 set(left_out PATTERN xnnpack.h EXCLUDE)
 if(GOLDCREST_HAS_XNNPACK)
   set(left_out "")
-  install(TARGETS goldcrest_xnnpack ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  install(FILES toolchains/modules/goldcrest-xnnpack.cmake DESTINATION "${package_folder}")
+  install(TARGETS goldcrest_xnnpack ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+  install(FILES toolchains/modules/goldcrest-xnnpack.cmake DESTINATION "${package_folder}" COMPONENT dev)
 endif()
-install(DIRECTORY engine/include/goldcrest DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${left_out})
-install(TARGETS goldcrest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY engine/include/goldcrest DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev ${left_out})
+install(TARGETS goldcrest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
 if(GOLDCREST_CONVERTER)
-  install(TARGETS goldcrest-convert RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS goldcrest-convert RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 endif()
 if(GOLDCREST_PROGRAMS)
   install(TARGETS goldcrest-translate goldcrest-transcribe goldcrest-inspect goldcrest-bench RUNTIME
-    DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 endif()
 
 set(library_name "${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest${CMAKE_STATIC_LIBRARY_SUFFIX}")
@@ -29,7 +29,7 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-v
   COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-version.cmake" toolchains/modules/goldcrest_add_model.cmake
-  DESTINATION "${package_folder}")
+  DESTINATION "${package_folder}" COMPONENT dev)
 
 file(RELATIVE_PATH goldcrest_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" goldcrest_prefix "${goldcrest_prefix}")
@@ -45,4 +45,4 @@ Version: @PROJECT_VERSION@
 Libs: -L${libdir} -lgoldcrest
 Cflags: -I${includedir}
 ]])
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)

@@ -39,7 +39,7 @@ list(TRANSFORM bare_metal REPLACE "(.+)" "source/\\1\n")
 file(WRITE "${OUTPUT}/sources.txt" ${bare_metal})
 
 # With an operating system the program asks the CPU which table to use. Each file's line ends with its flags.
-list(FILTER sources EXCLUDE REGEX "^kernels/(select_static|cortexm/)")
+list(FILTER sources EXCLUDE REGEX "^kernels/(select_static|cortexm/|riscv/|wasm/)")
 include("${SOURCE}/engine/kernels/tables.cmake")
 set(kernel_tables "")
 list(TRANSFORM GOLDCREST_FEATURE_OPTIONS PREPEND "-D" OUTPUT_VARIABLE definitions)

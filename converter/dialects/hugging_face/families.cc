@@ -18,29 +18,57 @@ namespace {
 
 struct Family {
   const char *model_type, *name;
-  bool pre_norm, final_norm, embedding_norm;
-  bool scales_embedding;  // the default of scale_embedding
-  PositionTable positions;
-  uint32_t dropped_positions;  // of a learned table
-  bool fairseq_angles;         // of sinusoids, which then begin behind the padding's position
-  uint32_t usual_positions;    // the default of max_position_embeddings
-  uint32_t usual_start;
-  std::optional<uint32_t> usual_forced_end;
-  FamilyText text;
+  FamilyText text = FamilyText::kNone;
+  bool has_two_vocabularies = false;
+  bool pre_norm = true, final_norm = true, embedding_norm = false;
+  bool scales_embedding = false;  // the default of scale_embedding
+  PositionTable positions = PositionTable::kLearned;
+  uint32_t dropped_positions = 0;   // of a learned table
+  bool fairseq_angles = false;      // of sinusoids, which then begin behind the padding's position
+  uint32_t usual_positions = 1024;  // the default of max_position_embeddings
+  uint32_t usual_start = 0;
+  std::optional<uint32_t> usual_forced_end = std::nullopt;
 };
 
-constexpr std::optional<uint32_t> kNoEnd = std::nullopt;
-constexpr PositionTable kLearned = PositionTable::kLearned, kStored = PositionTable::kStoredSinusoid,
-                        kIgnored = PositionTable::kIgnoredSinusoid;
 constexpr Family kTable[] = {
-    {"bart", "BART", false, false, true, false, kLearned, 2, false, 1024, 2, 2, FamilyText::kNone},
-    {"mbart", "mBART", true, true, true, false, kLearned, 2, false, 1024, 0, 2, FamilyText::kMBart},
-    {"pegasus", "Pegasus", true, true, false, false, kStored, 0, false, 1024, 0, 1, FamilyText::kPegasus},
-    {"m2m_100", "M2M-100", true, true, false, true, kIgnored, 0, true, 1024, 2, kNoEnd, FamilyText::kM2m},
-    {"blenderbot", "Blenderbot", true, true, false, false, kLearned, 0, false, 128, 1, 2, FamilyText::kNone},
-    {"fsmt", "FSMT", false, false, false, true, kStored, 0, true, 1024, 2, 2, FamilyText::kNone},
+    {.model_type = "bart",
+     .name = "BART",
+     .pre_norm = false,
+     .final_norm = false,
+     .embedding_norm = true,
+     .dropped_positions = 2,
+     .usual_start = 2,
+     .usual_forced_end = 2},
+    {.model_type = "mbart",
+     .name = "mBART",
+     .text = FamilyText::kMBart,
+     .embedding_norm = true,
+     .dropped_positions = 2,
+     .usual_forced_end = 2},
+    {.model_type = "pegasus",
+     .name = "Pegasus",
+     .text = FamilyText::kPegasus,
+     .positions = PositionTable::kStoredSinusoid,
+     .usual_forced_end = 1},
+    {.model_type = "m2m_100",
+     .name = "M2M-100",
+     .text = FamilyText::kM2m,
+     .scales_embedding = true,
+     .positions = PositionTable::kIgnoredSinusoid,
+     .fairseq_angles = true,
+     .usual_start = 2},
+    {.model_type = "blenderbot", .name = "Blenderbot", .usual_positions = 128, .usual_start = 1, .usual_forced_end = 2},
+    {.model_type = "fsmt",
+     .name = "FSMT",
+     .has_two_vocabularies = true,
+     .pre_norm = false,
+     .final_norm = false,
+     .scales_embedding = true,
+     .positions = PositionTable::kStoredSinusoid,
+     .fairseq_angles = true,
+     .usual_start = 2,
+     .usual_forced_end = 2},
 };
-constexpr const char* kFsmt = "fsmt";  // has two vocabularies
 
 const Family& row_of(const Config& config) {
   const std::string type = config.text_or("model_type", "");
@@ -57,7 +85,7 @@ void check_old_settings(const Family& family, const Config& config) {
   check_flag("normalize_before", family.pre_norm);
   check_flag("add_final_layer_norm", family.final_norm);
   check_flag("normalize_embedding", family.embedding_norm);
-  check_flag("static_position_embeddings", family.positions != kLearned);
+  check_flag("static_position_embeddings", family.positions != PositionTable::kLearned);
   const std::string variant = config.text_or("layernorm_variant", "prelayernorm");
   if (variant != "prelayernorm" || (config.has("layernorm_variant") && !family.pre_norm)) {
     throw Error("{} is \"{}\", which {} models do not have: transformers no longer reads it",
@@ -67,7 +95,7 @@ void check_old_settings(const Family& family, const Config& config) {
 
 void check_settings(const Family& family, const Config& config, const Config& generation) {
   std::vector<std::string> counts = seq2seq_counts();
-  if (family.model_type == std::string(kFsmt)) {
+  if (family.has_two_vocabularies) {
     counts.insert(counts.begin(), {"src_vocab_size", "tgt_vocab_size"});
   } else {
     counts.insert(counts.begin(), "vocab_size");
@@ -88,7 +116,7 @@ Seq2SeqGraph graph_of(const Family& family, const Config& config) {
   graph.table_names = {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
                        "lm_head.weight", "final_logits_bias"};
   TableSettings& tables = graph.tables;
-  if (family.model_type == std::string(kFsmt)) {
+  if (family.has_two_vocabularies) {
     graph.table_names.head = "model.decoder.output_projection.weight";
     tables.shared = false;
     tables.tied = false;
@@ -109,7 +137,7 @@ Seq2SeqGraph graph_of(const Family& family, const Config& config) {
   graph.dropped_positions = family.dropped_positions;
   graph.fairseq_angles = family.fairseq_angles;
   if (family.fairseq_angles) graph.first_angle = config.count_or("pad_token_id", 1, 0, kMaxVocabulary) + 1;
-  if (family.positions == kStored) graph.dropped_positions = graph.first_angle;
+  if (family.positions == PositionTable::kStoredSinusoid) graph.dropped_positions = graph.first_angle;
   const uint32_t most = kMaxPositions - std::min(graph.dropped_positions, kMaxPositions - 1);
   graph.max_positions = config.count_or("max_position_embeddings", family.usual_positions, 1, most);
   check_position_rows(config.where("max_position_embeddings"), graph.max_positions, tables.d_model);
@@ -128,7 +156,7 @@ std::vector<ShapedTensor> family_tensors(const Config& config) {
   std::error_code error;
   check_settings(family, config, std::filesystem::exists(path, error) ? Config(path) : Config(Value::map(), "", {}));
   Seq2SeqGraph graph = graph_of(family, config);
-  graph.tables.tied = graph.tables.tied || family.model_type == std::string(kFsmt);  // as all known ones
+  graph.tables.tied = graph.tables.tied || family.has_two_vocabularies;  // as all known ones
   return seq2seq_tensors(graph, config);
 }
 

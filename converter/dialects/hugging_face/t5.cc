@@ -41,7 +41,12 @@ struct Graph {
   float epsilon;
 
   uint32_t attention_width() const { return n_heads * d_head; }
+  uint32_t n_layers(bool is_decoder) const { return is_decoder ? decoder_layers : encoder_layers; }
+  // Returns whether a layer has a bias of its own; the others use that of their stack's first layer.
+  bool has_bias(uint32_t layer) const { return layer == 0 || family->has_bias_per_layer; }
 };
+
+const char* stack_name(bool is_decoder) { return is_decoder ? "decoder" : "encoder"; }
 
 const T5Family& family_of(const Config& config) {
   const std::string type = config.text_or("model_type", "");
@@ -135,8 +140,8 @@ class T5Reader {
     // A projection of its own is used wherever it is stored. transformers 5 writes that it is tied in any case.
     const bool tied = !tensors_.has(kTables.head);
     read_tables(kTables, {true, tied, graph_.vocab_size, graph_.vocab_size, graph_.d_model}, tensors_, spec_);
-    read_stack("encoder", graph_.encoder_layers, spec_.encoder);
-    read_stack("decoder", graph_.decoder_layers, spec_.decoder);
+    read_stack(false, spec_.encoder);
+    read_stack(true, spec_.decoder);
     tensors_.check_missing();
     if (graph_.scales_logits) {
       const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(graph_.d_model)));
@@ -155,7 +160,8 @@ class T5Reader {
   }
   NormSpec norm(const std::string& name) { return tensors_.norm(name, graph_.d_model, false, graph_.epsilon); }
 
-  void read_stack(const std::string& name, uint32_t n_layers, StackSpec& stack) {
+  void read_stack(bool is_decoder, StackSpec& stack) {
+    const std::string name = stack_name(is_decoder);
     stack.d_model = graph_.d_model;
     stack.d_ff = graph_.d_ff;
     stack.n_heads = graph_.n_heads;
@@ -167,12 +173,12 @@ class T5Reader {
     stack.positions_used = false;
     stack.positions = {"", graph_.max_positions, graph_.d_model, std::vector<float>(graph_.d_model), true};
     stack.final_norm = norm(name + ".final_layer_norm");
-    for (uint32_t i = 0; i < n_layers; ++i) {
+    for (uint32_t i = 0; i < graph_.n_layers(is_decoder); ++i) {
       const std::string prefix = format_text("{}.block.{}", name, i);
-      stack.layers.push_back(read_layer(prefix, name == "decoder"));
-      stack.layers[i].self_attention->bias = graph_.family->has_bias_per_layer || i == 0
-                                                 ? read_bias(prefix, name == "decoder")
-                                                 : stack.layers[0].self_attention->bias;
+      LayerSpec layer = read_layer(prefix, is_decoder);
+      layer.self_attention->bias =
+          graph_.has_bias(i) ? read_bias(prefix, is_decoder) : stack.layers[0].self_attention->bias;
+      stack.layers.push_back(std::move(layer));
     }
   }
 
@@ -229,15 +235,14 @@ std::vector<ShapedTensor> t5_tensors(const Config& config) {
     tensors.push_back({name + ".weight", std::move(shape)});
   };
   for (const bool is_decoder : {false, true}) {
-    const std::string stack = is_decoder ? "decoder" : "encoder";
-    for (uint32_t i = 0; i < (is_decoder ? graph.decoder_layers : graph.encoder_layers); ++i) {
+    const std::string stack = stack_name(is_decoder);
+    for (uint32_t i = 0; i < graph.n_layers(is_decoder); ++i) {
       const std::string prefix = format_text("{}.block.{}.layer.", stack, i);
       for (uint32_t part = 0; part < (is_decoder ? 2u : 1u); ++part) {
         const std::string name = format_text("{}{}.{}", prefix, part, part == 0 ? "SelfAttention" : "EncDecAttention");
         for (const char* projection : {".q", ".k", ".v"}) add(name + projection, {width, d});
         add(name + ".o", {d, width});
-        if (part == 0 && (i == 0 || graph.family->has_bias_per_layer))
-          add(name + ".relative_attention_bias", {graph.buckets.n, graph.n_heads});
+        if (part == 0 && graph.has_bias(i)) add(name + ".relative_attention_bias", {graph.buckets.n, graph.n_heads});
         add(format_text("{}{}.layer_norm", prefix, part), {d});
       }
       const std::string last = prefix + (is_decoder ? "2" : "1"), dense = last + ".DenseReluDense.";

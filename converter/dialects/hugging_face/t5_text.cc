@@ -16,8 +16,9 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr uint32_t kUsualSentinels = 100;         // the default of extra_ids
-constexpr uint32_t kFirstByte = 3, kBytes = 256;  // of ByT5; <pad>, </s>, <unk> are before them
+constexpr uint32_t kUsualSentinels = 100;  // the default of extra_ids
+// ByT5's entries: <pad>, </s>, <unk>, the bytes, and as many sentinels as its published models have.
+constexpr uint32_t kFirstByte = 3, kBytes = 256, kByteSentinels = 125;
 
 Piece control(std::string text) { return {std::move(text), 0, PieceType::kControl}; }
 std::string sentinel(uint32_t i) { return format_text("<extra_id_{}>", i); }
@@ -91,7 +92,7 @@ bool reads_bytes(const Checkpoint& checkpoint) {
   const std::string own = checkpoint.config.text_or("tokenizer_class", "");
   if (tokenizer.text_or("tokenizer_class", own).starts_with("ByT5Tokenizer")) return true;
   return !TextFiles(checkpoint, "spiece.model").has_any() &&
-         checkpoint.config.count_or("vocab_size", 0, 0, UINT32_MAX) == kFirstByte + kBytes + 125;
+         checkpoint.config.count_or("vocab_size", 0, 0, UINT32_MAX) == kFirstByte + kBytes + kByteSentinels;
 }
 
 void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& spec) {

@@ -40,7 +40,7 @@ def convert(
     """Converts a checkpoint to the file `out` and returns the report.
 
     A state dict (name to tensor) needs `config`, a mapping or a file; `folder` has the files of its tokenizers. Options
-    are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids.
+    are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids, fine=["a", "b"] is --fine a,b.
     """
     import tempfile  # this and what else is imported late takes longer than the rest of the package
 
@@ -104,7 +104,7 @@ def compare(
         of_transformers = hasattr(module, "get_encoder") and hasattr(module, "generate")
         if not of_transformers:
             path = os.path.join(work, "exact.gcst")
-            _run(source, ["--json", "-o", path], {**options, "weights": "float32"}, False)
+            _run(source, ["--json", "-o", path], {**options, "weights": "float32", "fine": None, "refine": None}, False)
         model = Model(path)
         results, logits = [], {}
         for index, line in enumerate(lines):
@@ -261,6 +261,8 @@ def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> An
     command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", path, "--quiet", *arguments]
     for name, value in options.items():
         option = "--" + _NAMES.get(name, name).replace("_", "-")
+        if isinstance(value, (list, tuple)):
+            value = ",".join(map(str, value))
         if value is True:
             command.append(option)
         elif value is not None and value is not False:

@@ -10,14 +10,10 @@ namespace goldcrest {
 
 void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerCall& call),
                  void* context) {
-  // Fine inputs need the native table's own kernels.
   const auto visit_layer = [&](const LinearCallSite& site) {
-    if (site.view.fine_input) return;
     visit(context, {site.view, site.view.n, site.activation == Activation::kRelu, site.adds});
   };
-  const auto visit_block = [&](const LinearCallSite& site) {
-    if (!site.view.fine_input) visit(context, {site.view, kOutputBlock, false, false});
-  };
+  const auto visit_block = [&](const LinearCallSite& site) { visit(context, {site.view, kOutputBlock, false, false}); };
   for_each_call_site(file, model, visit_layer);
   for_each_output_call_site(model, visit_block);
 }

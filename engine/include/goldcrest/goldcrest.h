@@ -146,7 +146,7 @@ typedef struct goldcrest_search {
 #define GOLDCREST_SEARCH_SCORES 1u      /* greedy: also log-probabilities, as beams; after any penalty and biases */
 #define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
 #define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* compute all outputs, whatever a shortlist or lexicon leaves */
-#define GOLDCREST_SEARCH_COARSE 8u      /* compute fine inputs as if they were others; never in the self-test */
+#define GOLDCREST_SEARCH_COARSE 8u      /* without fine inputs and second matrices; never in the self-test */
 
 /* The contents of a file. Strings point into the file and are never null. */
 typedef struct goldcrest_info {

@@ -42,7 +42,7 @@ class [[nodiscard]] Step {
 // too long for the engine can be cut further.
 class SentenceReader {
  public:
-  SentenceReader(const char* text, size_t bytes, const goldcrest_part_options& options)
+  constexpr SentenceReader(const char* text, size_t bytes, const goldcrest_part_options& options)
       : text_(text), bytes_(bytes), options_(options), max_bytes_(options.max_bytes) {}
 
   // Goes to the next sentence. The last time there may be only space before the text's end: then false, and bytes() is

@@ -6,8 +6,8 @@
 #include <arm_mve.h>
 #include <string.h>
 
-#include "kernels/cortexm/attention-inl.h"
 #include "kernels/kernels.h"
+#include "kernels/reference/attention-inl.h"
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
 

@@ -64,7 +64,8 @@ namespace goldcrest {
 
 // Returns the correctly rounded square root.
 [[maybe_unused]] static inline float sqrt_float(float x) {
-#if defined(__SSE2__) || defined(__aarch64__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || defined(__riscv_flen)
+#if defined(__SSE2__) || defined(__aarch64__) || (defined(__ARM_FP) && (__ARM_FP & 4)) || defined(__riscv_flen) || \
+    defined(__wasm__)
   return __builtin_sqrtf(x);  // one instruction
 #else
   return sqrt_float_portable(x);

@@ -83,6 +83,10 @@ float reference_exponentials(float* x, uint32_t n, float largest) {
   return 1.0f / reference_sum_lanes(lanes);
 }
 
+float exponential(float x) { return exp_float(x); }
+
+float logarithm(float x) { return log_float(x); }
+
 float reference_activate(Activation activation, float x) {
   switch (activation) {
     case Activation::kRelu:

@@ -88,6 +88,9 @@ float reference_exponentials(float* x, uint32_t n, float largest);
 // Returns the index of element [row, column] of a matrix with k padded columns.
 size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k);
 float reference_activate(Activation activation, float x);
+// exp_float and log_float (math.h). Not inlined, so that all but the kernels shares one copy.
+[[gnu::noinline]] float exponential(float x);
+[[gnu::noinline]] float logarithm(float x);
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
 
 // The specification of float32 files: float32.cc, in builds with the option GOLDCREST_FLOAT32. Every table's float32

@@ -61,6 +61,17 @@ int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) 
   return GOLDCREST_OK;
 }
 
+// Checks whether a matrix may have a second one.
+int Validator::check_refined([[maybe_unused]] bool refined, [[maybe_unused]] uint32_t n,
+                             [[maybe_unused]] Subject subject) {
+  if constexpr (kHasRefinedWeights) {
+    if (!refined) return GOLDCREST_OK;
+    if (!has_feature(model_->features(), kFeatureRefinedWeights)) return refuse({"metadata: feature bits", -1});
+    if (is_float32() || n > kMostRefinedRows) return refuse(subject);
+  }
+  return GOLDCREST_OK;
+}
+
 int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject) {
   const auto [name, index] = subject;
   GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
@@ -70,10 +81,12 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
                            "metadata: feature bits", -1);
   GOLDCREST_REQUIRE_INTACT(!(table->fine_input() && is_float32()), name, index);
 #endif
-  const StoredMatrix matrix = {table->weights(), pad16(n), pad16(k), table->layout()};
-  const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each output
+  const bool refined = is_refined(*table);
+  if constexpr (kHasRefinedWeights) GOLDCREST_TRY(check_refined(refined, n, subject));
+  const StoredMatrix matrix = {table->weights(), pad16(n) << refined, pad16(k), table->layout()};
+  const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each row
   const SectionView& parameters = section(format::SectionKind::Parameters);
-  GOLDCREST_REQUIRE_INTACT(floats_good(parameters, table->bias(), matrix.n) && padding_good(table->bias(), n, 0), name,
+  GOLDCREST_REQUIRE_INTACT(floats_good(parameters, table->bias(), pad16(n)) && padding_good(table->bias(), n, 0), name,
                            index);
   if (is_float32()) {
     GOLDCREST_REQUIRE_INTACT(
@@ -86,6 +99,11 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
       parameters.holds(table->scale(), row_bytes) && parameters.holds(table->weight_sum(), row_bytes), name, index);
   GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n) && padding_good(table->scale(), n, kBitsOne), name,
                            index);
+  if constexpr (kHasRefinedWeights) {
+    // The scales of the second matrix are padded as those of the first.
+    const bool is_good = !refined || padding_good(table->scale() + pad16(n) / 16, n, kBitsOne);
+    GOLDCREST_REQUIRE_INTACT(is_good, name, index);
+  }
   return check_int8_weights(matrix, parameters.at<int32_t>(table->weight_sum()), subject);
 }
 
@@ -106,7 +124,7 @@ int Validator::check_norm(const format::Norm* table, uint32_t d_model, Subject s
 bool Validator::is_projection(const StoredMatrix& matrix) const {
   const format::Linear* table = model_->projection();
   return table != nullptr && table->weights() == matrix.units && table->layout() == matrix.layout &&
-         pad16(table->n()) == matrix.n && pad16(table->k()) == matrix.k;
+         pad16(table->n()) << is_refined(*table) == matrix.n && pad16(table->k()) == matrix.k;
 }
 
 int Validator::check_embedding(const format::Embedding* table, uint32_t d_model, const char* name) {
@@ -114,7 +132,9 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   GOLDCREST_REQUIRE_INTACT(
       table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name, -1);
   GOLDCREST_REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
-  const StoredMatrix matrix = {table->weights(), pad16(table->vocab_size()), pad16(d_model), table->layout()};
+  if constexpr (kHasRefinedWeights) GOLDCREST_TRY(check_refined(is_refined(*table), table->vocab_size(), {name, -1}));
+  const StoredMatrix matrix = {table->weights(), pad16(table->vocab_size()) << is_refined(*table), pad16(d_model),
+                               table->layout()};
   if (is_float32()) {
     GOLDCREST_REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0, name, -1);
     return check_float_weights(matrix, {name, -1});
@@ -183,6 +203,11 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                                floats_good(positions, stack->positions(), position_values),
                            is_decoder ? "decoder.positions" : "encoder.positions", -1);
   if constexpr (kHasRotary) GOLDCREST_TRY(check_rotary(*stack));
+#ifdef GOLDCREST_FINE_ATTENTION
+  GOLDCREST_REQUIRE_INTACT(!stack->fine_attention() || has_feature(model_->features(), kFeatureFineAttention),
+                           "metadata: feature bits", -1);
+  GOLDCREST_REQUIRE_INTACT(!(stack->fine_attention() && is_float32()), name, -1);
+#endif
   if (stack->embedding_norm() != nullptr) {
     GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), {"embedding_norm", -1}));
   }

@@ -63,6 +63,7 @@ class Validator {
   [[gnu::cold]] int refuse_weights(Subject subject);
   [[gnu::cold]] int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject);
   [[gnu::cold]] int check_float_weights(const StoredMatrix& matrix, Subject subject);
+  [[gnu::cold]] int check_refined(bool refined, uint32_t n, Subject subject);
   [[gnu::cold]] bool is_projection(const StoredMatrix& matrix) const;
   [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
   [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);

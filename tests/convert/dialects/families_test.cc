@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot and FSMT: small random checkpoints of transformers 5.23
-// with what it computed from them (tests/peers/families.py --record).
+// BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot and FSMT: small random checkpoints of transformers 5.23, in
+// its own layout (FAMILY) and in version 4's (FAMILY-1), with what it computed from them (tests/peers/families.py
+// --record). One of the two has tied tables, the other has not; FSMT has three tables.
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
 
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
@@ -38,14 +42,40 @@ struct Copy : test::FolderCopy {
 
 TEST(Families, LayersAndResultsAreThoseOfTransformers) {
   for (const Family& family : kFamilies) {
-    ModelSpec spec = load(families() / family.name);
-    choose_languages(family.source, family.target, spec);
-    const CheckReport report = check(Reference(spec), families() / family.name, {});
-    EXPECT_TRUE(report.passed()) << family.name << "\n" << to_text(report);
-    EXPECT_EQ(report.searches.size(), 2u) << family.name;
-    const bool has_layers = std::string(family.name) != "fsmt";  // transformers' FSMT has no causal mask over a target
-    EXPECT_EQ(report.tensors.size() > 6, has_layers) << family.name;
+    int n_tied = 0;
+    for (const char* layout : {"", "-1"}) {
+      const std::string name = std::string(family.name) + layout;
+      ModelSpec spec = load(families() / name);
+      choose_languages(family.source, family.target, spec);
+      const CheckReport report = check(Reference(spec), families() / name, {});
+      EXPECT_TRUE(report.passed()) << name << "\n" << to_text(report);
+      EXPECT_EQ(report.searches.size(), 2u) << name;
+      const bool has_layers =
+          std::string(family.name) != "fsmt";  // transformers' FSMT has no causal mask over a target
+      EXPECT_EQ(report.tensors.size() > 6, has_layers) << name;
+      n_tied += spec.encoder.embedding == spec.projection.weight ? 1 : 0;
+    }
+    EXPECT_EQ(n_tied, std::string(family.name) == "fsmt" ? 0 : 1) << family.name;
   }
+}
+
+// The exact values of what the reader computes: a last bit more or less shows.
+TEST(Families, ScalesAreTheNearestFloats) {
+  std::set<float> scales;
+  for (const Family& family : kFamilies) {
+    const std::filesystem::path folder = families() / family.name;
+    const ModelSpec spec = load(folder);
+    const bool is_scaled = Config(folder / "config.json").flag_or("scale_embedding", false);
+    for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+      const double d_head = stack->d_head, d_model = stack->d_model;
+      EXPECT_EQ(stack->attention_scale, static_cast<float>(1 / std::sqrt(d_head))) << family.name;
+      EXPECT_EQ(stack->embedding_scale, is_scaled ? static_cast<float>(std::sqrt(d_model)) : 1.0f) << family.name;
+      EXPECT_EQ(stack->layers[0].self_attention->norm.epsilon, 1e-5f) << family.name;
+      scales.insert(stack->embedding_scale);
+    }
+  }
+  EXPECT_TRUE(scales.contains(1.0f));
+  EXPECT_GT(scales.size(), 2u);
 }
 
 TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {

@@ -52,7 +52,7 @@ TEST(Marian, RefusesBrokenTensors) {
          c.tensor(beta) = {beta, {7}, std::vector<float>(7)};
        },
        {beta, "[7]", "expected [8]"}},
-      {"scalar",
+      {"riscv_scalar",
        [&](auto& c) {
          c.tensor(beta) = {beta, {}, {1}};
        },

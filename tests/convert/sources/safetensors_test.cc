@@ -19,7 +19,7 @@ using test::NamedTensor;
 using test::TemporaryFolder;
 
 const std::vector<NamedTensor> kTensors = {
-    {"b", {2, 3}, {0, 1, 2, 3, 4, 5}}, {"a", {2}, {7, 64}}, {"scalar", {}, {9}}, {"empty", {0, 4}, {}}};
+    {"b", {2, 3}, {0, 1, 2, 3, 4, 5}}, {"a", {2}, {7, 64}}, {"riscv_scalar", {}, {9}}, {"empty", {0, 4}, {}}};
 
 void expect_tensors(const TensorSource& source) {
   for (const NamedTensor& expected : kTensors) {

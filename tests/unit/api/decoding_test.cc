@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of goldcrest/decoding.h: which prefixes are refused, and what a search agrees on after every step.
+// The calls of goldcrest/decoding.h: which prefixes and lexicons are refused, and what a search agrees on after every
+// step.
 #include "goldcrest/decoding.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/lexicon.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
@@ -16,6 +18,7 @@ namespace goldcrest {
 namespace {
 
 using converter::FileImage;
+using converter::LexiconSpec;
 using converter::ModelSpec;
 using test::EngineSetup;
 using test::Rng;
@@ -99,16 +102,81 @@ TEST(SetPrefix, NeedsItsLimit) {
   limits.max_prefix_tokens = 8;
   const FileImage without = test::tiny_file(spec), with = test::tiny_file(spec, Layout::kN16K4, limits);
   EngineSetup setup;
-  setup.limits.batch = 3;
+  setup.limits.batch = 4;
   const TestEngine none(without.span(), setup), some(with.span(), setup);
   EXPECT_EQ(none.memory().limits.max_prefix_tokens, 0u);
   EXPECT_EQ(some.memory().limits.max_prefix_tokens, 8u);
-  EXPECT_EQ(some.memory().arena_bytes - none.memory().arena_bytes, 128u) << "4 * 8 * 3, rounded up to 64";
+  EXPECT_EQ(some.memory().arena_bytes - none.memory().arena_bytes, 128u) << "4 * 8 * 4";
   setup.limits.max_target_tokens = 5;
   EXPECT_EQ(TestEngine(with.span(), setup).memory().limits.max_prefix_tokens, 4u) << "the file's is cut";
   const Ids source = {3, 1, 4};
   ASSERT_EQ(goldcrest_begin(none.get(), source.data(), source.size()), 0);
   EXPECT_EQ(refusal(none, {1}, GOLDCREST_ERROR_TOO_LONG, 0), "prefix: more ids than limits.max_prefix_tokens");
+  setup.limits.max_prefix_tokens = 1;
+  const TestEngine one(without.span(), setup);
+  ASSERT_EQ(goldcrest_begin(one.get(), source.data(), source.size()), 0);
+  EXPECT_EQ(refusal(one, {6}, GOLDCREST_OK, -1), "");
+  ASSERT_EQ(goldcrest_run(one.get()), GOLDCREST_DONE);
+  EXPECT_EQ(one.results(0)[0].tokens[0], 6);
+}
+
+TEST(CheckLexicon, SaysWhatIsWrong) {
+  const LexiconSpec good = converter::make_lexicon({{7, 8}, {9}}, false);
+  const goldcrest_lexicon view = good.view();
+  goldcrest_detail detail = {nullptr, 0};
+  EXPECT_EQ(goldcrest_check_lexicon(&view, 10, &detail), GOLDCREST_OK);
+  EXPECT_EQ(goldcrest_check_lexicon(nullptr, 10, &detail), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(detail.message, "lexicon: null");
+  EXPECT_EQ(goldcrest_check_lexicon(&view, 9, &detail), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(detail.message, "lexicon: a node");
+  EXPECT_EQ(detail.index, 0);
+  const LexiconSpec ascending = converter::make_lexicon({{0}, {1}, {2, 3}, {2}}, true);
+  const auto refused = [&](const LexiconSpec& of, auto change, int32_t node) {
+    LexiconSpec bad = of;
+    goldcrest_lexicon of_bad = of.view();
+    EXPECT_EQ(goldcrest_check_lexicon(&of_bad, 300, &detail), GOLDCREST_OK);
+    change(bad, of_bad);
+    if (of_bad.first_edge != nullptr) of_bad.first_edge = bad.first_edge.data();
+    if (of_bad.edges != nullptr) of_bad.edges = bad.edges.data();
+    EXPECT_EQ(goldcrest_check_lexicon(&of_bad, 300, &detail), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_EQ(detail.index, node);
+  };
+  refused(
+      good, [](LexiconSpec& bad, auto&) { std::swap(bad.edges[0].token, bad.edges[1].token); }, 0);
+  refused(
+      good, [](LexiconSpec& bad, auto&) { bad.edges[1].token = bad.edges[0].token; }, 0);
+  refused(
+      good, [](LexiconSpec& bad, auto&) { bad.edges[0].child = 0; }, 0);
+  refused(
+      good, [](LexiconSpec& bad, auto&) { bad.edges[0].child = 4; }, 0);
+  refused(
+      good, [](LexiconSpec& bad, auto&) { bad.first_edge[0] = 1; }, 0);
+  refused(
+      good, [](LexiconSpec& bad, auto&) { bad.first_edge[2] = 2; }, 1);  // a node without edges reaches no end
+  refused(
+      good, [](LexiconSpec& bad, auto&) { bad.first_edge[4] = 99; }, 3);
+  refused(
+      good, [](LexiconSpec& bad, auto&) { bad.edges.back().child = 1; }, 3);
+  refused(
+      ascending, [](LexiconSpec& bad, auto&) { std::swap(bad.edges[5], bad.edges[6]); }, 3);  // END comes last
+  using View = goldcrest_lexicon;
+  refused(
+      good, [](auto&, View& bad) { ++bad.n_edges; }, 3);
+  refused(
+      good, [](auto&, View& bad) { bad.n_nodes = 0; }, -1);
+  refused(
+      good, [](auto&, View& bad) { bad.first_edge = nullptr; }, -1);
+  refused(
+      good, [](auto&, View& bad) { bad.edges = nullptr; }, -1);
+  constexpr uint32_t kMost = 1u << 26;  // nodes, and edges
+  for (const bool beyond : {false, true}) {
+    const int32_t node = beyond ? -1 : 0;  // where there are too many, nothing is read
+    const uint32_t n = beyond ? kMost + 1 : kMost;
+    refused(
+        good, [&](LexiconSpec& of, View& bad) { of.first_edge[0] = 1, bad.n_nodes = n; }, node);
+    refused(
+        good, [&](LexiconSpec& of, View& bad) { of.first_edge[0] = 1, bad.n_edges = n; }, node);
+  }
 }
 
 // Calls goldcrest_get_agreed for a sentence with memory of exactly the size that it needs.

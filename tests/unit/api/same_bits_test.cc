@@ -81,8 +81,12 @@ const std::vector<BitsModel>& models() {
           test::add_shortlist(5, spec);
           limits.max_candidates = 170;
         }
-        made.push_back({"deep, fine", test::fine_tiny_file(spec, limits), options.source_vocab_size,
-                        options.encoder.positions, options.decoder.positions});
+        for (const auto& [name, fine, refine] : {std::tuple{"deep, fine", "all", "none"},
+                                                 {"deep, refined", "all", "all"},
+                                                 {"deep, refined in parts", "decoder.layers.0.*", "decoder"}}) {
+          made.push_back({name, test::fine_tiny_file(spec, limits, fine, refine), options.source_vocab_size,
+                          options.encoder.positions, options.decoder.positions});
+        }
       }
     }
     return made;
@@ -142,8 +146,8 @@ TEST(SameBits, WhateverTheSlicing) {
   }
 }
 
-// GOLDCREST_SEARCH_COARSE gives the results of a file without fine inputs, whichever matrices have them; the next
-// search without it has them again.
+// GOLDCREST_SEARCH_COARSE gives the results of a file without fine inputs and second matrices, whichever matrices have
+// them; the next search without it has them again.
 TEST(SameBits, CoarseAsWithoutFineInputs) {
   for (const test::TinyOptions& options :
        {test::odd_tiny_options(), test::deep_tiny_options(), test::gated_tiny_options(), test::t5_tiny_options()}) {
@@ -174,8 +178,13 @@ TEST(SameBits, CoarseAsWithoutFineInputs) {
         TestEngine without(plain.span(), setup);
         const auto expected = results(without, 0);
         EXPECT_EQ(results(without, GOLDCREST_SEARCH_COARSE), expected) << "no effect on a file without fine inputs";
-        for (const char* fine : {"all", "decoder", "projection", "encoder.layers.*.feed_forward.*"}) {
-          const FileImage file = test::fine_tiny_file(spec, limits, fine);
+        for (const auto& [fine, refine] : {std::pair{"all", "none"},
+                                           {"decoder", "none"},
+                                           {"projection", "decoder.layers.*"},
+                                           {"encoder.layers.*.feed_forward.*", "encoder.embedding"},
+                                           {"none", "projection"},
+                                           {"none", "encoder.layers.*"}}) {
+          const FileImage file = test::fine_tiny_file(spec, limits, fine, refine);
           TestEngine engine(file.span(), setup);
           EXPECT_EQ(results(engine, GOLDCREST_SEARCH_COARSE), expected) << fine;
           const auto fine_results = results(engine, 0);

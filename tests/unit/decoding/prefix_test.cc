@@ -91,6 +91,9 @@ std::vector<ModelSpec> some_specs() {
   ModelSpec forced = specs[1];
   forced.generation.forced_first_id = 6;
   specs.push_back(forced);
+  forced.generation.forced_first_id = 0;
+  forced.generation.end_id = 36;
+  specs.push_back(forced);
   ModelSpec ruled = specs[2];
   ruled.generation.rules.no_repeat_ngram = 2;
   ruled.generation.rules.repetition_penalty = 1.2f;
@@ -238,6 +241,21 @@ TEST(Prefix, IsWhatAPromptIs) {
     EXPECT_EQ(run(with_prompt, {&other, 1}), run(with_prefix, {&other, 1}));
     EXPECT_EQ(run(with_prompt, {&behind, 1}), run(with_prefix, {&both, 1}));
   }
+}
+
+// A given target is scored from its first token on, whatever the file's prompt is.
+TEST(Prefix, NoneOfAGivenTarget) {
+  ModelSpec prompted = some_specs()[0];
+  prompted.generation.prompt.forced_ids = {7, 5, 21};
+  const FileImage file = test::tiny_file(prompted);
+  EngineSetup setup = setup_for(1, 1);
+  setup.limits.inspection = GOLDCREST_INSPECT_TARGETS;
+  TestEngine engine(file.span(), setup);
+  const Ids source = {3, 1, 4}, target = {9, 8, 0};
+  EXPECT_EQ(engine.score(std::span(&source, 1), std::span(&target, 1)).at(0).tokens, target);
+  goldcrest_result result;
+  ASSERT_EQ(goldcrest_get_result(engine.get(), 0, 0, &result), GOLDCREST_OK);
+  EXPECT_EQ(result.n_prefix, 0u);
 }
 
 // The rows for which logits were computed, and the logits of row 0.

@@ -330,5 +330,26 @@ TEST(LexiconOutputs, AreTheBestIfOthersAreTooUnlikely) {
   for (const Translation& result : drawn) EXPECT_EQ(result.tokens, best[0].tokens);
 }
 
+// With one more than limits.max_candidates, all outputs are computed.
+TEST(LexiconOutputs, AreGatheredUpToTheLimit) {
+  test::TinyOptions options = test::deep_tiny_options();
+  options.target_vocab_size = 300;
+  const FileImage file = test::tiny_file(test::tiny_spec(options));
+  for (const int32_t n : {16, 17}) {
+    TracedRows traced;
+    EngineSetup setup = traced_setup(&traced);
+    setup.limits.beam_size = setup.limits.lexicon = 1;
+    setup.limits.max_candidates = 16;
+    TestEngine engine(file.span(), setup);
+    Entries entries;
+    for (int32_t id = 1; id <= n; ++id) entries.push_back({id});
+    const converter::LexiconSpec lexicon = converter::make_lexicon(entries, false);
+    const goldcrest_lexicon view = lexicon.view();
+    ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
+    engine.run(std::vector<int32_t>{4, 5, 6});
+    EXPECT_EQ(traced.at(0).size(), n == 16 ? 16u : 300u);
+  }
+}
+
 }  // namespace
 }  // namespace goldcrest

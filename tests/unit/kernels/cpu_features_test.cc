@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel table that a 64-bit Arm CPU takes on each system. This machine need not be one: the features follow from
-// what the systems say.
+// The choice of a kernel table: what a 64-bit Arm CPU takes on each system (this machine need not be one, since the
+// features follow from what the systems say), and the choice by the list, the name and the environment.
 #include "kernels/cpu_features.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 #include <string>
+
+#include "goldcrest/goldcrest.h"
+#include "kernels/kernels.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 namespace {
@@ -53,6 +58,76 @@ TEST(ArmFeatures, LinuxTakesTheBitsOfTheKernel) {
   EXPECT_EQ(table_on_linux(kVectors | kCrc32 | kDotProducts, 0), "arm_dotprod");
   EXPECT_EQ(table_on_linux(kVectors | kCrc32 | kDotProducts, kMatrices), "arm_i8mm");
   EXPECT_EQ(table_on_linux(kVectors, 0), "reference");
+}
+
+// Sets GOLDCREST_KERNELS for a scope.
+class KernelsVariable {
+ public:
+  explicit KernelsVariable(const char* value) {
+    const char* before = getenv("GOLDCREST_KERNELS");
+    had_ = before != nullptr;
+    if (had_) before_ = before;
+    if (value != nullptr)
+      setenv("GOLDCREST_KERNELS", value, 1);
+    else
+      unsetenv("GOLDCREST_KERNELS");
+  }
+  ~KernelsVariable() {
+    if (had_)
+      setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
+    else
+      unsetenv("GOLDCREST_KERNELS");
+  }
+
+ private:
+  bool had_;
+  std::string before_;
+};
+
+TEST(SelectKernels, TheListHasEachTableOnceAndTheReferenceLast) {
+  std::set<std::string> names;
+  uint32_t n = 0;
+  for (; const Kernels* table = kernels_at(n); ++n) {
+    EXPECT_TRUE(names.insert(table->name).second) << table->name;
+    EXPECT_STREQ(goldcrest_kernels_at(n), table->name);
+  }
+  ASSERT_GE(n, 1u);
+  EXPECT_EQ(kernels_at(n - 1), &kernels_reference);
+  for (const uint32_t past : {n, n + 1, UINT32_MAX}) {
+    EXPECT_EQ(kernels_at(past), nullptr);
+    EXPECT_EQ(goldcrest_kernels_at(past), nullptr);
+  }
+}
+
+TEST(SelectKernels, WhatRunsHereIsAmongWhatWasBuiltInTheSameOrder) {
+  uint32_t n_running = 0, n_built = 0;
+  while (const char* name = goldcrest_kernels_built(n_built++)) {
+    const char* running = goldcrest_kernels_at(n_running);
+    ASSERT_NE(running, nullptr) << "past the reference: " << name;
+    if (std::string(running) == name) ++n_running;
+  }
+  EXPECT_EQ(goldcrest_kernels_at(n_running), nullptr);
+  EXPECT_GT(n_running, 0u);
+  EXPECT_EQ(goldcrest_kernels_built(UINT32_MAX), nullptr);
+}
+
+TEST(SelectKernels, ByNameElseByTheEnvironmentElseTheBest) {
+  const KernelsVariable unset(nullptr);
+  EXPECT_EQ(select_kernels(nullptr), kernels_at(0));
+  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
+    EXPECT_EQ(select_kernels(table->name), table);
+    const KernelsVariable forced(table->name);
+    EXPECT_EQ(select_kernels(nullptr), table);
+  }
+}
+
+TEST(SelectKernels, AnUnknownNameIsNeverASilentFallback) {
+  for (const char* name : {"", "Reference", "reference ", "x86"}) {
+    EXPECT_EQ(select_kernels(name), nullptr) << name;
+    const KernelsVariable forced(name);
+    EXPECT_EQ(select_kernels(nullptr), nullptr) << name;
+    EXPECT_EQ(select_kernels("reference"), &kernels_reference) << "a name given in the call goes first";
+  }
 }
 
 }  // namespace

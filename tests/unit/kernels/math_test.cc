@@ -6,17 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <iterator>
 #include <limits>
-#include <set>
-#include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "decoding/top_tokens.h"
-#include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
 #include "kernels/reference/reference.h"
+#include "kernels/riscv/floats-inl.h"
 #include "recomputed.h"
+#include "support/rng.h"
 
 namespace goldcrest {
 namespace {
@@ -84,7 +84,8 @@ TEST(Exp, IsExactAtTheEdges) {
   EXPECT_GT(exp_float(-40.0f), 0.0f);
   EXPECT_EQ(float_bits(exp_float(std::nextafter(-40.0f, -41.0f))), 0u);
   for (const float x : {-41.0f, -1e30f, -kInfinity, kNan, -kNan}) EXPECT_EQ(float_bits(exp_float(x)), 0u) << x;
-  for (const float x : {88.5f, 1e30f, kInfinity}) EXPECT_EQ(exp_float(x), exp_float(88.0f)) << x;
+  for (const float x : {std::nextafter(88.0f, 89.0f), 88.5f, 1e30f, kInfinity})
+    EXPECT_EQ(exp_float(x), exp_float(88.0f)) << x;
 }
 
 TEST(Exp, IsMonotonic) {
@@ -151,6 +152,34 @@ TEST(AllFunctions, AcceptAnyBits) {
     EXPECT_TRUE(e >= 0 && e <= exp_float(88.0f));
   }
   EXPECT_GT(sum, 0);
+}
+
+// Floats that show a last bit of a constant, which dense ones do not.
+constexpr float kShowing[] = {0x1.670bfep-2f, -0x1.5ebc62p-2f, 0x1.62e602p+3f, 0x1.6a6b1ap+3f};
+
+// Returns a hash of the bits of f over dense floats, and over those at which the power of two in exp_float changes.
+uint64_t bits_of(float (*f)(float), float low, float high) {
+  std::vector<float> values = dense_floats(low, high);
+  for (int i = -58; i <= 126; ++i) {
+    const auto half = static_cast<float>((i + 0.5) * std::log(2.0));
+    for (int step = -64; step <= 64 && half > low && half < high; ++step)
+      values.push_back(bits_float(float_bits(half) + static_cast<uint32_t>(step)));
+  }
+  for (const float x : kShowing)
+    if (low < x && x < high) values.push_back(x);
+  uint64_t hash = kHashStart;
+  for (const float x : values) hash = hash_word(hash, float_bits(f(x)));
+  return hash;
+}
+
+// All tables compute the same bits, so the constants are a part of the contract. A last bit more or less in one shows.
+TEST(AllFunctions, BitsAreThoseOfTheConstants) {
+  EXPECT_EQ(bits_of(exp_float, -41.0f, 89.0f), 0x1aebce1fe97efbbdu);
+  EXPECT_EQ(bits_of(log_float, std::numeric_limits<float>::min(), std::numeric_limits<float>::max()),
+            0xf8a73231cb642810u);
+  EXPECT_EQ(bits_of(sigmoid_float, -41.0f, 41.0f), 0xfc3e767e1b91c314u);
+  EXPECT_EQ(bits_of(tanh_float, -20.0f, 20.0f), 0x4e1999564e0431c7u);
+  EXPECT_EQ(bits_of(erf_float, -8.0f, 8.0f), 0x4ec54b292fdb21b4u);
 }
 
 // Compares the reference's attention with a naive one: int64 sums, keys looked up through the ancestor table one by
@@ -237,81 +266,41 @@ TEST(Attention, ThroughTheAncestorTable) {
   for (uint32_t n_keys = 1; n_keys <= 40; ++n_keys) check_attention(n_keys, 32, true, n_keys);
 }
 
-// The choice of a kernel table: by the list, the name, the environment.
-
-// Sets GOLDCREST_KERNELS for a scope.
-class KernelsVariable {
- public:
-  explicit KernelsVariable(const char* value) {
-    const char* before = getenv("GOLDCREST_KERNELS");
-    had_ = before != nullptr;
-    if (had_) before_ = before;
-    if (value != nullptr)
-      setenv("GOLDCREST_KERNELS", value, 1);
-    else
-      unsetenv("GOLDCREST_KERNELS");
-  }
-  ~KernelsVariable() {
-    if (had_)
-      setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
-    else
-      unsetenv("GOLDCREST_KERNELS");
-  }
-
- private:
-  bool had_;
-  std::string before_;
-};
-
-TEST(SelectKernels, TheListHasEachTableOnceAndTheReferenceLast) {
-  std::set<std::string> names;
-  uint32_t n = 0;
-  for (; const Kernels* table = kernels_at(n); ++n) {
-    EXPECT_TRUE(names.insert(table->name).second) << table->name;
-    EXPECT_STREQ(goldcrest_kernels_at(n), table->name);
-  }
-  ASSERT_GE(n, 1u);
-  EXPECT_EQ(kernels_at(n - 1), &kernels_reference);
-  for (const uint32_t past : {n, n + 1, UINT32_MAX}) {
-    EXPECT_EQ(kernels_at(past), nullptr);
-    EXPECT_EQ(goldcrest_kernels_at(past), nullptr);
-  }
-}
-
-TEST(SelectKernels, WhatRunsHereIsAmongWhatWasBuiltInTheSameOrder) {
-  uint32_t n_running = 0, n_built = 0;
-  while (const char* name = goldcrest_kernels_built(n_built++)) {
-    const char* running = goldcrest_kernels_at(n_running);
-    ASSERT_NE(running, nullptr) << "past the reference: " << name;
-    if (std::string(running) == name) ++n_running;
-  }
-  EXPECT_EQ(goldcrest_kernels_at(n_running), nullptr);
-  EXPECT_GT(n_running, 0u);
-  EXPECT_EQ(goldcrest_kernels_built(UINT32_MAX), nullptr);
-}
-
-TEST(SelectKernels, ByNameElseByTheEnvironmentElseTheBest) {
-  const KernelsVariable unset(nullptr);
-  EXPECT_EQ(select_kernels(nullptr), kernels_at(0));
-  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
-    EXPECT_EQ(select_kernels(table->name), table);
-    const KernelsVariable forced(table->name);
-    EXPECT_EQ(select_kernels(nullptr), table);
-  }
-}
-
-TEST(SelectKernels, AnUnknownNameIsNeverASilentFallback) {
-  for (const char* name : {"", "Reference", "reference ", "x86"}) {
-    EXPECT_EQ(select_kernels(name), nullptr) << name;
-    const KernelsVariable forced(name);
-    EXPECT_EQ(select_kernels(nullptr), nullptr) << name;
-    EXPECT_EQ(select_kernels("reference"), &kernels_reference) << "a name given in the call goes first";
-  }
-}
-
 bool computes_reference_bits(const Kernels& kernels) {
   alignas(64) uint8_t scratch[kBuildCheckBytes];
   return kernels_compute_reference_bits(kernels, scratch);
+}
+
+// Returns bits of all kinds: the ends of the range, anything, numbers like `other` and numbers a few exponents away.
+uint32_t bits_like(uint32_t other, test::Rng& rng) {
+  constexpr uint32_t kEnds[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x33800000u, 0x3f800000u,
+                                0x4b7fffffu, 0x7f000000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u};
+  const auto random = static_cast<uint32_t>(rng.bits());
+  switch (rng.below(4)) {
+    case 0:
+      return kEnds[rng.below(static_cast<uint32_t>(std::size(kEnds)))] | (random & 0x80000000u);
+    case 1:
+      return (other ^ 0x80000000u) + rng.below(64) - 32;
+    case 2:
+      return (random & (rng.below(2) == 0 ? 0x807fffffu : 0x80000001u)) |
+             ((other + (rng.below(56) << 23)) & 0x7f800000u);
+    default:
+      return random;
+  }
+}
+
+bool same_number(float a, float b) { return float_bits(a) == float_bits(b) || (std::isnan(a) && std::isnan(b)); }
+
+TEST(SoftFloats, EqualThisCpus) {
+  test::Rng rng(1);
+  for (uint32_t i = 0; i < 2000000; ++i) {
+    const uint32_t a_bits = bits_like(static_cast<uint32_t>(rng.bits()), rng);
+    const float a = bits_float(a_bits), b = bits_float(bits_like(a_bits, rng));
+    ASSERT_TRUE(same_number(soft_multiply(a, b), a * b)) << a << " * " << b;
+    ASSERT_TRUE(same_number(soft_add(a, b), a + b)) << a << " + " << b;
+    const int32_t number = static_cast<int32_t>(a_bits) >> rng.below(32);
+    ASSERT_TRUE(same_number(soft_to_float(number), static_cast<float>(number))) << number;
+  }
 }
 
 TEST(BuildCheck, EveryTablePasses) {

@@ -20,6 +20,7 @@
 #include "layers/log_mel.h"
 #include "layers/rotary.h"
 #include "support/engine_fixture.h"
+#include "support/log_mel_features.h"
 #include "support/rng.h"
 #include "support/speech_model.h"
 
@@ -227,25 +228,11 @@ TEST(Frontend, NormsOfQuietClips) {
   expect_near(traced, NaiveStem(file).run(rows), 1e-3);
 }
 
-// Computes the features of frames one by one, as a stem does.
 Rows features_of(const OpenChoices& options, const Samples& samples, size_t n_frames) {
   const FileImage file = test::speech_file(options);
-  const TestEngine engine(file.span(), {});
-  const FrontendView view = view_frontend(file.bytes());
-  std::vector<uint64_t> scratch(log_mel_scratch_bytes(view.log_mel) / 8 + 8);
-  auto* aligned = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-  const LogMel log_mel(engine.get()->runtime, view.log_mel, aligned);
-  std::vector<std::vector<float>> found(n_frames, std::vector<float>(options.channels));
-  float largest = kLeastFeature;
-  for (size_t i = 0; i < n_frames; ++i) {
-    log_mel.run(samples, static_cast<uint32_t>(i), found[i].data());
-    for (const float x : found[i]) largest = std::max(largest, x);
-  }
   Rows rows;
-  for (std::vector<float>& frame : found) {
-    scale_log_mel(frame.data(), options.channels, largest);
+  for (const std::vector<float>& frame : test::log_mel_features(TestEngine(file.span(), {}), samples, n_frames))
     rows.emplace_back(frame.begin(), frame.end());
-  }
   return rows;
 }
 

@@ -86,6 +86,59 @@ TEST(SpeechFile, EveryMatrixOfInt8HasFineInputs) {
   expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{"projection", refine}});
 }
 
+// Second matrices and fine attention: without their bits, in float32 files, without room, with wrong values.
+TEST(RefinedFile, BadSecondMatrices) {
+  const char* const bits = "metadata: feature bits";
+  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  const FileImage file = test::fine_tiny_file(spec, {}, "none", "all");
+  EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
+  EXPECT_EQ(format::GetModel(file.bytes())->features(), kFeatureRefinedWeights | kFeatureFineAttention);
+  expect_refused(file, {{bits, [](ModelT& m) { m.features &= ~kFeatureRefinedWeights; }},
+                        {bits, [](ModelT& m) { m.features &= ~kFeatureFineAttention; }}});
+  const auto refine = [](ModelT& m) {
+    m.features |= kFeatureRefinedWeights;
+    m.projection->refined = true;
+  };
+  const auto refine_table = [](ModelT& m) {
+    m.features |= kFeatureRefinedWeights;
+    m.encoder->embedding->refined = true;
+  };
+  const auto refine_attention = [](ModelT& m) {
+    m.features |= kFeatureFineAttention;
+    m.decoder->fine_attention = true;
+  };
+  expect_refused(
+      test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32),
+      {{"projection", refine}, {"encoder.embedding", refine_table}, {"decoder: dimensions", refine_attention}});
+  expect_refused(test::tiny_file(spec), {{"projection", refine}});
+  EXPECT_EQ(try_file(remade(test::tiny_file(spec), refine_attention)).status, GOLDCREST_OK);
+
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto with_value = [&](format::SectionKind kind, uint32_t units, size_t offset, const auto& value) {
+    return test::remade_with_contents(file, [&](ModelT&, test::Contents& contents) {
+      std::memcpy(contents[static_cast<size_t>(kind)].data() + size_t{units} * 64 + offset, &value, sizeof value);
+    });
+  };
+  const format::Linear& in = *format::GetModel(file.bytes())->encoder()->layers()->Get(0)->feed_forward()->in();
+  const uint32_t n = pad16(in.n());
+  const auto detail = [&](const FileImage& bad) {
+    const Verdict verdict = try_file(bad);
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+    return verdict.detail;
+  };
+  for (const float scale : {0.0f, -1.0f, 1e-40f, 1e30f, kInfinity, std::nanf("")})
+    EXPECT_EQ(detail(with_value(format::SectionKind::Parameters, in.scale(), n * sizeof(float), scale)),
+              "layers.feed_forward.in");
+  if (in.n() < n) {
+    EXPECT_EQ(detail(with_value(format::SectionKind::Parameters, in.scale(), (2 * n - 1) * sizeof(float), 2.0f)),
+              "layers.feed_forward.in");
+  }
+  EXPECT_EQ(detail(with_value(format::SectionKind::Parameters, in.weight_sum(), n * sizeof(int32_t), 1 << 20)),
+            "layers.feed_forward.in");
+  EXPECT_EQ(detail(with_value(format::SectionKind::Weights, in.weights(), size_t{n} * pad16(in.k()), int8_t{-128})),
+            "layers.feed_forward.in");
+}
+
 TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
   const auto embedding = [] {
     return std::unique_ptr<format::EmbeddingT>(

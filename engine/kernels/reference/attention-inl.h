@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes attention head by head and query by query. Each Cortex-M table brings its own three steps.
+// Computes attention head by head and query by query. Each table for a microcontroller brings its own three steps.
 #pragma once
 
 #include "kernels/reference/reference.h"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goldcrest in a web page, a worker or node: loads a .gcst file, tests it, translates with it. goldcrest.d.ts has the types.
+
+const WORKING = 1, DONE = 3, MODEL_CORRUPT = -2, HASH_LOGITS = 2;
+const encoder = new TextEncoder(), decoder = new TextDecoder();
+
+// An error of the engine: its own message, and its status (goldcrest.h, goldcrest_status).
+export class GoldcrestError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.name = 'GoldcrestError';
+    this.status = status;
+  }
+}
+
+// Compiles the module: from bytes, or from the file next to this one. Models can share it.
+export async function compile(bytes) {
+  const url = new URL('goldcrest.wasm', import.meta.url);
+  if (!bytes && url.protocol === 'file:') bytes = await (await import('node:fs/promises')).readFile(url);
+  return WebAssembly.compile(bytes ?? await (await fetch(url)).arrayBuffer());
+}
+
+// Loads a model from the bytes of a .gcst file. Throws a GoldcrestError for a file that the engine refuses.
+// options.beamSize: hypotheses of each search; 1: greedy; left out: the file's. options.module: of compile().
+// options.sourceLanguage, .targetLanguage: for models of several languages. options.abbreviations: words behind which
+// a full stop does not end a sentence, as 'Mr Dr no#' (goldcrest/sentences.h).
+export async function load(model, options = {}) {
+  const { exports } = await WebAssembly.instantiate(options.module ?? await compile());
+  return new Model(exports, new Uint8Array(model.buffer ?? model, model.byteOffset ?? 0, model.byteLength), options);
+}
+
+export class Model {
+  #engine;
+  #abbreviations;
+
+  constructor(engine, bytes, { beamSize = 0, sourceLanguage = '', targetLanguage = '', abbreviations = '' }) {
+    this.#engine = engine;
+    this.#abbreviations = encoder.encode(abbreviations);
+    const place = engine.place_model(bytes.length) >>> 0;  // above 2 GB, addresses come as negative numbers
+    if (!place) throw new GoldcrestError(0, `no memory for a model of ${bytes.length} bytes`);
+    new Uint8Array(engine.memory.buffer, place, bytes.length).set(bytes);
+    const isModel = decoder.decode(bytes.subarray(4, 8)) === 'GCST';
+    const status = engine.start(bytes.length, beamSize);
+    this.#check(status, status === MODEL_CORRUPT && !isModel ? 'it is not a .gcst file (goldcrest-convert makes them): ' : '');
+    if (sourceLanguage || targetLanguage) {
+      this.#write(encoder.encode(`${sourceLanguage}\0${targetLanguage}\0`));
+      this.#check(engine.set_languages());
+    }
+  }
+
+  // What the file says of itself, and the bytes of memory that it takes.
+  get info() {
+    const text = name => this.#string(this.#engine[name]());
+    return {
+      name: text('name'), sourceLanguage: text('source_language'), targetLanguage: text('target_language'),
+      license: text('license'), attribution: text('attribution'), kernels: text('kernels'),
+      beamSize: this.#engine.beam_size(), arenaBytes: this.#engine.arena_bytes(),
+      memoryBytes: this.#engine.memory.buffer.byteLength,
+    };
+  }
+
+  // Runs the file's own self-test: this machine must compute the bits of every other. Throws if it does not.
+  selfTest() { this.#check(this.#engine.self_test()); }
+
+  translate(text) {
+    let translation = '';
+    for (translation of this.steps(text));
+    return translation;
+  }
+
+  // The same, a bounded amount of work at a time: each step gives the text that no further step changes. Stop where you
+  // like; the next call starts over.
+  *steps(text) {
+    this.#engine.set_search(0, 0);
+    yield* this.#search(text);
+  }
+
+  // The hash of the logits of a sentence with greedy search, a BigInt: the same on every machine (FORMAT.md, "Self-test").
+  logitsHash(sentence) {
+    this.#check(this.#engine.set_search(1, HASH_LOGITS));
+    for (const _ of this.#search(sentence));
+    return BigInt.asUintN(64, this.#engine.logits_hash());
+  }
+
+  // Releases the memory, once nothing else refers to it. The model cannot be used any more.
+  close() { this.#engine = null; }
+
+  *#search(text) {
+    const engine = this.#engine, words = this.#abbreviations, bytes = encoder.encode(text);
+    this.#write(words, bytes);
+    engine.begin(words.length, bytes.length);
+    for (let translation = '', read = 0, status = WORKING; status !== DONE;) {
+      status = engine.step();
+      this.#check(status);
+      const begin = engine.translation() >>> 0, end = engine.translation_bytes() >>> 0;
+      if (end > read) translation += decoder.decode(new Uint8Array(engine.memory.buffer, begin + read, end - read));
+      read = end;
+      yield translation;
+    }
+  }
+
+  #write(...parts) {
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+    let place = this.#engine.place_text(bytes) >>> 0;
+    if (!place) throw new GoldcrestError(0, `no memory for a text of ${bytes} bytes`);
+    for (const part of parts) {
+      new Uint8Array(this.#engine.memory.buffer, place, part.length).set(part);
+      place += part.length;
+    }
+  }
+
+  #check(status, prefix = '') {
+    if (status >= 0) return;
+    const engine = this.#engine, message = this.#string(engine.message()), index = engine.message_index();
+    throw new GoldcrestError(status, prefix + this.#string(engine.status_name(status)) + (message && `: ${message}`) +
+      (index >= 0 ? ` (${index})` : ''));
+  }
+
+  #string(place) {
+    const bytes = new Uint8Array(this.#engine.memory.buffer, place >>> 0);
+    return decoder.decode(bytes.subarray(0, bytes.indexOf(0)));
+  }
+}

@@ -1,0 +1,277 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compiles the generated packages without their ecosystems, each with its ecosystem's flags.
+#   arduino   the Arduino and PlatformIO libraries and their sketch, for this machine, and runs it. Arduino.h is a stand-in
+#             of this test: it shows that the files fit together, not that Arduino's cores work.
+#   pieces    the example with a model that is read by pieces, and on two threads
+#   options   the engine with no option, each option with what it needs, and all; links the example
+#   zephyr_module  Zephyr's module over stand-ins of Zephyr's functions and headers, without and with options and CONFIG_SMP
+#   flags     all sources with the flags of ESP-IDF, Pico SDK, Zephyr, Arduino's cores and CMSIS-Packs, with Debian's GCC for
+#             Arm and RISC-V; links the example for a Cortex-M7 and prints its size
+# Leaves with 77 and a sentence where a compiler is missing.
+# Usage: compile.sh BUILD WORK [arduino|pieces|options|zephyr_module|flags]... (none: all). Env: JOBS [2]
+set -euo pipefail
+build=$(cd "$1" && pwd)
+rm -rf "$2"
+mkdir -p "$2"
+work=$(cd "$2" && pwd)
+shift 2
+[ $# -gt 0 ] || set -- arduino pieces options zephyr_module flags
+fail() { echo "compile.sh: $*" >&2; exit 1; }
+cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; exit 1; }
+cp -r "$build/packages" "$work/packages"
+packages=$work/packages
+words='goldcrest: G OW1 L D K R EH2 S T
+bird: B ER1 D
+singing: S IH1 NG IH0 NG
+forest: F AO1 R AH0 S T
+straightforward: S T R EY1 T F AO2 R W ER0 D'
+
+# compile OUT COMMAND FILE...: an object of each file, JOBS at a time. COMMAND is a shell's words.
+compile() {
+  local out=$1 command=$2
+  shift 2
+  mkdir -p "$out"
+  printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -I FILE sh -c "$command -c FILE -o \"$out/\$(echo FILE | tr / _).o\"" > "$out.log" 2>&1 ||
+    { tail -30 "$out.log" >&2; fail "not compiled: $command"; }
+  [ ! -s "$out.log" ] || { cat "$out.log" >&2; fail "warnings of $command"; }
+}
+
+arduino() {
+  local folder library=$packages/arduino/Goldcrest
+  diff -r "$library/src" "$packages/platformio/goldcrest/src" || fail "the libraries of Arduino and PlatformIO differ"
+  diff "$library/examples/pronounce/pronounce.ino" "$packages/platformio/goldcrest/examples/pronounce/src/main.cpp" ||
+    fail "the sketches of Arduino and PlatformIO differ"
+  mkdir -p "$work/arduino/core"
+  cat > "$work/arduino/core/Arduino.h" << 'END'
+#include <stdio.h>
+#include <stdlib.h>
+struct Console {
+  void begin(long) {}
+  void print(const char* text) { fputs(text, stdout); }
+};
+static Console Serial;
+static void delay(int) {}
+void setup();
+void loop();
+END
+  printf '#include "Arduino.h"\nvoid setup();\nvoid loop();\nint main() { setup(); loop(); }\n' > "$work/arduino/core/main.cc"
+  cp -r "$library/examples/pronounce" "$work/arduino/sketch"
+  cd "$library/src"
+  folder=$work/arduino
+  compile "$folder/library" "g++ -std=gnu++17 -O1 -w -fno-exceptions -fno-rtti -I." $(find * -name '*.cc')
+  g++ -std=gnu++17 -w -x c++ -I. -I"$folder/core" -c "$folder/sketch/pronounce.ino" -o "$folder/sketch.o"
+  gcc -w -I. -c "$folder/sketch/pronounce.c" -o "$folder/pronounce.o"
+  gcc -w -I. -c "$folder/sketch/model_g2p_small.c" -o "$folder/model.o"
+  g++ -w -I"$folder/core" "$folder/core/main.cc" "$folder"/*.o "$folder"/library/*.o -o "$folder/program"
+  [ "$("$folder/program")" = "$words" ] || fail "the sketch prints: $("$folder/program")"
+  echo "compile.sh: arduino: $(find * -name '*.cc' | wc -l) sources, the sketch pronounces"
+}
+
+# The plain library of Pico SDK's package, which is CMake without the SDK; build_library OUT OPTION...
+build_library() {
+  local out=$1
+  shift
+  cmake -G Ninja -S "$work/project" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 "$@" > "$out.log" 2>&1 &&
+    cmake --build "$out" -j "${JOBS:-2}" >> "$out.log" 2>&1 || { tail -30 "$out.log" >&2; fail "not built: $*"; }
+  [ "$("$out/program")" = "$words" ] || fail "$* gives: $("$out/program")"
+}
+
+write_project() {
+  mkdir -p "$work/project"
+  cp "$packages/cmsis-pack/goldcrest/examples/pronounce"/* "$work/project"
+  cat > "$work/project/CMakeLists.txt" << END
+cmake_minimum_required(VERSION 3.22)
+project(check C CXX)
+add_subdirectory($packages/pico-sdk/goldcrest goldcrest)
+add_executable(program \${MAIN} pronounce.c model_g2p_small.c)
+find_package(Threads)
+target_link_libraries(program goldcrest m Threads::Threads)
+END
+  cat > "$work/project/pieces.c" << 'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model_g2p_small.h"
+#include "pronounce.h"
+
+static _Alignas(GOLDCREST_ALIGN) unsigned char ram[MODEL_G2P_SMALL_BYTES];
+static unsigned pieces, calls;
+
+static int read_piece(void *flash, size_t offset, void *to, size_t n) {
+  if (n > 4096 || offset + n > MODEL_G2P_SMALL_BYTES) return -1;
+  ++pieces;
+  memcpy(to, (const unsigned char *)flash + offset, n);
+  return 0;
+}
+
+static int broken_piece(void *flash, size_t offset, void *to, size_t n) {
+  return offset > 0 ? 7 : read_piece(flash, offset, to, n);
+}
+
+struct work { void (*task)(void *, size_t); void *context; };
+static void *second(void *work) { return ((struct work *)work)->task(((struct work *)work)->context, 1), NULL; }
+
+static void on_two_cores(void *context, void (*task)(void *, size_t), void *task_context, size_t n) {
+  (void)context;
+  struct work work = {task, task_context};
+  pthread_t thread;
+  if (n > 1 && pthread_create(&thread, NULL, second, &work) == 0) {
+    ++calls;
+    task(task_context, 0);
+    pthread_join(thread, NULL);
+  } else {
+    for (size_t i = 0; i < n; ++i) task(task_context, i);
+  }
+}
+
+static void print(const char *text) { fputs(text, stdout); }
+
+int main(void) {
+  if (read_model_by_pieces(broken_piece, (void *)model_g2p_small, ram, sizeof ram) != 7 || pieces != 1) return 2;
+  pieces = 0;
+  if (read_model_by_pieces(read_piece, (void *)model_g2p_small, ram, sizeof ram) != 0) return 3;
+  if (pieces != (sizeof ram + 4095) / 4096) return 4;
+  if (pronounce_words(ram, sizeof ram, on_two_cores, print) < 0 || calls == 0) return 5;
+  ram[sizeof ram - 1] ^= 1; /* refused, with a message on the console */
+  return pronounce_words(ram, sizeof ram, NULL, (void (*)(const char *))strlen) < 0 ? 0 : 6;
+}
+END
+}
+
+pieces() {
+  write_project
+  build_library "$work/pieces" -DMAIN=pieces.c
+  "$work/pieces/program" > /dev/null || fail "pieces.c: status $?"
+  echo "compile.sh: pieces: a model in RAM, two threads, a broken flash"
+}
+
+options() {
+  local options option
+  write_project
+  mapfile -t options < <(sed -n 's/^option(\(GOLDCREST_[A-Z0-9_]*\) .*/\1/p' "$packages/pico-sdk/goldcrest/CMakeLists.txt")
+  [ "${#options[@]}" -gt 10 ] || fail "no options"
+  build_library "$work/options_none" -DMAIN=main.c
+  for option in "${options[@]}"; do
+    build_library "$work/options_$option" -DMAIN=main.c "-D$option=ON"
+    grep -q -- "-D$option\b" "$work/options_$option/build.ninja" || [ "$option" = GOLDCREST_LOG_MEL ] || fail "$option is not defined"
+    rm -r "$work/options_$option"
+  done
+  mapfile -t options < <(printf -- '-D%s=ON\n' "${options[@]}")
+  build_library "$work/options_all" -DMAIN=main.c "${options[@]}"
+  echo "compile.sh: options: none, each of ${#options[@]}, all"
+}
+
+zephyr_module() {
+  local sample=$packages/zephyr/goldcrest/samples/pronounce options smp
+  mkdir -p "$work/zephyr/headers/zephyr/sys"
+  cat > "$work/zephyr/headers/zephyr/kernel.h" << 'END'
+#include <stddef.h>
+#include <stdint.h>
+#define ARG_UNUSED(x) (void)(x)
+#define K_THREAD_STACK_DEFINE(name, size) static uint8_t name[size]
+#define K_THREAD_STACK_SIZEOF(name) sizeof name
+#define K_SEM_DEFINE(name, initial, limit) struct k_sem name = {initial, limit}
+#define K_PRIO_PREEMPT(x) (x)
+#define K_NO_WAIT 0
+#define K_FOREVER -1
+struct k_thread { int unused; };
+struct k_sem { unsigned count, limit; };
+int k_sem_take(struct k_sem *sem, int timeout);
+void k_sem_give(struct k_sem *sem);
+struct k_thread *k_thread_create(struct k_thread *thread, uint8_t *stack, size_t size, void (*entry)(void *, void *, void *),
+                                 void *a, void *b, void *c, int priority, uint32_t options, int delay);
+END
+  printf '#include <stdio.h>\n#define printk printf\n' > "$work/zephyr/headers/zephyr/sys/printk.h"
+  # The arguments that Zephyr's functions take, and its older C++ in the interface of all libraries.
+  cat > "$work/zephyr/CMakeLists.txt" << END
+cmake_minimum_required(VERSION 3.20)
+project(check C CXX)
+add_library(zephyr_interface INTERFACE)
+target_compile_options(zephyr_interface INTERFACE \$<\$<COMPILE_LANGUAGE:CXX>:-std=c++11>)
+function(zephyr_include_directories)
+  target_include_directories(zephyr_interface INTERFACE \${ARGV})
+endfunction()
+macro(zephyr_library_named name)
+  set(ZEPHYR_CURRENT_LIBRARY \${name})
+  add_library(\${name} STATIC "")
+  target_link_libraries(\${name} PUBLIC zephyr_interface)
+endmacro()
+function(zephyr_library_sources source)
+  target_sources(\${ZEPHYR_CURRENT_LIBRARY} PRIVATE \${source} \${ARGN})
+endfunction()
+function(zephyr_library_include_directories)
+  target_include_directories(\${ZEPHYR_CURRENT_LIBRARY} PRIVATE \${ARGN})
+endfunction()
+function(zephyr_library_compile_definitions item)
+  target_compile_definitions(\${ZEPHYR_CURRENT_LIBRARY} PRIVATE \${item} \${ARGN})
+endfunction()
+add_subdirectory($packages/zephyr/goldcrest/zephyr goldcrest)
+add_executable(program $sample/src/main.c $sample/src/pronounce.c $sample/src/model_g2p_small.c)
+target_include_directories(program PRIVATE headers)
+target_link_libraries(program goldcrest m)
+END
+  for options in '' '-DCONFIG_GOLDCREST_SAMPLING=ON -DCONFIG_GOLDCREST_RULES=ON'; do
+    rm -rf "$work/zephyr/build"
+    # shellcheck disable=SC2086
+    cmake -G Ninja -S "$work/zephyr" -B "$work/zephyr/build" -DCONFIG_GOLDCREST=ON $options > "$work/zephyr.log" 2>&1 &&
+      cmake --build "$work/zephyr/build" -j "${JOBS:-2}" >> "$work/zephyr.log" 2>&1 || { tail -30 "$work/zephyr.log" >&2; fail "zephyr: not built"; }
+    [ "$("$work/zephyr/build/program")" = "$words" ] || fail "zephyr: $("$work/zephyr/build/program")"
+  done
+  grep -q -- -DGOLDCREST_SAMPLING "$work/zephyr/build/build.ninja" || fail "zephyr: an option defines nothing"
+  for smp in '' -DCONFIG_SMP; do
+    gcc -fsyntax-only -Wall -Wextra -Werror $smp -I"$work/zephyr/headers" -I"$packages/zephyr/goldcrest/include" "$sample/src/main.c" || fail "zephyr: main.c $smp"
+  done
+  echo "compile.sh: zephyr: the module and its sample, over stand-ins"
+}
+
+flags() {
+  local cpu arm=arm-none-eabi- riscv=riscv64-unknown-elf- common='-ffunction-sections -fdata-sections -fno-exceptions -fno-rtti'
+  local all='-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare'
+  command -v ${arm}g++ > /dev/null || { echo "compile.sh: skipped: ${arm}g++ is not installed"; exit 77; }
+  cd "$packages/cmsis-pack/goldcrest"
+  # CMSIS-Packs and the example's size. draw.cc compiles only with its option.
+  for cpu in m4:fpv4-sp-d16 m7:fpv5-d16 m33:fpv5-sp-d16 m55:auto; do
+    compile "$work/flags_${cpu%:*}" "${arm}g++ -mcpu=cortex-${cpu%:*} -mfpu=${cpu#*:} -mfloat-abi=hard -mthumb -std=c++17 -O2 -fno-math-errno $common \
+      -Iinclude -Isource" $(sed -n 's/.*category="sourceCpp" name="\([^"]*\)".*/\1/p' ./*.pdsc | grep -v decoding/draw.cc)
+  done
+  ${arm}gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -mthumb -O2 -ffunction-sections --specs=nano.specs --specs=nosys.specs \
+    -Wl,--gc-sections,--no-warnings -Iinclude examples/pronounce/*.c "$work"/flags_m7/*.o -o "$work/example.elf"
+  ${arm}size "$work/example.elf" | tail -1 | awk -v flash=260000 -v ram=40000 '
+    { print "compile.sh: flags: example on a Cortex-M7: " $1 + $2 " bytes of flash, " $2 + $3 " of RAM" }
+    $1 + $2 > flash || $2 + $3 > ram { print "compile.sh: more than the READMEs say"; exit 1 }' || exit 1
+  # Pico SDK 2, Zephyr, Arduino's cores rp2040 and stm32.
+  compile "$work/flags_pico" "${arm}g++ -mcpu=cortex-m33 -mthumb -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse -O3 -DNDEBUG -std=c++17 \
+    $common -fno-unwind-tables -fno-use-cxa-atexit $all -Iinclude -Isource" $(cat "$build/goldcrest_sources/sources.txt")
+  compile "$work/flags_zephyr" "${arm}g++ -fcheck-new -std=c++11 -Wno-register $common -fno-common -fno-strict-aliasing -fno-asynchronous-unwind-tables \
+    -fno-reorder-functions --param=min-pagesize=0 -fno-defer-pop -g -gdwarf-4 -mcpu=cortex-m55 -mthumb -mabi=aapcs -mfpu=auto -mfloat-abi=hard \
+    -mfp16-format=ieee -Wall -Wformat -Wformat-security -Wno-format-zero-length -Wdouble-promotion -Wpointer-arith -Wexpansion-to-defined \
+    -Wno-unused-but-set-variable -Os -std=c++17 -O2 -fno-math-errno -Iinclude -Isource" $(cat "$build/goldcrest_sources/sources.txt")
+  cd "$packages/arduino/Goldcrest/src"
+  compile "$work/flags_rp2040" "${arm}g++ -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse -mthumb -Os -std=gnu++17 $common -Werror=return-type \
+    -iquote . -I." $(find * -name '*.cc')
+  compile "$work/flags_stm32" "${arm}g++ -mcpu=cortex-m7 -mfpu=fpv4-sp-d16 -mfloat-abi=hard -mthumb -Os -std=gnu++17 --param max-inline-insns-single=500 \
+    -fno-threadsafe-statics -fno-use-cxa-atexit $common -I." $(find * -name '*.cc')
+  command -v ${riscv}g++ > /dev/null || { echo "compile.sh: skipped: RISC-V, because ${riscv}g++ is not installed"; exit 77; }
+  [ -d /usr/lib/picolibc/riscv64-unknown-elf ] || { echo "compile.sh: skipped: RISC-V, because picolibc is not installed"; exit 77; }
+  riscv="${riscv}g++ --specs=picolibc.specs"
+  compile "$work/flags_esp32" "$riscv -march=rv32imc_zicsr_zifencei -mabi=ilp32 -Os -std=gnu++2b -fexceptions -fno-rtti -I." $(find * -name '*.cc')
+  # ESP-IDF's, of a project whose optimization is for debugging; ESP32-C3 and P4. Zephyr's for RISC-V.
+  cd "$packages/esp-idf/goldcrest"
+  for cpu in rv32imc:ilp32 rv32imafc:ilp32f; do
+    compile "$work/flags_${cpu%:*}" "$riscv -march=${cpu%:*}_zicsr_zifencei -mabi=${cpu#*:} $common -Wall -Werror $all -Wno-enum-conversion -gdwarf-4 -ggdb -Og \
+      -fstrict-volatile-bitfields -fno-jump-tables -fno-tree-switch-conversion -std=gnu++2b -fuse-cxa-atexit -O2 -fno-math-errno -Iinclude -Isource" \
+      $(cat "$build/goldcrest_sources/sources.txt")
+  done
+  compile "$work/flags_zephyr_riscv" "$riscv -march=rv32imac_zicsr_zifencei -mabi=ilp32 -mcmodel=medlow -fcheck-new -std=c++11 -Wno-register $common -fno-common \
+    -fno-strict-aliasing -Wall -Wpointer-arith -Os -std=c++17 -O2 -fno-math-errno -Iinclude -Isource" $(cat "$build/goldcrest_sources/sources.txt")
+  echo "compile.sh: flags: Pico SDK, Zephyr (2), Arduino (3), ESP-IDF (2), CMSIS-Pack (4)"
+}
+
+for part in "$@"; do
+  case $part in
+    arduino | pieces | options | zephyr_module | flags) "$part" ;;
+    *) fail "usage: compile.sh BUILD WORK [arduino|pieces|options|zephyr_module|flags]..." ;;
+  esac
+done

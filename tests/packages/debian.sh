@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the Debian packages, lets lintian look at them, installs them in a bare root and takes README's Link step with what they
+# installed; a removal leaves nothing. Leaves with 77 and a sentence where it cannot make a root (tests/bare_root.sh) or
+# lintian is missing.
+# Usage: debian.sh SOURCE BUILD WORK
+#   BUILD   a build of SOURCE for this machine with the programs; with /usr as its prefix, else the packages come from a build
+#           of their own in WORK
+#        debian.sh --in-root PACKAGES: the part in the root, whose /goldcrest is the source
+set -euo pipefail
+fail() { echo "debian.sh: $*" >&2; exit 1; }
+
+in_root() {
+  local packages=(libgoldcrest-dev goldcrest-tools) package program
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends gcc libc6-dev pkgconf > /dev/null 2>&1
+  apt-get install -y -qq --no-install-recommends "$1"/*.deb > /tmp/install.log 2>&1 || { tail -20 /tmp/install.log >&2; fail "not installed"; }
+  dpkg -L "${packages[@]}" | sort -u > /tmp/files
+  mkdir /tmp/link
+  cd /tmp/link
+  mkdir build examples
+  cp -r /goldcrest/examples/models examples
+  # README's program and commands, with the programs, headers and library that the packages installed.
+  sed -n '/^Then link:/,/^```text/p' /goldcrest/README.md > step.md
+  sed -n '/^```c$/,/^```$/p' step.md | sed '1d;$d' > build/hello.c
+  sed -n '/^```sh$/,/^```$/p' step.md | sed '1d;$d' |
+    sed 's|build/bin/goldcrest|goldcrest|g; s| -I engine/include||; s| build/quickstart/engine/libgoldcrest.a| -lgoldcrest|' > commands
+  grep -q -- '-lgoldcrest' commands && grep -q emit-c commands || fail "README's Link step has another form: $(cat commands)"
+  goldcrest-convert --quiet examples/models/g2p -o build/g2p.gcst --max-source 25 --max-target 33 > /dev/null
+  bash -euo pipefail commands > out || fail "README's Link step: $(cat commands)"
+  [ "$(tail -1 out)" = "G OW1 L D K R EH2 S T" ] || fail "README's program prints: $(cat out)"
+  [ "$(echo bird | goldcrest-translate build/g2p.gcst)" = "B ER1 D" ] || fail "goldcrest-translate does not pronounce"
+  read -r -a flags <<< "$(pkg-config --cflags --libs goldcrest)"
+  cc -I build/hello build/hello.c build/hello/model_g2p.c "${flags[@]}" -o by_pkg_config
+  [ "$(./by_pkg_config)" = "G OW1 L D K R EH2 S T" ] || fail "with pkg-config: $(./by_pkg_config)"
+  for program in bench inspect transcribe; do "goldcrest-$program" --help > /dev/null || fail "goldcrest-$program"; done
+  apt-get purge -y -qq "${packages[@]}" > /dev/null 2>&1
+  for package in "${packages[@]}"; do
+    [ -z "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" ] || fail "$package is still known"
+  done
+  while read -r path; do
+    if [ -f "$path" ] || { [ -d "$path" ] && [[ "$path" == *goldcrest* ]]; }; then fail "left behind: $path"; fi
+  done < /tmp/files
+  find / -xdev -iname '*goldcrest*' -not -path '/goldcrest*' -not -path '/tmp/*' -not -path '/debs*' -not -path '/proc/*' > /tmp/left
+  [ ! -s /tmp/left ] || fail "left behind: $(cat /tmp/left)"
+  echo "debian.sh: $(wc -l < /tmp/files) paths installed, README's Link step, nothing left"
+}
+
+if [ "$1" = --in-root ]; then
+  in_root "$2"
+  exit
+fi
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
+rm -rf "$3"
+mkdir -p "$3"
+work=$(cd "$3" && pwd)
+command -v dpkg-shlibdeps > /dev/null || { echo "debian.sh: skipped: dpkg-shlibdeps is not installed (package dpkg-dev)"; exit 77; }
+if ! grep -qx 'CMAKE_INSTALL_PREFIX:PATH=/usr' "$build/CMakeCache.txt"; then
+  build=$work/build
+  # The page's commands.
+  sed -n 's/^    \(cmake --preset quickstart .*cpack .*\)$/\1/p' "$source/toolchains/packages/README.md" > "$work/commands"
+  [ "$(wc -l < "$work/commands")" -eq 1 ] || fail "expected one line on the page: $(cat "$work/commands")"
+  sed -i "s|build/deb|$build|g" "$work/commands"
+  (cd "$source" && bash -euo pipefail "$work/commands") > "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "not built"; }
+else
+  cmake --build "$build" > "$work/build.log" 2>&1 && (cd "$build" && cpack -G DEB) >> "$work/build.log" 2>&1 ||
+    { tail -40 "$work/build.log" >&2; fail "not built"; }
+fi
+mkdir "$work/debs"
+mv "$build"/libgoldcrest-dev_*.deb "$build"/goldcrest-tools_*.deb "$work/debs"
+for package in "$work"/debs/*.deb; do
+  dpkg-deb -f "$package" Package Version Architecture Section Depends Installed-Size
+done
+if command -v lintian > /dev/null; then
+  lintian --allow-root --fail-on error,warning "$work"/debs/*.deb > "$work/lintian.txt" 2>&1 || { cat "$work/lintian.txt" >&2; fail "lintian"; }
+  echo "debian.sh: lintian finds no errors and no warnings"
+fi
+bash "$source/tests/bare_root.sh" "$source" "$work/root" "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$work/debs"
+command -v lintian > /dev/null || { echo "debian.sh: skipped: lintian is not installed"; exit 77; }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// goldcrest-convert --fine and --refine on the shipped checkpoints.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "programs/models.h"
+#include "support/temporary_folder.h"
+
+namespace goldcrest::test {
+namespace {
+
+TEST(Convert, FineInputsOfMatricesByName) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
+  const auto fine = [&](const std::string& what) {
+    return convert_json(checkpoint, {"-o", output, "--fine", what}).at("fine_inputs");
+  };
+  const nlohmann::json all = fine("all"), decoder = fine("decoder");
+  EXPECT_EQ(all.at("more_work"), 1.0);
+  EXPECT_EQ(all.at("matrices").back(), "projection");
+  EXPECT_EQ(all.at("matrices").front(), "encoder.layers.0.self_attention.query_key_value");
+  const auto n_of_encoder = [](const nlohmann::json& json) {
+    return std::ranges::count_if(json.at("matrices"), [](const std::string& name) { return name.starts_with("enc"); });
+  };
+  EXPECT_GT(n_of_encoder(all), 0);
+  EXPECT_EQ(n_of_encoder(decoder), 0);
+  EXPECT_EQ(decoder.at("matrices").size() + static_cast<size_t>(n_of_encoder(all)), all.at("matrices").size());
+  EXPECT_EQ(fine("decoder.layers.*.feed_forward.*,projection").at("matrices"),
+            nlohmann::json({"decoder.layers.0.feed_forward.in", "decoder.layers.0.feed_forward.out",
+                            "decoder.layers.1.feed_forward.in", "decoder.layers.1.feed_forward.out", "projection"}));
+  const auto scored = [](const Arguments& how) { return run(translate_program(), how, {.input = "goldcrest\n"}).out; };
+  const std::string plain = scored({converted_model("g2p"), "--scores"});
+  EXPECT_NE(scored({output, "--scores"}), plain);
+  EXPECT_EQ(scored({output, "--scores", "--coarse"}), plain);
+  EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--fine", "none"}).contains("fine_inputs"));
+  EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
+
+  const Outcome unknown = convert(checkpoint, {"-o", folder / "other.gcst", "--fine", "encoder.layers.9.*"});
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_TRUE(has(unknown.err, "'encoder.layers.9.*' is no matrix of this model")) << unknown.err;
+  EXPECT_TRUE(has(unknown.err, "decoder.layers.*.cross_attention.key_value")) << unknown.err;
+  for (const char* bad : {"auto=0", "auto=1.5", "auto=nan", "auto=half", "auto0.5"})
+    EXPECT_EQ(convert(checkpoint, {"-o", folder / "other.gcst", "--fine", bad}).status, 2) << bad;
+  EXPECT_EQ(convert(checkpoint, {"--fine", "all", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--fine", "all", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--fine", "auto"}).status, 2);
+  EXPECT_EQ(convert(output, {"--fine", "all"}).status, 2);
+  EXPECT_EQ(files_in(folder.path()), 1u);
+}
+
+// More lines are float32's, and the choice and its file are the same each time.
+TEST(Convert, FineInputsThatTheLinesNeed) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
+    if (n++ % 7 == 0) lines += line + "\n";
+  const std::string few = folder.write("few", lines);
+  const auto evaluated = [&](const std::string& what, const std::string& file) {
+    return convert_json(checkpoint_folder("enfr"),
+                        {"-o", folder / file, "--fine", what, "--beam", "1", "--evaluate", few});
+  };
+  const nlohmann::json all = evaluated("all", "all.gcst"), chosen = evaluated("auto=0.4", "auto.gcst");
+  const size_t before = all.at("fine_inputs").at("identical_before");
+  EXPECT_EQ(before, chosen.at("fine_inputs").at("identical_before"));
+  EXPECT_GT(all.at("evaluation").at("identical_lines").get<size_t>(), before);
+  EXPECT_GE(chosen.at("evaluation").at("identical_lines").get<size_t>(), before);
+
+  const nlohmann::json& fine = chosen.at("fine_inputs");
+  EXPECT_EQ(fine.at("ranking").size(), all.at("fine_inputs").at("matrices").size());
+  EXPECT_EQ(fine.at("lines"), 100);
+  double sum = 0;
+  size_t n_chosen = 0;
+  for (const nlohmann::json& matrix : fine.at("ranking")) {
+    if (!matrix.at("chosen").get<bool>()) continue;
+    sum += matrix.at("more_work").get<double>();
+    ++n_chosen;
+  }
+  EXPECT_EQ(n_chosen, fine.at("matrices").size());
+  EXPECT_NEAR(sum, fine.at("more_work").get<double>(), 1e-12);
+  EXPECT_LE(sum, 0.4);
+  EXPECT_GT(sum, 0.3);
+  evaluated("auto=0.4", "again.gcst");
+  EXPECT_TRUE(read_file(folder / "auto.gcst") == read_file(folder / "again.gcst"));
+}
+
+// A second matrix for each of the named ones, float32 attention, and the same bits as before in a coarse search.
+TEST(Convert, SecondMatricesByName) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
+  const auto refined = [&](const std::string& what) {
+    return convert_json(checkpoint, {"-o", output, "--refine", what});
+  };
+  const auto scored = [](const Arguments& how) { return run(translate_program(), how, {.input = "goldcrest\n"}).out; };
+  const std::string plain = scored({converted_model("g2p"), "--scores"});
+  const auto bytes = [](const std::filesystem::path& file) { return std::filesystem::file_size(file); };
+
+  const nlohmann::json all = refined("all");
+  const nlohmann::json& chosen = all.at("fine_inputs");
+  EXPECT_EQ(chosen.at("matrices").size(), 0u);
+  EXPECT_EQ(chosen.at("fine_attention"), nlohmann::json({"encoder", "decoder"}));
+  EXPECT_EQ(chosen.at("second_matrices").front(), "encoder.layers.0.self_attention.query_key_value");
+  const uint64_t more = bytes(output) - bytes(converted_model("g2p"));
+  EXPECT_GE(more, chosen.at("second_bytes").get<uint64_t>());
+  EXPECT_LT(more, chosen.at("second_bytes").get<uint64_t>() + 4096);
+  EXPECT_NE(scored({output, "--scores"}), plain);
+
+  const nlohmann::json some = refined("decoder.layers.*.feed_forward.out,projection").at("fine_inputs");
+  EXPECT_FALSE(some.contains("fine_attention"));
+  const auto& names = some.at("second_matrices");
+  for (const char* name : {"decoder.layers.0.feed_forward.out", "decoder.layers.1.feed_forward.out", "projection"})
+    EXPECT_TRUE(std::ranges::find(names, name) != names.end()) << name;
+  EXPECT_NE(scored({output, "--scores"}), plain);
+  EXPECT_EQ(scored({output, "--scores", "--coarse"}), plain);
+  const std::string of_n16k4 = scored({output, "--scores"});
+  EXPECT_EQ(convert(output, {"-o", folder / "other.gcst", "--cpu", "cortex-m55"}).status, 0);
+  EXPECT_EQ(scored({folder / "other.gcst", "--scores"}), of_n16k4) << "in another layout";
+  EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--refine", "none"}).contains("fine_inputs"));
+  EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
+
+  const Outcome unknown = convert(checkpoint, {"-o", folder / "none.gcst", "--refine", "projections"});
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_TRUE(has(unknown.err, "--refine: 'projections' is no matrix of this model")) << unknown.err;
+  EXPECT_TRUE(has(unknown.err, "encoder.attention")) << unknown.err;
+  EXPECT_EQ(convert(checkpoint, {"--refine", "all", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(output, {"--refine", "all"}).status, 2);
+}
+
+// With a second matrix for every matrix, and fine inputs and attention, the lines are float32's.
+TEST(Convert, RefinedFilesHaveFloat32sLines) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
+    if (n++ % 7 == 0) lines += line + "\n";
+  const nlohmann::json all =
+      convert_json(checkpoint_folder("enfr"), {"-o", folder / "all.gcst", "--fine", "all", "--refine", "all", "--beam",
+                                               "1", "--evaluate", folder.write("few", lines)});
+  const nlohmann::json& evaluation = all.at("evaluation");
+  EXPECT_GE(evaluation.at("identical_lines").get<double>(), 0.995 * evaluation.at("lines").get<double>());
+  EXPECT_LT(all.at("fine_inputs").at("identical_before"), evaluation.at("identical_lines"));
+}
+
+}  // namespace
+}  // namespace goldcrest::test

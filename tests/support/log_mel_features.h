@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log-mel features of a window, from the engine's own transform.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "api/engine.h"
+#include "layers/frontend.h"
+#include "layers/log_mel.h"
+#include "support/engine_fixture.h"
+
+namespace goldcrest::test {
+
+// Computes the features [n_frames, n_mels] frame by frame, as a stem does. The model has a log-mel.
+inline std::vector<std::vector<float>> log_mel_features(const TestEngine& engine, const Samples& samples,
+                                                        size_t n_frames) {
+  const Runtime& runtime = engine.get()->runtime;
+  const LogMelView view = view_frontend(runtime.file).log_mel;
+  std::vector<uint64_t> scratch(static_cast<size_t>(log_mel_scratch_bytes(view) / 8 + 8));
+  auto* aligned = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+  const LogMel log_mel(runtime, view, aligned);
+  std::vector<std::vector<float>> frames(n_frames, std::vector<float>(view.n_mels));
+  float largest = kLeastFeature;
+  for (size_t i = 0; i < n_frames; ++i) {
+    log_mel.run(samples, static_cast<uint32_t>(i), frames[i].data());
+    for (const float x : frames[i]) largest = std::max(largest, x);
+  }
+  for (std::vector<float>& frame : frames) scale_log_mel(frame.data(), view.n_mels, largest);
+  return frames;
+}
+
+}  // namespace goldcrest::test

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+# The target goldcrest_packages writes ${PROJECT_BINARY_DIR}/packages: the engine as a package of each ecosystem
+# (README.md). All come from the source folder (source_folder.cmake), the options of base/features.cmake, and the project's
+# version and description. As a script (cmake -P) it does the writing; SOURCE, SOURCES (the source folder), MODEL (the
+# example's model) and OUTPUT are folders.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  set(GOLDCREST_PACKAGE_URL "" CACHE STRING "Where the packages' project is found; registries ask for it")
+  set(GOLDCREST_PACKAGE_CONTACT "Goldcrest maintainers <maintainers@example.org>" CACHE STRING "Who maintains the packages")
+  if(NOT TARGET goldcrest-convert)
+    return()
+  endif()
+  set(model "${PROJECT_BINARY_DIR}/packages_model")
+  set(checkpoint "${PROJECT_SOURCE_DIR}/examples/models/g2p-small")
+  # With 16 letters at a time two cores share the encoder of a long word.
+  set(limits --max-source 25 --max-source-bytes 32 --max-target 33 --beam 1 --encoder-rows 16)
+  add_custom_target(goldcrest_packages
+    COMMAND goldcrest-convert --quiet "${checkpoint}" --name g2p_small --emit-c "${model}" --array ${limits}
+    COMMAND goldcrest-convert --quiet "${checkpoint}" --name g2p_small -o "${model}/g2p_small.gcst" ${limits}
+    COMMAND ${CMAKE_COMMAND} "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DSOURCES=${PROJECT_BINARY_DIR}/goldcrest_sources"
+      "-DMODEL=${model}" "-DOUTPUT=${PROJECT_BINARY_DIR}/packages" "-DVERSION=${PROJECT_VERSION}"
+      "-DDESCRIPTION=${PROJECT_DESCRIPTION}" "-DURL=${GOLDCREST_PACKAGE_URL}" "-DCONTACT=${GOLDCREST_PACKAGE_CONTACT}"
+      -P "${CMAKE_CURRENT_LIST_FILE}"
+    VERBATIM)
+  add_dependencies(goldcrest_packages goldcrest_source_folder)
+  return()
+endif()
+cmake_policy(VERSION 3.22)
+
+set(room "${SOURCE}/toolchains/packages")
+include("${SOURCE}/engine/base/features.cmake")
+file(REMOVE_RECURSE "${OUTPUT}")
+# The files of every build without an operating system, in the source folder.
+file(STRINGS "${SOURCES}/sources.txt" base_sources)
+set(license "Apache-2.0")
+string(REGEX REPLACE " *<.*" "" maintainer "${CONTACT}")
+
+# Lists texts, each with `before` and `after` around it.
+function(goldcrest_lines output before after)
+  set(lines "")
+  foreach(text IN LISTS ARGN)
+    string(APPEND lines "${before}${text}${after}")
+  endforeach()
+  set(${output} "${lines}" PARENT_SCOPE)
+endfunction()
+
+# Copies the engine to `folder`: headers to include/, sources to source/, the licence.
+function(goldcrest_copy_engine folder)
+  file(COPY "${SOURCES}/include" "${SOURCES}/source" "${SOURCES}/LICENSE" DESTINATION "${folder}")
+endfunction()
+
+# Copies the example to `folder`: `main`, a file of example/, as `name`; the shared part; the model as an array.
+function(goldcrest_copy_example folder main name)
+  file(COPY "${room}/example/pronounce.c" "${room}/example/pronounce.h" "${MODEL}/model_g2p_small.c" "${MODEL}/model_g2p_small.h"
+    DESTINATION "${folder}")
+  configure_file("${room}/example/${main}" "${folder}/${name}" COPYONLY)
+endfunction()
+
+# Writes the README of a package: the section of README.md called `section`, then the ones that every package needs.
+function(goldcrest_write_readme folder section)
+  file(READ "${room}/README.md" page)
+  set(text "<!-- SPDX-License-Identifier: Apache-2.0 -->\n# Goldcrest ${VERSION}: ${section}\n\n${DESCRIPTION}. The licence is ${license}.\n")
+  foreach(heading IN ITEMS "${section}" "What every package needs to know")
+    string(FIND "${page}" "\n## ${heading}\n" start)
+    if(start EQUAL -1)
+      message(FATAL_ERROR "README.md has no section '${heading}'")
+    endif()
+    string(SUBSTRING "${page}" ${start} -1 part)
+    string(REGEX REPLACE "^\n## [^\n]*\n" "" part "${part}")
+    string(FIND "${part}" "\n## " end)
+    string(SUBSTRING "${part}" 0 ${end} part)
+    if(NOT heading STREQUAL section)
+      string(PREPEND part "\n## ${heading}\n")
+    endif()
+    string(APPEND text "${part}")
+  endforeach()
+  file(WRITE "${folder}/README.md" "${text}")
+endfunction()
+
+# The options as CMake code that adds to the lists goldcrest_sources and goldcrest_definitions; `prefix` is before an
+# option's name (CONFIG_ of Kconfig).
+set(cmake_features "")
+set(kconfig_features "")
+set(cmake_options "")
+foreach(option IN LISTS GOLDCREST_FEATURE_OPTIONS)
+  goldcrest_lines(sources "\n    \"\${CMAKE_CURRENT_LIST_DIR}/@to_root@source/" "\"" ${${option}_SOURCES})
+  if(sources)
+    set(sources "  list(APPEND goldcrest_sources${sources})\n")
+  endif()
+  string(APPEND cmake_features "if(@prefix@${option})\n${sources}  list(APPEND goldcrest_definitions ${option})\nendif()\n")
+  string(APPEND kconfig_features "config ${option}\n\tbool \"${${option}_HELP}\"\n")
+  goldcrest_lines(selected "\tselect " "\n" ${${option}_TURNS_ON})
+  goldcrest_lines(needed "\tdepends on " "\n" ${${option}_NEEDS})
+  string(APPEND kconfig_features "${needed}${selected}\n")
+  string(APPEND cmake_options "option(${option} \"${${option}_HELP}\" OFF)\n")
+  foreach(other IN LISTS ${option}_NEEDS)
+    string(APPEND cmake_options "if(NOT ${other})\n  set(${option} OFF)\nendif()\n")
+  endforeach()
+  foreach(other IN LISTS ${option}_TURNS_ON)
+    string(APPEND cmake_options "if(${option})\n  set(${other} ON)\nendif()\n")
+  endforeach()
+endforeach()
+
+# Sets cmake_sources in the caller: CMake code that sets goldcrest_sources and goldcrest_definitions. `to_root` leads from
+# its file's folder to the package's root, and ends with a slash if it is not empty.
+function(goldcrest_cmake_sources to_root prefix)
+  goldcrest_lines(files "\n  \"\${CMAKE_CURRENT_LIST_DIR}/${to_root}" "\"" ${base_sources})
+  string(REPLACE "@to_root@" "${to_root}" features "${cmake_features}")
+  string(REPLACE "@prefix@" "${prefix}" features "${features}")
+  set(cmake_sources "set(goldcrest_sources${files})\nset(goldcrest_definitions \"\")\n${features}" PARENT_SCOPE)
+endfunction()
+
+foreach(ecosystem esp_idf pico_sdk zephyr arduino cmsis_pack)
+  include("${room}/${ecosystem}.cmake")
+endforeach()
+message(STATUS "Written: ${OUTPUT}")
