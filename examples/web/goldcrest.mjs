@@ -48,7 +48,7 @@ export class Model {
     }
   }
 
-  // What the file says of itself, and the bytes of memory that it takes.
+  // Returns the facts of the file, and the bytes of memory that it takes.
   get info() {
     const text = name => this.#string(this.#engine[name]());
     return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the engine beside the page, so that typing never waits. Messages to it: {bytes, options} loads a model, {id, text}
-// translates; a newer text ends the search of an older one. Its answers: {info, selfTestMs}, {id, translation, done, ms},
-// {id, error}.
+// Runs the engine in a thread of its own, so that typing never waits. Messages to it: {bytes, options} loads a model,
+// {id, text} translates; a newer text ends the search of an older one. Its answers: {info, selfTestMs},
+// {id, translation, done, ms}, {id, error}.
 import { compile, load } from './goldcrest.mjs';
 
 const TURN_MS = 16;
