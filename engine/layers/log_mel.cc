@@ -150,9 +150,7 @@ void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
   }
 }
 
-[[gnu::cold]] uint64_t log_mel_scratch_bytes(const LogMelView& view) {
-  return align_bytes(sizeof(float) * (2 * uint64_t{view.n_fft} + view.n_fft / 2 + 1));
-}
+[[gnu::cold]] uint32_t log_mel_scratch_floats(const LogMelView& view) { return 2 * view.n_fft + view.n_fft / 2 + 1; }
 
 // A sample takes part in at most 9 stages; a band has at most all bins, and a logarithm takes some 20.
 [[gnu::cold]] uint64_t log_mel_macs(const LogMelView& view) {

@@ -16,7 +16,7 @@ struct Samples {
 
 class LogMel {
  public:
-  // scratch: [log_mel_scratch_bytes], aligned to 64 bytes
+  // scratch: float [log_mel_scratch_floats], aligned to 64 bytes
   LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
       : runtime_(runtime), view_(view), points_(reinterpret_cast<float*>(scratch)) {}
 
@@ -39,7 +39,7 @@ class LogMel {
   float* points_;  // [n_fft / 2, 2] twice, then the power [n_fft / 2 + 1]
 };
 
-uint64_t log_mel_scratch_bytes(const LogMelView& view);
+uint32_t log_mel_scratch_floats(const LogMelView& view);
 
 // Returns the most multiply-accumulates that a frame takes.
 uint64_t log_mel_macs(const LogMelView& view);

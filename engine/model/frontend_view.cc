@@ -46,7 +46,7 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
 }  // namespace
 
 [[gnu::cold, gnu::noinline]] uint32_t number_of(const void* table, uint32_t field) {
-  return static_cast<const format::Table*>(table)->number<uint32_t>(static_cast<format::Slot>(field), 0);
+  return static_cast<const format::Table*>(table)->number<uint32_t>(static_cast<format::Slot>(field));
 }
 
 [[gnu::cold]] FrontendView view_frontend(const void* model) {

@@ -18,7 +18,7 @@ inline std::vector<std::vector<float>> log_mel_features(const TestEngine& engine
                                                         size_t n_frames) {
   const Runtime& runtime = engine.get()->runtime;
   const LogMelView view = view_frontend(runtime.file).log_mel;
-  std::vector<uint64_t> scratch(static_cast<size_t>(log_mel_scratch_bytes(view) / 8 + 8));
+  std::vector<uint64_t> scratch(log_mel_scratch_floats(view) / 2 + 9);
   auto* aligned = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
   const LogMel log_mel(runtime, view, aligned);
   std::vector<std::vector<float>> frames(n_frames, std::vector<float>(view.n_mels));

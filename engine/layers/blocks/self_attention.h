@@ -47,7 +47,7 @@ struct SentencesOfRows {
   if constexpr (kHasRotary) {
     if (pass.stack.rotary.half == 0) return;
     for_each_position(batch, pass.rows, [&](uint32_t i, uint32_t, uint32_t position) {
-      turn_heads(pass.runtime, pass.stack, position, heads + i * stride);
+      turn_heads(pass.runtime, pass.stack, position, pass.stack.n_heads, heads + i * stride);
     });
   }
 }
@@ -120,11 +120,9 @@ struct PastOfRows {
                                                        [[maybe_unused]] uint32_t position,
                                                        [[maybe_unused]] float* query_key_value) {
   if constexpr (kHasRotary) {
-    const size_t width = pass.stack.attention_width();
-    for (uint32_t i = 0; i < pass.rows.count; ++i) {
-      turn_heads(pass.runtime, pass.stack, position, query_key_value + i * 3 * width);
-      turn_heads(pass.runtime, pass.stack, position, query_key_value + (i * 3 + 1) * width);
-    }
+    if (pass.stack.rotary.half == 0) return;
+    for (uint32_t i = 0; i < pass.rows.count; ++i, query_key_value += 3 * pass.stack.attention_width())
+      turn_heads(pass.runtime, pass.stack, position, 2 * pass.stack.n_heads, query_key_value);
   }
 }
 

@@ -38,7 +38,7 @@ struct SectionView {
 
 // Reads and checks the trailer. file: [file_bytes]. Inline, so that check_frame contains it.
 [[gnu::cold]] inline int read_trailer(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions,
-                                      Trailer* trailer, goldcrest_detail* detail) {
+                                      Trailer* trailer, goldcrest_detail& detail) {
   GOLDCREST_REQUIRE(file != nullptr && is_aligned(file), GOLDCREST_ERROR_ARGUMENT,
                     "model: the pointer must be aligned to 64 bytes", -1);
   GOLDCREST_REQUIRE_INTACT(file_bytes >= 2 * sizeof(Trailer), "file: too short to be a model", -1);
