@@ -16,7 +16,7 @@ namespace goldcrest {
   KvCacheRefs refs = {};
   refs.keys = add(wanted.keys, element_bytes);
   refs.values = add(wanted.values, element_bytes);
-  if (stack.cache_type == CacheType::kFloat32) return refs;
+  if (kHasFloat32 && stack.cache_type == CacheType::kFloat32) return refs;
   refs.key_scales = add(wanted.key_scales, sizeof(float) * stack.n_heads);
   refs.value_scales = add(wanted.value_scales, sizeof(float) * stack.n_heads);
   return refs;
