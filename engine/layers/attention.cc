@@ -11,7 +11,7 @@ void store_keys_values(const Pass& pass, const StackView& stack, const float* ke
   const size_t width = stack.attention_width();
   for (uint32_t i = 0; i < pass.rows.count; ++i) {
     const float* key = keys_values + size_t{i} * 2 * width;
-    cache_operations(pass.runtime, stack).store(pass.runtime, stack, {key, key + width, pass.rows.first + i}, cache);
+    operations(pass.runtime).store(pass.runtime, stack, {key, key + width, pass.rows.first + i}, cache);
   }
 }
 
@@ -35,7 +35,7 @@ void attend_sentence(const Pass& pass, const AttentionRows& rows, const Sentence
   call.heads = heads;
   call.weights = pass.attention_weights + task * pass.attention_weights_stride;
   call.query_row = pass.query_row + task * pass.query_row_stride;
-  cache_operations(pass.runtime, pass.stack).attend(pass.runtime, pass.stack, call, rows.cache);
+  operations(pass.runtime).attend(pass.runtime, pass.stack, call, rows.cache);
 }
 
 // Cold, so that its code is small: with -O3, GCC 12 makes 822 bytes of vector code for the Cortex-M55, instead of 118.

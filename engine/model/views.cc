@@ -13,6 +13,7 @@
 namespace goldcrest {
 
 namespace {
+
 // Compares the numbers of enumerators of the schema and of a view. validate_model has checked the ranges.
 template <typename View, typename Stored>
 constexpr bool same(View view, Stored stored) {

@@ -31,11 +31,11 @@ endif()
 
 # With models and hashes of a host build (golden.cmake), every emulated table gives the host's bits.
 if(GOLDCREST_GOLDEN_FOLDER)
-  foreach(task enfr g2p g2p-bytes student student_listed t5)
+  foreach(task enfr g2p g2p-bytes g2p_refined student student_listed t5)
     set(lines "${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv")
     if(task MATCHES "^student")
       set(lines "${CMAKE_SOURCE_DIR}/tests/data/enfr/valid.tsv")
-    elseif(task MATCHES "^(t5|g2p-bytes)$")
+    elseif(task MATCHES "^(t5|g2p-bytes|g2p_refined)$")
       set(lines "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
     endif()
     add_test(NAME golden_hash_${task} COMMAND golden_hash "${GOLDCREST_GOLDEN_FOLDER}/${task}.gcst" "${lines}"
