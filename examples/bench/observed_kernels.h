@@ -78,8 +78,11 @@ struct ObservedTypedKernels {
   }
 
   static CallWork linear_work(Slot slot, const LinearArgs& args) {
+    const bool has_exponentials =
+        args.activation != goldcrest::Activation::kNone && args.activation != goldcrest::Activation::kRelu;
     return {slot, uint64_t{args.rows} * args.n * args.k,
-            args.n * (uint64_t{args.k} * sizeof(Element) + kBytesPerOutput)};
+            args.n * (uint64_t{args.k} * sizeof(Element) + kBytesPerOutput),
+            has_exponentials ? uint64_t{args.rows} * args.n : 0};
   }
 
   static void quantize_rows(const goldcrest::QuantizeRowsArgs<Element>& args) {

@@ -72,10 +72,11 @@ Difference compare_linear(const Kernels& table, const Kernels& specification, ui
         }
       }
     }
-    // More inputs than some tables keep for all rows.
+    // More inputs than some tables keep for all rows; more rows or weights than some take at once.
     for (const uint32_t k : {2048u, 2064u, 4096u, 4112u, 12288u, 12304u}) {
-      for (const uint32_t rows : {2u, 5u, 13u}) {
-        if (Difference d = compare_linear_shape(table, specification, {rows, 80, k, layout}, turn++, rng)) return d;
+      for (const uint32_t rows : {2u, 5u, 13u, 17u}) {
+        const uint32_t n = rows == 17 && k == 4096 ? 144 : 80;
+        if (Difference d = compare_linear_shape(table, specification, {rows, n, k, layout}, turn++, rng)) return d;
       }
     }
   }
