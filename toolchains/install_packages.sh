@@ -16,6 +16,7 @@ least_xnnpack=0.0~git20241108
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)
 optional=()  # where the distribution has them
+web=(clang lld llvm wasi-libc libclang-rt-dev-wasm32 libc++-dev-wasm32)  # WebAssembly
 firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 if [[ "${1:-}" =~ ^(tests|arm|release)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
@@ -23,14 +24,15 @@ fi
 if [ "${1:-}" = tests ]; then
   packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch pkgconf "${firmware[@]}")
 elif [ "${1:-}" = release ]; then
-  packages+=(git ca-certificates binutils python3-venv)
+  packages+=(git ca-certificates binutils python3-venv zip "${web[@]}")
 elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
 elif [ "${1:-}" = full ]; then
-  optional+=(clang lld llvm wasi-libc libclang-rt-dev-wasm32 libc++-dev-wasm32 nodejs)  # WebAssembly
+  optional+=("${web[@]}" nodejs node-typescript esbuild)
+  command -v npm > /dev/null || optional+=(npm)  # others' nodejs has npm, and Debian's does not fit it
   packages+=(debootstrap)
   optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring g++-riscv64-linux-gnu gcc-riscv64-unknown-elf
-    picolibc-riscv64-unknown-elf dpkg-dev lintian wine64 g++-mingw-w64-x86-64-posix
+    picolibc-riscv64-unknown-elf dpkg-dev lintian arduino-builder zip wine64 g++-mingw-w64-x86-64-posix
     qemu-system-misc qemu-system-riscv)  # the last belongs to the one before, or is its own
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
