@@ -9,21 +9,13 @@
 # Leaves with 77 and a sentence where a compiler is missing.
 # Usage: compile.sh BUILD WORK [pieces|options|zephyr_module|flags]... (none: all). Env: JOBS [2]
 set -euo pipefail
-build=$(cd "$1" && pwd)
-rm -rf "$2"
-mkdir -p "$2"
-work=$(cd "$2" && pwd)
+name=compile.sh
+. "$(dirname "$0")/common.sh"
+make_packages "$1" "$2"
 shift 2
 [ $# -gt 0 ] || set -- pieces options zephyr_module flags
-fail() { echo "compile.sh: $*" >&2; exit 1; }
-cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; exit 1; }
 cp -r "$build/packages" "$work/packages"
 packages=$work/packages
-words='goldcrest: G OW1 L D K R EH2 S T
-bird: B ER1 D
-singing: S IH1 NG IH0 NG
-forest: F AO1 R AH0 S T
-straightforward: S T R EY1 T F AO2 R W ER0 D'
 
 # compile OUT COMMAND FILE...: an object of each file, JOBS at a time. COMMAND is a shell's words.
 compile() {
@@ -196,7 +188,7 @@ END
 flags() {
   local cpu arm=arm-none-eabi- riscv=riscv64-unknown-elf- common='-ffunction-sections -fdata-sections -fno-exceptions -fno-rtti'
   local all='-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare'
-  command -v ${arm}g++ > /dev/null || { echo "compile.sh: skipped: ${arm}g++ is not installed"; exit 77; }
+  command -v ${arm}g++ > /dev/null || skip "${arm}g++ is not installed"
   cd "$packages/cmsis-pack/goldcrest"
   # CMSIS-Packs and the example's size. draw.cc compiles only with its option.
   for cpu in m4:fpv4-sp-d16 m7:fpv5-d16 m33:fpv5-sp-d16 m55:auto; do
@@ -220,8 +212,8 @@ flags() {
     -iquote . -I." $(find * -name '*.cpp')
   compile "$work/flags_stm32" "${arm}g++ -mcpu=cortex-m7 -mfpu=fpv4-sp-d16 -mfloat-abi=hard -mthumb -Os -std=gnu++17 --param max-inline-insns-single=500 \
     -fno-threadsafe-statics -fno-use-cxa-atexit $common -I." $(find * -name '*.cpp')
-  command -v ${riscv}g++ > /dev/null || { echo "compile.sh: skipped: RISC-V, because ${riscv}g++ is not installed"; exit 77; }
-  [ -d /usr/lib/picolibc/riscv64-unknown-elf ] || { echo "compile.sh: skipped: RISC-V, because picolibc is not installed"; exit 77; }
+  command -v ${riscv}g++ > /dev/null || skip "RISC-V, because ${riscv}g++ is not installed"
+  [ -d /usr/lib/picolibc/riscv64-unknown-elf ] || skip "RISC-V, because picolibc is not installed"
   riscv="${riscv}g++ --specs=picolibc.specs"
   compile "$work/flags_esp32" "$riscv -march=rv32imc_zicsr_zifencei -mabi=ilp32 -Os -std=gnu++2b -fexceptions -fno-rtti -I." $(find * -name '*.cpp')
   # ESP-IDF's, of a project whose optimization is for debugging; ESP32-C3 and P4. Zephyr's for RISC-V.

@@ -7,20 +7,17 @@
 #   BUILD   a build of preset wasm      HOST   a build for this machine, with models of the golden_ tests [build/host]
 set -euo pipefail
 tests=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "$1" && pwd) host=${3:-$tests/../build/host}
-fail() { echo "npm.sh: $*" >&2; exit 1; }
-skip() { echo "npm.sh: skipped: $*"; exit 77; }
+host=${3:-$tests/../build/host} name=npm.sh
+. "$tests/packages/common.sh"
 command -v npm > /dev/null || skip "npm is not installed"
 models=$host/tests/kernels/golden translate=$host/examples/goldcrest-translate
 for file in "$models"/{g2p,enfr}.gcst "$translate"; do
   [ -e "$file" ] || skip "$file is missing; ctest --preset host -R golden_ makes the models"
 done
 models=$(realpath "$models") translate=$(realpath "$translate")
-rm -rf "$2"
-mkdir -p "$2/program"
-work=$(cd "$2" && pwd)
+make_packages "$1" "$2"
+mkdir "$work/program"
 export HOME=$work npm_config_cache=$work/cache npm_config_update_notifier=false npm_config_offline=true
-cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; exit 1; }
 cp -r "$build/packages/npm/goldcrest" "$work/goldcrest"
 
 cd "$work/goldcrest"

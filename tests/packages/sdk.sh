@@ -12,9 +12,8 @@
 # exported environment (or IDF_PYTHON_ENV_PATH) and libbsd; Pico SDK needs picotool (picotool_DIR, or among the programs).
 # Usage: sdk.sh esp_idf|pico_sdk|zephyr|arduino|platformio|cmsis_pack BUILD WORK
 set -euo pipefail
-ecosystem=$1 build=$(cd "$2" && pwd)
-fail() { echo "sdk.sh $ecosystem: $*" >&2; exit 1; }
-skip() { echo "sdk.sh $ecosystem: skipped: $*"; exit 77; }
+ecosystem=$1 name="sdk.sh $1"
+. "$(dirname "$0")/common.sh"
 case $ecosystem in
   esp_idf) [ -n "${IDF_PATH:-}" ] || skip "IDF_PATH does not name an ESP-IDF" ;;
   pico_sdk) [ -n "${PICO_SDK_PATH:-}" ] || skip "PICO_SDK_PATH does not name a Pico SDK" ;;
@@ -24,10 +23,7 @@ case $ecosystem in
   cmsis_pack) command -v zip > /dev/null || skip "zip is not installed" ;;
   *) fail "usage: sdk.sh esp_idf|pico_sdk|zephyr|arduino|platformio|cmsis_pack BUILD WORK" ;;
 esac
-rm -rf "$3"
-mkdir -p "$3"
-work=$(cd "$3" && pwd)
-cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; exit 1; }
+make_packages "$2" "$3"
 cp -r "$build/packages/${ecosystem/_/-}"/* "$work"
 
 # Prints the package's commands, which its README has as indented lines, without comments.
@@ -37,11 +33,7 @@ commands_of_readme() { sed -n 's/^    //p' "$work/goldcrest/README.md" | sed 's/
 check_words() {
   local found
   found=$(printf '%s\n' "$1" | tr -d '\r' | grep -E '^[a-z]+: [A-Z0-9 ]+$' || true)
-  [ "$found" = 'goldcrest: G OW1 L D K R EH2 S T
-bird: B ER1 D
-singing: S IH1 NG IH0 NG
-forest: F AO1 R AH0 S T
-straightforward: S T R EY1 T F AO2 R W ER0 D' ] || fail "the program prints: $1"
+  [ "$found" = "$words" ] || fail "the program prints: $1"
 }
 
 esp_idf() {
