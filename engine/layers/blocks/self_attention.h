@@ -19,14 +19,15 @@ inline LinearView key_value_of(const StackView& stack, const SelfAttentionView& 
 
 // The encoder's keys and values: [head][source row]. The layers use the buffers one after another.
 inline KvCacheRefs plan_sentence_keys(Plan& plan, const StackView& stack) {
-  return plan_kv_cache(plan, stack,
-                       {"encoder.keys",
-                        "encoder.values",
-                        "encoder.key_scales",
-                        "encoder.value_scales",
-                        Phase::kEncode,
-                        1,
-                        {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}});
+  // static: otherwise GCC makes a writable copy of it for position-independent RISC-V.
+  static constexpr KvCachePlan kWanted = {"encoder.keys",
+                                          "encoder.values",
+                                          "encoder.key_scales",
+                                          "encoder.value_scales",
+                                          Phase::kEncode,
+                                          1,
+                                          {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}};
+  return plan_kv_cache(plan, stack, kWanted);
 }
 
 // Returns the multiply-accumulates of an encoder layer's keys and values.
