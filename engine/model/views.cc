@@ -97,8 +97,7 @@ constexpr bool is_forced(const format::SelfTestLine&) { return false; }
 #endif
 #ifdef GOLDCREST_PROMPT
 uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
-// Returns the number of ids of the prompt.
-uint32_t count_prompt(const format::Generation& table) {
+uint32_t count_prompt(const format::Generation& table) {  // in ids
   return (length(table.first_choices()) > 0 ? 1 : 0) + length(table.forced_ids());
 }
 void view_prompt(const format::Generation& table, GenerationView& view) {
