@@ -113,14 +113,16 @@ TEST(ForcedToken, Prompt) {
   expect_free(search.at(0), 5, false);
   expect_free(search.at(1), 6, false);
   expect_none(search.at(2));
-  search.generation.first_choices = {choices, 2};
   search.generation.n_prompt = 3;
-  const ForcedToken chosen = search.at(0);
-  EXPECT_TRUE(chosen.is_first_choice() && chosen.needs_layers() && chosen.needs_output());
-  EXPECT_FALSE(chosen.scored || chosen.ends);
-  expect_free(search.at(1), 5, false);
-  expect_free(search.at(2), 6, false);
-  expect_none(search.at(3));
+  for (const uint32_t n_choices : {1u, 2u}) {
+    search.generation.first_choices = {choices, n_choices};
+    const ForcedToken chosen = search.at(0);
+    EXPECT_TRUE(chosen.is_first_choice() && chosen.needs_layers() && chosen.needs_output());
+    EXPECT_FALSE(chosen.scored || chosen.ends);
+    expect_free(search.at(1), 5, false);
+    expect_free(search.at(2), 6, false);
+    expect_none(search.at(3));
+  }
 }
 
 // A caller's prefix takes the place of the first id or follows it. Only a length with the prefix in it ends with it.
