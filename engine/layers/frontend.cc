@@ -21,9 +21,7 @@ namespace {
     macs += uint64_t{linear.n * products} * linear.k * rows;
     rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
-  if constexpr (kHasLogMel) {
-    if (view.has_log_mel) macs += rows * log_mel_macs(view.log_mel);
-  }
+  if constexpr (kHasLogMel) macs += uint64_t{rows} * log_mel_macs(view.log_mel);  // 0 without one
   return macs;
 }
 
@@ -89,23 +87,22 @@ struct Frontend {
     if (part.x != nullptr) {
       stem.run(rows, part.x + size_t{offset} * frontend.runtime.model.encoder.d_model_padded);
     } else {
-      frontend.view.has_log_mel ? stem.measure_frames(rows) : stem.measure_values(rows);
+      frontend.view.has_log_mel ? stem.load(rows) : stem.measure_values(rows);
     }
   }
 }
 
-// Runs a part. If it measures, adds what all tasks have measured to the clip's sums. The sums are exact, so their order
-// has no effect.
+// Runs a part and adds what all tasks have measured to the clip's sums. The sums are exact, so their order has no
+// effect. A part that computes rows adds nothing: of its features, none is larger than the largest measured one.
 [[gnu::cold, gnu::noinline]] void run_part(const Frontend& frontend, uint64_t macs_a_chunk) {
   const Part& part = frontend.part;
   const uint32_t n_chunks = (part.end - part.first + part.each - 1) / part.each;
   const Split split = split_work(macs_a_chunk * n_chunks, n_chunks, frontend.runtime.threads);
   Clip& clip = *part.clip;
-  const uint32_t n_measured = part.x == nullptr ? split.n_tasks : 0;
-  for (uint32_t task = 0; task < n_measured; ++task) *frontend.measured(task) = {0, 0, clip.largest};
+  for (uint32_t task = 0; task < split.n_tasks; ++task) *frontend.measured(task) = {0, 0, clip.largest};
   run_pieces(frontend.runtime, split,
              [&](uint32_t piece, uint32_t task) { run_chunks(frontend, split.part_of(n_chunks, piece), task); });
-  for (uint32_t task = 0; task < n_measured; ++task) {
+  for (uint32_t task = 0; task < split.n_tasks; ++task) {
     const Measured& measured = *frontend.measured(task);
     clip.sum += measured.sum;
     clip.squares += measured.squares;

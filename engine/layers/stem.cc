@@ -111,16 +111,6 @@ struct Taking {
   measured().squares += squares;
 }
 
-[[gnu::cold]] void Stem::measure_frames(const Rows& frames) const {
-  if constexpr (kHasLogMel) {
-    const float* const x = level(0);
-    for (uint32_t i = 0; i < frames.count; ++i) {
-      load_frame(static_cast<uint32_t>(frames.first) + i, level(0));
-      for (uint32_t j = 0; j < view_.log_mel.n_mels; ++j) measured().largest = larger(measured().largest, x[j]);
-    }
-  }
-}
-
 [[gnu::cold]] const float* Stem::positions(const Rows& rows) const {
   const StackView& stack = runtime_.model.encoder;
   if (!stack.positions_used) return nullptr;
@@ -157,15 +147,15 @@ struct Taking {
       *x = static_cast<float>(samples[first + i]) * kToFloat;
     } else if (has_features) {
       memcpy(x, features + (first + i) * channels, channels * sizeof(float));
-    } else {
-      load_frame(static_cast<uint32_t>(inside.first) + i, x);
-      if constexpr (kHasLogMel) scale_log_mel(x, view_.log_mel.n_mels, clip_.largest);
+    } else if constexpr (kHasLogMel) {
+      const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
+      log_mel.run(window(), static_cast<uint32_t>(inside.first) + i, x);
+      for (size_t j = 0; j < channels; ++j) {
+        measured().largest = larger(measured().largest, x[j]);
+        x[j] = scale_log_mel(x[j], clip_.largest);
+      }
     }
   }
-}
-
-[[gnu::cold]] void Stem::load_frame([[maybe_unused]] uint32_t frame, [[maybe_unused]] float* x) const {
-  if constexpr (kHasLogMel) LogMel(runtime_, view_.log_mel, scratch_ + parts_.transform).run(window(), frame, x);
 }
 
 [[gnu::cold]] void Stem::convolve(uint32_t i, const Rows& rows, const float* residual, float* y) const {

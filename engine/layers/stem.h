@@ -56,18 +56,15 @@ class Stem {
   // Adds the values of these rows of the first convolution to measured().
   void measure_values(const Rows& rows) const;
 
-  // Raises measured().largest to the largest feature of these frames.
-  void measure_frames(const Rows& frames) const;
+  // level(0) <- input rows. Values outside of the clip are zeros. Raises measured().largest to the largest feature of
+  // these frames, if they are those of a log-mel.
+  void load(Rows rows) const;
 
  private:
   float* level(uint32_t i) const { return reinterpret_cast<float*>(scratch_ + parts_.rows[i]); }
   const float* positions(const Rows& rows) const;  // null: none are added
   Rows inputs_of(uint32_t i, const Rows& out) const;
   Samples window() const;
-  // level(0) <- input rows. Values outside of the clip are zeros.
-  void load(Rows rows) const;
-  // x <- a frame's features, before scale_log_mel.
-  void load_frame(uint32_t frame, float* x) const;
   // y <- activation(convolution i of its input rows in level(i)) + residual, for these rows inside of the clip.
   void convolve(uint32_t i, const Rows& rows, const float* residual, float* y) const;
   // Applies the first convolution's norm: that of layer norm, but with mean and variance over the whole clip.

@@ -27,7 +27,8 @@ inline std::vector<std::vector<float>> log_mel_features(const TestEngine& engine
     log_mel.run(samples, static_cast<uint32_t>(i), frames[i].data());
     for (const float x : frames[i]) largest = std::max(largest, x);
   }
-  for (std::vector<float>& frame : frames) scale_log_mel(frame.data(), view.n_mels, largest);
+  for (std::vector<float>& frame : frames)
+    for (float& x : frame) x = scale_log_mel(x, largest);
   return frames;
 }
 

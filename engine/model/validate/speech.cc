@@ -10,12 +10,10 @@ namespace goldcrest {
 
 namespace {
 
-// Returns whether n is 2^a * 5^b with a >= 1.
+// Returns whether n is 2^a * 5^b with a >= 1 and at most 2^10: a divisor of 2^10 * 5^4, since 5^5 is larger.
 [[maybe_unused, gnu::cold]] bool is_transform_size(uint32_t n) {
-  if (n < 2 || n > kMaxTransform || n % 2 != 0) return false;
-  while (n % 2 == 0) n /= 2;
-  while (n % 5 == 0) n /= 5;
-  return n == 1;
+  static_assert(kMaxTransform == 1024);
+  return n - 1 < kMaxTransform && n % 2 == 0 && 640000 % n == 0;
 }
 
 [[gnu::cold]] bool is_window(const ConvolutionView& view, bool fixed_window) {
@@ -65,7 +63,7 @@ int Validator::check_convolutions(const format::Frontend& table, const FrontendV
   const format::Stack& encoder = *model_->encoder();
   if (channels != number_of(&encoder, format::Stack::VT_D_MODEL)) return refuse({"frontend: d_model", -1});
   // The samples that mirror the window's ends are inside the window.
-  if (kHasLogMel && view.has_log_mel && view.log_mel.n_fft / 2 >= samples) return refuse({"frontend.log_mel", -1});
+  if (kHasLogMel && view.log_mel.n_fft / 2 >= samples) return refuse({"frontend.log_mel", -1});
   const uint32_t most = encoder.max_positions();
   if (uint64_t{most} * samples > kMaxClip) return refuse({"frontend: strides", -1});
   const ConvolutionView& first = view.convolutions[0];
@@ -95,7 +93,7 @@ int Validator::check_frontend() {
   if (of_samples ? view.sample_rate - kMinSampleRate > kMaxSampleRate - kMinSampleRate : view.sample_rate != 0)
     return refuse({"frontend.sample_rate", -1});
   if constexpr (kHasLogMel) {
-    if (view.has_log_mel) GOLDCREST_TRY(check_log_mel(*table));
+    if (view.has_log_mel) GOLDCREST_TRY(check_log_mel(*table, view));
   }
   if (view.channels - 1 >= (of_samples && !view.has_log_mel ? 1 : kMaxWidth)) return refuse({"frontend.channels", -1});
   GOLDCREST_TRY(check_convolutions(*table, view));
@@ -114,36 +112,42 @@ int Validator::check_samples(const format::SelfTestLine& line, int32_t index) {
 }
 
 #ifdef GOLDCREST_LOG_MEL
-int Validator::check_log_mel(const format::Frontend& frontend) {
-  if (!has_feature(features_, kFeatureLogMel)) return refuse({"metadata: feature bits", -1});
-  const format::LogMel& table = *frontend.log_mel();
-  if (frontend.input() != format::FrontendInput::Samples || !frontend.fixed_window())
-    return refuse({"frontend.log_mel", -1});
-  using Table = format::LogMel;
-  const auto number = [&table](uint32_t field) { return number_of(&table, field); };
-  const uint32_t n_fft = number(Table::VT_N_FFT), hop = number(Table::VT_HOP), n_mels = number(Table::VT_N_MELS);
-  if (!is_transform_size(n_fft)) return refuse({"log_mel.n_fft", -1});
-  if (hop < 1 || hop > n_fft) return refuse({"log_mel.hop", -1});
-  if (n_mels < 1 || n_mels > kMaxBands || n_mels != number_of(&frontend, format::Frontend::VT_CHANNELS))
-    return refuse({"log_mel.n_mels", -1});
+int Validator::check_log_mel(const format::Frontend& frontend, const FrontendView& view) {
+  int32_t band = -1;
+  const bool is_right_place = frontend.input() == format::FrontendInput::Samples && view.fixed_window;
+  const char* const wrong = !has_feature(features_, kFeatureLogMel) ? "metadata: feature bits"
+                            : !is_right_place                       ? "frontend.log_mel"
+                            : view.log_mel.n_mels != view.channels  ? "log_mel.n_mels"
+                                                                    : wrong_of_log_mel(view.log_mel, &band);
+  return wrong == nullptr ? GOLDCREST_OK : refuse({wrong, band});
+}
+
+const char* Validator::wrong_of_log_mel(const LogMelView& view, int32_t* band) {
+  const uint32_t n_fft = view.n_fft, n_mels = view.n_mels;
+  if (!is_transform_size(n_fft)) return "log_mel.n_fft";
+  if (view.hop - 1 >= n_fft) return "log_mel.hop";
+  if (n_mels - 1 >= kMaxBands) return "log_mel.n_mels";
   const SectionView& arrays = section(format::SectionKind::Parameters);
-  if (!floats_good(arrays, number(Table::VT_WINDOW), n_fft)) return refuse({"log_mel.window", -1});
-  if (!floats_good(arrays, number(Table::VT_TWIDDLE), 2 * n_fft)) return refuse({"log_mel.twiddle", -1});
-  const uint32_t weights = number(Table::VT_WEIGHT);
-  for (uint32_t field = Table::VT_FIRST; field <= Table::VT_WEIGHT; field += 2) {
-    if (!arrays.holds(number(field), 4 * n_mels)) return refuse({"log_mel: bands", -1});
+  const uint32_t start = static_cast<uint32_t>(static_cast<size_t>(arrays.start - file_) / size_t{kAlignment});
+  if (!floats_good(arrays, view.window - start, n_fft)) return "log_mel.window";
+  if (!floats_good(arrays, view.twiddle - start, 2 * n_fft)) return "log_mel.twiddle";
+  if (!arrays.holds(view.first - start, 4 * n_mels) || !arrays.holds(view.count - start, 4 * n_mels))
+    return "log_mel: bands";
+  uint32_t n_weights = n_mels;  // at least; at most 2^8 * 2^10
+  if (!functions_.metadata_only) {
+    const uint32_t* const first = arrays.at<uint32_t>(view.first - start);
+    const uint32_t* const count = arrays.at<uint32_t>(view.count - start);
+    const uint32_t n_bins = n_fft / 2 + 1;
+    n_weights = 0;
+    for (uint32_t i = 0; i < n_mels; ++i) {
+      if (first[i] >= n_bins || count[i] - 1 >= n_bins - first[i]) {
+        *band = static_cast<int32_t>(i);
+        return "log_mel: bands";
+      }
+      n_weights += count[i];
+    }
   }
-  if (functions_.metadata_only) return GOLDCREST_OK;
-  const uint32_t* const first = arrays.at<uint32_t>(number(Table::VT_FIRST));
-  const uint32_t* const count = arrays.at<uint32_t>(number(Table::VT_COUNT));
-  const uint32_t n_bins = n_fft / 2 + 1;
-  uint32_t n_weights = 0;  // at most 2^8 * 2^10
-  for (uint32_t i = 0; i < n_mels; ++i) {
-    if (first[i] >= n_bins || count[i] < 1 || count[i] > n_bins - first[i])
-      return refuse({"log_mel: bands", static_cast<int32_t>(i)});
-    n_weights += count[i];
-  }
-  return floats_good(arrays, weights, n_weights) ? GOLDCREST_OK : refuse({"log_mel.weight", -1});
+  return floats_good(arrays, view.weight - start, n_weights) ? nullptr : "log_mel.weight";
 }
 #endif
 

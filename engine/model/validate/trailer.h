@@ -27,7 +27,7 @@ static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
 struct SectionView {
   const uint8_t* start;
   uint64_t size;
-  bool holds(uint32_t units, uint64_t bytes) const {
+  [[gnu::cold, gnu::noinline]] bool holds(uint32_t units, uint64_t bytes) const {
     return units * kAlignment <= size && bytes <= size - units * kAlignment;
   }
   template <typename T>

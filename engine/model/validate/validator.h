@@ -22,6 +22,7 @@ inline bool in_range(float x, float low, float high) { return x >= low && x <= h
 
 struct ConvolutionView;
 struct FrontendView;
+struct LogMelView;
 
 // The subject of a check: its name in errors, and the index of its layer or line (-1: there is only one).
 struct Subject {
@@ -74,7 +75,9 @@ class Validator {
   [[gnu::cold]] int check_frontend();
   [[gnu::cold]] int check_convolutions(const format::Frontend& table, const FrontendView& view);
   [[gnu::cold]] int check_convolution(const format::Convolution& table, const ConvolutionView& view, Subject subject);
-  [[gnu::cold]] int check_log_mel(const format::Frontend& frontend);
+  [[gnu::cold]] int check_log_mel(const format::Frontend& frontend, const FrontendView& view);
+  // Returns the name of what is wrong, or null. *band <- the band that it concerns, if any.
+  [[gnu::cold]] const char* wrong_of_log_mel(const LogMelView& view, int32_t* band);
   [[gnu::cold]] int check_samples(const format::SelfTestLine& line, int32_t index);
 
   // generation.cc
