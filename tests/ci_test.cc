@@ -77,7 +77,9 @@ TEST(Ci, ReleasesFromDebian12) {
   for (const YAML::Node& step : job["steps"]) {
     if (step["with"] && step["with"]["path"]) uploaded += step["with"]["path"].as<std::string>();
   }
-  EXPECT_EQ(uploaded, "build/release/*.tar.gz\nbuild/release/*.whl\nbuild/release/*.spdx\nbuild/release/SHA256SUMS\n");
+  EXPECT_EQ(uploaded,
+            "build/release/*.tar.gz\nbuild/release/*.zip\nbuild/release/*.pack\nbuild/release/*.whl\nbuild/release/"
+            "*.spdx\nbuild/release/SHA256SUMS\n");
 }
 
 // The shell and the actions of a step see no secret but the token of the job that publishes.

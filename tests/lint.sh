@@ -70,6 +70,7 @@ tidy_foreign() {
   tidy_one engine/kernels/arm/i8mm.cc "${arm64[@]}" -march=armv8.2-a+dotprod+i8mm
   tidy_one engine/kernels/cortexm/dsp.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 -O2 "${headers[@]}"
   tidy_one engine/kernels/cortexm/helium.cc --target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 -O2 "${headers[@]}"
+  tidy_one engine/kernels/riscv/rvv.cc --target=riscv64-unknown-elf -march=rv64gcv "${headers[@]}"
   tidy_one engine/kernels/riscv/scalar.cc --target=riscv32-unknown-elf -march=rv32imafc "${headers[@]}"
   tidy_one engine/kernels/select_static.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 "${headers[@]}"
   local name

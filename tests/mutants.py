@@ -26,7 +26,7 @@ MODULES = {
     "limits": (["engine/api/limits.cc"], ["api_test"]),
     "sampling": (["engine/decoding/draw.cc"], ["decoding_test"]),
     "lexicon": (["engine/decoding/lexicon.cc", "engine/api/set_lexicon.cc", "engine/model/validate/lists.cc@LEXICON"],
-                ["decoding_test", "api_test"]),
+                ["decoding_test", "api_test", "model_test"]),
     "prefix": (["engine/decoding/prefix.cc", "engine/decoding/prefix.h", "engine/decoding/prompt_mask.cc",
                 "engine/decoding/forced_token.cc", "engine/api/set_prefix.cc"], ["decoding_test", "api_test"]),
     "buckets": (["converter/dialects/hugging_face/t5_buckets.cc"], ["load_families_test"]),

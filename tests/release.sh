@@ -41,8 +41,9 @@ done
 cmp "$work/sums1" "$work/sums2" || fail "a second run gives different bytes"
 cd "$source/build/release"
 sha256sum --quiet -c SHA256SUMS
-bills=$((3 + ${#xnnpack[@]} + ${#wheels[@]}))  # of programs and wheels
-expected=$((2 + bills + (${#wheels[@]} > 0 ? 1 : 0) + bills))
+bills=$((3 + ${#xnnpack[@]} + ${#wheels[@]} + 1))  # of programs, wheels and the npm package
+packages=(esp-idf pico-sdk platformio zephyr npm)  # npm is among the bills; two more are zip files
+expected=$((2 + ${#packages[@]} - 1 + 2 + bills + (${#wheels[@]} > 0 ? 1 : 0) + bills))
 [ "$(wc -l < SHA256SUMS)" -eq $expected ] || fail "expected $expected archives, wheels and lists"
 [ "$expected" -eq "$(find . -maxdepth 1 -type f ! -name SHA256SUMS | wc -l)" ] || fail "files without a sum"
 for machine in "${wheels[@]}"; do
@@ -52,11 +53,43 @@ for machine in "${wheels[@]}"; do
   cmp goldcrest_transformer-*_$tag.spdx "$work/wheel-$machine"/*.dist-info/sboms/linked.spdx || fail "$machine: the list differs"
   [ "$(stat -c %s goldcrest_transformer-*_$tag.whl)" -le 3000000 ] || fail "the wheel for $machine has more than 3 MB"
 done
-for archive in *.tar.gz; do tar -xzf "$archive" -C "$work"; done
+
+# The packages of other ecosystems: the generator's files.
+version=$(sed -n 's/^project(goldcrest VERSION \([0-9.]*\) .*/\1/p' "$source/CMakeLists.txt")
+mkdir "$work/packages"
+for ecosystem in "${packages[@]}"; do
+  mkdir "$work/packages/$ecosystem"
+  tar -xzf "goldcrest-$version-$ecosystem.tar.gz" -C "$work/packages/$ecosystem"
+done
+python3 -m zipfile -e "goldcrest-$version-arduino.zip" "$work/packages/arduino"
+python3 -m zipfile -e "Goldcrest.goldcrest.$version.pack" "$work/packages/cmsis-pack/goldcrest"
+npm=$work/packages/npm/goldcrest
+mv "$npm/NOTICES" "$work/npm_notices"
+grep -qx "PackageChecksum: SHA256: $(sha256sum "$npm/goldcrest.wasm" | cut -d' ' -f1)" "goldcrest-$version-npm.spdx" || fail "npm: the module has no entry"
+sed -n 's/^PackageName: //p' "goldcrest-$version-npm.spdx" | grep -v goldcrest | while read -r package; do
+  grep -qxF "==== $package" "$work/npm_notices" || fail "npm: $package has no notice"
+done
+grep -qx 'PackageName: wasi-libc' "goldcrest-$version-npm.spdx" || fail "npm: wasi-libc is not named"
+for build in build build-wasm; do
+  for folder in "$build"/packages/*; do
+    diff -r "$folder" "$work/packages/$(basename "$folder")" || fail "$folder: its archive has other files"
+  done
+done
+for archive in goldcrest-*-{linux-*,sources,models}.tar.gz; do tar -xzf "$archive" -C "$work"; done
 cd "$work"
 for folder in goldcrest-*; do mv "$folder" "$(sed -E 's/goldcrest-[0-9.]+-(linux-)?//' <<< "$folder")"; done
 [ -f sources/Makefile ] || fail "no source folder"
-if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf "${xnnpack[@]}" "${wheels[@]/#/wheel-}" sources models; then fail "paths of this machine are in the archives"; fi
+if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf "${xnnpack[@]}" "${wheels[@]/#/wheel-}" sources models packages; then fail "paths of this machine are in the archives"; fi
+
+if command -v npm > /dev/null; then
+  mkdir npm
+  (cd npm && npm_config_cache=$work/npm_cache npm install --offline --silent --no-audit --no-fund "$source/build/release/goldcrest-$version-npm.tar.gz")
+  echo "import { load } from 'goldcrest-transformer'; import { readFileSync } from 'node:fs';
+    console.log((await load(readFileSync('../models/g2p.gcst'))).translate('goldcrest'));" > npm/program.mjs
+  [ "$(cd npm && node program.mjs)" = 'G OW1 L D K R EH2 S T' ] || fail "npm: another text"
+else
+  echo "release.sh: the npm archive was not installed, because npm is not installed"
+fi
 
 # The two commands of the archive's page.
 run() {

@@ -126,6 +126,6 @@ for my $file (@files) {
   local $/;
   my $content = <$in>;
   if ($file =~ /\.md$/) { check_page($file, $content) }
-  elsif ($file =~ /\.(?:cc|h|hpp|c|fbs|m?js|ts|S|in|patch)$/) { check_source($file, $content, '//') }
+  elsif ($file =~ /\.(?:cc|h|hpp|c|fbs|m?[jt]s|S|in|patch)$/) { check_source($file, $content, '//') }
   elsif ($file =~ /(?:\.(?:sh|cmake|py|yml|yaml|ld|make|pl)|CMakeLists\.txt)$/) { check_source($file, $content, '#') }
 }

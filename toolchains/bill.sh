@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Writes what is linked into programs: FOLDER/linked.spdx (SPDX 2.3) and FOLDER/NOTICES, with its licences. BUILD is a
-# build folder, TARGET a program or library of it, FILE the one that is shipped. GOLDCREST_SYSROOT names the folder of
+# build folder, TARGET a program or library of it, FILE the one that is shipped. COMPILER may have options, as
+# "clang++ --target=wasm32-wasi" has. GOLDCREST_SYSROOT names the folder of
 # toolchains/sysroot.sh with the libraries that a cross build links.
 # Usage: bash toolchains/bill.sh FOLDER NAME BUILD COMPILER TARGET FILE [TARGET FILE]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "bill.sh: $*" >&2; exit 1; }
-folder=$1 name=$2 build=$3 compiler=$4 sysroot=${GOLDCREST_SYSROOT:-}
+folder=$1 name=$2 build=$3 sysroot=${GOLDCREST_SYSROOT:-}
+read -r -a compiler <<< "$4"
 shift 4
 version=$(sed -n 's/^project(goldcrest VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 work=$(mktemp -d)
@@ -24,6 +26,8 @@ licence_of() {
     libfmt-dev | nlohmann-json3-dev | libyaml-cpp-dev) echo MIT ;;
     zlib1g-dev) echo Zlib ;;
     libeigen3-dev) echo MPL-2.0 ;;
+    wasi-libc) echo MIT ;;
+    libclang-* | libc++-*) echo Apache-2.0 WITH LLVM-exception ;;
     XNNPACK) echo BSD-3-Clause ;;
     cpuinfo | pthreadpool) echo BSD-2-Clause ;;
     FXdiv) echo MIT ;;
@@ -51,9 +55,10 @@ packages_of() {
   local library objects
   (
     cd "$build"
-    objects=$(ninja -t inputs "$1" | grep '[.]o$')
+    objects=$(ninja -t inputs "$1" | grep -E '[.]o(bj)?$')
     { ninja -t deps $objects | sed -n 's/^    //p'; ninja -t inputs "$1"; } | sort -u | xargs -d '\n' realpath -m
-    for library in libc.a libm.a libstdc++.a libgcc.a libgcc_eh.a crt1.o; do realpath "$("$compiler" -print-file-name=$library)"; done
+    for library in libc.a libm.a libstdc++.a libgcc.a libgcc_eh.a crt1.o; do realpath "$("${compiler[@]}" -print-file-name=$library)"; done
+    realpath "$("${compiler[@]}" -print-libgcc-file-name)"
   ) | sort -u > "$work/read"
   grep ^/usr/ "$work/read" > "$work/files"
   grep -lxF -f "$work/files" /var/lib/dpkg/info/*.list | sed 's|.*/||; s|[.]list$||; s|:.*||' | sort -u

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that the build needs and the machine lacks, from the distribution (Debian 12 or 13, Ubuntu
-# 24.04), and prints them. Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|lint|fuzz]
+# 24.04), and prints them. Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|riscv|lint|fuzz]
 set -euo pipefail
 
 # Prints the version of the package that apt would install; nothing if apt knows none. "apt-cache show" also succeeds for a name that
@@ -16,6 +16,9 @@ least_xnnpack=0.0~git20241108
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
   libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)
 optional=()  # where the distribution has them
+web=(clang lld llvm wasi-libc libclang-rt-dev-wasm32 libc++-dev-wasm32)  # WebAssembly
+riscv=(gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
+  qemu-system-misc qemu-system-riscv)  # the last belongs to the one before, or is its own
 firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev qemu-system-arm)
 if [[ "${1:-}" =~ ^(tests|arm|release)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
@@ -23,15 +26,17 @@ fi
 if [ "${1:-}" = tests ]; then
   packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch pkgconf "${firmware[@]}")
 elif [ "${1:-}" = release ]; then
-  packages+=(git ca-certificates binutils python3-venv)
+  packages+=(git ca-certificates binutils python3-venv zip "${web[@]}")
 elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
+elif [ "${1:-}" = riscv ]; then
+  optional+=("${riscv[@]}")
 elif [ "${1:-}" = full ]; then
-  optional+=(clang lld llvm wasi-libc libclang-rt-dev-wasm32 libc++-dev-wasm32 nodejs)  # WebAssembly
+  optional+=("${web[@]}" nodejs node-typescript esbuild)
+  command -v npm > /dev/null || optional+=(npm)  # others' nodejs has npm, and Debian's does not fit it
   packages+=(debootstrap)
-  optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring g++-riscv64-linux-gnu gcc-riscv64-unknown-elf
-    picolibc-riscv64-unknown-elf dpkg-dev lintian wine64 g++-mingw-w64-x86-64-posix
-    qemu-system-misc qemu-system-riscv)  # the last belongs to the one before, or is its own
+  optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring g++-riscv64-linux-gnu "${riscv[@]}"
+    dpkg-dev lintian arduino-builder zip wine64 g++-mingw-w64-x86-64-posix)
 elif [ "${1:-}" = lint ]; then
   packages+=(clang-tidy cppcheck)
 elif [ "${1:-}" = fuzz ]; then

@@ -3,8 +3,9 @@
 # Builds the release in build/release/. It has an archive each for amd64, arm64 and armhf: static programs (the
 # converter only for amd64), C library, headers, CMake and pkg-config files, the list of linked packages and their
 # notices. For amd64 and arm64 there is another with XNNPACK linked statically. It also has the source folder, the
-# examples' models, the list of linked packages of each archive and wheel (NAME.spdx) and SHA-256 sums. Python's source distribution and wheels come with them (toolchains/wheels.sh), which
-# need Debian 12. The same commit, compilers and libraries give the same bytes.
+# packages of other ecosystems but Debian's (toolchains/packages/README.md), the examples' models, the list of linked
+# packages of each wheel and each archive with programs (NAME.spdx), and SHA-256 sums. Python's source distribution and wheels
+# come with them (toolchains/wheels.sh), which need Debian 12. The same commit, compilers and libraries give the same bytes.
 # Usage: bash toolchains/release.sh [--no-xnnpack] [--no-wheels]
 #        bash toolchains/release.sh --publish   makes a GitHub release of the files in build/release/, for the tag
 #                                               GITHUB_REF_NAME, by the program gh
@@ -19,7 +20,8 @@ if [ "$*" = --publish ]; then
   [ "${GITHUB_REF_NAME:-}" = "v$version" ] || fail "the tag is '${GITHUB_REF_NAME:-}'; expected v$version"
   cd build/release
   sha256sum --quiet -c SHA256SUMS
-  exec gh release create "$GITHUB_REF_NAME" --verify-tag --title "Goldcrest $version" --notes-file ../../toolchains/release.md ./*.tar.gz ./*.whl ./*.spdx SHA256SUMS
+  mapfile -t files < <(cut -c 67- SHA256SUMS)
+  exec gh release create "$GITHUB_REF_NAME" --verify-tag --title "Goldcrest $version" --notes-file ../../toolchains/release.md "${files[@]}" SHA256SUMS
 fi
 
 builds=(amd64:release:build/release/build:g++
@@ -48,14 +50,24 @@ bash toolchains/install_packages.sh $([ $wheels = 1 ] && echo release || echo ar
 # In a container the tree may belong to somebody else.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory="$PWD" log -1 --format=%ct)}
 release=$PWD/build/release stage=$PWD/build/release/stage
-rm -rf "$stage" "$release"/*.{tar.gz,whl,spdx} "$release/SHA256SUMS"
+rm -rf "$stage" "$release"/*.{tar.gz,zip,pack,whl,spdx} "$release/SHA256SUMS"
 mkdir -p "$stage"
 [ $wheels = 0 ] || bash toolchains/wheels.sh "$release" || fail "no wheels; --no-wheels leaves them out"
 
+# pack NAME [FOLDER]: an archive of a folder, of $stage/NAME if there is no other.
 pack() {
-  tar -C "$stage" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -c "$1" |
-    gzip -9n > "$release/$1.tar.gz"
+  local folder=${2:-$stage/$1}
+  tar -C "$(dirname "$folder")" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+    -c "$(basename "$folder")" | gzip -9n > "$release/$1.tar.gz"
 }
+
+# zip_files FILE FOLDER PATH: the files of FOLDER/PATH, with their paths in FOLDER.
+zip_files() (
+  cd "$2"
+  chmod -R u=rwX,go=rX "$3"
+  find "$3" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
+  find "$3" -type f | LC_ALL=C sort | TZ=UTC zip -X -q -9 "$release/$1" -@
+)
 
 for entry in "${builds[@]}"; do
   IFS=: read -r architecture preset build compiler <<< "$entry"
@@ -78,6 +90,21 @@ cmake --build build/release/build --target goldcrest_source_folder
 cp -r build/release/build/goldcrest_sources "$stage/goldcrest-$version-sources"
 pack "goldcrest-$version-sources"
 
+# The other ecosystems' packages. Their folders have the names that builds expect.
+cmake --build build/release/build --target goldcrest_packages
+cmake --preset wasm -B build/release/build-wasm -D GOLDCREST_TESTS=OFF
+cmake --build build/release/build-wasm --target goldcrest_packages
+packages=$stage/packages
+cp -r build/release/build/packages "$packages"
+cp -r build/release/build-wasm/packages/npm "$packages"
+npm=$packages/npm/goldcrest
+bash toolchains/bill.sh "$stage/npm" "goldcrest-$version-npm" build/release/build-wasm "clang++ --target=wasm32-wasi" goldcrest.wasm "$npm/goldcrest.wasm"
+cp "$stage/npm/linked.spdx" "$release/goldcrest-$version-npm.spdx"
+cp "$stage/npm/NOTICES" "$npm"
+for ecosystem in esp-idf npm pico-sdk platformio zephyr; do pack "goldcrest-$version-$ecosystem" "$packages/$ecosystem/goldcrest"; done
+zip_files "goldcrest-$version-arduino.zip" "$packages/arduino" Goldcrest
+zip_files "Goldcrest.goldcrest.$version.pack" "$packages/cmsis-pack/goldcrest" .
+
 models=goldcrest-$version-models
 mkdir "$stage/$models"
 cp examples/models/README.md "$stage/$models"
@@ -90,4 +117,4 @@ pack "$models"
 
 rm -r "$stage"
 shopt -s nullglob
-(cd "$release" && sha256sum -- *.tar.gz *.whl *.spdx > SHA256SUMS && cat SHA256SUMS)
+(cd "$release" && sha256sum -- *.tar.gz *.zip *.pack *.whl *.spdx > SHA256SUMS && cat SHA256SUMS)

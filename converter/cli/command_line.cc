@@ -303,8 +303,8 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
       "convolution");
   fine->comma_list();
   Option* refine = output.option("--refine", arguments.refine, "WHAT",
-                                 "store what int8 loses: a second matrix, up to twice the bytes; *.attention: float32 "
-                                 "keys and values. WHAT is as for --fine, without auto (default: none)");
+                                 "store what int8 loses: a second matrix, up to twice the bytes; *.attention: 16 bits "
+                                 "of keys and values. WHAT is as for --fine, without auto (default: none)");
   refine->comma_list();
   output
       .option(

@@ -63,7 +63,7 @@ void set_fine_inputs(const std::vector<std::string>& names, format::ModelT& mode
 struct Refined {
   std::vector<std::string> matrices;   // and tables, that have a second matrix
   uint64_t bytes = 0;                  // of second matrices, scales and sums included
-  std::vector<std::string> attention;  // stacks whose queries, keys and values stay float32
+  std::vector<std::string> attention;  // stacks whose queries, keys and values have 16 bits
   bool any() const { return !matrices.empty() || !attention.empty(); }
 };
 Refined refined_parts(format::ModelT& model);

@@ -65,7 +65,7 @@ std::string to_text(const FineInputs& fine) {
     text += format_text("refined      {} {} more, {} bytes, a second product of each (--refine)\n", n_refined,
                         n_refined == 1 ? "matrix" : "matrices", refined.bytes);
   if (!refined.attention.empty())
-    text += format_text("attention    queries, keys and values stay float32: {}\n", join_text(refined.attention, ", "));
+    text += format_text("attention    queries, keys and values have 16 bits: {}\n", join_text(refined.attention, ", "));
   if (fine.identical_before)
     text += format_text("             {} lines identical without them\n", *fine.identical_before);
   if (fine.ranking.empty()) return text;

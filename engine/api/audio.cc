@@ -21,15 +21,13 @@ struct GivenClip {
 // Returns the status of a clip: whether the model takes it. *n_rows <- its encoder rows.
 [[maybe_unused, gnu::cold]] int check_clip(const goldcrest_engine& engine, const FrontendView& view,
                                            const GivenClip& given, uint32_t* n_rows) {
-  goldcrest_detail* detail = engine.detail;
+  goldcrest_detail& detail = *engine.detail;
   const uint32_t most = engine.runtime.limits.max_source_tokens;
   const bool takes = given.has_features ? view.has_log_mel || view.sample_rate == 0 : view.sample_rate != 0;
-  GOLDCREST_REQUIRE(takes, GOLDCREST_ERROR_UNSUPPORTED,
-                    given.has_features ? "features: the model takes samples" : "audio: the model takes feature rows",
-                    -1);
+  GOLDCREST_REQUIRE(takes, GOLDCREST_ERROR_UNSUPPORTED, "clip: samples or feature rows, not as the model takes", -1);
   const uint32_t least = view.fixed_window ? 1 : view.first_row;
   GOLDCREST_REQUIRE(given.items != nullptr && given.n >= least, GOLDCREST_ERROR_ARGUMENT,
-                    "clip: too short for one row (goldcrest_info.first_row_samples)", static_cast<int32_t>(least));
+                    "clip: shorter than goldcrest_info.first_row_samples", static_cast<int32_t>(least));
   const size_t rows = view.fixed_window ? most : view.rows_of(given.n);
   GOLDCREST_REQUIRE(rows <= most, GOLDCREST_ERROR_TOO_LONG, "clip: more rows than limits.max_source_tokens",
                     static_cast<int32_t>(most));
@@ -37,19 +35,19 @@ struct GivenClip {
   return GOLDCREST_OK;
 }
 
-[[maybe_unused, gnu::cold]] Clip make_clip(const Runtime& runtime, const FrontendView& view, const GivenClip& given,
-                                           uint32_t n_rows) {
-  Clip clip = {};
-  clip.address = reinterpret_cast<uintptr_t>(given.items);
-  clip.n = given.n;
-  clip.has_features = given.has_features ? 1 : 0;
+// *clip <- the given clip, of which n_rows encoder rows are computed.
+[[maybe_unused, gnu::cold]] void make_clip(const Runtime& runtime, const FrontendView& view, const GivenClip& given,
+                                           uint32_t n_rows, Clip* clip) {
+  *clip = {};
+  clip->address = reinterpret_cast<uintptr_t>(given.items);
+  clip->n = given.n;
+  clip->has_features = given.has_features ? 1 : 0;
   if (view.fixed_window) {
     const uint32_t window = n_rows * view.row_stride * (given.has_features ? 1 : view.row_samples);
-    clip.n = smaller<uint64_t>(clip.n, window);
+    clip->n = smaller<size_t>(given.n, window);
   }
-  clip.largest = kLeastFeature;
-  clip.checksum = checksum_clip(runtime, view, clip);
-  return clip;
+  clip->largest = kLeastFeature;
+  clip->checksum = checksum_clip(runtime, view, *clip);
 }
 
 [[gnu::cold]] int store_clip(goldcrest_engine* engine, const GivenClip& given, bool fresh) {
@@ -60,12 +58,12 @@ struct GivenClip {
       uint32_t n_rows = 0;
       GOLDCREST_TRY(check_clip(*engine, view, given, &n_rows));
       GOLDCREST_TRY(open_source(engine, fresh));
-      engine->batch.clips[engine->batch.n_sentences] = make_clip(engine->runtime, view, given, n_rows);
+      make_clip(engine->runtime, view, given, n_rows, &engine->batch.clips[engine->batch.n_sentences]);
       return append_sentence(*engine, n_rows);
     }
   }
   (void)given, (void)fresh;
-  return fail(engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "audio: the model takes ids, or this build hears nothing");
+  return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "audio: the model takes ids, or this build hears nothing");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void encode_block(const goldcrest_engine& engine, Range block) {
   const uint32_t layer = engine.progress.layer;
   if constexpr (kHasFrontend) {
     if (engine.progress.stage == Stage::kMeasure)
-      return measure_clips(runtime, engine.encoder.frontend, engine.batch, block);
+      return run_frontend(runtime, engine.encoder.frontend, engine.batch, block, nullptr);
   }
   switch (engine.progress.stage) {
     case Stage::kEmbed:
@@ -66,16 +66,16 @@ void choose_candidates(goldcrest_engine& engine) {
   if (++progress.first_row == engine.batch.n_sentences) progress = {Stage::kDecoderLayer, 0, 0};
 }
 
-// Checks, while clips are read for the last time, that they are what they were when they were given.
-[[maybe_unused]] int check_heard(goldcrest_engine& engine, Range block) {
+// Checks, when clips have been read for the last time, that they are what they were when they were given.
+[[maybe_unused, gnu::cold]] int check_heard(goldcrest_engine& engine) {
   if (engine.progress.stage != Stage::kEmbed || !has_frontend(engine.runtime.model)) return GOLDCREST_OK;
-  if (check_clips(engine.runtime, engine.batch, block)) return GOLDCREST_OK;
+  if (were_same(engine.batch)) return GOLDCREST_OK;
   engine_clear(engine);
-  return fail(engine.detail, GOLDCREST_ERROR_STATE, "clip: its samples have changed since they were given");
+  return fail(*engine.detail, GOLDCREST_ERROR_STATE, "clip: its samples have changed since they were given");
 }
 
 // Returns the first stage of encoding.
-Stage first_stage([[maybe_unused]] const goldcrest_engine& engine) {
+[[gnu::cold]] Stage first_stage([[maybe_unused]] const goldcrest_engine& engine) {
   if constexpr (kHasFrontend) {
     const Runtime& runtime = engine.runtime;
     if (has_frontend(runtime.model) && view_frontend(runtime.file).measures()) return Stage::kMeasure;
@@ -90,9 +90,9 @@ int encode_step(goldcrest_engine& engine) {
   } else {
     const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
     encode_block(engine, {progress.first_row, count});
-    if constexpr (kHasFrontend) GOLDCREST_TRY(check_heard(engine, {progress.first_row, count}));
     progress.first_row += count;
     if (progress.first_row < engine.batch.n_rows) return GOLDCREST_WORKING;
+    if constexpr (kHasFrontend) GOLDCREST_TRY(check_heard(engine));
     progress = next_stage(engine);
   }
   if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
@@ -173,7 +173,7 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
     case EngineState::kIdle:
       break;
   }
-  return fail(engine.detail, GOLDCREST_ERROR_STATE, "no source was given");
+  return fail(*engine.detail, GOLDCREST_ERROR_STATE, "no source was given");
 }
 
 void engine_clear(goldcrest_engine& engine) {

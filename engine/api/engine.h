@@ -61,8 +61,9 @@ struct goldcrest_engine {
   size_t model_bytes;
   goldcrest_search options;  // of the next search
   uint32_t step_size;
-  uint32_t language;  // the entry of the texts' target language; kNoEntry: none
-  goldcrest_detail* detail;
+  uint32_t language;         // the entry of the texts' target language; kNoEntry: none
+  goldcrest_detail* detail;  // the caller's, or `unwanted`
+  goldcrest_detail unwanted;
   goldcrest::Sampler sampling;           // search.sampling points here, or is null
   goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_LANGUAGES
   goldcrest_lexicon lexicon;             // search.lexicon points here, or is null

@@ -110,7 +110,9 @@ int goldcrest_plan_memory(const void* model, size_t model_bytes, const goldcrest
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   goldcrest_limits resolved;
-  GOLDCREST_TRY(resolve_limits(info, limits != nullptr ? *limits : goldcrest_limits{}, &resolved, detail));
+  goldcrest_detail unwanted;
+  GOLDCREST_TRY(resolve_limits(info, limits != nullptr ? *limits : goldcrest_limits{}, &resolved,
+                               detail != nullptr ? *detail : unwanted));
   const ModelView view = view_model(model);
   Plan plan(resolved);
   (void)plan_engine(plan, view, model);

@@ -78,8 +78,9 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
 // run.
 [[gnu::cold, gnu::noinline]] int fill_limits(const goldcrest_config& config, goldcrest_limits* limits) {
   goldcrest_info info;
+  goldcrest_detail unwanted;
   view_info(config.model, config.model_bytes, &info);
-  return resolve_limits(info, config.limits, limits, config.detail);
+  return resolve_limits(info, config.limits, limits, config.detail != nullptr ? *config.detail : unwanted);
 }
 
 // The same for its frame.
@@ -183,7 +184,7 @@ extern "C" {
   made->step_size = config->step_size;
   made->language = kNoEntry;
   if constexpr (kHasLanguages) take_default_languages(made);
-  made->detail = detail;
+  made->detail = detail != nullptr ? detail : &made->unwanted;
   if constexpr (kHasSequences) use_sequences(*made, view_sequences(config->model));
   made->magic = kEngineMagic;
   *engine = made;

@@ -18,7 +18,7 @@ int choose_targets(const goldcrest_engine& engine, bool* follows) {
   }
   *follows = n_given != 0;
   if (n_given == 0 || n_given == engine.batch.n_sentences) return GOLDCREST_OK;
-  return fail(engine.detail, GOLDCREST_ERROR_STATE, "score: only some sources of the batch have a target");
+  return fail(*engine.detail, GOLDCREST_ERROR_STATE, "score: only some sources of the batch have a target");
 }
 
 namespace {
@@ -30,7 +30,7 @@ struct HeadSet {
 
 int choose_heads(const goldcrest_engine& engine, const goldcrest_alignment& wanted, HeadSet* chosen) {
   const StackView& stack = engine.runtime.model.decoder;
-  goldcrest_detail* detail = engine.detail;
+  goldcrest_detail& detail = *engine.detail;
   const uint32_t layer = static_cast<uint32_t>(wanted.layer), head = static_cast<uint32_t>(wanted.head);
   GOLDCREST_REQUIRE(wanted.layer == -1 || records_queries(engine.runtime.limits, layer), GOLDCREST_ERROR_ARGUMENT,
                     "alignment: a layer that limits.alignment_layers lacks", -1);
@@ -73,7 +73,7 @@ extern "C" {
 
 int goldcrest_score(goldcrest_engine* engine, uint32_t sentence, const int32_t* target, size_t n) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   const goldcrest_limits& limits = engine->runtime.limits;
   GOLDCREST_REQUIRE(kHasInspection, GOLDCREST_ERROR_UNSUPPORTED, "score: this build lacks GOLDCREST_INSPECTION", -1);
   GOLDCREST_REQUIRE(takes_targets(limits), GOLDCREST_ERROR_UNSUPPORTED,
@@ -100,7 +100,7 @@ int goldcrest_score(goldcrest_engine* engine, uint32_t sentence, const int32_t* 
 int goldcrest_get_alignment(const goldcrest_engine* engine, const goldcrest_alignment* wanted, float* weights,
                             size_t n_weights) {
   if (!usable(engine) || wanted == nullptr || weights == nullptr) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   const goldcrest_limits& limits = engine->runtime.limits;
   GOLDCREST_REQUIRE(kHasInspection, GOLDCREST_ERROR_UNSUPPORTED, "alignment: this build lacks GOLDCREST_INSPECTION",
                     -1);

@@ -21,7 +21,7 @@ T value_or(T value, decltype(T{}) fallback) {
   return value != 0 ? value : fallback;
 }
 
-[[gnu::cold]] int check_rules(const goldcrest_search& wanted, goldcrest_detail* detail) {
+[[gnu::cold]] int check_rules(const goldcrest_search& wanted, goldcrest_detail& detail) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(wanted.renormalize <= GOLDCREST_YES, bad, "search.renormalize: not a goldcrest_choice", -1);
   GOLDCREST_REQUIRE(wanted.force_end <= GOLDCREST_YES, bad, "search.force_end: not a goldcrest_choice", -1);
@@ -66,7 +66,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 }
 
 [[maybe_unused, gnu::cold]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
-                                                   goldcrest_detail* detail) {
+                                                   goldcrest_detail& detail) {
   const uint32_t known = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
   const uint32_t layers = info.decoder_layers < 32 ? (1u << info.decoder_layers) - 1 : GOLDCREST_ALL_LAYERS;
   if (limits->alignment_layers == GOLDCREST_ALL_LAYERS) limits->alignment_layers = layers;
@@ -79,7 +79,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 
 // The file's number of prefix ids need not fit the caller's target tokens, so it is cut to them.
 [[maybe_unused, gnu::cold]] int resolve_prefix(const goldcrest_info& info, uint32_t wanted, goldcrest_limits* limits,
-                                               goldcrest_detail* detail) {
+                                               goldcrest_detail& detail) {
   const uint32_t most = limits->max_target_tokens - 1;
   limits->max_prefix_tokens = value_or(wanted, smaller(info.limits.max_prefix_tokens, most));
   GOLDCREST_REQUIRE(limits->max_prefix_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
@@ -92,7 +92,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 }  // namespace
 
 [[gnu::cold]] int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
-                                 goldcrest_detail* detail) {
+                                 goldcrest_detail& detail) {
   limits->max_source_tokens = value_or(wanted.max_source_tokens, info.limits.max_source_tokens);
   limits->max_source_bytes = wanted.max_source_bytes;
   limits->max_target_tokens = value_or(wanted.max_target_tokens, info.limits.max_target_tokens);
@@ -129,7 +129,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 }
 
 [[gnu::cold]] int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted,
-                                 goldcrest_search* search, goldcrest_detail* detail) {
+                                 goldcrest_search* search, goldcrest_detail& detail) {
   const uint32_t beam_size = value_or(wanted.beam_size, limits.beam_size);
   const uint32_t max_target_tokens = value_or(wanted.max_target_tokens, limits.max_target_tokens);
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
@@ -172,7 +172,7 @@ using namespace goldcrest;
 
 extern "C" [[gnu::cold]] int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_search* search) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   const bool busy = engine->state == EngineState::kEncoding || engine->state == EngineState::kDecoding;
   GOLDCREST_REQUIRE(!busy, GOLDCREST_ERROR_STATE, "set_search: a search is under way", -1);
   if constexpr (kHasSampling) {

@@ -33,7 +33,7 @@ extern "C" {
 [[gnu::cold]] int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank,
                                        goldcrest_result* result) {
   if (!usable(engine) || result == nullptr) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   const bool done = engine->state == EngineState::kDone || engine->state == EngineState::kLastTokenGiven;
   GOLDCREST_REQUIRE(done, GOLDCREST_ERROR_STATE, "get_result: not done", -1);
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
@@ -64,12 +64,12 @@ int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_stat
   }
   DetokenizerView view;
   if (!view_detokenizer(engine->runtime.file, &view)) {
-    return fail(engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
+    return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
   }
   const int64_t bytes = detokenize(view, state, tokens, n, out, out_bytes);
   if (bytes >= 0) return bytes;
   const goldcrest_status status = static_cast<goldcrest_status>(bytes);
-  return fail(engine->detail, status,
+  return fail(*engine->detail, status,
               status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
               : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
                                                       : "state: no call has left it");

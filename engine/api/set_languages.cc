@@ -88,7 +88,7 @@ int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_
 
 int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const char* target) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   goldcrest_info info;
   view_info(engine->runtime.file, engine->model_bytes, &info);
   LanguagesView table = {};

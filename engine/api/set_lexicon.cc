@@ -26,7 +26,7 @@ namespace {
 
 // Takes the lexicon if the engine has memory for it.
 [[maybe_unused, gnu::cold]] int take_lexicon(goldcrest_engine* engine, const goldcrest_lexicon* lexicon) {
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(engine->runtime.limits.lexicon != 0, GOLDCREST_ERROR_UNSUPPORTED, "lexicon: limits.lexicon is 0",
                     -1);
   GOLDCREST_REQUIRE(engine->state != EngineState::kEncoding && engine->state != EngineState::kDecoding,
@@ -37,7 +37,7 @@ namespace {
     engine->search.lexicon = nullptr;
   } else {
     const goldcrest_lexicon given = *lexicon;
-    GOLDCREST_TRY(check_given(given, engine->runtime.model.vocab_size, detail));
+    GOLDCREST_TRY(check_given(given, engine->runtime.model.vocab_size, &detail));
     engine->lexicon = given;
     engine->search.lexicon = &engine->lexicon;
   }

@@ -31,7 +31,7 @@ extern "C" {
 [[gnu::cold]] int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int32_t* ids, size_t n,
                                        uint32_t flags) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   if constexpr (!kHasPrefix)
     return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "prefix: this build lacks GOLDCREST_PREFIX");
@@ -63,7 +63,7 @@ extern "C" {
 [[gnu::cold]] int goldcrest_get_agreed(const goldcrest_engine* engine, uint32_t sentence, int32_t* ids,
                                        size_t capacity) {
   if (!usable(engine) || (ids == nullptr && capacity > 0)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
   if (engine->state < EngineState::kDecoding) return 0;
   const SentenceView view = sentence_view(engine->buffers, sentence);

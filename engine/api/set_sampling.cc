@@ -31,7 +31,7 @@ namespace {
 }
 
 [[maybe_unused, gnu::cold]] int check_sampling(const goldcrest_engine& engine, const goldcrest_sampling& wanted) {
-  goldcrest_detail* detail = engine.detail;
+  goldcrest_detail& detail = *engine.detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   const int32_t field = bad_field(engine.runtime.limits, wanted);
   GOLDCREST_REQUIRE(field < 0, bad,
@@ -47,22 +47,22 @@ namespace {
 
 [[gnu::cold]] int need_no_search(const goldcrest_engine& engine) {
   if (engine.state != EngineState::kEncoding && engine.state != EngineState::kDecoding) return GOLDCREST_OK;
-  return fail(engine.detail, GOLDCREST_ERROR_STATE, "set: a search is under way");
+  return fail(*engine.detail, GOLDCREST_ERROR_STATE, "set: a search is under way");
 }
 
 // Returns ERROR_UNSUPPORTED if the engine has no memory for sampling.
 [[gnu::cold]] int need_memory(const goldcrest_engine& engine) {
   if constexpr (!kHasSampling)
-    return fail(engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: this build lacks GOLDCREST_SAMPLING");
+    return fail(*engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: this build lacks GOLDCREST_SAMPLING");
   if (engine.runtime.limits.max_sampled > 0) return GOLDCREST_OK;
-  return fail(engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: limits.max_sampled is 0");
+  return fail(*engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: limits.max_sampled is 0");
 }
 
 }  // namespace
 
 [[gnu::cold, gnu::noinline]] int goldcrest::need_one_beam(const goldcrest_engine& engine, uint32_t beam_size) {
   if (beam_size == 1) return GOLDCREST_OK;
-  return fail(engine.detail, GOLDCREST_ERROR_ARGUMENT, "sampling: search.beam_size is not 1");
+  return fail(*engine.detail, GOLDCREST_ERROR_ARGUMENT, "sampling: search.beam_size is not 1");
 }
 
 [[gnu::cold, gnu::noinline]] void goldcrest::use_sequences(goldcrest_engine& engine,
@@ -116,7 +116,7 @@ extern "C" {
 
 [[gnu::cold]] int goldcrest_set_sequences(goldcrest_engine* engine, const goldcrest_sequences* sequences) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   if constexpr (!kHasSequences)
     return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "sequences: this build lacks GOLDCREST_SEQUENCES");
   GOLDCREST_TRY(need_no_search(*engine));

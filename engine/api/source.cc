@@ -56,7 +56,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 }
 
 [[gnu::cold]] int goldcrest::find_new_source(const goldcrest_engine& engine, uint32_t sentence) {
-  goldcrest_detail* detail = engine.detail;
+  goldcrest_detail& detail = *engine.detail;
   GOLDCREST_REQUIRE(engine.state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
                     "begin first, and call this before the first step", -1);
   GOLDCREST_REQUIRE(sentence < engine.batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
@@ -67,9 +67,9 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   if (fresh) engine_clear(*engine);
   const bool adding = engine->state == EngineState::kSourcesStored;
   if (!fresh && !adding)
-    return fail(engine->detail, GOLDCREST_ERROR_STATE, "add: begin first, and add before the first step");
+    return fail(*engine->detail, GOLDCREST_ERROR_STATE, "add: begin first, and add before the first step");
   if (engine->batch.n_sentences == engine->runtime.limits.batch) {
-    return fail(engine->detail, GOLDCREST_ERROR_TOO_LONG, "batch: more sources than limits.batch");
+    return fail(*engine->detail, GOLDCREST_ERROR_TOO_LONG, "batch: more sources than limits.batch");
   }
   return GOLDCREST_OK;
 }
@@ -78,7 +78,7 @@ namespace {
 
 // Refuses a source without a language that it needs.
 [[maybe_unused, gnu::cold, gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
-  goldcrest_detail* detail = engine.detail;
+  goldcrest_detail& detail = *engine.detail;
   GOLDCREST_REQUIRE(!lacks, GOLDCREST_ERROR_STATE, "languages: call goldcrest_set_languages first", -1);
   return GOLDCREST_OK;
 }
@@ -91,7 +91,7 @@ namespace {
 
 [[gnu::cold]] int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED,
                     "source: the model takes clips (goldcrest/speech.h)", -1);
   GOLDCREST_REQUIRE(source != nullptr && n > 0, GOLDCREST_ERROR_ARGUMENT, "source: empty", -1);
@@ -111,7 +111,7 @@ namespace {
 
 [[gnu::cold]] int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
+  goldcrest_detail& detail = *engine->detail;
   const goldcrest_limits& limits = engine->runtime.limits;
   GOLDCREST_REQUIRE(text != nullptr || text_bytes == 0, GOLDCREST_ERROR_ARGUMENT, "text: null", -1);
   GOLDCREST_REQUIRE(limits.max_source_bytes != 0, GOLDCREST_ERROR_UNSUPPORTED,
@@ -177,9 +177,9 @@ int goldcrest_add_text(goldcrest_engine* engine, const char* text, size_t text_b
 
 [[gnu::cold]] int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {
   if (!usable(engine) || source == nullptr) return GOLDCREST_ERROR_ARGUMENT;
-  goldcrest_detail* detail = engine->detail;
-  GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED, "sentence: a clip has no ids",
-                    -1);
+  goldcrest_detail& detail = *engine->detail;
+  GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED,
+                    "source: the model takes clips (goldcrest/speech.h)", -1);
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
   const Sentence& rows = engine->batch.sentences[sentence];
   *source = engine->batch.ids + rows.first_row;

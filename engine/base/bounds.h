@@ -19,10 +19,12 @@ constexpr float kMinEpsilon = 1e-12f, kMaxEpsilon = 1.0f;
 constexpr float kMinAttentionScale = 1e-4f, kMaxAttentionScale = 1.0f;
 constexpr float kMinEmbeddingScale = 1e-4f, kMaxEmbeddingScale = 65536.0f;
 
-// Frontends: input rows of a window; samples from one encoder row to the next; samples of the longest clip, so that
-// their numbers fit an int32 with all windows that reach beyond it; samples of a transform and its bands; values of a
+// Frontends: input rows of a window; values of a convolution's windows that kGroupRows encoder rows need, so that bytes
+// of scratch fit 32 bits; samples from one encoder row to the next; samples of the longest clip, so that their numbers
+// fit an int32 with all windows that reach beyond it; samples of a transform and its bands; values of a
 // clip that a norm sums up, so that 2^30 times their number fits an int64.
 constexpr uint32_t kMaxKernel = 1024;
+constexpr uint32_t kMaxWindowValues = 1u << 26;
 constexpr uint32_t kMaxRowSamples = 65536;
 constexpr uint32_t kMaxClip = 1u << 30;
 constexpr uint32_t kMaxTransform = 1024;

@@ -15,7 +15,7 @@ GOLDCREST_FEATURE(Prompt, 256, GOLDCREST_PROMPT, "Run files with a prompt; turns
 GOLDCREST_FEATURE(Shortlist, 512, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist", "decoding/shortlist.cc model/validate/lists.cc")
 GOLDCREST_FEATURE(Refined, 2048, GOLDCREST_REFINED, "Run files in which inputs of some linear layers have 16 bits", "")
 GOLDCREST_FEATURE(RefinedWeights, 4096, GOLDCREST_REFINED_WEIGHTS, "Run files in which some matrices have a second int8 matrix; turns on GOLDCREST_REFINED", "")
-GOLDCREST_FEATURE(FineAttention, 16384, GOLDCREST_FINE_ATTENTION, "Run int8 files whose queries, keys and values stay float32; turns on GOLDCREST_FLOAT32", "")
+GOLDCREST_FEATURE(FineAttention, 16384, GOLDCREST_FINE_ATTENTION, "Run int8 files whose queries, keys and values have 16 bits", "kernels/reference/fine_attention.cc")
 GOLDCREST_FEATURE(Rules, 8192, GOLDCREST_RULES, "Run files with rules of their own for the search, such as no_repeat_ngram", "")
 GOLDCREST_FEATURE(Subword, 131072, GOLDCREST_SUBWORD, "Run files whose texts subword-nmt's merges cut", "")
 GOLDCREST_FEATURE(Languages, 262144, GOLDCREST_LANGUAGES, "Run files with a table of languages, of which each source has two", "")

@@ -6,17 +6,20 @@
 
 namespace goldcrest {
 
-// Fills *detail (which may be null) and returns `status`. `message` must be a string literal.
-inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* message, int32_t index = -1) {
+// Fills `detail` and returns `status`. `message` must be a string literal.
+inline int fail(goldcrest_detail& detail, goldcrest_status status, const char* message, int32_t index = -1) {
 #ifndef GOLDCREST_NO_DETAIL
-  if (detail != nullptr) {
-    detail->message = message;
-    detail->index = index;
-  }
+  detail.message = message;
+  detail.index = index;
 #else
   (void)detail, (void)message, (void)index;
 #endif
   return status;
+}
+
+// The same for a detail that may be null.
+inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* message, int32_t index = -1) {
+  return detail != nullptr ? fail(*detail, status, message, index) : status;
 }
 
 // Returns a count of bytes as the index of a detail; -1 if it does not fit.

@@ -85,7 +85,7 @@ SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence) {
   view.target_tokens = buffers.target_tokens;
   view.n_slots = buffers.n_slots;
   if constexpr (kHasPrefix) view.prefix = buffers.prefixes.of(sentence);
-  if constexpr (kHasSampling) view.samples = buffers.samples + first_slot;
+  if constexpr (kHasSampling) view.samples = buffers.samples != nullptr ? buffers.samples + first_slot : nullptr;
   if constexpr (kHasInspection) {
     view.recorded = recorded_path(buffers.recorded, first_slot, first_token);
     view.target = nullptr;

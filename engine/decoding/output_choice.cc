@@ -8,7 +8,9 @@ namespace goldcrest {
 void choose_outputs(const Runtime& runtime, const SearchBuffers& buffers, const Batch& batch, uint32_t sentence) {
   if constexpr (kHasShortlist) {
     const Sentence& source = batch.sentences[sentence];
-    const ShortlistIds ids = {batch.ids + source.first_row, source.n_rows, runtime.generation};
+    // A model that hears has no ids, and no shortlist either.
+    const int32_t* const source_ids = batch.ids != nullptr ? batch.ids + source.first_row : nullptr;
+    const ShortlistIds ids = {source_ids, source.n_rows, runtime.generation};
     buffers.sentences[sentence].n_candidates = choose_candidates(runtime, buffers.shortlist, sentence, ids).n;
   }
 }

@@ -196,7 +196,7 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
 
 }  // namespace
 
-void run_output_layer(const OutputStep& step) {
+[[gnu::cold]] void run_output_layer(const OutputStep& step) {
   if constexpr (kHasShortlist) {
     if (step.options.uses_shortlist && step.rows.n_sentences > 1) return run_by_sentence(step);
   }

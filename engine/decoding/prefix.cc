@@ -10,7 +10,7 @@
 
 namespace goldcrest {
 
-BufferRef plan_prefixes(Plan& plan) {
+[[gnu::cold]] BufferRef plan_prefixes(Plan& plan) {
   if (plan.limits().max_prefix_tokens == 0) return {};
   // Phase kAlways, because prefixes are given before the source is encoded.
   return plan.add("prefixes.ids", Phase::kAlways, Region::kMain,

@@ -14,7 +14,8 @@ enum CpuFeature : uint32_t {
   kCpuNeon = 1u << 8,  // Advanced SIMD, of AArch64 or of ARMv7
   kCpuDotProduct = 1u << 9,
   kCpuMatrixInt8 = 1u << 10,
-  kCpuCrc32 = 1u << 11,  // optional before ARMv8.1, but every Cortex-A has CRC-32
+  kCpuCrc32 = 1u << 11,   // optional before ARMv8.1, but every Cortex-A has CRC-32
+  kCpuVector = 1u << 16,  // RISC-V's extension V 1.0
 };
 
 // The needs of the tables of 64-bit Arm, best first.
@@ -43,6 +44,10 @@ uint32_t arm64_features(const Has& has) {
   }
   return features;
 }
+
+// Returns the features of a 64-bit RISC-V CPU. hwcap: Linux's AT_HWCAP, which has a bit for each extension of one
+// letter.
+constexpr uint32_t riscv64_features(uint64_t hwcap) { return (hwcap >> ('V' - 'A') & 1) != 0 ? kCpuVector : 0u; }
 
 // Returns the features of the CPU that runs it.
 uint32_t detect_cpu_features();

@@ -45,8 +45,14 @@ struct QuantizeRowsArgs {
   uint32_t rows, n;                         // n % 16 == 0
 };
 
-// Scratch for a re-encoded copy of x. The first call on the same rows fills it; later calls reuse it. Only x86_avx2
-// needs it, so only builds that may contain this table spend the stack.
+// An element of a fine row, a query, key or value of 16 bits, is (high * kHighStep + low) * scale. A fine row of n
+// elements has n high numbers and then n low ones. With amax = max |x|, and y = x * (127 / amax):
+//   amax < 2^-32 or > 2^56 (or not a number): high = low = 0, scale = 0
+//   else high = round_half_even(y), low = round_half_even((y - high) * kHighStep), scale = amax / kFineSteps
+constexpr float kHighStep = 254.0f, kFineSteps = 127.0f * kHighStep;
+
+// Scratch for a re-encoded copy of x. The first call on the same rows fills it; later calls reuse it. Only x86_avx2 and
+// x86_avx512vnni need it, so only builds that may contain these tables spend the stack.
 #if defined(__x86_64__)
 constexpr bool kSharesInputs = true;
 #else
@@ -210,7 +216,12 @@ struct Kernels {
   // Computes the sums of a block from finished logits: rules have changed them, or they have fine inputs. Logits may be
   // -infinity. null: this build has neither (GOLDCREST_RULES, GOLDCREST_REFINED).
   void (*logit_sums)(const LogitSumsArgs&);
-  void (*finish_fine)(const FinishFineArgs&);        // null: this build has no fine inputs (GOLDCREST_REFINED)
+  void (*finish_fine)(const FinishFineArgs&);  // null: this build has no fine inputs (GOLDCREST_REFINED)
+  // With fine rows: quantize_rows, where q is [rows, 2 * n], and attention, where queries, keys and values are fine and
+  // q_row is [3 * d_head]. A product of two rows is (float(high . high) * kHighStep + float(high . low + low . high)) *
+  // kHighStep, times both scales. null: this build has neither (GOLDCREST_FINE_ATTENTION).
+  void (*quantize_fine)(const QuantizeRowsArgs<int8_t>&);
+  void (*fine_attention)(const AttentionArgs<int8_t>&);
   void (*recurrence)(const RecurrenceArgs&);         // null: this build runs no recurrent layers (GOLDCREST_SSRU)
   uint32_t (*list_largest)(const ListLargestArgs&);  // the number of indices
   // Continues the CRC-32C `crc` with n bytes.

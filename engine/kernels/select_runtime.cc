@@ -16,6 +16,8 @@
 #include <sched.h>
 #include <sys/auxv.h>
 #include <unistd.h>
+#elif defined(__riscv) && defined(__linux__)
+#include <sys/auxv.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
 #elif defined(__aarch64__) && defined(_WIN32)
@@ -45,6 +47,9 @@ extern const Kernels kernels_arm_neon_a53;
 #elif defined(__arm__) && defined(__linux__)
 extern const Kernels kernels_arm_neon32;
 #elif defined(__riscv)
+#if defined(__linux__) && __riscv_xlen == 64
+extern const Kernels kernels_riscv_rvv;
+#endif
 extern const Kernels kernels_riscv_scalar;
 #endif
 
@@ -61,6 +66,9 @@ const Kernels* const kTables[] = {
 #elif defined(__arm__) && defined(__linux__)
     &kernels_arm_neon32,
 #elif defined(__riscv)
+#if defined(__linux__) && __riscv_xlen == 64
+    &kernels_riscv_rvv,
+#endif
     &kernels_riscv_scalar,
 #endif
     &kernels_reference,
@@ -136,6 +144,8 @@ uint32_t features_but_avx_vnni() {
   });
 #elif defined(__arm__) && defined(__linux__)
   if ((getauxval(AT_HWCAP) & HWCAP_NEON) != 0) features |= kCpuNeon;
+#elif defined(__riscv) && defined(__linux__)
+  features = riscv64_features(getauxval(AT_HWCAP));
 #endif
   return features;
 }

@@ -13,4 +13,5 @@ set(GOLDCREST_KERNEL_TABLES
   "aarch64 kernels/arm/i8mm.cc -march=armv8.2-a+dotprod+i8mm"
   # The kernels use no fused operation, so the first NEON is enough.
   "armv7 kernels/arm/neon32.cc -march=armv7-a+simd -mfpu=neon"
+  "riscv64 kernels/riscv/rvv.cc -march=rv64gcv"
   "riscv64 kernels/riscv/scalar.cc -march=rv64gc")

@@ -18,7 +18,8 @@ uint32_t count_kept_before(uint32_t layers, uint32_t layer) {
 // The operations of one element type, in the same order as in the attention of kernels/reference/.
 struct Int8Rows {
   using Element = int8_t;
-  static const TypedKernels<int8_t>& kernels(const Runtime& runtime) { return runtime.kernels->int8; }
+  static constexpr uint32_t kNumbers = 1;
+  static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->int8.quantize_rows; }
   static float product(const int8_t* a, const int8_t* b, uint32_t n) {
     int32_t sum = 0;
     for (uint32_t i = 0; i < n; ++i) sum += a[i] * b[i];
@@ -28,7 +29,8 @@ struct Int8Rows {
 
 struct Float32Rows {
   using Element = float;
-  static const TypedKernels<float>& kernels(const Runtime& runtime) { return *runtime.kernels->float32; }
+  static constexpr uint32_t kNumbers = 1;
+  static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->float32->quantize_rows; }
   static float product(const float* a, const float* b, uint32_t n) {
     float lanes[16] = {};
     for (uint32_t i = 0; i < n; ++i) lanes[i % 16] += a[i] * b[i];
@@ -36,21 +38,31 @@ struct Float32Rows {
   }
 };
 
+#ifdef GOLDCREST_FINE_ATTENTION
+struct FineRows {
+  using Element = int8_t;
+  static constexpr uint32_t kNumbers = 2;  // of an element
+  static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->quantize_fine; }
+  static float product(const int8_t* a, const int8_t* b, uint32_t n) { return reference_fine_product(a, b, n); }
+};
+#endif
+
 template <typename Rows>
 void keep(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
   const uint32_t d_head = pass.stack.d_head;
-  auto* const elements = static_cast<typename Rows::Element*>(queries.keys) + row * d_head;
+  const size_t row_elements = size_t{Rows::kNumbers} * d_head;
+  auto* const elements = static_cast<typename Rows::Element*>(queries.keys) + row * row_elements;
   float* const scales = queries.key_scales != nullptr ? queries.key_scales + row : nullptr;
-  Rows::kernels(pass.runtime)
-      .quantize_rows(
-          {query, elements, scales, d_head, queries.rows * d_head, queries.rows, pass.stack.n_heads, d_head});
+  Rows::quantize_rows(pass.runtime)(
+      {query, elements, scales, d_head, queries.rows * row_elements, queries.rows, pass.stack.n_heads, d_head});
 }
 
 template <typename Rows>
 void align(const StackView& stack, const AlignedHead& aligned, float* weights) {
   const uint32_t d_head = stack.d_head, n = aligned.key_rows.count;
   const auto row_of = [&](const KvCache& cache, size_t row) {
-    return static_cast<const typename Rows::Element*>(cache.keys) + (aligned.head * cache.rows + row) * d_head;
+    const auto* const elements = static_cast<const typename Rows::Element*>(cache.keys);
+    return elements + (aligned.head * cache.rows + row) * Rows::kNumbers * d_head;
   };
   const auto scale_of = [&](const KvCache& cache, size_t row) {
     return cache.key_scales[aligned.head * cache.rows + row];
@@ -83,7 +95,7 @@ AlignmentRefs plan_alignment(Plan& plan, const StackView& stack) {
         {0, n_kept * row_bytes, {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0}});
   };
   refs.queries = add("alignment.queries", uint64_t{bytes_of(stack.cache_type)} * stack.attention_width());
-  if (stack.cache_type == CacheType::kInt8) {
+  if (stack.cache_type != CacheType::kFloat32) {
     refs.query_scales = add("alignment.query_scales", sizeof(float) * stack.n_heads);
   }
   return refs;
@@ -96,12 +108,18 @@ KvCache recorded_queries(const Runtime& runtime, const AlignmentRefs& refs, uint
 }
 
 void record_query(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
+#ifdef GOLDCREST_FINE_ATTENTION
+  if (pass.stack.has_fine_attention()) return keep<FineRows>(pass, query, row, queries);
+#endif
   if (kHasFloat32 && pass.stack.cache_type == CacheType::kFloat32) return keep<Float32Rows>(pass, query, row, queries);
   keep<Int8Rows>(pass, query, row, queries);
 }
 
 void align_head(const Runtime& runtime, const AlignedHead& aligned, float* weights) {
   const StackView& stack = runtime.model.decoder;
+#ifdef GOLDCREST_FINE_ATTENTION
+  if (stack.has_fine_attention()) return align<FineRows>(stack, aligned, weights);
+#endif
   if (kHasFloat32 && stack.cache_type == CacheType::kFloat32) return align<Float32Rows>(stack, aligned, weights);
   align<Int8Rows>(stack, aligned, weights);
 }

@@ -3,13 +3,15 @@
 
 #include "layers/attention.h"
 
+#include "layers/rotary.h"
+
 namespace goldcrest {
 
 void store_keys_values(const Pass& pass, const StackView& stack, const float* keys_values, const KvCache& cache) {
   const size_t width = stack.attention_width();
   for (uint32_t i = 0; i < pass.rows.count; ++i) {
     const float* key = keys_values + size_t{i} * 2 * width;
-    cache_operations(pass.runtime, stack).store(pass.runtime, stack, {key, key + width, pass.rows.first + i}, cache);
+    operations(pass.runtime).store(pass.runtime, stack, {key, key + width, pass.rows.first + i}, cache);
   }
 }
 
@@ -33,7 +35,24 @@ void attend_sentence(const Pass& pass, const AttentionRows& rows, const Sentence
   call.heads = heads;
   call.weights = pass.attention_weights + task * pass.attention_weights_stride;
   call.query_row = pass.query_row + task * pass.query_row_stride;
-  cache_operations(pass.runtime, pass.stack).attend(pass.runtime, pass.stack, call, rows.cache);
+  operations(pass.runtime).attend(pass.runtime, pass.stack, call, rows.cache);
+}
+
+// Cold, so that its code is small: with -O3, GCC 12 makes 822 bytes of vector code for the Cortex-M55, instead of 118.
+[[gnu::cold]] void turn_heads(const Runtime& runtime, const StackView& stack, uint32_t position, uint32_t n,
+                              float* heads) {
+  const RotaryView& rotary = stack.rotary;
+  const float* const cosines = runtime.tensor<float>(rotary.table) + size_t{position} * 2 * rotary.half;
+  const float* const sines = cosines + rotary.half;
+  for (uint32_t head = 0; head < n; ++head) {
+    float* const first = heads + size_t{head} * stack.d_head;
+    float* const second = first + rotary.half;
+    for (uint32_t c = 0; c < rotary.half; ++c) {
+      const float a = first[c], b = second[c];
+      first[c] = a * cosines[c] - b * sines[c];
+      second[c] = b * cosines[c] + a * sines[c];
+    }
+  }
 }
 
 }  // namespace goldcrest

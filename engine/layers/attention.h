@@ -17,7 +17,7 @@ inline uint64_t attention_macs(const StackView& stack, uint64_t rows, uint64_t k
 
 // Stores one row's keys and values in its row of the cache.
 inline void store_key_value(const Pass& pass, const NewKeys& keys, const KvCache& cache) {
-  cache_operations(pass.runtime, pass.stack).store(pass.runtime, pass.stack, keys, cache);
+  operations(pass.runtime).store(pass.runtime, pass.stack, keys, cache);
 }
 
 // Stores keys_values [rows, 2, n_heads * d_head] of all rows of a pass, each in the cache's row of the same number.

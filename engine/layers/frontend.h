@@ -12,20 +12,18 @@ namespace goldcrest {
 // Below every feature of a log-mel: the largest feature of a clip before anything is measured.
 constexpr float kLeastFeature = -100.0f;
 
-// Returns the multiply-accumulates of the largest step of either function below.
+// Returns the multiply-accumulates of the largest step of run_frontend, measuring or computing.
 uint64_t largest_frontend_step_macs(const FrontendView& view, const goldcrest_limits& limits);
 
 BufferRef plan_frontend(Plan& plan, const FrontendView& view);
 
-// The first pass over all rows, where view.measures(): what the second pass must know of the whole clip.
-void measure_clips(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block);
+// x <- a block of the batch's rows, [block.count, d_model padded], positions added. Continues each clip's checksum with
+// the samples of these rows. If x is null, this is the first pass over all rows, where view.measures(): it finds what
+// the second pass must know of the whole clip.
+void run_frontend(const Runtime& runtime, const BufferRef& scratch, const Batch& batch, const Range& block, float* x);
 
-// x <- a block of the batch's rows, [block.count, d_model padded], positions added.
-void run_frontend(const Runtime& runtime, BufferRef scratch, const Batch& batch, Range block, float* x);
-
-// Continues each clip's checksum with the samples of these rows. Returns false if a clip that ends in the block is not
-// the clip that was given.
-bool check_clips(const Runtime& runtime, const Batch& batch, Range block);
+// Returns whether all clips, of which run_frontend has read every row, were those that were given.
+bool were_same(const Batch& batch);
 
 // Returns the checksum of the clip's samples or feature rows.
 uint32_t checksum_clip(const Runtime& runtime, const FrontendView& view, const Clip& clip);

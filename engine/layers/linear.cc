@@ -29,11 +29,9 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
                                      call.rows);
 }
 
-// Computes a call, or the part of one that `task` computes, if the layer may have remainders.
+// The same with the scratch of a pass. One copy, because it is called in several places.
 [[maybe_unused, gnu::noinline]] void run_refined(const Pass& pass, const LinearCall& call, uint32_t task) {
-  if (call.view->has_remainders() && pass.fine.values != nullptr)
-    return linear_fine(pass.runtime, call, pass.fine, task);
-  operations(pass.runtime).linear(pass.runtime, call);
+  run_refined(pass.runtime, call, pass.fine, task);
 }
 
 // Computes a call, or the part of one that `task` computes.
@@ -78,6 +76,13 @@ void multiply(const Pass& pass, const LinearView& view, const Finish& finish, fl
 }
 
 }  // namespace
+
+[[gnu::noinline]] void run_refined(const Runtime& runtime, const LinearCall& call, const FineScratch& fine,
+                                   uint32_t task) {
+  if (kHasRefined && call.view->has_remainders() && fine.values != nullptr)
+    return linear_fine(runtime, call, fine, task);
+  operations(runtime).linear(runtime, call);
+}
 
 Quantized quantize_coarse(const Pass& pass, const float* x, uint32_t k) {
   operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, k, pass.inputs);

@@ -47,6 +47,10 @@ struct RowsToQuantize {
 void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
                          float* remainder);
 
+// Computes a call, or the part of one that `task` computes, if the layer may have remainders and there is scratch for
+// them.
+void run_refined(const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task);
+
 // A call of a linear layer in the engine. A backend prepares for each call site.
 struct LinearCallSite {
   LinearView view;

@@ -22,78 +22,75 @@ struct Complex {
 
 Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
 Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
-Complex operator*(Complex a, Complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 Complex operator*(float factor, Complex a) { return {factor * a.re, factor * a.im}; }
-Complex times_minus_i(Complex a) { return {a.im, -a.re}; }
 
-// One stage: `length` points, `each` of them apart, become `radix` sums of a radix-th of the length.
-struct Stage {
-  const Complex* x;
-  Complex* y;
-  uint32_t length, each;  // their product is the number of points
-};
-
-// e^(-2 pi i k / n_fft)
+// e^(-2 pi i k / n_fft) = cosines[k] - i sines[k]
 struct Twiddles {
   const float *cosines, *sines;
   uint32_t n_fft;
-  Complex at(uint32_t k) const { return {cosines[k], -sines[k]}; }
-  Complex times(Complex a, uint32_t k) const { return a * at(k); }
+  // *y <- re + i im, times the twiddle of k.
+  void put(Complex* y, float re, float im, uint32_t k) const {
+    const float c = cosines[k], s = sines[k];
+    *y = {re * c + im * s, im * c - re * s};
+  }
 };
 
-Twiddles twiddles_of(const Runtime& runtime, const LogMelView& view) {
-  const float* const cosines = runtime.tensor<float>(view.twiddle);
-  return {cosines, cosines + view.n_fft, view.n_fft};
-}
-
-// x, y: the first of a butterfly's points, which are `apart` and `each` from one another.
-struct Butterfly {
-  const Complex* x;
-  Complex* y;
+// The points that become sums together are `apart` from one another, and then `each`.
+struct Stage {
+  Twiddles twiddles;
   size_t apart, each;
 };
 
-void run_butterfly_of_2(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
-  const Complex a = points.x[0], b = points.x[points.apart];
-  points.y[0] = a + b;
-  points.y[points.each] = twiddles.times(a - b, turn);
+// x, y: the first of the points.
+void run_butterfly_of_2(const Stage& stage, const Complex* x, Complex* y, uint32_t turn) {
+  const Complex a = x[0], b = x[stage.apart], difference = a - b;
+  y[0] = a + b;
+  stage.twiddles.put(y + stage.each, difference.re, difference.im, turn);
 }
 
-[[gnu::noinline]] void run_butterfly_of_5(const Butterfly& points, const Twiddles& twiddles, uint32_t turn) {
-  const Complex once = twiddles.at(twiddles.n_fft / 5), twice = twiddles.at(2 * (twiddles.n_fft / 5));
-  const float c[] = {once.re, twice.re, once.re}, s[] = {-once.im, -twice.im, once.im};
-  const Complex* const x = points.x;
-  const size_t apart = points.apart, each = points.each;
+// With t = 2 pi / 5, the sums of k and 5 - k have the same cosines of k t and 2 k t, and opposite sines.
+[[gnu::noinline]] void run_butterfly_of_5(const Stage& stage, const Complex* x, Complex* y, uint32_t turn) {
+  const Twiddles& twiddles = stage.twiddles;
+  const size_t apart = stage.apart, each = stage.each;
   const Complex a0 = x[0], outer = x[apart] + x[4 * apart], inner = x[2 * apart] + x[3 * apart];
   const Complex outer_odd = x[apart] - x[4 * apart], inner_odd = x[2 * apart] - x[3 * apart];
-  points.y[0] = a0 + outer + inner;
+  y[0] = a0 + outer + inner;
   for (uint32_t k = 1; k <= 2; ++k) {
-    const Complex even = a0 + c[k - 1] * outer + c[k] * inner;
-    const Complex odd = times_minus_i(s[k - 1] * outer_odd + s[k] * inner_odd);
-    points.y[k * each] = twiddles.times(even + odd, k * turn);
-    points.y[(5 - k) * each] = twiddles.times(even - odd, (5 - k) * turn);
+    const uint32_t once = k * (twiddles.n_fft / 5), twice = 2 * once;
+    const Complex even = a0 + twiddles.cosines[once] * outer + twiddles.cosines[twice] * inner;
+    const Complex odd = twiddles.sines[once] * outer_odd + twiddles.sines[twice] * inner_odd;
+    twiddles.put(y + k * each, even.re + odd.im, even.im - odd.re, k * turn);
+    twiddles.put(y + (5 - k) * each, even.re - odd.im, even.im + odd.re, (5 - k) * turn);
   }
 }
 
-void run_stage(const Stage& stage, uint32_t radix, const Twiddles& twiddles) {
-  const size_t each = stage.each, apart = stage.length / radix * each;
-  const uint32_t step = twiddles.n_fft / stage.length;
-  Butterfly points = {stage.x, stage.y, apart, each};
-  for (uint32_t turn = 0; points.x < stage.x + apart; turn += step, points.y += (radix - 1) * each) {
-    for (size_t i = 0; i < each; ++i, ++points.x, ++points.y) {
+// Returns the discrete Fourier transform of the n points at x, which is there or at y. Each stage turns groups of
+// `length` points, `each` of them apart, to `radix` groups of a radix-th of the length.
+Complex* transform(Stage& stage, uint32_t n, Complex* x, Complex* y) {
+  for (uint32_t length = n; length > 1;) {
+    const uint32_t radix = length % 5 == 0 ? 5 : 2;
+    stage.apart = n / radix;
+    for (uint32_t i = 0, group = 0; i < stage.apart; ++i) {
+      if (i == group + stage.each) group = i;
+      Complex* const first = y + i + (radix - 1) * group;
       if (radix == 5) {
-        run_butterfly_of_5(points, twiddles, turn);
+        run_butterfly_of_5(stage, x + i, first, 2 * group);
       } else {
-        run_butterfly_of_2(points, twiddles, turn);
+        run_butterfly_of_2(stage, x + i, first, 2 * group);
       }
     }
+    Complex* const free = x;
+    x = y, y = free;
+    length /= radix, stage.each *= radix;
   }
+  return x;
 }
 
 // Returns the offset in a window of the sample that mirrors `i`, which is less than a window away.
 uint32_t mirrored(int32_t i, uint32_t window) {
   const int32_t last = static_cast<int32_t>(window) - 1;
-  return static_cast<uint32_t>(i < 0 ? -i : i > last ? 2 * last - i : i);
+  const int32_t from_last = last - (i < 0 ? -i : i);
+  return static_cast<uint32_t>(last - (from_last < 0 ? -from_last : from_last));
 }
 
 }  // namespace
@@ -111,57 +108,44 @@ bool LogMel::load(const Samples& window, uint32_t frame) const {
   return all != 0;
 }
 
-const float* LogMel::transform() const {
-  const Twiddles twiddles = twiddles_of(runtime_, view_);
-  Complex* const points = reinterpret_cast<Complex*>(points_);
-  Stage stage = {points, points + view_.n_fft / 2, view_.n_fft / 2, 1};
-  while (stage.length > 1) {
-    const uint32_t radix = stage.length % 5 == 0 ? 5 : 2;
-    run_stage(stage, radix, twiddles);
-    Complex* const free = const_cast<Complex*>(stage.x);
-    stage = {stage.y, free, stage.length / radix, stage.each * radix};
-  }
-  return reinterpret_cast<const float*>(stage.x);
-}
-
 // With Z the transform of the points: X[k] = (Z[k] + Z*[m - k]) / 2 - i w^k (Z[k] - Z*[m - k]) / 2, m = n_fft / 2.
-void LogMel::find_power(const float* points) const {
-  const Complex* const z = reinterpret_cast<const Complex*>(points);
-  const Twiddles twiddles = twiddles_of(runtime_, view_);
+void LogMel::find_power() const {
+  const float* const cosines = runtime_.tensor<float>(view_.twiddle);
+  Stage stage = {{cosines, cosines + view_.n_fft, view_.n_fft}, 0, 1};
   const uint32_t m = view_.n_fft / 2;
+  Complex* const points = reinterpret_cast<Complex*>(points_);
+  Complex* const z = transform(stage, m, points, points + m);
+  z[m] = z[0];
+  float* const power = this->power();
   for (uint32_t k = 0; k <= m; ++k) {
-    const Complex a = z[k < m ? k : 0], turned = z[k > 0 ? m - k : 0], b = {turned.re, -turned.im};
-    const Complex x = 0.5f * (a + b) + 0.5f * twiddles.times(times_minus_i(a - b), k);
-    power()[k] = x.re * x.re + x.im * x.im;
+    const Complex a = z[k], b = z[m - k];
+    Complex x;
+    stage.twiddles.put(&x, a.im + b.im, b.re - a.re, k);
+    const float re = 0.5f * (a.re + b.re + x.re), im = 0.5f * (a.im - b.im + x.im);
+    power[k] = re * re + im * im;
   }
 }
 
 void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
   const bool is_silent = !load(window, frame);
-  if (!is_silent) find_power(transform());
+  if (!is_silent) find_power();
   const float* weight = runtime_.tensor<float>(view_.weight);
   const uint32_t* const first = runtime_.tensor<uint32_t>(view_.first);
   const uint32_t* const count = runtime_.tensor<uint32_t>(view_.count);
-  for (uint32_t band = 0; band < view_.n_mels; ++band) {
+  const float* const power = this->power();
+  for (uint32_t band = 0, n_bands = view_.n_mels; band < n_bands; ++band) {
     float sum = 0.0f;
-    const uint32_t n = is_silent ? 0 : count[band];
-    for (uint32_t i = 0; i < n; ++i) sum += *weight++ * power()[first[band] + i];
-    features[band] = logarithm(sum > 1e-10f ? sum : 1e-10f) * kToLog10;
+    const float* bin = power + first[band];
+    for (uint32_t n = is_silent ? 0 : count[band]; n > 0; --n) sum += *weight++ * *bin++;
+    features[band] = logarithm(larger(sum, 1e-10f)) * kToLog10;
   }
 }
 
-[[gnu::cold]] uint64_t log_mel_scratch_bytes(const LogMelView& view) {
-  return align_bytes(sizeof(float) * (2 * uint64_t{view.n_fft} + view.n_fft / 2 + 1));
-}
+[[gnu::cold]] uint32_t log_mel_scratch_floats(const LogMelView& view) { return 2 * view.n_fft + view.n_fft / 2 + 3; }
 
 // A sample takes part in at most 9 stages; a band has at most all bins, and a logarithm takes some 20.
-[[gnu::cold]] uint64_t log_mel_macs(const LogMelView& view) {
-  return 64 * uint64_t{view.n_fft} + uint64_t{view.n_mels} * (view.n_fft / 2 + 20);
-}
-
-void scale_log_mel(float* features, uint32_t n, float largest) {
-  const float least = largest - 8.0f;
-  for (uint32_t i = 0; i < n; ++i) features[i] = (larger(features[i], least) + 4.0f) * 0.25f;
+[[gnu::cold]] uint32_t log_mel_macs(const LogMelView& view) {
+  return 64 * view.n_fft + view.n_mels * (view.n_fft / 2 + 20);
 }
 
 }  // namespace goldcrest

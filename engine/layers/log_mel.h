@@ -3,6 +3,7 @@
 // tables are the file's.                                                       Radford et al. 2022, section 2.2
 #pragma once
 
+#include "base/arithmetic.h"
 #include "layers/runtime.h"
 #include "model/frontend_view.h"
 
@@ -16,7 +17,7 @@ struct Samples {
 
 class LogMel {
  public:
-  // scratch: [log_mel_scratch_bytes], aligned to 64 bytes
+  // scratch: float [log_mel_scratch_floats], aligned to 64 bytes
   LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
       : runtime_(runtime), view_(view), points_(reinterpret_cast<float*>(scratch)) {}
 
@@ -27,24 +28,22 @@ class LogMel {
   // points_ <- the frame's samples times the window function, two to a complex point. Returns false if all are 0, as
   // behind the end of a clip.
   bool load(const Samples& window, uint32_t frame) const;
-  // Returns the discrete Fourier transform of points_, which is points_ itself or the other half of the scratch.
-  const float* transform() const;
-  // power() <- the power of each bin.
-  void find_power(const float* points) const;
+  // power() <- the power of each bin of the discrete Fourier transform of points_.
+  void find_power() const;
 
-  float* power() const { return points_ + 2 * size_t{view_.n_fft}; }
+  float* power() const { return points_ + 2 * (size_t{view_.n_fft} + 1); }
 
   const Runtime& runtime_;
   const LogMelView& view_;
-  float* points_;  // [n_fft / 2, 2] twice, then the power [n_fft / 2 + 1]
+  float* points_;  // [n_fft / 2, 2] twice and [1, 2], then the power [n_fft / 2 + 1]
 };
 
-uint64_t log_mel_scratch_bytes(const LogMelView& view);
+uint32_t log_mel_scratch_floats(const LogMelView& view);
 
 // Returns the most multiply-accumulates that a frame takes.
-uint64_t log_mel_macs(const LogMelView& view);
+uint32_t log_mel_macs(const LogMelView& view);
 
-// Ends a frame's features [n]: at least the clip's largest less 8, then (x + 4) / 4.
-void scale_log_mel(float* features, uint32_t n, float largest);
+// Returns the end of a feature: at least the clip's largest less 8, then (x + 4) / 4.
+inline float scale_log_mel(float feature, float largest) { return (larger(feature, largest - 8.0f) + 4.0f) * 0.25f; }
 
 }  // namespace goldcrest

@@ -161,13 +161,29 @@ void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint3
   }
 }
 
+// Returns the numbers of a head's row of keys or values.
+template <typename Element>
+size_t numbers_of_row(const StackView& stack) {
+  return kScaled<Element> && stack.has_fine_attention() ? size_t{2} * stack.d_head : stack.d_head;
+}
+
+// Returns the function that quantizes queries, keys and values.
+template <typename Element>
+auto quantize_of(const Runtime& runtime, [[maybe_unused]] const StackView& stack) {
+  if constexpr (kHasFineAttention && kScaled<Element>) {
+    if (stack.has_fine_attention()) return runtime.kernels->quantize_fine;
+  }
+  return kernels_of<Element>(runtime).quantize_rows;
+}
+
 template <typename Element>
 void store(const Runtime& runtime, const StackView& stack, const NewKeys& keys, const KvCache& cache) {
   const uint32_t d_head = stack.d_head;
+  const size_t row_elements = numbers_of_row<Element>(stack);
   const auto store_heads = [&](const float* heads, void* elements, float* scales) {
-    kernels_of<Element>(runtime).quantize_rows({heads, static_cast<Element*>(elements) + keys.row * d_head,
-                                                kScaled<Element> ? scales + keys.row : nullptr, d_head,
-                                                cache.rows * d_head, cache.rows, stack.n_heads, d_head});
+    quantize_of<Element>(runtime, stack)({heads, static_cast<Element*>(elements) + keys.row * row_elements,
+                                          kScaled<Element> ? scales + keys.row : nullptr, d_head,
+                                          cache.rows * row_elements, cache.rows, stack.n_heads, d_head});
   };
   store_heads(keys.key, cache.keys, cache.key_scales);
   store_heads(keys.value, cache.values, cache.value_scales);
@@ -176,7 +192,8 @@ void store(const Runtime& runtime, const StackView& stack, const NewKeys& keys, 
 template <typename Element>
 void attend(const Runtime& runtime, const StackView& stack, const AttentionCall& call, const KvCache& cache) {
   const size_t first_column = size_t{call.heads.first} * stack.d_head;
-  const size_t first_row = call.heads.first * cache.rows + call.first_key, first_element = first_row * stack.d_head;
+  const size_t first_row = call.heads.first * cache.rows + call.first_key;
+  const size_t first_element = first_row * numbers_of_row<Element>(stack);
   AttentionArgs<Element> args = {};
   args.q = call.query + first_column;
   args.q_stride = call.query_stride;
@@ -204,6 +221,9 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
   args.out_stride = stack.attention_width();
   args.weights = call.weights;
   args.q_row = static_cast<Element*>(call.query_row);
+  if constexpr (kHasFineAttention && kScaled<Element>) {
+    if (stack.has_fine_attention()) return runtime.kernels->fine_attention(args);
+  }
   kernels_of<Element>(runtime).attention(args);
 }
 

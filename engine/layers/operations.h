@@ -103,7 +103,7 @@ struct AttentionCall {
   int32_t bias_step;   // from one row to the next
   Range heads;
   float* weights;   // scratch [n_keys padded to 16]
-  void* query_row;  // scratch [d_head] of the cache's type
+  void* query_row;  // scratch [d_head] of the cache's type, or [3 * d_head] bytes for fine rows
 };
 
 struct Operations {
@@ -140,14 +140,6 @@ inline const Operations* operations_for(WeightType type) {
 
 inline const Operations& operations(const Runtime& runtime) {
   return kHasFloat32 ? *runtime.operations : kInt8Operations;
-}
-
-// Returns the operations that store and read a stack's keys and values: of their type, whatever type weights have.
-inline const Operations& cache_operations(const Runtime& runtime, [[maybe_unused]] const StackView& stack) {
-#ifdef GOLDCREST_FINE_ATTENTION
-  if (stack.cache_type == CacheType::kFloat32) return kFloat32Operations;
-#endif
-  return operations(runtime);
 }
 
 }  // namespace goldcrest

@@ -53,8 +53,9 @@ struct AddMatrices {
   refs.attended = add("rows.attention_out", rows_of(sizeof(float) * uint64_t{width}));
   refs.attention_weights =
       add("rows.attention_weights", {0, sizeof(float), {wanted.keys, GOLDCREST_FACTOR_THREADS, 0, 0}});
-  refs.query_row =
-      add("rows.query", {uint64_t{bytes_of(stack.cache_type)} * stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
+  // A fine query has its high numbers twice (kernels/kernels.h).
+  const uint32_t query_bytes = bytes_of(stack.cache_type) + (stack.has_fine_attention() ? 1u : 0u);
+  refs.query_row = add("rows.query", {uint64_t{query_bytes} * stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
   if (kHasRefined && wanted.has_fine) {
     refs.products = add("rows.products", {sizeof(float) * uint64_t{wanted.matrices.input},
                                           sizeof(float) * 2 * kFineOutputs,

@@ -59,7 +59,7 @@ struct Pass {
   LinearInputs inputs;  // written only by quantize; remainders are behind the inputs of all rows
   float* projected;     // [rows, widest output]: products that are not added to x, such as queries or d_ff values
   float* attended;      // [rows, n_heads * d_head]: the output of attention
-  // For each task that an operation is split into: [keys padded to 16], and [d_head] of the cache's type.
+  // For each task that an operation is split into: [keys padded to 16], and AttentionCall's query_row.
   float* attention_weights;
   uint8_t* query_row;
   size_t attention_weights_stride, query_row_stride;  // elements, bytes

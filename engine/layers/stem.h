@@ -12,8 +12,6 @@
 
 namespace goldcrest {
 
-constexpr uint32_t kGroupRows = 4;  // encoder rows that a task computes at a time
-
 // Rows of a level; some may be outside of the clip. Numbers of samples fit 32 bits (kMaxClip).
 struct Rows {
   int32_t first;
@@ -29,12 +27,12 @@ struct Measured {
 
 // The parts of a task's scratch, in bytes from its start. They follow from the view.
 struct ScratchParts {
-  uint64_t rows[kMaxConvolutions];  // float: the input rows of each convolution
-  uint64_t inputs, scales;          // quantized windows, with remainders
-  uint64_t products;                // of fine inputs
-  uint64_t transform;               // of the log-mel
-  uint64_t end;
-  uint64_t fine_floats;                 // in `products`
+  uint32_t rows[kMaxConvolutions];  // float: the input rows of each convolution
+  uint32_t inputs, scales;          // quantized windows, with remainders
+  uint32_t products;                // of fine inputs
+  uint32_t transform;               // of the log-mel
+  uint32_t end;
+  uint32_t fine_floats;                 // in `products`
   uint32_t out_rows[kMaxConvolutions];  // most rows that a convolution computes at a time
 };
 
@@ -42,34 +40,33 @@ ScratchParts parts_of(const FrontendView& view);
 
 class Stem {
  public:
-  Stem(const Runtime& runtime, const FrontendView& view, const ScratchParts& parts, uint8_t* scratch)
-      : runtime_(runtime), view_(view), parts_(parts), scratch_(scratch) {}
+  // Call count_rows before anything else.
+  Stem(const Runtime& runtime, const FrontendView& view, const ScratchParts& parts, uint8_t* scratch, const Clip& clip)
+      : runtime_(runtime), view_(view), parts_(parts), scratch_(scratch), clip_(clip) {}
 
-  void open(const Clip& clip, const Sentence& sentence);
+  // Finds the rows of each level of the clip.
+  void count_rows(const Sentence& sentence);
 
   Measured& measured() const { return *reinterpret_cast<Measured*>(scratch_); }
   uint32_t n_rows(uint32_t level) const { return n_rows_[level]; }
 
   // x <- encoder rows, [count, d_model padded].
-  void run(Rows rows, float* x) const;
+  void run(const Rows& rows, float* x) const;
 
   // Adds the values of these rows of the first convolution to measured().
-  void measure_values(Rows rows) const;
+  void measure_values(const Rows& rows) const;
 
-  // Raises measured().largest to the largest feature of these frames.
-  void measure_frames(Rows frames) const;
+  // level(0) <- input rows. Values outside of the clip are zeros. Raises measured().largest to the largest feature of
+  // these frames, if they are those of a log-mel.
+  void load(Rows rows) const;
 
  private:
   float* level(uint32_t i) const { return reinterpret_cast<float*>(scratch_ + parts_.rows[i]); }
-  const float* positions(Rows rows) const;  // null: none are added
-  Rows inputs_of(uint32_t i, Rows out) const;
+  const float* positions(const Rows& rows) const;  // null: none are added
+  Rows inputs_of(uint32_t i, const Rows& out) const;
   Samples window() const;
-  // level(0) <- input rows. Values outside of the clip are zeros.
-  void load(Rows rows) const;
-  // x <- a frame's features, before scale_log_mel.
-  void load_frame(uint32_t frame, float* x) const;
   // y <- activation(convolution i of its input rows in level(i)) + residual, for these rows inside of the clip.
-  void convolve(uint32_t i, Rows rows, const float* residual, float* y) const;
+  void convolve(uint32_t i, const Rows& rows, const float* residual, float* y) const;
   // Applies the first convolution's norm: that of layer norm, but with mean and variance over the whole clip.
   void normalize(float* y, uint32_t rows) const;
 
@@ -77,7 +74,7 @@ class Stem {
   const FrontendView& view_;
   const ScratchParts& parts_;
   uint8_t* scratch_;
-  const Clip* clip_ = nullptr;
+  const Clip& clip_;
   uint32_t n_rows_[kMaxConvolutions + 1] = {};
 };
 

@@ -3,6 +3,8 @@
 
 #include "model/frontend_view.h"
 
+#include <string.h>
+
 // clang-format off
 #include "model_reader.h"
 #include "model/resolver.h"
@@ -31,13 +33,15 @@ namespace {
 [[gnu::cold]] void view_log_mel(const Resolver& resolver, const format::Frontend& table, FrontendView& view) {
   const format::LogMel* log_mel = table.log_mel();
   if (log_mel == nullptr) return;
-  using Table = format::LogMel;
-  const auto number = [log_mel](uint32_t field) { return number_of(log_mel, field); };
-  const auto array = [&](uint32_t field) { return resolver.parameters + number(field); };
+  // The view has the table's fields in their order.
+  uint32_t fields[sizeof(LogMelView) / sizeof(uint32_t)], field = format::LogMel::VT_N_FFT;
+  for (uint32_t& number : fields) {
+    number = number_of(log_mel, field) + (field < format::LogMel::VT_WINDOW ? 0 : resolver.parameters);
+    field += format::LogMel::VT_HOP - format::LogMel::VT_N_FFT;
+  }
+  memcpy(&view.log_mel, fields, sizeof fields);
   view.has_log_mel = true;
-  view.row_samples = number(Table::VT_HOP);
-  view.log_mel = {number(Table::VT_N_FFT),  view.row_samples,       number(Table::VT_N_MELS), array(Table::VT_WINDOW),
-                  array(Table::VT_TWIDDLE), array(Table::VT_FIRST), array(Table::VT_COUNT),   array(Table::VT_WEIGHT)};
+  view.row_samples = view.log_mel.hop;
 }
 #else
 void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
@@ -46,7 +50,7 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
 }  // namespace
 
 [[gnu::cold, gnu::noinline]] uint32_t number_of(const void* table, uint32_t field) {
-  return static_cast<const format::Table*>(table)->number<uint32_t>(static_cast<format::Slot>(field), 0);
+  return static_cast<const format::Table*>(table)->number<uint32_t>(static_cast<format::Slot>(field));
 }
 
 [[gnu::cold]] FrontendView view_frontend(const void* model) {

@@ -8,6 +8,7 @@
 namespace goldcrest {
 
 constexpr uint32_t kMaxConvolutions = 4;
+constexpr uint32_t kGroupRows = 4;  // encoder rows that a task computes at a time
 
 struct ConvolutionView {
   LinearView linear;        // [n, kernel * width]

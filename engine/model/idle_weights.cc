@@ -17,11 +17,11 @@ void report_matrix(const IdleWeights& idle, const void* model, const LinearView&
 
 }  // namespace
 
-void report_idle(const IdleWeights& idle, const void* weights, size_t bytes) {
+[[gnu::cold]] void report_idle(const IdleWeights& idle, const void* weights, size_t bytes) {
   if (idle.report != nullptr) idle.report(idle.context, weights, bytes);
 }
 
-void report_idle_frontend([[maybe_unused]] const IdleWeights& idle, [[maybe_unused]] const void* model) {
+[[gnu::cold]] void report_idle_frontend([[maybe_unused]] const IdleWeights& idle, [[maybe_unused]] const void* model) {
   if constexpr (kHasFrontend) {
     if (idle.report == nullptr) return;
     const FrontendView view = view_frontend(model);
@@ -40,7 +40,7 @@ void report_idle_frontend([[maybe_unused]] const IdleWeights& idle, [[maybe_unus
       view);
 }
 
-void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {
+[[gnu::cold]] void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {
   if (idle.report == nullptr) return;
   const DecoderLayerView view = view_decoder_layer(model, decoder_layer);
   const auto report = [&](const MatrixEntry& entry, const LinearView& matrix) {

@@ -14,11 +14,13 @@ enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 }
 
 // The types of a file's weights, of the keys and values in its caches, and of the inputs of its linear layers.
 enum class WeightType : uint8_t { kInt8, kFloat32 };
-enum class CacheType : uint32_t { kInt8, kFloat32 };
+enum class CacheType : uint32_t { kInt8, kFloat32, kFine };  // kFine: rows of 16 bits (kernels/kernels.h)
 enum class InputType : uint32_t { kInt8, kFloat32 };
 
 constexpr uint32_t bytes_of(WeightType type) { return type == WeightType::kFloat32 ? 4 : 1; }
-constexpr uint32_t bytes_of(CacheType type) { return type == CacheType::kFloat32 ? 4 : 1; }
+[[gnu::always_inline]] constexpr uint32_t bytes_of(CacheType type) {
+  return type == CacheType::kFloat32 ? 4 : kHasFineAttention && type == CacheType::kFine ? 2 : 1;
+}
 constexpr uint32_t bytes_of(InputType type) { return type == InputType::kFloat32 ? 4 : 1; }
 
 // The most rows of a matrix with a second one.

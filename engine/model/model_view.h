@@ -49,6 +49,8 @@ struct StackView {
   RotaryView rotary;
 
   uint32_t attention_width() const { return n_heads * d_head; }
+  // Returns whether queries, keys and values are fine rows (kernels/kernels.h).
+  [[gnu::always_inline]] bool has_fine_attention() const { return kHasFineAttention && cache_type == CacheType::kFine; }
   // Returns whether norms subtract the mean.
   [[gnu::always_inline]] bool centred() const { return !kHasRmsNorm || is_centred; }
   // Returns whether feed-forward blocks have a gate.

@@ -115,7 +115,9 @@ struct Resolver : Sections {
     view.n_heads = table.n_heads();
     view.d_head = table.d_head();
     view.n_layers = table.layers()->size();
-    view.cache_type = is_float32 || has_fine_attention(table) ? CacheType::kFloat32 : CacheType::kInt8;
+    view.cache_type = is_float32                  ? CacheType::kFloat32
+                      : has_fine_attention(table) ? CacheType::kFine
+                                                  : CacheType::kInt8;
     view.input_type = is_float32 ? InputType::kFloat32 : InputType::kInt8;
     view.max_positions = table.max_positions();
     view.positions = positions + table.positions();

@@ -13,6 +13,7 @@
 namespace goldcrest {
 
 namespace {
+
 // Compares the numbers of enumerators of the schema and of a view. validate_model has checked the ranges.
 template <typename View, typename Stored>
 constexpr bool same(View view, Stored stored) {
@@ -96,8 +97,7 @@ constexpr bool is_forced(const format::SelfTestLine&) { return false; }
 #endif
 #ifdef GOLDCREST_PROMPT
 uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
-// Returns the number of ids of the prompt.
-uint32_t count_prompt(const format::Generation& table) {
+uint32_t count_prompt(const format::Generation& table) {  // in ids
   return (length(table.first_choices()) > 0 ? 1 : 0) + length(table.forced_ids());
 }
 void view_prompt(const format::Generation& table, GenerationView& view) {
@@ -108,6 +108,7 @@ void view_prompt(const format::Generation& table, GenerationView& view) {
 }
 #else
 constexpr uint32_t max_prefix_tokens(const format::Limits&) { return 0; }
+constexpr uint32_t count_prompt(const format::Generation&) { return 0; }
 void view_prompt(const format::Generation&, GenerationView& view) {
   if constexpr (kHasPrefix) view.n_prompt = view.forced_first_id >= 0 ? 1 : 0;
 }
@@ -309,8 +310,7 @@ uint32_t count_self_tests(const void* model) {
                   max_prefix_tokens(limits),
                   0,
                   needs_lexicon(root)};
-  if constexpr (kHasPrompt)
-    info->prompt_tokens = generation.forced_first_id() < 0 ? view_generation(model).n_prompt : 0;
+  info->prompt_tokens = count_prompt(generation);  // none with a forced first id
   info->search.beam_size = generation.beam_size();
   info->search.min_target_tokens = generation.min_target_tokens();
   info->search.max_target_tokens = generation.max_target_tokens();

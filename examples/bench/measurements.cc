@@ -210,9 +210,15 @@ uint64_t position_bytes(const Settings& settings) {
 }
 
 Bound bound_of(const Settings& settings, const Speed& speed, const CaseWork& work, Machine& machine) {
-  Bound bound = {roofline(work.encode.kernels, 1, machine),
-                 roofline(work.decode.kernels, settings.target_tokens, machine)};
-  bound.tokens_per_s = speed.batch * settings.target_tokens / (bound.encode.seconds() + bound.decode.seconds());
+  Bound bound;
+  bound.encode = roofline(work.encode.kernels, 1, machine);
+  bound.decode = roofline(work.decode.kernels, settings.target_tokens, machine);
+  const double n_tokens = speed.batch * settings.target_tokens;
+  bound.tokens_per_s = n_tokens / (bound.encode.seconds() + bound.decode.seconds());
+  if (settings.pool->threads() > 1) return bound;
+  bound.encode_parts = parts_of(work.encode, 1, machine);
+  bound.decode_parts = parts_of(work.decode, settings.target_tokens, machine);
+  bound.parts_tokens_per_s = n_tokens / (bound.encode_parts.seconds() + bound.decode_parts.seconds());
   return bound;
 }
 

@@ -83,10 +83,45 @@ inline Roofline roofline(const KernelWorks& works, uint64_t passes, Machine& mac
           machine.bytes_per_s(static_cast<size_t>(sum.bytes / passes)).per_s};
 }
 
+// The least seconds of each part of some work, one part after the other. It is nearer than the roofline: parts that are
+// no products of matrices take the time that their kernels take with all operands in the caches.
+struct Parts {
+  double matrices_s = 0;      // linear layers and output layer, without exponentials: their roofline
+  double exponentials_s = 0;  // of the output layer's sums and of activations, at the machine's speed
+  double attention_s = 0;
+  double rows_s = 0;    // norms, quantization, embedding and whatever else passes over rows
+  double choice_s = 0;  // lists of top tokens; all outside of kernels: their merging, the reorder, calls
+
+  double seconds() const { return matrices_s + exponentials_s + attention_s + rows_s + choice_s; }
+};
+
+inline Parts parts_of(const Record& record, uint64_t passes, Machine& machine) {
+  KernelWorks matrices = {};
+  Parts parts;
+  uint64_t exponentials = 0;
+  for (size_t slot = 0; slot < kSlots; ++slot) {
+    const KernelWork& work = record.kernels[slot];
+    if (slot == kLinear || slot == kOutputBlock) {
+      matrices[slot] = work;
+      exponentials += work.exponentials;
+    } else if (slot == kLogitSums) {
+      exponentials += work.exponentials;
+    } else {
+      (slot == kAttention ? parts.attention_s : slot == kListLargest ? parts.choice_s : parts.rows_s) += work.again_s;
+    }
+  }
+  if (total(matrices).bytes > 0) parts.matrices_s = roofline(matrices, passes, machine).seconds();
+  if (exponentials > 0) parts.exponentials_s = static_cast<double>(exponentials) / machine.exponentials_per_s().per_s;
+  parts.choice_s += record.rest_s;
+  return parts;
+}
+
 // Decoding follows encoding, so their times add up.
 struct Bound {
   Roofline encode, decode;
   double tokens_per_s = 0;  // encoding included
+  Parts encode_parts, decode_parts;
+  double parts_tokens_per_s = 0;  // likewise; 0 with several threads, because kernels are recorded on one
 };
 
 // One beam size with one batch.

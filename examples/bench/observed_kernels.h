@@ -10,7 +10,8 @@
 
 namespace bench {
 
-// The observed slots. With float32 files quantize_rows copies the rows.
+// The observed slots. With float32 files quantize_rows copies the rows. Attention and quantize_rows count fine rows
+// too.
 enum Slot {
   kLinear,
   kOutputBlock,
@@ -38,6 +39,15 @@ struct CallWork {
   uint64_t bytes;  // weights, their scales, biases and sums, or keys, values and their scales; each counts once
   uint64_t exponentials = 0;
 };
+
+// Keys and values, each with a scale if they are integers. The rows of a call share them, or have at least this many.
+// products, bytes: of a column of a key and its value
+template <typename Element>
+CallWork attention_work(const goldcrest::AttentionArgs<Element>& args, uint64_t products, uint64_t bytes) {
+  const uint64_t keys = uint64_t{args.n_heads} * args.n_keys, columns = keys * args.d_head;
+  const uint64_t scales_bytes = sizeof(Element) == 1 ? 2 * keys * sizeof(float) : 0;
+  return {kAttention, args.rows * columns * products, columns * bytes + scales_bytes, args.rows * keys};
+}
 
 // Kernels are plain functions, so all members of an observer are static:
 //   static const goldcrest::Kernels* table;        the engine's own
@@ -68,8 +78,11 @@ struct ObservedTypedKernels {
   }
 
   static CallWork linear_work(Slot slot, const LinearArgs& args) {
+    const bool has_exponentials =
+        args.activation != goldcrest::Activation::kNone && args.activation != goldcrest::Activation::kRelu;
     return {slot, uint64_t{args.rows} * args.n * args.k,
-            args.n * (uint64_t{args.k} * sizeof(Element) + kBytesPerOutput)};
+            args.n * (uint64_t{args.k} * sizeof(Element) + kBytesPerOutput),
+            has_exponentials ? uint64_t{args.rows} * args.n : 0};
   }
 
   static void quantize_rows(const goldcrest::QuantizeRowsArgs<Element>& args) {
@@ -85,12 +98,7 @@ struct ObservedTypedKernels {
   }
 
   static void attention(const goldcrest::AttentionArgs<Element>& args) {
-    // Keys and values, each with a scale. The rows of a call share them, or have at least this many.
-    const uint64_t pairs = uint64_t{2} * args.n_heads * args.n_keys, products = pairs * args.d_head;
-    const uint64_t scales_bytes = kScaled ? pairs * sizeof(float) : 0;
-    Observer::observe({kAttention, args.rows * products, products * sizeof(Element) + scales_bytes,
-                       uint64_t{args.rows} * args.n_heads * args.n_keys},
-                      [&] { own().attention(args); });
+    Observer::observe(attention_work(args, 2, 2 * sizeof(Element)), [&] { own().attention(args); });
   }
 
   static void output_block(const goldcrest::OutputBlockArgs<Element>& args) {
@@ -107,7 +115,8 @@ struct ObservedKernels {
   // `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
     const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_finish_fine,
-                 own_recurrence, own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
+                 own_quantize_fine, own_fine_attention, own_recurrence, own_list_largest, crc32c, weights_valid,
+                 backend, parallelizes_itself] = own;
     return {name,
             cpu_features,
             ObservedTypedKernels<Observer, int8_t>::table(),
@@ -115,6 +124,8 @@ struct ObservedKernels {
             layer_norm,
             own_logit_sums != nullptr ? logit_sums : nullptr,
             own_finish_fine != nullptr ? finish_fine : nullptr,
+            own_quantize_fine != nullptr ? quantize_fine : nullptr,
+            own_fine_attention != nullptr ? fine_attention : nullptr,
             own_recurrence != nullptr ? recurrence : nullptr,
             list_largest,
             crc32c,
@@ -134,6 +145,15 @@ struct ObservedKernels {
 
   static void finish_fine(const goldcrest::FinishFineArgs& args) {
     Observer::observe({kFinishFine, 0, 0}, [&] { Observer::table->finish_fine(args); });
+  }
+
+  static void quantize_fine(const goldcrest::QuantizeRowsArgs<int8_t>& args) {
+    Observer::observe({kQuantizeRows, 0, 0}, [&] { Observer::table->quantize_fine(args); });
+  }
+
+  static void fine_attention(
+      const goldcrest::AttentionArgs<int8_t>& args) {  // three products with keys, two with values
+    Observer::observe(attention_work(args, 5, 4), [&] { Observer::table->fine_attention(args); });
   }
 
   static void recurrence(const goldcrest::RecurrenceArgs& args) {

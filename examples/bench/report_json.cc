@@ -38,6 +38,12 @@ Value record_json(const Record& record) {
   return json;
 }
 
+Value parts_json(const Parts& parts) {
+  return {
+      {"seconds", parts.seconds()},       {"matrices_s", parts.matrices_s}, {"exponentials_s", parts.exponentials_s},
+      {"attention_s", parts.attention_s}, {"rows_s", parts.rows_s},         {"choice_s", parts.choice_s}};
+}
+
 Value case_json(const Settings& settings, const Report& report, const Case& measured) {
   const Speed& speed = measured.speed;
   Value json = {{"beam_size", speed.beam_size},
@@ -63,6 +69,12 @@ Value case_json(const Settings& settings, const Report& report, const Case& meas
                      {"decode", roofline_json(measured.bound->decode)},
                      {"encode_share", encode_share(measured)},
                      {"decode_share", decode_share(measured, report.target_tokens)}};
+    if (measured.bound->parts_tokens_per_s > 0) {
+      json["bound"]["parts"] = {{"tokens_per_s", measured.bound->parts_tokens_per_s},
+                                {"share", speed.tokens_per_s / measured.bound->parts_tokens_per_s},
+                                {"encode", parts_json(measured.bound->encode_parts)},
+                                {"decode", parts_json(measured.bound->decode_parts)}};
+    }
   }
   if (measured.work) {
     json["kernels"] = {{"encode", record_json(measured.work->encode)}, {"decode", record_json(measured.work->decode)}};

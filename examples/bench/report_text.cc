@@ -105,6 +105,32 @@ void append_bounds(Text& text, const Report& report) {
   }
 }
 
+// Appends the floor of each case by parts, and the share of it that is reached.
+void append_parts(Text& text, const Report& report) {
+  text += format_text(
+      "\nfloor by parts, us: matrices at the machine's peak or its speed of reading, exponentials at its speed; "
+      "attention, rows (norms,\nquantization, embedding) and choice (top tokens, merging, reorder, calls) as with all "
+      "operands in the caches\n{:>6}{:>7}  {:<12}{:>12}{:>14}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}\n",
+      "beam", "batch", "", "matrices", "exponentials", "attention", "rows", "choice", "floor", "taken", "reached");
+  for (const Case& measured : report.cases) {
+    if (!measured.bound || measured.bound->parts_tokens_per_s == 0) continue;
+    const Speed& speed = measured.speed;
+    const Bound& bound = *measured.bound;
+    const auto append = [&](const char* what, const Parts& parts, double passes, double taken_s) {
+      const double floor_s = parts.seconds() / passes;
+      text += format_text("{:>6}{:>7}  {:<12}{:>12.2f}{:>14.2f}", speed.beam_size, speed.batch, what,
+                          parts.matrices_s * 1e6 / passes, parts.exponentials_s * 1e6 / passes);
+      text += format_text("{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>8.1f} %\n", parts.attention_s * 1e6 / passes,
+                          parts.rows_s * 1e6 / passes, parts.choice_s * 1e6 / passes, floor_s * 1e6, taken_s * 1e6,
+                          taken_s > 0 ? 100 * floor_s / taken_s : 0);
+    };
+    append("encoding", bound.encode_parts, 1, speed.encode.median_s);
+    append("a position", bound.decode_parts, report.target_tokens, speed.position_s);
+    text += format_text("{:>6}{:>7}  floor {:.0f} tokens/s, reached {:.1f} %\n", speed.beam_size, speed.batch,
+                        bound.parts_tokens_per_s, 100 * speed.tokens_per_s / bound.parts_tokens_per_s);
+  }
+}
+
 // Returns the slots that any case has used. Few files have recurrent layers, or rules that need separate sums.
 std::vector<size_t> used_slots(const Report& report) {
   std::vector<size_t> slots;
@@ -239,6 +265,7 @@ std::string report_text(const Settings& settings, const Report& report) {
   if (!report.cases.empty() && report.cases[0].against) append_comparisons(text, report);
   if (report.machine) append_machine(text, report, *report.machine);
   if (report.machine && !report.cases.empty()) append_bounds(text, report);
+  if (report.machine && !report.cases.empty() && report.threads == 1) append_parts(text, report);
   if (!report.cases.empty() && report.cases[0].work) append_kernels(text, report);
   if (report.breakdown) append_breakdown(text, *report.breakdown);
   if (!report.lengths.empty()) append_lengths(text, report);

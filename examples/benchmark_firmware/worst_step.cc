@@ -30,12 +30,18 @@ const Kernels* native;
 uint32_t n_outputs;  // computed outputs of the current position
 // Parameters of an output layer with fine inputs, which passes linear and finish_fine instead of output_block.
 const float *output_scales, *output_biases;
-uint32_t n_fine_outputs;
+uint32_t n_output_scales;  // those of a second matrix included
 
 void attend_to_equals(const AttentionArgs<int8_t>& args) {
   AttentionArgs<int8_t> equal = args;
   equal.scale = 0.0f;
   native->int8.attention(equal);
+}
+
+void attend_to_fine_equals(const AttentionArgs<int8_t>& args) {
+  AttentionArgs<int8_t> equal = args;
+  equal.scale = 0.0f;
+  native->fine_attention(equal);
 }
 
 void ascending_outputs(const OutputBlockArgs<int8_t>& args) {
@@ -50,10 +56,10 @@ void ascending_outputs(const OutputBlockArgs<int8_t>& args) {
 // Returns whether a parameter is one of the output layer's.
 bool is_of_outputs(const float* parameter, const float* of_outputs) {
   return reinterpret_cast<uintptr_t>(parameter) - reinterpret_cast<uintptr_t>(of_outputs) <
-         n_fine_outputs * sizeof(float);
+         n_output_scales * sizeof(float);
 }
 
-// Both products of the output layer are zeros.
+// All products of the output layer are zeros.
 void multiply_outputs_by_zero(const LinearArgs<int8_t>& args) {
   LinearArgs<int8_t> zeros = args;
   if (is_of_outputs(args.w_scale, output_scales)) zeros.w_scale = kNoScale;
@@ -139,14 +145,12 @@ constexpr bool kHasFpu = false;  // the time of a float operation depends on its
 constexpr bool kHasFpu = true;
 #endif
 
-// Returns whether the work depends not only on shapes but also on the source or on the text so far. No adverse
-// attention is made for float32 keys.
+// Returns whether the work depends not only on shapes but also on the source or on the text so far.
 bool is_unbounded(const goldcrest_engine& engine) {
   const GenerationView& generation = engine.runtime.generation;
   const bool has_rules = kHasRules && (penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
                                        generation.n_biased > 0 || generation.n_more_ends > 0);
-  const bool has_float_keys = kHasFloat32 && engine.runtime.model.decoder.cache_type == CacheType::kFloat32;
-  return !kHasFpu || has_rules || has_float_keys || (kHasShortlist && plans_shortlist(engine.runtime.limits));
+  return !kHasFpu || has_rules || (kHasShortlist && plans_shortlist(engine.runtime.limits));
 }
 
 }  // namespace
@@ -163,13 +167,14 @@ extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* 
   native = runtime.kernels;
   Kernels adverse = *native;
   adverse.int8.attention = attend_to_equals;
+  if constexpr (kHasFineAttention) adverse.fine_attention = attend_to_fine_equals;
   adverse.int8.output_block = ascending_outputs;
   adverse.list_largest = list_all;
   const LinearView& outputs = runtime.model.projection;
   if (kHasRefined && outputs.has_remainders()) {
     output_scales = runtime.tensor<float>(outputs.scale);
     output_biases = runtime.tensor<float>(outputs.bias);
-    n_fine_outputs = outputs.n;
+    n_output_scales = outputs.n + outputs.rows_to_second();
     adverse.int8.linear = multiply_outputs_by_zero;
     adverse.finish_fine = finish_ascending_outputs;
   }

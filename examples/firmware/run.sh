@@ -18,9 +18,10 @@ Builds one of the example firmwares and runs it in QEMU, with its console on thi
   phrases_firmware           answers English with one of ten French phrases      mps3-an547
   superloop                  pronounces between a watchdog's feedings            any
   benchmark_firmware         counts the instructions of each part                any
-  model_update               replaces its model, in flash outside of the image   any
+  model_update               replaces its model, in flash outside of the image   any Cortex-M
 
-  BOARD   mps3-an547 (Cortex-M55, default), mps2-an500 (M7), mps2-an505 (M33), mps2-an386 (M4F)
+  BOARD   mps3-an547 (Cortex-M55, default), mps2-an500 (M7), mps2-an505 (M33), mps2-an386 (M4F),
+          riscv-virt (RISC-V, rv32imafc), riscv-virt-soft-float (rv32imac)
 TEXT
 }
 
@@ -39,16 +40,21 @@ case "$program" in
   *) not_known program "$program" ;;
 esac
 case "$board" in
-  mps3-an547 | mps2-an500 | mps2-an505 | mps2-an386) ;;
+  mps3-an547 | mps2-an500 | mps2-an505 | mps2-an386) packages=firmware ;;
+  riscv-virt | riscv-virt-soft-float) packages=riscv ;;
   *) not_known "board in QEMU" "$board" ;;
 esac
 if { [ "$program" = translate_firmware ] || [ "$program" = phrases_firmware ]; } && [ "$board" != mps3-an547 ]; then
   echo "run.sh: $program needs 8 MB for its model, which mps3-an547 has and $board lacks" >&2
   exit 2
 fi
+if [ "$program" = model_update ] && [ $packages = riscv ]; then
+  echo "run.sh: model_update knows no memory outside of the image on $board" >&2
+  exit 2
+fi
 
 # The build's messages go to stderr, only the firmware's to stdout.
-bash toolchains/install_packages.sh firmware >&2
+bash toolchains/install_packages.sh $packages >&2
 folder=build/firmware/$board
 options=(-D GOLDCREST_TESTS=OFF -D GOLDCREST_WERROR=OFF)
 if [ "$program" = phrases_firmware ]; then

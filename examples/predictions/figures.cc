@@ -30,11 +30,27 @@ double weight_bytes(const Word& word) {
 // Returns the bytes a cycle of memory outside of the chip, of 0.2 to 0.5 GB/s.
 constexpr Band outside(double clock_hz) { return {0.2e9 / clock_hz, 0.3e9 / clock_hz, 0.5e9 / clock_hz}; }
 
-// The bytes of weights that ClipWork's calls read. The encoder's include the keys and values of the source.
-constexpr double kClipEncoderBytes =
+// A clip of a speech model: the instructions of a Cortex-M55, and the bytes of weights that the calls read. The
+// encoder's include the keys and values of the source; they are read once for 32 rows, the decoder's once an id.
+struct Clip {
+  const char* model;
+  double instructions, weight_bytes;
+};
+
+constexpr double kMoonshineEncoderBytes =
     288 * 140 + 576 * 2028 + 288 * 1740 + 6 * (3 * 384 * 300 + 288 * 396 + 1152 * 300 + 288 * 1164) + 6 * 2 * 384 * 300;
-constexpr double kClipIdBytes = 6 * (4 * 384 * 300 + 2 * 288 * 396 + 2304 * 300 + 288 * 1164) + 32768 * 300;
-constexpr double kClipBytes = 3 * kClipEncoderBytes + 10 * kClipIdBytes;
+constexpr double kMoonshineIdBytes = 6 * (4 * 384 * 300 + 2 * 288 * 396 + 2304 * 300 + 288 * 1164) + 32768 * 300;
+
+constexpr double kWhisperEncoderBytes =
+    384 * 252 + 384 * 1164 + 4 * (4 * 384 * 396 + 1536 * 396 + 384 * 1548) + 4 * 2 * 384 * 396;
+constexpr double kWhisperIdBytes = 4 * (6 * 384 * 396 + 1536 * 396 + 384 * 1548) + 50363 * 396;
+constexpr double kWhisperIds = 21;  // the prompt's first
+
+// Returns the work for a window of Whisper tiny.en. Windows of 100 and 300 rows were counted, step by step.
+constexpr Clip whisper(const char* model, double rows) {
+  const double encoding = rows * (2.41e6 + 3860 * rows), id = 6.02e6 + 3860 * rows;
+  return {model, encoding + kWhisperIds * id, rows / 32 * kWhisperEncoderBytes + kWhisperIds * kWhisperIdBytes};
+}
 
 }  // namespace
 
@@ -138,15 +154,29 @@ const std::vector<Word>& words() {
   return all;
 }
 
-// Moonshine tiny, a clip of 2 s with 10 ids, 32 encoder rows at a time. Its weights are outside of the chip: the
-// encoder's are read three times, the decoder's once an id. tests/boards/real_speech.sh counts the instructions of the
-// M55. The M7 takes 5.34 times as many, as for a word; its emulator has no memory for this model. Cycles for each
+// Moonshine tiny hears 2 s and writes 10 ids, or 5 s and 20 ids; Whisper tiny.en writes 20 ids behind its prompt. 32
+// encoder rows at a time; the weights are outside of the chip. tests/boards/real_speech.sh counts the instructions of
+// the M55. The M7 takes 5.34 times as many, as for a word; its emulator has no memory for these models. Cycles for each
 // instruction are those of a word.
 const std::vector<ClipWork>& clips() {
-  constexpr const char* kModel = "moonshine-tiny 2 s";
-  static const std::vector<ClipWork> all = {
-      {"nucleo-h743zi at 480 MHz", "Cortex-M7", kModel, 480e6, 2 * 173.6e6 * 5.34, modelled(0.70), outside(480e6)},
-      {"Alif Ensemble E7", "Cortex-M55", kModel, 400e6, 2 * 173.6e6, modelled(1.18), outside(400e6)}};
+  static const std::vector<ClipWork> all = [] {
+    std::vector<ClipWork> works;
+    const Clip heard[] = {
+        {"moonshine-tiny 2 s", 2 * 173.6e6, 3 * kMoonshineEncoderBytes + 10 * kMoonshineIdBytes},
+        {"moonshine-tiny 5 s", 1.024e9, 7 * kMoonshineEncoderBytes + 20 * kMoonshineIdBytes},
+        whisper("whisper-tiny 15 s", 750),
+        whisper("whisper-tiny 30 s", 1500),
+    };
+    for (const Clip& clip : heard) {
+      works.push_back({"nucleo-h743zi at 480 MHz", "Cortex-M7", clip.model, 480e6, 5.34 * clip.instructions,
+                       clip.weight_bytes, modelled(0.70), outside(480e6)});
+    }
+    for (const Clip& clip : heard) {
+      works.push_back({"Alif Ensemble E7", "Cortex-M55", clip.model, 400e6, clip.instructions, clip.weight_bytes,
+                       modelled(1.18), outside(400e6)});
+    }
+    return works;
+  }();
   return all;
 }
 
@@ -168,7 +198,7 @@ Band milliseconds_a_word(const Microcontroller& part, const Word& word) {
 }
 
 Band seconds_a_clip(const ClipWork& work) {
-  return computed_and_read(work.instructions, work.cycles_an_instruction, kClipBytes, work.bytes_a_cycle,
+  return computed_and_read(work.instructions, work.cycles_an_instruction, work.weight_bytes, work.bytes_a_cycle,
                            1 / work.clock_hz);
 }
 

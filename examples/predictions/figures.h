@@ -54,7 +54,7 @@ struct Word {
 // The work for a clip of a speech model, whose weights are in memory outside of a microcontroller.
 struct ClipWork {
   const char *name, *cpu, *model;  // name: the machine's
-  double clock_hz, instructions;
+  double clock_hz, instructions, weight_bytes;
   Band cycles_an_instruction, bytes_a_cycle;
 };
 

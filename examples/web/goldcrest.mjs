@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goldcrest in a web page, a worker or node: loads a .gcst file, tests it, translates with it. goldcrest.d.ts has the types.
+// Goldcrest in a web page, a worker or node: loads a .gcst file, tests it, translates with it. goldcrest.d.mts has the types,
+// and says what each function and option does.
 
 const WORKING = 1, DONE = 3, MODEL_CORRUPT = -2, HASH_LOGITS = 2;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
-// An error of the engine: its own message, and its status (goldcrest.h, goldcrest_status).
 export class GoldcrestError extends Error {
   constructor(status, message) {
     super(message);
@@ -13,17 +13,14 @@ export class GoldcrestError extends Error {
   }
 }
 
-// Compiles the module: from bytes, or from the file next to this one. Models can share it.
 export async function compile(bytes) {
-  const url = new URL('goldcrest.wasm', import.meta.url);
-  if (!bytes && url.protocol === 'file:') bytes = await (await import('node:fs/promises')).readFile(url);
+  const url = new URL('./goldcrest.wasm', import.meta.url);
+  // The name is no literal of import(), because bundlers for pages refuse node's modules.
+  const files = 'node:fs/promises';
+  if (!bytes && url.protocol === 'file:') bytes = await (await import(/* webpackIgnore: true */ files)).readFile(url);
   return WebAssembly.compile(bytes ?? await (await fetch(url)).arrayBuffer());
 }
 
-// Loads a model from the bytes of a .gcst file. Throws a GoldcrestError for a file that the engine refuses.
-// options.beamSize: hypotheses of each search; 1: greedy; left out: the file's. options.module: of compile().
-// options.sourceLanguage, .targetLanguage: for models of several languages. options.abbreviations: words behind which
-// a full stop does not end a sentence, as 'Mr Dr no#' (goldcrest/sentences.h).
 export async function load(model, options = {}) {
   const { exports } = await WebAssembly.instantiate(options.module ?? await compile());
   return new Model(exports, new Uint8Array(model.buffer ?? model, model.byteOffset ?? 0, model.byteLength), options);
@@ -48,7 +45,6 @@ export class Model {
     }
   }
 
-  // Returns the facts of the file, and the bytes of memory that it takes.
   get info() {
     const text = name => this.#string(this.#engine[name]());
     return {
@@ -59,7 +55,6 @@ export class Model {
     };
   }
 
-  // Runs the file's own self-test: this machine must compute the bits of every other. Throws if it does not.
   selfTest() { this.#check(this.#engine.self_test()); }
 
   translate(text) {
@@ -68,21 +63,18 @@ export class Model {
     return translation;
   }
 
-  // The same, a bounded amount of work at a time: each step gives the text that no further step changes. Stop where you
-  // like; the next call starts over.
   *steps(text) {
     this.#engine.set_search(0, 0);
     yield* this.#search(text);
   }
 
-  // The hash of the logits of a sentence with greedy search, a BigInt: the same on every machine (FORMAT.md, "Self-test").
   logitsHash(sentence) {
     this.#check(this.#engine.set_search(1, HASH_LOGITS));
     for (const _ of this.#search(sentence));
     return BigInt.asUintN(64, this.#engine.logits_hash());
   }
 
-  // Releases the memory, once nothing else refers to it. The model cannot be used any more.
+  // The memory goes when nothing else refers to it.
   close() { this.#engine = null; }
 
   *#search(text) {

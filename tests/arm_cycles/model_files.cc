@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the models whose speed is modelled into a folder, with seeded random weights: model_files FOLDER MODEL... The
 // source's vocabulary is small, because its size costs a translation nothing. base+all is base with fine inputs in all
-// matrices, base+decoder in the decoder's.
-#include <algorithm>
+// matrices, base+decoder in the decoder's; base+all+all has second matrices and fine attention, too.
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -44,15 +44,15 @@ const Shape& shape_named(const std::string& name) {
   throw std::runtime_error("no model is named " + name);
 }
 
-// fine: what goldcrest-convert --fine takes
-void write(const std::string& path, const Shape& shape, const std::string& fine) {
+// fine, refine: what goldcrest-convert --fine and --refine take
+void write(const std::string& path, const Shape& shape, const std::string& fine, const std::string& refine) {
   TinyOptions options;
   options.encoder = stack(shape, shape.encoder_layers);
   options.decoder = stack(shape, shape.decoder_layers);
   options.source_vocab_size = 1000;
   options.target_vocab_size = shape.vocab_size;
   options.tied = true;
-  auto image = goldcrest::test::fine_tiny_file(goldcrest::test::tiny_spec(options), {}, fine);
+  auto image = goldcrest::test::fine_tiny_file(goldcrest::test::tiny_spec(options), {}, fine, refine);
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(image.bytes()), static_cast<std::streamsize>(image.size()));
   if (!file.flush()) throw std::runtime_error("cannot write " + path);
@@ -68,9 +68,12 @@ int main(int argc, char** argv) {
   try {
     for (int i = 2; i < argc; ++i) {
       const std::string model = argv[i];
-      const size_t end = std::min(model.find('+'), model.size());
-      write(std::string(argv[1]) + "/" + model + ".gcst", shape_named(model.substr(0, end)),
-            end < model.size() ? model.substr(end + 1) : "none");
+      std::istringstream parts(model);
+      std::string name, fine = "none", refine = "none";
+      std::getline(parts, name, '+');
+      std::getline(parts, fine, '+');
+      std::getline(parts, refine, '+');
+      write(std::string(argv[1]) + "/" + model + ".gcst", shape_named(name), fine, refine);
     }
   } catch (const std::exception& error) {
     std::cerr << "model_files: " << error.what() << "\n";

@@ -20,6 +20,9 @@ struct ContractCase {
   Difference (*compare)(const Kernels& table, const Kernels& specification, uint64_t run);
 };
 
+Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run);
+Difference compare_quantize_fine(const Kernels& table, const Kernels& specification, uint64_t run);
+Difference compare_fine_attention(const Kernels& table, const Kernels& specification, uint64_t run);
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run);
 Difference compare_finish_fine(const Kernels& table, const Kernels& specification, uint64_t run);
 

@@ -105,6 +105,22 @@ Kernels broken_table(const std::string& slot) {
       other.ancestor = nullptr;
       reference_attention(other);
     };
+  } else if (slot == "quantize_fine") {
+    table.quantize_fine = [](const QuantizeRowsArgs<int8_t>& args) {  // rounds low numbers towards zero
+      reference_quantize_fine(args);
+      for (uint32_t i = 0; i < args.n; ++i) {
+        const float low = args.x[i] / (args.scale[0] == 0 ? 1 : args.scale[0]) - 254.0f * args.q[i];
+        if (low > -127 && low < 127) args.q[args.n + i] = static_cast<int8_t>(low);
+      }
+    };
+  } else if (slot == "fine_attention") {
+    table.fine_attention = [](const AttentionArgs<int8_t>& args) {  // ignores the low numbers of the first value
+      std::vector<int8_t> values(args.values, args.values + size_t{2} * args.d_head * args.n_heads * args.head_stride);
+      std::fill_n(values.begin() + args.d_head, args.d_head, int8_t{0});
+      AttentionArgs<int8_t> other = args;
+      other.values = values.data();
+      reference_fine_attention(other);
+    };
   } else if (slot == "output_block") {
     table.int8.output_block = [](const OutputBlockArgs<int8_t>& args) {  // sums over the padding, too
       OutputBlockArgs<int8_t> padded = args;
@@ -135,7 +151,7 @@ TEST(Contract, ABrokenSlotIsFound) {
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n) {
     EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
   }
-  EXPECT_EQ(n, 11) << "one case for each slot of Kernels";
+  EXPECT_EQ(n, 13) << "one case for each slot of Kernels";
 }
 
 }  // namespace

@@ -27,15 +27,33 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "armv7l")
   goldcrest_chooses(cortex-r5f)  # no NEON
 elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
   goldcrest_chooses(rv64 riscv_scalar)
+  add_library(vectors_in_hwcap MODULE vectors_in_hwcap.c)
+  goldcrest_warnings(vectors_in_hwcap)
+  # goldcrest_with_vectors(NAME BITS COMMAND...): runs COMMAND on a CPU with vectors of BITS bits.
+  function(goldcrest_with_vectors name bits)
+    add_test(NAME ${name}_rvv${bits} COMMAND ${GOLDCREST_QEMU} -cpu rv64,v=true,vext_spec=v1.0,vlen=${bits}
+      -E LD_PRELOAD=$<TARGET_FILE:vectors_in_hwcap> ${ARGN})
+    set_tests_properties(${name}_rvv${bits} PROPERTIES LABELS fast)
+  endfunction()
+  foreach(bits 128 256 512)
+    goldcrest_with_vectors(kernels_of ${bits} $<TARGET_FILE:list_kernels>)
+    set_tests_properties(kernels_of_rvv${bits} PROPERTIES
+      PASS_REGULAR_EXPRESSION "^riscv_rvv\nriscv_scalar\nreference\n$")
+    goldcrest_with_vectors(contract_test ${bits} $<TARGET_FILE:contract_test>)
+    if(GOLDCREST_GOLDEN_FOLDER)
+      goldcrest_with_vectors(golden_hash_g2p ${bits} $<TARGET_FILE:golden_hash> "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst"
+        "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p.hash")
+    endif()
+  endforeach()
 endif()
 
 # With models and hashes of a host build (golden.cmake), every emulated table gives the host's bits.
 if(GOLDCREST_GOLDEN_FOLDER)
-  foreach(task enfr g2p g2p-bytes student student_listed t5)
+  foreach(task enfr g2p g2p-bytes g2p_refined student student_listed t5)
     set(lines "${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv")
     if(task MATCHES "^student")
       set(lines "${CMAKE_SOURCE_DIR}/tests/data/enfr/valid.tsv")
-    elseif(task MATCHES "^(t5|g2p-bytes)$")
+    elseif(task MATCHES "^(t5|g2p-bytes|g2p_refined)$")
       set(lines "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
     endif()
     add_test(NAME golden_hash_${task} COMMAND golden_hash "${GOLDCREST_GOLDEN_FOLDER}/${task}.gcst" "${lines}"

@@ -54,10 +54,14 @@ add_test(NAME golden_model_g2p_rules
   COMMAND goldcrest-convert --quiet "${golden}/g2p_rules" -o "${golden}/g2p_rules.gcst")
 add_test(NAME golden_rules_g2p COMMAND sh -c
   "'$<TARGET_FILE:golden_inspection>' --searches '${golden}/g2p_rules.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_rules.hash'")
-# For firmware that refuses it.
+# Second products of every kind, for cross builds, and for firmware that refuses it.
 add_test(NAME golden_model_g2p_refined COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/g2p-small"
   -o "${golden}/g2p_refined.gcst" --fine all --refine "projection,*.attention")
+add_test(NAME golden_hash_g2p_refined COMMAND sh -c
+  "'$<TARGET_FILE:golden_hash>' '${golden}/g2p_refined.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_refined.hash'")
 set_tests_properties(golden_model_g2p_rules golden_model_g2p_refined PROPERTIES FIXTURES_SETUP golden_model_g2p_rules)
+set_tests_properties(golden_hash_g2p_refined PROPERTIES LABELS fast FIXTURES_REQUIRED golden_model_g2p_rules
+  FIXTURES_SETUP golden_hash_g2p_refined)
 set_tests_properties(golden_rules_g2p PROPERTIES FIXTURES_REQUIRED golden_model_g2p_rules FIXTURES_SETUP golden_rules_g2p)
 set_tests_properties(golden_model_g2p_rules golden_model_g2p_refined golden_rules_g2p PROPERTIES LABELS fast)
 

@@ -70,10 +70,11 @@ bool is_forbidden_section(const std::string& name) {
   return false;
 }
 
-// Functions that the compiler itself calls: 64-bit division, float conversions (libgcc, compiler-rt), stack protector.
+// Functions that the compiler itself calls: 64-bit division, float conversions (libgcc, compiler-rt), stack protector,
+// trailing zeros where the CPU may lack an instruction for them (RISC-V).
 bool is_compiler_helper(const std::string& name) {
   return name.starts_with("__aeabi_") || name == "__stack_chk_fail" || name == "_GLOBAL_OFFSET_TABLE_" ||
-         name == "__udivdi3" || name == "__divdi3" || name == "__umoddi3" || name == "__muldi3";
+         name == "__udivdi3" || name == "__divdi3" || name == "__umoddi3" || name == "__muldi3" || name == "__ctzdi2";
 }
 
 std::vector<std::string> problems_of(const std::map<std::string, Object>& objects) {

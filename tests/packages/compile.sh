@@ -1,31 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compiles the generated packages without their ecosystems, each with its ecosystem's flags.
-#   arduino   the Arduino and PlatformIO libraries and their sketch, for this machine, and runs it. Arduino.h is a stand-in
-#             of this test: it shows that the files fit together, not that Arduino's cores work.
 #   pieces    the example with a model that is read by pieces, and on two threads
 #   options   the engine with no option, each option with what it needs, and all; links the example
 #   zephyr_module  Zephyr's module over stand-ins of Zephyr's functions and headers, without and with options and CONFIG_SMP
 #   flags     all sources with the flags of ESP-IDF, Pico SDK, Zephyr, Arduino's cores and CMSIS-Packs, with Debian's GCC for
 #             Arm and RISC-V; links the example for a Cortex-M7 and prints its size
 # Leaves with 77 and a sentence where a compiler is missing.
-# Usage: compile.sh BUILD WORK [arduino|pieces|options|zephyr_module|flags]... (none: all). Env: JOBS [2]
+# Usage: compile.sh BUILD WORK [pieces|options|zephyr_module|flags]... (none: all). Env: JOBS [2]
 set -euo pipefail
-build=$(cd "$1" && pwd)
-rm -rf "$2"
-mkdir -p "$2"
-work=$(cd "$2" && pwd)
+name=compile.sh
+. "$(dirname "$0")/common.sh"
+make_packages "$1" "$2"
 shift 2
-[ $# -gt 0 ] || set -- arduino pieces options zephyr_module flags
-fail() { echo "compile.sh: $*" >&2; exit 1; }
-cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; exit 1; }
+[ $# -gt 0 ] || set -- pieces options zephyr_module flags
 cp -r "$build/packages" "$work/packages"
 packages=$work/packages
-words='goldcrest: G OW1 L D K R EH2 S T
-bird: B ER1 D
-singing: S IH1 NG IH0 NG
-forest: F AO1 R AH0 S T
-straightforward: S T R EY1 T F AO2 R W ER0 D'
 
 # compile OUT COMMAND FILE...: an object of each file, JOBS at a time. COMMAND is a shell's words.
 compile() {
@@ -35,37 +25,6 @@ compile() {
   printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -I FILE sh -c "$command -c FILE -o \"$out/\$(echo FILE | tr / _).o\"" > "$out.log" 2>&1 ||
     { tail -30 "$out.log" >&2; fail "not compiled: $command"; }
   [ ! -s "$out.log" ] || { cat "$out.log" >&2; fail "warnings of $command"; }
-}
-
-arduino() {
-  local folder library=$packages/arduino/Goldcrest
-  diff -r "$library/src" "$packages/platformio/goldcrest/src" || fail "the libraries of Arduino and PlatformIO differ"
-  diff "$library/examples/pronounce/pronounce.ino" "$packages/platformio/goldcrest/examples/pronounce/src/main.cpp" ||
-    fail "the sketches of Arduino and PlatformIO differ"
-  mkdir -p "$work/arduino/core"
-  cat > "$work/arduino/core/Arduino.h" << 'END'
-#include <stdio.h>
-#include <stdlib.h>
-struct Console {
-  void begin(long) {}
-  void print(const char* text) { fputs(text, stdout); }
-};
-static Console Serial;
-static void delay(int) {}
-void setup();
-void loop();
-END
-  printf '#include "Arduino.h"\nvoid setup();\nvoid loop();\nint main() { setup(); loop(); }\n' > "$work/arduino/core/main.cc"
-  cp -r "$library/examples/pronounce" "$work/arduino/sketch"
-  cd "$library/src"
-  folder=$work/arduino
-  compile "$folder/library" "g++ -std=gnu++17 -O1 -w -fno-exceptions -fno-rtti -I." $(find * -name '*.cc')
-  g++ -std=gnu++17 -w -x c++ -I. -I"$folder/core" -c "$folder/sketch/pronounce.ino" -o "$folder/sketch.o"
-  gcc -w -I. -c "$folder/sketch/pronounce.c" -o "$folder/pronounce.o"
-  gcc -w -I. -c "$folder/sketch/model_g2p_small.c" -o "$folder/model.o"
-  g++ -w -I"$folder/core" "$folder/core/main.cc" "$folder"/*.o "$folder"/library/*.o -o "$folder/program"
-  [ "$("$folder/program")" = "$words" ] || fail "the sketch prints: $("$folder/program")"
-  echo "compile.sh: arduino: $(find * -name '*.cc' | wc -l) sources, the sketch pronounces"
 }
 
 # The plain library of Pico SDK's package, which is CMake without the SDK; build_library OUT OPTION...
@@ -229,7 +188,7 @@ END
 flags() {
   local cpu arm=arm-none-eabi- riscv=riscv64-unknown-elf- common='-ffunction-sections -fdata-sections -fno-exceptions -fno-rtti'
   local all='-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare'
-  command -v ${arm}g++ > /dev/null || { echo "compile.sh: skipped: ${arm}g++ is not installed"; exit 77; }
+  command -v ${arm}g++ > /dev/null || skip "${arm}g++ is not installed"
   cd "$packages/cmsis-pack/goldcrest"
   # CMSIS-Packs and the example's size. draw.cc compiles only with its option.
   for cpu in m4:fpv4-sp-d16 m7:fpv5-d16 m33:fpv5-sp-d16 m55:auto; do
@@ -250,13 +209,13 @@ flags() {
     -Wno-unused-but-set-variable -Os -std=c++17 -O2 -fno-math-errno -Iinclude -Isource" $(cat "$build/goldcrest_sources/sources.txt")
   cd "$packages/arduino/Goldcrest/src"
   compile "$work/flags_rp2040" "${arm}g++ -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse -mthumb -Os -std=gnu++17 $common -Werror=return-type \
-    -iquote . -I." $(find * -name '*.cc')
+    -iquote . -I." $(find * -name '*.cpp')
   compile "$work/flags_stm32" "${arm}g++ -mcpu=cortex-m7 -mfpu=fpv4-sp-d16 -mfloat-abi=hard -mthumb -Os -std=gnu++17 --param max-inline-insns-single=500 \
-    -fno-threadsafe-statics -fno-use-cxa-atexit $common -I." $(find * -name '*.cc')
-  command -v ${riscv}g++ > /dev/null || { echo "compile.sh: skipped: RISC-V, because ${riscv}g++ is not installed"; exit 77; }
-  [ -d /usr/lib/picolibc/riscv64-unknown-elf ] || { echo "compile.sh: skipped: RISC-V, because picolibc is not installed"; exit 77; }
+    -fno-threadsafe-statics -fno-use-cxa-atexit $common -I." $(find * -name '*.cpp')
+  command -v ${riscv}g++ > /dev/null || skip "RISC-V, because ${riscv}g++ is not installed"
+  [ -d /usr/lib/picolibc/riscv64-unknown-elf ] || skip "RISC-V, because picolibc is not installed"
   riscv="${riscv}g++ --specs=picolibc.specs"
-  compile "$work/flags_esp32" "$riscv -march=rv32imc_zicsr_zifencei -mabi=ilp32 -Os -std=gnu++2b -fexceptions -fno-rtti -I." $(find * -name '*.cc')
+  compile "$work/flags_esp32" "$riscv -march=rv32imc_zicsr_zifencei -mabi=ilp32 -Os -std=gnu++2b -fexceptions -fno-rtti -I." $(find * -name '*.cpp')
   # ESP-IDF's, of a project whose optimization is for debugging; ESP32-C3 and P4. Zephyr's for RISC-V.
   cd "$packages/esp-idf/goldcrest"
   for cpu in rv32imc:ilp32 rv32imafc:ilp32f; do
@@ -271,7 +230,7 @@ flags() {
 
 for part in "$@"; do
   case $part in
-    arduino | pieces | options | zephyr_module | flags) "$part" ;;
-    *) fail "usage: compile.sh BUILD WORK [arduino|pieces|options|zephyr_module|flags]..." ;;
+    pieces | options | zephyr_module | flags) "$part" ;;
+    *) fail "usage: compile.sh BUILD WORK [pieces|options|zephyr_module|flags]..." ;;
   esac
 done

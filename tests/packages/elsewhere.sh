@@ -7,9 +7,8 @@
 # Leaves with 77 and a sentence if a program is missing. GOLDCREST_ZIG is the command of zig [python3 -m ziglang].
 # Usage: elsewhere.sh macos|wine BUILD WORK. Env: JOBS [2]
 set -euo pipefail
-system=$1 build=$(cd "$2" && pwd)
-fail() { echo "elsewhere.sh $system: $*" >&2; exit 1; }
-skip() { echo "elsewhere.sh $system: skipped: $*"; exit 77; }
+system=$1 name="elsewhere.sh $1"
+. "$(dirname "$0")/common.sh"
 zig=${GOLDCREST_ZIG:-python3 -m ziglang}
 case $system in
   macos) [ "$($zig version 2> /dev/null)" = 0.13.0 ] || skip "ziglang 0.13.0 is not installed (PyPI)" ;;
@@ -19,10 +18,7 @@ case $system in
     command -v x86_64-w64-mingw32-g++ > /dev/null || skip "x86_64-w64-mingw32-g++ is not installed" ;;
   *) fail "usage: elsewhere.sh macos|wine BUILD WORK" ;;
 esac
-rm -rf "$3"
-mkdir -p "$3"
-work=$(cd "$3" && pwd)
-cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; exit 1; }
+make_packages "$2" "$3"
 cp -r "$build/goldcrest_sources" "$work/sources"
 cp -r "$build/packages/cmsis-pack/goldcrest/examples/pronounce" "$work/example"
 cd "$work/sources"

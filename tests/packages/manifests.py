@@ -112,10 +112,11 @@ def check_zephyr(folder):
 
 def check_flat(folder):
     """Arduino's layout: every file of src/ is compiled, and src/ is the include folder."""
-    named = ["source/" + path.relative_to(folder / "src").as_posix() for path in (folder / "src").rglob("*.cc")]
+    check(not list((folder / "src").rglob("*.cc")), f"{folder}: arduino-builder leaves out .cc")
+    named = ["source/" + path.relative_to(folder / "src").with_suffix(".cc").as_posix() for path in (folder / "src").rglob("*.cpp")]
     check_sources(folder.name, folder.parents[1] / "zephyr/goldcrest", named)
     check(not any("/x86/" in path or "/arm/" in path for path in named), f"{folder}: kernels of an operating system's machines")
-    for file in [path for path in (folder / "src").rglob("*") if path.suffix in (".cc", ".h")]:
+    for file in [path for path in (folder / "src").rglob("*") if path.suffix in (".cpp", ".h")]:
         for included in re.findall(r'^#include "([^"]+)"', file.read_text(encoding="utf-8"), re.MULTILINE):
             is_there = (folder / "src" / included).is_file() or (file.parent / included).is_file()
             check(is_there or included in ("goldcrest/xnnpack.h",), f"{file} includes {included}, which is missing")
@@ -139,6 +140,9 @@ def check_arduino(folder):
 
 def check_platformio(folder):
     check_flat(folder)
+    for file in (folder / "src").rglob("*.*"):
+        other = folder.parents[1] / "arduino/Goldcrest" / file.relative_to(folder)
+        check(other.is_file() and file.read_bytes() == other.read_bytes(), f"{file}: other than Arduino's")
     manifest = json.loads((folder / "library.json").read_text(encoding="utf-8"))
     known = {"$schema", "name", "version", "description", "keywords", "repository", "authors", "license", "frameworks", "platforms",
              "headers", "build", "examples"}
@@ -193,7 +197,10 @@ def check_kconfig(packages):
         check(not kconfig.warnings, f"{ecosystem}: {kconfig.warnings}")
         check([symbol.name for symbol in kconfig.unique_defined_syms if symbol.name.startswith("GOLDCREST_")] == names,
               f"{ecosystem}: other options than base/features-inl.h")
-        related = ["GOLDCREST_" + name for name in ("SPEECH", "LOG_MEL", "PROMPT", "PREFIX", "REFINED", "SHORTLIST", "LEXICON")]
+        # As engine/README.md has them: an option turns others on, which turn others on.
+        turns_on = {"SPEECH": ("PROMPT", "REFINED"), "PROMPT": ("PREFIX",), "LEXICON": ("SHORTLIST",), "REFINED_WEIGHTS": ("REFINED",),
+                    "FINE_ATTENTION": ("FLOAT32",)}
+        related = ["GOLDCREST_" + name for name in [*turns_on, "LOG_MEL", "PREFIX", "REFINED", "SHORTLIST"]]
         choices = [set(chosen) for n in range(len(related) + 1) for chosen in itertools.combinations(related, n)]
         choices += [set(pair) for pair in itertools.combinations(names, 2)] + [set(names)]
         for chosen in choices:
@@ -201,15 +208,10 @@ def check_kconfig(packages):
                 kconfig.syms[name].set_value(2 if name in chosen else 0)
             if "GOLDCREST" in kconfig.syms:
                 kconfig.syms["GOLDCREST"].set_value(2)
-            expected = set(chosen)  # as engine/README.md has them
-            if "GOLDCREST_SPEECH" in chosen:
-                expected |= {"GOLDCREST_PROMPT", "GOLDCREST_REFINED"}
-            else:
-                expected -= {"GOLDCREST_LOG_MEL"}
-            if "GOLDCREST_PROMPT" in expected:
-                expected |= {"GOLDCREST_PREFIX"}
-            if "GOLDCREST_LEXICON" in expected:
-                expected |= {"GOLDCREST_SHORTLIST"}
+            expected = {name for name in chosen if name != "GOLDCREST_LOG_MEL" or "GOLDCREST_SPEECH" in chosen}
+            for name, others in turns_on.items():
+                if "GOLDCREST_" + name in expected:
+                    expected |= {"GOLDCREST_" + other for other in others}
             found = {name for name in names if kconfig.syms[name].str_value == "y"}
             check(found == expected, f"{ecosystem}: {sorted(chosen)} gives {sorted(found)}")
         print(f"manifests.py: {ecosystem}: {len(choices)} choices of {len(names)} options")
@@ -228,7 +230,7 @@ def main():
             if file.is_file() and file.suffix not in (".gcst",) and str(REPOSITORY) in file.read_text(encoding="utf-8"):
                 errors.append(f"{file} has a path of this machine")
     page = (REPOSITORY / "toolchains/packages/README.md").read_text(encoding="utf-8")
-    tests = (REPOSITORY / "tests/packages/CMakeLists.txt").read_text(encoding="utf-8")
+    tests = "".join((REPOSITORY / "tests" / part / "CMakeLists.txt").read_text(encoding="utf-8") for part in ("packages", "web"))
     commands = re.findall(r"`(?:bash|python3) tests/packages/(\S+)([^`]*)`", page)
     check(len(commands) >= 7, "toolchains/packages/README.md names no checks")
     for script, arguments in commands:

@@ -1,37 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the example of a generated package by its ecosystem's own build system, and looks at the result:
-#   esp_idf    for ESP-IDF's target linux, with each place of the model; runs it. `compote component pack` packs the component.
-#   pico_sdk   for the board pico2; picotool reads the UF2, which fits flash and RAM
-#   zephyr     for GOLDCREST_ZEPHYR_BOARD [native_sim/native/64]; runs it if the board is native
-# Leaves with 77 and a sentence without IDF_PATH, PICO_SDK_PATH or ZEPHYR_BASE. ESP-IDF needs its exported environment (or
-# IDF_PYTHON_ENV_PATH) and libbsd; Pico SDK needs picotool (picotool_DIR, or among the programs).
-# Usage: sdk.sh esp_idf|pico_sdk|zephyr BUILD WORK
+#   esp_idf     for ESP-IDF's target linux, with each place of the model; runs it. `compote component pack` packs the component.
+#   pico_sdk    for the board pico2; picotool reads the UF2, which fits flash and RAM
+#   zephyr      for GOLDCREST_ZEPHYR_BOARD [native_sim/native/64], by west if it knows the workspace; runs it if the board is native
+#   arduino     by arduino-builder, which finds and compiles libraries as Arduino's editor does, and runs it. The core is a
+#               stand-in of this test for the PC: it shows that the library fits Arduino's builder, not that Arduino's cores work.
+#   platformio  `pio pkg pack`, and the commands of its README whose platforms are installed; runs the one for this machine
+#   cmsis_pack  the zip command of its README
+# Leaves with 77 and a sentence without IDF_PATH, PICO_SDK_PATH or ZEPHYR_BASE, or without the program. ESP-IDF needs its
+# exported environment (or IDF_PYTHON_ENV_PATH) and libbsd; Pico SDK needs picotool (picotool_DIR, or among the programs).
+# Usage: sdk.sh esp_idf|pico_sdk|zephyr|arduino|platformio|cmsis_pack BUILD WORK
 set -euo pipefail
-ecosystem=$1 build=$(cd "$2" && pwd)
-fail() { echo "sdk.sh $ecosystem: $*" >&2; exit 1; }
-skip() { echo "sdk.sh $ecosystem: skipped: $*"; exit 77; }
+ecosystem=$1 name="sdk.sh $1"
+. "$(dirname "$0")/common.sh"
 case $ecosystem in
   esp_idf) [ -n "${IDF_PATH:-}" ] || skip "IDF_PATH does not name an ESP-IDF" ;;
   pico_sdk) [ -n "${PICO_SDK_PATH:-}" ] || skip "PICO_SDK_PATH does not name a Pico SDK" ;;
   zephyr) [ -n "${ZEPHYR_BASE:-}" ] || skip "ZEPHYR_BASE does not name a Zephyr" ;;
-  *) fail "usage: sdk.sh esp_idf|pico_sdk|zephyr BUILD WORK" ;;
+  arduino) command -v arduino-builder > /dev/null || skip "arduino-builder is not installed" ;;
+  platformio) command -v pio > /dev/null || skip "pio is not installed (PyPI platformio)" ;;
+  cmsis_pack) command -v zip > /dev/null || skip "zip is not installed" ;;
+  *) fail "usage: sdk.sh esp_idf|pico_sdk|zephyr|arduino|platformio|cmsis_pack BUILD WORK" ;;
 esac
-rm -rf "$3"
-mkdir -p "$3"
-work=$(cd "$3" && pwd)
-cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; exit 1; }
-cp -r "$build/packages/${ecosystem/_/-}/goldcrest" "$work/goldcrest"
+make_packages "$2" "$3"
+cp -r "$build/packages/${ecosystem/_/-}"/* "$work"
+
+# Prints the package's commands, which its README has as indented lines, without comments.
+commands_of_readme() { sed -n 's/^    //p' "$work/goldcrest/README.md" | sed 's/ *#.*$//'; }
 
 # The words that a program's output has, without the ecosystem's own lines.
 check_words() {
   local found
   found=$(printf '%s\n' "$1" | tr -d '\r' | grep -E '^[a-z]+: [A-Z0-9 ]+$' || true)
-  [ "$found" = 'goldcrest: G OW1 L D K R EH2 S T
-bird: B ER1 D
-singing: S IH1 NG IH0 NG
-forest: F AO1 R AH0 S T
-straightforward: S T R EY1 T F AO2 R W ER0 D' ] || fail "the program prints: $1"
+  [ "$found" = "$words" ] || fail "the program prints: $1"
 }
 
 esp_idf() {
@@ -83,14 +85,107 @@ pico_sdk() {
 }
 
 zephyr() {
-  local board=${GOLDCREST_ZEPHYR_BOARD:-native_sim/native/64}
-  cmake -G Ninja -S "$work/goldcrest/samples/pronounce" -B "$work/build" -DBOARD="$board" > "$work/build.log" 2>&1 &&
-    cmake --build "$work/build" >> "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "not built for $board"; }
+  local board=${GOLDCREST_ZEPHYR_BOARD:-native_sim/native/64} by=cmake
+  cd "$work/goldcrest"
+  if west topdir > /dev/null 2>&1; then
+    by=west
+    west build -b "$board" -d "$work/build" samples/pronounce > "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "west: not built for $board"; }
+  else
+    cmake -G Ninja -S samples/pronounce -B "$work/build" -DBOARD="$board" > "$work/build.log" 2>&1 &&
+      cmake --build "$work/build" >> "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "not built for $board"; }
+  fi
   case $board in
     native*) check_words "$(timeout 10 "$work/build/zephyr/zephyr.exe" || true)" ;;
     *) echo "sdk.sh zephyr: not run on $board" ;;
   esac
-  echo "sdk.sh zephyr: built for $board"
+  echo "sdk.sh zephyr: built by $by for $board"
+}
+
+arduino() {
+  local core=$work/hardware/goldcrest/host sketch=$work/Goldcrest/examples/pronounce/pronounce.ino
+  mkdir -p "$core/cores/host" "$work/libraries" "$work/build"
+  cp -r "$work/Goldcrest" "$work/libraries"
+  cat > "$core/boards.txt" << 'END'
+pc.name=This machine
+pc.build.core=host
+pc.build.board=PC
+pc.upload.maximum_size=100000000
+END
+  cat > "$core/platform.txt" << 'END'
+name=Host
+version=1.0.0
+recipe.c.o.pattern=gcc -Os -c {includes} {source_file} -o {object_file}
+recipe.cpp.o.pattern=g++ -std=gnu++17 -Os -fno-exceptions -fno-rtti -c {includes} {source_file} -o {object_file}
+recipe.ar.pattern=ar rcs {archive_file_path} {object_file}
+recipe.c.combine.pattern=g++ {object_files} {archive_file_path} -o {build.path}/{build.project_name}.elf
+recipe.preproc.macros=g++ -std=gnu++17 -w -x c++ -E -CC {includes} {source_file} -o {preprocessed_file_path}
+recipe.size.pattern=size {build.path}/{build.project_name}.elf
+recipe.size.regex=^\s*([0-9]+)
+tools.ctags.path=/usr/bin
+tools.ctags.cmd.path={path}/arduino-ctags
+tools.ctags.pattern="{cmd.path}" -u --language-force=c++ -f - --c++-kinds=svpf --fields=KSTtzns --line-directives "{source_file}"
+END
+  cat > "$core/cores/host/Arduino.h" << 'END'
+#include <stdio.h>
+struct Console {
+  void begin(long) {}
+  void print(const char* text) { fputs(text, stdout); }
+};
+static Console Serial;
+static inline void delay(int) {}
+void setup();
+void loop();
+END
+  printf '#include "Arduino.h"\nint main() { setup(); loop(); }\n' > "$core/cores/host/main.cpp"
+  arduino-builder -compile -hardware "$work/hardware" -tools /usr/bin -libraries "$work/libraries" -fqbn goldcrest:host:pc \
+    -build-path "$work/build" -warnings all "$sketch" > "$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; fail "not built"; }
+  # The stand-in's name is none of the architectures.
+  ! grep -v '^WARNING: library Goldcrest claims to run on (esp32, rp2040, stm32)' "$work/build.log" | grep -i warning || fail "warnings"
+  check_words "$("$work/build/pronounce.ino.elf")"
+  echo "sdk.sh arduino: $(find "$work/build/libraries" -name '*.o' | wc -l) objects by arduino-builder, the sketch pronounces"
+}
+
+platformio() {
+  local core=${PLATFORMIO_CORE_DIR:-$HOME/.platformio} command environment platform missing=() n=0
+  export PLATFORMIO_SETTING_CHECK_PLATFORMIO_INTERVAL=1000 PLATFORMIO_SETTING_ENABLE_TELEMETRY=no
+  cd "$work/goldcrest"
+  if ! pio pkg pack -o "$work/package.tar.gz" . > "$work/pack.log" 2>&1; then
+    grep -q 'Could not load SPDX licenses' "$work/pack.log" || { cat "$work/pack.log" >&2; fail "not packed"; }
+    missing+=("its list of licences")
+    cp -r . "$work/without_license"
+    sed -i '/"license"/d' "$work/without_license/library.json"
+    pio pkg pack -o "$work/package.tar.gz" "$work/without_license" > "$work/pack.log" 2>&1 || { cat "$work/pack.log" >&2; fail "not packed"; }
+  fi
+  tar -tzf "$work/package.tar.gz" > "$work/files"
+  grep -qx library.json "$work/files" && grep -qx src/decoding/beam.cpp "$work/files" && grep -qx examples/pronounce/platformio.ini "$work/files" ||
+    fail "the package lacks files"
+  while read -r command; do
+    n=$((n + 1))
+    environment=${command##* -e }
+    platform=$(sed -n "/^\[env:${environment%% *}\]/,/^platform/s/^platform = //p" examples/pronounce/platformio.ini)
+    [ -n "$platform" ] || fail "platformio.ini does not know: $command"
+    if [ ! -d "$core/platforms/$platform" ]; then missing+=("the platform $platform"); continue; fi
+    bash -c "$command" > "$work/$platform.log" 2>&1 || { tail -20 "$work/$platform.log" >&2; fail "failed: $command"; }
+    [ "$platform" != native ] || check_words "$(cat "$work/native.log")"
+    echo "sdk.sh platformio: $command"
+  done < <(commands_of_readme | grep '^pio run')
+  [ "$n" -ge 2 ] || fail "README.md has $n commands"
+  echo "sdk.sh platformio: $(wc -l < "$work/files") entries packed"
+  [ ${#missing[@]} = 0 ] || skip "what needs $(printf '%s, ' "${missing[@]}" | sed 's/, $//'), which cannot be had or is not installed"
+}
+
+cmsis_pack() {
+  local command pack
+  cd "$work/goldcrest"
+  command=$(sed -n 's/.*`\(zip [^`]*\)`.*/\1/p' README.md)
+  pack=$(sed -n 's/.*<release version="\([^"]*\)".*/Goldcrest.goldcrest.\1.pack/p' ./*.pdsc)
+  [ -n "$command" ] && [ "${command//VERSION/}" != "$command" ] || fail "README.md has another command: $command"
+  command=${command/Goldcrest.goldcrest.VERSION.pack/$pack}
+  bash -c "$command" > "$work/zip.log" || fail "failed: $command"
+  python3 -m zipfile -e "$pack" "$work/unpacked"
+  rm "$pack"
+  diff -r . "$work/unpacked" || fail "the pack has other files"
+  echo "sdk.sh cmsis_pack: $command"
 }
 
 "$ecosystem"

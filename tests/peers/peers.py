@@ -3,13 +3,16 @@
 on pinned cores.
 
   python peers.py --build BUILD_FOLDER --work FOLDER [--quick] [--models base,small] [--json FILE]
+  python peers.py --build BUILD_FOLDER --work FOLDER --texts CHECKPOINT LINES
 
+--texts compares greedy texts of int8 engines with float32's, and their CPU time, one line at a time on one thread.
 Prints Markdown tables with their conditions. --json FILE saves every figure at once, and the same command then continues
 where it was interrupted.
 """
 
 import argparse
 import contextlib
+import functools
 import importlib.metadata
 import os
 import pathlib
@@ -178,6 +181,70 @@ def report(results: Results, markdown: bool) -> str:
         tables.long_conditions(conditions, results.load_averages)]))
 
 
+# Goldcrest's files of --texts by the options of goldcrest-convert. The first one's texts are the measure, the second
+# one's time.
+TEXT_FILES = {"float32": ["--weights", "float32"], "int8": [], "--fine decoder": ["--fine", "decoder"],
+              "--fine all": ["--fine", "all"], "--fine all --refine all": ["--fine", "all", "--refine", "all"]}
+
+
+def texts_of_goldcrest(build: pathlib.Path, model: pathlib.Path, sources: list[str]) -> list[str]:
+    command = [build / "examples/goldcrest-translate", model, "--beam", "1", "--batch", "1", "--threads", "1"]
+    lines = "".join(f"{line}\n" for line in sources)
+    return subprocess.run(command, input=lines, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def ctranslate2_texts(checkpoint: pathlib.Path, folder: pathlib.Path) -> Callable[[list[str]], list[str]]:
+    """Opens the checkpoint as CTranslate2 int8; one line at a time, as our program takes them."""
+    import ctranslate2
+    from transformers import AutoTokenizer
+
+    if not folder.exists():
+        ctranslate2.converters.TransformersConverter(str(checkpoint)).convert(str(folder), quantization="int8")
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint)
+    translator = ctranslate2.Translator(str(folder), compute_type="int8", inter_threads=1, intra_threads=1)
+
+    def translate(sources: list[str]) -> list[str]:
+        texts = []
+        for source in sources:
+            tokens = tokenizer.convert_ids_to_tokens(tokenizer.encode(source))
+            found = translator.translate_batch([tokens], beam_size=1, max_decoding_length=512)[0].hypotheses[0]
+            texts.append(tokenizer.decode(tokenizer.convert_tokens_to_ids(found), skip_special_tokens=True))
+        return texts
+
+    return translate
+
+
+def cpu_seconds() -> float:
+    return sum(os.times()[:4])  # of this process and of the programs that it ran
+
+
+def compare_texts(arguments: argparse.Namespace) -> str:
+    """Returns a table. Each engine's time is its least of several rounds, in which the engines take turns."""
+    checkpoint, lines = arguments.texts
+    sources = sorted({line.split("\t")[0] for line in lines.read_text(encoding="utf-8").splitlines() if line})
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    engines = {}
+    for name, options in TEXT_FILES.items():
+        model = arguments.work / (f"texts{len(engines)}.gcst")
+        subprocess.run([arguments.build / "converter/goldcrest-convert", "--quiet", checkpoint, "-o", model, *options],
+                       check=True, stdout=subprocess.DEVNULL)
+        engines[name] = functools.partial(texts_of_goldcrest, arguments.build, model)
+    engines["CTranslate2 int8"] = ctranslate2_texts(checkpoint, arguments.work / "texts_ctranslate2")
+    seconds, texts = {name: [] for name in engines}, {}
+    for _ in range(3 if arguments.quick else 7):
+        for name, translate in engines.items():
+            before = cpu_seconds()
+            texts[name] = translate(sources)
+            seconds[name].append(cpu_seconds() - before)
+    cpu = conditions_of(arguments)["cpu"]
+    rows = [f"| {len(sources)} lines, {cpu} | identical to float32's | CPU time over int8's |", "|---|--:|--:|"]
+    for name, found in texts.items():
+        identical = sum(one == other for one, other in zip(found, texts["float32"], strict=True))
+        rows.append(f"| {name} | {identical} ({100 * identical / len(sources):.2f} %) | "
+                    f"{min(seconds[name]) / min(seconds['int8']):.2f} |")
+    return "\n".join(rows)
+
+
 def comma_list(kind: type) -> Callable[[str], list]:
     return lambda text: [kind(part) for part in text.split(",")]
 
@@ -201,6 +268,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the weights of checkpoints that are not there yet")
     parser.add_argument("--quick", action="store_true", help="3 short pairs a case: a look, not a result")
     parser.add_argument("--json", type=pathlib.Path, help="save all figures there, and go on from those it has")
+    parser.add_argument("--texts", type=pathlib.Path, nargs=2, metavar=("CHECKPOINT", "LINES"),
+                        help="only compare texts: of a Marian checkpoint, for lines of SOURCE [TAB REFERENCE]...")
     parser.add_argument("--markdown", action="store_true", help="print only a short table of the ratios")
     arguments = parser.parse_args()
     has_xnnpack = (arguments.build / "engine/libgoldcrest_xnnpack.a").exists()
@@ -223,6 +292,9 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     arguments = parse_arguments()
+    if arguments.texts:
+        print(compare_texts(arguments))
+        return
     results = Results(arguments.json, conditions_of(arguments))
     for model in arguments.models:
         measure_model(arguments, results, model)

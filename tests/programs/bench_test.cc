@@ -182,6 +182,37 @@ TEST(Bench, BoundsEachCaseByTheMachinesMeasuredSpeeds) {
     seconds += double{roofline["seconds"]};
   }
   EXPECT_DOUBLE_EQ(measured["bound"]["tokens_per_s"], 4 * 63 / seconds);
+  const Json& parts = measured["bound"]["parts"];
+  double floor_s = 0;
+  for (const char* part : {"encode", "decode"}) {
+    double sum = 0;
+    for (const char* name : {"matrices_s", "exponentials_s", "attention_s", "rows_s", "choice_s"})
+      sum += double{parts[part][name]};
+    EXPECT_DOUBLE_EQ(parts[part]["seconds"], sum);
+    EXPECT_GT(double{parts[part]["matrices_s"]}, 0);
+    floor_s += sum;
+  }
+  EXPECT_DOUBLE_EQ(parts["tokens_per_s"], 4 * 63 / floor_s);
+}
+
+// The seconds of all slots differ, so a wrong sum is noticed.
+TEST(Bench, SumsTheFloorByParts) {
+  const ThreadPool pool;
+  bench::Machine machine("reference", pool, {0.0, 0, 1});
+  bench::Record record;
+  for (size_t slot = 0; slot < bench::kSlots; ++slot)
+    record.kernels[slot] = {1, 0, 0, 0, 0.5, static_cast<double>(1 << slot)};
+  record.rest_s = 0.25;
+  const bench::Parts parts = bench::parts_of(record, 1, machine);
+  EXPECT_EQ(parts.matrices_s, 0);
+  EXPECT_EQ(parts.exponentials_s, 0);
+  EXPECT_EQ(parts.attention_s, 1 << bench::kAttention);
+  EXPECT_EQ(parts.choice_s, (1 << bench::kListLargest) + 0.25);
+  EXPECT_EQ(parts.rows_s, (1 << bench::kQuantizeRows) + (1 << bench::kLayerNorm) + (1 << bench::kEmbed) +
+                              (1 << bench::kFinishFine) + (1 << bench::kRecurrence));
+  record.kernels[bench::kLogitSums].exponentials = 1000;
+  record.kernels[bench::kOutputBlock].exponentials = 1000;
+  EXPECT_DOUBLE_EQ(bench::parts_of(record, 1, machine).exponentials_s, 2000 / machine.exponentials_per_s().per_s);
 }
 
 TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {

@@ -18,7 +18,7 @@ inline std::vector<std::vector<float>> log_mel_features(const TestEngine& engine
                                                         size_t n_frames) {
   const Runtime& runtime = engine.get()->runtime;
   const LogMelView view = view_frontend(runtime.file).log_mel;
-  std::vector<uint64_t> scratch(static_cast<size_t>(log_mel_scratch_bytes(view) / 8 + 8));
+  std::vector<uint64_t> scratch(log_mel_scratch_floats(view) / 2 + 9);
   auto* aligned = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
   const LogMel log_mel(runtime, view, aligned);
   std::vector<std::vector<float>> frames(n_frames, std::vector<float>(view.n_mels));
@@ -27,7 +27,8 @@ inline std::vector<std::vector<float>> log_mel_features(const TestEngine& engine
     log_mel.run(samples, static_cast<uint32_t>(i), frames[i].data());
     for (const float x : frames[i]) largest = std::max(largest, x);
   }
-  for (std::vector<float>& frame : frames) scale_log_mel(frame.data(), view.n_mels, largest);
+  for (std::vector<float>& frame : frames)
+    for (float& x : frame) x = scale_log_mel(x, largest);
   return frames;
 }
 

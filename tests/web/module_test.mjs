@@ -63,7 +63,7 @@ const tests = {
       `${brotliCompressSync(bytes).length} by brotli; at most ${MOST_MODULE_BYTES}`);
     assert(bytes.length <= MOST_MODULE_BYTES, 'the module is too large');
     const { compile, load, Model, GoldcrestError } = await goldcrest();
-    const declared = readFileSync(join(target, 'goldcrest.d.ts')).toString();
+    const declared = readFileSync(join(target, 'goldcrest.d.mts')).toString();
     for (const { name } of [compile, load, Model, GoldcrestError]) assert(declared.includes(` ${name}`), `no type of ${name}`);
     for (const name of Object.getOwnPropertyNames(Model.prototype)) assert(declared.includes(`${name}`), `no type of Model.${name}`);
   },

@@ -1,38 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # Arduino and PlatformIO: libraries of one layout (packages.cmake). src/ is the include folder, and all of its files are
-# compiled. The options are macros of goldcrest_options.h, or flags of the build.
+# compiled: those whose name ends in .cpp, because arduino-builder leaves out .cc. The options are macros of
+# goldcrest_options.h, or flags of the build.
 set(name pronounce)
 foreach(folder IN ITEMS "${OUTPUT}/arduino/Goldcrest" "${OUTPUT}/platformio/goldcrest")
   file(COPY "${SOURCES}/LICENSE" DESTINATION "${folder}")
   file(COPY "${SOURCES}/include/" "${SOURCES}/source/" DESTINATION "${folder}/src" FILES_MATCHING PATTERN "*.h")
   file(WRITE "${folder}/src/Goldcrest.h" "// SPDX-License-Identifier: ${license}\n#include \"goldcrest/goldcrest.h\"\n")
-  set(options "")
-  foreach(option IN LISTS GOLDCREST_FEATURE_OPTIONS)
-    string(APPEND options "// ${${option}_HELP}:\n// #define ${option}\n")
-  endforeach()
-  set(rules "")
-  foreach(option IN LISTS GOLDCREST_FEATURE_OPTIONS)
-    foreach(other IN LISTS ${option}_TURNS_ON)
-      string(APPEND rules "#if defined(${option}) && !defined(${other})\n#define ${other}\n#endif\n")
-    endforeach()
-    foreach(other IN LISTS ${option}_NEEDS)
-      string(APPEND rules "#if defined(${option}) && !defined(${other})\n#undef ${option}\n#endif\n")
-    endforeach()
-  endforeach()
   file(WRITE "${folder}/src/goldcrest_options.h" "// SPDX-License-Identifier: ${license}
 // The engine's options. Take the slashes away before those that your model needs; goldcrest_init names a missing one.
-#pragma once\n\n${options}\n// The options that others need.\n${rules}")
+#pragma once\n\n${macros}\n// The options that others need.\n${macro_rules}")
   # Every source begins with this header.
-  file(READ "${SOURCES}/source/base/exact_floats.h" text)
-  file(WRITE "${folder}/src/base/exact_floats.h" "${text}\n#include \"goldcrest_options.h\"\n")
+  file(APPEND "${folder}/src/base/exact_floats.h" "\n#include \"goldcrest_options.h\"\n")
   foreach(file IN LISTS base_sources)
-    string(REGEX REPLACE "^source/" "" path "${file}")
+    string(REGEX REPLACE "^source/(.*)[.]cc$" "\\1.cpp" path "${file}")
     configure_file("${SOURCES}/${file}" "${folder}/src/${path}" COPYONLY)
   endforeach()
   # An option's files are empty without it.
   foreach(option IN LISTS GOLDCREST_FEATURE_OPTIONS)
-    foreach(path IN LISTS ${option}_SOURCES)
-      file(READ "${SOURCES}/source/${path}" text)
+    foreach(file IN LISTS ${option}_SOURCES)
+      file(READ "${SOURCES}/source/${file}" text)
+      string(REGEX REPLACE "[.]cc$" ".cpp" path "${file}")
       file(WRITE "${folder}/src/${path}" "#include \"goldcrest_options.h\"\n#if defined(${option})\n${text}#endif\n")
     endforeach()
   endforeach()
@@ -56,17 +44,28 @@ includes=Goldcrest.h
 set(folder "${OUTPUT}/platformio/goldcrest")
 goldcrest_write_readme("${folder}" "PlatformIO")
 goldcrest_copy_example("${folder}/examples/${name}/src" arduino.cc main.cpp)
+configure_file("${room}/example/plain.c" "${folder}/examples/${name}/src/native.c" COPYONLY)
 file(WRITE "${folder}/examples/${name}/platformio.ini" "; SPDX-License-Identifier: ${license}
 [env]
-framework = arduino
 lib_extra_dirs = ../../..
+
+; Your machine.
+[env:native]
+platform = native
+build_src_filter = +<*> -<main.cpp>
+
+[board]
+framework = arduino
+build_src_filter = +<*> -<native.c>
 monitor_speed = 115200
 
 [env:esp32c3]
+extends = board
 platform = espressif32
 board = esp32-c3-devkitm-1
 
 [env:nucleo_h743zi]
+extends = board
 platform = ststm32
 board = nucleo_h743zi
 ")
@@ -85,8 +84,8 @@ ${repository}  \"authors\": [{\"name\": \"${maintainer}\", \"maintainer\": true}
   \"frameworks\": \"*\",
   \"platforms\": \"*\",
   \"headers\": \"Goldcrest.h\",
-  \"build\": {\"flags\": [\"-fno-math-errno\"]},
+  \"build\": {\"flags\": [\"-O2\", \"-fno-math-errno\", \"-fno-exceptions\"]},
   \"examples\": [{\"name\": \"${name}\", \"base\": \"examples/${name}\",
-    \"files\": [\"platformio.ini\", \"src/main.cpp\", \"src/pronounce.c\", \"src/pronounce.h\", \"src/model_g2p_small.c\", \"src/model_g2p_small.h\"]}]
+    \"files\": [\"platformio.ini\", \"src/main.cpp\", \"src/native.c\", \"src/pronounce.c\", \"src/pronounce.h\", \"src/model_g2p_small.c\", \"src/model_g2p_small.h\"]}]
 }
 ")

@@ -8,9 +8,10 @@
 
 namespace goldcrest {
 
-constexpr uint32_t kSmallestAmax = 0x2b800000u;  // bits of 2^-40
-constexpr float kSmallestCell = 0x1p-60f;        // of a recurrent block: no product of it becomes a denormal
-constexpr uint32_t kLargestAmax = 0x5b800000u;   // bits of 2^56: products of two scales and a dot product stay finite
+constexpr uint32_t kSmallestAmax = 0x2b800000u;      // bits of 2^-40
+constexpr uint32_t kSmallestFineAmax = 0x2f800000u;  // bits of 2^-32: scales of 16 bits are not below those of 8 bits
+constexpr float kSmallestCell = 0x1p-60f;            // of a recurrent block: no product of it becomes a denormal
+constexpr uint32_t kLargestAmax = 0x5b800000u;  // bits of 2^56: products of two scales and a dot product stay finite
 
 // One head's keys and their scales, and its values' scales.
 struct HeadKeys {
@@ -82,6 +83,10 @@ void reference_output_block(const OutputBlockArgs<int8_t>& args);
 uint32_t reference_list_largest(const ListLargestArgs& args);
 void reference_logit_sums(const LogitSumsArgs& args);
 void reference_finish_fine(const FinishFineArgs& args);
+void reference_quantize_fine(const QuantizeRowsArgs<int8_t>& args);
+void reference_fine_attention(const AttentionArgs<int8_t>& args);
+// Returns the product of two rows of n elements of 16 bits, without their scales.
+float reference_fine_product(const int8_t* a, const int8_t* b, uint32_t n);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest), the core of soft-max. Returns 1 / the sum of x.
 float reference_exponentials(float* x, uint32_t n, float largest);
@@ -114,6 +119,10 @@ extern const TypedKernels<float> kernels_reference_float32;
 #endif
 #ifdef GOLDCREST_REFINED
   table.finish_fine = reference_finish_fine;
+#endif
+#ifdef GOLDCREST_FINE_ATTENTION
+  table.quantize_fine = reference_quantize_fine;
+  table.fine_attention = reference_fine_attention;
 #endif
 #ifdef GOLDCREST_SSRU
   table.recurrence = reference_recurrence;

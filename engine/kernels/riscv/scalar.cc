@@ -183,7 +183,12 @@ float quantize_row(const float* x, size_t n, int8_t* q) {
   }
   const float amax = bits_float(amax_bits);
   const float inverse = 127.0f / amax;
-  // |x * inverse| <= 127 * (1 + 2^-23)^2, so it rounds to at most 127; the sum has the result in its lowest bits.
+  // |x * inverse| <= 127 * (1 + 2^-23)^2, so it rounds to at most 127.
+  if (!kHasFpu) {
+    while (x < end) *q++ = static_cast<int8_t>(soft_round_product(*x++, inverse));
+    return amax / 127.0f;
+  }
+  // The sum has the result in its lowest bits.
   for (; x < end; x += 4, q += 4) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) q[i] = static_cast<int8_t>(float_bits(add(multiply(x[i], inverse), 12582912.0f)));
@@ -238,6 +243,16 @@ int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
   return sum;
 }
 
+// reference_exponentials without an FPU; no x is larger than `largest`.
+[[gnu::noinline, maybe_unused]] float soft_exponentials(float* x, uint32_t n, float largest) {
+  float lanes[16] = {};
+  for (uint32_t i = 0; i < n; ++i) {
+    x[i] = soft_exponential(soft_add(x[i], -largest));
+    lanes[i % 16] = soft_add(lanes[i % 16], x[i]);
+  }
+  return 1.0f / reference_sum_lanes(lanes);
+}
+
 // args.weights <- the scores of one head's query, after soft-max, times the value scales.
 inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   float largest = -__builtin_huge_valf();
@@ -250,7 +265,8 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
     largest = *weight > largest ? *weight : largest;
   }
   largest = add_row_bias(args, head.bias, row, largest);
-  const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
+  const float inverse = kHasFpu ? reference_exponentials(args.weights, args.n_keys, largest)
+                                : soft_exponentials(args.weights, args.n_keys, largest);
   KeyRows value_rows(args, row);
   for (float* weight = args.weights; weight < end; ++weight) {
     *weight = multiply(multiply(*weight, inverse), head.value_scales[value_rows.next()]);
@@ -265,7 +281,7 @@ inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, co
   for (KeyRows rows(args, row); weight < end; ++weight) {
     const int8_t* const value = values + rows.next() * args.d_head;
 #pragma GCC unroll 16
-    for (int j = 0; j < 16; ++j) sums[j] = add(sums[j], multiply(*weight, to_float(value[j])));
+    for (int j = 0; j < 16; ++j) sums[j] = add(sums[j], multiply_int8(*weight, value[j]));
   }
 #pragma GCC unroll 16
   for (int j = 0; j < 16; ++j) out[j] = sums[j];

@@ -37,11 +37,12 @@ struct Query {
 constexpr size_t kFromMemory = 65536;
 
 // Queries that are computed together.
-template <bool kAncestors>
+template <bool kAncestors, bool kFine>
 struct Group {
   AttentionArgs<int8_t> args;
   uint32_t padded_keys;
   bool from_memory;
+  size_t key_bytes;
   size_t to_value, to_later_key;  // bytes from a key to its value, and to the key of a query some heads later
   uint32_t n_queries = 0;
   Query queries[kMaxQueries];
@@ -55,8 +56,9 @@ struct Group {
       : args(of),
         padded_keys((of.n_keys + 15) / 16 * 16),
         from_memory(of.rows <= kMaxQueries && of.n_heads * of.head_stride * of.d_head >= kFromMemory),
+        key_bytes(kFine ? size_t{2} * of.d_head : of.d_head),
         to_value(reinterpret_cast<uintptr_t>(of.values) - reinterpret_cast<uintptr_t>(of.keys)),
-        to_later_key(of.head_stride * of.d_head * ((kMaxQueries + of.rows - 1) / of.rows)),
+        to_later_key(of.head_stride * key_bytes * ((kMaxQueries + of.rows - 1) / of.rows)),
         n_gathered(!kAncestors                ? 0
                    : of.n_keys < kMaxGathered ? of.n_keys
                                               : kMaxGathered) {}
@@ -89,11 +91,12 @@ struct Group {
 };
 
 // Returns row `row` of a head.
-template <bool kAncestors>
-inline void start_query(const AttentionArgs<int8_t>& args, uint32_t head, uint32_t row, Query& query) {
+template <bool kAncestors, bool kFine>
+inline void start_query(const Group<kAncestors, kFine>& group, uint32_t head, uint32_t row, Query& query) {
+  const AttentionArgs<int8_t>& args = group.args;
   const size_t head_at = head * args.head_stride, column = size_t{head} * args.d_head;
-  query.keys = args.keys + head_at * args.d_head;
-  query.values = args.values + head_at * args.d_head;
+  query.keys = args.keys + head_at * group.key_bytes;
+  query.values = args.values + head_at * group.key_bytes;
   query.key_scales = args.key_scales + head_at;
   query.value_scales = args.value_scales + head_at;
   query.ancestor = kAncestors ? args.ancestor + row : nullptr;
@@ -103,7 +106,7 @@ inline void start_query(const AttentionArgs<int8_t>& args, uint32_t head, uint32
 
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
 
-// Returns the products with n keys, 1 <= n <= 16, with arbitrary numbers behind them.
+// Returns the products of d_head elements with n keys, 1 <= n <= 16, with arbitrary numbers behind them.
 template <typename Key>
 inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
   FourDots dots[4];
@@ -124,27 +127,35 @@ inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) 
   return join(dots);
 }
 
+// The same for a query and keys of 16 bits. q: high, low, high
+template <bool kFine, typename Key>
+inline V dot_rows(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
+  if constexpr (!kFine) return dot_keys(q, key, n, d_head);
+  const V mixed = dot_keys(q + d_head, key, n, 2 * d_head);
+  return (dot_keys(q, key, n, d_head) * set(kHighStep) + mixed) * set(kHighStep);
+}
+
 // Returns the products with keys t to t + n - 1.
-template <bool kAncestors>
-inline V query_products(const Group<kAncestors>& group, const Query& query, uint32_t t, uint32_t n) {
+template <bool kAncestors, bool kFine>
+inline V query_products(const Group<kAncestors, kFine>& group, const Query& query, uint32_t t, uint32_t n) {
   const uint32_t d_head = group.args.d_head;
   if (kAncestors && t + n <= group.n_gathered) {
     const uint32_t* keys = group.places_of(query, t).keys + t;
-    return dot_keys(
+    return dot_rows<kFine>(
         query.q, [&](uint32_t i) { return query.keys + keys[i]; }, n, d_head);
   }
   const bool prefetches = group.from_memory && (&query == group.queries || group.n_common != group.args.n_keys);
   const auto key = [&](uint32_t i) {
-    const int8_t* row = query.keys + group.at(query, t + i) * d_head;
+    const int8_t* row = query.keys + group.at(query, t + i) * group.key_bytes;
     if (prefetches) group.prefetch_around(row);
     return row;
   };
-  return dot_keys(query.q, key, n, d_head);
+  return dot_rows<kFine>(query.q, key, n, d_head);
 }
 
 // Writes a query's scores, with -infinity behind them. Returns the largest score of each lane.
-template <bool kAncestors>
-inline V score_keys(const Group<kAncestors>& group, const Query& query) {
+template <bool kAncestors, bool kFine>
+inline V score_keys(const Group<kAncestors, kFine>& group, const Query& query) {
   const V none = set(-__builtin_huge_valf());  // e^-inf adds nothing
   const uint32_t n_keys = group.args.n_keys;
   V largest = none;
@@ -163,8 +174,8 @@ inline V score_keys(const Group<kAncestors>& group, const Query& query) {
 
 // The weights of all queries <- their scores, after soft-max, times the value scales. All queries take a step before
 // the next step begins: steps depend on each other, queries do not.
-template <bool kAncestors>
-__attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors>& group) {
+template <bool kAncestors, bool kFine>
+__attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors, kFine>& group) {
   V lanes[kMaxQueries];
   float largest[kMaxQueries], inverse[kMaxQueries];
   for (uint32_t i = 0; i < group.n_queries; ++i) lanes[i] = score_keys(group, group.queries[i]);
@@ -192,8 +203,8 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
 // kQueries with the same values. Adds to the sums that keys before `begin` left in out.
-template <int kQueries, int kVectors, bool kAncestors>
-inline void add_columns(const Group<kAncestors>& group, const Query* queries, uint32_t begin, uint32_t first) {
+template <int kQueries, int kVectors, bool kAncestors, bool kFine>
+inline void add_columns(const Group<kAncestors, kFine>& group, const Query* queries, uint32_t begin, uint32_t first) {
   V sum[kQueries][kVectors];
   const float* weights[kQueries];
   for (int i = 0; i < kQueries; ++i) {
@@ -203,7 +214,8 @@ inline void add_columns(const Group<kAncestors>& group, const Query* queries, ui
   const int8_t* const values = queries->values + first;
   const auto add_key = [&](size_t t, const int8_t* row) {
     for (int j = 0; j < kVectors; ++j) {
-      const V value = load_int8(row + 16 * j);
+      V value = load_int8(row + 16 * j);
+      if constexpr (kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
       for (int i = 0; i < kQueries; ++i) sum[i][j] = sum[i][j] + set(weights[i][t]) * value;
     }
   };
@@ -214,15 +226,15 @@ inline void add_columns(const Group<kAncestors>& group, const Query* queries, ui
     const uint32_t* keys = queries->places->keys;
     for (size_t i = begin; i < t; ++i) add_key(i, values + keys[i]);
   }
-  for (; t < end; ++t) add_key(t, values + group.at(*queries, t) * group.args.d_head);
+  for (; t < end; ++t) add_key(t, values + group.at(*queries, t) * group.key_bytes);
   for (int i = 0; i < kQueries; ++i) {
     for (int j = 0; j < kVectors; ++j) store(queries[i].out + first + 16 * j, sum[i][j]);
   }
 }
 
 // Sums the values of the keys that kQueries share, or those of one query from `begin` on.
-template <int kQueries, int kVectors, bool kAncestors>
-inline void add_values(const Group<kAncestors>& group, const Query* queries, uint32_t begin) {
+template <int kQueries, int kVectors, bool kAncestors, bool kFine>
+inline void add_values(const Group<kAncestors, kFine>& group, const Query* queries, uint32_t begin) {
   const uint32_t d_head = group.args.d_head;
   uint32_t column = 0;
   for (; column + 16 * kVectors <= d_head; column += 16 * kVectors)
@@ -230,8 +242,8 @@ inline void add_values(const Group<kAncestors>& group, const Query* queries, uin
   for (; column < d_head; column += 16) add_columns<kQueries, 1>(group, queries, begin, column);
 }
 
-template <bool kAncestors>
-inline void attention_values(const Group<kAncestors>& group) {
+template <bool kAncestors, bool kFine>
+inline void attention_values(const Group<kAncestors, kFine>& group) {
   const uint32_t n = group.n_queries, n_common = group.n_common;
   if (n_common != 0 && n == 4) add_values<4, kValueVectorsOf4>(group, group.queries, 0);
   if (n_common != 0 && n == 2) add_values<2, kValueVectorsOf2>(group, group.queries, 0);
@@ -239,8 +251,8 @@ inline void attention_values(const Group<kAncestors>& group) {
   for (uint32_t i = 0; i < n; ++i) add_values<1, kValueVectorsOf1>(group, group.queries + i, n_common);
 }
 
-template <bool kAncestors>
-inline uint32_t count_common_keys(const Group<kAncestors>& group) {
+template <bool kAncestors, bool kFine>
+inline uint32_t count_common_keys(const Group<kAncestors, kFine>& group) {
   const AttentionArgs<int8_t>& args = group.args;
   const Query* queries = group.queries;
   const bool same_head = queries[0].values == queries[group.n_queries - 1].values;
@@ -256,29 +268,30 @@ inline uint32_t count_common_keys(const Group<kAncestors>& group) {
 }
 
 // Gathers the places of a query's keys from key t on.
-template <bool kAncestors>
-inline void gather_keys(Group<kAncestors>& group, uint32_t query_index, uint32_t t) {
+template <bool kAncestors, bool kFine>
+inline void gather_keys(Group<kAncestors, kFine>& group, uint32_t query_index, uint32_t t) {
   const Query query = group.queries[query_index];  // a copy, which the stores cannot change
-  const size_t d_head = group.args.d_head, end = group.n_gathered;
+  const size_t key_bytes = group.key_bytes, end = group.n_gathered;
   if (t >= end) return;
   Places& places = *query.places;
   store(places.key_scales + (end - 1) / 16 * 16, set(0.0f));
   store(places.value_scales + (end - 1) / 16 * 16, set(0.0f));
   for (; t < end; ++t) {
     const size_t at = group.at(query, t);
-    places.keys[t] = static_cast<uint32_t>(at * d_head);
+    places.keys[t] = static_cast<uint32_t>(at * key_bytes);
     places.key_scales[t] = query.key_scales[at];
     places.value_scales[t] = query.value_scales[at];
-    if (group.from_memory) group.prefetch_around(query.keys + at * d_head);
+    if (group.from_memory) group.prefetch_around(query.keys + at * key_bytes);
   }
 }
 
-template <bool kAncestors>
+template <bool kAncestors, bool kFine>
 inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_together, int8_t* q_rows, float* weights) {
   const bool all_alike = args.rows == n_together;  // every group has all rows of a head
-  Group<kAncestors> group(args);
+  Group<kAncestors, kFine> group(args);
+  const size_t query_bytes = kFine ? size_t{3} * args.d_head : args.d_head;
   for (uint32_t i = 0; i < n_together; ++i) {
-    group.queries[i].q = q_rows + i * args.d_head;
+    group.queries[i].q = q_rows + i * query_bytes;
     group.queries[i].weights = weights + i * group.padded_keys;
     group.queries[i].places = kAncestors ? group.places + i : nullptr;
   }
@@ -289,11 +302,25 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       const uint32_t first = group.n_queries, space = n_together - first, rest = args.rows - row;
       const uint32_t rows = rest < space ? rest : space;
       float scales[kMaxQueries];
-      quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, group.queries[first].q, scales,
-                     args.q_stride, args.d_head, 1, rows, args.d_head});
+      int8_t* const q = group.queries[first].q;
+      const QuantizeRowsArgs<int8_t> of_head = {args.q + row * args.q_stride + size_t{head} * args.d_head,
+                                                q,
+                                                scales,
+                                                args.q_stride,
+                                                query_bytes,
+                                                1,
+                                                rows,
+                                                args.d_head};
+      if constexpr (kFine) {
+        quantize_fine(of_head);
+        for (uint32_t i = 0; i < rows; ++i)
+          memcpy(q + i * query_bytes + 2 * args.d_head, q + i * query_bytes, args.d_head);
+      } else {
+        quantize_rows(of_head);
+      }
       for (uint32_t i = 0; i < rows; ++i) {
         group.queries[first + i].q_scale = scales[i];
-        start_query<kAncestors>(args, head, row + i, group.queries[first + i]);
+        start_query(group, head, row + i, group.queries[first + i]);
       }
       group.n_queries += rows;
       row += rows;
@@ -307,21 +334,30 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
   }
 }
 
-template <void (*kLinear)(const LinearArgs<int8_t>&)>
-void attention(const AttentionArgs<int8_t>& args) {
-  if (shares_keys(args)) return attention_of_groups<kLinear>(args);
+template <bool kFine>
+inline void attention_of_queries(const AttentionArgs<int8_t>& args) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
-  int8_t q_rows[kMaxQueries * kMaxHead];
+  int8_t q_rows[kMaxQueries * kMaxHead * (kFine ? 3 : 1)];
   float weights[kMaxWeights];
   const bool fits = args.d_head <= kMaxHead && 2 * padded_keys <= kMaxWeights;
   const uint32_t n_together = !fits ? 1 : kMaxQueries * padded_keys <= kMaxWeights ? kMaxQueries : 2;
   int8_t* const q = fits ? q_rows : args.q_row;
   float* const w = fits ? weights : args.weights;
   if (args.ancestor != nullptr)
-    attention_queries<true>(args, n_together, q, w);
+    attention_queries<true, kFine>(args, n_together, q, w);
   else
-    attention_queries<false>(args, n_together, q, w);
+    attention_queries<false, kFine>(args, n_together, q, w);
 }
+
+template <void (*kLinear)(const LinearArgs<int8_t>&)>
+void attention(const AttentionArgs<int8_t>& args) {
+  if (shares_keys(args)) return attention_of_groups<kLinear>(args);
+  attention_of_queries<false>(args);
+}
+
+#ifdef GOLDCREST_FINE_ATTENTION
+void fine_attention(const AttentionArgs<int8_t>& args) { attention_of_queries<true>(args); }
+#endif
 
 }  // namespace
 }  // namespace goldcrest

@@ -74,6 +74,10 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
 #ifdef GOLDCREST_REFINED
   table.finish_fine = finish_fine;
 #endif
+#ifdef GOLDCREST_FINE_ATTENTION
+  table.quantize_fine = quantize_fine;
+  table.fine_attention = fine_attention;
+#endif
 #ifdef GOLDCREST_SSRU
   table.recurrence = recurrence<16>;
 #endif

@@ -216,6 +216,8 @@ inline void output_block(const OutputBlockArgs<int8_t>& args) {
   output_block_sums(args);
 }
 
+constexpr uint32_t kMostListed = 256;
+
 // Returns the n-th largest lane: the smallest lane with fewer than n larger ones.
 inline float nth_largest_lane(V x, uint32_t n) {
   float lanes[16];
@@ -241,21 +243,33 @@ uint32_t list_largest(const ListLargestArgs& args) {
   if (args.largest != 0) {
     V maxima = larger(last, none);
     for_vectors(whole, [&](size_t i) { maxima = larger(load(x + i), maxima); });
-    const float nth = nth_largest_lane(maxima, args.largest);
+    const float nth = args.largest == 1 ? largest_lane(maxima) : nth_largest_lane(maxima, args.largest);
     if (nth > limit) limit = nth;
   }
-  uint32_t listed = 0;
-  const auto list = [&](size_t first, uint32_t lanes) {
-    for (; lanes != 0; lanes &= lanes - 1) {
-      indices[listed++] = static_cast<uint8_t>(first + static_cast<uint32_t>(__builtin_ctz(lanes)));
-    }
+  // All comparisons first, 32 in a word. Most words are 0; passing over them without a branch for each is quicker.
+  uint32_t words[kMostListed / 32], some = 0;
+  const auto keep_word = [&](size_t i, uint32_t lanes) {
+    words[i / 32] = lanes;
+    some |= (lanes != 0 ? 1u : 0u) << i / 32;
   };
   const V limits = set(limit);
   const size_t pairs = whole / 32 * 32;
   for (size_t i = 0; i < pairs; i += 32)
-    list(i, true_lanes(not_greater(limits, load(x + i)), not_greater(limits, load(x + i + 16))));
-  if (pairs != whole) list(pairs, true_lanes(not_greater(limits, load(x + pairs))));
-  if (rest != 0) list(whole, true_lanes(not_greater(limits, last)) & ((1u << rest) - 1));
+    keep_word(i, true_lanes(not_greater(limits, load(x + i)), not_greater(limits, load(x + i + 16))));
+  const uint32_t behind = rest == 0 ? 0 : true_lanes(not_greater(limits, last)) & ((1u << rest) - 1);
+  if (pairs != whole)
+    keep_word(pairs, true_lanes(not_greater(limits, load(x + pairs))) | behind << 16);
+  else if (rest != 0)
+    keep_word(pairs, behind);
+  uint32_t listed = 0;
+  for (; some != 0; some &= some - 1) {
+    const uint32_t word = static_cast<uint32_t>(__builtin_ctz(some));
+    uint32_t lanes = words[word];
+    do {
+      indices[listed++] = static_cast<uint8_t>(32 * word + static_cast<uint32_t>(__builtin_ctz(lanes)));
+      lanes &= lanes - 1;
+    } while (lanes != 0);
+  }
   return listed;
 }
 

@@ -30,6 +30,29 @@ void quantize_rows(const QuantizeRowsArgs<int8_t>& rows) {
   }
 }
 
+[[maybe_unused]] void quantize_fine(const QuantizeRowsArgs<int8_t>& args) {
+  const size_t n = args.n;
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const float* const x = args.x + row * args.x_stride;
+    int8_t* const q = args.q + row * args.q_stride;
+    V largest = set(0.0f);
+    for (size_t i = 0; i < n; i += 16) largest = max_magnitude(largest, load(x + i));
+    const uint32_t amax_bits = largest_bits(largest);
+    const bool counts = amax_bits >= kSmallestFineAmax && amax_bits <= kLargestAmax;
+    args.scale[row * args.scale_stride] = counts ? bits_float(amax_bits) / kFineSteps : 0.0f;
+    if (!counts) {
+      memset(q, 0, 2 * n);
+      continue;
+    }
+    const V inverse = set(127.0f / bits_float(amax_bits));
+    for (size_t i = 0; i < n; i += 16) {
+      const V scaled = load(x + i) * inverse;
+      store_int8(q + i, scaled);
+      store_int8(q + n + i, (scaled - load_int8(q + i)) * set(kHighStep));
+    }
+  }
+}
+
 void embed(const EmbedArgs<int8_t>& args) {
   const V scale = set(args.w_scale[args.token] * args.embedding_scale);
   const size_t token = args.token, n = args.n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. VPDPBUSD multiplies unsigned activations (x + 128) by signed weights,
-// and the row sums of the file remove the 128 exactly. From three rows on the weights are unsigned instead.
+// and the row sums of the file remove the 128 exactly.
 #include "base/exact_floats.h"
 
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || !defined(__AVX512VL__) || \
@@ -145,6 +145,28 @@ inline V finish_less(Acc acc, int32_t excess) {
   return {_mm512_cvtepi32_ps(_mm512_sub_epi32(reinterpret_cast<__m512i>(acc.v), _mm512_set1_epi32(excess)))};
 }
 
+// The same with activations to which 128 was added before. `to` has room for whole vectors.
+inline void add_128(const int8_t* x, size_t n, int8_t* to) {
+  const __m512i flip = _mm512_set1_epi8(-128);
+  size_t i = 0;
+  for (; i + 64 <= n; i += 64) _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(x + i), flip));
+  const __mmask64 rest = (uint64_t{1} << (n - i)) - 1;
+  if (i < n) _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, x + i), flip));
+}
+
+inline X broadcast_bytes(const int8_t* x) { return broadcast_signed(x); }
+
+inline Acc accumulate_products(Acc acc, X x, W w) {
+  return {reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(acc.v), x.v, w.v))};
+}
+
+inline Acc minus_128_times(const int32_t* sums) {
+  const __m512i excess = _mm512_slli_epi32(_mm512_loadu_si512(sums), 7);
+  return {reinterpret_cast<__v16si>(_mm512_sub_epi32(_mm512_setzero_si512(), excess))};
+}
+
+inline V to_floats(Acc acc) { return {_mm512_cvtepi32_ps(reinterpret_cast<__m512i>(acc.v))}; }
+
 // Partial sums of four keys in each quarter of the register.
 struct FourDots {
   __m512i v;
@@ -212,8 +234,8 @@ constexpr int kExpVectors = 4, kRowExpVectors = 4;
 
 // For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum. One row reads its weights as one
 // stream; more rows have enough sums to hide the latency, within 32 registers.
-constexpr int kTilePanels[] = {1, 1, 2, 2, 2, 2, 2, 2};
-constexpr int kTileSplits[] = {4, 4, 2, 2, 1, 1, 1, 1};
+constexpr int kTilePanels[] = {1, 1, 4, 4, 2, 2, 2, 2};
+constexpr int kTileSplits[] = {4, 4, 1, 1, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;
 
 }  // namespace
@@ -221,14 +243,15 @@ constexpr bool kFinishesTogether = true;
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
-#include "kernels/x86/unsigned_weights-inl.h"
+#include "kernels/x86/unsigned_inputs-inl.h"
 
 namespace goldcrest {
 namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_by_rows>("x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
-  table.int8.output_block = output_block_by_rows;
+  table.int8.linear = linear_unsigned_inputs;
+  table.int8.output_block = output_block_by<linear_unsigned_inputs>;
   table.crc32c = crc32c_avx512;
   return table;
 }

@@ -91,7 +91,7 @@ namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_by_rows>("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
-  table.int8.output_block = output_block_by_rows;
+  table.int8.output_block = output_block_by<linear_by_rows>;
   table.crc32c = crc32c_words;
   return table;
 }

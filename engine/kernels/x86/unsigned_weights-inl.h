@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of three rows and more for tables with VPDPBUSD, one factor of which is unsigned: 128 is added to it. Here this
 // is the weights, which all rows share. With fewer rows it is the activations: the file has the sums that
-// this needs.
+// this needs. x86_avx512vnni takes these tiles only for keys in panels, whose sums nobody has (unsigned_inputs-inl.h).
 
 namespace goldcrest {
 namespace {
@@ -71,8 +71,9 @@ void linear_by_rows(const LinearArgs<int8_t>& args) {
   }
 }
 
-void output_block_by_rows(const OutputBlockArgs<int8_t>& args) {
-  linear_by_rows(args.linear);
+template <void (*kLinear)(const LinearArgs<int8_t>&)>
+void output_block_by(const OutputBlockArgs<int8_t>& args) {
+  kLinear(args.linear);
   output_block_sums(args);
 }
 

@@ -19,14 +19,15 @@ inline LinearView key_value_of(const StackView& stack, const SelfAttentionView& 
 
 // The encoder's keys and values: [head][source row]. The layers use the buffers one after another.
 inline KvCacheRefs plan_sentence_keys(Plan& plan, const StackView& stack) {
-  return plan_kv_cache(plan, stack,
-                       {"encoder.keys",
-                        "encoder.values",
-                        "encoder.key_scales",
-                        "encoder.value_scales",
-                        Phase::kEncode,
-                        1,
-                        {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}});
+  // static: otherwise GCC makes a writable copy of it for position-independent RISC-V.
+  static constexpr KvCachePlan kWanted = {"encoder.keys",
+                                          "encoder.values",
+                                          "encoder.key_scales",
+                                          "encoder.value_scales",
+                                          Phase::kEncode,
+                                          1,
+                                          {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}};
+  return plan_kv_cache(plan, stack, kWanted);
 }
 
 // Returns the multiply-accumulates of an encoder layer's keys and values.
@@ -47,7 +48,7 @@ struct SentencesOfRows {
   if constexpr (kHasRotary) {
     if (pass.stack.rotary.half == 0) return;
     for_each_position(batch, pass.rows, [&](uint32_t i, uint32_t, uint32_t position) {
-      turn_heads(pass.runtime, pass.stack, position, heads + i * stride);
+      turn_heads(pass.runtime, pass.stack, position, pass.stack.n_heads, heads + i * stride);
     });
   }
 }
@@ -120,11 +121,9 @@ struct PastOfRows {
                                                        [[maybe_unused]] uint32_t position,
                                                        [[maybe_unused]] float* query_key_value) {
   if constexpr (kHasRotary) {
-    const size_t width = pass.stack.attention_width();
-    for (uint32_t i = 0; i < pass.rows.count; ++i) {
-      turn_heads(pass.runtime, pass.stack, position, query_key_value + i * 3 * width);
-      turn_heads(pass.runtime, pass.stack, position, query_key_value + (i * 3 + 1) * width);
-    }
+    if (pass.stack.rotary.half == 0) return;
+    for (uint32_t i = 0; i < pass.rows.count; ++i, query_key_value += 3 * pass.stack.attention_width())
+      turn_heads(pass.runtime, pass.stack, position, 2 * pass.stack.n_heads, query_key_value);
   }
 }
 

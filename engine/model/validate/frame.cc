@@ -28,7 +28,7 @@ int Validator::check_frame() {
 
 // Float32 has a message of its own, because it can name the remedy.
 int Validator::check_features() {
-  const uint32_t features = model_->features();
+  const uint32_t features = features_ = model_->features();
   GOLDCREST_REQUIRE((features & ~(kSupportedFeatures | kFeatureFloat32)) == 0, GOLDCREST_ERROR_UNSUPPORTED,
                     "metadata: feature bits", static_cast<int32_t>(features));
   GOLDCREST_REQUIRE(
@@ -114,7 +114,9 @@ int Validator::run() {
 }
 
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail) {
-  return Validator(static_cast<const uint8_t*>(model), model_bytes, functions, detail).run();
+  goldcrest_detail unwanted;
+  goldcrest_detail& wanted = detail != nullptr ? *detail : unwanted;
+  return Validator(static_cast<const uint8_t*>(model), model_bytes, functions, wanted).run();
 }
 
 }  // namespace goldcrest

@@ -43,10 +43,10 @@ bool is_forced_good([[maybe_unused]] const format::SelfTestLine& line, [[maybe_u
 
 }  // namespace
 
-int Validator::check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject) {
+int Validator::check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name, int32_t index) {
   if (ids == nullptr) return GOLDCREST_OK;
-  GOLDCREST_REQUIRE_INTACT(ids->size() <= kMaxPositions, subject.name, subject.index);
-  for (uint32_t id : *ids) GOLDCREST_REQUIRE_INTACT(id < vocab_size, subject.name, subject.index);
+  GOLDCREST_REQUIRE_INTACT(ids->size() <= kMaxPositions, name, index);
+  for (uint32_t id : *ids) GOLDCREST_REQUIRE_INTACT(id < vocab_size, name, index);
   return GOLDCREST_OK;
 }
 
@@ -61,9 +61,9 @@ int Validator::check_generation() {
   GOLDCREST_REQUIRE_INTACT(optional_id(table->pad_id()), "generation.pad_id", -1);
   GOLDCREST_REQUIRE_INTACT(optional_id(table->unknown_id()), "generation.unknown_id", -1);
   GOLDCREST_REQUIRE_INTACT(optional_id(table->forced_first_id()), "generation.forced_first_id", -1);
-  GOLDCREST_TRY(check_ids(table->suppressed_ids(), target_vocab_size_, {"generation.suppressed_ids", -1}));
-  GOLDCREST_TRY(check_ids(table->source_prefix(), source_vocab_size_, {"generation.source_prefix", -1}));
-  GOLDCREST_TRY(check_ids(table->source_suffix(), source_vocab_size_, {"generation.source_suffix", -1}));
+  GOLDCREST_TRY(check_ids(table->suppressed_ids(), target_vocab_size_, "generation.suppressed_ids", -1));
+  GOLDCREST_TRY(check_ids(table->source_prefix(), source_vocab_size_, "generation.source_prefix", -1));
+  GOLDCREST_TRY(check_ids(table->source_suffix(), source_vocab_size_, "generation.source_suffix", -1));
   GOLDCREST_REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "generation.beam_size", -1);
   GOLDCREST_REQUIRE_INTACT(table->max_target_tokens() >= 1 && table->min_target_tokens() <= table->max_target_tokens(),
                            "generation.max_target_tokens", -1);
@@ -72,7 +72,7 @@ int Validator::check_generation() {
   GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
                            -1);
   if constexpr (kHasRules) {
-    if (has_feature(model_->features(), kFeatureRules)) return check_rules(*table);
+    if (has_feature(features_, kFeatureRules)) return check_rules(*table);
     GOLDCREST_REQUIRE_INTACT(has_no_rules(*table), "metadata: feature bits", -1);
   } else if constexpr (kHasPrompt || kHasSequences) {  // fields of another feature are behind the rules
     for (uint32_t field = format::Generation::VT_RENORMALIZE; field <= format::Generation::VT_MAX_LENGTH_FACTOR;
@@ -96,10 +96,10 @@ int Validator::check_rules(const format::Generation& table) {
   GOLDCREST_REQUIRE_INTACT(
       table.max_length_factor() == 0.0f || in_range(table.max_length_factor(), kMinLengthFactor, kMaxLengthFactor),
       "generation.max_length_factor", -1);
-  GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, {"generation.more_end_ids", -1}));
+  GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, "generation.more_end_ids", -1));
   GOLDCREST_REQUIRE_INTACT(table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds,
                            "generation.more_end_ids", -1);
-  GOLDCREST_TRY(check_ids(table.biased_ids(), target_vocab_size_, {"generation.biased_ids", -1}));
+  GOLDCREST_TRY(check_ids(table.biased_ids(), target_vocab_size_, "generation.biased_ids", -1));
   const uint32_t n_biased = table.biased_ids() != nullptr ? table.biased_ids()->size() : 0;
   GOLDCREST_REQUIRE_INTACT(n_biased == (table.biases() != nullptr ? table.biases()->size() : 0), "generation.biases",
                            -1);
@@ -116,8 +116,7 @@ int Validator::check_sequences() {
 #ifdef GOLDCREST_SEQUENCES
   const goldcrest_sequences sequences = view_sequences(file_);
   const bool is_used = sequences.n_ids != 0 || sequences.n != 0 || sequences.no_repeat_source_ngram != 0;
-  GOLDCREST_REQUIRE_INTACT(!is_used || has_feature(model_->features(), kFeatureSequences), "metadata: feature bits",
-                           -1);
+  GOLDCREST_REQUIRE_INTACT(!is_used || has_feature(features_, kFeatureSequences), "metadata: feature bits", -1);
   const int32_t bad = find_bad_sequence(sequences, target_vocab_size_);
   GOLDCREST_REQUIRE_INTACT(bad < 0, "generation.sequences", bad);
   GOLDCREST_REQUIRE_INTACT(sequences.no_repeat_source_ngram == 0 || !has_frontend(),
@@ -157,10 +156,10 @@ int Validator::check_self_tests() {
                              "self_test.source", index);
     GOLDCREST_REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
                                  line->target()->size() <= model_->limits()->max_target_tokens() &&
-                                 is_forced_good(*line, model_->features()),
+                                 is_forced_good(*line, features_),
                              "self_test.target", index);
-    GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, {"self_test.source", index}));
-    GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, {"self_test.target", index}));
+    GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, "self_test.source", index));
+    GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, "self_test.target", index));
   }
   return GOLDCREST_OK;
 }

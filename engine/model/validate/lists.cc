@@ -11,8 +11,8 @@ namespace goldcrest {
 int Validator::check_shortlist() {
   const format::Shortlist* table = model_->shortlist();
   const uint32_t most = model_->limits()->max_candidates();
-  const bool has_lexicon = kHasLexicon && has_feature(model_->features(), kFeatureLexicon);
-  if (!has_feature(model_->features(), kFeatureShortlist)) {
+  const bool has_lexicon = kHasLexicon && has_feature(features_, kFeatureLexicon);
+  if (!has_feature(features_, kFeatureShortlist)) {
     GOLDCREST_REQUIRE_INTACT(table == nullptr && (most == 0 || has_lexicon), "metadata: feature bits", -1);
   }
   GOLDCREST_REQUIRE_INTACT(
@@ -91,12 +91,11 @@ int Validator::check_ngrams(const format::Shortlist& table) {
 int Validator::check_lexicon_of_file() {
   goldcrest_lexicon lexicon;
   const bool has_lexicon = view_lexicon(file_, &lexicon);
-  GOLDCREST_REQUIRE_INTACT(has_lexicon == has_feature(model_->features(), kFeatureLexicon), "metadata: feature bits",
-                           -1);
+  GOLDCREST_REQUIRE_INTACT(has_lexicon == has_feature(features_, kFeatureLexicon), "metadata: feature bits", -1);
   if (!has_lexicon) return GOLDCREST_OK;
   GOLDCREST_REQUIRE_INTACT(uint64_t{lexicon.n_nodes} + 2 + 2 * uint64_t{lexicon.n_edges} == model_->lexicon()->size(),
                            "lexicon", -1);
-  return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, detail);
+  return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, &detail);
 }
 
 // Each node has an edge, and an edge without an end leads to a higher node, so an end is reached from each node.

@@ -3,6 +3,7 @@
 // leaves a position behind it.
 #include "base/exact_floats.h"
 
+#include "base/arithmetic.h"
 #include "model/validate/validator.h"
 
 namespace goldcrest {
@@ -22,40 +23,34 @@ namespace {
   return id == table.end_id();
 }
 
-// Returns list `l` of the prompt's ids: the first choices, the forced ids, the first suppressed ids.
-[[gnu::cold]] const format::Vector<uint32_t>* list_of(const format::Generation& table, uint32_t l) {
-  const uint32_t field = format::Generation::VT_FIRST_CHOICES + 2 * l;
-  return table.content<format::Vector<uint32_t>>(static_cast<format::Slot>(field));
-}
-static_assert(format::Generation::VT_FORCED_IDS == format::Generation::VT_FIRST_CHOICES + 2 &&
-              format::Generation::VT_FIRST_SUPPRESSED_IDS == format::Generation::VT_FIRST_CHOICES + 4);
-
 }  // namespace
 
 int Validator::check_prompt() {
   const format::Generation& table = *model_->generation();
   const format::Limits& limits = *model_->limits();
-  bool is_used = limits.max_prefix_tokens() != 0, is_good = limits.max_prefix_tokens() < limits.max_target_tokens();
+  const uint32_t most = limits.max_target_tokens(), most_given = limits.max_prefix_tokens();
+  const format::Vector<uint32_t>* const lists[] = {table.first_choices(), table.forced_ids(),
+                                                   table.first_suppressed_ids()};
+  bool is_used = most_given != 0, is_good = most_given < most;
   uint32_t n_prompt = 0;
-  for (uint32_t l = 0; l < 3; ++l) {
-    const format::Vector<uint32_t>* ids = list_of(table, l);
+  for (int32_t l = 0; l < 3; ++l) {
+    const format::Vector<uint32_t>* const ids = lists[l];
     if (ids == nullptr) continue;
     is_used = true;
-    GOLDCREST_TRY(check_ids(ids, target_vocab_size_, {"generation: prompt", static_cast<int32_t>(l)}));
-    if (l == 2) continue;
-    for (uint32_t i = 0; i < ids->size(); ++i) {
-      const uint32_t id = ids->at(i);
-      is_good &= !ends_texts(table, id) && (l == 1 || i == 0 || ids->at(i - 1) < id);
-      n_prompt += l == 1 || i == 0 ? 1 : 0;
+    GOLDCREST_TRY(check_ids(ids, target_vocab_size_, "generation: prompt", l));
+    if (l == 2) break;
+    n_prompt += l == 0 ? smaller<uint32_t>(ids->size(), 1) : ids->size();
+    uint32_t least = 0;
+    for (uint32_t id : *ids) {
+      is_good &= id >= least && !ends_texts(table, id);
+      if (l == 0) least = id + 1;  // first choices ascend
     }
   }
-  GOLDCREST_REQUIRE_INTACT(!is_used || has_feature(model_->features(), kFeaturePrompt), "metadata: feature bits", -1);
-  is_good &= n_prompt < limits.max_target_tokens() && (n_prompt == 0 || table.forced_first_id() < 0);
-  for (uint32_t i = 0; model_->self_test() != nullptr && i < model_->self_test()->size(); ++i) {
-    is_good &= model_->self_test()->at(i)->target()->size() > n_prompt;
-  }
-  GOLDCREST_REQUIRE_INTACT(is_good, "generation: prompt", -1);
-  return GOLDCREST_OK;
+  if (is_used && !has_feature(features_, kFeaturePrompt)) return refuse({"metadata: feature bits", -1});
+  is_good &= n_prompt < most && (n_prompt == 0 || table.forced_first_id() < 0);
+  const auto* const lines = model_->self_test();
+  for (uint32_t i = 0; lines != nullptr && i < lines->size(); ++i) is_good &= lines->at(i)->target()->size() > n_prompt;
+  return is_good ? GOLDCREST_OK : refuse({"generation: prompt", -1});
 }
 
 }  // namespace goldcrest

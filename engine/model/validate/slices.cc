@@ -18,7 +18,7 @@ struct SliceCheck {
   size_t file_bytes, end;
   const VerifyFunctions& functions;
   goldcrest_check& state;
-  goldcrest_detail* detail;  // named for GOLDCREST_REQUIRE
+  goldcrest_detail& detail;  // named for GOLDCREST_REQUIRE
 
   int index() const { return static_cast<int>(state.part) - 1; }  // of the current section
 
@@ -40,7 +40,7 @@ struct SliceCheck {
   // Stores the sections' places. They are read only once, because the metadata may change before the last section is
   // checked.
   [[gnu::cold]] int keep_sections() {
-    GOLDCREST_TRY(validate_model(file, file_bytes, functions, detail));
+    GOLDCREST_TRY(validate_model(file, file_bytes, functions, &detail));
     const auto& sections = *format::GetModel(file)->sections();
     for (uint32_t i = 1; i < kParts; ++i) {
       const format::Section* section = sections.at(i - 1);
@@ -92,7 +92,9 @@ struct SliceCheck {
 
 int check_slice(const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check,
                 goldcrest_detail* detail) {
-  const int status = SliceCheck{slice.file, slice.file_bytes, slice.end_bytes, functions, *check, detail}.run();
+  goldcrest_detail unwanted;
+  goldcrest_detail& wanted = detail != nullptr ? *detail : unwanted;
+  const int status = SliceCheck{slice.file, slice.file_bytes, slice.end_bytes, functions, *check, wanted}.run();
   if (status != GOLDCREST_WORKING) *check = {};
   return status;
 }

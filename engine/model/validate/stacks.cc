@@ -29,10 +29,10 @@ int Validator::refuse_weights(Subject subject) {
 
 // Checks the values of a matrix and continues the checksum up to its end. Matrices mostly come in the file's order; in
 // any order, each byte enters the checksum once.
-int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject) {
+int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name,
+                                  int32_t index) {
   const uint32_t n = matrix.n, k = matrix.k;
-  GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Weights).holds(matrix.units, uint64_t{n} * k), subject.name,
-                           subject.index);
+  GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Weights).holds(matrix.units, uint64_t{n} * k), name, index);
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
   const int8_t* w = section(format::SectionKind::Weights).at<int8_t>(matrix.units);
   const uint32_t piece = k < kPieceBytes / 16 ? kPieceBytes / k / 16 * 16 : 16;
@@ -40,7 +40,7 @@ int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* wei
     const uint32_t rows = smaller(n - row, piece);
     if (!functions_.weights_valid(w + uint64_t{row} * k, weight_sum != nullptr ? weight_sum + row : nullptr, rows, k,
                                   static_cast<Layout>(matrix.layout))) {
-      return refuse_weights(subject);
+      return refuse_weights({name, index});
     }
     checksum_weights_to(matrix.units * kAlignment + uint64_t{row + rows} * k);
   }
@@ -66,7 +66,7 @@ int Validator::check_refined([[maybe_unused]] bool refined, [[maybe_unused]] uin
                              [[maybe_unused]] Subject subject) {
   if constexpr (kHasRefinedWeights) {
     if (!refined) return GOLDCREST_OK;
-    if (!has_feature(model_->features(), kFeatureRefinedWeights)) return refuse({"metadata: feature bits", -1});
+    if (!has_feature(features_, kFeatureRefinedWeights)) return refuse({"metadata: feature bits", -1});
     if (is_float32() || n > kMostRefinedRows) return refuse(subject);
   }
   return GOLDCREST_OK;
@@ -77,8 +77,8 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
   GOLDCREST_REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
 #ifdef GOLDCREST_REFINED
-  GOLDCREST_REQUIRE_INTACT(!table->fine_input() || has_feature(model_->features(), kFeatureRefined),
-                           "metadata: feature bits", -1);
+  GOLDCREST_REQUIRE_INTACT(!table->fine_input() || has_feature(features_, kFeatureRefined), "metadata: feature bits",
+                           -1);
   GOLDCREST_REQUIRE_INTACT(!(table->fine_input() && is_float32()), name, index);
 #endif
   const bool refined = is_refined(*table);
@@ -104,11 +104,10 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
     const bool is_good = !refined || padding_good(table->scale() + pad16(n) / 16, n, kBitsOne);
     GOLDCREST_REQUIRE_INTACT(is_good, name, index);
   }
-  return check_int8_weights(matrix, parameters.at<int32_t>(table->weight_sum()), subject);
+  return check_int8_weights(matrix, parameters.at<int32_t>(table->weight_sum()), name, index);
 }
 
-int Validator::check_norm(const format::Norm* table, uint32_t d_model, Subject subject) {
-  const auto [name, index] = subject;
+int Validator::check_norm(const format::Norm* table, uint32_t d_model, const char* name, int32_t index) {
   GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
   const SectionView& parameters = section(format::SectionKind::Parameters);
   const uint32_t padded = pad16(d_model);
@@ -143,7 +142,7 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
                            -1);
   GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n), name, -1);
   if (is_projection(matrix)) return GOLDCREST_OK;
-  GOLDCREST_TRY(check_int8_weights(matrix, nullptr, {name, -1}));
+  GOLDCREST_TRY(check_int8_weights(matrix, nullptr, name, -1));
   report_idle(functions_.idle, section(format::SectionKind::Weights).at<int8_t>(matrix.units),
               size_t{matrix.n} * matrix.k);
   return GOLDCREST_OK;
@@ -163,10 +162,10 @@ int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
 #ifdef GOLDCREST_ROTARY
   const format::Rotary* table = stack.rotary();
   if (table == nullptr) return GOLDCREST_OK;
-  if (!has_feature(model_->features(), kFeatureRotary)) return refuse({"metadata: feature bits", -1});
+  if (!has_feature(features_, kFeatureRotary)) return refuse({"metadata: feature bits", -1});
   const uint32_t half = table->half();
   if (half < 16 || half % 16 != 0 || half > stack.d_head() / 2) return refuse({"rotary.half", -1});
-  const uint64_t values = uint64_t{stack.max_positions()} * 2 * half;
+  const uint32_t values = stack.max_positions() * 2 * half;  // at most 2^20 * 2^10
   if (!floats_good(section(format::SectionKind::Positions), table->table(), values))
     return refuse({"rotary.table", -1});
 #endif
@@ -195,7 +194,7 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
         check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
   }
   const bool has_positions = uses_positions(*stack);
-  GOLDCREST_REQUIRE_INTACT(allows_choices(model_->features(), *stack, has_positions), "metadata: feature bits", -1);
+  GOLDCREST_REQUIRE_INTACT(allows_choices(features_, *stack, has_positions), "metadata: feature bits", -1);
   const uint64_t position_rows = has_positions ? stack->max_positions() : 1;
   const uint64_t position_values = position_rows * pad16(stack->d_model());
   const SectionView& positions = section(format::SectionKind::Positions);
@@ -204,14 +203,14 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                            is_decoder ? "decoder.positions" : "encoder.positions", -1);
   if constexpr (kHasRotary) GOLDCREST_TRY(check_rotary(*stack));
 #ifdef GOLDCREST_FINE_ATTENTION
-  GOLDCREST_REQUIRE_INTACT(!stack->fine_attention() || has_feature(model_->features(), kFeatureFineAttention),
+  GOLDCREST_REQUIRE_INTACT(!stack->fine_attention() || has_feature(features_, kFeatureFineAttention),
                            "metadata: feature bits", -1);
   GOLDCREST_REQUIRE_INTACT(!(stack->fine_attention() && is_float32()), name, -1);
 #endif
   if (stack->embedding_norm() != nullptr) {
-    GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), {"embedding_norm", -1}));
+    GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), "embedding_norm", -1));
   }
-  return stack->final_norm() != nullptr ? check_norm(stack->final_norm(), stack->d_model(), {"final_norm", -1})
+  return stack->final_norm() != nullptr ? check_norm(stack->final_norm(), stack->d_model(), "final_norm", -1)
                                         : GOLDCREST_OK;
 }
 
@@ -225,8 +224,7 @@ bool Validator::bias_good(const format::AttentionBias* table, const format::Stac
   const uint32_t n = before + 1 + after, stride = pad16(n) + 16, n_values = stride * stack.n_heads();  // below 2^30
   const SectionView& positions = section(format::SectionKind::Positions);
   const uint32_t units = table->table();
-  if (!has_distances || !has_feature(model_->features(), kFeatureAttentionBias) ||
-      !floats_good(positions, units, n_values)) {
+  if (!has_distances || !has_feature(features_, kFeatureAttentionBias) || !floats_good(positions, units, n_values)) {
     return false;
   }
   const uint32_t* bits = positions.at<uint32_t>(units);
@@ -256,7 +254,7 @@ struct LayerCheck {
     status = validator.check_linear(linear, entry.n.in(widths), entry.k.in(widths), {entry.name, index});
   }
   [[gnu::cold, gnu::noinline]] void norm(const format::Norm* table, const char* name) {
-    if (status == GOLDCREST_OK) status = validator.check_norm(table, widths.of(Width::kModel), {name, index});
+    if (status == GOLDCREST_OK) status = validator.check_norm(table, widths.of(Width::kModel), name, index);
   }
 };
 
@@ -267,9 +265,9 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
   for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
     LayerCheck check = {*this, widths, static_cast<int32_t>(i), GOLDCREST_OK};
     const format::Layer& layer = *stack.layers()->at(i);
-    const bool is_recurrent = kHasRecurrent && is_decoder && has_feature(model_->features(), kFeatureRecurrent) &&
+    const bool is_recurrent = kHasRecurrent && is_decoder && has_feature(features_, kFeatureRecurrent) &&
                               has_recurrent(layer) && layer.self_attention() == nullptr;
-    const LayerKind kind = {is_decoder, is_recurrent, model_->features()};
+    const LayerKind kind = {is_decoder, is_recurrent, features_};
     for_each_block(
         [&](auto block, const auto* table) {
           const bool expected = block.belongs(kind);

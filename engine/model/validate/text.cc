@@ -95,8 +95,7 @@ namespace {
 int Validator::check_languages() {
   LanguagesView view;
   const bool has_table = view_languages(file_, &view);
-  GOLDCREST_REQUIRE_INTACT(has_table == has_feature(model_->features(), kFeatureLanguages), "metadata: feature bits",
-                           -1);
+  GOLDCREST_REQUIRE_INTACT(has_table == has_feature(features_, kFeatureLanguages), "metadata: feature bits", -1);
   if (!has_table) return GOLDCREST_OK;
   const LanguagePlace place = view.of_targets().place;
   constexpr uint32_t kSourcePlaces = 1 | 1 << 1 | 1 << 2, kTargetPlaces = 1 | 1 << 1 | 1 << 3 | 1 << 4;

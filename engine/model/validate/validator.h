@@ -20,6 +20,10 @@ namespace goldcrest {
 
 inline bool in_range(float x, float low, float high) { return x >= low && x <= high; }
 
+struct ConvolutionView;
+struct FrontendView;
+struct LogMelView;
+
 // The subject of a check: its name in errors, and the index of its layer or line (-1: there is only one).
 struct Subject {
   const char* name;
@@ -33,21 +37,15 @@ struct StoredMatrix {
   format::Layout layout;
 };
 
-// The input rows of a convolution.
-struct ConvolutionInput {
-  uint32_t channels, width;  // width: values of a row
-  bool fixed_window, may_have_norm;
-};
-
 // Its functions run only once. They are cold, so the compiler optimizes them for size in every build.
 class Validator {
  public:
-  Validator(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions, goldcrest_detail* where)
+  Validator(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions, goldcrest_detail& where)
       : file_(file), file_bytes_(file_bytes), functions_(functions), detail(where) {}
 
   [[gnu::cold]] int run();
   int refuse(Subject subject) { return fail(detail, GOLDCREST_ERROR_MODEL_CORRUPT, subject.name, subject.index); }
-  [[gnu::cold]] int check_norm(const format::Norm* table, uint32_t d_model, Subject subject);
+  [[gnu::cold]] int check_norm(const format::Norm* table, uint32_t d_model, const char* name, int32_t index);
   [[gnu::cold]] int check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject);
 
  private:
@@ -61,7 +59,8 @@ class Validator {
 
   // stacks.cc
   [[gnu::cold]] int refuse_weights(Subject subject);
-  [[gnu::cold]] int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject);
+  [[gnu::cold]] int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name,
+                                       int32_t index);
   [[gnu::cold]] int check_float_weights(const StoredMatrix& matrix, Subject subject);
   [[gnu::cold]] int check_refined(bool refined, uint32_t n, Subject subject);
   [[gnu::cold]] bool is_projection(const StoredMatrix& matrix) const;
@@ -74,13 +73,16 @@ class Validator {
 
   // speech.cc
   [[gnu::cold]] int check_frontend();
-  [[gnu::cold]] int check_convolutions(const format::Frontend& table, bool has_log_mel);
-  [[gnu::cold]] int check_convolution(const format::Convolution& table, const ConvolutionInput& input, Subject subject);
-  [[gnu::cold]] int check_log_mel(const format::Frontend& frontend);
+  [[gnu::cold]] int check_convolutions(const format::Frontend& table, const FrontendView& view);
+  [[gnu::cold]] int check_convolution(const format::Convolution& table, const ConvolutionView& view, Subject subject);
+  [[gnu::cold]] int check_log_mel(const format::Frontend& frontend, const FrontendView& view);
+  // Returns the name of what is wrong, or null. *band <- the band that it concerns, if any.
+  [[gnu::cold]] const char* wrong_of_log_mel(const LogMelView& view, int32_t* band);
   [[gnu::cold]] int check_samples(const format::SelfTestLine& line, int32_t index);
 
   // generation.cc
-  [[gnu::cold]] int check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, Subject subject);
+  [[gnu::cold]] int check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name,
+                              int32_t index);
   [[gnu::cold]] int check_generation();
   [[gnu::cold]] int check_rules(const format::Generation& table);
   [[gnu::cold]] int check_sequences();
@@ -108,12 +110,12 @@ class Validator {
     return kHasSubword && static_cast<TokenizerKind>(kind) == TokenizerKind::kSubword;
   }
   format::TokenizerKind last_kind() const {
-    return kHasSubword && has_feature(model_->features(), kFeatureSubword)
+    return kHasSubword && has_feature(features_, kFeatureSubword)
                ? static_cast<format::TokenizerKind>(TokenizerKind::kSubword)
                : format::TokenizerKind::Character;
   }
-  bool has_frontend() const { return kHasFrontend && has_feature(model_->features(), kFeatureFrontend); }
-  bool is_float32() const { return kHasFloat32 && has_feature(model_->features(), kFeatureFloat32); }
+  bool has_frontend() const { return kHasFrontend && has_feature(features_, kFeatureFrontend); }
+  bool is_float32() const { return kHasFloat32 && has_feature(features_, kFeatureFloat32); }
   // These check values of arrays in the parameters and positions. Only floats_good checks that they are inside the
   // file.
   [[gnu::cold, gnu::noinline]] bool floats_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
@@ -131,9 +133,10 @@ class Validator {
   const uint8_t* file_;
   uint64_t file_bytes_;
   const VerifyFunctions& functions_;
-  goldcrest_detail* detail;      // named for GOLDCREST_REQUIRE
+  goldcrest_detail& detail;      // named for GOLDCREST_REQUIRE
   uint32_t metadata_bytes_ = 0;  // after check_frame, as is the model
   const format::Model* model_ = nullptr;
+  uint32_t features_ = 0;
   SectionView sections_[4] = {};    // by kind
   uint64_t checksummed_bytes_ = 0;  // of the weights
   uint32_t weights_crc_ = 0;        // of these bytes

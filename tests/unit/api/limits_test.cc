@@ -237,50 +237,68 @@ TEST(Alignment, KnowsTheLayersOfTheLimits) {
   EXPECT_NE(all.alignment({0, 0, 0, -1, -1}), all.alignment({0, 0, 0, 1, -1}));
 }
 
-// The weights are those with which the layer mixed its values: here the values are rows of the unit matrix.
-TEST(Alignment, IsTheKernelsAttentionToTheBit) {
-  for (const Model& model : test::inspected_models()) {
-    TestEngine engine(model.int8.span(), inspecting(1, 1));
-    const std::vector<int32_t> source = {4, 9, 1, 7, 3, 2, 2, 8, 0};
-    const Translation found = engine.run(source);
-    const Runtime& runtime = engine.get()->runtime;
-    const DecoderRefs& decoder = engine.get()->decoder;
-    const StackView& stack = runtime.model.decoder;
-    const uint32_t n = static_cast<uint32_t>(source.size()), d = stack.d_head;
-    ASSERT_GE(d, n);
-    std::vector<int8_t> unit(size_t{n} * d), query_row(d);
-    std::vector<float> ones(n, 1.0f), query(d), out(d), scratch(32);
-    for (uint32_t i = 0; i < n; ++i) unit[size_t{i} * d + i] = 1;
-    for (uint32_t layer = 0; layer < stack.n_layers; ++layer) {
-      const KvCache keys = kv_cache_layer(runtime, stack, decoder.source_keys, layer, engine.get()->batch.row_capacity);
-      const size_t rows = runtime.limits.max_target_tokens;
-      const KvCache queries = recorded_queries(runtime, decoder.alignment, layer, rows);
-      for (uint32_t head = 0; head < stack.n_heads; ++head) {
-        for (uint32_t token = 0; token < found.tokens.size(); ++token) {
-          const int8_t* kept = static_cast<const int8_t*>(queries.keys) + (head * rows + token) * d;
-          const float scale = queries.key_scales[head * rows + token];
-          for (uint32_t i = 0; i < d; ++i) query[i] = static_cast<float>(kept[i]) * scale;
-          AttentionArgs<int8_t> args = {};
-          args.q = query.data();
-          args.keys = static_cast<const int8_t*>(keys.keys) + head * keys.rows * d;
-          args.key_scales = keys.key_scales + head * keys.rows;
-          args.values = unit.data();
-          args.value_scales = ones.data();
-          args.out = out.data();
-          args.weights = scratch.data();
-          args.q_row = query_row.data();
-          args.q_stride = args.out_stride = d;
-          args.position_stride = args.rows = args.n_heads = 1;
-          args.n_keys = n;
-          args.d_head = d;
-          args.scale = stack.attention_scale;
-          runtime.kernels->int8.attention(args);
-          const std::vector<float> weights =
-              engine.alignment({0, 0, token, static_cast<int32_t>(layer), static_cast<int32_t>(head)});
-          EXPECT_EQ(weights, std::vector<float>(out.begin(), out.begin() + n));
-        }
+// The weights are those with which the layer mixed its values: here the values are rows of the unit matrix. fine: with
+// queries and keys of 16 bits. Returns the number of queries that became the same numbers again.
+uint32_t expect_kernels_attention(const Model& model, bool fine) {
+  const converter::FileImage refined =
+      test::fine_tiny_file(model.spec, {}, "none", fine ? "decoder.attention" : "none");
+  TestEngine engine(fine ? refined.span() : model.int8.span(), inspecting(1, 1));
+  const std::vector<int32_t> source = {4, 9, 1, 7, 3, 2, 2, 8, 0};
+  const Translation found = engine.run(source);
+  const Runtime& runtime = engine.get()->runtime;
+  const DecoderRefs& decoder = engine.get()->decoder;
+  const StackView& stack = runtime.model.decoder;
+  EXPECT_EQ(stack.cache_type == CacheType::kFine, fine);
+  const auto attention = fine ? runtime.kernels->fine_attention : runtime.kernels->int8.attention;
+  const auto quantize = fine ? runtime.kernels->quantize_fine : runtime.kernels->int8.quantize_rows;
+  const uint32_t n = static_cast<uint32_t>(source.size()), d = stack.d_head, width = fine ? 2 * d : d;
+  EXPECT_GE(d, n);
+  std::vector<int8_t> unit(size_t{n} * width), query_row(size_t{3} * d);
+  std::vector<float> ones(n, 1.0f), query(d), out(d), scratch(32);
+  for (uint32_t i = 0; i < n; ++i) unit[size_t{i} * width + (fine ? d : 0) + i] = 1;  // a low number is one itself
+  uint32_t n_compared = 0;
+  for (uint32_t layer = 0; layer < stack.n_layers; ++layer) {
+    const KvCache keys = kv_cache_layer(runtime, stack, decoder.source_keys, layer, engine.get()->batch.row_capacity);
+    const size_t rows = runtime.limits.max_target_tokens;
+    const KvCache queries = recorded_queries(runtime, decoder.alignment, layer, rows);
+    for (uint32_t head = 0; head < stack.n_heads; ++head) {
+      for (uint32_t token = 0; token < found.tokens.size(); ++token) {
+        const int8_t* kept = static_cast<const int8_t*>(queries.keys) + (head * rows + token) * width;
+        const float scale = queries.key_scales[head * rows + token];
+        for (uint32_t i = 0; i < d; ++i)
+          query[i] = static_cast<float>(fine ? kept[i] * 254 + kept[d + i] : kept[i]) * scale;
+        float scale_again;
+        quantize({query.data(), query_row.data(), &scale_again, d, width, 1, 1, d});
+        if (scale_again != scale || !std::equal(kept, kept + width, query_row.begin())) continue;
+        ++n_compared;
+        AttentionArgs<int8_t> args = {};
+        args.q = query.data();
+        args.keys = static_cast<const int8_t*>(keys.keys) + head * keys.rows * width;
+        args.key_scales = keys.key_scales + head * keys.rows;
+        args.values = unit.data();
+        args.value_scales = ones.data();
+        args.out = out.data();
+        args.weights = scratch.data();
+        args.q_row = query_row.data();
+        args.q_stride = args.out_stride = d;
+        args.position_stride = args.rows = args.n_heads = 1;
+        args.n_keys = n;
+        args.d_head = d;
+        args.scale = stack.attention_scale;
+        attention(args);
+        const std::vector<float> weights =
+            engine.alignment({0, 0, token, static_cast<int32_t>(layer), static_cast<int32_t>(head)});
+        EXPECT_EQ(weights, std::vector<float>(out.begin(), out.begin() + n)) << fine;
       }
     }
+  }
+  return n_compared;
+}
+
+TEST(Alignment, IsTheKernelsAttentionToTheBit) {
+  for (const Model& model : test::inspected_models()) {
+    EXPECT_GT(expect_kernels_attention(model, false), 0u);
+    EXPECT_GT(expect_kernels_attention(model, true), 0u);
   }
 }
 

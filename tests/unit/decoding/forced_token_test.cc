@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decoding/basic_stages.h"
 #include "decoding/hypotheses.h"
 #include "decoding/stages.h"
 #include "goldcrest/decoding.h"
@@ -112,14 +113,16 @@ TEST(ForcedToken, Prompt) {
   expect_free(search.at(0), 5, false);
   expect_free(search.at(1), 6, false);
   expect_none(search.at(2));
-  search.generation.first_choices = {choices, 2};
   search.generation.n_prompt = 3;
-  const ForcedToken chosen = search.at(0);
-  EXPECT_TRUE(chosen.is_first_choice() && chosen.needs_layers() && chosen.needs_output());
-  EXPECT_FALSE(chosen.scored || chosen.ends);
-  expect_free(search.at(1), 5, false);
-  expect_free(search.at(2), 6, false);
-  expect_none(search.at(3));
+  for (const uint32_t n_choices : {1u, 2u}) {
+    search.generation.first_choices = {choices, n_choices};
+    const ForcedToken chosen = search.at(0);
+    EXPECT_TRUE(chosen.is_first_choice() && chosen.needs_layers() && chosen.needs_output());
+    EXPECT_FALSE(chosen.scored || chosen.ends);
+    expect_free(search.at(1), 5, false);
+    expect_free(search.at(2), 6, false);
+    expect_none(search.at(3));
+  }
 }
 
 // A caller's prefix takes the place of the first id or follows it. Only a length with the prefix in it ends with it.
@@ -127,20 +130,21 @@ TEST(ForcedToken, Prefix) {
   Case search;
   const int32_t prefix[] = {11, 12};
   search.sentence.prefix = prefix;
-  for (const uint32_t flags : {0u, 1u, 2u, 3u}) {
-    search.state.prefix = {2, flags};
-    const uint32_t n_before = (flags & GOLDCREST_PREFIX_BEHIND_PROMPT) != 0 ? 1 : 0;
-    if (n_before == 1) expect_free(search.at(0), kFirst, false);
-    expect_free(search.at(n_before), 11, false);
-    expect_free(search.at(n_before + 1), 12, false);
-    for (const uint32_t most : {1u, 2u, 3u, 4u, kLongest}) {
-      search.options.max_target_tokens = most;
-      const bool counts = (flags & GOLDCREST_PREFIX_IN_LENGTHS) != 0;
-      const uint32_t last = std::min(std::max(counts ? most : most + 2, n_before + 3), kLongest) - 1;
-      for (uint32_t position = n_before + 2; position < last; ++position) expect_none(search.at(position));
-      expect_free(search.at(last), kEnd, true);
+  for (const uint32_t n : {1u, 2u}) {
+    for (const uint32_t flags : {0u, 1u, 2u, 3u}) {
+      search.state.prefix = {n, flags};
+      const uint32_t n_before = (flags & GOLDCREST_PREFIX_BEHIND_PROMPT) != 0 ? 1 : 0, n_forced = n_before + n;
+      if (n_before == 1) expect_free(search.at(0), kFirst, false);
+      for (uint32_t i = 0; i < n; ++i) expect_free(search.at(n_before + i), prefix[i], false);
+      for (const uint32_t most : {1u, 2u, 3u, 4u, kLongest}) {
+        search.options.max_target_tokens = most;
+        const bool counts = (flags & GOLDCREST_PREFIX_IN_LENGTHS) != 0;
+        const uint32_t last = std::min(std::max(counts ? most : most + n, n_forced + 1), kLongest) - 1;
+        for (uint32_t position = n_forced; position < last; ++position) expect_none(search.at(position));
+        expect_free(search.at(last), kEnd, true);
+      }
+      search.options.max_target_tokens = kLongest;
     }
-    search.options.max_target_tokens = kLongest;
   }
 }
 
@@ -200,7 +204,6 @@ class StagesTest : public testing::Test {
     return log;
   }
 
- private:
   Runtime runtime_ = {};
   DecoderRefs decoder_ = {};
   SearchOptions options_ = {};
@@ -212,6 +215,25 @@ class StagesTest : public testing::Test {
   OutputStep step_ = {runtime_, decoder_, options_,    rows_,      nullptr,
                       targets_, nullptr,  top_tokens_, shortlist_, nullptr};
 };
+
+TEST_F(StagesTest, ListsNoIdBehindTheFirstChoices) {
+  const uint32_t ids[] = {2, 5, 7};
+  GenerationView generation = {};
+  generation.first_choices = {ids, 2};
+  options_.generation = &generation;
+  std::vector<float> logits(10);
+  logits[5] = 1;
+  logits[7] = 2;
+  float value = 0;
+  int32_t token = 0;
+  uint32_t count = 0;
+  lists_ = {nullptr, nullptr, nullptr, &value, &token, &count, 1, 1, 1};
+  OutputSet outputs = {};
+  outputs.n = 10;
+  EXPECT_FALSE(ListFirstChoices(step_).run({logits.data(), {0, 10}, outputs, lists_, 0}));
+  EXPECT_EQ(token, 5);
+  EXPECT_EQ(count, 1u);
+}
 
 TEST_F(StagesTest, InOrder) {
   EXPECT_EQ(run(), "abcd+");

@@ -325,6 +325,7 @@ TEST(Lexicon, RefusesWhatDoesNotFit) {
   TestEngine without(file.span(), setup);
   EXPECT_EQ(goldcrest_set_lexicon(without.get(), &view), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(without.detail().message, "lexicon: limits.lexicon is 0");
+  EXPECT_EQ(without.detail().index, -1);
   EXPECT_EQ(goldcrest_set_lexicon(nullptr, &view), GOLDCREST_ERROR_ARGUMENT);
   setup.limits.lexicon = 1;
   setup.limits.beam_size = 1;
@@ -336,6 +337,8 @@ TEST(Lexicon, RefusesWhatDoesNotFit) {
   EXPECT_EQ(goldcrest_begin(engine.get(), source, 3), 0);
   EXPECT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_WORKING);
   EXPECT_EQ(goldcrest_set_lexicon(engine.get(), nullptr), GOLDCREST_ERROR_STATE);
+  EXPECT_STREQ(engine.detail().message, "set_lexicon: a search is under way");
+  EXPECT_EQ(engine.detail().index, -1);
   EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
   const std::vector<int32_t> tokens = engine.results(0).at(0).tokens;
   EXPECT_TRUE(tokens == (std::vector<int32_t>{7, 8, 0}) || tokens == (std::vector<int32_t>{9, 0}));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace goldcrest {
 namespace {
 
 using converter::FileImage;
+using converter::Matrix;
 using converter::ModelSpec;
 using test::EngineSetup;
 using test::Rng;
@@ -311,6 +313,26 @@ TEST(Prompt, BeginsWithTheBestFirstChoice) {
         EXPECT_EQ(hypothesis.tokens[1], 5);
       }
     }
+  }
+}
+
+// As in every search: of equal logits, the smaller id.
+TEST(Prompt, BeginsWithTheFirstOfEqualChoices) {
+  ModelSpec spec = some_specs()[0];
+  spec.generation.prompt.first_choices = {5, 9, 14, 20};
+  Matrix weight = *spec.projection.weight;
+  const float* const row = spec.projection.weight->row(9);
+  for (const uint32_t id : {9, 14, 20}) {
+    std::ranges::copy_n(row, weight.columns, weight.values.edit().begin() + id * weight.columns);
+    spec.projection.bias[id] = 50;  // better than the other choice
+  }
+  spec.projection.weight = std::make_shared<const Matrix>(std::move(weight));
+  const FileImage file = test::tiny_file(spec);
+  for (const uint32_t beam_size : {1u, 4u}) {
+    TestEngine engine(file.span(), setup_for(1, beam_size));
+    const Line line = {{3, 1, 4}, {}, 0};
+    const Translations found = run(engine, {&line, 1});
+    for (const Translation& hypothesis : found[0]) EXPECT_EQ(hypothesis.tokens.at(0), 9);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice of a kernel table: what a 64-bit Arm CPU takes on each system (this machine need not be one, since the
-// features follow from what the systems say), and the choice by the list, the name and the environment.
+// The choice of a kernel table: what a 64-bit Arm or RISC-V CPU takes on each system (this machine need not be one,
+// since the features follow from what the systems say), and the choice by the list, the name and the environment.
 #include "kernels/cpu_features.h"
 
 #include <gtest/gtest.h>
@@ -58,6 +58,15 @@ TEST(ArmFeatures, LinuxTakesTheBitsOfTheKernel) {
   EXPECT_EQ(table_on_linux(kVectors | kCrc32 | kDotProducts, 0), "arm_dotprod");
   EXPECT_EQ(table_on_linux(kVectors | kCrc32 | kDotProducts, kMatrices), "arm_i8mm");
   EXPECT_EQ(table_on_linux(kVectors, 0), "reference");
+}
+
+// Linux has a bit for each extension of one letter: A 0, B 1, C 2 and so on.
+TEST(RiscvFeatures, LinuxTellsOfVectors) {
+  constexpr uint64_t kImafdc = 0x112d, kV = 1u << 21;  // those of a SiFive U74, as its kernel prints them
+  EXPECT_EQ(riscv64_features(kImafdc), 0u);
+  EXPECT_EQ(riscv64_features(kImafdc | kV), kCpuVector);
+  EXPECT_EQ(riscv64_features(kImafdc | kV << 1 | kV >> 1), 0u);  // neighbours
+  EXPECT_EQ(riscv64_features(uint64_t{kV} << 32), 0u);
 }
 
 // Sets GOLDCREST_KERNELS for a scope.

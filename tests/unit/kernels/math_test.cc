@@ -300,7 +300,35 @@ TEST(SoftFloats, EqualThisCpus) {
     ASSERT_TRUE(same_number(soft_add(a, b), a + b)) << a << " + " << b;
     const int32_t number = static_cast<int32_t>(a_bits) >> rng.below(32);
     ASSERT_TRUE(same_number(soft_to_float(number), static_cast<float>(number))) << number;
+    const int32_t small = static_cast<int32_t>(rng.below(257)) - 128;
+    ASSERT_TRUE(same_number(soft_multiply_int8(a, small), a * static_cast<float>(small))) << a << " * " << small;
   }
+}
+
+// Each factor that quantization can have, with numbers whose products are up to 127, next to halves, or tiny.
+TEST(SoftFloats, RoundedProductsAreThoseOfTheFpu) {
+  test::Rng rng(16);
+  for (uint32_t i = 0; i < 400000; ++i) {
+    const float amax = bits_float(0x2b800000u + static_cast<uint32_t>(rng.bits()) % (0x5b800001u - 0x2b800000u));
+    const float factor = 127.0f / amax, half = (static_cast<float>(rng.below(255)) - 127.0f) * 0.5f;
+    const float numbers[] = {amax * rng.uniform(), bits_float(float_bits(half / factor) + rng.below(3) - 1),
+                             bits_float(float_bits(amax * rng.uniform()) - (rng.below(40) << 23)), 0.0f, amax};
+    for (const float x : numbers) {
+      if (!(std::fabs(x) <= amax)) continue;
+      ASSERT_EQ(soft_round_product(x, factor), static_cast<int32_t>(round_half_even(x * factor))) << x << ' ' << factor;
+    }
+  }
+}
+
+TEST(SoftFloats, ExponentialsAreThoseOfTheFpu) {
+  for (uint64_t bits = 0x80000000u; bits <= 0xffffffffu; bits += 997) {
+    const float x = bits_float(static_cast<uint32_t>(bits));
+    ASSERT_EQ(float_bits(soft_exponential(x)), float_bits(exp_float(x))) << x;
+  }
+  for (const float x : {0.0f, -40.0f, std::nextafter(-40.0f, -41.0f), std::nextafter(-40.0f, 0.0f)}) {
+    EXPECT_EQ(float_bits(soft_exponential(x)), float_bits(exp_float(x))) << x;
+  }
+  EXPECT_EQ(float_bits(soft_exponential(bits_float(0x7fc00000u))), 0u);
 }
 
 TEST(BuildCheck, EveryTablePasses) {

@@ -294,7 +294,7 @@ TEST(Rotary, TurnsPairsOfColumns) {
   std::vector<float> heads(stack.attention_width());
   for (float& x : heads) x = rng.uniform();
   const std::vector<float> before = heads;
-  turn_heads(runtime, stack, 7, heads.data());
+  turn_heads(runtime, stack, 7, stack.n_heads, heads.data());
   for (uint32_t i = 0; i < heads.size(); ++i) {
     const uint32_t column = i % stack.d_head, half = stack.rotary.half, c = column % half;
     if (column >= 2 * half) {

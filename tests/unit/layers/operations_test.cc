@@ -155,14 +155,14 @@ TEST(OutputBlock, RemaindersOfHostileRows) {
   }
 }
 
-// The largest step of benchmark_firmware lists every logit, because each is above the one before, with fine inputs,
-// too.
+// The largest step of benchmark_firmware lists every logit, because each is above the one before, with second products
+// of every kind, too.
 TEST(WorstStep, HasAscendingLogits) {
   test::TinyOptions options = test::odd_tiny_options();
   options.target_vocab_size = 300;
   const converter::ModelSpec spec = test::tiny_spec(options);
-  for (const bool fine : {false, true}) {
-    const converter::FileImage file = fine ? test::fine_tiny_file(spec) : test::tiny_file(spec);
+  for (const auto& [fine, refine] : {std::pair{"none", "none"}, {"all", "none"}, {"none", "all"}, {"all", "all"}}) {
+    const converter::FileImage file = test::fine_tiny_file(spec, {}, fine, refine);
     std::vector<float> logits;
     test::EngineSetup setup;
     setup.trace_context = &logits;
@@ -177,9 +177,9 @@ TEST(WorstStep, HasAscendingLogits) {
     ASSERT_EQ(measure_worst_step(engine.get(), &worst, &most), GOLDCREST_OK);
     EXPECT_GT(most.layer_ticks, 0u);
     ASSERT_GE(logits.size(), 300u);
-    for (size_t i = 1; i < 300; ++i) EXPECT_GT(logits[i], logits[i - 1]) << fine << ", " << i;
+    for (size_t i = 1; i < 300; ++i) EXPECT_GT(logits[i], logits[i - 1]) << fine << ", " << refine << ", " << i;
     const std::vector<float> position(logits.begin(), logits.begin() + 300);
-    EXPECT_TRUE(std::equal(position.begin(), position.end(), logits.end() - 300)) << fine;
+    EXPECT_TRUE(std::equal(position.begin(), position.end(), logits.end() - 300)) << fine << ", " << refine;
   }
 }
 

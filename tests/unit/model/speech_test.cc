@@ -148,7 +148,8 @@ TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
       moonshine(),
       {
           {"encoder.frontend: missing", [](ModelT& m) { m.encoder->frontend.reset(); }},
-          {"encoder.embedding: not expected", [&](ModelT& m) { m.encoder->embedding = embedding(); }},
+          {"encoder.frontend: with an embedding or a tokenizer",
+           [&](ModelT& m) { m.encoder->embedding = embedding(); }},
           {"decoder.frontend", [](ModelT& m) { m.decoder->frontend = std::make_unique<format::FrontendT>(); }},
           {"frontend.convolutions", [](ModelT& m) { m.encoder->frontend->convolutions.clear(); }},
           {"frontend.convolutions",
@@ -208,6 +209,12 @@ TEST(SpeechFile, ClipsOutOfBounds) {
                                                                 convolution(m, 0).stride = 112;
                                                                 convolution(m, 1).stride = 7;
                                                               }}});
+  // 4,096 windows of 1,024 rows, which have 32 values each, are 2^27 values.
+  expect_refused(moonshine(), {{"frontend: strides", [](ModelT& m) {
+                                  convolution(m, 1).kernel = kMaxKernel;
+                                  convolution(m, 1).stride = 1;
+                                  convolution(m, 2).kernel = convolution(m, 2).stride = kMaxKernel;
+                                }}});
 }
 
 TEST(SpeechFile, LogMelsOutOfBounds) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of three rows and more where both factors of VPDPBUSD come from memory as they are: 128 is added to the inputs
+// once for all outputs, so a tile has no other vector operations than its products. 128 times the file's weight sums is
+// subtracted before the first product. Needs the weight sums; vector/shared_attention-inl.h has none.
+#include "kernels/x86/unsigned_weights-inl.h"
+
+namespace goldcrest {
+namespace {
+
+// Inputs + 128. More rows than fit are computed in groups, which share the weights of kGroupBytes from a cache.
+constexpr size_t kUnsignedBytes = 32768, kGroupBytes = 524288;
+constexpr uint32_t kMostUnsignedInputs = kUnsignedBytes / 8;  // of a row: eight rows fit
+
+// A linear layer whose x are inputs + 128. With `spread`, each of several blocks of rows prefetches another part of
+// what follows, because memory is slower than one block.
+struct UnsignedArgs : LinearArgs<int8_t> {
+  bool spread;
+};
+
+inline V finish_sums(const UnsignedArgs&, Acc sums, size_t, size_t) { return to_floats(sums); }
+
+template <int kRows, int kPanels, int, bool>
+inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t first_output) {
+  constexpr int kBlocks = 2;  // of a step
+  const size_t k = args.k, panel_bytes = 16 * k;
+  // Two pointers, because with one GCC keeps eight offsets and spills some.
+  const int8_t *x = args.x + first_row * k, *x_from_4 = x + 4 * k;
+  asm("" : "+r"(x_from_4));
+  const int8_t* const tile = args.w + first_output * k;
+  const int8_t* w = tile;
+  Prefetch soon = make_prefetch<kPanels>(panel_bytes, 64 * kBlocks);
+  const bool spread = args.spread;
+  if (spread) {
+    const size_t turn = first_row / 8;
+    soon.at += turn / kBlocks % kPanels * soon.panel_step + 64 * (turn % kBlocks);
+  }
+  Acc acc[kRows][kPanels];
+  unrolled<kPanels>([&](int p) {
+    const Acc start = minus_128_times(args.weight_sum + first_output + 16 * static_cast<size_t>(p));
+    unrolled<kRows>([&](int r) { acc[r][p] = start; });
+  });
+  for (size_t block = 0; block < k;
+       block += 4 * kBlocks, x += 4 * kBlocks, x_from_4 += 4 * kBlocks, w += 64 * kBlocks, soon.at += soon.step) {
+    unrolled<kBlocks>([&](int b) {
+      W weights[kPanels];
+      unrolled<kPanels>([&](int p) { weights[p] = load_panel(w + static_cast<size_t>(p) * panel_bytes + 64 * b); });
+      unrolled<kRows>([&](int r) {
+        const X input = broadcast_bytes((r < 4 ? x : x_from_4) + static_cast<size_t>(r % 4) * k + 4 * b);
+        unrolled<kPanels>([&](int p) { acc[r][p] = accumulate_products(acc[r][p], input, weights[p]); });
+      });
+    });
+    if (spread)
+      prefetch(tile, soon.at);
+    else
+      prefetch_tile<kPanels, kBlocks>(tile, soon);
+  }
+  finish_tile(args, first_row, first_output, acc);
+}
+
+// Computes `rows` rows from `first` on, of n outputs from `output` on. x: their inputs + 128.
+inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
+                            uint32_t output, uint32_t n) {
+  UnsignedArgs part;
+  part.spread = rows >= 32;  // four blocks
+  static_cast<LinearArgs<int8_t>&>(part) = args;
+  const size_t at = first * args.y_stride + output;
+  part.x = x;
+  part.x_scale = args.x_scale + first;
+  part.w = args.w + output * size_t{args.k};
+  part.w_scale = args.w_scale + output;
+  part.bias = args.bias + output;
+  part.weight_sum = args.weight_sum + output;
+  if (args.residual != nullptr) part.residual = args.residual + at;
+  part.y = args.y + at;
+  part.rows = rows;
+  part.n = n;
+  linear_panels(part);
+}
+
+// noinline: the buffer is on the stack only where it is needed.
+__attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) {
+  alignas(64) int8_t x[kUnsignedBytes];
+  const uint32_t fit = static_cast<uint32_t>(kUnsignedBytes / args.k) / 8 * 8;
+  const uint32_t groups = (args.rows + fit - 1) / fit;
+  const uint32_t outputs_fit = static_cast<uint32_t>(kGroupBytes / args.k) / 32 * 32;
+  const uint32_t step = groups == 1 || outputs_fit >= args.n ? args.n : outputs_fit;
+  for (uint32_t output = 0; output < args.n; output += step) {
+    const uint32_t n = args.n - output < step ? args.n - output : step;
+    for (uint32_t group = 0, row = 0; group < groups; ++group) {  // of nearly equal size: none has a single row
+      const uint32_t rows = (args.rows - row) / (groups - group);
+      add_128(args.x + row * size_t{args.k}, rows * size_t{args.k}, x);
+      linear_unsigned(args, x, row, rows, output, n);
+      row += rows;
+    }
+  }
+}
+
+void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
+  if (args.rows < 3 || args.k > kMostUnsignedInputs || args.layout != Layout::kN16K4) return linear_by_rows(args);
+  const size_t x_bytes = args.rows * size_t{args.k};
+  if (args.shared == nullptr || x_bytes > sizeof args.shared->bytes) return linear_in_groups(args);
+  int8_t* const x = reinterpret_cast<int8_t*>(args.shared->bytes);
+  if (!args.shared->made) add_128(args.x, x_bytes, x);
+  args.shared->made = true;
+  linear_unsigned(args, x, 0, args.rows, 0, args.n);
+}
+
+}  // namespace
+}  // namespace goldcrest

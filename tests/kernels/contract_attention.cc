@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: of int8 numbers, and of fine rows, which have 16 bits.
+#include "contract_inputs.h"
+
+namespace goldcrest::test {
+namespace {
+
+constexpr int kNoBias = 1;
+struct AttentionShape {
+  uint32_t rows, n_keys, n_heads, d_head, slots;
+  bool ancestors;
+  int bias;  // its step from row to row, 0 or -1; kNoBias: there are no biases
+};
+
+// Seeded arguments of attention; `kind` fills the queries, kSpecial the scales too.
+struct AttentionInputs {
+  AttentionInputs(const AttentionShape& shape, Fill kind, Fill key_kind, bool fine, Rng& rng)
+      : stride(size_t{shape.n_heads} * shape.d_head * (1 + rng.below(3))),
+        q((shape.rows - 1) * stride + size_t{shape.n_heads} * shape.d_head),
+        keys(size_t{shape.n_keys} * shape.slots * shape.n_heads * shape.d_head * (fine ? 2 : 1)),
+        values(keys.size()),
+        query(size_t{shape.d_head} * (fine ? 3 : 1)),
+        key_scales(size_t{shape.n_keys} * shape.slots * shape.n_heads),
+        value_scales(key_scales.size()),
+        weights(pad16(shape.n_keys)),
+        ancestor(size_t{shape.n_keys} * shape.slots),
+        bias_stride(shape.rows - 1 + pad16(shape.n_keys) + rng.below(3)),
+        bias((shape.n_heads - 1) * bias_stride + shape.rows - 1 + pad16(shape.n_keys)) {
+    fill(bias, Fill::kRandom, rng);
+    fill(q, kind, rng);
+    fill(keys, key_kind, rng);
+    fill(values, key_kind, rng);
+    for (GuardedBuffer<float>* scales : {&key_scales, &value_scales}) {
+      fill_scales(*scales, rng);
+      const float special[] = {kNan, kInfinity, -kInfinity, -1.0f};
+      if (kind == Fill::kSpecial) (*scales)[rng.below(static_cast<uint32_t>(scales->size()))] = special[rng.below(4)];
+    }
+    const size_t n_common = rng.below(shape.n_keys + 1);  // hypotheses share their past up to this position
+    for (size_t i = 0; i < ancestor.size(); ++i) {
+      const bool common = i / shape.slots < n_common && i % shape.slots != 0;
+      ancestor[i] = common ? ancestor[i - 1] : static_cast<uint8_t>(rng.below(shape.slots));
+    }
+  }
+
+  AttentionArgs<int8_t> args(const AttentionShape& shape, float* out) {
+    AttentionArgs<int8_t> args = {};
+    args.q = q.get();
+    args.keys = keys.get();
+    args.values = values.get();
+    args.key_scales = key_scales.get();
+    args.value_scales = value_scales.get();
+    args.ancestor = shape.ancestors ? ancestor.get() : nullptr;
+    args.out = out;
+    args.weights = weights.get();
+    args.q_row = query.get();
+    args.q_stride = stride;
+    args.out_stride = size_t{shape.n_heads} * shape.d_head;
+    args.head_stride = size_t{shape.n_keys} * shape.slots;
+    args.position_stride = args.ancestor_stride = shape.slots;
+    args.rows = shape.rows;
+    args.n_keys = shape.n_keys;
+    args.n_heads = shape.n_heads;
+    args.d_head = shape.d_head;
+    args.scale = 0.125f;
+    if (shape.bias == kNoBias) return args;
+    args.bias = bias.get() + shape.rows - 1;
+    args.bias_stride = bias_stride;
+    args.bias_step = shape.bias;
+    return args;
+  }
+
+  size_t stride;
+  GuardedBuffer<float> q;
+  GuardedBuffer<int8_t> keys, values, query;
+  GuardedBuffer<float> key_scales, value_scales, weights;
+  GuardedBuffer<uint8_t> ancestor;
+  size_t bias_stride;
+  GuardedBuffer<float> bias;
+};
+
+using Attention = void (*)(const AttentionArgs<int8_t>&);
+
+Difference compare_attentions(Attention attention, Attention specified, uint64_t run, bool fine) {
+  Rng rng = rng_of(run, fine ? 14 : 5);
+  uint32_t turn = 0;
+  // More keys than fit the stack together with 4, 2 or 1 queries; then bounds of shared passes, which boards lack.
+  std::vector<uint32_t> key_counts = {64, 95, 96, 127, 129, 200, 255, 256, 257};
+  uint32_t most_rows = 9;
+#if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
+  most_rows = 18, key_counts.insert(key_counts.end(), {512, 513, 1025, 1500, 3072, 3073});
+#endif
+  for (uint32_t n = 1; n <= 70; ++n) key_counts.push_back(run == 0 ? n : rng.between(1, 300));
+  for (const uint32_t n_keys : key_counts) {
+    for (const uint32_t d_head : sizes_of(run, {16, 32, 48, 64, 80, 128, 144}, rng)) {
+      for (const bool ancestors : {false, true}) {
+        const uint32_t rows = 1 + rng.below(n_keys > 70 ? most_rows : 9),
+                       slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
+        const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
+        const int bias = static_cast<int>(turn % 3) - 1;  // of each kind for each number of keys
+        const AttentionShape shape = {rows, n_keys, n_heads, d_head, slots, ancestors, bias};
+        const Fill kind = kFloatFills[turn % 7], key_kind = kWeightFills[turn++ % 3];
+        AttentionInputs inputs(shape, kind, key_kind, fine, rng);
+        Outputs<float> out(size_t{rows} * n_heads * d_head);
+        attention(inputs.args(shape, out.found.get()));
+        specified(inputs.args(shape, out.expected.get()));
+        if (!inputs.weights.intact() || !inputs.query.intact()) return "a write before the start of the scratch";
+        if (const Difference d = out.difference("out")) {
+          return in_case(d, "rows", rows, "keys", n_keys, "heads", n_heads, "d_head", d_head, "slots", slots,
+                         "ancestors", ancestors, "bias", shape.bias, "fill", static_cast<int>(kind));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
+  return compare_attentions(table.int8.attention, specification.int8.attention, run, false);
+}
+
+Difference compare_fine_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
+  if (table.fine_attention == nullptr || specification.fine_attention == nullptr) {
+    return table.fine_attention == specification.fine_attention ? Difference()
+                                                                : Difference("one of the tables lacks it");
+  }
+  return compare_attentions(table.fine_attention, specification.fine_attention, run, true);
+}
+
+Difference compare_quantize_fine(const Kernels& table, const Kernels& specification, uint64_t run) {
+  if (table.quantize_fine == nullptr || specification.quantize_fine == nullptr) {
+    return table.quantize_fine == specification.quantize_fine ? Difference() : Difference("one of the tables lacks it");
+  }
+  Rng rng = rng_of(run, 13);
+  for (const uint32_t n : sizes_of(run, kWidths, rng)) {
+    for (uint32_t rows = 1; rows <= 5; ++rows) {
+      for (const Fill kind : kFloatFills) {
+        const size_t x_stride = n + 16 * rng.below(2), q_stride = 2 * n + 16 * rng.below(2);
+        const size_t scale_stride = 1 + rng.below(3);
+        GuardedBuffer<float> x((rows - 1) * x_stride + n);
+        fill(x, kind, rng);
+        Outputs<int8_t> q((rows - 1) * q_stride + 2 * n);
+        Outputs<float> scale((rows - 1) * scale_stride + 1);
+        table.quantize_fine({x.get(), q.found.get(), scale.found.get(), x_stride, q_stride, scale_stride, rows, n});
+        specification.quantize_fine(
+            {x.get(), q.expected.get(), scale.expected.get(), x_stride, q_stride, scale_stride, rows, n});
+        for (const Difference& d : {q.difference("q"), scale.difference("scale")}) {
+          if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace goldcrest::test
