@@ -198,8 +198,7 @@ def check_kconfig(packages):
         check([symbol.name for symbol in kconfig.unique_defined_syms if symbol.name.startswith("GOLDCREST_")] == names,
               f"{ecosystem}: other options than base/features-inl.h")
         # As engine/README.md has them: an option turns others on, which turn others on.
-        turns_on = {"SPEECH": ("PROMPT", "REFINED"), "PROMPT": ("PREFIX",), "LEXICON": ("SHORTLIST",), "REFINED_WEIGHTS": ("REFINED",),
-                    "FINE_ATTENTION": ("FLOAT32",)}
+        turns_on = {"SPEECH": ("PROMPT", "REFINED"), "PROMPT": ("PREFIX",), "LEXICON": ("SHORTLIST",), "REFINED_WEIGHTS": ("REFINED",)}
         related = ["GOLDCREST_" + name for name in [*turns_on, "LOG_MEL", "PREFIX", "REFINED", "SHORTLIST"]]
         choices = [set(chosen) for n in range(len(related) + 1) for chosen in itertools.combinations(related, n)]
         choices += [set(pair) for pair in itertools.combinations(names, 2)] + [set(names)]
