@@ -10,8 +10,7 @@
 
 namespace bench {
 
-// The observed slots. With float32 files quantize_rows copies the rows. Attention and quantize_rows count fine rows
-// too.
+// The observed slots. With float32 files quantize_rows copies the rows. Both kinds of rows count in it and in attention.
 enum Slot {
   kLinear,
   kOutputBlock,
