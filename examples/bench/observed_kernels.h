@@ -10,7 +10,8 @@
 
 namespace bench {
 
-// The observed slots. With float32 files quantize_rows copies the rows. Both kinds of rows count in it and in attention.
+// The observed slots. With float32 files quantize_rows copies the rows. Both kinds of rows count in it and in
+// attention.
 enum Slot {
   kLinear,
   kOutputBlock,
