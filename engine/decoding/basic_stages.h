@@ -37,7 +37,7 @@ class ListTarget {
     const Target target = step_.targets.of(step_.sentence_of(step_.rows.sentences[block.row]));
     const int32_t token = target.ids[step_.rows.position];
     const float* const value = block.of(static_cast<uint32_t>(token));
-    if (value != nullptr) insert_token(block.lists, block.row, *value, token);
+    if (value != nullptr) insert_number(block.list(), *value, token);
     return false;
   }
 

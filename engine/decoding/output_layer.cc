@@ -131,19 +131,9 @@ class OutputLayer {
 }  // namespace
 
 [[gnu::cold]] void collect(const Kernels& kernels, const LogitBlock& block) {
-  const TopTokens& lists = block.lists;
-  uint8_t indices[kOutputBlock];
-  // While a list is not full, its threshold lets every value in. Then ask only for the block's largest values.
-  const uint32_t largest = lists.is_full(block.row) || lists.per_row > 16 ? 0 : lists.per_row;
-  const uint32_t listed =
-      kernels.list_largest({block.values, indices, block.outputs.count, largest, lists.threshold(block.row)});
-  for (uint32_t i = 0; i < listed; ++i) {
-    const float value = block.values[indices[i]];
-    if (value > lists.threshold(block.row)) {
-      insert_token(lists, block.row, value,
-                   static_cast<int32_t>(output_token(block.set, block.outputs.first + indices[i])));
-    }
-  }
+  const uint32_t first = block.outputs.first;
+  const uint32_t* const ids = kHasShortlist && block.set.ids != nullptr ? block.set.ids + first : nullptr;
+  kernels.list_largest({block.values, ids, first, block.outputs.count, block.list()});
 }
 
 namespace {

@@ -10,8 +10,8 @@ namespace goldcrest {
   for (uint32_t i = 0; i < choices_.n; ++i) {
     const uint32_t token = choices_.ids[i];
     const float* const value = block.of(token);
-    if (value != nullptr && *value > block.lists.threshold(block.row))
-      insert_token(block.lists, block.row, *value, static_cast<int32_t>(token));
+    if (value != nullptr && *value > block.list().bound())
+      insert_number(block.list(), *value, static_cast<int32_t>(token));
   }
   return false;
 }

@@ -65,6 +65,7 @@ struct LogitBlock {
     return index < outputs.count ? values + index : nullptr;
   }
   uint32_t index() const { return outputs.first / kOutputBlock; }
+  LargestNumbers list() const { return lists.of(row); }
 };
 
 constexpr float kNever = -__builtin_huge_valf();  // the value of a token that must not be chosen

@@ -44,45 +44,20 @@ TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t 
 }
 
 bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block) {
-  const uint32_t listed = lists.counts[row];
-  if (listed < lists.per_row) return true;
+  const LargestNumbers list = lists.of(row);
+  if (*list.count < list.capacity) return true;
   // Not "is larger", because a block_max that is not a number tells nothing about the block.
-  return !(lists.block_max[size_t{row} * lists.block_stride + block] <= lists.row_values(row)[listed - 1]);
-}
-
-namespace {
-
-bool comes_before(float value, int32_t token, float other_value, int32_t other_token) {
-  return value > other_value || (value == other_value && token < other_token);
-}
-
-}  // namespace
-
-void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t token) {
-  float* values = lists.row_values(row);
-  int32_t* tokens = lists.row_tokens(row);
-  uint32_t& listed = lists.counts[row];
-  const uint32_t last = listed < lists.per_row ? listed++ : lists.per_row - 1;
-  float* value_at = values + last;
-  int32_t* token_at = tokens + last;
-  for (; value_at != values && comes_before(value, token, value_at[-1], token_at[-1]); --value_at, --token_at) {
-    *value_at = value_at[-1];
-    *token_at = token_at[-1];
-  }
-  *value_at = value;
-  *token_at = token;
+  return !(lists.block_max[size_t{row} * lists.block_stride + block] <= list.bound());
 }
 
 void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row) {
-  for (uint32_t i = 0; i < others.counts[row]; ++i) {
-    const float value = others.row_values(row)[i];
-    const int32_t token = others.row_tokens(row)[i];
-    const uint32_t last = into.per_row - 1;
-    if (into.counts[row] == into.per_row &&
-        !comes_before(value, token, into.row_values(row)[last], into.row_tokens(row)[last])) {
-      return;
-    }
-    insert_token(into, row, value, token);
+  const LargestNumbers list = into.of(row), other = others.of(row);
+  const uint32_t last = list.capacity - 1;
+  for (uint32_t i = 0; i < *other.count; ++i) {
+    const float value = other.values[i];
+    const int32_t token = other.tokens[i];
+    if (*list.count == list.capacity && !comes_before(value, token, list.values[last], list.tokens[last])) return;
+    insert_number(list, value, token);
   }
 }
 

@@ -49,11 +49,7 @@ struct TopTokens {
 
   float* row_values(uint32_t row) const { return values + size_t{row} * per_row; }
   int32_t* row_tokens(uint32_t row) const { return tokens + size_t{row} * per_row; }
-
-  bool is_full(uint32_t row) const { return counts[row] == per_row; }
-
-  // Returns the bound that a value must exceed to enter a row's list.
-  float threshold(uint32_t row) const { return is_full(row) ? row_values(row)[per_row - 1] : -__builtin_huge_valf(); }
+  LargestNumbers of(uint32_t row) const { return {row_values(row), row_tokens(row), counts + row, per_row}; }
 };
 
 // Returns the lists of a task, for rows with this many outputs. After merge_top_tokens, the lists of task 0 cover all
@@ -62,9 +58,6 @@ TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t 
 
 // Returns whether logits of an output block can still enter a row's list. The block's block_max must be known.
 bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block);
-
-// Inserts a token into a row's list in order. A full list loses its last token.
-void insert_token(const TopTokens& lists, uint32_t row, float value, int32_t token);
 
 // Merges a row's list of other outputs into `into`.
 void merge_top_tokens(const TopTokens& into, const TopTokens& others, uint32_t row);

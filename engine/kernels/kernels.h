@@ -186,15 +186,27 @@ struct RecurrenceArgs {
   uint32_t n;           // n % 16 == 0
 };
 
-// Lists, ascending, the indices of all x that are at least `threshold`. If `largest` is not 0, x must also be at least
-// the largest-th of 16 maxima, the i-th of x[i], x[i + 16] ... This lists all of the `largest` largest x, and few
-// others.
+// The largest numbers so far and their tokens, in descending order; equal numbers by ascending token. -infinity and NaN
+// are never listed.
+struct LargestNumbers {
+  float* values;    // [capacity]
+  int32_t* tokens;  // [capacity]
+  uint32_t* count;
+  uint32_t capacity;
+
+  // Returns the bound that a number must exceed to enter.
+  float bound() const { return *count == capacity ? values[capacity - 1] : -__builtin_huge_valf(); }
+};
+
+// Inserts each x that exceeds the list's bound. A full list then loses its last number.
 struct ListLargestArgs {
-  const float* x;    // [n]; a NaN is never listed
-  uint8_t* indices;  // [n]
-  uint32_t n;        // <= 256
-  uint32_t largest;  // <= 16
-  float threshold;
+  const float* x;        // [n]
+  const uint32_t* ids;   // [n] tokens, ascending; null: the token of x[i] is first_token + i
+  uint32_t first_token;  // all tokens are larger than those in the list
+  uint32_t n;            // <= 256
+  LargestNumbers list;
+
+  int32_t token(uint32_t i) const { return static_cast<int32_t>(ids != nullptr ? ids[i] : first_token + i); }
 };
 
 // The operations that depend on the weights' type.
@@ -222,8 +234,8 @@ struct Kernels {
   // kHighStep, times both scales. null: this build has neither (GOLDCREST_FINE_ATTENTION).
   void (*quantize_fine)(const QuantizeRowsArgs<int8_t>&);
   void (*fine_attention)(const AttentionArgs<int8_t>&);
-  void (*recurrence)(const RecurrenceArgs&);         // null: this build runs no recurrent layers (GOLDCREST_SSRU)
-  uint32_t (*list_largest)(const ListLargestArgs&);  // the number of indices
+  void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_SSRU)
+  void (*list_largest)(const ListLargestArgs&);
   // Continues the CRC-32C `crc` with n bytes.
   uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
   // Returns whether every weight is in [-127, 127] and weight_sum has every row's sum.

@@ -10,19 +10,45 @@ namespace {
 
 constexpr int kTimings = 1001;  // of an empty stopwatch
 
+// Restores a list, if there is one, when it goes out of scope.
+class SavedList {
+ public:
+  explicit SavedList(const goldcrest::LargestNumbers* list) : list_(list) {
+    if (list == nullptr) return;
+    values_.assign(list->values, list->values + *list->count);
+    tokens_.assign(list->tokens, list->tokens + *list->count);
+  }
+  ~SavedList() {
+    if (list_ == nullptr) return;
+    std::copy(values_.begin(), values_.end(), list_->values);
+    std::copy(tokens_.begin(), tokens_.end(), list_->tokens);
+    *list_->count = static_cast<uint32_t>(values_.size());
+  }
+  SavedList(const SavedList&) = delete;
+  SavedList& operator=(const SavedList&) = delete;
+
+ private:
+  const goldcrest::LargestNumbers* list_;
+  std::vector<float> values_;
+  std::vector<int32_t> tokens_;
+};
+
 struct Recorder {
   static const goldcrest::Kernels* table;
   static KernelWorks works;
   static Calls calls;
 
   template <typename Call>
-  static auto observe(const CallWork& call_work, const Call& call) {
+  static auto observe(const CallWork& call_work, const Call& call, const goldcrest::LargestNumbers* list = nullptr) {
     KernelWork& work = works[call_work.slot];
     ++work.calls;
     work.macs += call_work.macs;
     work.bytes += call_work.bytes;
     work.exponentials += call_work.exponentials;
-    if (calls == Calls::kTwice) call();
+    if (calls == Calls::kTwice) {
+      const SavedList saved(list);
+      call();
+    }
     const Stopwatch watch(calls == Calls::kTwice ? work.again_s : work.seconds);
     return call();
   }

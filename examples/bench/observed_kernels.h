@@ -51,7 +51,8 @@ CallWork attention_work(const goldcrest::AttentionArgs<Element>& args, uint64_t 
 
 // Kernels are plain functions, so all members of an observer are static:
 //   static const goldcrest::Kernels* table;        the engine's own
-//   static auto observe(const CallWork&, call);    returns call()
+//   static auto observe(const CallWork&, call, const goldcrest::LargestNumbers* list = nullptr);
+//     returns call(); a second call finds other numbers in the list and takes another time, if they are not restored
 template <typename Observer, typename Element>
 struct ObservedTypedKernels {
   static goldcrest::TypedKernels<Element> table() {
@@ -160,8 +161,9 @@ struct ObservedKernels {
     Observer::observe({kRecurrence, 0, 0}, [&] { Observer::table->recurrence(args); });
   }
 
-  static uint32_t list_largest(const goldcrest::ListLargestArgs& args) {
-    return Observer::observe({kListLargest, 0, 0}, [&] { return Observer::table->list_largest(args); });
+  static void list_largest(const goldcrest::ListLargestArgs& args) {
+    Observer::observe(
+        {kListLargest, 0, 0}, [&] { Observer::table->list_largest(args); }, &args.list);
   }
 };
 

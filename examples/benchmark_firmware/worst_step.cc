@@ -21,6 +21,8 @@ constexpr uint64_t kAllowance = 32;  // one part in this many
 // The difference between one logit and the next. All of 80,000 are within 40; smaller ones would have no exponential.
 constexpr float kLogitStep = 1.0f / 2048;
 
+constexpr float kLowest = -1.0f;  // below all logits
+
 constexpr uint32_t kNoPosition = UINT32_MAX;
 
 const float kNoScale[kOutputBlock] = {};
@@ -76,13 +78,18 @@ void finish_ascending_outputs(const FinishFineArgs& args) {
   native->finish_fine(ascending);
 }
 
-// Runs the native kernel as it is called, then once more so that it lists every value. No single call costs more.
-uint32_t list_all(const ListLargestArgs& args) {
+// Runs the native kernel as it is called: all of the ascending logits enter a full list. The reference inserts as many
+// into a list that is not full. Other kernels do not, so they then run once more with a list of numbers that all others
+// exceed. No single call costs more.
+void list_all(const ListLargestArgs& args) {
+  const LargestNumbers& list = args.list;
+  const bool was_full = *list.count == list.capacity;
   native->list_largest(args);
-  ListLargestArgs all = args;
-  all.largest = 0;
-  all.threshold = -__builtin_huge_valf();
-  return native->list_largest(all);
+  if (was_full || native->list_largest == reference_list_largest) return;
+  for (uint32_t i = 0; i < list.capacity; ++i) list.values[i] = kLowest;
+  *list.count = list.capacity;
+  native->list_largest(args);
+  while (*list.count > 0 && list.values[*list.count - 1] == kLowest) --*list.count;
 }
 
 // Returns the token with the largest logit.

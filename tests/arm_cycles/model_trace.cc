@@ -34,7 +34,7 @@ struct Tracer {
   static std::vector<CallWork> sections;
 
   template <typename Call>
-  static auto observe(const CallWork& work, const Call& call) {
+  static auto observe(const CallWork& work, const Call& call, const LargestNumbers* = nullptr) {
     struct Section {
       explicit Section(const CallWork& work) {
         end_trace();

@@ -82,9 +82,11 @@ void print_slots(const Kernels& table, Layout layout) {
   block.stride = 1;
   print_slot("log-sum-exp of output_block, 256 outputs",
              instructions_of([&] { table.int8.output_block(block); }) - logits);
-  uint8_t indices[256];
-  print_slot("list_largest, 256 numbers, above a threshold", instructions_of([&] {
-               table.list_largest({o.x, indices, 256, 0, 100.0f});
+  float listed = 100.0f;
+  int32_t token = 0;
+  uint32_t count = 1;
+  print_slot("list_largest, 256 numbers, none larger than the listed one", instructions_of([&] {
+               table.list_largest({o.x, nullptr, 1, 256, {&listed, &token, &count, 1}});
              }));
   print_slot("crc32c, 1024 bytes", instructions_of([&] { table.crc32c(0, o.w, 1024); }));
   print_slot("weights_valid, 64 x 128", instructions_of([&] { table.weights_valid(o.w, nullptr, 64, 128, layout); }));

@@ -46,7 +46,7 @@ void watched_slot(const Args& args) {
 }
 
 void layer_norm(const LayerNormArgs& args) { watched(kBest.layer_norm, kLayerNorm, args); }
-uint32_t list_largest(const ListLargestArgs& args) { return kBest.list_largest(args); }
+void list_largest(const ListLargestArgs& args) { kBest.list_largest(args); }
 uint32_t crc32c(uint32_t crc, const void* bytes, size_t n) { return kBest.crc32c(crc, bytes, n); }
 bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {
   return kBest.weights_valid(w, weight_sum, n, k, layout);

@@ -173,22 +173,37 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
   return {};
 }
 
+// A list of the largest numbers in guarded memory.
+struct List {
+  explicit List(uint32_t capacity) : values(capacity), tokens(capacity) {}
+
+  LargestNumbers numbers() { return {values.get(), tokens.get(), &count, static_cast<uint32_t>(values.size())}; }
+  bool operator==(const List& other) const {
+    return count == other.count && std::memcmp(values.get(), other.values.get(), count * sizeof(float)) == 0 &&
+           std::equal(tokens.get(), tokens.get() + count, other.tokens.get());
+  }
+
+  GuardedBuffer<float> values;
+  GuardedBuffer<int32_t> tokens;
+  uint32_t count = 0;
+};
+
 Difference compare_list_largest(const Kernels& table, const Kernels& specification, uint64_t run) {
   Rng rng = rng_of(run, 7);
   for (uint32_t n = 1; n <= 256; n += 1 + n / 20) {
     for (const Fill kind : kFloatFills) {
-      GuardedBuffer<float> x(n);
-      fill(x, kind, rng);
-      for (const float threshold : {-kInfinity, -1.0f, 0.0f, 1.0f, 4.5f, kInfinity, kNan}) {
-        for (const uint32_t largest : {0u, 1u, 5u, 16u}) {
-          GuardedBuffer<uint8_t> found(n);
-          std::vector<uint8_t> expected(n);
-          const uint32_t n_found = table.list_largest({x.get(), found.get(), n, largest, threshold});
-          const uint32_t n_expected = specification.list_largest({x.get(), expected.data(), n, largest, threshold});
-          if (n_found != n_expected || !std::equal(found.get(), found.get() + n_found, expected.begin())) {
-            return in_case(Difference("indices"), n_found, "expected", n_expected, "n", n, "largest", largest,
-                           "threshold", threshold);
-          }
+      for (const uint32_t capacity : {1u, 2u, 5u, 8u, 16u, 17u, 32u}) {
+        List found(capacity), expected(capacity);
+        std::vector<uint32_t> ids(n);
+        // Several blocks enter the same list. The tokens of all ascend.
+        for (uint32_t block = 0, token = 0; block < 4; ++block, token += 3 * n) {
+          GuardedBuffer<float> x(n);
+          fill(x, kind, rng);
+          for (uint32_t i = 0; i < n; ++i) ids[i] = token + 2 * i + 1;
+          const uint32_t* const given = rng.below(2) == 0 ? ids.data() : nullptr;
+          table.list_largest({x.get(), given, token, n, found.numbers()});
+          specification.list_largest({x.get(), given, token, n, expected.numbers()});
+          if (!(found == expected)) return in_case(Difference("list"), block, "n", n, "capacity", capacity);
         }
       }
     }

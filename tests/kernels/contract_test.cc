@@ -128,10 +128,10 @@ Kernels broken_table(const std::string& slot) {
       reference_output_block(padded);
     };
   } else if (slot == "list_largest") {
-    table.list_largest = [](const ListLargestArgs& args) {  // lists one maximum too few
+    table.list_largest = [](const ListLargestArgs& args) {  // ignores the last number
       ListLargestArgs fewer = args;
-      fewer.largest = args.largest == 0 ? 0 : args.largest - 1;
-      return reference_list_largest(fewer);
+      --fewer.n;
+      reference_list_largest(fewer);
     };
   } else if (slot == "crc32c") {
     table.crc32c = [](uint32_t crc, const void* bytes, size_t n) {  // ignores the checksum so far

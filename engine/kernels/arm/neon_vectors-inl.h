@@ -91,6 +91,17 @@ inline V keep(Mask mask, V x) {
 
 inline V larger(V x, V y) { return select(greater(x, y), x, y); }
 
+inline V shifted(V x, float first) {
+  V moved = {{vextq_f32(vdupq_n_f32(first), x.q[0], 3)}};
+  for (int i = 1; i < 4; ++i) moved.q[i] = vextq_f32(x.q[i - 1], x.q[i], 3);
+  return moved;
+}
+#if defined(__aarch64__)
+constexpr bool kListsInVectors = true;
+#else  // Advanced SIMD of ARMv7 compares denormal numbers as zeros
+constexpr bool kListsInVectors = false;
+#endif
+
 inline Mask first_lanes(uint32_t n) {
   static constexpr uint32_t kLanes[4] = {0, 1, 2, 3};
   Mask mask;

@@ -242,28 +242,23 @@ void reference_output_block(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
 }
 
+void insert_number(const LargestNumbers& list, float value, int32_t token) {
+  const uint32_t last = *list.count < list.capacity ? (*list.count)++ : list.capacity - 1;
+  float* value_at = list.values + last;
+  int32_t* token_at = list.tokens + last;
+  for (; value_at != list.values && comes_before(value, token, value_at[-1], token_at[-1]); --value_at, --token_at) {
+    *value_at = value_at[-1];
+    *token_at = token_at[-1];
+  }
+  *value_at = value;
+  *token_at = token;
+}
+
 // Cold, like its caller: here small code is worth more than fast code (engine/README.md).
-[[gnu::cold]] uint32_t reference_list_largest(const ListLargestArgs& args) {
-  float limit = args.threshold;
-  if (args.largest != 0) {
-    float lanes[16];
-    for (uint32_t i = 0; i < 16; ++i) lanes[i] = -__builtin_huge_valf();
-    for (uint32_t i = 0; i < args.n; ++i) lanes[i % 16] = args.x[i] > lanes[i % 16] ? args.x[i] : lanes[i % 16];
-    for (uint32_t i = 0; i < args.largest; ++i) {
-      for (uint32_t j = i + 1; j < 16; ++j) {
-        if (!(lanes[j] > lanes[i])) continue;
-        const float smaller = lanes[i];
-        lanes[i] = lanes[j];
-        lanes[j] = smaller;
-      }
-    }
-    if (lanes[args.largest - 1] > limit) limit = lanes[args.largest - 1];
-  }
-  uint32_t listed = 0;
+[[gnu::cold]] void reference_list_largest(const ListLargestArgs& args) {
   for (uint32_t i = 0; i < args.n; ++i) {
-    if (args.x[i] >= limit) args.indices[listed++] = static_cast<uint8_t>(i);
+    if (args.x[i] > args.list.bound()) insert_number(args.list, args.x[i], args.token(i));
   }
-  return listed;
 }
 
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {

@@ -80,7 +80,13 @@ void reference_layer_norm(const LayerNormArgs& args);
 void reference_recurrence(const RecurrenceArgs& args);
 void reference_attention(const AttentionArgs<int8_t>& args);
 void reference_output_block(const OutputBlockArgs<int8_t>& args);
-uint32_t reference_list_largest(const ListLargestArgs& args);
+void reference_list_largest(const ListLargestArgs& args);
+// Returns whether a list of the largest numbers has this number before the other.
+static inline bool comes_before(float value, int32_t token, float other_value, int32_t other_token) {
+  return value > other_value || (value == other_value && token < other_token);
+}
+// Inserts a number in order. A full list loses its last one.
+void insert_number(const LargestNumbers& list, float value, int32_t token);
 void reference_logit_sums(const LogitSumsArgs& args);
 void reference_finish_fine(const FinishFineArgs& args);
 void reference_quantize_fine(const QuantizeRowsArgs<int8_t>& args);

@@ -13,6 +13,8 @@
 //   V scale_by_power_of_two(V p, Power n)   p * 2^n, where both are normal
 //   V subtract_exact(V x, V n, V c)     x - n * c, where n * c has no more bits than a float
 //   V larger(V x, V y)                  x if it is larger than y, else y
+//   V shifted(V x, float first)         first, then the lanes of x but the last
+//   bool kListsInVectors                lists of the largest numbers are kept in a V; needs exact comparisons
 //   V max_magnitude(V a, V x)           the larger of a and the sign-cleared bits of x, as integers
 //   uint32_t largest_bits(V)            the largest lane, as an integer
 //   V load_int8(const int8_t*)          16 int8

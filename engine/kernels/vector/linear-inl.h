@@ -232,19 +232,20 @@ inline float nth_largest_lane(V x, uint32_t n) {
   return -largest_lane(select(is_among_n, negate(x), set(-__builtin_huge_valf())));
 }
 
-uint32_t list_largest(const ListLargestArgs& args) {
+// Calls f(i), i ascending, for all numbers that may enter the list, and few others. While a list is not full, its bound
+// lets every number in; then the limit is the capacity-th of 16 maxima, the i-th of x[i], x[i + 16] ...
+template <typename Function>
+inline void for_largest(const ListLargestArgs& args, Function f) {
   const float* const x = args.x;
-  uint8_t* const indices = args.indices;
   const size_t whole = args.n / 16 * 16;
-  const uint32_t rest = args.n % 16;
+  const uint32_t rest = args.n % 16, capacity = args.list.capacity;
   const V none = set(-__builtin_huge_valf());
   const V last = rest == 0 ? none : select(first_lanes(rest), load_first(x + whole, rest), none);
-  float limit = args.threshold;
-  if (args.largest != 0) {
+  float limit = args.list.bound();
+  if (*args.list.count < capacity && capacity <= 16) {
     V maxima = larger(last, none);
     for_vectors(whole, [&](size_t i) { maxima = larger(load(x + i), maxima); });
-    const float nth = args.largest == 1 ? largest_lane(maxima) : nth_largest_lane(maxima, args.largest);
-    if (nth > limit) limit = nth;
+    limit = capacity == 1 ? largest_lane(maxima) : nth_largest_lane(maxima, capacity);
   }
   // All comparisons first, 32 in a word. Most words are 0; passing over them without a branch for each is quicker.
   uint32_t words[kMostListed / 32], some = 0;
@@ -261,16 +262,76 @@ uint32_t list_largest(const ListLargestArgs& args) {
     keep_word(pairs, true_lanes(not_greater(limits, load(x + pairs))) | behind << 16);
   else if (rest != 0)
     keep_word(pairs, behind);
-  uint32_t listed = 0;
   for (; some != 0; some &= some - 1) {
     const uint32_t word = static_cast<uint32_t>(__builtin_ctz(some));
     uint32_t lanes = words[word];
     do {
-      indices[listed++] = static_cast<uint8_t>(32 * word + static_cast<uint32_t>(__builtin_ctz(lanes)));
+      f(32 * word + static_cast<uint32_t>(__builtin_ctz(lanes)));
       lanes &= lanes - 1;
     } while (lanes != 0);
   }
-  return listed;
+}
+
+// Writes the first n lanes to floats, or their bits to integers.
+template <typename Number>
+inline void store_first(Number* to, V x, uint32_t n) {
+  float lanes[16];
+  store(lanes, x);
+  // memcpy of a constant size is no call.
+  if (n < 4) {
+    for (uint32_t i = 0; i < n; ++i) memcpy(to + i, lanes + i, sizeof(float));
+    return;
+  }
+  for (uint32_t i = 0; i + 4 <= n; i += 4) memcpy(to + i, lanes + i, 4 * sizeof(float));
+  memcpy(to + n - 4, lanes + n - 4, 4 * sizeof(float));
+}
+
+// The numbers of a list of at most 16 and the bits of their tokens. Lanes behind the list are -infinity, or numbers
+// that left it.
+class ListLanes {
+ public:
+  explicit ListLanes(const LargestNumbers& list) : list_(list) {
+    values_ = select(first_lanes(*list.count), load_first(list.values, *list.count), set(-__builtin_huge_valf()));
+    tokens_ = load_first(reinterpret_cast<const float*>(list.tokens), *list.count);
+  }
+
+  // Inserts a number behind all that are not smaller, without a branch. -infinity changes nothing.
+  void insert(float number, int32_t token) {
+    float bits;
+    memcpy(&bits, &token, sizeof bits);
+    const V value = set(number), above = shifted(values_, __builtin_huge_valf());
+    const Mask stays = not_less(values_, value), is_behind = not_less(above, value);
+    tokens_ = select(stays, tokens_, select(is_behind, set(bits), shifted(tokens_, 0.0f)));
+    values_ = select(stays, values_, select(is_behind, value, above));
+  }
+
+  void store_list() const {
+    const uint32_t n = n_listed();
+    store_first(list_.values, values_, n);
+    store_first(list_.tokens, tokens_, n);
+    *list_.count = n;
+  }
+
+ private:
+  uint32_t n_listed() const {
+    const auto n = static_cast<uint32_t>(__builtin_popcount(true_lanes(greater(values_, set(-__builtin_huge_valf())))));
+    return n < list_.capacity ? n : list_.capacity;
+  }
+
+  const LargestNumbers& list_;
+  V values_, tokens_;
+};
+
+void list_largest(const ListLargestArgs& args) {
+  if (kListsInVectors && args.list.capacity <= 16) {
+    ListLanes lanes(args.list);
+    for_largest(args, [&](uint32_t i) { lanes.insert(args.x[i], args.token(i)); });
+    lanes.store_list();
+  } else {
+    for_largest(args, [&](uint32_t i) {
+      if (args.x[i] > args.list.bound()) insert_number(args.list, args.x[i], args.token(i));
+    });
+  }
 }
 
 }  // namespace

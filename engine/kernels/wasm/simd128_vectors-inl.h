@@ -35,7 +35,7 @@ inline V load(const float* p) {
 }
 inline V load_first(const float* p, uint32_t n) {
   float lanes[16] = {};
-  for (uint32_t i = 0; i < n; ++i) lanes[i] = p[i];
+  memcpy(lanes, p, n * sizeof *p);
   return load(lanes);
 }
 inline void store(float* p, V x) {
@@ -86,6 +86,13 @@ inline V keep(Mask mask, V x) {
 
 inline v128_t larger_lanes(v128_t x, v128_t y) { return wasm_f32x4_pmax(y, x); }
 inline V larger(V x, V y) { return each(x, y, larger_lanes); }
+
+inline V shifted(V x, float first) {
+  V moved = {{wasm_i32x4_shuffle(wasm_f32x4_splat(first), x.q[0], 3, 4, 5, 6)}};
+  for (int i = 1; i < 4; ++i) moved.q[i] = wasm_i32x4_shuffle(x.q[i - 1], x.q[i], 3, 4, 5, 6);
+  return moved;
+}
+constexpr bool kListsInVectors = true;
 
 inline Mask first_lanes(uint32_t n) {
   const v128_t lanes = wasm_i32x4_const(0, 1, 2, 3), count = wasm_i32x4_splat(static_cast<int32_t>(n));

@@ -71,6 +71,16 @@ inline uint32_t true_lanes(Mask a, Mask b) {
 
 inline V larger(V x, V y) { return {_mm256_max_ps(x.low, y.low), _mm256_max_ps(x.high, y.high)}; }
 
+inline V shifted(V x, float first) {
+  const auto rotated = [](__m256 eight) {
+    const __m256i order = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
+    return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(_mm256_castps_si256(eight), order));
+  };
+  const __m256 low = rotated(x.low);
+  return {_mm256_blend_ps(low, _mm256_set1_ps(first), 1), _mm256_blend_ps(rotated(x.high), low, 1)};
+}
+constexpr bool kListsInVectors = true;
+
 struct Power {
   V value;
   __m256i low, high;  // at the position of a float's exponent

@@ -48,6 +48,12 @@ inline uint32_t true_lanes(Mask a, Mask b) { return true_lanes(a) | true_lanes(b
 
 inline V larger(V x, V y) { return {_mm512_max_ps(x.v, y.v)}; }
 
+inline V shifted(V x, float first) {
+  const __m512i lanes = _mm512_castps_si512(x.v), before = _mm512_castps_si512(_mm512_set1_ps(first));
+  return {_mm512_castsi512_ps(_mm512_alignr_epi32(lanes, before, 15))};
+}
+constexpr bool kListsInVectors = true;
+
 struct Power {
   V value;
 };

@@ -24,7 +24,7 @@ inline __m256 _mm256_maskload_ps(const float* p, __m256i mask) {
   const LanesOf<int32_t, __m256i> wanted = split<int32_t>(mask);
   __m256 r = {};
   for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] < 0) r[i] = p[i];
+    if (wanted[i] < 0) r[i] = load<float>(p + i);
   }
   return r;
 }
@@ -64,6 +64,13 @@ inline __m256 _mm256_blendv_ps(__m256 a, __m256 b, __m256 mask) {
   __m256 r = a;
   for (size_t i = 0; i < second.size(); ++i) {
     if (second[i] < 0) r[i] = b[i];
+  }
+  return r;
+}
+inline __m256 _mm256_blend_ps(__m256 a, __m256 b, int choice) {
+  __m256 r = a;
+  for (int i = 0; i < 8; ++i) {
+    if ((choice >> i & 1) != 0) r[i] = b[i];
   }
   return r;
 }

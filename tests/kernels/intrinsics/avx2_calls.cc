@@ -94,6 +94,8 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
      call([](__m256 a, __m256 b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); })},
     {"_mm256_blendv_ps", Needs::kAvx2, Compare::kBits,
      call([](__m256 a, __m256 b, __m256 mask) { return _mm256_blendv_ps(a, b, mask); })},
+    {"_mm256_blend_ps", Needs::kAvx2, Compare::kBits,
+     call([](__m256 a, __m256 b) { return _mm256_blend_ps(a, b, 0x2d); })},
     {"_mm256_movemask_ps", Needs::kAvx2, Compare::kBits, call([](__m256 a) { return _mm256_movemask_ps(a); })},
     {"_mm256_cvtps_epi32", Needs::kAvx2, Compare::kBits, call([](__m256 a) { return _mm256_cvtps_epi32(a); })},
     {"_mm256_cvtepi32_ps", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_cvtepi32_ps(a); })},

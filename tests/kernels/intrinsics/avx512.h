@@ -149,6 +149,16 @@ inline __m512i _mm512_unpackhi_epi32(__m512i a, __m512i b) { return unpack<int32
 inline __m512i _mm512_unpacklo_epi64(__m512i a, __m512i b) { return unpack<int64_t>(a, b, false); }
 inline __m512i _mm512_unpackhi_epi64(__m512i a, __m512i b) { return unpack<int64_t>(a, b, true); }
 inline __m512i _mm512_permutexvar_epi32(__m512i index, __m512i a) { return permute_words(a, index); }
+// Words n to n + 15 of b and a, joined.
+inline __m512i _mm512_alignr_epi32(__m512i a, __m512i b, int n) {
+  const LanesOf<uint32_t, __m512i> high = split<uint32_t>(a), low = split<uint32_t>(b);
+  LanesOf<uint32_t, __m512i> r;
+  for (size_t i = 0; i < r.size(); ++i) {
+    const size_t at = i + static_cast<size_t>(n);
+    r[i] = at < r.size() ? low[at] : high[at - r.size()];
+  }
+  return cast<__m512i>(r);
+}
 inline __m512i _mm512_shuffle_i32x4(__m512i a, __m512i b, int order) {
   Lanes<__m128i, 4> r;
   for (size_t i = 0; i < r.size(); ++i, order >>= 2) r[i] = part<__m128i>(i < 2 ? a : b, order & 3);

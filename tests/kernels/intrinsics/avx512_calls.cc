@@ -114,6 +114,8 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
      call([](__m512i a, __m512i b) { return _mm512_unpackhi_epi64(a, b); })},
     {"_mm512_permutexvar_epi32", Needs::kAvx512, Compare::kBits,
      call([](__m512i index, __m512i a) { return _mm512_permutexvar_epi32(index, a); })},
+    {"_mm512_alignr_epi32", Needs::kAvx512, Compare::kBits,
+     call([](__m512i a, __m512i b) { return _mm512_alignr_epi32(a, b, 15); })},
     {"_mm512_shuffle_i32x4", Needs::kAvx512, Compare::kBits,
      call([](__m512i a, __m512i b) { return _mm512_shuffle_i32x4(a, b, 0x88); })},
     {"_mm512_shuffle_i32x4", Needs::kAvx512, Compare::kBits,

@@ -274,52 +274,59 @@ TEST(OutputBlock, LogitsLargestAndSum) {
   }
 }
 
-TEST(ListLargest, ListsWhatMayBeAmongTheLargest) {
+// A list and its numbers.
+struct Listed {
+  explicit Listed(uint32_t capacity) : values(capacity), tokens(capacity) {}
+
+  // Lists x, whose tokens are `first`, first + 1 ...
+  void add(const std::vector<float>& x, uint32_t first) {
+    reference_list_largest({x.data(), nullptr, first, static_cast<uint32_t>(x.size()), list()});
+  }
+  LargestNumbers list() { return {values.data(), tokens.data(), &count, static_cast<uint32_t>(values.size())}; }
+  std::vector<std::pair<float, int32_t>> all() const {
+    std::vector<std::pair<float, int32_t>> numbers;
+    for (uint32_t i = 0; i < count; ++i) numbers.emplace_back(values[i], tokens[i]);
+    return numbers;
+  }
+
+  std::vector<float> values;
+  std::vector<int32_t> tokens;
+  uint32_t count = 0;
+};
+
+TEST(ListLargest, ListsNumbersInOrderWithTheirTokens) {
+  using Numbers = std::vector<std::pair<float, int32_t>>;
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto listed = [](const std::vector<float>& x, uint32_t largest, float threshold) {
-    std::vector<uint8_t> indices(x.size());
-    indices.resize(
-        reference_list_largest({x.data(), indices.data(), static_cast<uint32_t>(x.size()), largest, threshold}));
-    return indices;
-  };
-  using Indices = std::vector<uint8_t>;
-  const std::vector<float> x = {1, 2, 2, nan, 3, -kPlusInfinity, 4};
-  EXPECT_EQ(listed(x, 0, 2.0f), (Indices{1, 2, 4, 6}));
-  EXPECT_EQ(listed(x, 0, 4.5f), Indices{});
-  EXPECT_EQ(listed(x, 0, nan), Indices{});
-  EXPECT_EQ(listed(x, 1, -kPlusInfinity), (Indices{6}));
-  EXPECT_EQ(listed(x, 3, -kPlusInfinity), (Indices{1, 2, 4, 6})) << "both values that equal the third largest";
-  EXPECT_EQ(listed(x, 3, 3.0f), (Indices{4, 6}));
-  EXPECT_EQ(listed(x, 16, -kPlusInfinity), (Indices{0, 1, 2, 4, 5, 6})) << "fewer maxima than 16: all numbers";
-  // Indices with the same i % 16 share a maximum. In 32 ascending numbers the sixteenth largest is the first of the
-  // last 16.
-  std::vector<float> ascending(40);
-  std::iota(ascending.begin(), ascending.end(), 0.0f);
-  EXPECT_EQ(listed(ascending, 2, -kPlusInfinity), (Indices{38, 39}));
-  EXPECT_EQ(listed(ascending, 16, -kPlusInfinity).front(), 24);
+  Listed listed(3);
+  listed.add({nan, -kPlusInfinity}, 0);
+  EXPECT_EQ(listed.all(), Numbers{}) << "neither is listed";
+  listed.add({1, 2}, 2);
+  EXPECT_EQ(listed.all(), (Numbers{{2, 3}, {1, 2}}));
+  listed.add({2, nan, 3, 1}, 4);
+  EXPECT_EQ(listed.all(), (Numbers{{3, 6}, {2, 3}, {2, 4}})) << "of equal numbers the smaller token is first";
+  listed.add({2, 2.5f}, 8);
+  EXPECT_EQ(listed.all(), (Numbers{{3, 6}, {2.5f, 9}, {2, 3}})) << "a number that equals the last does not enter";
+  const std::vector<float> x = {4, 1};
+  const std::vector<uint32_t> ids = {20, 30};
+  reference_list_largest({x.data(), ids.data(), 0, 2, listed.list()});
+  EXPECT_EQ(listed.all(), (Numbers{{4, 20}, {3, 6}, {2.5f, 9}}));
 }
 
-TEST(ListLargest, MissesNoneOfTheLargest) {
+TEST(ListLargest, EqualsASort) {
   Rng rng(21);
   for (int i = 0; i < 2000; ++i) {
-    std::vector<float> x(1 + rng.below(256));
-    for (float& value : x) value = static_cast<float>(rng.below(50));  // many are equal
-    const uint32_t largest = 1 + rng.below(16);
-    std::vector<uint8_t> indices(x.size());
-    indices.resize(
-        reference_list_largest({x.data(), indices.data(), static_cast<uint32_t>(x.size()), largest, -kPlusInfinity}));
-    std::vector<float> sorted = x;
-    std::sort(sorted.rbegin(), sorted.rend());
-    const float limit = sorted[std::min<size_t>(largest, x.size()) - 1];
-    std::vector<float> maxima(16, -kPlusInfinity);
-    for (size_t j = 0; j < x.size(); ++j) {
-      maxima[j % 16] = std::max(maxima[j % 16], x[j]);
-      if (x[j] >= limit) {
-        EXPECT_NE(std::find(indices.begin(), indices.end(), j), indices.end()) << j;
-      }
+    Listed listed(1 + rng.below(20));
+    std::vector<std::pair<float, int32_t>> sorted;
+    for (uint32_t block = 0; block < 3; ++block) {
+      std::vector<float> x(1 + rng.below(256));
+      for (float& value : x) value = static_cast<float>(rng.below(50));  // many are equal
+      const auto first = static_cast<uint32_t>(sorted.size());
+      listed.add(x, first);
+      for (size_t j = 0; j < x.size(); ++j) sorted.emplace_back(x[j], static_cast<int32_t>(first + j));
     }
-    std::sort(maxima.rbegin(), maxima.rend());
-    for (const uint8_t j : indices) EXPECT_GE(x[j], maxima[largest - 1]) << "and few others";
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    sorted.resize(std::min(sorted.size(), listed.values.size()));
+    ASSERT_EQ(listed.all(), sorted);
   }
 }
 
