@@ -297,14 +297,14 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
           ->take_words({"int8", "float32"});
   Option* fine = output.option(
       "--fine", arguments.fine, "WHAT",
-      "give inputs 16 bits, so that more texts are float32's, for a second product: none, all, decoder, matrices by "
-      "name with * (decoder.layers.*.feed_forward.out,projection), or auto=SHARE: those that help the lines of "
-      "--evaluate most, for at most this share of more work (auto: 0.5). Default: none, for speech the last "
+      "give inputs 16 bits, so that more texts are float32's, for a second product: none, all, decoder (used by each "
+      "token), matrices by name with * (decoder.layers.*.feed_forward.out,projection), or auto=SHARE: those that help "
+      "--evaluate's lines most, for at most this share of more work (0.5). Default: none, for speech the last "
       "convolution");
   fine->comma_list();
   Option* refine = output.option("--refine", arguments.refine, "WHAT",
                                  "store what int8 loses: a second matrix, up to twice the bytes; *.attention: 16 bits "
-                                 "of keys and values. WHAT is as for --fine, without auto (default: none)");
+                                 "of keys and values. As --fine without auto; decoder: not the encoder's (none)");
   refine->comma_list();
   output
       .option(

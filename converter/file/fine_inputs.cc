@@ -75,13 +75,12 @@ MatrixNames::MatrixNames(std::string option, const std::vector<std::string>& wor
   for (const std::string& word : words) words_.push_back({word, word == "none" && words.size() == 1});
 }
 
-bool MatrixNames::choose(const std::string& matrix) {
+bool MatrixNames::choose(const std::string& matrix, bool is_decoder) {
   if (std::string name = name_of_equal_layers(matrix); std::ranges::find(matrices_, name) == matrices_.end())
     matrices_.push_back(std::move(name));
   bool chosen = false;
   for (auto& [word, found] : words_) {
-    if (word == "all" || (word == "decoder" ? !matrix.starts_with("encoder.") : matches(word, matrix)))
-      chosen = found = true;
+    if (word == "all" || (word == "decoder" ? is_decoder : matches(word, matrix))) chosen = found = true;
   }
   return chosen;
 }
@@ -116,7 +115,7 @@ void set_fine_inputs(const std::vector<bool>& chosen, format::ModelT& model) {
 void set_fine_inputs(const std::vector<std::string>& names, format::ModelT& model) {
   MatrixNames wanted("--fine", names);
   std::vector<bool> chosen;
-  for (const FineSite& site : fine_sites(model)) chosen.push_back(wanted.choose(site.name));
+  for (const FineSite& site : fine_sites(model)) chosen.push_back(wanted.choose(site.name, !site.reads_source));
   wanted.check("none, all, decoder, auto");
   set_fine_inputs(chosen, model);
 }

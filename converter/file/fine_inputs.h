@@ -18,13 +18,14 @@ struct MatrixEntry;
 
 namespace goldcrest::converter {
 
-// The matrices that an option names: by name, in which * stands for any text; or "none", "all" or "decoder" (all but
-// the encoder's).
+// The matrices that an option names: by name, in which * stands for any text; or "none", "all" or "decoder".
 class MatrixNames {
  public:
   MatrixNames(std::string option, const std::vector<std::string>& words);
-  // Returns whether a word means this matrix.
-  bool choose(const std::string& matrix);
+  // Returns whether a word means this matrix. is_decoder: whether "decoder" does; by default, if it is not the
+  // encoder's.
+  bool choose(const std::string& matrix, bool is_decoder);
+  bool choose(const std::string& matrix) { return choose(matrix, !matrix.starts_with("encoder.")); }
   // Throws Error if a word meant no matrix that `choose` was asked for. Names the word, `other_words` and the matrices.
   void check(const std::string& other_words) const;
 
@@ -55,8 +56,8 @@ std::vector<FineSite> fine_sites(format::ModelT& model);
 // Gives fine inputs to these sites and to no others. `chosen`: one for each site.
 void set_fine_inputs(const std::vector<bool>& chosen, format::ModelT& model);
 
-// Does the same by names of sites, as MatrixNames has them. Throws Error that names what matches no site, and the
-// sites.
+// Does the same by names of sites, as MatrixNames has them; "decoder" means those that each target position multiplies.
+// Throws Error that names what matches no site, and the sites.
 void set_fine_inputs(const std::vector<std::string>& names, format::ModelT& model);
 
 // The choice of --refine.
