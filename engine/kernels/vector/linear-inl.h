@@ -283,17 +283,17 @@ inline void store_first(Number* to, V x, uint32_t n) {
     return;
   }
   for (uint32_t i = 0; i + 4 <= n; i += 4) memcpy(to + i, lanes + i, 4 * sizeof(float));
-  memcpy(to + n - 4, lanes + n - 4, 4 * sizeof(float));
+  memcpy(to + (n - 4), lanes + (n - 4), 4 * sizeof(float));
 }
 
 // The numbers of a list of at most 16 and the bits of their tokens. Lanes behind the list are -infinity, or numbers
 // that left it.
 class ListLanes {
  public:
-  explicit ListLanes(const LargestNumbers& list) : list_(list) {
-    values_ = select(first_lanes(*list.count), load_first(list.values, *list.count), set(-__builtin_huge_valf()));
-    tokens_ = load_first(reinterpret_cast<const float*>(list.tokens), *list.count);
-  }
+  explicit ListLanes(const LargestNumbers& list)
+      : list_(list),
+        values_(select(first_lanes(*list.count), load_first(list.values, *list.count), set(-__builtin_huge_valf()))),
+        tokens_(load_first(reinterpret_cast<const float*>(list.tokens), *list.count)) {}
 
   // Inserts a number behind all that are not smaller, without a branch. -infinity changes nothing.
   void insert(float number, int32_t token) {
