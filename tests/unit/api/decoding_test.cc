@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "api/engine.h"
+#include "decoding/hypotheses.h"
 #include "spec/lexicon.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
@@ -63,6 +65,8 @@ TEST(SetPrefix, SaysWhatIsWrong) {
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 1, source.data(), 1, 0), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_STREQ(engine.detail().message, "sentence: no such source");
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, nullptr, 1, 0), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_STREQ(engine.detail().message, "prefix: null");
+  EXPECT_EQ(engine.detail().index, -1);
   EXPECT_EQ(goldcrest_set_prefix(nullptr, 0, source.data(), 1, 0), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(refusal(engine, Ids(5, 36), GOLDCREST_OK, -1, GOLDCREST_PREFIX_BEHIND_PROMPT), "")
       << "suppressed, but kept";
@@ -189,6 +193,7 @@ Ids agreed(const TestEngine& engine, uint32_t sentence) {
     Ids shorter(ids.size());
     EXPECT_EQ(goldcrest_get_agreed(engine.get(), sentence, shorter.data(), shorter.size() - 1),
               GOLDCREST_ERROR_TRUNCATED);
+    EXPECT_EQ(engine.detail().index, -1);
     shorter.back() = ids.back();
     EXPECT_EQ(shorter, ids);
   }
@@ -199,8 +204,25 @@ bool begins(const Ids& whole, const Ids& part) {
   return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
 
-// After every step: what was agreed begins every later agreement and the final result. Returns the share of tokens that
-// were agreed when half of a sentence's steps were done.
+// Requires, while no hypothesis of a sentence has finished, that the live ones have just this many tokens in common.
+void expect_common(TestEngine& engine, uint32_t sentence, size_t n) {
+  if (engine.get()->state != EngineState::kDecoding) return;
+  const SentenceView view = sentence_view(engine.get()->buffers, sentence);
+  if (view.state->n_finished > 0 || view.state->n_live == 0) return;
+  const uint32_t position = engine.get()->step.position;
+  const auto have = [&](uint32_t t) {  // the live hypotheses have the same token at position t, from 1
+    const int32_t token = view.past_of(0, position).token_at(t);
+    for (uint32_t b = 1; b < view.state->n_live; ++b)
+      if (view.past_of(b, position).token_at(t) != token) return false;
+    return true;
+  };
+  uint32_t common = 0;
+  while (common < position && have(common + 1)) ++common;
+  EXPECT_EQ(n, common);
+}
+
+// After every step: what was agreed is all that the hypotheses share, and begins every later agreement and the final
+// result. Returns the share of tokens that were agreed when half of a sentence's steps were done.
 double expect_agreement(TestEngine& engine, const std::vector<Ids>& sources) {
   for (size_t i = 0; i < sources.size(); ++i) {
     const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
@@ -210,7 +232,10 @@ double expect_agreement(TestEngine& engine, const std::vector<Ids>& sources) {
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, prefix.data(), 2, 0), GOLDCREST_OK);
   std::vector<std::vector<Ids>> seen(sources.size());
   for (int status = GOLDCREST_WORKING; status != GOLDCREST_DONE;) {
-    for (uint32_t i = 0; i < sources.size(); ++i) seen[i].push_back(agreed(engine, i));
+    for (uint32_t i = 0; i < sources.size(); ++i) {
+      seen[i].push_back(agreed(engine, i));
+      expect_common(engine, i, seen[i].back().size());
+    }
     status = goldcrest_step(engine.get(), nullptr);
     EXPECT_GE(status, 0);
     if (status < 0) return 0;
@@ -269,6 +294,7 @@ TEST(Agreement, SaysWhatIsWrong) {
   EXPECT_EQ(goldcrest_get_agreed(nullptr, 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_STREQ(engine.detail().message, "sentence: no such source");
+  EXPECT_EQ(engine.detail().index, -1);
   const Ids source = {3, 1, 4};
   ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
   EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, nullptr, 1), GOLDCREST_ERROR_ARGUMENT);
