@@ -7,14 +7,14 @@
 namespace goldcrest {
 namespace {
 
-// Inputs + 128. More rows than fit are computed in groups, which share the weights of kGroupBytes from a cache.
-constexpr size_t kUnsignedBytes = 32768, kGroupBytes = 524288;
-constexpr uint32_t kMostUnsignedInputs = kUnsignedBytes / 8;  // of a row: eight rows fit
+// Inputs + 128 on the stack: of a layer, and of a block of outputs, whose caller has logits there. More rows than fit
+// are computed in groups, which share the weights of kGroupBytes from a cache.
+constexpr size_t kInputBytes = 65536, kOutputInputBytes = 32768, kGroupBytes = 524288;
 
-// A linear layer whose x are inputs + 128. With `spread`, each of several blocks of rows prefetches another part of
-// what follows, because memory is slower than one block.
+// A linear layer whose x are inputs + 128. With 2 or 4 turns, as many blocks of rows prefetch a part of the next tile
+// each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long.
 struct UnsignedArgs : LinearArgs<int8_t> {
-  bool spread;
+  uint32_t turns;
 };
 
 inline V finish_sums(const UnsignedArgs&, Acc sums, size_t, size_t) { return to_floats(sums); }
@@ -29,10 +29,10 @@ inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t f
   const int8_t* const tile = args.w + first_output * k;
   const int8_t* w = tile;
   Prefetch soon = make_prefetch<kPanels>(panel_bytes, 64 * kBlocks);
-  const bool spread = args.spread;
-  if (spread) {
-    const size_t turn = first_row / 8;
-    soon.at += turn / kBlocks % kPanels * soon.panel_step + 64 * (turn % kBlocks);
+  const uint32_t turns = args.turns;
+  if (turns > 1) {
+    const size_t part_bytes = kPanels * panel_bytes / turns, turn = first_row / 8 % turns;
+    soon = {(turns + turn) * part_bytes, 64, kPanels * 64 * kBlocks / turns};
   }
   Acc acc[kRows][kPanels];
   unrolled<kPanels>([&](int p) {
@@ -49,8 +49,10 @@ inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t f
         unrolled<kPanels>([&](int p) { acc[r][p] = accumulate_products(acc[r][p], input, weights[p]); });
       });
     });
-    if (spread)
+    if (turns == 4)
       prefetch(tile, soon.at);
+    else if (turns == 2)
+      prefetch_tile<2, 1>(tile, soon);
     else
       prefetch_tile<kPanels, kBlocks>(tile, soon);
   }
@@ -61,7 +63,7 @@ inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t f
 inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
                             uint32_t output, uint32_t n) {
   UnsignedArgs part;
-  part.spread = rows >= 32;  // four blocks
+  part.turns = rows >= 32 ? 4 : rows >= 16 ? 2 : 1;  // at most the blocks
   static_cast<LinearArgs<int8_t>&>(part) = args;
   const size_t at = first * args.y_stride + output;
   part.x = x;
@@ -78,9 +80,10 @@ inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uin
 }
 
 // noinline: the buffer is on the stack only where it is needed.
+template <size_t kBytes>
 __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) {
-  alignas(64) int8_t x[kUnsignedBytes];
-  const uint32_t fit = static_cast<uint32_t>(kUnsignedBytes / args.k) / 8 * 8;
+  alignas(64) int8_t x[kBytes];
+  const uint32_t fit = static_cast<uint32_t>(kBytes / args.k) / 8 * 8;
   const uint32_t groups = (args.rows + fit - 1) / fit;
   const uint32_t outputs_fit = static_cast<uint32_t>(kGroupBytes / args.k) / 32 * 32;
   const uint32_t step = groups == 1 || outputs_fit >= args.n ? args.n : outputs_fit;
@@ -95,10 +98,12 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) 
   }
 }
 
+template <size_t kBytes>
 void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
-  if (args.rows < 3 || args.k > kMostUnsignedInputs || args.layout != Layout::kN16K4) return linear_by_rows(args);
+  constexpr size_t kMostInputs = kBytes / 8;  // of a row: eight rows fit
+  if (args.rows < 3 || args.k > kMostInputs || args.layout != Layout::kN16K4) return linear_by_rows(args);
   const size_t x_bytes = args.rows * size_t{args.k};
-  if (args.shared == nullptr || x_bytes > sizeof args.shared->bytes) return linear_in_groups(args);
+  if (args.shared == nullptr || x_bytes > sizeof args.shared->bytes) return linear_in_groups<kBytes>(args);
   int8_t* const x = reinterpret_cast<int8_t*>(args.shared->bytes);
   if (!args.shared->made) add_128(args.x, x_bytes, x);
   args.shared->made = true;
