@@ -96,11 +96,12 @@ def whisper(languages=tuple(LANGUAGES), n_words=0, n_timestamps=2):
                    "added_tokens.json": {e: i for e, i in ids.items() if i >= n_text}}
 
 
-def inputs_of(name: str, samples: numpy.ndarray) -> torch.Tensor:
+def inputs_of(name: str, model, samples: numpy.ndarray) -> torch.Tensor:
     sound = samples.astype(numpy.float32) / 32768
     if name == "moonshine":
         return torch.from_numpy(sound)[None]
-    extractor = transformers.WhisperFeatureExtractor(feature_size=WHISPER["num_mel_bins"], chunk_length=1)
+    seconds = model.config.max_source_positions // 50
+    extractor = transformers.WhisperFeatureExtractor(feature_size=model.config.num_mel_bins, chunk_length=seconds)
     return extractor(sound, sampling_rate=RATE, return_tensors="pt").input_features
 
 
@@ -108,18 +109,22 @@ def prompt_of(name: str, model, inputs: torch.Tensor) -> list[int]:
     if name == "moonshine":
         return []
     settings = model.generation_config
+    if not settings.is_multilingual:
+        return [settings.no_timestamps_token_id]
     language = int(model.detect_language(input_features=inputs)[0])
     return [language, settings.task_to_id["transcribe"], settings.no_timestamps_token_id]
 
 
-def generate(name: str, model, inputs: torch.Tensor, beams: int, prompt: list[int]) -> list[int]:
+def generate(name: str, model, inputs: torch.Tensor, beams: int, prompt: list[int], n_tokens: int) -> list[int]:
     start = model.generation_config.decoder_start_token_id
-    options = {"task": "transcribe"} if name == "whisper" else {}
-    found = model.generate(inputs, num_beams=beams, do_sample=False, max_new_tokens=N_TOKENS, **options)[0].tolist()
+    options = {"task": "transcribe"} if len(prompt) > 1 else {}
+    found = model.generate(inputs, num_beams=beams, do_sample=False, max_new_tokens=n_tokens, **options)[0].tolist()
     while found and found[0] in (start, *prompt):
         found = found[1:]
     end = model.config.eos_token_id
-    return prompt + (found[:found.index(end) + 1] if end in found else found)
+    if end in found:
+        found = found[:found.index(end)]
+    return prompt + found + [end] * (len(found) < n_tokens)  # Whisper's results come without their end
 
 
 def trace(name: str, model, inputs: torch.Tensor, target: list[int]) -> dict[str, torch.Tensor]:
@@ -156,23 +161,26 @@ def trace(name: str, model, inputs: torch.Tensor, target: list[int]) -> dict[str
     return rows
 
 
-def record(name: str, model, folder: pathlib.Path, n_clips: int = 3) -> list[numpy.ndarray]:
-    """Writes the samples of --check. Returns the clips."""
-    lines, clips = [], [made_up_clip(0.13 + 0.06 * i, i) for i in range(n_clips)]
+def made_up_clips(n_clips: int) -> list[numpy.ndarray]:
+    return [made_up_clip(0.13 + 0.06 * i, i) for i in range(n_clips)]
+
+
+def record(name: str, model, folder: pathlib.Path, clips: list[numpy.ndarray], n_tokens: int = N_TOKENS) -> None:
+    """Writes clips and transformers' results, as --check reads them."""
+    lines = []
     kept = model.generation_config.no_timestamps_token_id + 1 if name == "whisper" else model.config.vocab_size
     for i, clip in enumerate(clips):
-        inputs = inputs_of(name, clip)
+        inputs = inputs_of(name, model, clip)
         prompt = prompt_of(name, model, inputs)
-        greedy = generate(name, model, inputs, 1, prompt)
-        lines.append({"samples": len(clip), "greedy": greedy, "beam4": generate(name, model, inputs, 4, prompt),
-                      "max_target_tokens": N_TOKENS})
+        greedy = generate(name, model, inputs, 1, prompt, n_tokens)
+        lines.append({"samples": len(clip), "greedy": greedy, "beam4": generate(name, model, inputs, 4, prompt, n_tokens),
+                      "max_target_tokens": n_tokens})
         if i == 0:
             rows = trace(name, model, inputs, greedy)
             rows["logits"] = rows["logits"][:, :kept]
             save_file({tensor: value.contiguous() for tensor, value in rows.items()}, folder / "trace.safetensors")
     numpy.save(folder / "samples.npy", numpy.concatenate(clips))
     (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return clips
 
 
 def store(model, files: dict, folder: pathlib.Path):
@@ -185,6 +193,17 @@ def store(model, files: dict, folder: pathlib.Path):
     for file, content in files.items():
         (folder / file).write_text(json.dumps(content), encoding="utf-8")
     return type(model).from_pretrained(folder, dtype=torch.float32).eval()
+
+
+def leave_out_timestamps(model) -> None:
+    """Gives them no share in a soft-max, as in a .gcst file, which lacks their rows. Otherwise near ties of beams turn."""
+    first = model.generation_config.no_timestamps_token_id + 1
+
+    def hook(_module, _inputs, logits):
+        logits[..., first:] = -torch.inf
+        return logits
+
+    model.proj_out.register_forward_hook(hook)
 
 
 def compare_languages(options) -> list[str]:
@@ -202,7 +221,9 @@ def compare_languages(options) -> list[str]:
                 parameter.data *= 6  # what is heard decides
         folder = options.work / f"languages{seed}"
         model = store(model, files, folder)
-        clips = record("whisper", model, folder, 6)
+        leave_out_timestamps(model)
+        clips = made_up_clips(6)
+        record("whisper", model, folder, clips)
         checked = subprocess.run([converter, "--quiet", folder, "--check", folder, "--weights", "float32", "-o",
                                   options.work / "model.gcst"], capture_output=True, text=True)
         if checked.returncode:
@@ -212,7 +233,7 @@ def compare_languages(options) -> list[str]:
             with wave.open(str(options.work / "clip.wav"), "wb") as file:
                 file.setnchannels(1), file.setsampwidth(2), file.setframerate(RATE)
                 file.writeframes(clip.tobytes())
-            code = languages[int(model.detect_language(input_features=inputs_of("whisper", clip))[0]) - 50259]
+            code = languages[int(model.detect_language(input_features=inputs_of("whisper", model, clip))[0]) - 50259]
             heard[code] += 1
             other = languages[(languages.index(code) + 1) % len(languages)]
             texts = [subprocess.run([transcriber, options.work / "model.gcst", options.work / "clip.wav", "--no-gate", *more],
@@ -248,7 +269,7 @@ def main() -> None:
         model, files = make()
         fill(model, seed)
         model = store(model, files, folder)
-        record(name, model, folder)
+        record(name, model, folder, made_up_clips(3))
         packed[name] = {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
     if options.record:
         options.record.write_text(json.dumps(packed, indent=1) + "\n")

@@ -240,7 +240,8 @@ TEST(SearchRules, Sequences) {
       EXPECT_NE(found, plain);
       for (const Translation& result : found) {
         const int32_t pair[] = {static_cast<int32_t>(best[0]), static_cast<int32_t>(best[1])};
-        EXPECT_EQ(std::ranges::search(result.tokens, pair).size(), 0u);
+        const auto& tokens = result.tokens;
+        EXPECT_EQ(std::search(tokens.begin(), tokens.end(), std::begin(pair), std::end(pair)), tokens.end());
       }
       for (size_t i = 1; i < 4; ++i) source[i + 2] = plain[0].tokens[i] % static_cast<int32_t>(kSourceEntries);
       // Ids of the source that the model likes.
