@@ -43,9 +43,9 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
                      [](__m256i x, __m256i key, __m256i sum) { return _mm256_add_epi32(sum, multiply(x, key)); });
 }
 
-// For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum.
-constexpr int kTilePanels[] = {1, 1, 1, 1, 1, 1, 1, 1};
-constexpr int kTileSplits[] = {2, 1, 1, 1, 1, 1, 1, 1};
+// For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum. Two panels share a row's magnitudes.
+constexpr int kTilePanels[] = {2, 1, 1, 1, 1, 1, 1, 1};
+constexpr int kTileSplits[] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;
 
 }  // namespace
