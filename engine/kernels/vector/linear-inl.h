@@ -107,7 +107,7 @@ inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows
   if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 
-// Computes one row. Its tiles have only one vector each, so an activation of many steps runs after all tiles, where a
+// Computes one row. Its tiles have at most two vectors, so an activation of many steps runs after all tiles, where a
 // few vectors interleave. flatten: with calls, a row of 128 inputs takes 1.05 times as long.
 __attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>& layer) {
   const LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change

@@ -256,8 +256,8 @@ namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_by_rows>("x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
-  table.int8.linear = linear_unsigned_inputs<kInputBytes>;
-  table.int8.output_block = output_block_by<linear_unsigned_inputs<kOutputInputBytes>>;
+  table.int8.linear = linear_unsigned_inputs<kLongInputBytes>;
+  table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes>>;
   table.crc32c = crc32c_avx512;
   return table;
 }

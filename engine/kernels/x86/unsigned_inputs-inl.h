@@ -7,9 +7,10 @@
 namespace goldcrest {
 namespace {
 
-// Inputs + 128 on the stack: of a layer, and of a block of outputs, whose caller has logits there. More rows than fit
-// are computed in groups, which share the weights of kGroupBytes from a cache.
-constexpr size_t kInputBytes = 65536, kOutputInputBytes = 32768, kGroupBytes = 524288;
+// Inputs + 128 on the stack: of a layer with long rows, and of the others. An output layer's caller has logits there
+// too. More rows than fit are computed in groups, which share the weights of kGroupBytes from a cache.
+constexpr size_t kLongInputBytes = 65536, kInputBytes = 32768, kGroupBytes = 524288;
+constexpr uint32_t kLongRow = kInputBytes / 32 + 1;  // 32 rows do not fit
 
 // A linear layer whose x are inputs + 128. With 2 or 4 turns, as many blocks of rows prefetch a part of the next tile
 // each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long.
@@ -98,12 +99,13 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) 
   }
 }
 
-template <size_t kBytes>
+template <size_t kLongBytes>
 void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
-  constexpr size_t kMostInputs = kBytes / 8;  // of a row: eight rows fit
+  constexpr size_t kMostInputs = kLongBytes / 8;  // of a row: eight rows fit
   if (args.rows < 3 || args.k > kMostInputs || args.layout != Layout::kN16K4) return linear_by_rows(args);
   const size_t x_bytes = args.rows * size_t{args.k};
-  if (args.shared == nullptr || x_bytes > sizeof args.shared->bytes) return linear_in_groups<kBytes>(args);
+  if (args.shared == nullptr || x_bytes > sizeof args.shared->bytes)
+    return args.k < kLongRow ? linear_in_groups<kInputBytes>(args) : linear_in_groups<kLongBytes>(args);
   int8_t* const x = reinterpret_cast<int8_t*>(args.shared->bytes);
   if (!args.shared->made) add_128(args.x, x_bytes, x);
   args.shared->made = true;
