@@ -25,6 +25,7 @@ void attend_sentence(const Pass& pass, const AttentionRows& rows, const Sentence
   call.n_keys = sentence.n_keys;
   call.first_key = sentence.first_key;
   call.position_stride = rows.position_stride;
+  call.to_next = sentence.to_next;
   call.ancestor = sentence.ancestor;
   call.ancestor_stride = rows.ancestor_stride;
   if (kHasAttentionBias && rows.bias.table != 0) {

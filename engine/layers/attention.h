@@ -44,6 +44,7 @@ struct SentenceKeys {
   uint32_t n_keys;
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
   uint32_t position = 0;    // of the first row; only for biases
+  size_t to_next = 0;       // rows of the cache to key 0 of the next sentence; 0: not known
 };
 
 // Computes some heads of one sentence's rows, by one task.
@@ -59,7 +60,8 @@ void attend(const Pass& pass, const AttentionRows& rows, uint32_t n_sentences, c
   const auto attend_heads = [&](uint32_t piece, uint32_t task) __attribute__((noinline)) {
     const Range heads = split.part_of(pass.stack.n_heads, piece);
     for (uint32_t i = 0; i < n_sentences; ++i) {
-      const SentenceKeys sentence = keys_of(i);
+      SentenceKeys sentence = keys_of(i);
+      if (kHasBackends && i + 1 < n_sentences) sentence.to_next = keys_of(i + 1).first_key - sentence.first_key;
       if (sentence.rows.count > 0) attend_sentence(pass, rows, sentence, heads, task);
     }
   };

@@ -205,6 +205,7 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
   }
   args.head_stride = cache.rows;
   args.position_stride = call.position_stride;
+  args.to_next = call.to_next;
   args.ancestor = call.ancestor;
   args.ancestor_stride = call.ancestor_stride;
   if constexpr (kHasAttentionBias) {

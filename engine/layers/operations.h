@@ -96,6 +96,7 @@ struct AttentionCall {
   uint32_t rows, n_keys;
   size_t first_key;         // row of the cache that holds key 0 of slot 0
   size_t position_stride;   // rows of the cache from one key to the next
+  size_t to_next;           // and to key 0 of the call that follows, for prefetches only
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each query row; null: slot 0
   size_t ancestor_stride;
   const float* bias;   // of head 0 and the first row; null: none

@@ -31,8 +31,9 @@ struct Query {
 };
 
 // From this many bytes of a layer's keys on, the keys come from memory: between two calls all weights of the model pass
-// through the caches. Then each query prefetches its values and the keys of a later query while it reads its own keys.
-// Among queries with the same keys only one prefetches. If many rows read the same keys, none does, because only the
+// through the caches. Then each query prefetches the keys and values of a later query while it sums its own values,
+// which takes longer than any other phase. The last queries prefetch those of the next sentence, whose hypotheses have
+// other slots, but mostly in the same cache lines. If many rows read the same keys, none prefetches, because only the
 // first few would wait.
 constexpr size_t kFromMemory = 65536;
 
@@ -43,7 +44,8 @@ struct Group {
   uint32_t padded_keys;
   bool from_memory;
   size_t key_bytes;
-  size_t to_value, to_later_key;  // bytes from a key to its value, and to the key of a query some heads later
+  size_t to_value;          // bytes from a key to its value
+  size_t to_later_key = 0;  // bytes from a key to that of a later query
   uint32_t n_queries = 0;
   Query queries[kMaxQueries];
   uint32_t n_common = 0;  // leading keys that all share: hypotheses share their past up to where they part
@@ -58,7 +60,6 @@ struct Group {
         from_memory(of.rows <= kMaxQueries && of.n_heads * of.head_stride * of.d_head >= kFromMemory),
         key_bytes(kFine ? size_t{2} * of.d_head : of.d_head),
         to_value(reinterpret_cast<uintptr_t>(of.values) - reinterpret_cast<uintptr_t>(of.keys)),
-        to_later_key(of.head_stride * key_bytes * ((kMaxQueries + of.rows - 1) / of.rows)),
         n_gathered(!kAncestors                ? 0
                    : of.n_keys < kMaxGathered ? of.n_keys
                                               : kMaxGathered) {}
@@ -74,9 +75,20 @@ struct Group {
     return t * args.position_stride;
   }
 
-  void prefetch_around(const int8_t* key) const {
-    prefetch(key, to_value);
-    prefetch(key, to_later_key);
+  // Sets the distance to the queries behind this group. is_last: it has the call's last heads; if no call is known to
+  // follow, the first heads of the next layer are behind it.
+  void set_later_key(bool is_last) {
+    const uint32_t heads = (kMaxQueries + args.rows - 1) / args.rows;  // of a group
+    const size_t before = (args.n_heads > heads ? args.n_heads - heads : 0) * args.head_stride;
+    to_later_key = (is_last && args.to_next != 0 ? args.to_next - before : heads * args.head_stride) * key_bytes;
+  }
+
+  void prefetch_later(const int8_t* value) const {
+    prefetch(value, to_later_key - to_value);
+    prefetch(value, to_later_key);
+    if (!kFine) return;
+    prefetch(value + args.d_head, to_later_key - to_value);
+    prefetch(value + args.d_head, to_later_key);
   }
 
   // Returns the scales of keys t to t + n - 1, n <= 16, with zeros behind them. gathered: their array in Places.
@@ -144,13 +156,8 @@ inline V query_products(const Group<kAncestors, kFine>& group, const Query& quer
     return dot_rows<kFine>(
         query.q, [&](uint32_t i) { return query.keys + keys[i]; }, n, d_head);
   }
-  const bool prefetches = group.from_memory && (&query == group.queries || group.n_common != group.args.n_keys);
-  const auto key = [&](uint32_t i) {
-    const int8_t* row = query.keys + group.at(query, t + i) * group.key_bytes;
-    if (prefetches) group.prefetch_around(row);
-    return row;
-  };
-  return dot_rows<kFine>(query.q, key, n, d_head);
+  return dot_rows<kFine>(
+      query.q, [&](uint32_t i) { return query.keys + group.at(query, t + i) * group.key_bytes; }, n, d_head);
 }
 
 // Writes a query's scores, with -infinity behind them. Returns the largest score of each lane.
@@ -212,7 +219,9 @@ inline void add_columns(const Group<kAncestors, kFine>& group, const Query* quer
     for (int j = 0; j < kVectors; ++j) sum[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
   }
   const int8_t* const values = queries->values + first;
+  const bool prefetches = group.from_memory && first % 64 == 0;
   const auto add_key = [&](size_t t, const int8_t* row) {
+    if (prefetches) group.prefetch_later(row);
     for (int j = 0; j < kVectors; ++j) {
       V value = load_int8(row + 16 * j);
       if constexpr (kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
@@ -281,7 +290,6 @@ inline void gather_keys(Group<kAncestors, kFine>& group, uint32_t query_index, u
     places.keys[t] = static_cast<uint32_t>(at * key_bytes);
     places.key_scales[t] = query.key_scales[at];
     places.value_scales[t] = query.value_scales[at];
-    if (group.from_memory) group.prefetch_around(query.keys + at * key_bytes);
   }
 }
 
@@ -326,6 +334,7 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       row += rows;
       if (row == args.rows) ++head, row = 0;
     }
+    group.set_later_key(head == args.n_heads);
     if (is_first || !all_alike) group.n_common = count_common_keys(group);
     for (uint32_t i = 0; kAncestors && i < group.n_queries; ++i)
       gather_keys(group, i, i == 0 ? 0 : group.n_common_in_blocks());
