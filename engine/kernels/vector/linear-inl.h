@@ -107,24 +107,30 @@ inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows
   if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
 }
 
-// Computes one row. Its tiles have at most two vectors, so an activation of many steps runs after all tiles, where a
-// few vectors interleave. flatten: with calls, a row of 128 inputs takes 1.05 times as long.
-__attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>& layer) {
-  const LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
-  const bool has_steps = args.activation != Activation::kNone && args.activation != Activation::kRelu;
-  if (!kFinishesTogether || !has_steps || args.residual != nullptr) return linear_rows<1, true>(args, 0, 0, args.n);
-  LinearArgs<int8_t> plain = args;
-  plain.activation = Activation::kNone;
-  linear_rows<1, true>(plain, 0, 0, args.n);
+// Computes one row. multiply(args): the layer without an activation of many steps. Its tiles have at most two vectors,
+// so such an activation runs after all tiles, where a few vectors interleave.
+template <typename Multiply>
+inline void multiply_one_row(const LinearArgs<int8_t>& layer, Multiply multiply) {
+  LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
+  const Activation activation = args.activation;
+  const bool has_steps = activation != Activation::kNone && activation != Activation::kRelu;
+  if (!kFinishesTogether || !has_steps || args.residual != nullptr) return multiply(args);
+  args.activation = Activation::kNone;
+  multiply(args);
   constexpr uint32_t kTogether = 16 * kExpVectors;
   uint32_t output = 0;
   for (; output + kTogether <= args.n; output += kTogether) {
     V y[kExpVectors];
     unrolled<kExpVectors>([&](int i) { y[i] = load(args.y + output + 16 * i); });
-    activate_vectors(args.activation, y);
+    activate_vectors(activation, y);
     unrolled<kExpVectors>([&](int i) { store(args.y + output + 16 * i, y[i]); });
   }
-  for (; output < args.n; output += 16) store(args.y + output, activate(args.activation, load(args.y + output)));
+  for (; output < args.n; output += 16) store(args.y + output, activate(activation, load(args.y + output)));
+}
+
+// flatten: with calls, a row of 128 inputs takes 1.05 times as long.
+__attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>& layer) {
+  multiply_one_row(layer, [](const LinearArgs<int8_t>& args) { linear_rows<1, true>(args, 0, 0, args.n); });
 }
 
 #ifdef GOLDCREST_REFINED

@@ -53,6 +53,7 @@ constexpr bool kFinishesTogether = true;
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/tile-inl.h"
+#include "kernels/x86/avx2_by_pairs-inl.h"
 #include "kernels/x86/avx2_few_rows-inl.h"
 
 namespace goldcrest {

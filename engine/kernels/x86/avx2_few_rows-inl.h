@@ -10,7 +10,6 @@ namespace goldcrest {
 namespace {
 
 constexpr uint32_t kMostFewRows = 6;
-constexpr uint32_t kMostInputs = 1024;  // of a row
 // Blocks are not read in the order of the file. If weights come from memory, this costs more than it saves.
 constexpr uint32_t kMostWeights = 65536;
 // Models with shorter rows are so small that their weights stay in the second-level cache and need no prefetch.
@@ -28,8 +27,6 @@ struct LaidOut {
   bool fits;
   __m256i start[kRows];  // minus the contribution of the weights' offsets
 };
-
-inline __m256i load_32(const int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 
 inline int32_t sum_of(__m256i x) {
   const __m256i pairs = _mm256_hadd_epi32(x, x), fours = _mm256_hadd_epi32(pairs, pairs);
@@ -56,9 +53,7 @@ __attribute__((noinline, flatten)) void lay_out(const int8_t* x, size_t k, LaidO
     const bool whole = k - i >= 32;
     __m256i largest = _mm256_setzero_si256();
     unrolled<kRows>([&](int r) {
-      const int8_t* from = x + static_cast<size_t>(r) * k + i;
-      const __m256i inputs =
-          whole ? load_32(from) : _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+      const __m256i inputs = load_inputs(x + static_cast<size_t>(r) * k + i, k - i);
       const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), inputs);
       largest = _mm256_max_epi16(largest, _mm256_abs_epi16(pairs));
       sums[r] = _mm256_sub_epi32(sums[r], _mm256_madd_epi16(pairs, _mm256_set1_epi16(kOffset)));
@@ -102,8 +97,6 @@ template <typename T>
 inline void forget(const T*& p) {
   asm("" : "+r"(p));
 }
-
-inline __v8si sum_words(__m256i a, __m256i b) { return reinterpret_cast<__v8si>(_mm256_madd_epi16(a, b)); }
 
 inline __v8si sum_bytes(__m256i weights, __m256i x, __m256i ones) {
   return sum_words(_mm256_maddubs_epi16(weights, x), ones);
@@ -242,8 +235,9 @@ inline bool linear_few_rows(const LinearArgs<int8_t>& args) {
 
 // Computes the rows in groups of nearly equal size.
 void linear_without_signs(const LinearArgs<int8_t>& args) {
-  const bool small = args.k <= kMostInputs && size_t{args.n} * args.k <= kMostWeights;
-  if (args.layout != Layout::kN16K4 || !small || args.rows == 1) return linear(args);
+  if (args.layout != Layout::kN16K4 || args.k > kMostInputs) return linear(args);
+  if (args.rows == 1) return linear_row_by_pairs(args);
+  if (size_t{args.n} * args.k > kMostWeights) return linear(args);
   const uint32_t groups = (args.rows + kMostFewRows - 1) / kMostFewRows;
   LinearArgs<int8_t> group = args;
   if (groups > 1) group.shared = nullptr;

@@ -117,6 +117,9 @@ inline __m256i _mm256_srai_epi16(__m256i a, int n) {
 inline __m256i _mm256_slli_epi32(__m256i a, int n) {
   return zip<uint32_t>(a, a, [n](uint32_t x, uint32_t) { return x << n; });
 }
+inline __m256i _mm256_srli_epi64(__m256i a, int n) {
+  return zip<uint64_t>(a, a, [n](uint64_t x, uint64_t) { return x >> n; });
+}
 inline __m256i _mm256_abs_epi8(__m256i a) {
   return zip<int8_t>(a, a, [](int8_t x, int8_t) { return x < 0 ? -x : x; });
 }

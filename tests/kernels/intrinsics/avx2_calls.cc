@@ -128,6 +128,7 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
     {"_mm256_srai_epi16", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_srai_epi16(a, 8); })},
     {"_mm256_slli_epi32", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_slli_epi32(a, 7); })},
     {"_mm256_slli_epi32", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_slli_epi32(a, 23); })},
+    {"_mm256_srli_epi64", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_srli_epi64(a, 32); })},
     {"_mm256_abs_epi8", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_abs_epi8(a); })},
     {"_mm256_abs_epi16", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_abs_epi16(a); })},
     {"_mm256_sign_epi8", Needs::kAvx2, Compare::kBits,
