@@ -33,11 +33,10 @@ inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t 
   }
 }
 
-// Returns the largest divisor of n up to `most`.
-constexpr int largest_divisor(int n, int most) {
-  while (n % most != 0) --most;
-  return most;
-}
+template <int kNumber>
+struct Number {
+  static constexpr int kValue = kNumber;
+};
 
 template <int kCount>
 __attribute__((noinline, flatten)) void activate_apart(Activation activation, V (&y)[kCount]) {
@@ -50,7 +49,7 @@ template <int kRows, int kPanels, typename Args>
 inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_output,
                         const Acc (&sums)[kRows][kPanels]) {
   if (!kFinishesTogether) return finish_by_loop(args, first_row, first_output, sums);
-  constexpr int kTogether = largest_divisor(kRows, kExpVectors);
+  constexpr int kGroups = (kRows + kExpVectors - 1) / kExpVectors, kTogether = (kRows + kGroups - 1) / kGroups;
   const Activation activation = args.activation;
   const size_t row = first_row, stride = args.y_stride, at = row * stride + first_output;
   float* const to = args.y + at;
@@ -59,27 +58,30 @@ inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_out
   unrolled<kPanels>([&](int p) {
     const size_t output = first_output + 16 * static_cast<size_t>(p);
     const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
-    unrolled<kRows / kTogether>([&](int group) {
-      V y[kTogether];
-      unrolled<kTogether>([&](int i) {
-        const int r = group * kTogether + i;
+    const auto finish_rows = [&](auto number, int first) {
+      constexpr int kCount = decltype(number)::kValue;
+      V y[kCount];
+      unrolled<kCount>([&](int i) {
+        const int r = first + i;
         const V products = finish_sums(args, sums[r][p], row + static_cast<size_t>(r), output);
         y[i] = products * (set(x_scale[r]) * w_scale) + bias;
       });
       if (activation == Activation::kRelu) {
-        unrolled<kTogether>([&](int i) { y[i] = larger(y[i], set(0.0f)); });
+        unrolled<kCount>([&](int i) { y[i] = larger(y[i], set(0.0f)); });
       } else if (activation != Activation::kNone) {
-        V in_memory[kTogether];
-        unrolled<kTogether>([&](int i) { in_memory[i] = y[i]; });
+        V in_memory[kCount];
+        unrolled<kCount>([&](int i) { in_memory[i] = y[i]; });
         activate_apart(activation, in_memory);
-        unrolled<kTogether>([&](int i) { y[i] = in_memory[i]; });
+        unrolled<kCount>([&](int i) { y[i] = in_memory[i]; });
       }
-      unrolled<kTogether>([&](int i) {
-        const size_t in_tile = static_cast<size_t>(group * kTogether + i) * stride + 16 * static_cast<size_t>(p);
+      unrolled<kCount>([&](int i) {
+        const size_t in_tile = static_cast<size_t>(first + i) * stride + 16 * static_cast<size_t>(p);
         if (residual != nullptr) y[i] = y[i] + load(residual + in_tile);
         store(to + in_tile, y[i]);
       });
-    });
+    };
+    unrolled<kRows / kTogether>([&](int group) { finish_rows(Number<kTogether>(), group * kTogether); });
+    if constexpr (kRows % kTogether != 0) finish_rows(Number<kRows % kTogether>(), kRows / kTogether * kTogether);
   });
 }
 
