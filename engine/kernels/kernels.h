@@ -187,8 +187,7 @@ struct RecurrenceArgs {
   uint32_t n;           // n % 16 == 0
 };
 
-// The largest numbers so far and their tokens, in descending order; equal numbers by ascending token. -infinity and NaN
-// are never listed.
+// The largest numbers so far and their tokens, in descending order; equal numbers by ascending token.
 struct LargestNumbers {
   float* values;    // [capacity]
   int32_t* tokens;  // [capacity]
@@ -199,11 +198,11 @@ struct LargestNumbers {
   float bound() const { return *count == capacity ? values[capacity - 1] : -__builtin_huge_valf(); }
 };
 
-// Inserts each x that exceeds the list's bound. A full list then loses its last number.
+// Inserts each x that exceeds the list's bound, so neither -infinity nor NaN. A full list then loses its last number.
 struct ListLargestArgs {
   const float* x;        // [n]
   const uint32_t* ids;   // [n] tokens, ascending; null: the token of x[i] is first_token + i
-  uint32_t first_token;  // all tokens are larger than those in the list
+  uint32_t first_token;  // the tokens of x, by ids too, are larger than those in the list
   uint32_t n;            // <= 256
   LargestNumbers list;
 
