@@ -210,7 +210,7 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
 // kQueries with the same values. Adds to the sums that keys before `begin` left in out.
-template <int kQueries, int kVectors, bool kAncestors, bool kFine>
+template <int kQueries, int kVectors, bool kPrefetches, bool kAncestors, bool kFine>
 inline void add_columns(const Group<kAncestors, kFine>& group, const Query* queries, uint32_t begin, uint32_t first) {
   V sum[kQueries][kVectors];
   const float* weights[kQueries];
@@ -219,9 +219,8 @@ inline void add_columns(const Group<kAncestors, kFine>& group, const Query* quer
     for (int j = 0; j < kVectors; ++j) sum[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
   }
   const int8_t* const values = queries->values + first;
-  const bool prefetches = group.from_memory && first % 64 == 0;
   const auto add_key = [&](size_t t, const int8_t* row) {
-    if (prefetches) group.prefetch_later(row);
+    if constexpr (kPrefetches) group.prefetch_later(row);
     for (int j = 0; j < kVectors; ++j) {
       V value = load_int8(row + 16 * j);
       if constexpr (kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
@@ -246,9 +245,13 @@ template <int kQueries, int kVectors, bool kAncestors, bool kFine>
 inline void add_values(const Group<kAncestors, kFine>& group, const Query* queries, uint32_t begin) {
   const uint32_t d_head = group.args.d_head;
   uint32_t column = 0;
-  for (; column + 16 * kVectors <= d_head; column += 16 * kVectors)
-    add_columns<kQueries, kVectors>(group, queries, begin, column);
-  for (; column < d_head; column += 16) add_columns<kQueries, 1>(group, queries, begin, column);
+  for (; column + 16 * kVectors <= d_head; column += 16 * kVectors) {
+    if (group.from_memory && column % 64 == 0)
+      add_columns<kQueries, kVectors, true>(group, queries, begin, column);
+    else
+      add_columns<kQueries, kVectors, false>(group, queries, begin, column);
+  }
+  for (; column < d_head; column += 16) add_columns<kQueries, 1, false>(group, queries, begin, column);
 }
 
 template <bool kAncestors, bool kFine>
