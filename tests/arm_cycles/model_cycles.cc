@@ -65,6 +65,7 @@ std::map<std::string, Part> read_parts(const std::string& prefix, const Core& co
 // The time of a part of the work on a board.
 struct Time {
   double cycles = 0, multiply_bound = 0, memory_bound = 0;
+  double floor = 0;  // `cycles`, if linear and output layers took only the time of their multiplications or their bytes
   std::map<std::string, double> by_kernel;
 
   double share() const { return std::max(multiply_bound, memory_bound) / cycles; }  // fraction of the bound
@@ -83,8 +84,11 @@ Time time_of(const Part& part, const Core& core, const Board& board) {
   time.memory_bound = cached ? 0 : bytes / board.bytes_a_cycle;
   for (const auto& [kernel, sections] : part) {
     double& cycles = time.by_kernel[kernel];
+    const bool is_matrix = kernel == "linear" || kernel == "output_block";
     for (const Section& section : sections) {
-      cycles += std::max(section.cycles, cached ? 0 : section.bytes / board.bytes_a_cycle);
+      const double memory = cached ? 0 : section.bytes / board.bytes_a_cycle;
+      cycles += std::max(section.cycles, memory);
+      time.floor += std::max(is_matrix ? section.macs / core.peak : section.cycles, memory);
     }
     time.cycles += cycles;
   }
@@ -97,17 +101,18 @@ constexpr const char* kColumns[] = {"linear", "output_block", "logit_sums", "att
 void print_heading(const Board& board) {
   std::printf("%s: Cortex-%s, %.1f GHz, %.1f bytes a cycle from memory\n", board.name, board.core, board.hertz / 1e9,
               board.bytes_a_cycle);
-  std::printf("| model | beam | tokens/s | ms | bound | share");
+  std::printf("| model | beam | tokens/s | ms | bound | share | floor | share");
   for (const char* const kernel : kColumns) std::printf(" | %s", kernel);
-  std::printf(" | rest |\n|---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+  std::printf(" | rest |\n|---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
 }
 
 // Prints a step of decoding; or encoding, which has no tokens/s.
 void print(const std::string& what, const Time& time, const Board& board, double tokens_a_second) {
   char tokens[32] = "";
   if (tokens_a_second > 0) std::snprintf(tokens, sizeof tokens, "%.*f", tokens_a_second < 100 ? 1 : 0, tokens_a_second);
-  std::printf("| %s | %s | %.2f | %s | %.0f %%", what.c_str(), tokens, 1e3 * time.cycles / board.hertz,
-              time.memory_bound > time.multiply_bound ? "memory" : "products", 100 * time.share());
+  std::printf("| %s | %s | %.2f | %s | %.0f %% | %.2f | %.1f %%", what.c_str(), tokens, 1e3 * time.cycles / board.hertz,
+              time.memory_bound > time.multiply_bound ? "memory" : "products", 100 * time.share(),
+              1e3 * time.floor / board.hertz, 100 * time.floor / time.cycles);
   double rest = time.cycles;
   for (const char* const kernel : kColumns) {
     const auto found = time.by_kernel.find(kernel);

@@ -3,6 +3,7 @@
 #include "base/exact_floats.h"
 
 #include "kernels/arm/dotprod_vectors-inl.h"
+#include "kernels/arm/widen_by_bits-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -21,7 +22,6 @@ constexpr bool kFinishesTogether = false;
 // These are written over the ones above.
 // clang-format off
 #include "kernels/arm/dotprod_linear-inl.h"
-#include "kernels/arm/in_order-inl.h"
 #include "kernels/arm/dotprod_four_rows-inl.h"
 // clang-format on
 

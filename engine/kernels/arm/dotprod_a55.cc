@@ -4,6 +4,7 @@
 #include "base/exact_floats.h"
 
 #include "kernels/arm/dotprod_vectors-inl.h"
+#include "kernels/arm/widen_by_conversion-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -9,6 +9,7 @@
 #error "compile with -march=armv8.2-a+dotprod+i8mm"
 #endif
 #include "kernels/arm/dotprod_vectors-inl.h"
+#include "kernels/arm/widen_by_bits-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -22,24 +22,28 @@
 #define GOLDCREST_TIMES(sum, scale) "fmul v" #sum ".4s, v" #sum ".4s, v" #scale ".4s\n"
 #define GOLDCREST_PLUS(sum, bias) "fadd v" #sum ".4s, v" #sum ".4s, v" #bias ".4s\n"
 
-// Loads the scales to v16 to v19, the bias to v20 to v23.
-#define GOLDCREST_LOAD_SCALES            \
-  "ldp q16, q17, [%[w_scale]]\n"         \
-  "ldp q18, q19, [%[w_scale], #32]\n"    \
-  "ldp q20, q21, [%[bias]]\n"            \
-  "ldp q22, q23, [%[bias], #32]\n"
+// Adds the neighbours of eight registers, two for each four outputs. The sums are in a, c, e and g.
+#define GOLDCREST_ROW_SUMS(a, b, c, d, e, f, g, h)                                     \
+  "addp v" #a ".4s, v" #a ".4s, v" #b ".4s\naddp v" #c ".4s, v" #c ".4s, v" #d ".4s\n" \
+  "addp v" #e ".4s, v" #e ".4s, v" #f ".4s\naddp v" #g ".4s, v" #g ".4s, v" #h ".4s\n"
 
-// Scales a row's sums a, b, c, d and adds the bias. Activation and residual come later.
-#define GOLDCREST_FINISH(a, b, c, d, row)                                                                     \
-  "ldr s28, [%[x_scale], #(4 * " #row ")]\n"                                                                  \
-  GOLDCREST_FLOAT(a) GOLDCREST_FLOAT(b) GOLDCREST_FLOAT(c) GOLDCREST_FLOAT(d)                                 \
+// Loads the scales of the outputs `at` bytes behind the tile's first to v16 to v19, their bias to v20 to v23.
+#define GOLDCREST_LOAD_SCALES_AT(at)                                                    \
+  "ldp q16, q17, [%[w_scale], #(" #at ")]\nldp q18, q19, [%[w_scale], #(" #at " + 32)]\n" \
+  "ldp q20, q21, [%[bias], #(" #at ")]\nldp q22, q23, [%[bias], #(" #at " + 32)]\n"
+#define GOLDCREST_LOAD_SCALES GOLDCREST_LOAD_SCALES_AT(0)
+
+// Scales a row's sums, floats, by the scale in v28 and adds the bias. Activation and residual come later.
+#define GOLDCREST_SCALE(a, b, c, d)                                                                           \
   GOLDCREST_SCALED(24, 16) GOLDCREST_SCALED(25, 17) GOLDCREST_SCALED(26, 18) GOLDCREST_SCALED(27, 19)         \
   GOLDCREST_TIMES(a, 24) GOLDCREST_TIMES(b, 25) GOLDCREST_TIMES(c, 26) GOLDCREST_TIMES(d, 27)                 \
   GOLDCREST_PLUS(a, 20) GOLDCREST_PLUS(b, 21) GOLDCREST_PLUS(c, 22) GOLDCREST_PLUS(d, 23)
-#define GOLDCREST_STORE(a, b, c, d)              \
-  "stp q" #a ", q" #b ", [%[y]]\n"               \
-  "stp q" #c ", q" #d ", [%[y], #32]\n"          \
-  "add %[y], %[y], %[y_bytes]\n"
+#define GOLDCREST_FINISH(a, b, c, d, row)                                                                     \
+  "ldr s28, [%[x_scale], #(4 * " #row ")]\n"                                                                  \
+  GOLDCREST_FLOAT(a) GOLDCREST_FLOAT(b) GOLDCREST_FLOAT(c) GOLDCREST_FLOAT(d) GOLDCREST_SCALE(a, b, c, d)
+#define GOLDCREST_STORE_AT(at, a, b, c, d) \
+  "stp q" #a ", q" #b ", [%[y], #(" #at ")]\nstp q" #c ", q" #d ", [%[y], #(" #at " + 32)]\n"
+#define GOLDCREST_STORE(a, b, c, d) GOLDCREST_STORE_AT(0, a, b, c, d) "add %[y], %[y], %[y_bytes]\n"
 
 #define GOLDCREST_VECTORS                                                                                             \
   "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", \

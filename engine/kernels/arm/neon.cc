@@ -5,16 +5,23 @@
 #include "base/exact_floats.h"
 
 #include "kernels/arm/neon_products_aarch64-inl.h"
+#include "kernels/arm/widen_by_conversion-inl.h"
 #include "kernels/vector/kernels-inl.h"
-#include "kernels/vector/tile-inl.h"
+#include "kernels/arm/neon_by_fours-inl.h"
 // clang-format on
 
 namespace goldcrest {
 namespace {
 
+void output_block_by_fours(const OutputBlockArgs<int8_t>& args) {
+  linear_by_fours(args.linear);
+  output_block_sums(args);
+}
+
 constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear>("arm_neon", kNeonNeeds);
+  Kernels table = make_vector_table<linear_by_fours>("arm_neon", kNeonNeeds);
   table.crc32c = crc32c_words;
+  table.int8.output_block = output_block_by_fours;
   return table;
 }
 

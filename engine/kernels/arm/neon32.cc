@@ -7,6 +7,7 @@
 #error "compile for 32-bit Arm with -march=armv7-a+simd"
 #endif
 #include "kernels/arm/neon_vectors-inl.h"
+#include "kernels/arm/widen_by_conversion-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -51,10 +51,6 @@
   GOLDCREST_FOUR(30, 31, 20, 21, 26, 27, 16, 25, "", GOLDCREST_PREFETCH(1088),                                        \
     GOLDCREST_ADD(12, 13, 22, 23) GOLDCREST_SECOND(30, 31) GOLDCREST_ADD(6, 7, 20, 21))
 
-#define GOLDCREST_ROW_SUMS(a, b, c, d, e, f, g, h)                                                                    \
-  "addp v" #a ".4s, v" #a ".4s, v" #b ".4s\naddp v" #c ".4s, v" #c ".4s, v" #d ".4s\n"                                \
-  "addp v" #e ".4s, v" #e ".4s, v" #f ".4s\naddp v" #g ".4s, v" #g ".4s, v" #h ".4s\n"
-
 // The products that are not added yet start as zeros. The last turn loads its own first weights again where the other
 // turns load those of the next turn.
 #define GOLDCREST_TILE(second, turn, last_sums)                                                                       \

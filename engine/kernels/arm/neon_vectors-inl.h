@@ -18,6 +18,19 @@ struct Mask {
   uint32x4_t q[4];
 };
 
+// The first halves of each lane of a, then of b.
+#if defined(__aarch64__)
+inline uint16x8_t first_halves(uint32x4_t a, uint32x4_t b) {
+  return vuzp1q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b));
+}
+inline uint8x16_t first_halves(uint16x8_t a, uint16x8_t b) {
+  return vuzp1q_u8(vreinterpretq_u8_u16(a), vreinterpretq_u8_u16(b));
+}
+#else
+inline uint16x8_t first_halves(uint32x4_t a, uint32x4_t b) { return vcombine_u16(vmovn_u32(a), vmovn_u32(b)); }
+inline uint8x16_t first_halves(uint16x8_t a, uint16x8_t b) { return vcombine_u8(vmovn_u16(a), vmovn_u16(b)); }
+#endif
+
 inline V load(const float* p) { return {{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}}; }
 inline V load_first(const float* p, uint32_t n) {
   float lanes[16] = {};
@@ -111,17 +124,29 @@ inline Mask first_lanes(uint32_t n) {
   return mask;
 }
 
-inline uint32_t true_lanes(Mask mask) {
+// Returns each byte's bit of its half in the true lanes, 0 elsewhere.
+inline uint8x16_t lane_bits(Mask mask) {
   static constexpr uint8_t kBits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-  const uint16x8_t low = vcombine_u16(vmovn_u32(mask.q[0]), vmovn_u32(mask.q[1]));
-  const uint16x8_t high = vcombine_u16(vmovn_u32(mask.q[2]), vmovn_u32(mask.q[3]));
-  const uint8x16_t bits = vandq_u8(vcombine_u8(vmovn_u16(low), vmovn_u16(high)), vld1q_u8(kBits));
+  const uint16x8_t low = first_halves(mask.q[0], mask.q[1]), high = first_halves(mask.q[2], mask.q[3]);
+  return vandq_u8(first_halves(low, high), vld1q_u8(kBits));
+}
+#if defined(__aarch64__)
+inline uint32_t true_lanes(Mask a, Mask b) {
+  uint8x16_t sums = vpaddq_u8(lane_bits(a), lane_bits(b));
+  sums = vpaddq_u8(sums, sums);
+  return vgetq_lane_u32(vreinterpretq_u32_u8(vpaddq_u8(sums, sums)), 0);
+}
+inline uint32_t true_lanes(Mask mask) { return true_lanes(mask, mask) & 0xffff; }
+#else
+inline uint32_t true_lanes(Mask mask) {
+  const uint8x16_t bits = lane_bits(mask);
   uint8x8_t sums = vpadd_u8(vget_low_u8(bits), vget_high_u8(bits));
   sums = vpadd_u8(sums, sums);
   sums = vpadd_u8(sums, sums);
   return vget_lane_u16(vreinterpret_u16_u8(sums), 0);
 }
 inline uint32_t true_lanes(Mask a, Mask b) { return true_lanes(a) | true_lanes(b) << 16; }
+#endif
 
 struct Power {
   V value;
@@ -180,12 +205,8 @@ inline float largest_lane(V x) {
   return vget_lane_f32(vpmax_f32(two, two), 0);
 }
 
-inline V widen_int8(int8x16_t bytes) {
-  const int16x8_t low = vmovl_s8(vget_low_s8(bytes)), high = vmovl_s8(vget_high_s8(bytes));
-  return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(low))),
-           vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)))}};
-}
-
+// Returns 16 int8 as floats. arm/widen_by_conversion-inl.h or arm/widen_by_bits-inl.h defines it.
+inline V widen_int8(int8x16_t bytes);
 inline V load_int8(const int8_t* p) { return widen_int8(vld1q_s8(p)); }
 
 inline V load_int8_words(const int8_t* p) {
@@ -195,10 +216,14 @@ inline V load_int8_words(const int8_t* p) {
   return widen_int8(vreinterpretq_s8_s32(vsetq_lane_s32(load_word(p + 192), words, 3)));
 }
 
+// Adding 1.5 * 2^23 leaves the rounded number in a float's last bits.
+inline uint32x4_t round_to_last_bits(float32x4_t x) {
+  return vreinterpretq_u32_f32(vaddq_f32(x, vdupq_n_f32(12582912.0f)));
+}
 inline void store_int8(int8_t* p, V x) {
-  const int16x8_t low = vcombine_s16(vmovn_s32(round_to_int(x.q[0])), vmovn_s32(round_to_int(x.q[1])));
-  const int16x8_t high = vcombine_s16(vmovn_s32(round_to_int(x.q[2])), vmovn_s32(round_to_int(x.q[3])));
-  vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+  const uint16x8_t low = first_halves(round_to_last_bits(x.q[0]), round_to_last_bits(x.q[1]));
+  const uint16x8_t high = first_halves(round_to_last_bits(x.q[2]), round_to_last_bits(x.q[3]));
+  vst1q_s8(p, vreinterpretq_s8_u8(first_halves(low, high)));
 }
 inline void store_int8(int8_t* p, const V (&x)[4]) {
   for (int i = 0; i < 4; ++i) store_int8(p + 16 * i, x[i]);

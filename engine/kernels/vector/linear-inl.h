@@ -131,8 +131,9 @@ inline void multiply_one_row(const LinearArgs<int8_t>& layer, Multiply multiply)
 }
 
 // flatten: with calls, a row of 128 inputs takes 1.05 times as long.
+template <bool kPrefetches = true>
 __attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>& layer) {
-  multiply_one_row(layer, [](const LinearArgs<int8_t>& args) { linear_rows<1, true>(args, 0, 0, args.n); });
+  multiply_one_row(layer, [](const LinearArgs<int8_t>& args) { linear_rows<1, kPrefetches>(args, 0, 0, args.n); });
 }
 
 #ifdef GOLDCREST_REFINED
@@ -170,7 +171,7 @@ __attribute__((flatten)) void finish_fine(const FinishFineArgs& all) {
 template <typename Args>
 inline void linear_panels(const Args& args) {
   constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];
-  if (args.rows == 1) return linear_one_row(args);
+  if (kFinishesTogether && args.rows == 1) return linear_one_row(args);
   if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
   // Many rows: they pass in blocks of nearly equal size, while a tile's weights stay in the first-level cache.
   constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1];
@@ -241,10 +242,27 @@ inline float nth_largest_lane(V x, uint32_t n) {
   return -largest_lane(select(is_among_n, negate(x), set(-__builtin_huge_valf())));
 }
 
-// Calls f(i), i ascending, for all numbers that may enter the list, and few others. While a list is not full, its bound
-// lets every number in; then the limit is the capacity-th of 16 maxima, the i-th of x[i], x[i + 16] ...
-template <typename Function>
-inline void for_largest(const ListLargestArgs& args, Function f) {
+// A bit for each number that may enter a list, and in `some` one for each word that is not 0.
+struct Candidates {
+  uint32_t words[kMostListed / 32], some;
+
+  // Calls f(i), i ascending.
+  template <typename Function>
+  void for_each(Function f) const {
+    for (uint32_t left = some; left != 0; left &= left - 1) {
+      const uint32_t word = static_cast<uint32_t>(__builtin_ctz(left));
+      uint32_t lanes = words[word];
+      do {
+        f(32 * word + static_cast<uint32_t>(__builtin_ctz(lanes)));
+        lanes &= lanes - 1;
+      } while (lanes != 0);
+    }
+  }
+};
+
+// Finds all numbers that may enter the list, and few others. While a list is not full, its bound lets every number in;
+// then the limit is the capacity-th of 16 maxima, the i-th of x[i], x[i + 16] ...
+inline void find_candidates(const ListLargestArgs& args, Candidates& found) {
   const float* const x = args.x;
   const size_t whole = args.n / 16 * 16;
   const uint32_t rest = args.n % 16, capacity = args.list.capacity;
@@ -257,10 +275,10 @@ inline void for_largest(const ListLargestArgs& args, Function f) {
     limit = capacity == 1 ? largest_lane(maxima) : nth_largest_lane(maxima, capacity);
   }
   // All comparisons first, 32 in a word. Most words are 0; passing over them without a branch for each is quicker.
-  uint32_t words[kMostListed / 32], some = 0;
+  found.some = 0;
   const auto keep_word = [&](size_t i, uint32_t lanes) {
-    words[i / 32] = lanes;
-    some |= (lanes != 0 ? 1u : 0u) << i / 32;
+    found.words[i / 32] = lanes;
+    found.some |= (lanes != 0 ? 1u : 0u) << i / 32;
   };
   const V limits = set(limit);
   const size_t pairs = whole / 32 * 32;
@@ -271,14 +289,6 @@ inline void for_largest(const ListLargestArgs& args, Function f) {
     keep_word(pairs, true_lanes(not_greater(limits, load(x + pairs))) | behind << 16);
   else if (rest != 0)
     keep_word(pairs, behind);
-  for (; some != 0; some &= some - 1) {
-    const uint32_t word = static_cast<uint32_t>(__builtin_ctz(some));
-    uint32_t lanes = words[word];
-    do {
-      f(32 * word + static_cast<uint32_t>(__builtin_ctz(lanes)));
-      lanes &= lanes - 1;
-    } while (lanes != 0);
-  }
 }
 
 // Writes the first n lanes to floats, or their bits to integers.
@@ -332,12 +342,15 @@ class ListLanes {
 };
 
 void list_largest(const ListLargestArgs& args) {
+  Candidates candidates;
+  find_candidates(args, candidates);
+  if (candidates.some == 0) return;
   if (kListsInVectors && args.list.capacity <= 16) {
     ListLanes lanes(args.list);
-    for_largest(args, [&](uint32_t i) { lanes.insert(args.x[i], args.token(i)); });
+    candidates.for_each([&](uint32_t i) { lanes.insert(args.x[i], args.token(i)); });
     lanes.store_list();
   } else {
-    for_largest(args, [&](uint32_t i) {
+    candidates.for_each([&](uint32_t i) {
       if (args.x[i] > args.list.bound()) insert_number(args.list, args.x[i], args.token(i));
     });
   }
