@@ -52,7 +52,7 @@ struct QuantizeRowsArgs {
 constexpr float kHighStep = 254.0f, kFineSteps = 127.0f * kHighStep;
 
 // Scratch for a re-encoded copy of x. The first call on the same rows fills it; later calls reuse it. Only x86_avx2 and
-// x86_avx512vnni need it, so only builds that may contain these tables spend the stack.
+// the tables of AVX-512 need it, so only builds that may contain these tables spend the stack.
 #if defined(__x86_64__)
 constexpr bool kSharesInputs = true;
 #else

@@ -6,6 +6,8 @@
 // register of each core. If all CPUs on which the process may run are Cortex-A53 or A55, the tables for these come
 // first. Otherwise the tables for out-of-order cores come first. This includes big cores among them, other kinds of
 // core (Cortex-A510, which we have not measured), and systems without these files.
+//
+// There are two tables for AVX-512 VNNI, one of them for CPUs of AMD.
 #include "base/exact_floats.h"
 
 #if defined(__x86_64__)
@@ -36,6 +38,7 @@ namespace goldcrest {
 
 #if defined(__x86_64__)
 extern const Kernels kernels_x86_avx512vnni;
+extern const Kernels kernels_x86_avx512vnni_amd;
 extern const Kernels kernels_x86_avxvnni;
 extern const Kernels kernels_x86_avx2;
 #elif defined(__aarch64__)
@@ -58,9 +61,7 @@ namespace {
 // The tables, best first. The CPU must have a table's features.
 const Kernels* const kTables[] = {
 #if defined(__x86_64__)
-    &kernels_x86_avx512vnni,
-    &kernels_x86_avxvnni,
-    &kernels_x86_avx2,
+    &kernels_x86_avx512vnni, &kernels_x86_avx512vnni_amd, &kernels_x86_avxvnni, &kernels_x86_avx2,
 #elif defined(__aarch64__)
     &kernels_arm_i8mm,  &kernels_arm_dotprod, &kernels_arm_dotprod_a55, &kernels_arm_neon, &kernels_arm_neon_a53,
 #elif defined(__arm__) && defined(__linux__)
@@ -114,6 +115,17 @@ bool all_cores_issue_in_order() {
 
 // [size of kTables]
 const Kernels* const* tables() { return all_cores_issue_in_order() ? kInOrderTables : kTables; }
+#elif defined(__x86_64__)
+// The same for CPUs of AMD.
+const Kernels* const kAmdTables[] = {
+    &kernels_x86_avx512vnni_amd, &kernels_x86_avx512vnni, &kernels_x86_avxvnni, &kernels_x86_avx2, &kernels_reference,
+};
+static_assert(count_of(kAmdTables) == count_of(kTables), "the same tables");
+
+const Kernels* const* tables() {
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd") ? kAmdTables : kTables;
+}
 #else
 const Kernels* const* tables() { return kTables; }
 #endif
@@ -194,7 +206,9 @@ const Kernels* select_kernels(const char* name) {
 
 const char* kernels_reason() {
   if (getenv("GOLDCREST_KERNELS") != nullptr) return "GOLDCREST_KERNELS names it";
-  if (tables() != kTables) return "every CPU of this process is a Cortex-A53 or A55";
+#if defined(__aarch64__) && defined(__linux__)
+  if (tables() == kInOrderTables) return "every CPU of this process is a Cortex-A53 or A55";
+#endif
   return "the best that this CPU runs";
 }
 

@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "contract_inputs.h"
+#include "emulated_tables.h"
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
-#if defined(__x86_64__)
-extern const Kernels kernels_x86_avx512vnni_emulated;
-extern const Kernels kernels_x86_avxvnni_emulated;
-extern const Kernels kernels_x86_avx2_emulated;
-#endif
 
 namespace test {
 namespace {
@@ -239,10 +234,7 @@ TEST(FloatContract, EveryTableEqualsTheSpecification) {
 
 #if defined(__x86_64__)
 TEST(FloatContract, EveryTableOfX86EmulatedEqualsTheSpecification) {
-  for (const Kernels* table :
-       {&kernels_x86_avx512vnni_emulated, &kernels_x86_avxvnni_emulated, &kernels_x86_avx2_emulated}) {
-    expect_reference_bits(*table, "emulated");
-  }
+  for (const Kernels* table : kEmulatedTables) expect_reference_bits(*table, "emulated");
 }
 #endif
 

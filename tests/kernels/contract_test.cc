@@ -43,7 +43,8 @@ TEST(Contract, EveryTableOfX86EmulatedEqualsTheReference) {
   }
   for (const Kernels* table : kEmulatedTables) {
     expect_reference_bits(*table, "emulated");
-    emulated.insert(table->name);
+    const std::string name = table->name;
+    emulated.insert(name.substr(0, name.rfind("_amd")));  // is in the file of the other one
   }
   EXPECT_EQ(emulated, sources) << "engine/kernels/x86/*.cc: a table that is not emulated";
 }

@@ -47,7 +47,7 @@ constexpr double kRoundMicroseconds = 400;  // the length of a measurement, at l
 void limit_xnnpack([[maybe_unused]] const Kernels& table) {
 #if defined(__x86_64__)
   require(cpuinfo_initialize(), "cpuinfo_initialize failed");
-  const bool avx512 = std::strcmp(table.name, "x86_avx512vnni") == 0;
+  const bool avx512 = (table.cpu_features & kCpuAvx512Vnni) != 0;
   const bool avxvnni = avx512 || std::strcmp(table.name, "x86_avxvnni") == 0;
   if (!avx512) cpuinfo_isa.avx512f = cpuinfo_isa.avx512vnni = cpuinfo_isa.amx_int8 = false;
   if (!avxvnni) cpuinfo_isa.avxvnni = false;

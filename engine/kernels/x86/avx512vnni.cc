@@ -254,10 +254,11 @@ constexpr bool kFinishesTogether = true;
 namespace goldcrest {
 namespace {
 
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_by_rows>("x86_avx512vnni", kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
-  table.int8.linear = linear_unsigned_inputs<kLongInputBytes>;
-  table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes>>;
+template <bool kPrefetchesFew>
+constexpr Kernels make_table(const char* name) {
+  Kernels table = make_vector_table<linear_by_rows>(name, kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
+  table.int8.linear = linear_unsigned_inputs<kLongInputBytes, kPrefetchesFew>;
+  table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes, kPrefetchesFew>>;
   table.crc32c = crc32c_avx512;
   return table;
 }
@@ -265,6 +266,10 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_x86_avx512vnni;
-constexpr Kernels kernels_x86_avx512vnni = make_table();
+constexpr Kernels kernels_x86_avx512vnni = make_table<true>("x86_avx512vnni");
+
+// AMD's CPUs read ahead themselves. With prefetches a single row takes 1.03 to 1.25 times as long on Zen 4.
+extern const Kernels kernels_x86_avx512vnni_amd;
+constexpr Kernels kernels_x86_avx512vnni_amd = make_table<false>("x86_avx512vnni_amd");
 
 }  // namespace goldcrest

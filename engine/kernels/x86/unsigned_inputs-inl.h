@@ -13,7 +13,8 @@ constexpr size_t kLongInputBytes = 65536, kInputBytes = 32768, kGroupBytes = 524
 constexpr uint32_t kLongRow = kInputBytes / 32 + 1;  // 32 rows do not fit
 
 // A linear layer whose x are inputs + 128. With 2 or 4 turns, as many blocks of rows prefetch a part of the next tile
-// each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long.
+// each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long. With 0
+// turns nothing is prefetched.
 struct UnsignedArgs : LinearArgs<int8_t> {
   uint32_t turns;
 };
@@ -54,17 +55,18 @@ inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t f
       prefetch(tile, soon.at);
     else if (turns == 2)
       prefetch_tile<2, 1>(tile, soon);
-    else
+    else if (turns == 1)
       prefetch_tile<kPanels, kBlocks>(tile, soon);
   }
   finish_tile(args, first_row, first_output, acc);
 }
 
-// Computes `rows` rows from `first` on, of n outputs from `output` on. x: their inputs + 128.
+// Computes `rows` rows from `first` on, of n outputs from `output` on. x: their inputs + 128. turns_of_few: of less
+// than 16 rows.
 inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
-                            uint32_t output, uint32_t n) {
+                            uint32_t output, uint32_t n, uint32_t turns_of_few) {
   UnsignedArgs part;
-  part.turns = rows >= 32 ? 4 : rows >= 16 ? 2 : 1;  // at most the blocks
+  part.turns = rows >= 32 ? 4 : rows >= 16 ? 2 : turns_of_few;  // at most the blocks
   static_cast<LinearArgs<int8_t>&>(part) = args;
   const size_t at = first * args.y_stride + output;
   part.x = x;
@@ -82,7 +84,7 @@ inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uin
 
 // noinline: the buffer is on the stack only where it is needed.
 template <size_t kBytes>
-__attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) {
+__attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args, uint32_t turns_of_few) {
   alignas(64) int8_t x[kBytes];
   const uint32_t fit = static_cast<uint32_t>(kBytes / args.k) / 8 * 8;
   const uint32_t groups = (args.rows + fit - 1) / fit;
@@ -93,23 +95,27 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) 
     for (uint32_t group = 0, row = 0; group < groups; ++group) {  // of nearly equal size: none has a single row
       const uint32_t rows = (args.rows - row) / (groups - group);
       add_128(args.x + row * size_t{args.k}, rows * size_t{args.k}, x);
-      linear_unsigned(args, x, row, rows, output, n);
+      linear_unsigned(args, x, row, rows, output, n, turns_of_few);
       row += rows;
     }
   }
 }
 
-template <size_t kLongBytes>
+// kPrefetchesFew: whether less than 16 rows, which mostly wait for weights, prefetch them.
+template <size_t kLongBytes, bool kPrefetchesFew>
 void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
   constexpr size_t kMostInputs = kLongBytes / 8;  // of a row: eight rows fit
+  constexpr uint32_t kTurnsOfFew = kPrefetchesFew ? 1 : 0;
+  if (args.rows == 1 && args.layout == Layout::kN16K4) return linear_one_row<kPrefetchesFew>(args);
   if (args.rows < 3 || args.k > kMostInputs || args.layout != Layout::kN16K4) return linear_by_rows(args);
   const size_t x_bytes = args.rows * size_t{args.k};
   if (args.shared == nullptr || x_bytes > sizeof args.shared->bytes)
-    return args.k < kLongRow ? linear_in_groups<kInputBytes>(args) : linear_in_groups<kLongBytes>(args);
+    return args.k < kLongRow ? linear_in_groups<kInputBytes>(args, kTurnsOfFew)
+                             : linear_in_groups<kLongBytes>(args, kTurnsOfFew);
   int8_t* const x = reinterpret_cast<int8_t*>(args.shared->bytes);
   if (!args.shared->made) add_128(args.x, x_bytes, x);
   args.shared->made = true;
-  linear_unsigned(args, x, 0, args.rows, 0, args.n);
+  linear_unsigned(args, x, 0, args.rows, 0, args.n, kTurnsOfFew);
 }
 
 }  // namespace
