@@ -23,6 +23,7 @@
 #include <map>
 #include <vector>
 
+#include "kernels/cpu_features.h"
 #include "linear_problem.h"
 #include "xnnpack_operator.h"
 

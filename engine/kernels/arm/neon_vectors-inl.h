@@ -18,7 +18,7 @@ struct Mask {
   uint32x4_t q[4];
 };
 
-// The first halves of each lane of a, then of b.
+// Returns the low halves of the lanes of a, then those of b.
 #if defined(__aarch64__)
 inline uint16x8_t first_halves(uint32x4_t a, uint32x4_t b) {
   return vuzp1q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b));
@@ -124,7 +124,7 @@ inline Mask first_lanes(uint32_t n) {
   return mask;
 }
 
-// Returns each byte's bit of its half in the true lanes, 0 elsewhere.
+// Returns a byte for each lane: 0, or for a true lane the bit of its place among eight.
 inline uint8x16_t lane_bits(Mask mask) {
   static constexpr uint8_t kBits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint16x8_t low = first_halves(mask.q[0], mask.q[1]), high = first_halves(mask.q[2], mask.q[3]);

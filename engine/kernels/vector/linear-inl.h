@@ -116,7 +116,7 @@ inline void multiply_one_row(const LinearArgs<int8_t>& layer, Multiply multiply)
   LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
   const Activation activation = args.activation;
   const bool has_steps = activation != Activation::kNone && activation != Activation::kRelu;
-  if (!kFinishesTogether || !has_steps || args.residual != nullptr) return multiply(args);
+  if (!has_steps || args.residual != nullptr) return multiply(args);
   args.activation = Activation::kNone;
   multiply(args);
   constexpr uint32_t kTogether = 16 * kExpVectors;
@@ -171,7 +171,9 @@ __attribute__((flatten)) void finish_fine(const FinishFineArgs& all) {
 template <typename Args>
 inline void linear_panels(const Args& args) {
   constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];
-  if (kFinishesTogether && args.rows == 1) return linear_one_row(args);
+  if constexpr (kFinishesTogether) {  // else the call would cost more than it saves
+    if (args.rows == 1) return linear_one_row(args);
+  }
   if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
   // Many rows: they pass in blocks of nearly equal size, while a tile's weights stay in the first-level cache.
   constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1];

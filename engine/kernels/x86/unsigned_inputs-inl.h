@@ -61,7 +61,7 @@ inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t f
   finish_tile(args, first_row, first_output, acc);
 }
 
-// Computes `rows` rows from `first` on, of n outputs from `output` on. x: their inputs + 128. turns_of_few: of less
+// Computes `rows` rows from `first` on, of n outputs from `output` on. x: their inputs + 128. turns_of_few: of fewer
 // than 16 rows.
 inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
                             uint32_t output, uint32_t n, uint32_t turns_of_few) {
@@ -101,7 +101,7 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args, 
   }
 }
 
-// kPrefetchesFew: whether less than 16 rows, which mostly wait for weights, prefetch them.
+// kPrefetchesFew: whether fewer than 16 rows, which mostly wait for weights, prefetch them.
 template <size_t kLongBytes, bool kPrefetchesFew>
 void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
   constexpr size_t kMostInputs = kLongBytes / 8;  // of a row: eight rows fit

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -119,6 +121,16 @@ TEST(SelectKernels, WhatRunsHereIsAmongWhatWasBuiltInTheSameOrder) {
   EXPECT_GT(n_running, 0u);
   EXPECT_EQ(goldcrest_kernels_built(UINT32_MAX), nullptr);
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+TEST(SelectKernels, TheTableForAmdComesFirstOnItsCpusOnly) {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  ASSERT_NE(text.find("vendor_id"), std::string::npos);
+  const bool is_amd = text.find("AuthenticAMD") != std::string::npos;
+  EXPECT_STREQ(goldcrest_kernels_built(0), is_amd ? "x86_avx512vnni_amd" : "x86_avx512vnni");
+}
+#endif
 
 TEST(SelectKernels, ByNameElseByTheEnvironmentElseTheBest) {
   const KernelsVariable unset(nullptr);
