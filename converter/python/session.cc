@@ -39,7 +39,7 @@ std::string start(goldcrest_session* session, goldcrest_limits limits) {
   // Such a step may take longer than Python waits for Ctrl-C.
   const uint64_t position_bytes = uint64_t{memory->limits.batch} * memory->limits.beam_size * session->model.size();
   if (position_bytes > kLargePosition) config.step_size = GOLDCREST_STEP_LAYER;
-  session->arena.reset(std::aligned_alloc(GOLDCREST_ALIGN, config.arena_bytes));
+  session->arena = allocate_arena(config.arena_bytes);
   config.arena = session->arena.get();
   if (!session->arena)
     return session->path + ": no memory for an arena of " + std::to_string(config.arena_bytes) + " bytes";

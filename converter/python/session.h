@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "goldcrest/goldcrest.hpp"
 #include "spec/lexicon.h"
+#include "support/arena_memory.h"
 #include "support/mapped_file.h"
 #include "support/messages.h"
 #include "support/thread_pool.h"
@@ -80,7 +80,7 @@ struct Job {
 struct goldcrest_session {
   MappedFile model;
   ThreadPool pool;
-  std::unique_ptr<void, void (*)(void*)> arena = {nullptr, std::free};
+  ArenaMemory arena;
   goldcrest_engine* engine = nullptr;
   goldcrest_detail detail = {"", -1};
   goldcrest_info info = {};

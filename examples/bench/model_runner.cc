@@ -49,7 +49,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   limits.batch = workload.batch;
   limits.threads = options.pool != nullptr ? options.pool->threads() : 1;
   check(goldcrest_plan_memory(file_.bytes(), file_.size(), &limits, &memory_, nullptr, nullptr, &detail_));
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(memory_.arena_bytes)));
+  arena_ = allocate_arena(memory_.arena_bytes);
   if (!arena_) throw std::runtime_error("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
 
   goldcrest_config config = {};

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "../support/arena_memory.h"
 #include "../support/backend.h"
 #include "../support/mapped_file.h"
 #include "../support/thread_pool.h"
@@ -57,9 +56,6 @@ class ModelRunner {
   std::string kernels() const { return goldcrest_kernels_name(engine_); }
 
  private:
-  struct FreeDeleter {
-    void operator()(void* memory) const { std::free(memory); }
-  };
   void run_to_end(uint32_t computed_positions);
   int check(int status) const;
   int store(uint32_t sentence);
@@ -71,7 +67,7 @@ class ModelRunner {
   goldcrest_info model_ = {};
   goldcrest_memory memory_ = {};
   goldcrest_detail detail_ = {"", -1};
-  std::unique_ptr<void, FreeDeleter> arena_;
+  ArenaMemory arena_;
   goldcrest_engine* engine_ = nullptr;
   std::vector<std::vector<int32_t>> sources_;  // [batch][source_tokens]
   std::vector<std::vector<int16_t>> clips_;    // [batch] of samples that give source_tokens encoder rows

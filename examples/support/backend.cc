@@ -32,8 +32,8 @@ class Backend::Pool {
   pthreadpool_t pool_;
 };
 
-void* Backend::allocate(std::unique_ptr<void, FreeDeleter>* memory, uint64_t bytes) {
-  memory->reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(bytes)));
+void* Backend::allocate(ArenaMemory* memory, uint64_t bytes) {
+  *memory = allocate_arena(bytes);
   return memory->get();
 }
 
@@ -43,7 +43,7 @@ std::string Backend::attach(goldcrest_config* config) {
   goldcrest_xnnpack_memory needed;
   int status = goldcrest_xnnpack_plan_memory(config->model, config->model_bytes, &config->limits, &needed, &detail);
   if (status < 0) return describe_error(status, detail);
-  std::unique_ptr<void, FreeDeleter> packing;
+  ArenaMemory packing;
   goldcrest_xnnpack_config xnnpack = {};
   xnnpack.model = config->model;
   xnnpack.model_bytes = config->model_bytes;

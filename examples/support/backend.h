@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "arena_memory.h"
 #include "goldcrest/goldcrest.h"
 
 class Backend {
@@ -25,14 +25,11 @@ class Backend {
   const std::string& memory() const { return memory_; }
 
  private:
-  struct FreeDeleter {
-    void operator()(void* memory) const { std::free(memory); }
-  };
   class Pool;
 
-  void* allocate(std::unique_ptr<void, FreeDeleter>* memory, uint64_t bytes);
+  void* allocate(ArenaMemory* memory, uint64_t bytes);
 
-  std::unique_ptr<void, FreeDeleter> weights_, objects_;
+  ArenaMemory weights_, objects_;
   std::unique_ptr<Pool> pool_;
   std::string memory_;
 };

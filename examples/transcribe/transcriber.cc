@@ -53,7 +53,7 @@ std::string Transcriber::start() {
   status = goldcrest_plan_memory(model_.bytes(), model_.size(), &config.limits, &memory, nullptr, nullptr, &detail_);
   if (status < 0) return fail(status);
   arena_bytes_ = memory.arena_bytes;
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(arena_bytes_)));
+  arena_ = allocate_arena(arena_bytes_);
   if (!arena_) return "no memory for an arena of " + std::to_string(arena_bytes_) + " bytes";
   config.model = model_.bytes();
   config.model_bytes = model_.size();

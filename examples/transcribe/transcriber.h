@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "../support/arena_memory.h"
 #include "../support/mapped_file.h"
 #include "../support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
@@ -40,10 +39,6 @@ class Transcriber {
   std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
 
  private:
-  struct FreeDeleter {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-
   std::string fail(int64_t status) const;
   std::string set_limits();
   int64_t run(const std::vector<int16_t>& samples, std::string* text);
@@ -51,7 +46,7 @@ class Transcriber {
   TranscriberOptions options_;
   MappedFile model_;
   ThreadPool pool_;
-  std::unique_ptr<void, FreeDeleter> arena_;
+  ArenaMemory arena_;
   goldcrest_engine* engine_ = nullptr;
   std::vector<int32_t> prompt_;  // of the language that the user chose
   goldcrest_info info_ = {};

@@ -131,7 +131,7 @@ bool Translator::start_engine() {
   if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info_.limits.encoder_rows * limits.threads);
   int status = goldcrest_plan_memory(model_.bytes(), model_.size(), &limits, &memory_, nullptr, nullptr, &detail_);
   if (status < 0) return fail(status);
-  arena_.reset(std::aligned_alloc(GOLDCREST_ALIGN, static_cast<size_t>(memory_.arena_bytes)));
+  arena_ = allocate_arena(memory_.arena_bytes);
   if (!arena_) return refuse("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
   goldcrest_config config = {};
   config.model = model_.bytes();

@@ -7,13 +7,13 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "../support/arena_memory.h"
 #include "../support/backend.h"
 #include "../support/mapped_file.h"
 #include "../support/thread_pool.h"
@@ -84,9 +84,6 @@ class Translator {
   uint64_t failed_lines() const { return failed_lines_; }
 
  private:
-  struct FreeDeleter {
-    void operator()(void* memory) const { std::free(memory); }
-  };
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -157,7 +154,7 @@ class Translator {
   MappedFile model_;
   ThreadPool pool_;
   Backend backend_;
-  std::unique_ptr<void, FreeDeleter> arena_;
+  ArenaMemory arena_;
   std::unique_ptr<std::FILE, CloseFile> line_ids_;  // options_.score_file or options_.prefix_file
   std::string line_ids_path_;
   goldcrest_engine* engine_ = nullptr;

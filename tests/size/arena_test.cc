@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of the pronunciation model for a word of 24 letters and 32 phonemes, with one end token each.
+// The memory of the pronunciation model for a word of 24 letters and 32 phonemes, with one end token each; how programs
+// get such memory.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "examples/support/arena_memory.h"
 #include "examples/support/mapped_file.h"
 #include "goldcrest/goldcrest.h"
 
@@ -27,6 +31,16 @@ TEST(Arena, GreedySearchFits48KiB) {
 TEST(Arena, FourBeamsFit128KiB) {
   EXPECT_GT(arena_bytes(4), arena_bytes(1));
   EXPECT_LE(arena_bytes(4), 128 * 1024);
+}
+
+TEST(Arena, ProgramsGetAlignedMemoryOfAnySize) {
+  for (const uint64_t bytes : {64, 8 << 20, (11 << 20) + 64}) {
+    const ArenaMemory memory = allocate_arena(bytes);
+    ASSERT_NE(memory, nullptr) << bytes;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % GOLDCREST_ALIGN, 0u) << bytes;
+    std::memset(memory.get(), 1, bytes);  // a fault if there is less
+  }
+  EXPECT_EQ(allocate_arena(UINT64_MAX), nullptr);
 }
 
 }  // namespace

@@ -8,10 +8,10 @@ namespace {
 // The queries of a group need about 20 KB of the stack. Only CPUs that run an operating system use this file.
 constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxGathered = 256;
 
-// The offsets of gathered keys from a query's `keys`, and the scales of keys and values, with zeros behind them.
-// Hypotheses choose these keys.
+// The rows of gathered keys in their head, their offsets from a query's `keys`, and the scales of keys and values, with
+// zeros behind them. Hypotheses choose these keys.
 struct Places {
-  uint32_t keys[kMaxGathered];
+  uint32_t rows[kMaxGathered], keys[kMaxGathered];
   float key_scales[kMaxGathered], value_scales[kMaxGathered];
 };
 
@@ -37,15 +37,26 @@ struct Query {
 // first few would wait.
 constexpr size_t kFromMemory = 65536;
 
+// kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kPrefetchTo: the cache that
+// keys and values are prefetched to.
+template <bool kHasAncestors, bool kIsFine, CacheLevel kLevel>
+struct AttentionKind {
+  static constexpr bool kAncestors = kHasAncestors, kFine = kIsFine;
+  static constexpr CacheLevel kPrefetchTo = kLevel;
+};
+
 // Queries that are computed together.
-template <bool kAncestors, bool kFine>
+template <typename Kind>
 struct Group {
+  static constexpr bool kAncestors = Kind::kAncestors, kFine = Kind::kFine;
+
   AttentionArgs<int8_t> args;
   uint32_t padded_keys;
   bool from_memory;
   size_t key_bytes;
   size_t to_value;          // bytes from a key to its value
-  size_t to_later_key = 0;  // bytes from a key to that of a later query
+  size_t to_later = 0;      // rows of the cache from a query's to those of a later query
+  size_t to_later_key = 0;  // the same in bytes of keys
   uint32_t n_queries = 0;
   Query queries[kMaxQueries];
   uint32_t n_common = 0;  // leading keys that all share: hypotheses share their past up to where they part
@@ -77,18 +88,33 @@ struct Group {
 
   // Sets the distance to the queries behind this group. is_last: it has the call's last heads; if no call is known to
   // follow, the first heads of the next layer are behind it.
-  void set_later_key(bool is_last) {
+  void set_later(bool is_last) {
     const uint32_t heads = (kMaxQueries + args.rows - 1) / args.rows;  // of a group
     const size_t before = (args.n_heads > heads ? args.n_heads - heads : 0) * args.head_stride;
-    to_later_key = (is_last && args.to_next != 0 ? args.to_next - before : heads * args.head_stride) * key_bytes;
+    to_later = is_last && args.to_next != 0 ? args.to_next - before : heads * args.head_stride;
+    to_later_key = to_later * key_bytes;
   }
 
   void prefetch_later(const int8_t* value) const {
-    prefetch(value, to_later_key - to_value);
-    prefetch(value, to_later_key);
+    constexpr CacheLevel kTo = Kind::kPrefetchTo;
+    prefetch<kTo>(value, to_later_key - to_value);
+    prefetch<kTo>(value, to_later_key);
     if (!kFine) return;
-    prefetch(value + args.d_head, to_later_key - to_value);
-    prefetch(value + args.d_head, to_later_key);
+    prefetch<kTo>(value + args.d_head, to_later_key - to_value);
+    prefetch<kTo>(value + args.d_head, to_later_key);
+  }
+
+  // The same for the scales of all keys and values of each head.
+  void prefetch_later_scales() const {
+    const size_t n = args.n_keys * args.position_stride, to_later_scale = to_later * sizeof(float);
+    for (uint32_t i = 0; i < n_queries; ++i) {
+      const Query& query = queries[i];
+      if (i > 0 && query.key_scales == queries[i - 1].key_scales) continue;
+      for (size_t at = 0; at < n; at += 16) {
+        prefetch(query.key_scales + at, to_later_scale);
+        prefetch(query.value_scales + at, to_later_scale);
+      }
+    }
   }
 
   // Returns the scales of keys t to t + n - 1, n <= 16, with zeros behind them. gathered: their array in Places.
@@ -103,15 +129,15 @@ struct Group {
 };
 
 // Returns row `row` of a head.
-template <bool kAncestors, bool kFine>
-inline void start_query(const Group<kAncestors, kFine>& group, uint32_t head, uint32_t row, Query& query) {
+template <typename Kind>
+inline void start_query(const Group<Kind>& group, uint32_t head, uint32_t row, Query& query) {
   const AttentionArgs<int8_t>& args = group.args;
   const size_t head_at = head * args.head_stride, column = size_t{head} * args.d_head;
   query.keys = args.keys + head_at * group.key_bytes;
   query.values = args.values + head_at * group.key_bytes;
   query.key_scales = args.key_scales + head_at;
   query.value_scales = args.value_scales + head_at;
-  query.ancestor = kAncestors ? args.ancestor + row : nullptr;
+  query.ancestor = Kind::kAncestors ? args.ancestor + row : nullptr;
   query.bias = row_bias(args, head_bias(args, head), row);
   query.out = args.out + row * args.out_stride + column;
 }
@@ -148,21 +174,21 @@ inline V dot_rows(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) 
 }
 
 // Returns the products with keys t to t + n - 1.
-template <bool kAncestors, bool kFine>
-inline V query_products(const Group<kAncestors, kFine>& group, const Query& query, uint32_t t, uint32_t n) {
+template <typename Kind>
+inline V query_products(const Group<Kind>& group, const Query& query, uint32_t t, uint32_t n) {
   const uint32_t d_head = group.args.d_head;
-  if (kAncestors && t + n <= group.n_gathered) {
+  if (Kind::kAncestors && t + n <= group.n_gathered) {
     const uint32_t* keys = group.places_of(query, t).keys + t;
-    return dot_rows<kFine>(
+    return dot_rows<Kind::kFine>(
         query.q, [&](uint32_t i) { return query.keys + keys[i]; }, n, d_head);
   }
-  return dot_rows<kFine>(
+  return dot_rows<Kind::kFine>(
       query.q, [&](uint32_t i) { return query.keys + group.at(query, t + i) * group.key_bytes; }, n, d_head);
 }
 
 // Writes a query's scores, with -infinity behind them. Returns the largest score of each lane.
-template <bool kAncestors, bool kFine>
-inline V score_keys(const Group<kAncestors, kFine>& group, const Query& query) {
+template <typename Kind>
+inline V score_keys(const Group<Kind>& group, const Query& query) {
   const V none = set(-__builtin_huge_valf());  // e^-inf adds nothing
   const uint32_t n_keys = group.args.n_keys;
   V largest = none;
@@ -181,8 +207,8 @@ inline V score_keys(const Group<kAncestors, kFine>& group, const Query& query) {
 
 // The weights of all queries <- their scores, after soft-max, times the value scales. All queries take a step before
 // the next step begins: steps depend on each other, queries do not.
-template <bool kAncestors, bool kFine>
-__attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors, kFine>& group) {
+template <typename Kind>
+__attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& group) {
   V lanes[kMaxQueries];
   float largest[kMaxQueries], inverse[kMaxQueries];
   for (uint32_t i = 0; i < group.n_queries; ++i) lanes[i] = score_keys(group, group.queries[i]);
@@ -210,8 +236,8 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<kAncestors
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
 // kQueries with the same values. Adds to the sums that keys before `begin` left in out.
-template <int kQueries, int kVectors, bool kPrefetches, bool kAncestors, bool kFine>
-inline void add_columns(const Group<kAncestors, kFine>& group, const Query* queries, uint32_t begin, uint32_t first) {
+template <int kQueries, int kVectors, bool kPrefetches, typename Kind>
+inline void add_columns(const Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
   V sum[kQueries][kVectors];
   const float* weights[kQueries];
   for (int i = 0; i < kQueries; ++i) {
@@ -223,13 +249,13 @@ inline void add_columns(const Group<kAncestors, kFine>& group, const Query* quer
     if constexpr (kPrefetches) group.prefetch_later(row);
     for (int j = 0; j < kVectors; ++j) {
       V value = load_int8(row + 16 * j);
-      if constexpr (kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
+      if constexpr (Kind::kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
       for (int i = 0; i < kQueries; ++i) sum[i][j] = sum[i][j] + set(weights[i][t]) * value;
     }
   };
   const uint32_t end = kQueries == 1 ? group.args.n_keys : group.n_common;
   uint32_t t = begin;
-  if (kAncestors && begin < group.n_gathered) {
+  if (Kind::kAncestors && begin < group.n_gathered) {
     t = end < group.n_gathered ? end : group.n_gathered;
     const uint32_t* keys = queries->places->keys;
     for (size_t i = begin; i < t; ++i) add_key(i, values + keys[i]);
@@ -241,8 +267,8 @@ inline void add_columns(const Group<kAncestors, kFine>& group, const Query* quer
 }
 
 // Sums the values of the keys that kQueries share, or those of one query from `begin` on.
-template <int kQueries, int kVectors, bool kAncestors, bool kFine>
-inline void add_values(const Group<kAncestors, kFine>& group, const Query* queries, uint32_t begin) {
+template <int kQueries, int kVectors, typename Kind>
+inline void add_values(const Group<Kind>& group, const Query* queries, uint32_t begin) {
   const uint32_t d_head = group.args.d_head;
   uint32_t column = 0;
   for (; column + 16 * kVectors <= d_head; column += 16 * kVectors) {
@@ -254,8 +280,8 @@ inline void add_values(const Group<kAncestors, kFine>& group, const Query* queri
   for (; column < d_head; column += 16) add_columns<kQueries, 1, false>(group, queries, begin, column);
 }
 
-template <bool kAncestors, bool kFine>
-inline void attention_values(const Group<kAncestors, kFine>& group) {
+template <typename Kind>
+inline void attention_values(const Group<Kind>& group) {
   const uint32_t n = group.n_queries, n_common = group.n_common;
   if (n_common != 0 && n == 4) add_values<4, kValueVectorsOf4>(group, group.queries, 0);
   if (n_common != 0 && n == 2) add_values<2, kValueVectorsOf2>(group, group.queries, 0);
@@ -263,13 +289,13 @@ inline void attention_values(const Group<kAncestors, kFine>& group) {
   for (uint32_t i = 0; i < n; ++i) add_values<1, kValueVectorsOf1>(group, group.queries + i, n_common);
 }
 
-template <bool kAncestors, bool kFine>
-inline uint32_t count_common_keys(const Group<kAncestors, kFine>& group) {
+template <typename Kind>
+inline uint32_t count_common_keys(const Group<Kind>& group) {
   const AttentionArgs<int8_t>& args = group.args;
   const Query* queries = group.queries;
   const bool same_head = queries[0].values == queries[group.n_queries - 1].values;
   if ((group.n_queries != 2 && group.n_queries != 4) || !same_head) return 0;
-  if constexpr (!kAncestors) return args.n_keys;
+  if constexpr (!Kind::kAncestors) return args.n_keys;
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const uint8_t* slots = queries[0].ancestor + t * args.ancestor_stride;
     for (uint32_t i = 1; i < group.n_queries; ++i) {
@@ -279,32 +305,42 @@ inline uint32_t count_common_keys(const Group<kAncestors, kFine>& group) {
   return args.n_keys;
 }
 
-// Gathers the places of a query's keys from key t on.
-template <bool kAncestors, bool kFine>
-inline void gather_keys(Group<kAncestors, kFine>& group, uint32_t query_index, uint32_t t) {
-  const Query query = group.queries[query_index];  // a copy, which the stores cannot change
-  const size_t key_bytes = group.key_bytes, end = group.n_gathered;
+// Finds the places of a query's keys from key t on. They are the same in each head.
+template <typename Kind>
+inline void find_places(Group<Kind>& group, const Query& query, uint32_t t) {
+  Places& places = *query.places;
+  for (; t < group.n_gathered; ++t) {
+    const size_t row = group.at(query, t);
+    places.rows[t] = static_cast<uint32_t>(row);
+    places.keys[t] = static_cast<uint32_t>(row * group.key_bytes);
+  }
+}
+
+// Gathers the scales of these keys and values.
+template <typename Kind>
+inline void gather_scales(Group<Kind>& group, const Query& query, uint32_t t) {
+  const float *const key_scales = query.key_scales, *const value_scales = query.value_scales;
+  const uint32_t end = group.n_gathered;
   if (t >= end) return;
   Places& places = *query.places;
   store(places.key_scales + (end - 1) / 16 * 16, set(0.0f));
   store(places.value_scales + (end - 1) / 16 * 16, set(0.0f));
   for (; t < end; ++t) {
-    const size_t at = group.at(query, t);
-    places.keys[t] = static_cast<uint32_t>(at * key_bytes);
-    places.key_scales[t] = query.key_scales[at];
-    places.value_scales[t] = query.value_scales[at];
+    const uint32_t row = places.rows[t];
+    places.key_scales[t] = key_scales[row];
+    places.value_scales[t] = value_scales[row];
   }
 }
 
-template <bool kAncestors, bool kFine>
+template <typename Kind>
 inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_together, int8_t* q_rows, float* weights) {
   const bool all_alike = args.rows == n_together;  // every group has all rows of a head
-  Group<kAncestors, kFine> group(args);
-  const size_t query_bytes = kFine ? size_t{3} * args.d_head : args.d_head;
+  Group<Kind> group(args);
+  const size_t query_bytes = Kind::kFine ? size_t{3} * args.d_head : args.d_head;
   for (uint32_t i = 0; i < n_together; ++i) {
     group.queries[i].q = q_rows + i * query_bytes;
     group.queries[i].weights = weights + i * group.padded_keys;
-    group.queries[i].places = kAncestors ? group.places + i : nullptr;
+    group.queries[i].places = Kind::kAncestors ? group.places + i : nullptr;
   }
   uint32_t head = 0, row = 0;
   while (head < args.n_heads) {
@@ -322,7 +358,7 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
                                                 1,
                                                 rows,
                                                 args.d_head};
-      if constexpr (kFine) {
+      if constexpr (Kind::kFine) {
         quantize_fine(of_head);
         for (uint32_t i = 0; i < rows; ++i)
           memcpy(q + i * query_bytes + 2 * args.d_head, q + i * query_bytes, args.d_head);
@@ -337,16 +373,21 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       row += rows;
       if (row == args.rows) ++head, row = 0;
     }
-    group.set_later_key(head == args.n_heads);
-    if (is_first || !all_alike) group.n_common = count_common_keys(group);
-    for (uint32_t i = 0; kAncestors && i < group.n_queries; ++i)
-      gather_keys(group, i, i == 0 ? 0 : group.n_common_in_blocks());
+    group.set_later(head == args.n_heads);
+    const bool is_new = is_first || !all_alike;
+    if (is_new) group.n_common = count_common_keys(group);
+    for (uint32_t i = 0; Kind::kAncestors && i < group.n_queries; ++i) {
+      const uint32_t first = i == 0 ? 0 : group.n_common_in_blocks();
+      if (is_new) find_places(group, group.queries[i], first);
+      gather_scales(group, group.queries[i], first);
+    }
+    if (group.from_memory) group.prefetch_later_scales();
     attention_weights(group);
     attention_values(group);
   }
 }
 
-template <bool kFine>
+template <bool kFine, CacheLevel kPrefetchTo>
 inline void attention_of_queries(const AttentionArgs<int8_t>& args) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
   int8_t q_rows[kMaxQueries * kMaxHead * (kFine ? 3 : 1)];
@@ -356,19 +397,22 @@ inline void attention_of_queries(const AttentionArgs<int8_t>& args) {
   int8_t* const q = fits ? q_rows : args.q_row;
   float* const w = fits ? weights : args.weights;
   if (args.ancestor != nullptr)
-    attention_queries<true, kFine>(args, n_together, q, w);
+    attention_queries<AttentionKind<true, kFine, kPrefetchTo>>(args, n_together, q, w);
   else
-    attention_queries<false, kFine>(args, n_together, q, w);
+    attention_queries<AttentionKind<false, kFine, kPrefetchTo>>(args, n_together, q, w);
 }
 
-template <void (*kLinear)(const LinearArgs<int8_t>&)>
+template <void (*kLinear)(const LinearArgs<int8_t>&), CacheLevel kPrefetchTo>
 void attention(const AttentionArgs<int8_t>& args) {
   if (shares_keys(args)) return attention_of_groups<kLinear>(args);
-  attention_of_queries<false>(args);
+  attention_of_queries<false, kPrefetchTo>(args);
 }
 
 #ifdef GOLDCREST_FINE_ATTENTION
-void fine_attention(const AttentionArgs<int8_t>& args) { attention_of_queries<true>(args); }
+template <CacheLevel kPrefetchTo>
+void fine_attention(const AttentionArgs<int8_t>& args) {
+  attention_of_queries<true, kPrefetchTo>(args);
+}
 #endif
 
 }  // namespace

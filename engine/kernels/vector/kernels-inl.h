@@ -55,8 +55,8 @@ namespace goldcrest {
 namespace {
 
 // Makes the reference's table with every slot that this folder writes over vectors. An ISA's file then sets the slots
-// of its own.
-template <void (*kLinear)(const LinearArgs<int8_t>&)>
+// of its own. kKeysTo: the cache that attention prefetches keys and values to.
+template <void (*kLinear)(const LinearArgs<int8_t>&), CacheLevel kKeysTo = CacheLevel::kFirst>
 constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   Kernels table = kReferenceTable;
   table.name = name;
@@ -64,7 +64,7 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.int8.quantize_rows = quantize_rows;
   table.int8.linear = kLinear;
   table.int8.embed = embed;
-  table.int8.attention = attention<kLinear>;
+  table.int8.attention = attention<kLinear, kKeysTo>;
   table.int8.output_block = output_block;
 #ifdef GOLDCREST_FLOAT32
   table.float32 = &kFloatKernels;
@@ -78,7 +78,7 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
 #endif
 #ifdef GOLDCREST_FINE_ATTENTION
   table.quantize_fine = quantize_fine;
-  table.fine_attention = fine_attention;
+  table.fine_attention = fine_attention<kKeysTo>;
 #endif
 #ifdef GOLDCREST_SSRU
   table.recurrence = recurrence<16>;

@@ -4,9 +4,13 @@
 namespace goldcrest {
 namespace {
 
-// Prefetches the cache line `bytes` behind `w`. It may be outside the weights, because nothing is read.
-inline void prefetch(const int8_t* w, size_t bytes) {
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(w) + bytes));
+enum class CacheLevel { kFirst, kSecond };
+
+// Prefetches the cache line `bytes` behind `from`. It may be outside the array, because nothing is read.
+template <CacheLevel kTo = CacheLevel::kFirst>
+inline void prefetch(const void* from, size_t bytes) {
+  const void* const line = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + bytes);
+  __builtin_prefetch(line, 0, kTo == CacheLevel::kFirst ? 3 : 1);
 }
 
 inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, size_t, size_t output) {
