@@ -46,6 +46,7 @@
 #include "kernels/vector/rows-inl.h"
 #include "kernels/vector/linear-inl.h"
 #include "kernels/vector/shared_attention-inl.h"
+#include "kernels/vector/query_group-inl.h"
 #include "kernels/vector/attention-inl.h"
 #include "kernels/vector/weights-inl.h"
 #include "kernels/vector/float-inl.h"
