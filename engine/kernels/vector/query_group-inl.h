@@ -32,9 +32,9 @@ struct Query {
 
 // From this many bytes of a layer's keys on, the keys come from memory: between two calls all weights of the model pass
 // through the caches. Then each query prefetches the keys and values of a later query while it sums its own values,
-// which takes longer than any other phase. The last queries prefetch those of the next sentence, whose hypotheses have
-// other slots, but mostly in the same cache lines. If many rows read the same keys, none prefetches, because only the
-// first few would wait.
+// which takes longer than any other phase. The last queries prefetch those of the next sentence, in the slots of this
+// one. Its own hypotheses have other slots: in narrow heads mostly in the same cache lines, with 64 columns in others.
+// If many rows read the same keys, none prefetches, because only the first few would wait.
 constexpr size_t kFromMemory = 65536;
 
 // kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kPrefetchTo: the cache that
