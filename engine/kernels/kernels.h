@@ -124,7 +124,9 @@ struct AttentionArgs {
   const float* bias = nullptr;  // of head 0 and row 0; null: none (or a build without GOLDCREST_ATTENTION_BIAS)
   size_t bias_stride = 0;       // elements from one head to the next
   int32_t bias_step = 0;        // from one row to the next
-  size_t to_next = 0;           // rows from `keys` to those of the call that follows, for prefetches only
+  // Rows from `keys` to those of the call that follows, whose ancestors are as far behind `ancestor`. Only prefetches
+  // use it. 0: not known
+  size_t to_next = 0;
 };
 
 constexpr uint32_t kOutputBlock = 256;  // outputs in one block of the log-sum-exp

@@ -23,7 +23,7 @@ struct AttentionInputs {
         key_scales(size_t{shape.n_keys} * shape.slots * shape.n_heads),
         value_scales(key_scales.size()),
         weights(pad16(shape.n_keys)),
-        ancestor(size_t{shape.n_keys} * shape.slots),
+        ancestor(size_t{2} * shape.n_keys * shape.slots),  // the second half is of the call that follows
         bias_stride(shape.rows - 1 + pad16(shape.n_keys) + rng.below(3)),
         bias((shape.n_heads - 1) * bias_stride + shape.rows - 1 + pad16(shape.n_keys)) {
     fill(bias, Fill::kRandom, rng);
@@ -62,6 +62,7 @@ struct AttentionInputs {
     args.n_heads = shape.n_heads;
     args.d_head = shape.d_head;
     args.scale = 0.125f;
+    args.to_next = shape.ancestors ? args.head_stride : 0;
     if (shape.bias == kNoBias) return args;
     args.bias = bias.get() + shape.rows - 1;
     args.bias_stride = bias_stride;

@@ -100,7 +100,7 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& gro
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
 // kQueries with the same values. Adds to the sums that keys before `begin` left in out.
 template <int kQueries, int kVectors, bool kPrefetches, typename Kind>
-inline void add_columns(const Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
+inline void add_columns(Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
   V sum[kQueries][kVectors];
   const float* weights[kQueries];
   for (int i = 0; i < kQueries; ++i) {
@@ -108,8 +108,9 @@ inline void add_columns(const Group<Kind>& group, const Query* queries, uint32_t
     for (int j = 0; j < kVectors; ++j) sum[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
   }
   const int8_t* const values = queries->values + first;
+  LaterKeys<Kind> later = group.later;
   const auto add_key = [&](size_t t, const int8_t* row) {
-    if constexpr (kPrefetches) group.prefetch_later(row);
+    if constexpr (kPrefetches) later.prefetch_key();
     for (int j = 0; j < kVectors; ++j) {
       V value = load_int8(row + 16 * j);
       if constexpr (Kind::kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
@@ -124,6 +125,7 @@ inline void add_columns(const Group<Kind>& group, const Query* queries, uint32_t
     for (size_t i = begin; i < t; ++i) add_key(i, values + keys[i]);
   }
   for (; t < end; ++t) add_key(t, values + group.at(*queries, t) * group.key_bytes);
+  if constexpr (kPrefetches) group.later = later;
   for (int i = 0; i < kQueries; ++i) {
     for (int j = 0; j < kVectors; ++j) store(queries[i].out + first + 16 * j, sum[i][j]);
   }
@@ -131,11 +133,11 @@ inline void add_columns(const Group<Kind>& group, const Query* queries, uint32_t
 
 // Sums the values of the keys that kQueries share, or those of one query from `begin` on.
 template <int kQueries, int kVectors, typename Kind>
-inline void add_values(const Group<Kind>& group, const Query* queries, uint32_t begin) {
+inline void add_values(Group<Kind>& group, const Query* queries, uint32_t begin) {
   const uint32_t d_head = group.args.d_head;
   uint32_t column = 0;
   for (; column + 16 * kVectors <= d_head; column += 16 * kVectors) {
-    if (group.from_memory && column % 64 == 0)
+    if (group.later.n_left != 0)
       add_columns<kQueries, kVectors, true>(group, queries, begin, column);
     else
       add_columns<kQueries, kVectors, false>(group, queries, begin, column);
@@ -144,7 +146,7 @@ inline void add_values(const Group<Kind>& group, const Query* queries, uint32_t 
 }
 
 template <typename Kind>
-inline void attention_values(const Group<Kind>& group) {
+inline void attention_values(Group<Kind>& group) {
   const uint32_t n = group.n_queries, n_common = group.n_common;
   if (n_common != 0 && n == 4) add_values<4, kValueVectorsOf4>(group, group.queries, 0);
   if (n_common != 0 && n == 2) add_values<2, kValueVectorsOf2>(group, group.queries, 0);
@@ -193,7 +195,7 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       row += rows;
       if (row == args.rows) ++head, row = 0;
     }
-    group.set_later(head == args.n_heads);
+    if (group.from_memory) group.start_later(head * args.rows + row, n_together);
     const bool is_new = is_first || !all_alike;
     if (is_new) group.n_common = count_common_keys(group);
     for (uint32_t i = 0; Kind::kAncestors && i < group.n_queries; ++i) {
@@ -201,7 +203,6 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       if (is_new) find_places(group, group.queries[i], first);
       gather_scales(group, group.queries[i], first);
     }
-    if (group.from_memory) group.prefetch_later_scales();
     attention_weights(group);
     attention_values(group);
   }

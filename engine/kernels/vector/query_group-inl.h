@@ -31,10 +31,9 @@ struct Query {
 };
 
 // From this many bytes of a layer's keys on, the keys come from memory: between two calls all weights of the model pass
-// through the caches. Then each query prefetches the keys and values of a later query while it sums its own values,
-// which takes longer than any other phase. The last queries prefetch those of the next sentence, in the slots of this
-// one. Its own hypotheses have other slots: in narrow heads mostly in the same cache lines, with 64 columns in others.
-// If many rows read the same keys, none prefetches, because only the first few would wait.
+// through the caches. Then each group prefetches the keys and values of the next group while it computes, a few at a
+// time. The last group prefetches those of the next sentence. If many rows read the same keys, none prefetches, because
+// only the first few would wait.
 constexpr size_t kFromMemory = 65536;
 
 // kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kPrefetchTo: the cache that
@@ -43,6 +42,33 @@ template <bool kHasAncestors, bool kIsFine, CacheLevel kLevel>
 struct AttentionKind {
   static constexpr bool kAncestors = kHasAncestors, kFine = kIsFine;
   static constexpr CacheLevel kPrefetchTo = kLevel;
+};
+
+// The keys and values that a group prefetches, of one head or more.
+template <typename Kind>
+struct LaterKeys {
+  const int8_t* head = nullptr;       // keys of the head that is prefetched now
+  const uint32_t* offsets = nullptr;  // of the keys in it, if hypotheses choose them
+  size_t head_bytes, position_bytes;  // from a head to the next, and from a position to the next
+  size_t key_bytes;
+  size_t to_value;      // bytes from a key to its value
+  uint32_t n_keys = 0;  // of each head
+  uint32_t next = 0;    // key in its head
+  uint32_t n_left = 0;  // of all heads
+
+  // Prefetches a key and its value, if one is left.
+  void prefetch_key() {
+    if (n_left == 0) return;
+    --n_left;
+    const size_t offset = Kind::kAncestors ? offsets[next] : next * position_bytes;
+    for (size_t i = offset; i < offset + key_bytes; i += 64) {
+      prefetch<Kind::kPrefetchTo>(head, i);
+      prefetch<Kind::kPrefetchTo>(head, i + to_value);
+    }
+    if (++next < n_keys) return;
+    next = 0;
+    head += head_bytes;
+  }
 };
 
 // Queries that are computed together.
@@ -54,13 +80,13 @@ struct Group {
   uint32_t padded_keys;
   bool from_memory;
   size_t key_bytes;
-  size_t to_value;          // bytes from a key to its value
-  size_t to_later = 0;      // rows of the cache from a query's to those of a later query
-  size_t to_later_key = 0;  // the same in bytes of keys
   uint32_t n_queries = 0;
   Query queries[kMaxQueries];
-  uint32_t n_common = 0;  // leading keys that all share: hypotheses share their past up to where they part
-  uint32_t n_gathered;    // leading keys that have places
+  uint32_t n_common = 0;     // leading keys that all share: hypotheses share their past up to where they part
+  uint32_t n_gathered;       // leading keys that have places
+  uint32_t first_later = 0;  // head that no group has prefetched
+  LaterKeys<Kind> later;
+  uint32_t offsets[kAncestors ? kMaxQueries * kMaxGathered : 1];  // of `later`
   // The first query has all its places here; the others only those behind whole blocks of common keys.
   Places places[kAncestors ? kMaxQueries : 1];
 
@@ -70,10 +96,15 @@ struct Group {
         padded_keys((of.n_keys + 15) / 16 * 16),
         from_memory(of.rows <= kMaxQueries && of.n_heads * of.head_stride * of.d_head >= kFromMemory),
         key_bytes(kFine ? size_t{2} * of.d_head : of.d_head),
-        to_value(reinterpret_cast<uintptr_t>(of.values) - reinterpret_cast<uintptr_t>(of.keys)),
         n_gathered(!kAncestors                ? 0
                    : of.n_keys < kMaxGathered ? of.n_keys
-                                              : kMaxGathered) {}
+                                              : kMaxGathered) {
+    later.offsets = offsets;
+    later.head_bytes = of.head_stride * key_bytes;
+    later.position_bytes = of.position_stride * key_bytes;
+    later.key_bytes = key_bytes;
+    later.to_value = reinterpret_cast<uintptr_t>(of.values) - reinterpret_cast<uintptr_t>(of.keys);
+  }
 
   uint32_t n_common_in_blocks() const { return n_common / 16 * 16; }
 
@@ -86,33 +117,66 @@ struct Group {
     return t * args.position_stride;
   }
 
-  // Sets the distance to the queries behind this group. is_last: it has the call's last heads; if no call is known to
-  // follow, the first heads of the next layer are behind it.
-  void set_later(bool is_last) {
-    const uint32_t heads = (kMaxQueries + args.rows - 1) / args.rows;  // of a group
-    const size_t before = (args.n_heads > heads ? args.n_heads - heads : 0) * args.head_stride;
-    to_later = is_last && args.to_next != 0 ? args.to_next - before : heads * args.head_stride;
-    to_later_key = to_later * key_bytes;
+  // Returns the first head from `head` on that begins behind the first `rows` rows of all heads.
+  uint32_t head_behind(uint32_t rows, uint32_t head) const {
+    while (head < args.n_heads && head * args.rows < rows) ++head;
+    return head;
   }
 
-  void prefetch_later(const int8_t* value) const {
-    constexpr CacheLevel kTo = Kind::kPrefetchTo;
-    prefetch<kTo>(value, to_later_key - to_value);
-    prefetch<kTo>(value, to_later_key);
-    if (!kFine) return;
-    prefetch<kTo>(value + args.d_head, to_later_key - to_value);
-    prefetch<kTo>(value + args.d_head, to_later_key);
+  // Begins to prefetch what the next group reads. end: the rows of all heads up to the end of this group. n_together:
+  // the rows of a whole group.
+  void start_later(uint32_t end, uint32_t n_together) {
+    const bool is_first = end == n_queries, is_last = end == args.rows * args.n_heads;
+    if (is_first) {
+      first_later = head_behind(n_together, 0);
+      list_keys(args.ancestor);
+      const size_t n_ancestors = kAncestors ? args.n_keys * args.ancestor_stride : 0;
+      for (size_t i = 0; i < n_ancestors; i += 64) prefetch(args.ancestor, args.to_next + i);
+    }
+    size_t row = first_later * args.head_stride;
+    uint32_t n_heads = first_later;
+    first_later = head_behind(end + n_together, first_later);
+    n_heads = first_later - n_heads;
+    if (is_last) {
+      row = args.to_next != 0 ? args.to_next : args.n_heads * args.head_stride;  // else perhaps of the next layer
+      n_heads = head_behind(n_together, 0);
+      if (kAncestors && args.to_next != 0) list_keys(args.ancestor + args.to_next);
+    }
+    later.head = args.keys + row * key_bytes;
+    later.next = 0;
+    later.n_left = n_heads * later.n_keys;
+    prefetch_scales(row, n_heads);
   }
 
-  // The same for the scales of all keys and values of each head.
-  void prefetch_later_scales() const {
-    const size_t n = args.n_keys * args.position_stride, to_later_scale = to_later * sizeof(float);
-    for (uint32_t i = 0; i < n_queries; ++i) {
-      const Query& query = queries[i];
-      if (i > 0 && query.key_scales == queries[i - 1].key_scales) continue;
-      for (size_t at = 0; at < n; at += 16) {
-        prefetch(query.key_scales + at, to_later_scale);
-        prefetch(query.value_scales + at, to_later_scale);
+  // Lists the keys of a head that the rows of a sentence read, each once. Narrow heads have none: several keys share a
+  // cache line, and the CPU finds the lines itself.
+  void list_keys(const uint8_t* ancestor) {
+    const bool is_narrow = args.d_head < 16 * kValueVectorsOf1;
+    uint32_t n = kAncestors || is_narrow ? 0 : args.n_keys;
+    if (kAncestors && !is_narrow) {
+      const uint32_t last = args.rows - 1;
+      const uint8_t *const second = ancestor + (last < 1 ? last : 1), *const third = ancestor + (last < 2 ? last : 2);
+      for (size_t t = 0; t < n_gathered; ++t) {
+        const size_t i = t * args.ancestor_stride, row = t * args.position_stride;
+        const uint8_t slots[kMaxQueries] = {ancestor[i], second[i], third[i], ancestor[i + last]};
+        const bool is_new[] = {true, slots[1] != slots[0], slots[2] != slots[0] && slots[2] != slots[1],
+                               slots[3] != slots[0] && slots[3] != slots[1] && slots[3] != slots[2]};
+        for (uint32_t j = 0; j < kMaxQueries; ++j) {
+          offsets[n] = static_cast<uint32_t>((row + slots[j]) * key_bytes);
+          n += is_new[j];
+        }
+      }
+    }
+    later.n_keys = n;
+  }
+
+  // Prefetches the scales of all keys and values of some heads, from a row of the cache on.
+  void prefetch_scales(size_t row, uint32_t n_heads) const {
+    const size_t n = args.n_keys * args.position_stride;
+    for (uint32_t head = 0; head < n_heads; ++head, row += args.head_stride) {
+      for (size_t i = row; i < row + n; i += 16) {
+        prefetch(args.key_scales, i * sizeof(float));
+        prefetch(args.value_scales, i * sizeof(float));
       }
     }
   }
