@@ -5,7 +5,7 @@
 namespace goldcrest {
 namespace {
 
-// The queries of a group need about 20 KB of the stack. Only CPUs that run an operating system use this file.
+// The queries of a group need about 25 KB of the stack. Only CPUs that run an operating system use this file.
 constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxGathered = 256;
 
 // The rows of gathered keys in their head, their offsets from a query's `keys`, and the scales of keys and values, with
@@ -31,9 +31,9 @@ struct Query {
 };
 
 // From this many bytes of a layer's keys on, the keys come from memory: between two calls all weights of the model pass
-// through the caches. Then each group prefetches the keys and values of the next group while it computes, a few at a
-// time. The last group prefetches those of the next sentence. If many rows read the same keys, none prefetches, because
-// only the first few would wait.
+// through the caches. Then each group prefetches the keys and values of the next group while it sums its own values,
+// which takes longer than any other phase. The last group prefetches those of the next sentence. If many rows read the
+// same keys, none prefetches, because only the first few would wait.
 constexpr size_t kFromMemory = 65536;
 
 // kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kPrefetchTo: the cache that
@@ -44,7 +44,7 @@ struct AttentionKind {
   static constexpr CacheLevel kPrefetchTo = kLevel;
 };
 
-// The keys and values that a group prefetches, of one head or more.
+// The keys and values that a group prefetches, of one head or more, one key for each that it sums.
 template <typename Kind>
 struct LaterKeys {
   const int8_t* head = nullptr;       // keys of the head that is prefetched now
@@ -133,10 +133,10 @@ struct Group {
       const size_t n_ancestors = kAncestors ? args.n_keys * args.ancestor_stride : 0;
       for (size_t i = 0; i < n_ancestors; i += 64) prefetch(args.ancestor, args.to_next + i);
     }
-    size_t row = first_later * args.head_stride;
-    uint32_t n_heads = first_later;
-    first_later = head_behind(end + n_together, first_later);
-    n_heads = first_later - n_heads;
+    const uint32_t head = first_later;
+    first_later = head_behind(end + n_together, head);
+    size_t row = head * args.head_stride;
+    uint32_t n_heads = first_later - head;
     if (is_last) {
       row = args.to_next != 0 ? args.to_next : args.n_heads * args.head_stride;  // else perhaps of the next layer
       n_heads = head_behind(n_together, 0);
