@@ -28,6 +28,12 @@ void check_fine(const Arguments& arguments);
 // Returns the share of more work that --fine auto allows; none if the option says otherwise. Throws UsageError.
 std::optional<double> auto_share(const Arguments& arguments);
 
+// Returns whether --fine centres keys: "keys" says so, and "all".
+bool centres_keys(const Arguments& arguments);
+
+// Returns the words of --fine that choose matrices.
+std::vector<std::string> fine_matrices(const Arguments& arguments);
+
 // --fine and --refine: returns the choice and its price, if anything is chosen. With `auto` it is made here: one matrix
 // after the other gets fine inputs, and its gain is how much nearer the log-probabilities of results are to those with
 // all of them. The results are of

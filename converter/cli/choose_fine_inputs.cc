@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kMostLines = 100;  // that a ranking is of
 constexpr uint32_t kRankedTogether = 8;
+constexpr std::string_view kKeys = "keys";
 
 // The lines that a ranking is of, and what they are.
 struct Sample {
@@ -150,6 +151,16 @@ std::optional<double> auto_share(const Arguments& arguments) {
   if (share[0] != '=' || error != std::errc() || end != share.data() + share.size() || !(value > 0 && value <= 1))
     throw UsageError("--fine: '{}' is not auto=SHARE with a share above 0 and up to 1", printable(arguments.fine[0]));
   return value;
+}
+
+bool centres_keys(const Arguments& arguments) {
+  return std::ranges::any_of(arguments.fine, [](const std::string& word) { return word == kKeys || word == "all"; });
+}
+
+std::vector<std::string> fine_matrices(const Arguments& arguments) {
+  std::vector<std::string> words = arguments.fine;
+  std::erase(words, kKeys);
+  return words;
 }
 
 void check_fine(const Arguments& arguments) {

@@ -299,8 +299,8 @@ Restricted declare(CommandLine& app, Arguments& arguments) {
       "--fine", arguments.fine, "WHAT",
       "give inputs 16 bits, so that more texts are float32's, for a second product: none, all, decoder (used by each "
       "token), matrices by name with * (decoder.layers.*.feed_forward.out,projection), or auto=SHARE: those that help "
-      "--evaluate's lines most, for at most this share of more work (0.5). Default: none, for speech the last "
-      "convolution");
+      "--evaluate's lines most, for at most this share of more work (0.5). keys, which all includes, centres keys for "
+      "no work. Default: none, for speech the last convolution");
   fine->comma_list();
   Option* refine = output.option("--refine", arguments.refine, "WHAT",
                                  "store what int8 loses: a second matrix, up to twice the bytes; *.attention: 16 bits "

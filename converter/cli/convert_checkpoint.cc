@@ -15,6 +15,7 @@
 #include "dialects/dialect.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
+#include "evaluate/centre_keys.h"
 #include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
 #include "file/format.h"
@@ -260,6 +261,18 @@ void check_texts(const ModelSpec& spec, const UserLines& lines, const Arguments&
   }
 }
 
+// --fine keys: random ids serve, because most of a mean is the model's own and not a text's.
+std::optional<CentredKeys> choose_keys(const Arguments& arguments, Progress& progress, ModelSpec& spec) {
+  if (!centres_keys(arguments)) return {};
+  if (spec.encoder.frontend) {
+    if (std::ranges::find(arguments.fine, "keys") == arguments.fine.end()) return {};  // "all" means what there is
+    throw Error("{}: is a model of speech; --fine keys centres the keys of models of text", arguments.input);
+  }
+  progress.stage("centring keys");
+  const std::vector<uint32_t> lengths(16, 16);
+  return centre_keys(random_sources(spec, spec.encoder.positions.rows, lengths), progress.counter(), spec);
+}
+
 // Returns the exit status.
 int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& progress, ModelSpec& spec) {
   check_texts(spec, lines, arguments);
@@ -271,6 +284,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   std::optional<std::string> checked = "";
   if (!arguments.check_path.empty()) checked = run_check(spec, arguments, progress);
   if (!checked) return kCheckFailed;
+  const std::optional<CentredKeys> centred_keys = choose_keys(arguments, progress, spec);
   const Changes changes = change_outputs(lines, arguments, progress, spec);
   if (!lines.lexicon.empty()) add_lexicon(lines, arguments, spec);
 
@@ -286,6 +300,7 @@ int convert_spec(const UserLines& lines, const Arguments& arguments, Progress& p
   report.self_test_lines = self_test.size();
   report.evaluation_lines = lines.evaluation;
   report.deviation = deviation;
+  report.centred_keys = centred_keys;
   report.check_results = *checked;
   report.trimmed = changes.trimmed;
   report.shortlist_from_text = changes.shortlist;

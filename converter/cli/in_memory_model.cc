@@ -25,7 +25,7 @@ Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress
   options.progress = progress.counter();
   try {
     Payload payload = build_payload(spec, options);
-    if (!arguments.fine.empty() && !auto_share(arguments)) set_fine_inputs(arguments.fine, *payload.metadata);
+    if (!arguments.fine.empty() && !auto_share(arguments)) set_fine_inputs(fine_matrices(arguments), *payload.metadata);
     return payload;
   } catch (const Error& error) {
     throw Error("{}: {}", arguments.input, error.what());

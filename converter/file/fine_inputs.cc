@@ -116,7 +116,7 @@ void set_fine_inputs(const std::vector<std::string>& names, format::ModelT& mode
   MatrixNames wanted("--fine", names);
   std::vector<bool> chosen;
   for (const FineSite& site : fine_sites(model)) chosen.push_back(wanted.choose(site.name, !site.reads_source));
-  wanted.check("none, all, decoder, auto");
+  wanted.check("none, all, decoder, keys, auto");
   set_fine_inputs(chosen, model);
 }
 

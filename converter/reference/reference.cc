@@ -104,10 +104,10 @@ Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_va
   return out;
 }
 
-// Self-attention of one row per hypothesis, each to its own past.
-Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Rows& x, size_t layer,
+// Self-attention of one row per hypothesis, each to its own past and its key.
+Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Rows& x, Rows key, size_t layer,
                     DecoderState& state) {
-  Rows query = linear(spec.query, x), key = linear(spec.key, x);
+  Rows query = linear(spec.query, x);
   const Rows value = linear(spec.value, x);
   if (stack.rotary) {
     turn(stack, state.position, 0, query);
@@ -152,7 +152,10 @@ DecoderState DecoderState::select(std::span<const uint32_t> parents) const {
 class Reference::Pass {
  public:
   explicit Pass(const Reference& reference)
-      : spec_(reference.spec_), trace_(reference.trace_), norm_trace_(reference.norm_trace_) {}
+      : spec_(reference.spec_),
+        trace_(reference.trace_),
+        norm_trace_(reference.norm_trace_),
+        key_trace_(reference.key_trace_) {}
 
   EncodedSource encode(const Source& source) const;
   // Returns the logits.
@@ -165,11 +168,13 @@ class Reference::Pass {
   Rows maybe_norm(const StackSpec& stack, const std::optional<NormSpec>& spec, const Rows& x) const;
   template <typename Block>
   Rows residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const;
+  Rows keys(const AttentionSpec& spec, const Rows& x) const;
   void trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const;
 
   const ModelSpec& spec_;
   const TraceFunction& trace_;
   const std::function<void(std::span<const float>)>& norm_trace_;
+  const std::function<void(const AttentionSpec&, std::span<const float>)>& key_trace_;
 };
 
 Rows Reference::Pass::norm(const StackSpec& stack, const NormSpec& spec, const Rows& x) const {
@@ -188,6 +193,14 @@ template <typename Block>
 Rows Reference::Pass::residual(const StackSpec& stack, const NormSpec& spec, const Rows& x, const Block& block) const {
   if (stack.pre_norm) return x + block(norm(stack, spec, x));
   return norm(stack, spec, x + block(x));
+}
+
+Rows Reference::Pass::keys(const AttentionSpec& spec, const Rows& x) const {
+  Rows y = linear(spec.key, x);
+  for (Eigen::Index row = 0; key_trace_ && row < y.rows(); ++row) {
+    key_trace_(spec, {y.data() + row * y.cols(), static_cast<size_t>(y.cols())});
+  }
+  return y;
 }
 
 Rows Reference::Pass::enter(const Source& source) const {
@@ -217,7 +230,7 @@ EncodedSource Reference::Pass::encode(const Source& source) const {
     const LayerSpec& layer = stack.layers[i];
     const AttentionSpec& self = *layer.self_attention;
     x = residual(stack, self.norm, x, [&](const Rows& h) {
-      Rows query = linear(self.query, h), key = linear(self.key, h);
+      Rows query = linear(self.query, h), key = keys(self, h);
       if (stack.rotary) {
         turn(stack, 0, 1, query);
         turn(stack, 0, 1, key);
@@ -237,7 +250,7 @@ EncodedSource Reference::Pass::encode(const Source& source) const {
   encoded.rows = static_cast<uint32_t>(x.rows());
   for (const LayerSpec& layer : spec_.decoder.layers) {
     const AttentionSpec& cross = *layer.cross_attention;
-    encoded.cross.push_back({values_of(linear(cross.key, x)), values_of(linear(cross.value, x))});
+    encoded.cross.push_back({values_of(keys(cross, x)), values_of(linear(cross.value, x))});
   }
   return encoded;
 }
@@ -250,7 +263,8 @@ Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32
   for (size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerSpec& layer = stack.layers[i];
     if (const auto& self = layer.self_attention) {
-      x = residual(stack, self->norm, x, [&](const Rows& h) { return attend_to_past(stack, *self, h, i, state); });
+      x = residual(stack, self->norm, x,
+                   [&](const Rows& h) { return attend_to_past(stack, *self, h, keys(*self, h), i, state); });
     } else {
       const RecurrentSpec& recurrent = *layer.recurrent;
       x = residual(stack, recurrent.norm, x, [&](const Rows& h) { return recur(recurrent, h, i, state.hypotheses); });

@@ -63,6 +63,10 @@ class Reference {
   void set_trace(TraceFunction trace) { trace_ = std::move(trace); }
   // Receives every input row of a layer norm.
   void set_norm_trace(std::function<void(std::span<const float> row)> trace) { norm_trace_ = std::move(trace); }
+  // Receives every key of an attention, [n_heads * d_head], before it turns.
+  void set_key_trace(std::function<void(const AttentionSpec& of, std::span<const float> key)> trace) {
+    key_trace_ = std::move(trace);
+  }
 
   // Throws Error for an empty source, for one longer than the positions, for an id outside the vocabulary, and for a
   // kind of source that the model does not take.
@@ -81,6 +85,7 @@ class Reference {
   const ModelSpec& spec_;
   TraceFunction trace_;
   std::function<void(std::span<const float>)> norm_trace_;
+  std::function<void(const AttentionSpec&, std::span<const float>)> key_trace_;
 };
 
 }  // namespace goldcrest::converter

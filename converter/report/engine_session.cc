@@ -246,13 +246,14 @@ std::vector<int16_t> made_up_clip(const ModelSpec& spec, uint32_t max_source_tok
   return samples;
 }
 
-std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens) {
+std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens,
+                                                 const std::vector<uint32_t>& lengths) {
   const std::vector<uint32_t>& prefix = spec.generation.source_prefix;
   const std::vector<uint32_t>& suffix = spec.generation.source_suffix;
   std::vector<std::vector<int32_t>> sources;
   if (spec.encoder.frontend) return sources;
   uint64_t state = kHashStart;
-  for (uint32_t length : {3u, 7u, 12u}) {
+  for (const uint32_t length : lengths) {
     const size_t around = prefix.size() + suffix.size();
     if (around >= max_source_tokens) break;
     std::vector<int32_t> source(prefix.begin(), prefix.end());

@@ -89,8 +89,9 @@ std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const
 // Empty for a model that takes no samples.
 std::vector<int16_t> made_up_clip(const ModelSpec& spec, uint32_t max_source_tokens);
 
-// Returns sources for a self-test without lines of the user: seeded random ids, ended like the model's texts. A
-// model of speech has none.
-std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens);
+// Returns sources of seeded random ids, ended like the model's texts, as for a self-test without lines of the user.
+// lengths: of the sources without what stands around a text. A model of speech has none.
+std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens,
+                                                 const std::vector<uint32_t>& lengths = {3, 7, 12});
 
 }  // namespace goldcrest::converter

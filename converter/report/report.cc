@@ -202,6 +202,7 @@ std::string report_text(const Report& report) {
   text += file_line(report) + "\n";
   if (report.trimmed) text += to_text(*report.trimmed) + "\n";
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text) + "\n";
+  if (report.centred_keys) text += to_text(*report.centred_keys);
   if (report.fine) text += to_text(*report.fine) + "\n";
   if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
@@ -220,6 +221,7 @@ std::string report_summary(const Report& report) {
   std::string text = file_line(report) + arena_line(report);
   if (report.trimmed) text += to_text(*report.trimmed);
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text);
+  if (report.centred_keys) text += to_text(*report.centred_keys);
   if (report.fine) text += to_text(*report.fine);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   return text + evaluation_text(report);
@@ -290,6 +292,8 @@ Value report_json(const Report& report) {
   json["tokenizer"] = spec.source_tokenizer.has_value();
   if (report.trimmed) json["trimmed_vocabulary"] = to_json(*report.trimmed);
   if (report.shortlist_from_text) json["made_shortlist"] = to_json(*report.shortlist_from_text);
+  if (const auto& keys = report.centred_keys)
+    json["centred_keys"] = {{"heads", keys->heads}, {"centred", keys->centred}};
   if (report.fine) json["fine_inputs"] = to_json(*report.fine);
   json["warnings"] = spec.warnings;
   if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);

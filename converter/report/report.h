@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/centre_keys.h"
 #include "evaluate/deviation.h"
 #include "evaluate/evaluate.h"
 #include "file/build.h"
@@ -35,6 +36,7 @@ struct Report {
   std::optional<TrimmedVocabulary> trimmed;
   std::optional<ShortlistFromText> shortlist_from_text;
   std::optional<FineInputs> fine;
+  std::optional<CentredKeys> centred_keys;
   std::optional<Evaluation> evaluation;
   std::optional<ShortlistEvaluation> shortlist;  // of the same lines
   std::vector<EvaluationLine> evaluation_lines;

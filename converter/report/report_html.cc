@@ -210,6 +210,8 @@ std::string origin_html(const Report& report) {
   html += format_text("<pre>{}</pre>\n", escape_html(describe_architecture(report.info)));
   if (report.deviation) html += format_text("<h2>Norms</h2><pre>{}</pre>", escape_html(to_text(*report.deviation)));
   if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape_html(to_text(*report.trimmed)));
+  if (report.centred_keys)
+    html += format_text("<h2>Keys</h2><pre>{}</pre>", escape_html(to_text(*report.centred_keys)));
   if (report.fine) html += format_text("<h2>Fine inputs</h2><pre>{}</pre>", escape_html(to_text(*report.fine)));
   if (report.shortlist_from_text)
     html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape_html(to_text(*report.shortlist_from_text)));

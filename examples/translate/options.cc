@@ -178,7 +178,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_option("--kernels", arguments.kernels,
                  "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; "
                  "fastest: theirs where they are faster (both give close, not equal, results)");
-  app.add_flag("--coarse", arguments.coarse, "compute fine inputs as others: faster, as the model without --fine");
+  app.add_flag("--coarse", arguments.coarse,
+               "compute fine inputs as others: faster, as a model without second products");
   Option* scores = app.add_flag("--scores", arguments.scores, "print the score before each result");
   app.add_flag("--token-scores", arguments.token_scores,
                "after each result a tab and the log-probability of each of its tokens, as --tokens counts them");

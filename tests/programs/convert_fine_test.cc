@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convert/support/sample_folder.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
 
@@ -56,6 +57,35 @@ TEST(Convert, FineInputsOfMatricesByName) {
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
+// The file is as large as without, and needs nothing of the engine. With fine inputs, too, a coarse search has its
+// bits.
+TEST(Convert, CentredKeysCostNothing) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = checkpoint_folder("enfr"), keys = folder / "keys.gcst";
+  const std::filesystem::path all = folder / "all.gcst";
+  const nlohmann::json report = convert_json(checkpoint, {"-o", keys, "--fine", "keys"});
+  EXPECT_FALSE(report.contains("fine_inputs"));
+  EXPECT_EQ(report.at("centred_keys").at("heads"), 32);
+  EXPECT_GT(report.at("centred_keys").at("centred"), 8);
+  EXPECT_EQ(std::filesystem::file_size(keys), std::filesystem::file_size(converted_model("enfr")));
+  EXPECT_EQ(convert_json(checkpoint, {"-o", all, "--fine", "all"}).at("centred_keys"), report.at("centred_keys"));
+  EXPECT_FALSE(convert_json(checkpoint, {"--fine", "decoder"}).contains("centred_keys"));
+  const auto scored = [](const Arguments& how) {
+    return run(translate_program(), how, {.input = "We are here.\n"}).out;
+  };
+  const std::string of_keys = scored({keys, "--scores"});
+  EXPECT_NE(of_keys, scored({converted_model("enfr"), "--scores"}));
+  EXPECT_NE(of_keys, scored({all, "--scores"}));
+  EXPECT_EQ(of_keys, scored({all, "--scores", "--coarse"}));
+
+  const PackedFolders checkpoints(recorded("speech.json"));
+  const std::filesystem::path speech = checkpoints.path() / "moonshine";
+  const Outcome refused = convert(speech, {"-o", folder / "speech.gcst", "--fine", "keys"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_TRUE(has(refused.err, "is a model of speech; --fine keys")) << refused.err;
+  EXPECT_EQ(convert(speech, {"--fine", "all"}).status, 0);
+}
+
 // More lines are float32's, and the choice and its file are the same each time.
 TEST(Convert, FineInputsThatTheLinesNeed) {
   const TemporaryFolder folder;
@@ -68,10 +98,14 @@ TEST(Convert, FineInputsThatTheLinesNeed) {
                         {"-o", folder / file, "--fine", what, "--beam", "1", "--evaluate", few});
   };
   const nlohmann::json all = evaluated("all", "all.gcst"), chosen = evaluated("auto=0.4", "auto.gcst");
-  const size_t before = all.at("fine_inputs").at("identical_before");
-  EXPECT_EQ(before, chosen.at("fine_inputs").at("identical_before"));
-  EXPECT_GT(all.at("evaluation").at("identical_lines").get<size_t>(), before);
-  EXPECT_GE(chosen.at("evaluation").at("identical_lines").get<size_t>(), before);
+  const nlohmann::json keys = evaluated("keys", "keys.gcst"), none = evaluated("none", "none.gcst");
+  const auto identical = [](const nlohmann::json& of) {
+    return of.at("evaluation").at("identical_lines").get<size_t>();
+  };
+  EXPECT_EQ(all.at("fine_inputs").at("identical_before"), identical(keys)) << "their keys are centred, too";
+  EXPECT_EQ(chosen.at("fine_inputs").at("identical_before"), identical(none));
+  EXPECT_GT(identical(all), identical(keys));
+  EXPECT_GE(identical(chosen), identical(none));
 
   const nlohmann::json& fine = chosen.at("fine_inputs");
   EXPECT_EQ(fine.at("ranking").size(), all.at("fine_inputs").at("matrices").size());
