@@ -265,7 +265,7 @@ void check_texts(const ModelSpec& spec, const UserLines& lines, const Arguments&
 std::optional<CentredKeys> choose_keys(const Arguments& arguments, Progress& progress, ModelSpec& spec) {
   if (!centres_keys(arguments)) return {};
   if (spec.encoder.frontend) {
-    if (std::ranges::find(arguments.fine, "keys") == arguments.fine.end()) return {};  // "all" means what there is
+    if (fine_matrices(arguments) == arguments.fine) return {};  // "all" means what there is
     throw Error("{}: is a model of speech; --fine keys centres the keys of models of text", arguments.input);
   }
   progress.stage("centring keys");

@@ -70,8 +70,8 @@ CentredKeys centre_heads(const AllKeys& keys, size_t d_head, AttentionSpec& atte
   for (size_t column = 0; column < bias.size(); column += d_head, ++heads.heads) {
     const HeadKeys head = {found->second.data() + column, found->second.size() / bias.size(), bias.size(), d_head};
     const std::vector<double> mean = head.mean();
-    // Not "more than", so that values that are not finite centre nothing.
-    if (!(head.squared_scales(mean) <= kMostLeft * head.squared_scales(std::vector<double>(d_head)))) continue;
+    // Written so that keys of zeros, and values that are not finite, centre nothing.
+    if (!(head.squared_scales(mean) < kMostLeft * head.squared_scales(std::vector<double>(d_head)))) continue;
     for (size_t c = 0; c < d_head; ++c) {
       const double centred = double{bias[column + c]} - mean[c];
       bias[column + c] = static_cast<float>(centred);
