@@ -242,10 +242,12 @@ Breakdown measure_breakdown(const Settings& settings) {
   const auto translations = repeat(settings.patience, [&] { return step_times(runner, settings.target_tokens); });
 
   // Encoding works stage by stage, and each stage block by block: the embeddings, two passes a layer, the keys and
-  // values of each decoder layer.
+  // values of each decoder layer. A shortlist's candidates are one step more.
   const size_t n_encoder_layers = runner.model().encoder_layers, n_decoder_layers = runner.model().decoder_layers;
   const size_t blocks = (settings.source_tokens + runner.encoder_rows() - 1) / runner.encoder_rows();
-  if (translations[0].encode.size() != blocks * (1 + 2 * n_encoder_layers + n_decoder_layers)) {
+  const size_t n_steps = translations[0].encode.size();
+  const size_t n_layer_steps = blocks * (1 + 2 * n_encoder_layers + n_decoder_layers);
+  if (n_steps != n_layer_steps && n_steps != n_layer_steps + 1) {
     throw std::runtime_error("goldcrest_step encodes in other steps than this program knows");
   }
   const auto stages = [&](size_t first, size_t n) {
@@ -260,6 +262,9 @@ Breakdown measure_breakdown(const Settings& settings) {
     breakdown.encoder_layer.push_back(stages(1 + 2 * layer, 2));
   }
   breakdown.memory = stages(1 + 2 * n_encoder_layers, n_decoder_layers);
+  if (n_steps > n_layer_steps) {
+    breakdown.candidates = timing_of(translations, [](const StepTimes& times) { return times.encode.back(); });
+  }
   // Later positions cost more, so the middle one represents a translation.
   for (size_t layer = 0; layer < n_decoder_layers; ++layer) {
     breakdown.decoder_layer.push_back(

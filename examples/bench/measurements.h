@@ -137,6 +137,7 @@ struct Breakdown {
   Timing embed;                       // all source positions
   std::vector<Timing> encoder_layer;  // all source positions
   Timing memory;                      // cross-attention's keys and values of all decoder layers
+  std::optional<Timing> candidates;   // their choice by a shortlist, and the copy of their weights
   std::vector<Timing> decoder_layer;  // one target position, the middle one; the first layer with the embedding
   Timing output;                      // output layer and choice, one position
 };

@@ -117,6 +117,7 @@ Value breakdown_json(const Breakdown& breakdown) {
   add("encoder_embed", breakdown.embed);
   add_layers("encoder_layer", breakdown.encoder_layer);
   add("decoder_memory", breakdown.memory);
+  if (breakdown.candidates) add("candidates", *breakdown.candidates);
   add_layers("decoder_layer", breakdown.decoder_layer);
   add("output", breakdown.output);
   return json;

@@ -231,6 +231,7 @@ void append_breakdown(Text& text, const Breakdown& breakdown) {
     append(format_text("encoder layer {}", layer), breakdown.encoder_layer[layer]);
   }
   append("keys and values for cross-attention", breakdown.memory);
+  if (breakdown.candidates) append("candidates of the shortlist", *breakdown.candidates);
   for (size_t layer = 0; layer < breakdown.decoder_layer.size(); ++layer) {
     append(format_text("decoder layer {}, a position", layer), breakdown.decoder_layer[layer]);
   }

@@ -140,7 +140,7 @@ TEST(Bench, CountsTheWorkOfEveryKernel) {
 }
 
 // Files that need all slots: self-attending and recurrent layers, and a soft-max over the tokens that may be chosen.
-// The int8 file has fine inputs too.
+// The int8 file has fine inputs too; the reference has no slot that computes them in one pass.
 TEST(Bench, RecordsEverySlotThatASearchUses) {
   const TemporaryFolder folder;
   converter::ModelSpec spec = tiny_spec(mixed_tiny_options());
@@ -151,7 +151,7 @@ TEST(Bench, RecordsEverySlotThatASearchUses) {
     converter::write_file(file, fine ? fine_tiny_file(spec, {}, "encoder.layers.*.feed_forward.*").span()
                                      : tiny_file(spec, Layout::kN16K4, {}, weights).span());
     const Outcome outcome = bench({file, "--json", "--seconds", "0", "--repetitions", "1", "--measure",
-                                   "speed,breakdown", "--beam", "2", "--batch", "1"});
+                                   "speed,breakdown", "--beam", "2", "--batch", "1", "--kernels", "reference"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const Json report = Json::parse(outcome.out), &kernels = report["cases"][0]["kernels"];
     size_t n = 0;
@@ -162,6 +162,35 @@ TEST(Bench, RecordsEverySlotThatASearchUses) {
       ++n;
     }
     EXPECT_EQ(n, 10u);
+  }
+}
+
+// Every table computes the same multiply-accumulates, whichever slots it has.
+TEST(Bench, CountsTheSameWorkOfFineInputsWithEveryTable) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "fine.gcst";
+  converter::write_file(file, fine_tiny_file(tiny_spec({}), {}, "encoder.layers.*.feed_forward.*").span());
+  const auto macs = [&](const Arguments& kernels) {
+    Arguments arguments = {file,        "--json",          "--seconds", "0", "--repetitions", "1",
+                           "--measure", "speed,breakdown", "--beam",    "1", "--batch",       "1"};
+    arguments.insert(arguments.end(), kernels.begin(), kernels.end());
+    const Outcome outcome = bench(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return sum_of(Json::parse(outcome.out)["cases"][0]["kernels"]["encode"], "macs");
+  };
+  EXPECT_EQ(macs({}), macs({"--kernels", "reference"}));
+}
+
+TEST(Bench, TimesTheChoiceOfAShortlistsCandidates) {
+  const TemporaryFolder folder;
+  converter::ModelSpec spec = tiny_spec({});
+  const std::string file = folder / "shortlist.gcst";
+  for (const bool has_shortlist : {false, true}) {
+    if (has_shortlist) add_shortlist(1, spec);
+    converter::write_file(file, tiny_file(spec).span());
+    const Outcome outcome = bench({file, "--json", "--seconds", "0", "--repetitions", "1", "--measure", "breakdown"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out)["breakdown"].contains("candidates_s"), has_shortlist);
   }
 }
 
