@@ -163,6 +163,11 @@ struct FinishFineArgs {
   Activation activation;
 };
 
+// Fine inputs in one pass, by Kernels.quantize_fine_inputs and linear_fine: only the tables of x86 have these slots.
+// kMostFineInputs: of a layer of linear_fine.
+constexpr bool kHasOnePass = kSharesInputs;
+constexpr uint32_t kMostFineInputs = 8192;
+
 // y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns. Rows
 // that are not centred have the mean 0.
 struct LayerNormArgs {
@@ -231,6 +236,11 @@ struct Kernels {
   // -infinity. null: this build has neither (GOLDCREST_RULES, GOLDCREST_REFINED).
   void (*logit_sums)(const LogitSumsArgs&);
   void (*finish_fine)(const FinishFineArgs&);  // null: this build has no fine inputs (GOLDCREST_REFINED)
+  // Fine inputs in one pass; null: this table has none. The first has the bits of quantize_rows twice, where q is
+  // [2 * rows, n]: inputs, and then their remainders, q * -scale + x; `remainders` is scratch [n]. The second has those
+  // of `linear` and finish_fine; it needs layout kN16K4 and k of at most kMostFineInputs, and its x is [2 * rows, k].
+  void (*quantize_fine_inputs)(const QuantizeRowsArgs<int8_t>&, float* remainders);
+  void (*linear_fine)(const LinearArgs<int8_t>&);
   // With fine rows: quantize_rows, where q is [rows, 2 * n], and attention, where queries, keys and values are fine and
   // q_row is [3 * d_head]. A product of two rows is (float(high . high) * kHighStep + float(high . low + low . high)) *
   // kHighStep, times both scales. null: this build has neither (GOLDCREST_FINE_ATTENTION).

@@ -98,6 +98,10 @@ Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* 
 // Small code: nearly all of its time is in the kernels.
 [[gnu::cold]] void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
                                        float* remainder) {
+  if (kHasRefined && kHasOnePass && remainder != nullptr && runtime.kernels->quantize_fine_inputs != nullptr)
+    return runtime.kernels->quantize_fine_inputs(
+        {rows.x, static_cast<int8_t*>(inputs.rows), inputs.scales, rows.x_stride, rows.k, 1, rows.rows, rows.k},
+        remainder);
   const uint32_t k = rows.k, row_bytes = kHasFloat32 ? k * bytes_of(runtime.model.encoder.input_type) : k;
   LinearInputs row = inputs;
   const float* x = rows.x;

@@ -88,10 +88,18 @@ struct Remainders {
   kernels.int8.linear(second);
 }
 
-// Computes args with remainders, in slices of as many outputs as the scratch has room for.
+// Returns whether the table computes a layer with fine inputs in one pass.
+[[maybe_unused]] bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
+  return kHasOnePass && kernels.linear_fine != nullptr && args.layout == Layout::kN16K4 && args.k <= kMostFineInputs;
+}
+
+// Computes args with remainders: in one pass if the table can, else in slices of as many outputs as the scratch has
+// room for.
 [[maybe_unused, gnu::cold, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
                                                               const FineScratch& scratch, uint32_t task,
                                                               const Remainders& remainders) {
+  const bool only_inputs = !kHasRefinedWeights || (remainders.fine_input && remainders.rows_to_second == 0);
+  if (only_inputs && fits_one_pass(kernels, args)) return kernels.linear_fine(args);
   float* const values = scratch.values + task * scratch.n;
   const size_t room = scratch.n / (2 * size_t{args.rows} + 1) / 16 * 16;
   const uint32_t most = room < args.n ? static_cast<uint32_t>(room) : args.n;

@@ -40,6 +40,16 @@ struct CallWork {
   uint64_t exponentials = 0;
 };
 
+template <typename Element>
+CallWork linear_work(Slot slot, const goldcrest::LinearArgs<Element>& args) {
+  // The parameters are a float bias; int8 also has a float scale and an int32 sum.
+  const uint64_t output_bytes = args.k * sizeof(Element) + (sizeof(Element) == 1 ? 12 : 4);
+  const bool has_exponentials =
+      args.activation != goldcrest::Activation::kNone && args.activation != goldcrest::Activation::kRelu;
+  return {slot, uint64_t{args.rows} * args.n * args.k, args.n * output_bytes,
+          has_exponentials ? uint64_t{args.rows} * args.n : 0};
+}
+
 // Keys and values, each with a scale if they are integers. The rows of a call share them, or have at least this many.
 // products, bytes: of a column of a key and its value
 template <typename Element>
@@ -69,21 +79,12 @@ struct ObservedTypedKernels {
  private:
   using LinearArgs = goldcrest::LinearArgs<Element>;
   static constexpr bool kScaled = !std::is_same_v<Element, float>;
-  static constexpr uint64_t kBytesPerOutput = kScaled ? 12 : 4;  // float bias; int8: also float scale and int32 sum
 
   static const goldcrest::TypedKernels<Element>& own() {
     if constexpr (kScaled)
       return Observer::table->int8;
     else
       return *Observer::table->float32;
-  }
-
-  static CallWork linear_work(Slot slot, const LinearArgs& args) {
-    const bool has_exponentials =
-        args.activation != goldcrest::Activation::kNone && args.activation != goldcrest::Activation::kRelu;
-    return {slot, uint64_t{args.rows} * args.n * args.k,
-            args.n * (uint64_t{args.k} * sizeof(Element) + kBytesPerOutput),
-            has_exponentials ? uint64_t{args.rows} * args.n : 0};
   }
 
   static void quantize_rows(const goldcrest::QuantizeRowsArgs<Element>& args) {
@@ -116,8 +117,8 @@ struct ObservedKernels {
   // `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
     const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_finish_fine,
-                 own_quantize_fine, own_fine_attention, own_recurrence, own_list_largest, crc32c, weights_valid,
-                 backend, parallelizes_itself] = own;
+                 own_quantize_fine_inputs, own_linear_fine, own_quantize_fine, own_fine_attention, own_recurrence,
+                 own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
     return {name,
             cpu_features,
             ObservedTypedKernels<Observer, int8_t>::table(),
@@ -125,6 +126,8 @@ struct ObservedKernels {
             layer_norm,
             own_logit_sums != nullptr ? logit_sums : nullptr,
             own_finish_fine != nullptr ? finish_fine : nullptr,
+            own_quantize_fine_inputs != nullptr ? quantize_fine_inputs : nullptr,
+            own_linear_fine != nullptr ? linear_fine : nullptr,
             own_quantize_fine != nullptr ? quantize_fine : nullptr,
             own_fine_attention != nullptr ? fine_attention : nullptr,
             own_recurrence != nullptr ? recurrence : nullptr,
@@ -146,6 +149,16 @@ struct ObservedKernels {
 
   static void finish_fine(const goldcrest::FinishFineArgs& args) {
     Observer::observe({kFinishFine, 0, 0}, [&] { Observer::table->finish_fine(args); });
+  }
+
+  static void quantize_fine_inputs(const goldcrest::QuantizeRowsArgs<int8_t>& args, float* remainders) {
+    Observer::observe({kQuantizeRows, 0, 0}, [&] { Observer::table->quantize_fine_inputs(args, remainders); });
+  }
+
+  static void linear_fine(const goldcrest::LinearArgs<int8_t>& args) {
+    CallWork work = linear_work(kLinear, args);
+    work.macs *= 2;  // inputs and remainders
+    Observer::observe(work, [&] { Observer::table->linear_fine(args); });
   }
 
   static void quantize_fine(const goldcrest::QuantizeRowsArgs<int8_t>& args) {

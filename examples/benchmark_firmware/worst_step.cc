@@ -184,6 +184,7 @@ extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* 
     n_output_scales = outputs.n + outputs.rows_to_second();
     adverse.int8.linear = multiply_outputs_by_zero;
     adverse.finish_fine = finish_ascending_outputs;
+    adverse.linear_fine = nullptr;
   }
   runtime.kernels = &adverse;
   runtime.generation.end_id = last_token(runtime);

@@ -296,6 +296,8 @@ const ContractCase kContractCases[] = {
     {"layer_norm", compare_layer_norm},
     {"recurrence", compare_recurrence},
     {"finish_fine", compare_finish_fine},
+    {"quantize_fine_inputs", compare_quantize_fine_inputs},
+    {"linear_fine", compare_linear_fine},
     {"attention", compare_attention},
     {"quantize_fine", compare_quantize_fine},
     {"fine_attention", compare_fine_attention},

@@ -1,9 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots that a build has only with their option; without it they are null. The recurrent block: gates of every kind,
-// cells that keep their value, cells that become zero, the first position. The end of a layer with fine inputs.
+// cells that keep their value, cells that become zero, the first position. The end of a layer with fine inputs, and
+// such a layer in one pass.
 #include "contract_inputs.h"
 
 namespace goldcrest::test {
+namespace {
+
+// Computes a layer with fine inputs as tables without linear_fine do.
+void linear_and_finish(const Kernels& table, const LinearArgs<int8_t>& args) {
+  std::vector<float> products(size_t{2} * args.rows * args.n);
+  const std::vector<float> zeros(args.n);
+  LinearArgs<int8_t> both = args;
+  both.rows = 2 * args.rows;
+  both.bias = zeros.data();
+  both.residual = nullptr;
+  both.y = products.data();
+  both.y_stride = args.n;
+  both.activation = Activation::kNone;
+  both.shared = nullptr;
+  table.int8.linear(both);
+  table.finish_fine(
+      {products.data(), args.bias, args.residual, args.y, args.y_stride, args.rows, args.n, args.activation});
+}
+
+struct FineShape {
+  uint32_t rows, n, k;
+};
+
+Difference compare_fine_shape(const Kernels& table, const Kernels& specification, const FineShape& shape, uint32_t turn,
+                              Rng& rng) {
+  const auto [rows, n, k] = shape;
+  const Fill kind = kWeightFills[turn % 5];
+  const uint32_t place = turn % 3, n_calls = 1 + turn % 2;  // no residual, one that is apart, one that is y
+  const size_t y_stride = n + 16 * rng.below(2), size = (rows - 1) * y_stride + n;
+  LinearInputs inputs(2 * rows, n, k, kind, rng);
+  fill(inputs.bias, Fill::kSpecial, rng);
+  GuardedBuffer<float> residual(size);
+  fill(residual, Fill::kSpecial, rng);
+  Outputs<float> y(size);
+  for (size_t i = 0; i < size; ++i) y.set(i, rng.uniform());
+  LinearArgs<int8_t> args = inputs.args(rows, n, k, Layout::kN16K4, y.found.get());
+  args.y_stride = y_stride;
+  args.activation = kActivations[turn % 7 % 5];
+  SharedInputs shared;
+  if (turn % 4 == 0) args.shared = &shared;
+  for (uint32_t call = 0; call < n_calls; ++call) {  // a second call reuses the shared inputs
+    if (place != 0) args.residual = place == 1 ? residual.get() : y.found.get();
+    args.y = y.found.get();
+    table.linear_fine(args);
+    if (place == 2) args.residual = y.expected.get();
+    args.y = y.expected.get();
+    linear_and_finish(specification, args);
+  }
+  return in_case(y.difference("y"), "rows", rows, "n", n, "k", k, "activation", static_cast<int>(args.activation),
+                 "residual", place, "calls", n_calls, "shared", args.shared != nullptr, "fill", static_cast<int>(kind));
+}
+
+}  // namespace
 
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run) {
   if (table.recurrence == nullptr && specification.recurrence == nullptr)
@@ -60,6 +114,59 @@ Difference compare_finish_fine(const Kernels& table, const Kernels& specificatio
                          static_cast<int>(kind));
         }
       }
+    }
+  }
+  return {};
+}
+
+Difference compare_quantize_fine_inputs(const Kernels& table, const Kernels& specification, uint64_t run) {
+  if (table.quantize_fine_inputs == nullptr) return {};
+  Rng rng = rng_of(run, 16);
+  for (const uint32_t n : sizes_of(run, kWidths, rng)) {
+    for (const Fill kind : kFloatFills) {
+      const uint32_t rows = 1 + rng.below(4);
+      const size_t x_stride = n + 16 * rng.below(2), size = size_t{rows} * n;
+      GuardedBuffer<float> x((rows - 1) * x_stride + n), remainders(n);
+      fill(x, kind, rng);
+      Outputs<int8_t> q(2 * size);
+      Outputs<float> scale(2 * rows);
+      table.quantize_fine_inputs({x.get(), q.found.get(), scale.found.get(), x_stride, n, 1, rows, n},
+                                 remainders.get());
+      for (uint32_t row = 0; row < rows; ++row) {
+        const float* const inputs = x.get() + row * x_stride;
+        int8_t* const quantized = q.expected.get() + size_t{row} * n;
+        float* const input_scale = scale.expected.get() + row;
+        specification.int8.quantize_rows({inputs, quantized, input_scale, n, n, 1, 1, n});
+        for (uint32_t i = 0; i < n; ++i) remainders[i] = static_cast<float>(quantized[i]) * -*input_scale + inputs[i];
+        specification.int8.quantize_rows({remainders.get(), quantized + size, input_scale + rows, n, n, 1, 1, n});
+      }
+      for (const Difference& d : {q.difference("q"), scale.difference("scale")}) {
+        if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
+      }
+    }
+  }
+  return {};
+}
+
+Difference compare_linear_fine(const Kernels& table, const Kernels& specification, uint64_t run) {
+  if (table.linear_fine == nullptr) return {};
+  if (specification.finish_fine == nullptr) return Difference("this build has no fine inputs");
+  Rng rng = rng_of(run, 15);
+  uint32_t turn = 0;
+  for (uint32_t rows = 1; rows <= 10; ++rows) {
+    if (rows == 10) rows = 131;
+    for (const uint32_t n : sizes_of(run, {16, 48, 80}, rng)) {
+      for (const uint32_t k : sizes_of(run, kWidths, rng)) {
+        if (rows > 9 && n + k > 64) continue;
+        if (Difference d = compare_fine_shape(table, specification, {rows, n, k}, turn++, rng)) return d;
+      }
+    }
+  }
+  // More rows, inputs or weights than a table takes at once.
+  for (const uint32_t k : {2048u, 2064u, 4096u, kMostFineInputs - 16, kMostFineInputs}) {
+    for (const uint32_t rows : {1u, 3u, 5u, 17u}) {
+      const uint32_t n = rows == 17 && k == 4096 ? 144 : 80;
+      if (Difference d = compare_fine_shape(table, specification, {rows, n, k}, turn++, rng)) return d;
     }
   }
   return {};

@@ -105,6 +105,16 @@ Kernels broken_table(const std::string& slot) {
       std::fill(products.begin() + static_cast<ptrdiff_t>(size), products.end(), 0.0f);
       reference_finish_fine(other);
     };
+  } else if (slot == "quantize_fine_inputs") {
+    table.quantize_fine_inputs = [](const QuantizeRowsArgs<int8_t>& args, float*) {  // leaves no remainders
+      reference_quantize_rows(args);
+      std::fill_n(args.q + args.rows * args.q_stride, args.rows * args.q_stride, int8_t{0});
+      std::fill_n(args.scale + args.rows * args.scale_stride, args.rows, 0.0f);
+    };
+  } else if (slot == "linear_fine") {
+    table.linear_fine = [](const LinearArgs<int8_t>& args) {  // forgets the remainders
+      reference_linear(args);
+    };
   } else if (slot == "attention") {
     table.int8.attention = [](const AttentionArgs<int8_t>& args) {  // ignores the ancestor table
       AttentionArgs<int8_t> other = args;
@@ -157,7 +167,7 @@ TEST(Contract, ABrokenSlotIsFound) {
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n) {
     EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
   }
-  EXPECT_EQ(n, 13) << "one case for each slot of Kernels";
+  EXPECT_EQ(n, 15) << "one case for each slot of Kernels";
 }
 
 }  // namespace

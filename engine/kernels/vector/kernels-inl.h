@@ -76,6 +76,7 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
 #endif
 #ifdef GOLDCREST_REFINED
   table.finish_fine = finish_fine;
+  if (kHasOnePass) table.quantize_fine_inputs = quantize_fine_inputs;
 #endif
 #ifdef GOLDCREST_FINE_ATTENTION
   table.quantize_fine = quantize_fine;

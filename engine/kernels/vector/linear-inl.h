@@ -37,6 +37,23 @@ inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t 
   }
 }
 
+// The rows of inputs that make a row of outputs. A table whose Args has more defines its own scale_sums.
+template <typename Args>
+constexpr int kInputRows = 1;
+
+// 16 outputs: the first, the scales of their weights and their biases.
+struct Panel {
+  size_t output;
+  V w_scale, bias;
+};
+
+// Returns y[row], which is row r of a tile, before activation and residual. sums: of panel p of the tile
+template <int kRows, int kPanels, typename Args>
+inline V scale_sums(const Args& args, const Panel& panel, size_t row, const Acc (&sums)[kRows][kPanels], int r, int p) {
+  const V products = finish_sums(args, sums[r][p], row, panel.output);
+  return products * (set(args.x_scale[row]) * panel.w_scale) + panel.bias;
+}
+
 template <int kNumber>
 struct Number {
   static constexpr int kValue = kNumber;
@@ -53,22 +70,22 @@ template <int kRows, int kPanels, typename Args>
 inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_output,
                         const Acc (&sums)[kRows][kPanels]) {
   if (!kFinishesTogether) return finish_by_loop(args, first_row, first_output, sums);
-  constexpr int kGroups = (kRows + kExpVectors - 1) / kExpVectors, kTogether = (kRows + kGroups - 1) / kGroups;
+  constexpr int kOutputRows = kRows / kInputRows<Args>;
+  constexpr int kGroups = (kOutputRows + kExpVectors - 1) / kExpVectors;
+  constexpr int kTogether = (kOutputRows + kGroups - 1) / kGroups;
   const Activation activation = args.activation;
-  const size_t row = first_row, stride = args.y_stride, at = row * stride + first_output;
+  const size_t row = first_row / kInputRows<Args>, stride = args.y_stride, at = row * stride + first_output;
   float* const to = args.y + at;
   const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
-  const float* const x_scale = args.x_scale + row;
   unrolled<kPanels>([&](int p) {
     const size_t output = first_output + 16 * static_cast<size_t>(p);
-    const V w_scale = load(args.w_scale + output), bias = load(args.bias + output);
+    const Panel panel = {output, load(args.w_scale + output), load(args.bias + output)};
     const auto finish_rows = [&](auto number, int first) {
       constexpr int kCount = decltype(number)::kValue;
       V y[kCount];
       unrolled<kCount>([&](int i) {
         const int r = first + i;
-        const V products = finish_sums(args, sums[r][p], row + static_cast<size_t>(r), output);
-        y[i] = products * (set(x_scale[r]) * w_scale) + bias;
+        y[i] = scale_sums(args, panel, row + static_cast<size_t>(r), sums, r, p);
       });
       if (activation == Activation::kRelu) {
         unrolled<kCount>([&](int i) { y[i] = larger(y[i], set(0.0f)); });
@@ -84,8 +101,9 @@ inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_out
         store(to + in_tile, y[i]);
       });
     };
-    unrolled<kRows / kTogether>([&](int group) { finish_rows(Number<kTogether>(), group * kTogether); });
-    if constexpr (kRows % kTogether != 0) finish_rows(Number<kRows % kTogether>(), kRows / kTogether * kTogether);
+    unrolled<kOutputRows / kTogether>([&](int group) { finish_rows(Number<kTogether>(), group * kTogether); });
+    if constexpr (kOutputRows % kTogether != 0)
+      finish_rows(Number<kOutputRows % kTogether>(), kOutputRows / kTogether * kTogether);
   });
 }
 
@@ -109,8 +127,9 @@ inline void linear_rows(const Args& args, uint32_t first_row, uint32_t first_out
 template <int kMaxRows, typename Args>
 inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
                              uint32_t end_output) {
+  constexpr int kFewer = kMaxRows - kInputRows<Args>;
   if (rows == kMaxRows) return linear_rows<kMaxRows, true>(args, first_row, first_output, end_output);
-  if constexpr (kMaxRows > 1) linear_some_rows<kMaxRows - 1>(args, first_row, rows, first_output, end_output);
+  if constexpr (kFewer > 0) linear_some_rows<kFewer>(args, first_row, rows, first_output, end_output);
 }
 
 // Computes one row. multiply(args): the layer without an activation of many steps. Its tiles have at most two vectors,
@@ -180,13 +199,13 @@ inline void linear_panels(const Args& args) {
   }
   if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
   // Many rows: they pass in blocks of nearly equal size, while a tile's weights stay in the first-level cache.
-  constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1];
+  constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1], kTogether = kInputRows<Args>;
   const uint32_t blocks = (args.rows + kMaxRows - 1) / kMaxRows;
   for (uint32_t output = 0; output < args.n; output += kStep) {
     const uint32_t end = output + kStep < args.n ? output + kStep : args.n;
     uint32_t row = 0;
     for (uint32_t block = 0; block < blocks; ++block) {
-      const uint32_t rows = (args.rows - row) / (blocks - block);
+      const uint32_t rows = (args.rows - row) / kTogether / (blocks - block) * kTogether;
       linear_some_rows<kMaxRows>(args, row, rows, output, end);
       row += rows;
     }

@@ -4,29 +4,56 @@
 namespace goldcrest {
 namespace {
 
-void quantize_rows(const QuantizeRowsArgs<int8_t>& rows) {
+// Returns the bits of the largest |number(i)|, i < n.
+template <typename Numbers>
+inline uint32_t largest_magnitude(size_t n, Numbers number) {
+  V largest = set(0.0f);
+  for_vectors(n, [&](size_t i) { largest = max_magnitude(largest, number(i)); });
+  return largest_bits(largest);
+}
+
+// Quantizes x [n], the largest magnitude of which has the bits amax_bits.
+inline void quantize_row(const float* x, size_t n, uint32_t amax_bits, int8_t* q, float* scale) {
+  if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
+    memset(q, 0, n);
+    *scale = 0.0f;
+    return;
+  }
+  // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to at most 127.
+  const float amax = bits_float(amax_bits);
+  const V inverse = set(127.0f / amax);
+  const auto scaled = [&](size_t i) { return load(x + i) * inverse; };
+  size_t i = 0;
+  for (; i + 64 <= n; i += 64) store_int8(q + i, {scaled(i), scaled(i + 16), scaled(i + 32), scaled(i + 48)});
+  for (; i < n; i += 16) store_int8(q + i, scaled(i));
+  *scale = amax / 127.0f;
+}
+
+__attribute__((flatten)) void quantize_rows(const QuantizeRowsArgs<int8_t>& rows) {
   const QuantizeRowsArgs<int8_t> args = rows;  // a copy, which the stores cannot change
-  const size_t n = args.n;
+  const float* x = args.x;
+  int8_t* q = args.q;
+  float* scale = args.scale;
+  for (uint32_t row = 0; row < args.rows; ++row, x += args.x_stride, q += args.q_stride, scale += args.scale_stride)
+    quantize_row(x, args.n, largest_magnitude(args.n, [&](size_t i) { return load(x + i); }), q, scale);
+}
+
+[[maybe_unused]] __attribute__((flatten)) void quantize_fine_inputs(const QuantizeRowsArgs<int8_t>& rows,
+                                                                    float* remainders) {
+  const QuantizeRowsArgs<int8_t> args = rows;
+  const size_t n = args.n, to_remainders = args.rows * args.q_stride, to_scales = args.rows * args.scale_stride;
   const float* x = args.x;
   int8_t* q = args.q;
   float* scale = args.scale;
   for (uint32_t row = 0; row < args.rows; ++row, x += args.x_stride, q += args.q_stride, scale += args.scale_stride) {
-    V largest = set(0.0f);
-    for_vectors(n, [&](size_t i) { largest = max_magnitude(largest, load(x + i)); });
-    const uint32_t amax_bits = largest_bits(largest);
-    if (amax_bits < kSmallestAmax || amax_bits > kLargestAmax) {
-      memset(q, 0, n);
-      *scale = 0.0f;
-      continue;
-    }
-    // |x * inverse| <= 127 * (1 + 2^-23)^2, which rounds to at most 127.
-    const float amax = bits_float(amax_bits);
-    const V inverse = set(127.0f / amax);
-    const auto scaled = [&](size_t i) { return load(x + i) * inverse; };
-    size_t i = 0;
-    for (; i + 64 <= n; i += 64) store_int8(q + i, {scaled(i), scaled(i + 16), scaled(i + 32), scaled(i + 48)});
-    for (; i < n; i += 16) store_int8(q + i, scaled(i));
-    *scale = amax / 127.0f;
+    quantize_row(x, n, largest_magnitude(n, [&](size_t i) { return load(x + i); }), q, scale);
+    const V step = set(-*scale);
+    const uint32_t amax_bits = largest_magnitude(n, [&](size_t i) {
+      const V remainder = load_int8(q + i) * step + load(x + i);
+      store(remainders + i, remainder);
+      return remainder;
+    });
+    quantize_row(remainders, n, amax_bits, q + to_remainders, scale + to_scales);
   }
 }
 
@@ -35,9 +62,7 @@ void quantize_rows(const QuantizeRowsArgs<int8_t>& rows) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.x_stride;
     int8_t* const q = args.q + row * args.q_stride;
-    V largest = set(0.0f);
-    for (size_t i = 0; i < n; i += 16) largest = max_magnitude(largest, load(x + i));
-    const uint32_t amax_bits = largest_bits(largest);
+    const uint32_t amax_bits = largest_magnitude(n, [&](size_t i) { return load(x + i); });
     const bool counts = amax_bits >= kSmallestFineAmax && amax_bits <= kLargestAmax;
     args.scale[row * args.scale_stride] = counts ? bits_float(amax_bits) / kFineSteps : 0.0f;
     if (!counts) {

@@ -151,13 +151,13 @@ inline V finish_less(Acc acc, int32_t excess) {
   return {_mm512_cvtepi32_ps(_mm512_sub_epi32(reinterpret_cast<__m512i>(acc.v), _mm512_set1_epi32(excess)))};
 }
 
-// The same with activations to which 128 was added before. `to` has room for whole vectors.
+// The same with activations to which 128 was added before.
 inline void add_128(const int8_t* x, size_t n, int8_t* to) {
   const __m512i flip = _mm512_set1_epi8(-128);
   size_t i = 0;
   for (; i + 64 <= n; i += 64) _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(x + i), flip));
   const __mmask64 rest = (uint64_t{1} << (n - i)) - 1;
-  if (i < n) _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, x + i), flip));
+  if (i < n) _mm512_mask_storeu_epi8(to + i, rest, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, x + i), flip));
 }
 
 inline X broadcast_bytes(const int8_t* x) { return broadcast_signed(x); }
@@ -259,6 +259,9 @@ constexpr Kernels make_table(const char* name) {
   Kernels table = make_vector_table<linear_by_rows, kKeysTo>(name, kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
   table.int8.linear = linear_unsigned_inputs<kLongInputBytes, kPrefetchesFew>;
   table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes, kPrefetchesFew>>;
+#ifdef GOLDCREST_REFINED
+  table.linear_fine = linear_fine<kPrefetchesFew>;
+#endif
   table.crc32c = crc32c_avx512;
   return table;
 }

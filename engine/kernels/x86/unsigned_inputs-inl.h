@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of three rows and more, on AMD's CPUs of two, where both factors of VPDPBUSD come from memory as they are: 128
-// is added to the inputs once for all outputs, so a tile has no other vector operations than its products. 128 times
-// the file's weight sums is subtracted before the first product. Needs the weight sums; vector/shared_attention-inl.h
-// has none.
+// Linear layers over VPDPBUSD with inputs + 128 as its unsigned factor. 128 times the file's weight sums is subtracted
+// before the first product. In tiles of three rows and more both factors come from memory as they are: 128 is added to
+// the inputs once for all outputs, so a tile has no other vector operations than its products. A layer with fine inputs
+// multiplies two rows for each row of outputs. Needs the weight sums; vector/shared_attention-inl.h has none.
 #include "kernels/x86/unsigned_weights-inl.h"
 
 namespace goldcrest {
@@ -13,21 +13,40 @@ namespace {
 constexpr size_t kLongInputBytes = 65536, kInputBytes = 32768, kGroupBytes = 524288;
 constexpr uint32_t kLongRow = kInputBytes / 32 + 1;  // 32 rows do not fit
 
-// Without prefetches two rows of this many inputs take 0.9 of the time of linear_by_rows. Longer rows are those of
-// larger models, whose weights come from memory: there one stream with prefetches is 1.2 times as fast.
-constexpr uint32_t kFewInputs = 256;
-
 // A linear layer whose x are inputs + 128. With 2 or 4 turns, as many blocks of rows prefetch a part of the next tile
 // each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long. With 0
-// turns nothing is prefetched.
+// turns nothing is prefetched. With fine inputs, each row of inputs is followed by its remainders.
+template <bool kFine>
 struct UnsignedArgs : LinearArgs<int8_t> {
   uint32_t turns;
+  const float* remainder_scale;  // [rows of y], with fine inputs
 };
 
-inline V finish_sums(const UnsignedArgs&, Acc sums, size_t, size_t) { return to_floats(sums); }
+template <>
+constexpr int kInputRows<UnsignedArgs<true>> = 2;
 
-template <int kRows, int kPanels, int, bool>
-inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t first_output) {
+inline V finish_sums(const UnsignedArgs<false>&, Acc sums, size_t, size_t) { return to_floats(sums); }
+
+// As `linear` with biases of +0 and finish_fine: a bias of -0 becomes +0, so that no sum is -0 where theirs is +0.
+template <int kRows, int kPanels>
+inline V scale_sums(const UnsignedArgs<true>& args, const Panel& panel, size_t row, const Acc (&sums)[kRows][kPanels],
+                    int r, int p) {
+  const V product = to_floats(sums[2 * r][p]) * (set(args.x_scale[row]) * panel.w_scale);
+  const V remainder = to_floats(sums[2 * r + 1][p]) * (set(args.remainder_scale[row]) * panel.w_scale);
+  return (product + (panel.bias + set(0.0f))) + remainder;
+}
+
+// Loads weights once. Without it GCC loads them for each of two or three rows, and Zen 4 loads 64 bytes a cycle.
+inline W load_once(const int8_t* w) {
+  W weights = load_panel(w);
+#ifdef __AVX__  // tests also emulate the intrinsics on machines without such registers
+  asm("" : "+v"(weights.v));
+#endif
+  return weights;
+}
+
+template <int kRows, int kPanels, int, bool, bool kFine>
+inline void linear_tile(const UnsignedArgs<kFine>& args, uint32_t first_row, uint32_t first_output) {
   constexpr int kBlocks = 2;  // of a step
   const size_t k = args.k, panel_bytes = 16 * k;
   // Two pointers, because with one GCC keeps eight offsets and spills some.
@@ -50,7 +69,7 @@ inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t f
        block += 4 * kBlocks, x += 4 * kBlocks, x_from_4 += 4 * kBlocks, w += 64 * kBlocks, soon.at += soon.step) {
     unrolled<kBlocks>([&](int b) {
       W weights[kPanels];
-      unrolled<kPanels>([&](int p) { weights[p] = load_panel(w + static_cast<size_t>(p) * panel_bytes + 64 * b); });
+      unrolled<kPanels>([&](int p) { weights[p] = load_once(w + static_cast<size_t>(p) * panel_bytes + 64 * b); });
       unrolled<kRows>([&](int r) {
         const X input = broadcast_bytes((r < 4 ? x : x_from_4) + static_cast<size_t>(r % 4) * k + 4 * b);
         unrolled<kPanels>([&](int p) { acc[r][p] = accumulate_products(acc[r][p], input, weights[p]); });
@@ -66,71 +85,131 @@ inline void linear_tile(const UnsignedArgs& args, uint32_t first_row, uint32_t f
   finish_tile(args, first_row, first_output, acc);
 }
 
-// Two rows of few inputs. Four panels hide the latency of their products, and their weights come as four streams.
-__attribute__((noinline, flatten)) void linear_two_rows(const UnsignedArgs& args) {
-  uint32_t output = 0;
-  for (; output + 64 <= args.n; output += 64) linear_tile<2, 4, 1, false>(args, 0, output);
-  for (; output < args.n; output += 16) linear_tile<2, 1, 1, false>(args, 0, output);
+// Two rows of inputs, which read their weights as one stream, as a single row does. 128 is added on the way, for free.
+template <bool kFine, bool kPrefetches>
+__attribute__((noinline, flatten)) void linear_two_rows(const LinearArgs<int8_t>& layer) {
+  constexpr int kSplit = 4;
+  UnsignedArgs<kFine> args;
+  static_cast<LinearArgs<int8_t>&>(args) = layer;
+  args.remainder_scale = layer.x_scale + 1;
+  const size_t k = args.k;
+  for (uint32_t output = 0; output < args.n; output += 16) {
+    const int8_t *x = args.x, *const panel = args.w + output * k, *w = panel;
+    Prefetch soon = make_prefetch<1>(16 * k, 64 * kSplit);
+    Acc acc[kSplit][2][1] = {};
+    acc[0][0][0] = acc[0][1][0] = minus_128_times(args.weight_sum + output);
+    for (size_t block = 0; block < k; block += 4 * kSplit, x += 4 * kSplit, w += 64 * kSplit, soon.at += soon.step) {
+      unrolled<kSplit>([&](int s) {
+        const W weights = load_once(w + 64 * s);
+        unrolled<2>([&](int r) {
+          const X input = broadcast(x + static_cast<size_t>(r) * k + 4 * s);
+          acc[s][r][0] = accumulate_products(acc[s][r][0], input, weights);
+        });
+      });
+      if constexpr (kPrefetches) prefetch_tile<1, kSplit>(panel, soon);
+    }
+    Acc sums[2][1];
+    add_splits(acc, sums);
+    finish_tile(args, 0, output, sums);
+  }
 }
 
-// Computes `rows` rows from `first` on, of n outputs from `output` on. x: their inputs + 128. turns_of_few: of fewer
-// than 16 rows.
+template <bool kFine>
+inline size_t input_bytes(const LinearArgs<int8_t>& args) {
+  return kInputRows<UnsignedArgs<kFine>> * args.rows * size_t{args.k};
+}
+
+// Copies `rows` rows from `first` on, + 128. With fine inputs each is followed by its remainders.
+template <bool kFine>
+inline void copy_inputs(const LinearArgs<int8_t>& args, uint32_t first, uint32_t rows, int8_t* to) {
+  const size_t k = args.k;
+  const int8_t* const x = args.x + first * k;
+  if (!kFine) return add_128(x, rows * k, to);
+  for (uint32_t row = 0; row < rows; ++row, to += 2 * k) {
+    add_128(x + row * k, k, to);
+    add_128(x + (args.rows + row) * k, k, to + k);
+  }
+}
+
+// Computes `rows` rows of y from `first` on, of n outputs from `output` on. x: of copy_inputs. kPrefetchesFew: whether
+// fewer than 16 rows of inputs, which mostly wait for weights, prefetch them.
+template <bool kFine, bool kPrefetchesFew>
 inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
-                            uint32_t output, uint32_t n, uint32_t turns_of_few) {
-  UnsignedArgs part;
-  part.turns = rows >= 32 ? 4 : rows >= 16 ? 2 : turns_of_few;  // at most the blocks
+                            uint32_t output, uint32_t n) {
+  const uint32_t input_rows = rows * kInputRows<UnsignedArgs<kFine>>;
+  UnsignedArgs<kFine> part;
+  part.turns = input_rows >= 32 ? 4 : input_rows >= 16 ? 2 : kPrefetchesFew ? 1 : 0;  // at most the blocks
   static_cast<LinearArgs<int8_t>&>(part) = args;
   const size_t at = first * args.y_stride + output;
   part.x = x;
   part.x_scale = args.x_scale + first;
+  part.remainder_scale = part.x_scale + args.rows;
   part.w = args.w + output * size_t{args.k};
   part.w_scale = args.w_scale + output;
   part.bias = args.bias + output;
   part.weight_sum = args.weight_sum + output;
   if (args.residual != nullptr) part.residual = args.residual + at;
   part.y = args.y + at;
-  part.rows = rows;
+  part.rows = input_rows;
   part.n = n;
-  if (rows == 2) return linear_two_rows(part);
   linear_panels(part);
 }
 
 // noinline: the buffer is on the stack only where it is needed.
-template <size_t kBytes>
-__attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args, uint32_t turns_of_few) {
+template <size_t kBytes, bool kFine, bool kPrefetchesFew>
+__attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) {
   alignas(64) int8_t x[kBytes];
-  const uint32_t fit = static_cast<uint32_t>(kBytes / args.k) / 8 * 8;
+  if (input_bytes<kFine>(args) <= kBytes) {
+    copy_inputs<kFine>(args, 0, args.rows, x);
+    return linear_unsigned<kFine, kPrefetchesFew>(args, x, 0, args.rows, 0, args.n);
+  }
+  const uint32_t fit = static_cast<uint32_t>(kBytes / args.k) / 8 * 8 / kInputRows<UnsignedArgs<kFine>>;
   const uint32_t groups = (args.rows + fit - 1) / fit;
   const uint32_t outputs_fit = static_cast<uint32_t>(kGroupBytes / args.k) / 32 * 32;
-  const uint32_t step = groups == 1 || outputs_fit >= args.n ? args.n : outputs_fit;
+  const uint32_t step = outputs_fit >= args.n ? args.n : outputs_fit;
   for (uint32_t output = 0; output < args.n; output += step) {
     const uint32_t n = args.n - output < step ? args.n - output : step;
-    for (uint32_t group = 0, row = 0; group < groups; ++group) {  // of nearly equal size: none has a single row
+    for (uint32_t group = 0, row = 0; group < groups; ++group) {  // of nearly equal size: none has a single row of x
       const uint32_t rows = (args.rows - row) / (groups - group);
-      add_128(args.x + row * size_t{args.k}, rows * size_t{args.k}, x);
-      linear_unsigned(args, x, row, rows, output, n, turns_of_few);
+      copy_inputs<kFine>(args, row, rows, x);
+      linear_unsigned<kFine, kPrefetchesFew>(args, x, row, rows, output, n);
       row += rows;
     }
   }
 }
 
-// kPrefetchesFew: whether fewer than 16 rows, which mostly wait for weights, prefetch them.
+// Computes all rows; eight rows of inputs fit into kLongBytes.
+template <size_t kLongBytes, bool kFine, bool kPrefetchesFew>
+inline void linear_copied(const LinearArgs<int8_t>& args) {
+  if (args.shared == nullptr || input_bytes<kFine>(args) > sizeof args.shared->bytes)
+    return args.k < kLongRow ? linear_in_groups<kInputBytes, kFine, kPrefetchesFew>(args)
+                             : linear_in_groups<kLongBytes, kFine, kPrefetchesFew>(args);
+  int8_t* const x = reinterpret_cast<int8_t*>(args.shared->bytes);
+  if (!args.shared->made) copy_inputs<kFine>(args, 0, args.rows, x);
+  args.shared->made = true;
+  linear_unsigned<kFine, kPrefetchesFew>(args, x, 0, args.rows, 0, args.n);
+}
+
 template <size_t kLongBytes, bool kPrefetchesFew>
 void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
-  constexpr size_t kMostInputs = kLongBytes / 8;  // of a row: eight rows fit
-  constexpr uint32_t kTurnsOfFew = kPrefetchesFew ? 1 : 0;
-  const uint32_t least_rows = !kPrefetchesFew && args.k <= kFewInputs ? 2 : 3;
-  if (args.rows == 1 && args.layout == Layout::kN16K4) return linear_one_row<kPrefetchesFew>(args);
-  if (args.rows < least_rows || args.k > kMostInputs || args.layout != Layout::kN16K4) return linear_by_rows(args);
-  const size_t x_bytes = args.rows * size_t{args.k};
-  if (args.shared == nullptr || x_bytes > sizeof args.shared->bytes)
-    return args.k < kLongRow ? linear_in_groups<kInputBytes>(args, kTurnsOfFew)
-                             : linear_in_groups<kLongBytes>(args, kTurnsOfFew);
-  int8_t* const x = reinterpret_cast<int8_t*>(args.shared->bytes);
-  if (!args.shared->made) add_128(args.x, x_bytes, x);
-  args.shared->made = true;
-  linear_unsigned(args, x, 0, args.rows, 0, args.n, kTurnsOfFew);
+  constexpr size_t kMostInputs = kLongBytes / 8;  // of a row of a tile: eight rows fit
+  if (args.layout != Layout::kN16K4) return linear_by_rows(args);
+  if (args.rows == 1) return linear_one_row<kPrefetchesFew>(args);
+  if (args.rows == 2) return linear_two_rows<false, kPrefetchesFew>(args);
+  if (args.k > kMostInputs) return linear_by_rows(args);
+  linear_copied<kLongBytes, false, kPrefetchesFew>(args);
 }
+
+#ifdef GOLDCREST_REFINED
+
+template <bool kPrefetchesFew>
+void linear_fine(const LinearArgs<int8_t>& args) {
+  static_assert(kMostFineInputs <= kLongInputBytes / 8, "eight rows of x fit");
+  if (args.rows == 1) return linear_two_rows<true, kPrefetchesFew>(args);
+  linear_copied<kLongInputBytes, true, kPrefetchesFew>(args);
+}
+
+#endif
 
 }  // namespace
 }  // namespace goldcrest

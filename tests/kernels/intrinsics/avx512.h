@@ -29,6 +29,13 @@ inline __m512i _mm512_maskz_loadu_epi8(__mmask64 mask, const void* p) {
   return cast<__m512i>(r);
 }
 
+inline void _mm512_mask_storeu_epi8(void* p, __mmask64 mask, __m512i a) {
+  const auto bytes = cast<LanesOf<int8_t, __m512i>>(a);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if ((mask >> i & 1) != 0) static_cast<int8_t*>(p)[i] = bytes[i];
+  }
+}
+
 inline __m512 _mm512_set1_ps(float a) { return fill<__m512>(a); }
 inline __m512i _mm512_set1_epi8(char a) { return fill<__m512i>(a); }
 inline __m512i _mm512_set1_epi32(int a) { return fill<__m512i>(a); }

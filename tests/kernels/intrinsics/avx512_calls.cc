@@ -29,6 +29,11 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
      call([](__mmask16 mask, Memory m) { return _mm512_maskz_loadu_ps(mask, m.bytes); })},
     {"_mm512_maskz_loadu_epi8", Needs::kAvx512, Compare::kBits,
      call([](__mmask64 mask, Memory m) { return _mm512_maskz_loadu_epi8(mask, m.bytes); })},
+    {"_mm512_mask_storeu_epi8", Needs::kAvx512, Compare::kBits, call([](__mmask64 mask, __m512i a) {
+       Memory m = {};
+       _mm512_mask_storeu_epi8(m.bytes, mask, a);
+       return m;
+     })},
     {"_mm512_set1_ps", Needs::kAvx512, Compare::kBits, call([](float a) { return _mm512_set1_ps(a); })},
     {"_mm512_set1_epi8", Needs::kAvx512, Compare::kBits, call([](char a) { return _mm512_set1_epi8(a); })},
     {"_mm512_set1_epi32", Needs::kAvx512, Compare::kBits, call([](int a) { return _mm512_set1_epi32(a); })},
