@@ -113,10 +113,16 @@ inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_out
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output);
 
+// The panels and splits of a tile of kRows rows. A table whose Args wants others defines its own.
+template <int kRows, typename Args>
+struct Tile {
+  static constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
+};
+
 // Computes all panels for kRows rows.
 template <int kRows, bool kPrefetches, typename Args>
 inline void linear_rows(const Args& args, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
-  constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
+  constexpr int kPanels = Tile<kRows, Args>::kPanels, kSplit = Tile<kRows, Args>::kSplit;
   uint32_t output = first_output;
   for (; output + 16 * kPanels <= end_output; output += 16 * kPanels)
     linear_tile<kRows, kPanels, kSplit, kPrefetches>(args, first_row, output);
@@ -199,7 +205,7 @@ inline void linear_panels(const Args& args) {
   }
   if (args.rows <= kMaxRows) return linear_some_rows<kMaxRows>(args, 0, args.rows, 0, args.n);
   // Many rows: they pass in blocks of nearly equal size, while a tile's weights stay in the first-level cache.
-  constexpr uint32_t kStep = 16 * kTilePanels[kMaxRows - 1], kTogether = kInputRows<Args>;
+  constexpr uint32_t kStep = 16 * Tile<kMaxRows, Args>::kPanels, kTogether = kInputRows<Args>;
   const uint32_t blocks = (args.rows + kMaxRows - 1) / kMaxRows;
   for (uint32_t output = 0; output < args.n; output += kStep) {
     const uint32_t end = output + kStep < args.n ? output + kStep : args.n;

@@ -14,23 +14,32 @@ constexpr size_t kLongInputBytes = 65536, kInputBytes = 32768, kGroupBytes = 524
 constexpr uint32_t kLongRow = kInputBytes / 32 + 1;  // 32 rows do not fit
 
 // A linear layer whose x are inputs + 128. With 2 or 4 turns, as many blocks of rows prefetch a part of the next tile
-// each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long. With 0
-// turns nothing is prefetched. With fine inputs, each row of inputs is followed by its remainders.
-template <bool kFine>
+// each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long. With
+// fine inputs, each row of inputs is followed by its remainders. kOneStream: a tile is one panel, and prefetches
+// nothing.
+template <bool kFine, bool kOneStream = false>
 struct UnsignedArgs : LinearArgs<int8_t> {
   uint32_t turns;
   const float* remainder_scale;  // [rows of y], with fine inputs
 };
 
-template <>
-constexpr int kInputRows<UnsignedArgs<true>> = 2;
+template <bool kOneStream>
+constexpr int kInputRows<UnsignedArgs<true, kOneStream>> = 2;
 
-inline V finish_sums(const UnsignedArgs<false>&, Acc sums, size_t, size_t) { return to_floats(sums); }
+template <int kRows, bool kFine>
+struct Tile<kRows, UnsignedArgs<kFine, true>> {
+  static constexpr int kPanels = 1, kSplit = 2;
+};
+
+template <bool kOneStream>
+inline V finish_sums(const UnsignedArgs<false, kOneStream>&, Acc sums, size_t, size_t) {
+  return to_floats(sums);
+}
 
 // As `linear` with biases of +0 and finish_fine: a bias of -0 becomes +0, so that no sum is -0 where theirs is +0.
-template <int kRows, int kPanels>
-inline V scale_sums(const UnsignedArgs<true>& args, const Panel& panel, size_t row, const Acc (&sums)[kRows][kPanels],
-                    int r, int p) {
+template <int kRows, int kPanels, bool kOneStream>
+inline V scale_sums(const UnsignedArgs<true, kOneStream>& args, const Panel& panel, size_t row,
+                    const Acc (&sums)[kRows][kPanels], int r, int p) {
   const V product = to_floats(sums[2 * r][p]) * (set(args.x_scale[row]) * panel.w_scale);
   const V remainder = to_floats(sums[2 * r + 1][p]) * (set(args.remainder_scale[row]) * panel.w_scale);
   return (product + (panel.bias + set(0.0f))) + remainder;
@@ -45,9 +54,9 @@ inline W load_once(const int8_t* w) {
   return weights;
 }
 
-template <int kRows, int kPanels, int, bool, bool kFine>
-inline void linear_tile(const UnsignedArgs<kFine>& args, uint32_t first_row, uint32_t first_output) {
-  constexpr int kBlocks = 2;  // of a step
+template <int kRows, int kPanels, int kSplit, bool, bool kFine, bool kOneStream>
+inline void linear_tile(const UnsignedArgs<kFine, kOneStream>& args, uint32_t first_row, uint32_t first_output) {
+  constexpr int kBlocks = kOneStream ? 4 : 2;  // of a step
   const size_t k = args.k, panel_bytes = 16 * k;
   // Two pointers, because with one GCC keeps eight offsets and spills some.
   const int8_t *x = args.x + first_row * k, *x_from_4 = x + 4 * k;
@@ -57,13 +66,13 @@ inline void linear_tile(const UnsignedArgs<kFine>& args, uint32_t first_row, uin
   Prefetch soon = make_prefetch<kPanels>(panel_bytes, 64 * kBlocks);
   const uint32_t turns = args.turns;
   if (turns > 1) {
-    const size_t part_bytes = kPanels * panel_bytes / turns, turn = first_row / 8 % turns;
+    const size_t part_bytes = kPanels * panel_bytes / turns, turn = (first_row + 7) / 8 % turns;
     soon = {(turns + turn) * part_bytes, 64, kPanels * 64 * kBlocks / turns};
   }
-  Acc acc[kRows][kPanels];
+  Acc acc[kSplit][kRows][kPanels] = {};
   unrolled<kPanels>([&](int p) {
     const Acc start = minus_128_times(args.weight_sum + first_output + 16 * static_cast<size_t>(p));
-    unrolled<kRows>([&](int r) { acc[r][p] = start; });
+    unrolled<kRows>([&](int r) { acc[0][r][p] = start; });
   });
   for (size_t block = 0; block < k;
        block += 4 * kBlocks, x += 4 * kBlocks, x_from_4 += 4 * kBlocks, w += 64 * kBlocks, soon.at += soon.step) {
@@ -72,9 +81,13 @@ inline void linear_tile(const UnsignedArgs<kFine>& args, uint32_t first_row, uin
       unrolled<kPanels>([&](int p) { weights[p] = load_once(w + static_cast<size_t>(p) * panel_bytes + 64 * b); });
       unrolled<kRows>([&](int r) {
         const X input = broadcast_bytes((r < 4 ? x : x_from_4) + static_cast<size_t>(r % 4) * k + 4 * b);
-        unrolled<kPanels>([&](int p) { acc[r][p] = accumulate_products(acc[r][p], input, weights[p]); });
+        unrolled<kPanels>([&](int p) {
+          Acc& sum = acc[b % kSplit][r][p];
+          sum = accumulate_products(sum, input, weights[p]);
+        });
       });
     });
+    if constexpr (kOneStream) continue;
     if (turns == 4)
       prefetch(tile, soon.at);
     else if (turns == 2)
@@ -82,7 +95,9 @@ inline void linear_tile(const UnsignedArgs<kFine>& args, uint32_t first_row, uin
     else if (turns == 1)
       prefetch_tile<kPanels, kBlocks>(tile, soon);
   }
-  finish_tile(args, first_row, first_output, acc);
+  Acc sums[kRows][kPanels];
+  add_splits(acc, sums);
+  finish_tile(args, first_row, first_output, sums);
 }
 
 // Two rows of inputs, which read their weights as one stream, as a single row does. 128 is added on the way, for free.
@@ -131,16 +146,14 @@ inline void copy_inputs(const LinearArgs<int8_t>& args, uint32_t first, uint32_t
   }
 }
 
-// Computes `rows` rows of y from `first` on, of n outputs from `output` on. x: of copy_inputs. kPrefetchesFew: whether
-// fewer than 16 rows of inputs, which mostly wait for weights, prefetch them.
-template <bool kFine, bool kPrefetchesFew>
-inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
-                            uint32_t output, uint32_t n) {
-  const uint32_t input_rows = rows * kInputRows<UnsignedArgs<kFine>>;
-  UnsignedArgs<kFine> part;
-  part.turns = input_rows >= 32 ? 4 : input_rows >= 16 ? 2 : kPrefetchesFew ? 1 : 0;  // at most the blocks
+// Computes `rows` rows of y from `first` on, of n outputs from `output` on. x: of copy_inputs.
+template <bool kFine, bool kOneStream>
+inline void linear_part(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows, uint32_t output,
+                        uint32_t n, uint32_t turns) {
+  UnsignedArgs<kFine, kOneStream> part;
   static_cast<LinearArgs<int8_t>&>(part) = args;
   const size_t at = first * args.y_stride + output;
+  part.turns = turns;
   part.x = x;
   part.x_scale = args.x_scale + first;
   part.remainder_scale = part.x_scale + args.rows;
@@ -150,9 +163,23 @@ inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uin
   part.weight_sum = args.weight_sum + output;
   if (args.residual != nullptr) part.residual = args.residual + at;
   part.y = args.y + at;
-  part.rows = input_rows;
+  part.rows = rows * kInputRows<UnsignedArgs<kFine>>;
   part.n = n;
   linear_panels(part);
+}
+
+// The same, by as many streams of weights as the rows need. kPrefetchesFew: a few rows, which mostly wait for weights,
+// prefetch them. Otherwise the CPU reads ahead for a block of rows, if they have one stream.
+template <bool kFine, bool kPrefetchesFew>
+inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
+                            uint32_t output, uint32_t n) {
+  const uint32_t input_rows = rows * kInputRows<UnsignedArgs<kFine>>;
+  if constexpr (!kPrefetchesFew) {
+    constexpr uint32_t kMostOfOneStream = 10;  // more are two blocks of at least five rows, whose tiles have two panels
+    if (input_rows <= kMostOfOneStream) return linear_part<kFine, true>(args, x, first, rows, output, n, 0);
+  }
+  const uint32_t turns = input_rows >= 32 ? 4 : input_rows >= 16 || !kPrefetchesFew ? 2 : 1;  // at most the blocks
+  linear_part<kFine, false>(args, x, first, rows, output, n, turns);
 }
 
 // noinline: the buffer is on the stack only where it is needed.
