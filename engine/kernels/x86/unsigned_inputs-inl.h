@@ -169,7 +169,7 @@ inline void linear_part(const LinearArgs<int8_t>& args, const int8_t* x, uint32_
 }
 
 // The same, by as many streams of weights as the rows need. kPrefetchesFew: a few rows, which mostly wait for weights,
-// prefetch them. Otherwise the CPU reads ahead for a block of rows, if they have one stream.
+// prefetch them. Otherwise the CPU itself reads ahead, but only one stream.
 template <bool kFine, bool kPrefetchesFew>
 inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
                             uint32_t output, uint32_t n) {
