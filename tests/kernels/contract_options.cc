@@ -163,7 +163,8 @@ Difference compare_linear_fine(const Kernels& table, const Kernels& specificatio
     }
   }
   // More rows, inputs or weights than a table takes at once.
-  for (const uint32_t k : {2048u, 2064u, 4096u, kMostFineInputs - 16, kMostFineInputs}) {
+  const uint32_t many_inputs[] = {2048, 2064, 4096, kMostFineInputs - 16, kMostFineInputs};
+  for (const uint32_t k : many_inputs) {
     for (const uint32_t rows : {1u, 3u, 5u, 17u}) {
       const uint32_t n = rows == 17 && k == 4096 ? 144 : 80;
       if (Difference d = compare_fine_shape(table, specification, {rows, n, k}, turn++, rng)) return d;
