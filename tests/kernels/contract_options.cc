@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots that a build has only with their option; without it they are null. The recurrent block: gates of every kind,
 // cells that keep their value, cells that become zero, the first position. The end of a layer with fine inputs, and
-// such a layer in one pass.
+// such inputs and layers in one pass.
 #include "contract_inputs.h"
 
 namespace goldcrest::test {
