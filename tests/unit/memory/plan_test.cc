@@ -198,6 +198,7 @@ TEST(Plan, AnOffsetThatDoesNotFitIsAnOverflow) {
   EXPECT_TRUE(plan.overflowed());
 }
 
+#ifdef __SIZEOF_INT128__  // compilers for 32-bit CPUs have no such type
 using Wide = unsigned __int128;
 
 // Computes a buffer's bytes and overflow in 128 bits, which no size here exceeds, and compares with the plan.
@@ -240,6 +241,7 @@ TEST(Exhaustive, BuffersAroundPowersOfTwo) {
     }
   }
 }
+#endif
 
 // All dimensions that a file may have, and all numbers of bytes up to 16 million.
 TEST(Exhaustive, Roundings) {
