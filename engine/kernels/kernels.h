@@ -151,18 +151,6 @@ struct LogitSumsArgs {
   uint32_t rows, count;          // count >= 1
 };
 
-// Ends a linear layer with fine inputs: y = activation((p + bias) + p') + residual, where p is the product of the
-// inputs and p' that of their remainders. Each was computed as in LinearArgs with biases of +0, so p' is never -0.
-struct FinishFineArgs {
-  const float* products;  // [2, rows, n]: p of all rows, then p'
-  const float* bias;      // [n]
-  const float* residual;  // [rows, n], row stride y_stride; null: none; may be y
-  float* y;               // [rows, n], row stride y_stride
-  size_t y_stride;        // elements
-  uint32_t rows, n;       // n % 16 == 0
-  Activation activation;
-};
-
 // Fine inputs in one pass, by Kernels.quantize_fine_inputs and linear_fine: only the tables of x86 have these slots.
 // kMostFineInputs: of a layer of linear_fine.
 constexpr bool kHasOnePass = kSharesInputs;
@@ -235,7 +223,10 @@ struct Kernels {
   // Computes the sums of a block from finished logits: rules have changed them, or they have fine inputs. Logits may be
   // -infinity. null: this build has neither (GOLDCREST_RULES, GOLDCREST_REFINED).
   void (*logit_sums)(const LogitSumsArgs&);
-  void (*finish_fine)(const FinishFineArgs&);  // null: this build has no fine inputs (GOLDCREST_REFINED)
+  // Ends a linear layer with fine inputs: y = activation((p + bias) + p') + residual. p is [2, rows, n]: the products
+  // of all rows of inputs, then p', those of their remainders. `linear` computed them with biases of +0, so p' is never
+  // -0. Inputs and weights are not read. null: this build has no fine inputs (GOLDCREST_REFINED).
+  void (*finish_fine)(const LinearArgs<int8_t>&, const float* p);
   // Fine inputs in one pass; null: this table has none. The first has the bits of quantize_rows twice, where q is
   // [2 * rows, n]: inputs, and then their remainders, q * -scale + x; `remainders` is scratch [n]. The second has those
   // of `linear` and finish_fine; it needs layout kN16K4 and k of at most kMostFineInputs, and its x is [2 * rows, k].

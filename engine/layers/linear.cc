@@ -103,21 +103,20 @@ Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* 
         {rows.x, static_cast<int8_t*>(inputs.rows), inputs.scales, rows.x_stride, rows.k, 1, rows.rows, rows.k},
         remainder);
   const uint32_t k = rows.k, row_bytes = kHasFloat32 ? k * bytes_of(runtime.model.encoder.input_type) : k;
-  LinearInputs row = inputs;
+  const uint32_t end = kHasRefined && remainder != nullptr ? 2 * rows.rows : rows.rows;
   const float* x = rows.x;
   for (uint32_t i = 0; i < rows.rows; ++i, x += rows.x_stride) {
-    operations(runtime).quantize(runtime, x, 1, k, row);
-    if (kHasRefined && remainder != nullptr) {
+    const float* from = x;  // then the remainder
+    for (uint32_t at = i; at < end; at += rows.rows, from = remainder) {
+      const LinearInputs to = {static_cast<uint8_t*>(inputs.rows) + size_t{at} * row_bytes,
+                               !kHasFloat32 || inputs.scales != nullptr ? inputs.scales + at : nullptr};
+      operations(runtime).quantize(runtime, from, 1, k, to);
+      if (at + rows.rows >= end) continue;
       // x + q * -scale, the embedding of a token at a position, has the bits of x - q * scale.
-      const int8_t* const q = static_cast<const int8_t*>(row.rows);
-      const float scale = -*row.scales;
-      runtime.kernels->int8.embed({q, &scale, x, remainder, 0, k, 1.0f, Layout::kRowMajor});
-      operations(runtime).quantize(
-          runtime, remainder, 1, k,
-          {static_cast<uint8_t*>(row.rows) + size_t{rows.rows} * row_bytes, row.scales + rows.rows});
+      const float scale = -*to.scales;
+      runtime.kernels->int8.embed(
+          {static_cast<const int8_t*>(to.rows), &scale, x, remainder, 0, k, 1.0f, Layout::kRowMajor});
     }
-    row.rows = static_cast<uint8_t*>(row.rows) + row_bytes;
-    if (!kHasFloat32 || row.scales != nullptr) ++row.scales;
   }
 }
 

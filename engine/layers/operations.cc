@@ -105,25 +105,26 @@ struct Remainders {
   const uint32_t most = room < args.n ? static_cast<uint32_t>(room) : args.n;
   float* const products = values + most;
   memset(values, 0, most * sizeof(float));  // biases
-  LinearArgs<int8_t> both = args;
+  // The products of inputs and remainders, and the outputs that they become.
+  LinearArgs<int8_t> both = args, slice = args;
   if (!kHasRefinedWeights || remainders.fine_input) both.rows = 2 * args.rows;
   both.bias = values;
   both.residual = nullptr;
   both.y = products;
   both.activation = Activation::kNone;
-  FinishFineArgs finish = {products, args.bias, args.residual, args.y, args.y_stride, args.rows, 0, args.activation};
-  for (uint32_t left = args.n; left > 0; left -= both.n) {
-    both.n = finish.n = smaller(left, most);
-    both.y_stride = both.n;
+  for (uint32_t left = args.n; left > 0; left -= slice.n) {
+    slice.n = smaller(left, most);
+    both.n = slice.n;
+    both.y_stride = slice.n;
     kernels.int8.linear(both);
     if constexpr (kHasRefinedWeights) add_second(kernels, both, args.rows, remainders);
-    kernels.finish_fine(finish);
-    both.w += size_t{both.n} * args.k;
-    both.w_scale += both.n;
-    both.weight_sum += both.n;
-    finish.bias += both.n;
-    finish.y += both.n;
-    if (finish.residual != nullptr) finish.residual += both.n;
+    kernels.finish_fine(slice, products);
+    both.w += size_t{slice.n} * args.k;
+    both.w_scale += slice.n;
+    both.weight_sum += slice.n;
+    slice.bias += slice.n;
+    slice.y += slice.n;
+    if (slice.residual != nullptr) slice.residual += slice.n;
   }
 }
 

@@ -43,19 +43,18 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
       table, view);
 }
 
-// Adds the matrices of a layer that have remainders to *view.
+// Finds a layer's matrices with remainders: sets `source` if one that reads the source has them, `target` for others.
 template <typename Layer>
-[[maybe_unused, gnu::cold]] void find_remainders(const Layer& layer, ModelView* view) {
-  bool of_source = false, of_target = false;
+[[maybe_unused, gnu::cold]] void find_remainders(const Layer& layer, bool& source, bool& target) {
+  const LayerKind kind = {kCanHold<CrossAttentionBlock, Layer>, kHasRecurrent && layer.kind.is_recurrent,
+                          layer.kind.features};
   const auto add = [&](const MatrixEntry& entry, const LinearView& matrix) __attribute__((always_inline)) {
-    (entry.reads_source() ? of_source : of_target) |= matrix.has_remainders();
+    (entry.reads_source() ? source : target) |= matrix.has_remainders();
   };
   const auto add_block = [&](auto block, const auto& of_layer) __attribute__((always_inline)) {
-    if (block.belongs(layer.kind)) block.for_each_matrix(add, of_layer);
+    if (block.belongs(kind)) block.for_each_matrix(add, of_layer);
   };
   for_each_block(add_block, layer);
-  view->fine_encoder |= of_source || (!layer.kind.is_decoder && of_target);
-  view->fine_decoder |= layer.kind.is_decoder && of_target;
 }
 
 // Returns how many of the decoder's first n layers are recurrent.
@@ -154,9 +153,10 @@ struct TokenizerSection {
                     false,
                     false};
   if constexpr (kHasRefined) {
-    for (uint32_t i = 0; i < view.encoder.n_layers; ++i) find_remainders(view_encoder_layer(model, i), &view);
-    for (uint32_t i = 0; i < view.decoder.n_layers; ++i) find_remainders(view_decoder_layer(model, i), &view);
-    view.fine_decoder |= view.projection.has_remainders();
+    bool &source = view.fine_encoder, &target = view.fine_decoder;
+    target = view.projection.has_remainders();
+    for (uint32_t i = 0; i < view.encoder.n_layers; ++i) find_remainders(view_encoder_layer(model, i), source, source);
+    for (uint32_t i = 0; i < view.decoder.n_layers; ++i) find_remainders(view_decoder_layer(model, i), source, target);
     if constexpr (kHasRefinedWeights) view.refined_tables = refined_tables(root);
   }
   if constexpr (kHasRules) {

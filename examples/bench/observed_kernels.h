@@ -147,8 +147,8 @@ struct ObservedKernels {
     Observer::observe({kLogitSums, 0, 0, uint64_t{args.rows} * args.count}, [&] { Observer::table->logit_sums(args); });
   }
 
-  static void finish_fine(const goldcrest::FinishFineArgs& args) {
-    Observer::observe({kFinishFine, 0, 0}, [&] { Observer::table->finish_fine(args); });
+  static void finish_fine(const goldcrest::LinearArgs<int8_t>& args, const float* products) {
+    Observer::observe({kFinishFine, 0, 0}, [&] { Observer::table->finish_fine(args, products); });
   }
 
   static void quantize_fine_inputs(const goldcrest::QuantizeRowsArgs<int8_t>& args, float* remainders) {

@@ -68,14 +68,14 @@ void multiply_outputs_by_zero(const LinearArgs<int8_t>& args) {
   native->int8.linear(zeros);
 }
 
-void finish_ascending_outputs(const FinishFineArgs& args) {
-  if (!is_of_outputs(args.bias, output_biases)) return native->finish_fine(args);
+void finish_ascending_outputs(const LinearArgs<int8_t>& args, const float* products) {
+  if (!is_of_outputs(args.bias, output_biases)) return native->finish_fine(args, products);
   static float logits[kOutputBlock];
   const auto first = static_cast<uint32_t>(args.bias - output_biases);
   for (uint32_t i = 0; i < args.n; ++i) logits[i] = static_cast<float>(first + i) * kLogitStep;
-  FinishFineArgs ascending = args;
+  LinearArgs<int8_t> ascending = args;
   ascending.bias = logits;
-  native->finish_fine(ascending);
+  native->finish_fine(ascending, products);
 }
 
 // Runs the native kernel as it is called: all of the ascending logits enter a full list. The reference inserts as many

@@ -20,8 +20,7 @@ void linear_and_finish(const Kernels& table, const LinearArgs<int8_t>& args) {
   both.activation = Activation::kNone;
   both.shared = nullptr;
   table.int8.linear(both);
-  table.finish_fine(
-      {products.data(), args.bias, args.residual, args.y, args.y_stride, args.rows, args.n, args.activation});
+  table.finish_fine(args, products.data());
 }
 
 struct FineShape {
@@ -102,13 +101,18 @@ Difference compare_finish_fine(const Kernels& table, const Kernels& specificatio
         fill(residual, kind, rng);
         Outputs<float> y(size);
         for (size_t i = 0; i < size; ++i) y.set(i, rng.uniform());
-        FinishFineArgs args = {products.get(), bias.get(), residual.get(), y.found.get(), y_stride,
-                               rows,           n,          activation};
-        if (place != 1) args.residual = place == 0 ? nullptr : y.found.get();
-        table.finish_fine(args);
+        LinearArgs<int8_t> args = {};
+        args.bias = bias.get();
+        args.residual = place == 0 ? nullptr : place == 1 ? residual.get() : y.found.get();
+        args.y = y.found.get();
+        args.y_stride = y_stride;
+        args.rows = rows;
+        args.n = n;
+        args.activation = activation;
+        table.finish_fine(args, products.get());
         if (place == 2) args.residual = y.expected.get();
         args.y = y.expected.get();
-        specification.finish_fine(args);
+        specification.finish_fine(args, products.get());
         if (const Difference d = y.difference("y")) {
           return in_case(d, "rows", rows, "n", n, "activation", static_cast<int>(activation), "residual", place, "fill",
                          static_cast<int>(kind));

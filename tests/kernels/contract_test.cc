@@ -94,16 +94,15 @@ Kernels broken_table(const std::string& slot) {
       }
     };
   } else if (slot == "finish_fine") {
-    table.finish_fine = [](const FinishFineArgs& args) {  // adds the bias last
-      std::vector<float> products(args.products, args.products + size_t{2} * args.rows * args.n);
-      FinishFineArgs other = args;
-      other.products = products.data();
+    table.finish_fine = [](const LinearArgs<int8_t>& args, const float* given) {  // adds the bias last
+      std::vector<float> products(given, given + size_t{2} * args.rows * args.n);
+      LinearArgs<int8_t> other = args;
       const std::vector<float> zeros(args.n);
       other.bias = zeros.data();
       const size_t size = size_t{args.rows} * args.n;
       for (size_t i = 0; i < size; ++i) products[i] = (products[i] + products[size + i]) + args.bias[i % args.n];
       std::fill(products.begin() + static_cast<ptrdiff_t>(size), products.end(), 0.0f);
-      reference_finish_fine(other);
+      reference_finish_fine(other, products.data());
     };
   } else if (slot == "quantize_fine_inputs") {
     table.quantize_fine_inputs = [](const QuantizeRowsArgs<int8_t>& args, float*) {  // leaves no remainders

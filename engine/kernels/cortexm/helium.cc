@@ -67,9 +67,8 @@ __attribute__((noinline)) void linear(const LinearArgs<int8_t>& args) {
 }
 
 #ifdef GOLDCREST_REFINED
-void finish_fine(const FinishFineArgs& args) {
+void finish_fine(const LinearArgs<int8_t>& args, const float* p) {
   const size_t size = size_t{args.rows} * args.n;
-  const float* p = args.products;
   for (uint32_t row = 0; row < args.rows; ++row) {
     const size_t at = row * args.y_stride;
     for (uint32_t i = 0; i < args.n; i += 4, p += 4) {

@@ -225,9 +225,8 @@ void reference_logit_sums(const LogitSumsArgs& args) {
   }
 }
 
-void reference_finish_fine(const FinishFineArgs& args) {
+void reference_finish_fine(const LinearArgs<int8_t>& args, const float* p) {
   const size_t size = size_t{args.rows} * args.n;
-  const float* p = args.products;
   for (uint32_t row = 0; row < args.rows; ++row) {
     for (uint32_t j = 0; j < args.n; ++j, ++p) {
       const size_t at = row * args.y_stride + j;

@@ -88,7 +88,7 @@ static inline bool comes_before(float value, int32_t token, float other_value, i
 // Inserts a number in order. A full list loses its last one.
 void insert_number(const LargestNumbers& list, float value, int32_t token);
 void reference_logit_sums(const LogitSumsArgs& args);
-void reference_finish_fine(const FinishFineArgs& args);
+void reference_finish_fine(const LinearArgs<int8_t>& args, const float* p);
 void reference_quantize_fine(const QuantizeRowsArgs<int8_t>& args);
 void reference_fine_attention(const AttentionArgs<int8_t>& args);
 // Returns the product of two rows of n elements of 16 bits, without their scales.

@@ -168,12 +168,12 @@ __attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>&
 #ifdef GOLDCREST_REFINED
 
 // Ends a layer with fine inputs. A few vectors take each step of an activation together.
-__attribute__((flatten)) void finish_fine(const FinishFineArgs& all) {
-  const FinishFineArgs args = all;  // a copy, which the stores cannot change
+__attribute__((flatten)) void finish_fine(const LinearArgs<int8_t>& all, const float* products) {
+  const LinearArgs<int8_t> args = all;  // a copy, which the stores cannot change
   const size_t n = args.n, size = args.rows * n;
   constexpr size_t kTogether = 16 * kExpVectors;
   for (uint32_t row = 0; row < args.rows; ++row) {
-    const float* const p = args.products + row * n;
+    const float* const p = products + row * n;
     const size_t at = row * args.y_stride;
     const auto sum = [&](size_t i) { return (load(p + i) + load(args.bias + i)) + load(p + size + i); };
     const auto write = [&](size_t i, V y) {
