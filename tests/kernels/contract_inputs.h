@@ -44,9 +44,10 @@ inline constexpr Fill kFloatFills[] = {Fill::kRandom, Fill::kZero, Fill::kOneHot
                                        Fill::kTiny,   Fill::kTies, Fill::kSpecial};
 
 inline void fill(GuardedBuffer<int8_t>& buffer, Fill kind, Rng& rng) {
+  const int sign = kind == Fill::kMiddle && rng.below(2) == 0 ? -1 : 1;
   for (int8_t& value : buffer) {
     value = kind == Fill::kLargest ? 127 : kind == Fill::kSmallest ? -127 : kind == Fill::kRandom ? rng.weight() : 0;
-    if (kind == Fill::kMiddle) value = static_cast<int8_t>(64 + rng.below(2));
+    if (kind == Fill::kMiddle) value = static_cast<int8_t>(sign * static_cast<int>(64 + rng.below(2)));
   }
   if (kind == Fill::kOneHot) buffer[rng.below(static_cast<uint32_t>(buffer.size()))] = 127;
 }

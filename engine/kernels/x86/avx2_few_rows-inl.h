@@ -28,11 +28,6 @@ struct LaidOut {
   __m256i start[kRows];  // minus the contribution of the weights' offsets
 };
 
-inline int32_t sum_of(__m256i x) {
-  const __m256i pairs = _mm256_hadd_epi32(x, x), fours = _mm256_hadd_epi32(pairs, pairs);
-  return _mm_cvtsi128_si32(_mm256_castsi256_si128(fours)) + _mm_cvtsi128_si32(_mm256_extracti128_si256(fours, 1));
-}
-
 // Calls use(i) for each set bit i.
 template <typename Use>
 inline void for_bits(uint32_t bits, Use use) {
