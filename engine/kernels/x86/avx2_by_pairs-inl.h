@@ -35,10 +35,10 @@ inline int32_t sum_of(__m256i x) {
 
 struct PairedBlocks {
   alignas(32) int8_t magnitudes[kMostInputs];  // of the activations; zeros in the separate blocks
-  alignas(32) int8_t signs[kMostInputs];       // -1 for negative activations, else 0
+  alignas(32) int8_t signs[kShortRow];         // of a short row: -1 for negative activations, else 0
   uint32_t separate[kMostInputs / 8];          // first activations of these blocks
   size_t n_separate;
-  int32_t start;  // the sum of the magnitudes of negative activations
+  int32_t start;  // of a short row: the sum of the magnitudes of negative activations
 };
 
 __attribute__((noinline)) void pair_blocks(const int8_t* x, size_t k, PairedBlocks& to) {
@@ -47,11 +47,13 @@ __attribute__((noinline)) void pair_blocks(const int8_t* x, size_t k, PairedBloc
   to.n_separate = 0;
   for (size_t i = 0; i < k; i += 32) {
     const __m256i inputs = load_inputs(x + i, k - i), magnitudes = _mm256_abs_epi8(inputs);
-    const __m256i signs = _mm256_min_epi8(_mm256_sign_epi8(ones, inputs), zero);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to.magnitudes + i), magnitudes);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to.signs + i), signs);
-    const __m256i negative = _mm256_maddubs_epi16(ones, _mm256_min_epi8(inputs, zero));
-    start = _mm256_sub_epi32(start, _mm256_madd_epi16(negative, _mm256_set1_epi16(1)));
+    if (k <= kShortRow) {
+      const __m256i signs = _mm256_min_epi8(_mm256_sign_epi8(ones, inputs), zero);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to.signs + i), signs);
+      const __m256i negative = _mm256_maddubs_epi16(ones, _mm256_min_epi8(inputs, zero));
+      start = _mm256_sub_epi32(start, _mm256_madd_epi16(negative, _mm256_set1_epi16(1)));
+    }
     const __m256i twos = _mm256_maddubs_epi16(magnitudes, ones);
     const __m256i fours = _mm256_add_epi16(twos, _mm256_srli_epi64(twos, 32));  // in the first half of each 8 bytes
     const __m256i too_large = _mm256_cmpgt_epi16(fours, _mm256_set1_epi16(kMostFourSum));
