@@ -43,7 +43,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/ctranslate2/ctranslate2_files.cc
   dialects/ctranslate2/ctranslate2_names.cc
   dialects/ctranslate2/ctranslate2_text.cc
-  dialects/hugging_face/activations.cc
+  dialects/hugging_face/activations.cc dialects/hugging_face/added_tokens.cc
   dialects/hugging_face/families.cc
   dialects/hugging_face/families_text.cc
   dialects/hugging_face/generation.cc

@@ -374,6 +374,7 @@ Payload Builder::run() {
   metadata.features |= refined_features(metadata);
   set_search(spec_, limits, metadata);
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
+  if (metadata.tokenizer && !metadata.tokenizer->added.empty()) metadata.features |= kFeatureAddedTokens;
   if (spec_.target_tokenizer)
     metadata.detokenizer = write_detokenizer(pack_detokenizer(*spec_.target_tokenizer), tokenizer_);
   write_lists(spec_, tokenizer_, &metadata);

@@ -56,6 +56,7 @@ std::unique_ptr<format::TokenizerT> write_tokenizer(const PackedTokenizer& packe
   out->whitespace_as_suffix = packed.whitespace_as_suffix;
   out->language_codes = packed.language_codes;
   out->has_user_defined = packed.has_user_defined;
+  out->added = packed.added;
   return out;
 }
 

@@ -183,6 +183,18 @@ struct Merge {
   std::string left, right;
 };
 
+// A token that the tokenizer was given in addition to its vocabulary, as by add_tokens. A text is split at it, and what is
+// between is cut on its own (FORMAT.md, "Added tokens").
+struct AddedToken {
+  std::string text;
+  uint32_t id = 0;
+  bool strip_left = false, strip_right = false;  // takes the white space there
+  bool single_word = false;                      // only where no letter or digit is next to it
+  bool normalized = false;                       // is found in the normalized text
+  bool special = false;                          // is not printed
+  bool operator==(const AddedToken&) const = default;
+};
+
 // A tokenizer in the order of the checkpoint's ids. pieces[0..vocab_size) are the vocabulary. Further pieces are
 // proposed by the segmenter but missing in the vocabulary; they give the unknown id. An id without text (a gap in
 // vocab.json) has an empty text and kControl.
@@ -198,6 +210,9 @@ struct TokenizerSpec {
   std::vector<Merge> merges;    // kSubword: best first, without duplicates; pieces are as in subword_entry.h
   bool word_end_apart = false;  // kSubword: at first a word's end is a symbol of its own
   bool byte_level = false;      // texts of byte pieces are the bytes themselves, one or more
+  std::vector<AddedToken> added = {};
+  bool added_by_items = false;         // splits as transformers' tokenizers in Python do, not as the crate tokenizers
+  bool added_keep_last_space = false;  // a part that ends with spaces keeps one
 };
 
 // Beams stop when a better text is unlikely, when beam_size are finished, or when none can be better.

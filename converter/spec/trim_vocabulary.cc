@@ -66,6 +66,7 @@ void add_needed(const std::optional<TokenizerSpec>& tokenizer, Ids& ids) {
   ids.insert(tokenizer->unknown_id);
   for (uint32_t id = 0; id < tokenizer->vocab_size; ++id)
     if (is_needed(tokenizer->pieces[id])) ids.insert(id);
+  for (const AddedToken& token : tokenizer->added) ids.insert(token.id);
 }
 
 // Adds the pieces with the extreme scores, because pack_tokenizer takes the bounds from all normal pieces.
@@ -179,6 +180,7 @@ void trim_tokenizer(const std::vector<uint32_t>& kept, TokenizerSpec& tokenizer)
   tokenizer.pieces = std::move(pieces);
   tokenizer.vocab_size = static_cast<uint32_t>(kept.size());
   renumber(new_ids, tokenizer.unknown_id);
+  for (AddedToken& token : tokenizer.added) renumber(new_ids, token.id);
 }
 
 // New ids of both sides.

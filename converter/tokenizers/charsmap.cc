@@ -2,9 +2,12 @@
 // The blob: the size of the trie in bytes as a little-endian uint32, the trie's units, the strings.
 #include "tokenizers/charsmap.h"
 
+#include <iterator>
+
 #include "base/bounds.h"
 #include "spec/error.h"
 #include "text/double_array.h"
+#include "tokenizers/double_array_builder.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -51,7 +54,30 @@ void check_rules(const Charsmap& map, const std::string& where) {
   }
 }
 
+// UTF-8 of a code point below 0x10000.
+std::string utf8_of(uint32_t code) {
+  const auto last_bits = [code](uint32_t shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
+  if (code < 0x80) return {static_cast<char>(code)};
+  if (code < 0x800) return {static_cast<char>(0xC0 | code >> 6), last_bits(0)};
+  return {static_cast<char>(0xE0 | code >> 12), last_bits(6), last_bits(0)};
+}
+
 }  // namespace
+
+std::string white_space_charsmap() {
+  std::vector<TrieEntry> entries;
+  for (size_t i = 0; i < std::size(kWhiteSpace); i += 2) {
+    for (uint32_t code = kWhiteSpace[i]; code < kWhiteSpace[i + 1]; ++code) entries.push_back({utf8_of(code), 0});
+  }
+  const std::vector<uint32_t> trie = build_double_array(std::move(entries));
+  std::string blob;
+  const auto append = [&blob](uint32_t value) {
+    for (int shift = 0; shift < 32; shift += 8) blob += static_cast<char>(value >> shift & 0xFF);
+  };
+  append(static_cast<uint32_t>(4 * trie.size()));
+  for (const uint32_t unit : trie) append(unit);
+  return blob + " " + '\0';
+}
 
 Charsmap split_charsmap(std::string_view blob, const std::string& where) {
   Charsmap map;

@@ -12,6 +12,7 @@
 #include "tokenizers/byte_piece.h"
 #include "tokenizers/charsmap.h"
 #include "tokenizers/double_array_builder.h"
+#include "tokenizers/pack_added_tokens.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -55,6 +56,16 @@ void check(const TokenizerSpec& spec) {
   }
   const size_t n = spec.pieces.size() + spec.merges.size();
   if (n > INT32_MAX) throw Error("tokenizer: {} pieces are too many", n);
+}
+
+// The segmenter finds no added token that the vocabulary lacks. But transformers' tokenizers in Python, which split by
+// items, take a run of unknown characters for the token that it equals, special or not.
+void set_types_of_added(TokenizerSpec& spec) {
+  for (const AddedToken& token : spec.added) {
+    PieceType& type = spec.pieces[token.id].type;
+    if (spec.added_by_items && type == PieceType::kControl) type = PieceType::kSurface;
+    if (!spec.added_by_items && type == PieceType::kSurface) type = PieceType::kControl;
+  }
 }
 
 // True for pieces that text can contain. A trie's strings end at a NUL, so a surface with a NUL is left out; only its
@@ -134,7 +145,9 @@ bool is_language_entry(const std::string& text) {
 
 PackedTokenizer pack_tokenizer(const TokenizerSpec& given) {
   check(given);
-  const TokenizerSpec spec = with_merges(given);
+  TokenizerSpec spec = with_merges(given);
+  check_added_tokens(spec);
+  set_types_of_added(spec);
   PackedTokenizer packed;
   packed.kind = spec.kind;
   packed.vocab_size = spec.vocab_size;
@@ -156,6 +169,7 @@ PackedTokenizer pack_tokenizer(const TokenizerSpec& given) {
   packed.escape_whitespace = spec.escape_whitespace;
   packed.whitespace_as_suffix = spec.whitespace_as_suffix;
   packed.language_codes = spec.language_codes;
+  pack_added_tokens(spec, packed);
   return packed;
 }
 

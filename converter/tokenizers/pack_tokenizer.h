@@ -24,6 +24,7 @@ struct PackedTokenizer {
   float unknown_score = 0, max_score = 0;
   bool byte_fallback = false, add_dummy_prefix = false, remove_extra_whitespace = false, escape_whitespace = false;
   bool whitespace_as_suffix = false, language_codes = false, has_user_defined = false;
+  std::vector<uint32_t> added;  // as in the schema; empty without added tokens
 };
 
 struct PackedDetokenizer {

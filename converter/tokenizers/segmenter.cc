@@ -31,6 +31,8 @@ TokenizerView view_of(const PackedTokenizer& packed) {
   view.max_piece_bytes = packed.max_piece_bytes;
   view.unknown_score = packed.unknown_score;
   view.max_score = packed.max_score;
+  view.added = packed.added.empty() ? nullptr : packed.added.data();
+  view.n_added = static_cast<uint32_t>(packed.added.size());
   return view;
 }
 
@@ -38,7 +40,7 @@ std::vector<int32_t> Segmenter::encode(std::string_view text) const {
   constexpr size_t kMostGrowth = 16;  // a text's growth by the normalizer's rules
   constexpr size_t kIdsPerByte = 48;  // 3 normalized bytes per byte, each an id, times the growth
   const TokenizerView view = view_of(packed_);
-  const ScratchSize size = tokenizer_scratch(view.kind);
+  const ScratchSize size = tokenizer_scratch(view);
   const size_t scratch_bytes = size.constant + size.per_byte * (text.size() * kMostGrowth);
   std::vector<float> scratch(scratch_bytes / sizeof(float) + 1);
   std::vector<int32_t> ids(text.size() * kIdsPerByte + 8);

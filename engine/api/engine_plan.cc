@@ -30,7 +30,7 @@ namespace goldcrest {
   BufferSize text = {};
   TokenizerView tokenizer;
   if (view_tokenizer(file, &tokenizer)) {
-    const ScratchSize scratch = tokenizer_scratch(tokenizer.kind);
+    const ScratchSize scratch = tokenizer_scratch(tokenizer);
     text = {scratch.constant, scratch.per_byte, {GOLDCREST_FACTOR_SOURCE_BYTES, 0, 0, 0}};
   }
   refs.text_scratch = plan.add("text.scratch", Phase::kText, Region::kMain, text);

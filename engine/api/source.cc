@@ -134,7 +134,7 @@ namespace {
   int32_t* ids = next_ids(*engine);
   for (uint32_t i = 0; i < generation.n_prefix; ++i) *ids++ = static_cast<int32_t>(generation.source_prefix[i]);
   if constexpr (kHasLanguages) ids = put_languages(languages.ids, languages.n_before, ids);
-  const ScratchSize scratch = tokenizer_scratch(tokenizer.kind);
+  const ScratchSize scratch = tokenizer_scratch(tokenizer);
   TokenizeArgs args = {};
   args.view = &tokenizer;
   args.text = text;

@@ -13,6 +13,11 @@ enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter, kSubword
 // (FORMAT.md).
 enum class PieceType : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte, kSurface };
 
+// The words of Tokenizer.added before its runs and its trie (FORMAT.md, "Added tokens").
+enum AddedWord : uint32_t { kAddedFlags, kAddedSpaces, kAddedLetters, kAddedHeader };
+// Flags of the first one; its other bits have the bytes of the longest token.
+constexpr uint32_t kAddedNormalized = 1u << 16, kAddedKeepSpace = 1u << 17, kAddedByItems = 1u << 18;
+
 // Text to ids. Code that uses a view checks every value that it takes from the arrays: trie values against n_pieces,
 // offsets against normalizer_text_bytes. Only the arrays' extents and pointers must be right.
 struct TokenizerView {
@@ -37,6 +42,8 @@ struct TokenizerView {
   uint32_t max_piece_bytes;  // longer strings in the trie are never found
   float unknown_score;       // kUnigram: of a character that no piece covers
   float max_score;           // kUnigram: a user-defined piece of n bytes scores n * max_score - 0.1
+  const uint32_t* added;     // [n_added] tokens that are found before a text is cut; null without them
+  uint32_t n_added;
 };
 
 // Ids to text.

@@ -357,6 +357,12 @@ uint32_t count_self_tests(const void* model) {
   view->max_piece_bytes = table->max_piece_bytes();
   view->unknown_score = table->unknown_score();
   view->max_score = table->max_score();
+#ifdef GOLDCREST_ADDED_TOKENS
+  if (table->added() != nullptr) {
+    view->added = table->added()->data();
+    view->n_added = table->added()->size();
+  }
+#endif
   return true;
 }
 

@@ -140,4 +140,20 @@ int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t c
   return output.full() ? static_cast<int>(GOLDCREST_ERROR_TOO_LONG) : static_cast<int>(output.n());
 }
 
+int rewrite(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity) {
+  const bool joins_spaces = (view.added[kAddedFlags] & kAddedKeepSpace) != 0;
+  uint32_t n = 0;
+  while (text.n > 0) {
+    const Replacement replacement = replace_prefix(view, text);
+    for (uint32_t i = 0; i < replacement.by.n; ++i) {
+      const uint8_t byte = replacement.by.bytes[i];
+      if (joins_spaces && byte == ' ' && n > 0 && out[n - 1] == ' ') continue;
+      if (n == capacity) return GOLDCREST_ERROR_TOO_LONG;
+      out[n++] = byte;
+    }
+    text = text.from(replacement.consumed);
+  }
+  return static_cast<int>(n);
+}
+
 }  // namespace goldcrest

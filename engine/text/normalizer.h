@@ -13,4 +13,7 @@ namespace goldcrest {
 // that is no UTF-8. The result equals that of SentencePiece's Normalizer::Normalize (normalizer.cc at v0.1.97).
 int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity);
 
+// The same by the map only, for a tokenizer with added tokens: spaces stay, or runs of them are joined.
+int rewrite(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity);
+
 }  // namespace goldcrest

@@ -6,8 +6,11 @@
 #include <stdint.h>
 
 #include "model/tokenizer_view.h"
+#include "text/utf8.h"
 
 namespace goldcrest {
+
+class TokenWriter;
 
 struct TokenizeArgs {
   const TokenizerView* view;
@@ -25,13 +28,16 @@ struct TokenizeArgs {
 // out of range.
 int tokenize(const TokenizeArgs& args);
 
+// Writes the ids of a text between added tokens, or of a whole text without them.
+int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer);
+
 // bytes = constant + per_byte * max_source_bytes, the same on every machine. This is enough for 3 * max_source_bytes +
 // 8 normalized bytes: any text of max_source_bytes fits if the model's map does not lengthen it. A shorter text may
 // grow more.
 struct ScratchSize {
   uint32_t constant, per_byte;
 };
-ScratchSize tokenizer_scratch(TokenizerKind kind);
+ScratchSize tokenizer_scratch(const TokenizerView& view);
 
 // Returns the most steps of tokenizing with scratch for max_source_bytes: steps through tries, bytes of rules that are
 // read, and comparisons of merges.

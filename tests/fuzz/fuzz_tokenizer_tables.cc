@@ -35,7 +35,7 @@ void change_element(Script& script, Container& values) {
 }
 
 void change_tokenizer(Script& script, converter::PackedTokenizer& tables) {
-  switch (script.below(9)) {
+  switch (script.below(10)) {
     case 0:
       return change_element(script, tables.score);
     case 1:
@@ -57,6 +57,14 @@ void change_tokenizer(Script& script, converter::PackedTokenizer& tables) {
                              &tables.whitespace_as_suffix, &tables.language_codes,          &tables.has_user_defined};
       bool& flag = *flags[script.below(6)];
       flag = !flag;
+      return;
+    }
+    case 8: {
+      if (tables.added.empty()) return;
+      const uint32_t spaces = tables.added[kAddedSpaces], letters = tables.added[kAddedLetters];
+      change_element(script, tables.added);
+      tables.added[kAddedSpaces] = spaces;  // the validator checks them
+      tables.added[kAddedLetters] = letters;
       return;
     }
     default:

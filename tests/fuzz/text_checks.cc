@@ -85,7 +85,7 @@ void check_more_scratch(const TokenizerView& view, std::string_view text, const 
 }  // namespace
 
 std::vector<int32_t> checked_ids(const TokenizerView& view, std::string_view text) {
-  const ScratchSize size = tokenizer_scratch(view.kind);
+  const ScratchSize size = tokenizer_scratch(view);
   const size_t scratch_bytes = size.constant + size_t{size.per_byte} * text.size();
   GuardedBuffer<uint32_t> scratch((scratch_bytes + 3) / 4);
   GuardedBuffer<int32_t> ids(2 * text.size() + 4);

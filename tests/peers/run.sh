@@ -20,10 +20,13 @@ case $script in
     wrong='s/^[0-9]* /7 /' few=(--models 3) ;;
   equality) few=(--models 4) ;;
   lexicons) wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
-  families | t5 | tokenizer_json)
+  families | t5 | tokenizer_json | added_tokens)
     modules+=", sentencepiece, safetensors" packages+=(sentencepiece==0.2.1 protobuf)
     few=(--seeds 1 --lines 15) ;;&
   tokenizer_json) modules+=", pycountry" packages+=(pycountry==24.6.1) ;;
+  added_tokens)  # slow and fast tokenizers of another version differ
+    modules+=", pycountry, tiktoken" packages=(torch==2.13.0 transformers==5.24.0 sentencepiece==0.2.1 protobuf tiktoken pycountry==24.6.1)
+    few=(--lines 15) ;;
   families | t5)
     modules+=", ctranslate2, yaml" packages+=(ctranslate2==4.8.5 pyyaml==6.0.3) ;;
   speech) program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;

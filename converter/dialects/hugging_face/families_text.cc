@@ -2,9 +2,9 @@
 // Tokenizers of mBART, mBART-50, M2M-100, NLLB and Pegasus: a SentencePiece model whose ids fairseq's dictionary
 // shifts, special tokens in front and languages behind (transformers/models/FAMILY/tokenization_FAMILY.py at v4.57).
 #include <algorithm>
-#include <map>
 #include <optional>
 
+#include "dialects/hugging_face/added_tokens.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/special_texts.h"
@@ -13,14 +13,12 @@
 #include "sources/messages/messages.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
-#include "spec/id_list.h"
 #include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
 namespace {
 
 constexpr uint32_t kShiftByOne = 1, kPegasusShift = 103;
-constexpr uint32_t kMaxEntries = 1u << 24;
 
 // A tokenizer's class: where it puts the languages, and how it writes one.
 struct Class {
@@ -63,6 +61,7 @@ class FamilyTextReader {
         sizes_(sizes),
         tokenizer_(side_config(checkpoint, "tokenizer_config.json")),
         special_(read_special_texts(tokenizer_, {"<unk>", "</s>", "<pad>"})),
+        added_(read_added_tokens(checkpoint)),
         files_(checkpoint, sizes.kind == FamilyText::kPegasus ? "spiece.model" : "sentencepiece.bpe.model"),
         spec_(spec) {}
 
@@ -96,7 +95,7 @@ class FamilyTextReader {
       check_gaps(vocabulary, spec_.warnings);
       check_pieces({model_path_, &model, &vocabulary, ""}, spec_.warnings);
     }
-    finish(model, vocabulary);
+    finish(model, vocabulary, &kind == &kM2m);
     place_languages(kind);
   }
 
@@ -187,28 +186,11 @@ class FamilyTextReader {
     return vocabulary;
   }
 
-  // Entries that the tokenizer adds to its vocabulary, by id: of tokenizer.json or tokenizer_config.json. Older files
-  // only list them, in the order of the ids behind the vocabulary.
-  std::map<uint32_t, std::string> added_entries(const Vocabulary& vocabulary) const {
-    std::map<uint32_t, std::string> entries;
-    std::error_code error;
-    const std::filesystem::path json = side_file(checkpoint_, "tokenizer.json");
-    if (const Value* decoder = tokenizer_.find("added_tokens_decoder"); decoder != nullptr && decoder->is_map()) {
-      for (const auto& [key, entry] : decoder->members()) {
-        const IdList ids = read_id_list(key, kMaxEntries);
-        if (ids.ids.size() == 1 && ids.bad.empty())
-          entries[static_cast<uint32_t>(ids.ids[0])] = Config(entry, tokenizer_.where(key), {}).text("content");
-      }
-    }
-    if (entries.empty() && std::filesystem::exists(json, error)) {
-      const Config file(json);
-      const Value* list = file.find("added_tokens");
-      for (size_t i = 0; list != nullptr && list->is_list() && i < list->size(); ++i) {
-        const Config entry((*list)[i], file.where("added_tokens"), json);
-        entries[entry.count("id", 0, kMaxEntries)] = entry.text("content");
-      }
-    }
-    if (!entries.empty()) return entries;
+  // Entries that the tokenizer adds to its vocabulary. Older files only list the special ones, in the order of the ids
+  // behind the vocabulary.
+  std::vector<AddedToken> added_entries(const Vocabulary& vocabulary) const {
+    if (!added_.empty()) return added_;
+    std::vector<AddedToken> entries;
     uint32_t next = sizes_.vocab_size;
     while (next > 0 && vocabulary.id_to_text[next - 1].empty()) --next;
     for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
@@ -220,7 +202,8 @@ class FamilyTextReader {
                                      ? Config(entry, file.where("additional_special_tokens"), {}).text("content")
                                  : entry.is_text() ? entry.text()
                                                    : "";
-        if (!text.empty() && !find_id(vocabulary, text)) entries[next++] = text;
+        if (!text.empty() && !find_id(vocabulary, text))
+          entries.push_back({text, next++, false, false, false, false, true});
       }
       if (!entries.empty()) return entries;
     }
@@ -228,7 +211,8 @@ class FamilyTextReader {
   }
 
   void add_entries(const Class& kind, Vocabulary& vocabulary) {
-    for (const auto& [id, text] : added_entries(vocabulary)) {
+    added_ = added_entries(vocabulary);
+    for (const auto& [text, id, left, right, word, normalized, special] : added_) {
       if (id >= sizes_.vocab_size) {
         throw Error("{}: the entry {} has the id {}, but the checkpoint's vocabulary has {} entries",
                     tokenizer_.path().string(), in_quotes(text), id, sizes_.vocab_size);
@@ -238,9 +222,9 @@ class FamilyTextReader {
         throw Error("{}: id {} is {}, but {} has {} there", tokenizer_.path().string(), id, in_quotes(text),
                     vocabulary.where, in_quotes(known));
       }
-      if (known.empty()) vocabulary.control_ids.push_back(id);
-      known = text;
       const std::string code = code_of(text, kind);
+      if (known.empty() && (special || !code.empty())) vocabulary.control_ids.push_back(id);
+      known = text;
       if (!code.empty()) spec_.languages.entries.push_back({code, id, id});
     }
     if (spec_.languages.entries.empty()) {
@@ -254,8 +238,13 @@ class FamilyTextReader {
     }
   }
 
-  void finish(const TokenizerSpec& model, const Vocabulary& vocabulary) {
+  void finish(const TokenizerSpec& model, const Vocabulary& vocabulary, bool splits_by_items = false) {
     spec_.source_tokenizer = combine_with_vocabulary(model, vocabulary);
+    TokenizerSpec& tokenizer = *spec_.source_tokenizer;
+    tokenizer.added_by_items = splits_by_items;
+    // What tokenization_nllb.py and tokenization_pegasus.py make of a SentencePiece model; tokenizer.json says it.
+    if (files_.has_pieces()) tokenizer.added_keep_last_space = !splits_by_items && sizes_.kind != FamilyText::kMBart;
+    set_added_tokens(checkpoint_, added_, spec_.languages, tokenizer);
     if (files_.has_pieces()) files_.compare(*spec_.source_tokenizer, spec_.warnings);
     spec_.target_tokenizer = spec_.source_tokenizer;
     spec_.generation.unknown_id = vocabulary.unknown_id;
@@ -290,6 +279,7 @@ class FamilyTextReader {
   const TextSizes& sizes_;
   const Config tokenizer_;
   const SpecialTexts special_;
+  std::vector<AddedToken> added_;
   const TextFiles files_;
   ModelSpec& spec_;
   std::filesystem::path model_path_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MarianTokenizer's files: vocab.json, target_vocab.json, source.spm, target.spm, tokenizer_config.json
 // (transformers/models/marian/tokenization_marian.py).
+#include "dialects/hugging_face/added_tokens.h"
 #include "dialects/hugging_face/marian.h"
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/special_texts.h"
@@ -83,6 +84,10 @@ void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, 
   spec.tokenizer_files.insert(spec.tokenizer_files.end(), {source_path, target_path});
   spec.source_tokenizer = combine_with_vocabulary(source_model, source);
   spec.target_tokenizer = combine_with_vocabulary(target_model, target);
+  for (TokenizerSpec* const side : {&*spec.source_tokenizer, &*spec.target_tokenizer}) {
+    side->added_by_items = true;
+    set_added_tokens(checkpoint, read_added_tokens(checkpoint), {}, *side);
+  }
   spec.generation.unknown_id = target.unknown_id;
   // MarianTokenizer ends a source with the end token of the vocabulary that it reads the source with.
   spec.generation.source_suffix = {require_id(source, special.end, "the end token")};

@@ -12,13 +12,6 @@
 namespace goldcrest::converter {
 namespace {
 
-// Reads a setting of tokenizer_config.json that is a text, or an object with its text as "content".
-std::string token_text(const Config& tokenizer, const char* key, const std::string& usual) {
-  const Value* value = tokenizer.find(key);
-  if (value != nullptr && value->is_map()) return tokenizer.object_or_empty(key).text_or("content", usual);
-  return tokenizer.text_or(key, usual);
-}
-
 // A special token: its text in the vocabulary, and the setting with its id.
 struct SpecialToken {
   const char* role;
@@ -39,6 +32,12 @@ std::string describe_contradiction(const Checkpoint& checkpoint, const Vocabular
 }
 
 }  // namespace
+
+std::string token_text(const Config& tokenizer, const char* key, const std::string& usual) {
+  const Value* value = tokenizer.find(key);
+  if (value != nullptr && value->is_map()) return tokenizer.object_or_empty(key).text_or("content", usual);
+  return tokenizer.text_or(key, usual);
+}
 
 SpecialTexts read_special_texts(const Config& tokenizer, const SpecialTexts& usual) {
   return {token_text(tokenizer, "unk_token", usual.unknown), token_text(tokenizer, "eos_token", usual.end),

@@ -13,6 +13,9 @@ struct SpecialTexts {
   std::string unknown, end, pad;
 };
 
+// Reads a setting of tokenizer_config.json that is a text, or an object with its text as "content".
+std::string token_text(const Config& tokenizer, const char* key, const std::string& usual);
+
 // `usual` has the texts of the family's tokenizer, for those that the file does not name.
 SpecialTexts read_special_texts(const Config& tokenizer, const SpecialTexts& usual);
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 
+#include "dialects/hugging_face/added_tokens.h"
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/special_texts.h"
 #include "dialects/hugging_face/t5.h"
@@ -37,7 +38,8 @@ TokenizerSpec byte_tokenizer(uint32_t vocab_size) {
   for (uint32_t byte = 0; byte < kBytes; ++byte)
     tokenizer.pieces.push_back(
         {std::string("<0x") + kDigits[byte / 16] + kDigits[byte % 16] + ">", 0, PieceType::kByte});
-  for (uint32_t i = 0; tokenizer.pieces.size() < vocab_size; ++i) tokenizer.pieces.push_back(control(sentinel(i)));
+  for (uint32_t i = 0; tokenizer.pieces.size() < vocab_size; ++i)
+    tokenizer.pieces.push_back(control(i < kByteSentinels ? sentinel(i) : ""));
   return tokenizer;
 }
 
@@ -81,6 +83,17 @@ void read_targets(const TokenizerSpec& tokenizer, LanguagesSpec& languages) {
   languages.target_place = LanguagePlace::kBeforeText;
 }
 
+// T5Tokenizer finds its sentinels even if no file lists them.
+std::vector<AddedToken> with_sentinels(const TokenizerSpec& tokenizer, std::vector<AddedToken> tokens) {
+  for (uint32_t id = 0; id < tokenizer.vocab_size; ++id) {
+    const std::string& text = tokenizer.pieces[id].text;
+    const bool is_listed = std::ranges::find(tokens, id, &AddedToken::id) != tokens.end();
+    if (!is_listed && text.starts_with("<extra_id_") && tokenizer.pieces[id].type == PieceType::kControl)
+      tokens.push_back({text, id, false, false, false, false, true});
+  }
+  return tokens;
+}
+
 std::string end_text(const Checkpoint& checkpoint) {
   return read_special_texts(side_config(checkpoint, "tokenizer_config.json"), {"<unk>", "</s>", "<pad>"}).end;
 }
@@ -102,7 +115,10 @@ void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& 
       throw Error("{} is {}, expected at least {}: ByT5 has an entry for each byte behind three others",
                   checkpoint.config.where("vocab_size"), vocab_size, kFirstByte + kBytes);
     }
-    spec.source_tokenizer = spec.target_tokenizer = byte_tokenizer(vocab_size);
+    TokenizerSpec bytes = byte_tokenizer(vocab_size);
+    bytes.added_by_items = true;
+    set_added_tokens(checkpoint, read_added_tokens(checkpoint), {}, bytes);
+    spec.source_tokenizer = spec.target_tokenizer = std::move(bytes);
     spec.generation.unknown_id = 2;
     return;
   }
@@ -116,6 +132,7 @@ void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& 
     const Config settings = side_config(checkpoint, "tokenizer_config.json");
     named = add_sentinels(settings.count_or("extra_ids", kUsualSentinels, 0, 1000), vocab_size, tokenizer);
     spec.tokenizer_files = {files.pieces()};
+    set_added_tokens(checkpoint, with_sentinels(tokenizer, read_added_tokens(checkpoint)), {}, tokenizer);
     files.compare(tokenizer, spec.warnings);
   } else {
     const std::optional<TokenizerSpec> read = files.read_json(spec, AroundText{{}, {end_text(checkpoint)}});
@@ -126,8 +143,10 @@ void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& 
     named = static_cast<uint32_t>(tokenizer.pieces.size());
     require_room(files.json(), named, vocab_size);
     pad_entries(vocab_size, tokenizer);
+    set_added_tokens(checkpoint, std::move(tokenizer.added), {}, tokenizer);
   }
-  for (uint32_t id = named; id < vocab_size; ++id) spec.generation.suppressed_ids.push_back(id);
+  for (uint32_t id = named; id < vocab_size; ++id)
+    if (tokenizer.pieces[id].text.empty()) spec.generation.suppressed_ids.push_back(id);
   spec.generation.unknown_id = tokenizer.unknown_id;
   read_targets(tokenizer, spec.languages);
   spec.source_tokenizer = spec.target_tokenizer = std::move(tokenizer);

@@ -59,6 +59,13 @@ std::string decode_base64(const Config& part, const char* key) {
   return bytes;
 }
 
+// An entry "<2xx>" of MADLAD, as convert_slow_tokenizer.py writes a user-defined symbol.
+bool is_madlad_target(const AddedToken& token) {
+  const bool has_flags =
+      token.strip_left || token.strip_right || token.single_word || token.normalized || token.special;
+  return token.text.starts_with("<2") && token.text.ends_with(">") && !has_flags;
+}
+
 // The parts' treatment of spaces.
 struct Spaces {
   bool joins_runs = false, splits = false, has_metaspace = false, prepends = false, replaces = false;
@@ -182,6 +189,7 @@ class TokenizerFile {
     TokenizerSpec& spec = made_.spec;
     spec.remove_extra_whitespace = spaces_.splits || spaces_.joins_runs;
     spec.add_dummy_prefix = spaces_.has_metaspace || spaces_.prepends;
+    spec.added_keep_last_space = spaces_.has_metaspace && !spaces_.splits;
     const bool is_metaspace = spaces_.has_metaspace && spec.remove_extra_whitespace && !spaces_.prepends;
     const bool is_replace = spaces_.replaces && !spaces_.splits && !spaces_.has_metaspace;
     if (!is_metaspace && !is_replace) {
@@ -191,6 +199,7 @@ class TokenizerFile {
           "{}, or Replace of {} by {} without a pre_tokenizer",
           where("normalizer"), "pre_tokenizer", in_quotes(kRunOfSpaces), in_quotes(" "), in_quotes(kSpaceMark));
     }
+    if (spaces_.splits && spec.precompiled_charsmap.empty()) spec.precompiled_charsmap = white_space_charsmap();
     if (!spaces_.splits && !(spaces_.has_metaspace && splits_at_marks_)) return;
     for (Piece& piece : spec.pieces) {  // no text reaches a piece of several words
       if (piece.type == PieceType::kNormal && piece.text.find(kSpaceMark, 1) != std::string::npos)
@@ -273,25 +282,28 @@ class TokenizerFile {
     made_.spec.pieces[id].type = PieceType::kUnknown;
   }
 
-  // Special tokens are control entries. Others are found in every text, as SentencePiece's user-defined symbols are.
+  // Special tokens are control entries. MADLAD's languages stay the user-defined symbols that they are in training.
   void read_added() {
     const Value* list = file_.find("added_tokens");
     for (size_t i = 0; list != nullptr && list->is_list() && i < list->size(); ++i) {
       if (!(*list)[i].is_map()) throw Error("{}: entry {} is not an object", where("added_tokens"), i);
       const Config token((*list)[i], where("added_tokens: entry ") + std::to_string(i), file_.path());
-      const uint32_t id = token.count("id", 0, kMaxJsonEntries - 1);
-      const std::string text = token.text("content");
-      const auto known = ids_.find(text);
-      if (known == ids_.end()) {
-        set_piece(id, text, 0);
-      } else if (known->second != id) {
-        throw Error("{} is {}, but vocab has {} at {}", token.where("id"), id, in_quotes(text), known->second);
+      const AddedToken added = parse_added_token(token, token.count("id", 0, kMaxJsonEntries - 1));
+      const auto known = ids_.find(added.text);
+      if (known != ids_.end() && known->second != added.id) {
+        throw Error("{} is {}, but vocab has {} at {}", token.where("id"), added.id, in_quotes(added.text),
+                    known->second);
       }
-      const bool is_special = token.flag_or("special", false);
-      for (const char* key : {"single_word", "lstrip", "rstrip"})
-        if (!is_special) expect_flag(token, key, false);
-      Piece& piece = made_.spec.pieces[id];
-      if (piece.type != PieceType::kUnknown) piece.type = is_special ? PieceType::kControl : PieceType::kUserDefined;
+      if (known == ids_.end()) set_piece(added.id, added.text, 0);
+      Piece& piece = made_.spec.pieces[added.id];
+      if (piece.type == PieceType::kUnknown) continue;
+      if (is_madlad_target(added)) {
+        piece.type = PieceType::kUserDefined;
+        continue;
+      }
+      if (added.special) piece.type = PieceType::kControl;
+      if (!added.special && known == ids_.end()) piece.type = PieceType::kSurface;
+      made_.spec.added.push_back(added);
     }
     made_.spec.vocab_size = static_cast<uint32_t>(made_.spec.pieces.size());
     if (made_.spec.kind == TokenizerKind::kBpe) score_by_merges(merges_, where("model: merges"), ids_, made_.spec);
@@ -306,6 +318,16 @@ class TokenizerFile {
 };
 
 }  // namespace
+
+AddedToken parse_added_token(const Config& entry, uint32_t id) {
+  AddedToken token = {entry.text("content"), id};
+  token.strip_left = entry.flag_or("lstrip", false);
+  token.strip_right = entry.flag_or("rstrip", false);
+  token.single_word = entry.flag_or("single_word", false);
+  token.special = entry.flag_or("special", false);
+  token.normalized = entry.flag_or("normalized", !token.special);
+  return token;
+}
 
 JsonTokenizer read_tokenizer_json(const std::filesystem::path& path) { return TokenizerFile(path).read(); }
 

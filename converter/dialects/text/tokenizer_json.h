@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dialects/config.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
@@ -18,6 +19,9 @@ struct JsonTokenizer {
   bool has_template = false;
   std::vector<std::string> before, behind;  // special tokens around a text, by the template
 };
+
+// Reads an entry of "added_tokens" of tokenizer.json or of "added_tokens_decoder" of tokenizer_config.json.
+AddedToken parse_added_token(const Config& entry, uint32_t id);
 
 // Throws Error that names the file, the key, its value, and what is known.
 JsonTokenizer read_tokenizer_json(const std::filesystem::path& path);

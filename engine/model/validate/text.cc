@@ -7,8 +7,29 @@
 
 namespace goldcrest {
 
+#ifdef GOLDCREST_ADDED_TOKENS
+namespace {
+
+// Returns whether the runs of characters are in the vector, each with its end, and a trie behind them.
+[[gnu::cold]] bool holds_runs(const format::Vector<uint32_t>& added) {
+  const uint32_t n = added.size();
+  if (n <= kAddedHeader) return false;
+  const uint32_t* const words = added.data();
+  return ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 && words[kAddedSpaces] < n &&
+         words[kAddedLetters] < n && words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n;
+}
+
+}  // namespace
+#endif
+
 int Validator::check_tokenizer() {
   const format::Tokenizer* table = model_->tokenizer();
+#ifdef GOLDCREST_ADDED_TOKENS
+  const format::Vector<uint32_t>* const added = table == nullptr ? nullptr : table->added();
+  GOLDCREST_REQUIRE_INTACT(
+      has_feature(features_, kFeatureAddedTokens) ? added != nullptr && holds_runs(*added) : added == nullptr,
+      "tokenizer.added", -1);
+#endif
   if (table == nullptr) return GOLDCREST_OK;
   const SectionView& arrays = section(format::SectionKind::Tokenizer);
   GOLDCREST_REQUIRE_INTACT(table->kind() <= last_kind(), "tokenizer.kind", -1);

@@ -18,6 +18,15 @@ inline std::vector<converter::TokenizerSpec> good_specs() {
     specs.push_back(converter::read_sentencepiece_model(source_path(std::string("tests/data/") + name + ".model")));
   }
   for (const char* name : {"codes", "codes_0_1"}) specs.push_back(subword_spec(name));
+  // Added tokens with all flags, split by places and by items.
+  for (const bool by_items : {false, true}) {
+    converter::TokenizerSpec spec = specs[by_items ? 1 : 2];
+    spec.added = {
+        {"a", spec.vocab_size - 1, true}, {"a b", 7, false, true, true, !by_items}, {"e", 9, true, true, true}};
+    spec.added_by_items = by_items;
+    spec.added_keep_last_space = !by_items;
+    specs.push_back(spec);
+  }
   return specs;
 }
 
@@ -56,6 +65,15 @@ class Damage {
   std::mt19937 generator_;
 };
 
+// The validator checks the sizes of the runs.
+inline void damage_added(Damage* by, converter::PackedTokenizer* packed) {
+  if (packed->added.empty()) return;
+  const std::vector<uint32_t> good = packed->added;
+  by->apply(&packed->added);
+  packed->added[kAddedSpaces] = good[kAddedSpaces];
+  packed->added[kAddedLetters] = good[kAddedLetters];
+}
+
 inline void damage(Damage* by, converter::PackedTokenizer* packed) {
   by->apply(&packed->trie);
   by->apply(&packed->score);
@@ -63,6 +81,7 @@ inline void damage(Damage* by, converter::PackedTokenizer* packed) {
   by->apply(&packed->byte_ids);
   by->apply(&packed->normalizer_trie);
   by->apply(&packed->normalizer_text);
+  damage_added(by, packed);
   for (bool* flag : {&packed->add_dummy_prefix, &packed->remove_extra_whitespace, &packed->escape_whitespace,
                      &packed->whitespace_as_suffix, &packed->language_codes, &packed->has_user_defined}) {
     by->apply(flag);

@@ -13,7 +13,7 @@ namespace {
 
 void run_damaged(const converter::PackedTokenizer& packed, const std::string& text) {
   const TokenizerView view = view_of(packed);
-  const ScratchSize size = tokenizer_scratch(view.kind);
+  const ScratchSize size = tokenizer_scratch(view);
   const size_t scratch_bytes = size.constant + size.per_byte * text.size();
   std::vector<uint32_t> scratch(scratch_bytes / 4 + 1);
   std::vector<int32_t> ids(2 * text.size() + 4);

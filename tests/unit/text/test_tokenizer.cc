@@ -57,7 +57,7 @@ DetokenizerView view_of(const converter::PackedDetokenizer& packed) {
 
 std::vector<int32_t> TestTokenizer::encode(std::string_view text) const {
   const TokenizerView view = this->view();
-  const ScratchSize size = tokenizer_scratch(view.kind);
+  const ScratchSize size = tokenizer_scratch(view);
   const size_t scratch_bytes = size.constant + size.per_byte * (text.size() * 16);
   std::vector<float> scratch(scratch_bytes / sizeof(float) + 1);
   std::vector<int32_t> ids(text.size() * 48 + 8);

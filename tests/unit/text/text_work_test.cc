@@ -21,7 +21,7 @@ constexpr double kMostCpuSeconds = 3;
 // Tokenizes a text of at most max_source_bytes and checks both bounds. Returns the result of tokenize.
 int run_within_bounds(const PackedTokenizer& packed, const std::string& text, uint32_t max_source_bytes) {
   const TokenizerView view = view_of(packed);
-  const ScratchSize size = tokenizer_scratch(view.kind);
+  const ScratchSize size = tokenizer_scratch(view);
   const size_t scratch_bytes = size.constant + size_t{size.per_byte} * max_source_bytes;
   std::vector<uint32_t> scratch(scratch_bytes / 4 + 1);
   std::vector<int32_t> ids(3 * text.size() + 8);
@@ -101,7 +101,11 @@ TEST(TextWork, IsAFormulaOfTheTables) {
   view.kind = goldcrest::TokenizerKind::kBpe;
   EXPECT_EQ(tokenizer_steps(view, 100), 308u * (7 * 20 + 53) + 101 * (3 * kMaxRuleBytes + 20));
   view.kind = goldcrest::TokenizerKind::kSubword;
-  EXPECT_EQ(tokenizer_steps(view, 100), 308u * (7 * 20 + 53 + 34) + 101 * (3 * kMaxRuleBytes + 20));
+  const uint64_t without = 308u * (7 * 20 + 53 + 34) + 101 * (3 * kMaxRuleBytes + 20);
+  EXPECT_EQ(tokenizer_steps(view, 100), without);
+  const uint32_t added = 9;
+  view.added = &added;
+  EXPECT_EQ(tokenizer_steps(view, 100), without + 2 * 408 * (1 + 9) + 408 * (3 * kMaxRuleBytes + 20));
 }
 
 }  // namespace

@@ -46,13 +46,15 @@ int tokenize_guarded(const TokenizerView& view, const std::string& text, size_t 
 }
 
 size_t scratch_for(const TokenizerView& view, size_t max_source_bytes) {
-  const ScratchSize size = tokenizer_scratch(view.kind);
+  const ScratchSize size = tokenizer_scratch(view);
   return size.constant + size.per_byte * max_source_bytes;
 }
 
 TEST(TokenizerScratch, IsTheDocumentedSize) {
   const auto is = [](goldcrest::TokenizerKind kind, uint32_t constant, uint32_t per_byte) {
-    const ScratchSize size = tokenizer_scratch(kind);
+    TokenizerView view = {};
+    view.kind = kind;
+    const ScratchSize size = tokenizer_scratch(view);
     return size.constant == constant && size.per_byte == per_byte;
   };
   EXPECT_TRUE(is(goldcrest::TokenizerKind::kUnigram, 62, 21));

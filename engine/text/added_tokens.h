@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens that a tokenizer was given in addition to its vocabulary (FORMAT.md, "Added tokens").
+#pragma once
+
+#include "text/tokenizer.h"
+
+namespace goldcrest {
+
+// Bytes of items for each byte of the longest text, and for any text, in addition to the segmenter's scratch.
+// Normalized tokens take them three times: for items, a part's normalized text, and an item of it.
+constexpr uint32_t kItemsPerByte = 3, kItemsFixed = 16;
+
+inline bool has_flag(const TokenizerView& view, uint32_t flag) { return (view.added[kAddedFlags] & flag) != 0; }
+
+// Writes the ids of the text's added tokens, and cuts each part between them with tokenize_part. By places, it follows
+// added_vocabulary.rs of the crate tokenizers 0.23: tokens of the text first, then those of each part's normalized
+// text. By items, it follows PreTrainedTokenizer.tokenize of transformers 5.24.
+int tokenize_added(const TokenizeArgs& args, TextSpan text, TokenWriter* writer);
+
+}  // namespace goldcrest

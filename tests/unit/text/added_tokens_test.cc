@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts with added tokens get the ids that transformers 5.24 gives them (tests/peers/added_tokens.py --record).
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "spec/error.h"
+#include "tokenizers/sentencepiece_model.h"
+#include "unit/text/test_tokenizer.h"
+
+namespace goldcrest::test {
+namespace {
+
+using converter::AddedToken;
+using converter::PieceType;
+using converter::TokenizerSpec;
+
+// Gives the tokenizer a vocabulary entry for the token.
+void add_token(TokenizerSpec& spec, const AddedToken& token) {
+  while (spec.pieces.size() <= token.id) spec.pieces.push_back({"", 0, PieceType::kControl});
+  if (spec.pieces[token.id].text.empty()) spec.pieces[token.id] = {token.text, 0, PieceType::kSurface};
+  spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
+  spec.added.push_back(token);
+}
+
+TokenizerSpec spec_of(const nlohmann::json& recorded) {
+  TokenizerSpec spec =
+      converter::read_sentencepiece_model(source_path("tests/data/" + recorded["model"].get<std::string>()));
+  spec.added_by_items = recorded["kind"] == "items";
+  spec.added_keep_last_space = recorded["kind"] == "spaces";
+  for (const nlohmann::json& token : recorded["tokens"]) {
+    add_token(spec, {token["text"], token["id"], token["lstrip"], token["rstrip"], token["single_word"],
+                     token["normalized"]});
+  }
+  return spec;
+}
+
+TEST(AddedTokens, HaveTheIdsOfTransformers) {
+  size_t n = 0;
+  for (const nlohmann::json& recorded :
+       nlohmann::json::parse(read_bytes(source_path("tests/data/added_tokens.json")))) {
+    const TestTokenizer tokenizer(spec_of(recorded));
+    for (const auto& [text, ids] : recorded["texts"].items()) {
+      EXPECT_EQ(tokenizer.encode(text), ids.get<std::vector<int32_t>>())
+          << recorded["model"] << ", " << recorded["kind"] << ": " << shown(text);
+      ++n;
+    }
+  }
+  EXPECT_GT(n, 150u);
+}
+
+TokenizerSpec small_spec() {
+  TokenizerSpec spec;
+  spec.kind = converter::TokenizerKind::kUnigram;
+  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"\u2581", -3}, {"a", -4}, {"b", -4}};
+  spec.vocab_size = 4;
+  return spec;
+}
+
+TEST(AddedTokens, TakeTheSpacesAndStandApartAsTheirFlagsSay) {
+  TokenizerSpec spec = small_spec();
+  add_token(spec, {"<l>", 4, true});
+  add_token(spec, {"<r>", 5, false, true});
+  add_token(spec, {"w", 6, false, false, true});
+  spec.added_keep_last_space = true;
+  const TestTokenizer tokenizer(spec);
+  const std::vector<std::pair<std::string, std::vector<int32_t>>> cases = {
+      {"a <l> b", {1, 2, 4, 1, 3}},          // the space before it is the token's, the one after it a word's
+      {"a <r> b", {1, 2, 1, 5, 1, 3}},       // a part that ends with a space keeps it
+      {"a w b", {1, 2, 1, 6, 1, 3}},         // a word of its own
+      {"aw b", {1, 2, 0, 1, 3}},             // not after a letter
+      {"a w\u0301b", {1, 2, 1, 0, 3}},       // nor before a mark, which belongs to the letter
+      {"a w\u2009b", {1, 2, 1, 6, 1, 0, 3}}  // a thin space is no part of a word
+  };
+  for (const auto& [text, ids] : cases) EXPECT_EQ(tokenizer.encode(text), ids) << text;
+}
+
+TEST(AddedTokens, ArePrintedUnlessTheyAreSpecial) {
+  TokenizerSpec spec = small_spec();
+  add_token(spec, {"<x>", 4});
+  add_token(spec, {"<y>", 5, false, false, false, false, true});
+  spec.pieces[5].type = PieceType::kControl;  // as converters mark special tokens
+  const TestTokenizer tokenizer(spec);
+  EXPECT_EQ(tokenizer.encode("a<x><y>b"), (std::vector<int32_t>{1, 2, 4, 5, 1, 3}));
+  EXPECT_EQ(tokenizer.decode({1, 2, 4, 5, 1, 3}), "a<x> b");
+}
+
+TEST(AddedTokens, WithoutTextOrRowAreRefused) {
+  for (const AddedToken& bad : {AddedToken{"", 3}, AddedToken{"x", 9}, AddedToken{std::string("x\0y", 3), 3}}) {
+    TokenizerSpec spec = small_spec();
+    spec.added = {bad};
+    EXPECT_THROW(converter::pack_tokenizer(spec), converter::Error) << bad.text;
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest::test
