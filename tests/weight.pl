@@ -98,10 +98,11 @@ sub count_tree {
   my $add = sub { my ($row, $place, $n) = @_; $count{$row}{$place} += $n if $n };
   for my $file (list_files($root)) {
     ++$folder{dirname($file)} if $file =~ m{^(?:engine|converter|examples|tests/convert)/};
-    next if $file !~ /$is_code|\.md$|^CMakePresets\.json$/;
+    next if $file !~ /$is_code|\.md$|^CMakePresets\.json$|departures\.txt$/;
     open my $in, '<:encoding(UTF-8)', "$root/$file" or die "weight.pl: $file: cannot be read\n";
     my $text = do { local $/; <$in> } // '';
     my @lines = split /\n/, $text;
+    $add->('departures', $file, scalar @lines) if $file eq 'tests/link/departures.txt';
     $add->('presets', $file, scalar @lines) if $file eq 'CMakePresets.json';
     if ($file =~ /\.md$/ and $file ne 'CHANGELOG.md') {
       # If most cells of a table's row are figures, a program printed it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folders of engine/ and of converter/ each form a line: a file includes only its own folder and folders to its
-// left. No files of engine/ include one another in a circle, and no two sources share a name. No source file is longer
-// than one idea needs.
+// left. No files of engine/ include one another in a circle, and no two sources share a name.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +22,6 @@ const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialect
 const Line kInstructionSets = {"x86", "arm", "cortexm", "riscv", "wasm"};
 // Headers by which the engine asks the system for the CPU and the environment.
 const std::set<std::string> kOfTheCpu = {"cpuid.h", "fcntl.h", "sched.h", "stdlib.h", "unistd.h", "windows.h"};
-constexpr size_t kLongestFile = 400;  // lines
 
 // `file` is its path inside engine/.
 std::string problem_with_engine_include(const fs::path& file, const std::string& path) {
@@ -93,17 +91,6 @@ std::vector<std::string> late_floats_in(const fs::path& tree) {
     std::string first;
     for (std::string line; first.empty() && std::getline(text, line);) first = included_path(line);
     if (first != "base/exact_floats.h") problems.push_back(file.string() + " begins with " + first);
-  }
-  return problems;
-}
-
-std::vector<std::string> long_files_in(const fs::path& tree) {
-  std::vector<std::string> problems;
-  for (const fs::path& file : sources_in(tree)) {
-    std::ifstream text(tree / file);
-    size_t n = 0;
-    for (std::string line; std::getline(text, line);) ++n;
-    if (n > kLongestFile) problems.push_back(file.string() + " has " + std::to_string(n) + " lines");
   }
   return problems;
 }
@@ -193,12 +180,6 @@ TEST(Includes, EverySourceOfTheEngineKeepsTheBitsOfFloats) {
   for (const std::string& problem : late_floats_in(kSource / "engine")) ADD_FAILURE() << problem;
 }
 
-TEST(Includes, NoFileIsTooLong) {
-  for (const char* tree : {"engine", "converter", "boards", "examples", "tests"}) {
-    for (const std::string& problem : long_files_in(kSource / tree)) ADD_FAILURE() << tree << "/" << problem;
-  }
-}
-
 TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   const Tree tree;
   const auto problems = [&] { return problems_in(tree.path(), kEngine, problem_with_engine_include); };
@@ -286,16 +267,6 @@ TEST(Includes, ASourceThatIncludesAnotherFileFirstIsFound) {
   tree.write("text/late.cc", "#include <string.h>\n#include \"base/exact_floats.h\"\n");
   EXPECT_EQ(late_floats_in(tree.path()),
             (std::vector<std::string>{"text/late.cc begins with string.h", "text/none.cc begins with "}));
-}
-
-TEST(Includes, ALongFileIsFound) {
-  const Tree tree;
-  std::string lines;
-  for (size_t i = 0; i < kLongestFile; ++i) lines += "\n";
-  tree.write("full.cc", lines);
-  tree.write("text/long.cc", lines + "\n");
-  EXPECT_EQ(long_files_in(tree.path()),
-            std::vector<std::string>{"text/long.cc has " + std::to_string(kLongestFile + 1) + " lines"});
 }
 
 }  // namespace

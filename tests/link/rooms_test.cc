@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // converter/sources/ and converter/dialects/ have rooms. The rooms of sources/ form a line, and so do the shared rooms
-// of dialects/. Rooms of families do not include one another. No folder of the converter or of its tests has too many
-// files.
+// of dialects/. Rooms of families do not include one another.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -26,7 +24,6 @@ const Line kFamilies = {"nn_transformer", "hugging_face", "marian", "ctranslate2
 const Line kOverNnTransformer = {"tutorials", "toolkits"};
 // The files that may include every family.
 const Line kRegistry = {"dialects/config_template.cc", "dialects/config_way.cc", "dialects/dialect.cc"};
-constexpr size_t kMostFiles = 30;  // files of a folder, without those of its subfolders
 
 bool is_in(const Line& line, const std::string& folder) { return place_of(line, folder) < line.size(); }
 
@@ -77,27 +74,11 @@ std::vector<std::string> problems_in(const fs::path& converter) {
   return problems;
 }
 
-std::vector<std::string> full_folders_in(const fs::path& tree) {
-  std::map<std::string, size_t> files;  // number of files in each folder
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree))
-    if (entry.is_regular_file()) ++files[fs::relative(entry.path().parent_path(), tree)];
-  std::vector<std::string> problems;
-  for (const auto& [folder, n] : files)
-    if (n > kMostFiles) problems.push_back(folder + " has " + std::to_string(n) + " files");
-  return problems;
-}
-
 const fs::path kRepository = GOLDCREST_SOURCE_DIR;
 
 TEST(Rooms, OneWayThroughTheRooms) {
   ASSERT_TRUE(fs::exists(kRepository / "converter/dialects/dialect.cc"));
   for (const std::string& problem : problems_in(kRepository / "converter")) ADD_FAILURE() << problem;
-}
-
-TEST(Rooms, NoFolderIsTooFull) {
-  for (const char* tree : {"converter", "tests/convert"}) {
-    for (const std::string& problem : full_folders_in(kRepository / tree)) ADD_FAILURE() << tree << ": " << problem;
-  }
 }
 
 TEST(Rooms, EveryBrokenRuleIsFound) {
@@ -131,18 +112,6 @@ TEST(Rooms, EveryBrokenRuleIsFound) {
                             "sources/files/bad.h includes sources/values/any.h: its room is to the right",
                             "sources/loose.cc is in no room of sources/",
                         }));
-}
-
-TEST(Rooms, AFullFolderIsFound) {
-  const Tree tree;
-  for (size_t i = 0; i < kMostFiles; ++i) {
-    tree.write("cli/" + std::to_string(i) + ".h", "");
-    tree.write("cli/room/" + std::to_string(i) + ".md", "");
-  }
-  EXPECT_EQ(full_folders_in(tree.path()), std::vector<std::string>{});
-  tree.write("cli/room/more", "");
-  EXPECT_EQ(full_folders_in(tree.path()),
-            std::vector<std::string>{"cli/room has " + std::to_string(kMostFiles + 1) + " files"});
 }
 
 // Headers of some libraries take the compiler seconds in each file that includes them. Only listed files of the

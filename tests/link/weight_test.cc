@@ -43,6 +43,7 @@ void write_heavy_things(const Tree& tree) {
   tree.write("tests/wide.sh", "# " + std::string(118, 'a') + "\necho " + std::string(116, 'b') + "\n");
   tree.write("README.md", "Two words.\n| a | b |\n| c | 1 |\n| d | 2 | 3 |\n");
   tree.write("CMakePresets.json", "{\n}\n");
+  tree.write("tests/link/departures.txt", "a b\n");
   for (int i = 0; i < 32; ++i) tree.write("tests/convert/" + std::to_string(i) + ".txt", "");
 }
 
@@ -57,6 +58,7 @@ const std::vector<std::pair<std::string, int>> kCounts = {
     {"lines", 86},
     {"wide", 1},
     {"functions", 1},
+    {"departures", 1},
     {"crowded", 2},
     {"model_names", 2},
     {"shell", 2},
