@@ -4,11 +4,10 @@
 // A division has the measured cost of a square root. Which instructions share a cycle on in-order cores was found or
 // published by others:
 //   [2] Tencent/ncnn, docs/developer-guide/arm-a53-a55-dual-issue.md
-//   [3] slothy-optimizer/slothy, commit ede5131, targets/aarch64/cortex_a55.py (after Arm's optimization guide, v3)
-// For Cortex-A7, which [1] leaves out:
-//   [4] hardwarebug.org, 2014-05-15, "Cortex-A7 instruction cycle timings": integer instructions, measured
-//   [5] wlog.flatlib.jp, 2014-02-14: floats on a MediaTek MT8389, measured
-//   [6] GCC, gcc/config/arm/cortex-a7.md (contributed by Arm)
+// For Cortex-M:
+//   [3] jnk0le/random, "pipeline cycle test", doc/cortex_m7.md at 0b9c602: programs that ran on an STM32H743
+//   [4] LLVM, llvm/lib/Target/ARM: ARMScheduleM7.td at 6a55533, ARMScheduleM55.td at 2f206a0 (both by Arm)
+//   [5] slothy-optimizer/slothy, commit ede5131, targets/arm_v81m/cortex_m55r1.py
 #include <algorithm>
 #include <stdexcept>
 
@@ -38,7 +37,10 @@ Cost look_up(const char* core, const Table& table, const Instruction& instructio
     }
     return cost;
   }
-  throw std::runtime_error(std::string("Cortex-") + core + " has no " + name_of(instruction.kind));
+#define GOLDCREST_KIND(name) #name,
+  static constexpr const char* kNames[] = {GOLDCREST_KINDS(GOLDCREST_KIND)};
+#undef GOLDCREST_KIND
+  throw std::runtime_error(std::string("Cortex-") + core + " has no " + kNames[static_cast<size_t>(instruction.kind)]);
 }
 
 // Cores in order. A vector operation on 128 bits takes both halves of the vector unit, one on 64 bits takes either
@@ -50,9 +52,9 @@ constexpr int kPorts = 5;
 std::vector<Use> both_halves(int cycles) { return {{kHalf0, cycles}, {kHalf1, cycles}}; }
 
 // No other instruction issues with a load of 128 bits, which takes two cycles [2].
-const Table& a53_table() {
+Cost a53(const Instruction& instruction) {
   static const Table table = {{{kNop, kAlu}, {{}, 1}},
-                              {{kAluShift, kExtend}, {{}, 2}},
+                              {{kAluShift}, {{}, 2}},
                               {{kMultiply}, {{{kMultiplier, 2}}, 4}},
                               {{kDivide}, {{{kMultiplier, 8}}, 12}},
                               {{kBranch}, {{{kBranchUnit, 1}}, 1}},
@@ -75,79 +77,9 @@ const Table& a53_table() {
                               {{kVectorMultiplyD, kFloatD, kConvertX}, {{{kEitherHalf, 1}}, 4}},
                               {{kVectorD, kFromX, kInsertX}, {{{kEitherHalf, 1}}, 2}},
                               {{kToX}, {{{kEitherHalf, 1}}, 3}}};
-  return table;
-}
-
-Cost a53(const Instruction& instruction) {
-  const Kind kind = instruction.kind;
-  if (kind == kLoadMultipleX || kind == kStoreMultiple) {  // Thumb: two words a cycle
-    const int cycles = (instruction.count + 1) / 2;
-    return {.uses = {{kMemory, cycles}}, .latency = 3 + cycles, .alone = cycles};
-  }
-  return look_up("A53", a53_table(), instruction);
-}
-
-// A load of 64 bits, or a move from a general register, shares a cycle with an operation on 128 bits [2]. It must come
-// first [3]. sadalp issues every cycle [3].
-Cost a55(const Instruction& instruction) {
-  static const Table differences = {{{kLoadD}, {{{kMemory, 1}}, 3}},
-                                    {{kLoadLane}, {{{kMemory, 1}}, 4}},
-                                    {{kLoadQ}, {.uses = {{kMemory, 2}}, .latency = 4, .alone = 2}},
-                                    {{kInsertX, kFromX}, {{}, 2}},
-                                    {{kDot}, {both_halves(1), 4, 1}},
-                                    {{kPairwiseAdd}, {both_halves(1), 4}},
-                                    {{kVectorQ, kDuplicateX}, {both_halves(1), 3}}};
-  static const Table all = [] {
-    Table table = differences;
-    table.insert(table.end(), a53_table().begin(), a53_table().end());
-    return table;
-  }();
-  Cost cost = look_up("A55", all, instruction);
-  cost.first_slot = cost.uses.size() == 2;
-  return cost;
+  return look_up("A53", table, instruction);
 }
 }  // namespace little
-
-// Cortex-A7 issues two instructions a cycle. The second must be a branch or read at most one register [4, 6].
-// Instructions of NEON and VFP share no cycle [6]. NEON computes 64 bits of integers a cycle, or one 32-bit float [5].
-namespace a7 {
-constexpr uint32_t kUnit = 1, kBranchUnit = 2, kDivider = 4;
-constexpr int kPorts = 3;
-
-Cost alone(int cycles, int latency) { return {.uses = {{kUnit, cycles}}, .latency = latency, .alone = cycles}; }
-
-Cost cost(const Instruction& instruction) {
-  static const Table table = {
-      {{kNop, kAlu}, {{}, 1}},
-      {{kAluShift}, {.uses = {}, .latency = 1, .first_slot = true}},
-      {{kExtend}, {.uses = {}, .latency = 2, .first_slot = true}},
-      {{kMultiply}, {.uses = {{kUnit, 1}}, .latency = 3, .accumulate_latency = 1, .alone = 1}},
-      {{kDivide}, alone(5, 7)},
-      {{kBranch}, {{{kBranchUnit, 1}}, 1}},
-      {{kLoadX, kStoreX, kPrefetch}, {.uses = {{kUnit, 1}}, .latency = 2, .first_slot = true}},
-      {{kLoadPairX, kStorePairX, kStoreD}, alone(1, 2)},
-      {{kLoadD, kLoadLane}, alone(1, 4)},
-      {{kStoreQ}, alone(2, 1)},
-      {{kLoadQ}, alone(2, 4)},
-      {{kLoadMultipleQ}, alone(2, 4)},
-      {{kMultiplyLong, kMultiplyLongAdd, kPairwiseAdd, kShiftQ, kVectorQ, kDuplicateX}, alone(2, 4)},
-      {{kVectorMultiplyQ}, alone(4, 4)},
-      {{kVectorD, kVectorMultiplyD, kFromX, kInsertX}, alone(1, 4)},
-      {{kFloatQ, kConvertQ}, alone(4, 4)},
-      {{kFloatD}, alone(1, 4)},
-      {{kFloatDivideD}, {.uses = {{kDivider, 14}}, .latency = 16, .alone = 1}},
-      {{kToX}, alone(1, 2)}};
-  const Kind kind = instruction.kind;
-  if (kind == kLoadMultipleX || kind == kLoadMultipleD || kind == kStoreMultiple) {  // two words a cycle
-    const int cycles = (instruction.count + 1) / 2;
-    return alone(cycles, 1 + cycles);
-  }
-  Cost cost = look_up("A7", table, instruction);
-  if (kind == kAlu) cost.first_slot = instruction.reads.size() > 1;
-  if (kind == kFloatD && instruction.writes.size() == 2) return alone(2, 4);  // two floats
-  return cost;
-}
-}  // namespace a7
 
 // Cortex-A72: a load and a store a cycle, and two vector units. The first unit multiplies; the second shifts and adds
 // pairs. Operations that either unit takes run at 1.5 a cycle on 128 bits and at 2 on 64 bits [1]. A cycle has three
@@ -243,16 +175,95 @@ Cost cost(const Instruction& instruction) {
 }
 }  // namespace a76
 
+bool writes_float(const Instruction& instruction) {
+  return !instruction.writes.empty() && instruction.writes[0] >= kVectors && instruction.writes[0] < kFlags;
+}
+
+bool is_multiple(Kind kind) { return kind == kLoadMultipleX || kind == kLoadMultipleD || kind == kStoreMultiple; }
+
+// M7 issues two instructions a cycle, in order. One of them may multiply, store or compute with floats. One may use the
+// shifter; it must be the first if it extends or belongs to the DSP extension. Loads and stores of several registers
+// move two words a cycle and share no cycle [3, 4]. The two banks of memory, which two loads of a cycle must not
+// share, are not modelled.
+namespace m7 {
+constexpr uint32_t kMultiplier = 1, kShifter = 2, kLoad = 0xc, kStore = 0x10, kFloat = 0x20, kBranchUnit = 0x40;
+constexpr int kPorts = 7;
+
+Cost cost(const Instruction& instruction) {
+  static const Table table = {{{kNop, kAlu}, {{}, 1}},
+                              {{kAluShift}, {{{kShifter, 1}}, 1}},
+                              {{kExtend}, {.uses = {{kShifter, 1}}, .latency = 1, .first_slot = true}},
+                              {{kMultiply}, {{{kMultiplier, 1}}, 2, 1}},
+                              {{kDivide}, {.uses = {}, .latency = 7, .alone = 7}},
+                              {{kBranch}, {{{kBranchUnit, 1}}, 1}},
+                              {{kLoadX}, {{{kLoad, 1}}, 1}},
+                              {{kLoadD}, {{{kLoad, 1}}, 2}},
+                              {{kLoadPairX, kStorePairX}, {.uses = {}, .latency = 1, .alone = 1}},
+                              {{kStoreX, kStoreD}, {{{kStore, 1}, {kMultiplier, 1}}, 1}},
+                              {{kFloatD, kFromX}, {{{kFloat, 1}}, 3}},
+                              {{kToX}, {{{kFloat, 1}}, 2}}};
+  const Kind kind = instruction.kind;
+  if (is_multiple(kind))
+    return {.uses = {}, .latency = kind == kLoadMultipleD ? 2 : 1, .alone = (instruction.count + 1) / 2};
+  if (kind == kDivide && writes_float(instruction)) return {{{kFloat, 16}}, 16};
+  return look_up("M7", table, instruction);
+}
+
+// A shift, extension or multiplication needs a loaded word a cycle earlier. A shift or extension needs any result a
+// cycle earlier, and an address needs a loaded or extended one a cycle earlier [3]. A load of several registers
+// delivers the later words later. A float can be stored as soon as it is ready [3].
+int extra_delay(const Instruction& from, const Instruction& to, int reg) {
+  const bool shifts = to.kind == kExtend || to.kind == kAluShift;
+  const bool loads = to.kind == kLoadX || to.kind == kLoadPairX || to.kind == kLoadMultipleX;
+  const Kind kind = from.kind;
+  if (kind == kLoadX || kind == kLoadPairX || kind == kLoadMultipleX || kind == kLoadMultipleD) {
+    const auto at = std::find(from.writes.begin(), from.writes.end(), reg) - from.writes.begin();
+    return static_cast<int>(at) / 2 + (shifts || loads || to.kind == kMultiply ? 1 : 0);
+  }
+  if (kind == kExtend) return shifts || loads ? 1 : 0;
+  if (kind == kFloatD) return to.kind == kStoreD || to.kind == kStoreMultiple ? -2 : 0;
+  return shifts && (kind == kAlu || kind == kAluShift || kind == kMultiply) ? 1 : 0;
+}
+}  // namespace m7
+
+// M55 issues one instruction a cycle, in order. A vector instruction takes two cycles of its unit, and the next may
+// begin a cycle later in another unit [4, 5]. There are three units: loads and stores; integers; floats with all
+// products. A loop that ends in `le` costs nothing but its first turn. Other taken branches leave two cycles empty.
+namespace m55 {
+constexpr uint32_t kMemory = 1, kInteger = 2, kFloat = 4, kEither = 6;
+constexpr int kPorts = 3;
+
+Cost cost(const Instruction& instruction) {
+  static const Table table = {{{kNop, kAlu, kBranch}, {{}, 1}},
+                              {{kAluShift, kExtend, kMultiply}, {{}, 2}},
+                              {{kDivide}, {.uses = {}, .latency = 8, .alone = 8}},
+                              {{kLoopEnd}, {.uses = {}, .slots = 0}},
+                              {{kLoadX, kLoadD, kLoadPairX}, {{{kMemory, 1}}, 2}},
+                              {{kStoreX, kStoreD, kStorePairX}, {{{kMemory, 1}}, 1}},
+                              {{kLoadQ, kStoreQ}, {{{kMemory, 2}}, 1}},
+                              {{kDot}, {{{kFloat, 2}}, 3, 2}},
+                              {{kPairwiseAdd, kVectorMultiplyQ, kFloatQ, kConvertQ}, {{{kFloat, 2}}, 2}},
+                              {{kVectorQ, kDuplicateX}, {{{kInteger, 2}}, 1}},
+                              {{kShiftQ}, {{{kInteger, 2}}, 2}},
+                              {{kInsertX}, {{{kEither, 2}}, 1}},
+                              {{kToX}, {{{kFloat, 2}}, 1}},
+                              {{kFloatD, kFromX}, {{{kFloat, 1}}, 2}}};
+  const int words = (instruction.count + 1) / 2;
+  if (is_multiple(instruction.kind)) return {.uses = {{kMemory, words}}, .latency = words + 1, .alone = words};
+  if (instruction.kind == kDivide && writes_float(instruction)) return {{{kFloat, 1}}, 16};
+  return look_up("M55", table, instruction);
+}
+}  // namespace m55
+
 // Peak without dot products: a vector unit multiplies 16 bytes in two cycles (smull, smlal: 8 each) and adds the
-// pairs. A53 has a unit for both, A72 a unit for each. A7 takes two cycles for each of the three. Windows are those
-// of Arm's guides (A72: 128) and of the measurements.
+// pairs. A53 has a unit for both, A72 a unit for each. M7: two 16-bit products a cycle. M55: sixteen 8-bit products in
+// two cycles. Windows are those of Arm's guides (A72: 128) and of the measurements.
 const Core kCores[] = {
-    {"A7", 4, true, 2, 0, 0, a7::kPorts, 1, a7::cost, nullptr, decode_thumb},
     {"A53", 4, true, 2, 0, 0, little::kPorts, 1, little::a53},
-    {"A53-32", 4, true, 2, 0, 0, little::kPorts, 1, little::a53, nullptr, decode_thumb},
-    {"A55", 16, true, 2, 0, 0, little::kPorts, 1, little::a55},
     {"A72", 8, false, 3, 128, 60, a72::kPorts, 0, a72::cost},
     {"A76", 32, false, 4, 128, 110, a76::kPorts, 0, a76::cost},
+    {"M7", 2, true, 2, 0, 0, m7::kPorts, 0, m7::cost, m7::extra_delay, decode_thumb},
+    {"M55", 8, true, 1, 0, 0, m55::kPorts, 2, m55::cost, nullptr, decode_thumb},
 };
 
 }  // namespace
@@ -260,9 +271,6 @@ const Core kCores[] = {
 const Core& core_named(const std::string& name) {
   for (const Core& core : kCores) {
     if (core.name == name) return core;
-  }
-  for (const Core* core : {&kCortexM7, &kCortexM55}) {
-    if (core->name == name) return *core;
   }
   throw std::runtime_error("no core is named " + name);
 }

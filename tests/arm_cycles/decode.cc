@@ -2,11 +2,10 @@
 // Turns objdump's text into kinds and registers. The registers are those in the text, in its order; the name says how
 // many of them are written.
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
 
-#include "arm_cycles/instruction.h"
+#include "arm_cycles/core.h"
 
 namespace arm_cycles {
 namespace {
@@ -30,19 +29,11 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '#' || c == '-' || c == '+';
 }
 
-bool any_of(std::string_view name, std::initializer_list<std::string_view> list) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 // Reads the register that a word names, such as x0, v3.16b or sp.
 bool read_register(std::string_view word, Named* found) {
   *found = {};
-  if (word == "sp" || word == "wsp") {
-    *found = {31, 'x', false, false, false};
-    return true;
-  }
-  if (word == "xzr" || word == "wzr") {
-    *found = {-1, 'x', false, false, false};
+  if (any_of(word, {"sp", "wsp", "xzr", "wzr"})) {
+    *found = {word.ends_with("sp") ? 31 : -1, 'x', false, false, false};
     return true;
   }
   if (word.size() < 2 || std::string_view("xwvqdshb").find(word[0]) == std::string_view::npos) return false;
@@ -63,14 +54,9 @@ Operands read_operands(std::string_view text) {
     const char c = text[at];
     if (!is_word(c) || c == '-' || c == '+') {
       // v0.16b-v3.16b is a range. In x0, v1.s[2] the brackets hold a lane, not an address.
-      const bool lane = c == '[' && at > 0 && text[at - 1] != ' ';
-      if (lane && !operands.registers.empty()) {
-        operands.registers.back().lane = true;
-        at = text.find(']', at) + 1;
-        continue;
-      }
-      if (c == '}' && at + 1 < text.size() && text[at + 1] == '[') {
-        for (Named& found : operands.registers) found.lane = true;
+      const bool of_list = c == '}' && at + 1 < text.size() && text[at + 1] == '[';
+      if (of_list || (c == '[' && at > 0 && text[at - 1] != ' ' && !operands.registers.empty())) {
+        for (Named& found : operands.registers) found.lane |= of_list || &found == &operands.registers.back();
         at = text.find(']', at) + 1;
         continue;
       }
@@ -118,9 +104,7 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
   const Named& data = registers[0];
   out->count = static_cast<int>(operands.n_outside);
   const bool pair = any_of(name, {"ldp", "stp", "ldnp", "stnp", "ldpsw"});
-  const bool structure = name.substr(0, 3) == "ld1" || name.substr(0, 3) == "ld2" || name.substr(0, 3) == "ld3" ||
-                         name.substr(0, 3) == "ld4" || name.substr(0, 3) == "st1" || name.substr(0, 3) == "st2" ||
-                         name.substr(0, 3) == "st3" || name.substr(0, 3) == "st4";
+  const bool structure = any_of(name.substr(0, 3), {"ld1", "ld2", "ld3", "ld4", "st1", "st2", "st3", "st4"});
   const bool one_lane = structure && (data.lane || name.back() == 'r');
   if (one_lane) {
     out->kind = load ? Kind::kLoadLane : Kind::kStoreD;
@@ -146,24 +130,18 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
   }
 }
 
-// Returns whether an instruction writes none of the registers in its text.
-bool writes_nothing(std::string_view name) {
-  return any_of(name, {"cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "msr", "prfm", "prfum"});
-}
-
-bool sets_flags(std::string_view name) {
-  return any_of(
-      name, {"cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "subs", "adds", "ands", "negs", "bics"});
+bool compares(std::string_view name) {
+  return any_of(name, {"cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp"});
 }
 
 bool reads_flags(std::string_view name) {
-  return name.substr(0, 2) == "b." || any_of(name, {"csel", "cset", "csetm", "csinc", "csinv", "csneg", "cinc", "cinv",
-                                                    "cneg", "ccmp", "ccmn", "fcsel", "adc", "sbc"});
+  return name.starts_with("b.") || any_of(name, {"csel", "cset", "csetm", "csinc", "csinv", "csneg", "cinc", "cinv",
+                                                 "cneg", "ccmp", "ccmn", "fcsel", "adc", "sbc"});
 }
 
 bool accumulates(std::string_view name) {
-  return any_of(name, {"smlal", "smlal2", "umlal", "umlal2", "sadalp", "uadalp", "sdot", "udot", "usdot", "smmla",
-                       "mla", "mls", "fmla", "fmls"});
+  return any_of(name, {"smlal", "smlal2", "umlal", "umlal2", "sadalp", "uadalp", "sdot", "udot", "usdot", "mla", "mls",
+                       "fmla", "fmls"});
 }
 
 // Returns whether an instruction changes a part of its first register, and so waits for it.
@@ -202,7 +180,6 @@ Kind vector_kind(std::string_view name, const Named& to, bool from_general) {
   if (any_of(name, {"smlal", "smlal2", "umlal", "umlal2"})) return Kind::kMultiplyLongAdd;
   if (any_of(name, {"sadalp", "uadalp"})) return Kind::kPairwiseAdd;
   if (any_of(name, {"sdot", "udot", "usdot"})) return Kind::kDot;
-  if (name == "smmla") return Kind::kMatrix;
   if (any_of(name, {"mla", "mls", "mul"})) return whole ? Kind::kVectorMultiplyQ : Kind::kVectorMultiplyD;
   if (any_of(name, {"sxtl", "sxtl2", "uxtl", "uxtl2", "sshll", "sshll2", "ushll", "ushll2", "shl", "sshr", "ushr",
                     "sli", "sri", "ssra", "usra"}))
@@ -215,77 +192,58 @@ Kind vector_kind(std::string_view name, const Named& to, bool from_general) {
   return whole || name.back() == '2' ? Kind::kVectorQ : Kind::kVectorD;
 }
 
-}  // namespace
-
-Instruction decode(std::string_view name, std::string_view operands) {
+Instruction decode_known(std::string_view name, std::string_view operands) {
   Instruction out;
   const Operands found = read_operands(operands);
   const auto& registers = found.registers;
-  const auto numbers_from = [&](size_t first) {
+  const auto reads_from = [&](size_t first) {
     for (size_t i = first; i < registers.size(); ++i) {
       if (registers[i].number >= 0) out.reads.push_back(registers[i].number);
     }
+    return out;
   };
-  const auto fail = [&](const char* why) {
-    throw std::runtime_error("cannot decode " + std::string(name) + " " + std::string(operands) + ": " + why);
-  };
-  try {
-    if (any_of(name, {"nop", "hint", "bti", "paciasp", "autiasp", "dmb"})) return out;
-    if (any_of(name, {"b", "bl", "br", "blr", "ret", "cbz", "cbnz", "tbz", "tbnz"}) || name.substr(0, 2) == "b.") {
-      out.kind = Kind::kBranch;
-      numbers_from(0);
-      if (name.substr(0, 2) == "b.") out.reads.push_back(kFlags);
-      if (name == "bl" || name == "blr") out.writes = {30};
-      return out;
-    }
-    if (any_of(name, {"prfm", "prfum"})) {
-      out.kind = Kind::kPrefetch;
-      numbers_from(0);
-      return out;
-    }
-    if (name == "dc" && operands.substr(0, 3) == "zva") {  // memset's: zeros for a cache line
-      out.kind = Kind::kStorePairQ;
-      numbers_from(0);
-      return out;
-    }
-    if (name.substr(0, 2) == "ld" || name.substr(0, 2) == "st") {
-      decode_memory(name, found, &out);
-      return out;
-    }
-    const bool vector = std::any_of(registers.begin(), registers.end(), [](Named r) { return r.number >= kVectors; });
-    if (registers.empty() && name != "msr") fail("no register");
-    if (!vector) {
-      out.kind = scalar_kind(name, found.shifted);
-    } else {
-      const bool from_general =
-          registers.size() > 1 && registers[0].number >= kVectors && registers[1].number < kVectors;
-      out.kind = vector_kind(name, registers[0], from_general);
-    }
-    const bool writes_first = !writes_nothing(name);
-    if (writes_first && registers[0].number >= 0) {
-      out.writes.push_back(registers[0].number);
-      if (accumulates(name)) out.accumulator = registers[0].number;
-      if (changes_part(name) || (name == "mov" && registers[0].lane)) out.reads.push_back(registers[0].number);
-    }
-    numbers_from(writes_first ? 1 : 0);
-    if (sets_flags(name)) out.writes.push_back(kFlags);
-    if (reads_flags(name)) out.reads.push_back(kFlags);
-  } catch (const std::runtime_error& error) {
-    if (std::string_view(error.what()).substr(0, 6) == "cannot") throw;
-    fail(error.what());
+  if (any_of(name, {"nop", "hint", "bti", "paciasp", "autiasp", "dmb"})) return out;
+  if (any_of(name, {"b", "bl", "br", "blr", "ret", "cbz", "cbnz", "tbz", "tbnz"}) || name.starts_with("b.")) {
+    out.kind = Kind::kBranch;
+    if (name == "bl" || name == "blr") out.writes = {30};
+    reads_from(0);
+    if (name.starts_with("b.")) out.reads.push_back(kFlags);
+    return out;
   }
+  if (any_of(name, {"prfm", "prfum"})) out.kind = Kind::kPrefetch;
+  if (name == "dc" && operands.starts_with("zva")) out.kind = Kind::kStorePairQ;  // memset's: zeros for a cache line
+  if (out.kind != Kind::kNop) return reads_from(0);
+  if (name.starts_with("ld") || name.starts_with("st")) {
+    decode_memory(name, found, &out);
+    return out;
+  }
+  if (registers.empty() && name != "msr") throw std::runtime_error("no register");
+  if (std::any_of(registers.begin(), registers.end(), [](Named r) { return r.number >= kVectors; })) {
+    const bool from_general = registers.size() > 1 && registers[0].number >= kVectors && registers[1].number < kVectors;
+    out.kind = vector_kind(name, registers[0], from_general);
+  } else {
+    out.kind = scalar_kind(name, found.shifted);
+  }
+  const bool writes_first = !compares(name) && name != "msr";
+  if (writes_first && registers[0].number >= 0) {
+    out.writes.push_back(registers[0].number);
+    if (accumulates(name)) out.accumulator = registers[0].number;
+    if (changes_part(name) || (name == "mov" && registers[0].lane)) out.reads.push_back(registers[0].number);
+  }
+  reads_from(writes_first ? 1 : 0);
+  if (compares(name) || any_of(name, {"subs", "adds", "ands", "negs", "bics"})) out.writes.push_back(kFlags);
+  if (reads_flags(name)) out.reads.push_back(kFlags);
   return out;
 }
 
-const char* name_of(Kind kind) {
-  static constexpr std::array<const char*, kKinds> kNames = {
-      "nop",       "alu",       "alu with shift", "multiply",  "divide",    "branch",    "prefetch", "load x",
-      "load 2 x",  "load d",    "load 2 d",       "load q",    "load 2 q",  "load lane", "load n d", "load n q",
-      "store x",   "store 2 x", "store d",        "store 2 d", "store q",   "store 2 q", "smull",    "smlal",
-      "sadalp",    "sdot",      "smmla",          "shift q",   "vector q",  "vector d",  "mul q",    "mul d",
-      "float q",   "float d",   "divide q",       "divide d",  "convert q", "from x",    "insert x", "duplicate x",
-      "convert x", "to x",      "extend",         "load n x",  "store n",   "loop end"};
-  return kNames[static_cast<size_t>(kind)];
+}  // namespace
+
+Instruction decode(std::string_view name, std::string_view operands) {
+  try {
+    return decode_known(name, operands);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error("cannot decode " + std::string(name) + " " + std::string(operands) + ": " + error.what());
+  }
 }
 
 }  // namespace arm_cycles

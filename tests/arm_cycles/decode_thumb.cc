@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns objdump's text of Thumb code into kinds and registers, for the instructions that kernels of Cortex-M and 32-bit
-// Cortex-A use. A vector of Helium or NEON is four floats, so all share their numbers.
+// Turns objdump's text of Thumb code into kinds and registers, for the instructions that kernels of Cortex-M use. A
+// vector of Helium is four floats, so all share their numbers.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-#include "arm_cycles/instruction.h"
+#include "arm_cycles/core.h"
 
 namespace arm_cycles {
 namespace {
 
 using Names = std::initializer_list<std::string_view>;
-
-bool any_of(std::string_view name, Names list) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
 bool begins_with_any(std::string_view name, Names list) {
   return std::any_of(list.begin(), list.end(), [name](std::string_view begin) { return name.starts_with(begin); });
@@ -113,18 +111,11 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
     }
     const char letter = data.size() == 4 ? 'q' : operands.all[0].letter;
     const bool pair = any_of(name, {"ldrd", "strd"});
-    const bool several = data.size() > 4;
-    if (several) out->count = static_cast<int>(data.size() / 4);
-    out->kind = several                        ? load ? Kind::kLoadMultipleQ : Kind::kStoreMultiple
-                : load && operands.all[0].lane ? Kind::kLoadLane
-                : load                         ? letter == 'q'   ? Kind::kLoadQ
-                                                 : letter != 'r' ? Kind::kLoadD
-                                                 : pair          ? Kind::kLoadPairX
-                                                                 : Kind::kLoadX
-                : letter == 'q'                ? Kind::kStoreQ
-                : letter != 'r'                ? Kind::kStoreD
-                : pair                         ? Kind::kStorePairX
-                                               : Kind::kStoreX;
+    out->kind = letter == 'q'   ? load ? Kind::kLoadQ : Kind::kStoreQ
+                : letter != 'r' ? load ? Kind::kLoadD : Kind::kStoreD
+                : pair          ? load ? Kind::kLoadPairX : Kind::kStorePairX
+                : load          ? Kind::kLoadX
+                                : Kind::kStoreX;
   }
   append(out->reads, address);
   append(load ? out->writes : out->reads, data);
@@ -134,7 +125,7 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
   }
 }
 
-// Returns the kind of an instruction on general registers; kLoopEnd if no other fits.
+// Returns the kind of an instruction on general registers.
 Kind general_kind(std::string_view name, bool shifted) {
   if (begins_with_any(name, {"sxt",  "uxt",  "bfi",  "bfc",  "ubfx",  "sbfx", "pkh",  "clz",  "rev",  "rbit",
                              "uadd", "sadd", "usub", "ssub", "uqsub", "qadd", "qsub", "ssat", "usat", "sel"}))
@@ -147,7 +138,7 @@ Kind general_kind(std::string_view name, bool shifted) {
                  "asr",  "ror",  "rrx",  "cmp",   "cmn",   "tst",   "teq",  "adc",    "sbc",  "adr",  "neg", "cset",
                  "csel", "cinc", "cneg", "csinv", "csinc", "csneg", "cinv", "sqrshr", "lsll", "asrl", "lsrl"}))
     return shifted ? Kind::kAluShift : Kind::kAlu;
-  return Kind::kLoopEnd;
+  throw std::runtime_error("no kind");
 }
 
 // Returns the kind of an instruction with float or vector registers.
@@ -163,12 +154,9 @@ Kind vector_kind(std::string_view name, const Operands& operands) {
     return to.letter == 'r' ? Kind::kToX : whole ? Kind::kInsertX : Kind::kFromX;
   if (name.starts_with("vdup")) return Kind::kDuplicateX;
   if (begins_with_any(name, {"vdiv", "vsqrt"})) return Kind::kDivide;
-  if (begins_with_any(name, {"vmull.", "vmlal.", "vmlsl."}))
-    return name[2] == 'u' ? Kind::kMultiplyLong : Kind::kMultiplyLongAdd;
-  if (name.starts_with("vpadal")) return Kind::kPairwiseAdd;
   const bool is_float = name.find(".f") != std::string_view::npos;
   if (name.starts_with("vcvt")) return whole ? Kind::kConvertQ : Kind::kFloatD;
-  if (!whole) return is_float || to.letter != 'd' ? Kind::kFloatD : Kind::kVectorD;
+  if (!whole) return Kind::kFloatD;
   if (is_float && !begins_with_any(name, {"vmov", "vpsel"})) return Kind::kFloatQ;
   if (begins_with_any(name, {"vmul", "vqrdmulh", "vqdmulh", "vmla", "vmull"})) return Kind::kVectorMultiplyQ;
   if (begins_with_any(name, {"vshl", "vshr", "vrshl", "vrshr", "vqrshl", "vshll"})) return Kind::kShiftQ;
@@ -186,13 +174,11 @@ void decode_operation(std::string_view name, const Operands& operands, Instructi
   const auto& all = operands.all;
   const bool vectors = name[0] == 'v';
   out->kind = vectors ? vector_kind(name, operands) : general_kind(name, operands.shifted);
-  if (out->kind == Kind::kLoopEnd) throw std::runtime_error("no kind");
   const bool compares = any_of(name.substr(0, 3), {"cmp", "cmn", "tst", "teq"}) || name.starts_with("vcmp");
   const bool two = begins_with_any(name, {"smull", "umull", "smlal", "umlal", "lsll", "asrl", "lsrl", "sqrshrl"}) ||
                    (name.starts_with("vmov") && all.size() > 2 && all[0].letter == 'r');
   const bool adds = any_of(name, {"smlad", "smladx", "mla", "mls"}) || begins_with_any(name, {"smlab", "smlat"});
   const bool sums = out->kind == Kind::kDot || out->kind == Kind::kPairwiseAdd;
-  const bool neon_sums = out->kind == Kind::kMultiplyLongAdd || name.starts_with("vpadal");
   if (!compares) append(out->writes, all[0].registers);
   if (two && all.size() > 1) append(out->writes, all[1].registers);
   const size_t first_read = compares || (all.size() == 1) ? 0 : two && vectors ? 2 : 1;
@@ -204,7 +190,7 @@ void decode_operation(std::string_view name, const Operands& operands, Instructi
   if (adds) {
     out->accumulator = all.at(3).registers[0];
     if (out->accumulator != all[0].registers[0]) append(out->reads, all[3].registers), out->accumulator = -1;
-  } else if (neon_sums || (sums && name.find("va.") != std::string_view::npos)) {
+  } else if (sums && name.find("va.") != std::string_view::npos) {
     out->accumulator = all[0].registers[0];
   } else if (changes_part) {
     append(out->reads, all[0].registers);
@@ -213,68 +199,60 @@ void decode_operation(std::string_view name, const Operands& operands, Instructi
   if (sets_flags) out->writes.push_back(kFlags);
 }
 
+Instruction decode_known(std::string_view name, std::string_view text) {
+  Instruction out;
+  if (any_of(name, {"le", "letp"})) out.kind = Kind::kLoopEnd;
+  const bool is_it = name.starts_with("it") && name.find_first_not_of("te", 1) == name.npos;
+  if (is_it || any_of(name, {"nop", "cpsid", "cpsie", "le", "letp"})) return out;
+  const Operands operands = read_operands(text);
+  const auto reads_all = [&] {
+    for (const Operand& operand : operands.all) append(out.reads, operand.registers);
+  };
+  if (begins_with_any(name, {"vpst", "vctp", "vpnot", "vmsr", "vmrs"})) {
+    reads_all();
+    out.writes.push_back(kFlags);
+    return out;
+  }
+  if (begins_with_any(name, {"dls", "wls"})) {
+    out.kind = Kind::kAlu;
+    out.writes = {14};
+    out.reads = operands.all.at(1).registers;
+    return out;
+  }
+  const std::string_view bare = ends_with_condition(name) ? name.substr(0, name.size() - 2) : name;
+  if (any_of(bare, {"b", "bl", "bx", "blx", "cbz", "cbnz", "tbb", "tbh"})) {
+    out.kind = Kind::kBranch;
+    reads_all();
+    if (name != bare) out.reads.push_back(kFlags);
+    if (bare.starts_with("bl")) out.writes = {14};
+    return out;
+  }
+  // A conditional instruction that does not run keeps the old value of its result.
+  const bool conditional = name != bare && name[0] != 'v';
+  if (conditional) name = bare;
+  if (begins_with_any(name,
+                      {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vpush", "vpop"})) {
+    decode_memory(name, operands, &out);
+  } else {
+    decode_operation(name, operands, &out);
+  }
+  if (conditional || begins_with_any(name, {"csel", "cset", "cinc", "cneg", "vpsel"})) out.reads.push_back(kFlags);
+  if (conditional && out.kind != Kind::kStoreX) append(out.reads, out.writes);
+  return out;
+}
+
 }  // namespace
 
 Instruction decode_thumb(std::string_view full_name, std::string_view text) {
-  std::string_view name = full_name;
-  if (name.ends_with(".w") || name.ends_with(".n")) name.remove_suffix(2);
-  Instruction out;
-  const auto fail = [&](const std::string& why) {
-    throw std::runtime_error("cannot decode " + std::string(full_name) + " " + std::string(text) + ": " + why);
-  };
-  if (any_of(name, {"nop", "cpsid", "cpsie"}) ||
-      (name.starts_with("it") && name.find_first_not_of("te", 1) == name.npos))
-    return out;
+  std::string why = "an operand is missing";
   try {
-    const Operands operands = read_operands(text);
-    const auto reads_all = [&] {
-      for (const Operand& operand : operands.all) append(out.reads, operand.registers);
-    };
-    if (begins_with_any(name, {"vpst", "vctp", "vpnot", "vmsr", "vmrs"})) {
-      reads_all();
-      out.writes.push_back(kFlags);
-      return out;
-    }
-    if (any_of(name, {"le", "letp"})) {
-      out.kind = Kind::kLoopEnd;
-      return out;
-    }
-    if (begins_with_any(name, {"dls", "wls"})) {
-      out.kind = Kind::kAlu;
-      out.writes = {14};
-      out.reads = operands.all.at(1).registers;
-      return out;
-    }
-    if (name.starts_with("pld")) {
-      out.kind = Kind::kPrefetch;
-      reads_all();
-      return out;
-    }
-    const std::string_view bare = ends_with_condition(name) ? name.substr(0, name.size() - 2) : name;
-    if (any_of(bare, {"b", "bl", "bx", "blx", "cbz", "cbnz", "tbb", "tbh"})) {
-      out.kind = Kind::kBranch;
-      reads_all();
-      if (name != bare) out.reads.push_back(kFlags);
-      if (bare.starts_with("bl")) out.writes = {14};
-      return out;
-    }
-    // A conditional instruction that does not run keeps the old value of its result.
-    const bool conditional = name != bare && name[0] != 'v';
-    if (conditional) name = bare;
-    if (begins_with_any(name, {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vld1",
-                               "vst1", "vpush", "vpop"})) {
-      decode_memory(name, operands, &out);
-    } else {
-      decode_operation(name, operands, &out);
-    }
-    if (conditional || begins_with_any(name, {"csel", "cset", "cinc", "cneg", "vpsel"})) out.reads.push_back(kFlags);
-    if (conditional && out.kind != Kind::kStoreX) append(out.reads, out.writes);
+    const bool sized = full_name.ends_with(".w") || full_name.ends_with(".n");
+    return decode_known(full_name.substr(0, full_name.size() - (sized ? 2 : 0)), text);
   } catch (const std::runtime_error& error) {
-    fail(error.what());
+    why = error.what();
   } catch (const std::out_of_range&) {
-    fail("an operand is missing");
   }
-  return out;
+  throw std::runtime_error("cannot decode " + std::string(full_name) + " " + std::string(text) + ": " + why);
 }
 
 }  // namespace arm_cycles

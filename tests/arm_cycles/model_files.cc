@@ -12,43 +12,27 @@
 
 namespace {
 
-using goldcrest::test::TinyOptions;
-using goldcrest::test::TinyStack;
-
+// Shapes of tests/peers/checkpoints.py; opus has the vocabulary of OPUS-MT en-de.
 struct Shape {
   const char* name;
-  uint32_t d_model, d_ff, n_heads, encoder_layers, decoder_layers, vocab_size;
+  uint32_t d_model, d_ff, n_heads, layers[2], vocab_size;  // layers: the encoder's, the decoder's
 };
-
-// Shapes of tests/peers/checkpoints.py; opus has the vocabulary of OPUS-MT en-de.
-constexpr Shape kShapes[] = {{"base", 512, 2048, 8, 6, 6, 32000},
-                             {"opus", 512, 2048, 8, 6, 6, 58101},
-                             {"small", 256, 1024, 4, 4, 2, 8000},
-                             {"tiny", 128, 512, 2, 3, 2, 4000}};
-
-TinyStack stack(const Shape& shape, uint32_t n_layers) {
-  TinyStack stack;
-  stack.d_model = shape.d_model;
-  stack.d_ff = shape.d_ff;
-  stack.n_heads = shape.n_heads;
-  stack.d_head = shape.d_model / shape.n_heads;
-  stack.n_layers = n_layers;
-  stack.positions = 128;
-  return stack;
-}
-
-const Shape& shape_named(const std::string& name) {
-  for (const Shape& shape : kShapes) {
-    if (shape.name == name) return shape;
-  }
-  throw std::runtime_error("no model is named " + name);
-}
+constexpr Shape kShapes[] = {{"base", 512, 2048, 8, {6, 6}, 32000},
+                             {"opus", 512, 2048, 8, {6, 6}, 58101},
+                             {"small", 256, 1024, 4, {4, 2}, 8000},
+                             {"tiny", 128, 512, 2, {3, 2}, 4000}};
 
 // fine, refine: what goldcrest-convert --fine and --refine take
 void write(const std::string& path, const Shape& shape, const std::string& fine, const std::string& refine) {
-  TinyOptions options;
-  options.encoder = stack(shape, shape.encoder_layers);
-  options.decoder = stack(shape, shape.decoder_layers);
+  goldcrest::test::TinyOptions options;
+  for (goldcrest::test::TinyStack* stack : {&options.encoder, &options.decoder}) {
+    stack->d_model = shape.d_model;
+    stack->d_ff = shape.d_ff;
+    stack->n_heads = shape.n_heads;
+    stack->d_head = shape.d_model / shape.n_heads;
+    stack->n_layers = shape.layers[stack == &options.encoder ? 0 : 1];
+    stack->positions = 128;
+  }
   options.source_vocab_size = 1000;
   options.target_vocab_size = shape.vocab_size;
   options.tied = true;
@@ -58,23 +42,21 @@ void write(const std::string& path, const Shape& shape, const std::string& fine,
   if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 
+void write_named(const std::string& folder, const std::string& model) {
+  std::istringstream parts(model);
+  std::string name, fine = "none", refine = "none";
+  std::getline(std::getline(std::getline(parts, name, '+'), fine, '+'), refine, '+');
+  for (const Shape& shape : kShapes) {
+    if (shape.name == name) return write(folder + "/" + model + ".gcst", shape, fine, refine);
+  }
+  throw std::runtime_error("no model is named " + name);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::cerr << "usage: model_files FOLDER MODEL...\n";
-    return 2;
-  }
   try {
-    for (int i = 2; i < argc; ++i) {
-      const std::string model = argv[i];
-      std::istringstream parts(model);
-      std::string name, fine = "none", refine = "none";
-      std::getline(parts, name, '+');
-      std::getline(parts, fine, '+');
-      std::getline(parts, refine, '+');
-      write(std::string(argv[1]) + "/" + model + ".gcst", shape_named(name), fine, refine);
-    }
+    for (int i = 2; i < argc; ++i) write_named(argv[1], argv[i]);
   } catch (const std::exception& error) {
     std::cerr << "model_files: " << error.what() << "\n";
     return 1;

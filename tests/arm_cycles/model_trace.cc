@@ -75,22 +75,17 @@ struct Work {
   uint32_t beam_size, source_tokens, target_tokens;
 };
 
-struct RandomSource {
-  std::vector<int32_t> ids;
-  std::vector<int16_t> samples;
-};
-
-// Begins with random ids, or with the random samples that n_tokens encoder rows need. Returns a status.
-int begin_random(TestEngine& engine, uint32_t n_tokens, RandomSource& source) {
+// Begins with random ids, or with `samples`: random ones for n_tokens encoder rows. Returns a status.
+int begin_random(TestEngine& engine, uint32_t n_tokens, std::vector<int16_t>& samples) {
   Rng rng(1);
   const goldcrest_info& info = engine.info();
   if (info.sample_rate == 0) {
-    source.ids = rng.ids(n_tokens, info.source_vocab_size);
-    return goldcrest_begin(engine.get(), source.ids.data(), source.ids.size());
+    const std::vector<int32_t> ids = rng.ids(n_tokens, info.source_vocab_size);
+    return goldcrest_begin(engine.get(), ids.data(), ids.size());
   }
-  source.samples.resize(info.first_row_samples + size_t{n_tokens - 1} * info.row_samples);
-  for (int16_t& sample : source.samples) sample = static_cast<int16_t>(3000 * rng.uniform());
-  return goldcrest_begin_audio(engine.get(), source.samples.data(), source.samples.size());
+  samples.resize(info.first_row_samples + size_t{n_tokens - 1} * info.row_samples);
+  for (int16_t& sample : samples) sample = static_cast<int16_t>(3000 * rng.uniform());
+  return goldcrest_begin_audio(engine.get(), samples.data(), samples.size());
 }
 
 void trace_translation(const char* model, const char* table, Work work) {
@@ -114,8 +109,8 @@ void trace_translation(const char* model, const char* table, Work work) {
   search.beam_size = work.beam_size;
   search.min_target_tokens = search.max_target_tokens = work.target_tokens;
   engine.set_search(search);
-  RandomSource source;
-  if (begin_random(engine, work.source_tokens, source) < 0) throw std::runtime_error(engine.detail().message);
+  std::vector<int16_t> samples;
+  if (begin_random(engine, work.source_tokens, samples) < 0) throw std::runtime_error(engine.detail().message);
   Tracer::table = exchange_kernels(engine.get(), nullptr);
   Kernels observed = bench::ObservedKernels<Tracer>::table(*Tracer::table, nullptr);
   observed.int8.output_block = output_block;
@@ -139,16 +134,12 @@ void trace_translation(const char* model, const char* table, Work work) {
 }  // namespace goldcrest::test
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "usage: model_trace MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS\n");
-    return 2;
-  }
   const auto number = [&](int i) { return static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)); };
   try {
+    if (argc != 6) throw std::runtime_error("needs MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS");
     goldcrest::test::trace_translation(argv[1], argv[2], {number(3), number(4), number(5)});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "model_trace: %s\n", error.what());
     return 1;
   }
-  return 0;
 }

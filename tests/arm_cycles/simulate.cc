@@ -9,12 +9,10 @@ namespace {
 
 // A core and the costs of a trace's instructions on it.
 struct Machine {
-  Machine(const Trace& trace, const Core& of, const Change& change)
-      : core(of), width(of.width + change.width), instructions(trace.instructions) {
+  Machine(const Trace& trace, const Core& of) : core(of), instructions(trace.instructions) {
     for (const Instruction& instruction : trace.instructions) {
       costs.push_back(core.cost(instruction));
       Cost& cost = costs.back();
-      if (instruction.kind == change.kind) cost.latency = std::max(1, cost.latency + change.latency);
       if (cost.accumulate_latency == 0) cost.accumulate_latency = cost.latency;
       cost.accumulate_latency = std::min(cost.accumulate_latency, cost.latency);
     }
@@ -33,7 +31,6 @@ struct Machine {
   }
 
   const Core& core;
-  int width;
   const std::vector<Instruction>& instructions;
   std::vector<Cost> costs;
 };
@@ -93,7 +90,7 @@ int64_t in_order(const Machine& machine, const std::vector<Trace::Step>& steps) 
     for (const int reg : instruction.reads) wait_for(reg, false);
     if (instruction.accumulator >= 0) wait_for(instruction.accumulator, true);
     if (ready > cycle) next_cycle(ready);
-    if (used == machine.width || (used > 0 && (cost.alone > 0 || cost.first_slot))) next_cycle(cycle + 1);
+    if (used == machine.core.width || (used > 0 && (cost.alone > 0 || cost.first_slot))) next_cycle(cycle + 1);
     // Two instructions of one cycle never write the same register.
     for (const int reg : instruction.writes) {
       if (written[static_cast<size_t>(reg)].at == cycle) next_cycle(cycle + 1);
@@ -125,7 +122,7 @@ class OutOfOrder {
     for (; head_ < steps_.size(); ++cycle) {
       retire(cycle);
       issue(cycle);
-      slots = dispatch(std::min(0, slots) + machine_.width);
+      slots = dispatch(std::min(0, slots) + machine_.core.width);
     }
     return cycle;
   }
@@ -218,8 +215,8 @@ class OutOfOrder {
 
 }  // namespace
 
-int64_t cycles_of(const Trace& trace, const Core& core, const Change& change) {
-  const Machine machine(trace, core, change);
+int64_t cycles_of(const Trace& trace, const Core& core) {
+  const Machine machine(trace, core);
   if (core.in_order) return in_order(machine, trace.steps);
   return OutOfOrder(machine, trace.steps).run();
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns traced blocks into instructions. A block that never runs is not decoded.
-#include "arm_cycles/trace.h"
-
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <unordered_map>
+
+#include "arm_cycles/core.h"
 
 namespace arm_cycles {
 namespace {
@@ -55,15 +55,15 @@ TraceFile::TraceFile(const std::string& prefix, Decoder decode)
 
 void TraceFile::for_sections(const std::function<void(std::istream& words, size_t section)>& visit) const {
   std::ifstream names = open(prefix_ + ".names");
+  std::string line;
   size_t section = 0;
-  bool fits = true;
-  for (std::string line; fits && std::getline(names, line); ++section) {
+  for (; section < sections() && std::getline(names, line); ++section) {
     std::istringstream words(line);
-    fits = section < sections();
-    if (fits) visit(words, section);
-    fits = fits && !words.fail();
+    visit(words, section);
+    if (words.fail()) break;
   }
-  if (!fits || section != sections()) throw std::runtime_error(prefix_ + ".names: does not fit the trace");
+  if (section != sections() || std::getline(names, line))
+    throw std::runtime_error(prefix_ + ".names: does not fit the trace");
 }
 
 std::u32string_view TraceFile::blocks(size_t section) const {
@@ -103,17 +103,6 @@ Trace TraceFile::trace(size_t section) const {
     if (run + 1 < runs.size()) trace.steps.back().jumped = !follows(runs[run], runs[run + 1]);
   }
   return trace;
-}
-
-std::string TraceFile::assembly(size_t section) const {
-  std::string text;
-  for (const char32_t run : blocks(section)) {
-    for (const auto& [name, operands] : lines_of(blocks_[run])) {
-      if (name.starts_with("adr") || decode_(name, operands).kind == Kind::kBranch) continue;
-      text += name + " " + operands + "\n";
-    }
-  }
-  return text;
 }
 
 }  // namespace arm_cycles

@@ -43,15 +43,10 @@ static FILE *code, *blocks, *runs;
 static uint32_t n_blocks, code_bytes;
 static int tracing, thumb;
 
-static void begin(unsigned int cpu, void* context) {
-  (void)cpu, (void)context;
-  tracing = 1;
-  fwrite(&kSection, sizeof kSection, 1, runs);
-}
-
-static void end(unsigned int cpu, void* context) {
-  (void)cpu, (void)context;
-  tracing = 0;
+static void mark(unsigned int cpu, void* begins) {
+  (void)cpu;
+  tracing = begins != NULL;
+  if (tracing) fwrite(&kSection, sizeof kSection, 1, runs);
 }
 
 static void run_block(unsigned int cpu, void* block) {
@@ -73,8 +68,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
     // In Thumb code QEMU 7.2 counts two bytes too many if the next instruction straddles two pages.
     const size_t bytes = !thumb ? 4 : (word & 0xffff) >> 11 >= 0x1d ? 4 : 2;
     if (bytes == 2) word &= 0xffff;
-    if (word == kBegin || word == kBeginThumb) qemu_plugin_register_vcpu_insn_exec_cb(instruction, begin, 0, NULL);
-    if (word == kEnd || word == kEndThumb) qemu_plugin_register_vcpu_insn_exec_cb(instruction, end, 0, NULL);
+    const int begins = word == kBegin || word == kBeginThumb;
+    if (begins || word == kEnd || word == kEndThumb)
+      qemu_plugin_register_vcpu_insn_exec_cb(instruction, mark, 0, begins ? (void*)&kSection : NULL);
     fwrite(&word, bytes, 1, code);
     code_bytes += (uint32_t)bytes;
   }

@@ -8,25 +8,21 @@ extern "C" {
 #include "examples/benchmark_firmware/benchmark_hook.h"
 }
 
-namespace {
+// The parts that are traced once. Their order is that of the sections.
+static struct {
+  const char* name;
+  bool done;
+} parts[] = {{"greedy: whole search of one word", false}, {"beam 4: whole search of one word", false}};
 
-bool greedy_is_done, beam_is_done;
-
-bool* traced_part(const char* part) {
-  if (std::strcmp(part, "greedy: whole search of one word") == 0) return &greedy_is_done;
-  return std::strcmp(part, "beam 4: whole search of one word") == 0 ? &beam_is_done : nullptr;
+void benchmark_begin(const char* name) {
+  for (const auto& part : parts)
+    if (std::strcmp(part.name, name) == 0 && !part.done) goldcrest::test::begin_trace();
 }
 
-}  // namespace
-
-void benchmark_begin(const char* part) {
-  const bool* const done = traced_part(part);
-  if (done != nullptr && !*done) goldcrest::test::begin_trace();
-}
-
-void benchmark_end(const char* part) {
-  bool* const done = traced_part(part);
-  if (done == nullptr || *done) return;
-  goldcrest::test::end_trace();
-  *done = true;
+void benchmark_end(const char* name) {
+  for (auto& part : parts) {
+    if (std::strcmp(part.name, name) != 0 || part.done) continue;
+    goldcrest::test::end_trace();
+    part.done = true;
+  }
 }

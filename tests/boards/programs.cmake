@@ -110,7 +110,7 @@ include("${CMAKE_SOURCE_DIR}/tests/size/size.cmake")
 include(instructions.cmake)
 include(worst_step.cmake)
 if(NOT is_riscv)
-  include(cortexm_trace.cmake)
+  include(word_trace.cmake)
 endif()
 
 include(student.cmake)

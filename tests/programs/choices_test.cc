@@ -66,8 +66,8 @@ TEST(Choices, AnOptionThatIsNoneIsAnsweredWithTheNearest) {
   expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beem"}, beam);
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--beem"}, beam);
   expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beem"}, beam);
-  expect_usage("goldcrest-predictions", GOLDCREST_PREDICTIONS_PROGRAM, {"x.json", "--machin", "a"},
-               "The following arguments were not expected: a --machin; did you mean \"--machine\"?");
+  expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--secons", "1"},
+               "The following arguments were not expected: 1 --secons; did you mean \"--seconds\"?");
 }
 
 // These limits do not depend on a model, so none is read.
