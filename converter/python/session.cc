@@ -15,8 +15,8 @@ namespace {
 // Bytes of weights, times the rows of a target position, from which a step is a layer.
 constexpr uint64_t kLargePosition = uint64_t{1} << 28;
 
+// Limits that are refused leave the engine that runs as it is.
 std::string start(goldcrest_session* session, goldcrest_limits limits) {
-  session->engine = nullptr;
   std::string problem = goldcrest::converter::limits_problem(session->info, limits);
   if (!problem.empty()) return session->path + ": " + problem;
   limits.threads = session->pool.threads();
@@ -31,14 +31,18 @@ std::string start(goldcrest_session* session, goldcrest_limits limits) {
   if (session->low_memory) config.idle_weights = MappedFile::release;
   config.parallel_for = session->pool.parallel_for();
   config.parallel_context = session->pool.context();
-  goldcrest_memory* memory = &session->memory;
+  goldcrest_memory memory = {};
   int status =
-      goldcrest_plan_memory(config.model, config.model_bytes, &limits, memory, nullptr, nullptr, config.detail);
+      goldcrest_plan_memory(config.model, config.model_bytes, &limits, &memory, nullptr, nullptr, config.detail);
   if (status < 0) return session->path + ": " + describe_error(status, session->detail);
-  config.arena_bytes = static_cast<size_t>(memory->arena_bytes);
+  config.arena_bytes = static_cast<size_t>(memory.arena_bytes);
   // Such a step may take longer than Python waits for Ctrl-C.
-  const uint64_t position_bytes = uint64_t{memory->limits.batch} * memory->limits.beam_size * session->model.size();
+  const uint64_t position_bytes = uint64_t{memory.limits.batch} * memory.limits.beam_size * session->model.size();
   if (position_bytes > kLargePosition) config.step_size = GOLDCREST_STEP_LAYER;
+  // The engine that runs ends first: the machine may have no memory for two arenas.
+  session->engine = nullptr;
+  session->memory = {};
+  session->arena.reset();
   session->arena = allocate_arena(config.arena_bytes);
   config.arena = session->arena.get();
   if (!session->arena)
@@ -46,6 +50,7 @@ std::string start(goldcrest_session* session, goldcrest_limits limits) {
   status = goldcrest_init(&session->engine, &config);
   if (status < 0) session->engine = nullptr;
   if (status < 0) return session->path + ": " + describe_error(status, session->detail);
+  session->memory = memory;
   session->structure_only = true;  // the bytes are checked, or need no check
   return "";
 }

@@ -106,6 +106,7 @@ cd "$work/run"
 "$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
 "$work/environment/bin/python" -W error "$source/tests/python/interrupt_test.py"
 "$work/environment/bin/python" -W error "$source/tests/python/options_test.py" "$source"
+"$work/environment/bin/python" -W error "$source/tests/python/refusal_test.py"
 "$work/environment/bin/python" -W error "$source/tests/python/compare_test.py"
 site=$(echo "$work"/environment/lib/python3*/site-packages)
 awk '/^```/ { inside = /python$/; next } inside' "$source/converter/python/README.md" > page.py

@@ -33,6 +33,8 @@ class Result(NamedTuple):
 class Engine:
     """A session with its engine, which one thread uses at a time."""
 
+    __reduce_ex__ = _native.refuse_copy
+
     def __init__(self, path: Path, threads: int) -> None:
         self._lock = threading.Lock()
         self._session = Session(path, threads)
@@ -53,6 +55,16 @@ class Engine:
 
     def _use(self) -> "_Use":
         return _Use(self._lock, self._session)
+
+    @property
+    def _engine(self) -> Any:
+        """The engine that runs, which ends when the session starts another; None if it could not start that."""
+        return lib.goldcrest_python_engine(self._session.handle)
+
+    def _ready(self) -> None:
+        """Starts an engine for the Model's own limits, unless one runs: an earlier call may have found no memory."""
+        if not self._key:
+            self._plan()
 
     def _check(self, status: int) -> int:
         return self._session.check(status)
@@ -87,7 +99,6 @@ class Engine:
         if key != self._key:
             self._key = ()
             session.done(lib.goldcrest_python_start(session.handle, limits))
-            self._engine = lib.goldcrest_python_engine(session.handle)
             session.done(lib.goldcrest_python_languages(session.handle, *self._languages))
             if self._has_lexicon:
                 self._check(lib.goldcrest_python_restrict(session.handle))
@@ -270,7 +281,8 @@ class _Use:
 
     def __exit__(self, *_: object) -> None:
         try:
-            lib.goldcrest_python_begin(self._session.handle, _native.Job(n_best=1))
+            if self._session.handle:  # the garbage collector may close the session of a stream before the stream
+                lib.goldcrest_python_begin(self._session.handle, _native.Job(n_best=1))
         finally:
             self._lock.release()
 

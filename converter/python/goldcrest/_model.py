@@ -116,7 +116,7 @@ class Model(Engine):
 
     @property
     def arena_bytes(self) -> int:
-        """The bytes of memory that the engine has, besides the mapped file."""
+        """The bytes of memory that the engine has, next to the mapped file; 0 after a call that found none."""
         return int(lib.goldcrest_python_memory(self._session.handle).contents.arena_bytes)
 
     @property
@@ -144,6 +144,7 @@ class Model(Engine):
         """Chooses the languages of the texts that follow; None is the model's own."""
         codes = [_values.code_of(code) for code in (source_lang, target_lang)]
         with self._use():
+            self._ready()
             self._session.done(lib.goldcrest_python_languages(self._session.handle, *codes))
             self._languages = codes
 
@@ -241,12 +242,14 @@ class Model(Engine):
     def encode(self, text: str) -> List[int]:
         """Returns the source ids of a text with their end id."""
         with self._use():
+            self._ready()
             parts, _ = self._read(text, TOKENS)
             return parts[0][1]
 
     def decode(self, ids: Ids) -> str:
         """Returns the text of target ids."""
         with self._use():
+            self._ready()
             return self._text(id_array(ids)).decode("utf-8", "replace")
 
     def stream(self, text: str, prefix: Optional[Target] = None) -> Iterator[str]:
@@ -305,6 +308,7 @@ class Model(Engine):
 
         def test() -> None:
             with self._use():
+                self._ready()
                 self._check(lib.goldcrest_self_test(self._engine, None))
 
         run_aside(test)

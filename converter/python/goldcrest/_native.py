@@ -22,7 +22,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any, Callable, Dict, List, Union
+from typing import Any, Callable, Dict, List, NoReturn, Union
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
@@ -335,8 +335,15 @@ def run_aside(call: Callable[[], None]) -> None:
         raise errors[0]
 
 
+def refuse_copy(_self: object, _protocol: Any) -> NoReturn:
+    """Stands for __reduce_ex__ where an object owns memory of the library, which two objects would free."""
+    raise TypeError("a Model cannot be copied or pickled; open its file again: Models of one file share its bytes")
+
+
 class Session:
     """A mapped file and its threads; they go when this object goes."""
+
+    __reduce_ex__ = refuse_copy
 
     def __init__(self, path: Path, threads: int) -> None:
         self.handle = None
