@@ -71,15 +71,21 @@ std::string place_of(const Job& job, size_t input) {
   return job.inputs.size() > 1 ? "text " + std::to_string(input + 1) + ": " : "";
 }
 
-// Reads ids, and warns once of a source without the model's end.
-void read_ids(goldcrest_session* session) {
-  Job& job = session->job;
-  const Input& input = job.inputs[job.n_read++];
-  if (session->has_warned_of_end || input.sentences.empty()) return;
+// Leaves a problem to its input, if the job goes on without it. Otherwise returns the problem with its place.
+std::string refuse(Job* job, size_t input, const std::string& problem) {
+  if (problem.empty() || job->options.keeps_going == 0) return problem.empty() ? "" : place_of(*job, input) + problem;
+  job->inputs[input].problem = problem;
+  return "";
+}
+
+// Warns once of a source of ids without the model's end.
+void check_end(goldcrest_session* session, const Sentence& sentence) {
+  const Job& job = session->job;
+  if (session->has_warned_of_end || job.inputs[sentence.input].mode != kIds) return;
   const std::vector<int32_t> end = source_end(session->model.bytes());
-  const std::string warning = goldcrest::converter::missing_end(input.sentences[0].source, end);
+  const std::string warning = goldcrest::converter::missing_end(sentence.source, end);
   session->has_warned_of_end = !warning.empty();
-  if (!warning.empty()) session->warnings.push_back(place_of(job, job.n_read - 1) + warning);
+  if (!warning.empty()) session->warnings.push_back(place_of(job, sentence.input) + warning);
 }
 
 std::string read_some(goldcrest_session* session) {
@@ -87,8 +93,9 @@ std::string read_some(goldcrest_session* session) {
   if (job.reading) return read_sentence(session);
   const size_t index = job.n_read;
   Input& input = job.inputs[index];
-  if (input.mode == kIds) read_ids(session);
-  if (input.mode == kIds) return "";
+  const bool is_known = input.mode == kIds || !input.problem.empty();
+  if (is_known) ++job.n_read;
+  if (is_known) return "";
   const bool is_nothing = input.mode != kTokens && is_blank(input.text);
   std::string problem = is_nothing ? "" : text_problem(input.text);
   if (!is_nothing && problem.empty()) problem = session->missing_language;
@@ -113,7 +120,8 @@ void order_sentences(Job* job) {
     for (Sentence& sentence : job->inputs[i].sentences) {
       sentence.input = i;
       sentence.stream = stream++;
-      if (!sentence.source.empty()) job->order.push_back(&sentence);
+      const bool has_work = !sentence.source.empty() && job->inputs[i].problem.empty();
+      if (has_work) job->order.push_back(&sentence);
     }
   std::stable_sort(job->order.begin(), job->order.end(),
                    [](const Sentence* a, const Sentence* b) { return a->source.size() > b->source.size(); });
@@ -133,16 +141,24 @@ int store(goldcrest_session* session, uint32_t index, const Sentence& sentence) 
   return std::min(status, 0);  // success is an index
 }
 
-int store_batch(goldcrest_session* session) {
+// Stores the next batch. If a sentence is refused, there is none yet: the next call stores it without that sentence.
+std::string store_batch(goldcrest_session* session) {
   Job& job = session->job;
-  const size_t n = std::min<size_t>(session->memory.limits.batch, job.order.size() - job.n_done);
-  int status = GOLDCREST_OK;
+  const auto n = static_cast<uint32_t>(std::min<size_t>(session->memory.limits.batch, job.order.size() - job.n_done));
+  const auto first = job.order.begin() + static_cast<ptrdiff_t>(job.n_done);
   job.batch_begin = Clock::now();
-  for (uint32_t i = 0; i < n && status >= 0; ++i) status = store(session, i, *job.order[job.n_done + i]);
+  for (uint32_t i = 0; i < n; ++i) {
+    const Sentence& sentence = *first[i];
+    const int status = store(session, i, sentence);
+    if (status >= 0) check_end(session, sentence);
+    if (status >= 0) continue;
+    job.order.erase(first + i);
+    return refuse(&job, sentence.input, describe_error(status, session->detail));
+  }
   job.n_batch = n;
   job.status = GOLDCREST_WORKING;
   job.is_stopped = false;
-  return status;
+  return "";
 }
 
 int64_t detokenize(const goldcrest_engine* engine, const std::vector<int32_t>& ids, std::string* text) {
@@ -199,16 +215,18 @@ int64_t collect(goldcrest_session* session, uint32_t index, Sentence* sentence) 
   return GOLDCREST_OK;
 }
 
-// A bounded amount of work at the search. Returns DONE behind the last sentence.
-int64_t search_some(goldcrest_session* session) {
+// A bounded amount of work at the search. *is_done <- whether no sentence is left.
+std::string search_some(goldcrest_session* session, bool* is_done) {
   Job& job = session->job;
   if (!job.is_ordered) order_sentences(&job);
-  if (job.n_batch == 0) return job.n_done == job.order.size() ? int64_t{GOLDCREST_DONE} : store_batch(session);
+  *is_done = job.n_batch == 0 && job.n_done == job.order.size();
+  if (*is_done) return "";
+  if (job.n_batch == 0) return store_batch(session);
   if (job.status != GOLDCREST_DONE) {
     const std::chrono::duration<double> longest(job.options.deadline);
     job.is_stopped = job.options.deadline > 0 && Clock::now() - job.batch_begin >= longest;
     job.status = job.is_stopped ? int{GOLDCREST_DONE} : goldcrest_step(session->engine, nullptr);
-    return std::min(job.status, 0);
+    return job.status < 0 ? describe_error(job.status, session->detail) : "";
   }
   Sentence* sentence = job.order[job.n_done + job.n_in];
   const int64_t status =
@@ -217,22 +235,21 @@ int64_t search_some(goldcrest_session* session) {
     job.n_done += job.n_batch;
     job.n_batch = job.n_in = 0;
   }
-  return status;
+  return status < 0 ? refuse(&job, sentence->input, describe_error(status, session->detail)) : "";
 }
 
-// Sets *status to DONE if no work is left.
-std::string work(goldcrest_session* session, double milliseconds, bool search, int64_t* status) {
+// *is_done <- whether no work is left.
+std::string work(goldcrest_session* session, double milliseconds, bool search, bool* is_done) {
   const auto begin = Clock::now();
   const std::chrono::duration<double, std::milli> longest(milliseconds);
   std::string problem;
   do {
     const size_t n_read = session->job.n_read;
     const bool is_read = n_read == session->job.inputs.size();
-    if (!is_read) problem = read_some(session);
-    if (!problem.empty()) problem = place_of(session->job, n_read) + problem;
-    if (is_read) *status = search ? search_some(session) : int64_t{GOLDCREST_DONE};
-    if (*status < 0) problem = describe_error(*status, session->detail);
-  } while (problem.empty() && *status != GOLDCREST_DONE && Clock::now() - begin < longest);
+    if (!is_read) problem = refuse(&session->job, n_read, read_some(session));
+    if (is_read && search) problem = search_some(session, is_done);
+    if (is_read && !search) *is_done = true;
+  } while (problem.empty() && !*is_done && Clock::now() - begin < longest);
   return problem;
 }
 
@@ -246,6 +263,7 @@ struct goldcrest_python_part {
   const int32_t *source, *ids;  // of the sentence; of the hypothesis, no ids if there is none of this rank
   size_t n_source, n_ids;
   const float *attention, *token_log_probs;  // [n_ids][n_source], [n_ids]; null if the job does not ask for them
+  const char* problem;                       // the input's error, if the job went on without it
   float score;
 };
 
@@ -263,7 +281,7 @@ void goldcrest_python_begin(goldcrest_session* session, const goldcrest_python_j
 int goldcrest_python_add(goldcrest_session* session, const void* source, size_t n, int mode) {
   return guard(session, [&]() -> std::string {
     std::vector<Input>& inputs = session->job.inputs;
-    if (mode != kTarget) inputs.push_back({{}, mode, {}, {}, {}});
+    if (mode != kTarget) inputs.emplace_back().mode = mode;
     const auto* ids = static_cast<const int32_t*>(source);
     if (mode == kTarget) inputs.back().target.assign(ids, ids + n);
     if (mode == kIds && n > 0) inputs.back().sentences.emplace_back().source.assign(ids, ids + n);
@@ -272,11 +290,20 @@ int goldcrest_python_add(goldcrest_session* session, const void* source, size_t 
   });
 }
 
+// Leaves a message of Python to input `index`, the last one or one that is not added, of a job that keeps going.
+// Returns 0, or -1 after a message.
+int goldcrest_python_refuse(goldcrest_session* session, size_t index, const char* problem) {
+  return guard(session, [&] {
+    session->job.inputs.resize(index + 1);
+    return refuse(&session->job, index, problem);
+  });
+}
+
 // Works at the job for some milliseconds; without `search` it only reads. Returns WORKING, DONE, or -1 after a message.
 int goldcrest_python_work(goldcrest_session* session, double milliseconds, int search) {
-  int64_t status = GOLDCREST_WORKING;
-  if (guard(session, [&] { return work(session, milliseconds, search != 0, &status); }) != 0) return -1;
-  return status == GOLDCREST_DONE ? GOLDCREST_DONE : GOLDCREST_WORKING;
+  bool is_done = false;
+  if (guard(session, [&] { return work(session, milliseconds, search != 0, &is_done); }) != 0) return -1;
+  return is_done ? GOLDCREST_DONE : GOLDCREST_WORKING;
 }
 
 // *part <- sentence `index` of an input and its hypothesis `rank`. Behind the last sentence: only the space at the end.
@@ -292,8 +319,18 @@ int goldcrest_python_sentence(const goldcrest_session* session, size_t n, size_t
   const Hypothesis& found = rank < sentence.found.size() ? sentence.found[rank] : none;
   const float* attention = found.attention.empty() ? nullptr : found.attention.data();
   const float* log_probs = found.token_log_probs.empty() ? nullptr : found.token_log_probs.data();
-  *part = {space.data(),     found.text.data(),      space.size(),     found.text.size(), sentence.source.data(),
-           found.ids.data(), sentence.source.size(), found.ids.size(), attention,         log_probs,
+  const char* problem = input.problem.empty() ? nullptr : input.problem.c_str();
+  *part = {space.data(),
+           found.text.data(),
+           space.size(),
+           found.text.size(),
+           sentence.source.data(),
+           found.ids.data(),
+           sentence.source.size(),
+           found.ids.size(),
+           attention,
+           log_probs,
+           problem,
            found.score};
   return is_end ? 0 : 1;
 }

@@ -41,10 +41,11 @@ enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3, kTarget = 4 };
 
 struct Input {
   std::string text;
-  int mode;
+  int mode = kLine;
   std::vector<Sentence> sentences;
   std::vector<int32_t> target;
-  std::string end;  // the space behind the last sentence
+  std::string end;      // the space behind the last sentence
+  std::string problem;  // the input's error, if the job goes on without it
 };
 
 // A text that is cut into sentences: each stands behind the language code that the text begins with.
@@ -61,6 +62,7 @@ struct goldcrest_python_job {
   uint32_t token_scores,
       scores_targets;              // not 0: scores of tokens; scores the targets of its inputs instead of a search
   uint32_t prefix_flags, streams;  // of goldcrest_set_prefix; not 0: sets the sentences' streams
+  uint32_t keeps_going;            // not 0: an input that is refused keeps its error, and the others go on
   double deadline;                 // seconds for the sentences of a batch; 0: none
 };
 

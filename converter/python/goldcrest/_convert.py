@@ -7,7 +7,7 @@ goldcrest-convert runs in a process of its own: a hostile checkpoint cannot harm
 import os
 import struct
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._model import Model
 from ._native import FOLDER, Error, Path
@@ -46,12 +46,13 @@ def convert(
 
     with tempfile.TemporaryDirectory(prefix="goldcrest-") as work:
         source = _prepare(work, checkpoint, config, folder, options)
-        return _run(source, ["--json", "-o", os.fspath(out)], options)
+        return _run(source, ["--json", "-o", os.fsdecode(out)], options)
 
 
-def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str], **options: Any) -> Dict[str, Any]:
+def evaluate(checkpoint: Path, sources: Iterable[str], references: Iterable[str], **options: Any) -> Dict[str, Any]:
     """Translates sources with the float32 reference and with int8, and returns the quality of both."""
-    if len(lines_of(sources)) != len(lines_of(references)):
+    sources, references = lines_of(sources), lines_of(references)
+    if len(sources) != len(references):
         raise Error(f"{len(sources)} sources and {len(references)} references; expected as many")
     for line in (*sources, *references):
         if any(c in line for c in "\t\n\r"):
@@ -70,7 +71,7 @@ def evaluate(checkpoint: Path, sources: Sequence[str], references: Sequence[str]
 def compare(
     module: Any,
     checkpoint: Union[Path, Mapping[str, Any]],
-    lines: Sequence[Union[str, Sequence[int]]],
+    lines: Iterable[Union[str, Sequence[int]]],
     *,
     forward: Optional[Callable[[Any, Any], Any]] = None,
     layers: Optional[Mapping[str, Any]] = None,
@@ -107,7 +108,7 @@ def compare(
             _run(source, ["--json", "-o", path], {**options, "weights": "float32", "fine": None, "refine": None}, False)
         model = Model(path)
         results, logits = [], {}
-        for index, line in enumerate(lines):
+        for index, line in enumerate(lines_of(lines)):
             ids = model.encode(line) if isinstance(line, str) else list(line)
             if of_transformers:
                 greedy, trace = _trace_transformers(module, ids)
@@ -249,14 +250,14 @@ def _stacks(module: Any) -> Dict[str, Any]:
 
 def emit_c(path: Path, folder: Path, **limits: Any) -> None:
     """Writes a model file as C source for firmware into a folder."""
-    _run(path, ["--emit-c", os.fspath(folder)], limits)
+    _run(path, ["--emit-c", os.fsdecode(folder)], limits)
 
 
 def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> Any:
     import subprocess
     import tempfile
 
-    path = os.fspath(source)
+    path = os.fsdecode(source)
     path = os.path.join(".", path) if path.startswith("-") else path  # it is no option
     command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", path, "--quiet", *arguments]
     for name, value in options.items():
@@ -266,7 +267,7 @@ def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> An
         if value is True:
             command.append(option)
         elif value is not None and value is not False:
-            command.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+            command.append(f"{option}={os.fsdecode(value) if isinstance(value, (bytes, os.PathLike)) else value}")
     if any("\0" in part for part in command):
         raise Error("an argument of goldcrest-convert has no NUL byte")
     with tempfile.TemporaryFile() as errors:
@@ -340,6 +341,7 @@ def _write_checkpoint(work: str, tensors: Mapping[str, Any], folder: Optional[Pa
     checkpoint = os.path.join(work, "checkpoint")
     os.mkdir(checkpoint)
     if folder is not None:
+        folder = os.fsdecode(folder)
         for name in os.listdir(folder):
             if not name.endswith((".safetensors", ".bin", ".pt", ".pth", ".index.json")):
                 os.symlink(os.path.abspath(os.path.join(folder, name)), os.path.join(checkpoint, name))

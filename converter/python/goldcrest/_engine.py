@@ -21,13 +21,17 @@ _PHASES = ("always", "text", "encode", "decode")
 
 
 class Result(NamedTuple):
-    """The hypotheses of a source, best first. Scores and attention are empty unless they are asked for."""
+    """The hypotheses of a source, best first. Scores and attention are empty unless they are asked for.
+
+    `error` says why a source was refused, which then has no hypotheses.
+    """
 
     hypotheses: List[str]
     ids: List[List[int]]
     scores: List[float]
     attention: List[List[List[float]]]
     token_scores: List[List[float]]
+    error: str = ""
 
 
 class Engine:
@@ -151,17 +155,24 @@ class Engine:
 
     def _begin(self, job: Any) -> None:
         job.prefix_flags, job.streams, job.deadline = self._prefix_flags, self._sampling is not None, self._deadline
+        self._keeps_going = job.keeps_going
         lib.goldcrest_python_begin(self._session.handle, job)
 
     def _add_all(self, lines: Any, targets: Any, mode: int) -> None:
         for index, line in enumerate(lines):
-            self._add(line, mode)
-            if targets:
-                self._add(targets[index], TARGET)
+            try:
+                self._add(line, mode)
+                if targets:
+                    self._add(targets[index], TARGET)
+            except (Error, TypeError, ValueError) as error:
+                if not self._keeps_going:
+                    raise
+                said = str(error).encode("utf-8", "backslashreplace")
+                self._session.done(lib.goldcrest_python_refuse(self._session.handle, index, said))
 
     def _add(self, line: Any, mode: int) -> None:
         if mode == TARGET or (mode == LINE and not isinstance(line, str)):
-            source: Any = id_array(line)
+            source: Any = id_array(line, "a line is {}; expected a text or a list of ids")
             mode = max(mode, IDS)
         elif not isinstance(line, str):
             raise TypeError(f"a text is {type(line).__name__}; expected str")
@@ -208,6 +219,8 @@ class Engine:
         result = Result([], [], [], [], [])
         for rank in range(n_best):
             part = self._next(index, 0, rank)
+            if self._part.problem:
+                return Result([], [], [], [], [], self._part.problem.decode("utf-8", "replace"))
             if not part or not part.n_ids:
                 break  # there may be fewer than n_best
             n, n_source = part.n_ids, part.n_source
@@ -222,6 +235,16 @@ class Engine:
             if part.token_log_probs:
                 result.token_scores.append(part.token_log_probs[:n])
         return result if result.ids else Result([""], [[]], [], [], [])
+
+    def _results(self, n: int, n_best: int, scores: bool, skips: bool = False) -> List[Result]:
+        """Returns the results of a job's inputs. Raises the first error of an input, unless it skips them."""
+        results = [self._result(index, n_best, scores) for index in range(n)]
+        first = next((index for index, result in enumerate(results) if result.error), None)
+        if skips or first is None:
+            return results
+        error = Error((f"text {first + 1}: " if n > 1 else "") + results[first].error)
+        error.index, error.results = first, results
+        raise error
 
     def _steps(self) -> Iterator[None]:
         """Yields after each step, until the search is done or the deadline stops it."""
@@ -322,5 +345,5 @@ def _plan(path: Path, limits: Dict[str, int], visit: Any) -> int:
     size = session.info.file_bytes
     status = lib.goldcrest_plan_memory(model, size, planned, memory, call, None, ctypes.byref(detail))
     if status < 0:
-        raise Error(f"{os.fspath(path)}: {(detail.message or b'limits out of range').decode()}")
+        raise Error(f"{os.fsdecode(path)}: {(detail.message or b'limits out of range').decode()}")
     return int(memory.arena_bytes)

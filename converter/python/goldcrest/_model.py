@@ -3,7 +3,7 @@
 
 import ctypes
 import os
-from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 from . import _native, _values
 from ._engine import LINE, SENTENCES, TOKENS, Engine, Result
@@ -151,14 +151,14 @@ class Model(Engine):
     @overload
     def translate(self, text: str, prefix: Prefix = None) -> str: ...
     @overload
-    def translate(self, text: List[str], prefix: Prefix = None) -> List[str]: ...
-    def translate(self, text: Union[str, List[str]], prefix: Prefix = None) -> Union[str, List[str]]:
+    def translate(self, text: Union[List[str], Iterator[str]], prefix: Prefix = None) -> List[str]: ...
+    def translate(self, text: Union[str, List[str], Iterator[str]], prefix: Prefix = None) -> Union[str, List[str]]:
         """Translates a text, or each text of a list, as goldcrest-translate does with a line.
 
         `prefix` is the text or the ids with which every result begins, or a list of such prefixes for each text. With a
         prefix a text is one sentence.
         """
-        texts = [text] if isinstance(text, str) else list(text)
+        texts = [text] if isinstance(text, str) else lines_of(text)
         with self._use():
             prefixes = self._plan_prefixes(prefix, len(texts), {})
             self._begin(_native.Job(n_best=1))
@@ -169,7 +169,7 @@ class Model(Engine):
 
     def translate_batch(
         self,
-        lines: Sequence[Union[str, Ids]],
+        lines: Iterable[Union[str, Ids]],
         beam_size: int = 0,
         num_hypotheses: int = 1,
         return_scores: bool = False,
@@ -181,6 +181,7 @@ class Model(Engine):
         min_alternative_prob: float = 0.0,
         attention_layer: int = -1,
         attention_head: int = -1,
+        on_error: str = "raise",
     ) -> List[Result]:
         """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow.
 
@@ -188,7 +189,13 @@ class Model(Engine):
         Attention is that of a decoder layer and head, from 0; -1 is the mean of all. With return_alternatives the
         hypotheses begin with the best first tokens that are as likely as min_alternative_prob. If the Model samples,
         the hypotheses are samples.
+
+        A line that is refused, because it is too long for example, costs no other line its result. With
+        on_error="raise" the first such line's Error has its `index` and all `results`; with "skip" the results are
+        returned. The Result of a refused line has only its `error`.
         """
+        skips = _values.choice("on_error", on_error, {"raise": 1, "skip": 2}) == 2
+        lines = lines_of(lines)
         if count("num_hypotheses", num_hypotheses) == 0:
             raise Error("num_hypotheses is 0; expected 1 or more")
         asks = num_hypotheses > 1 or return_scores or return_token_scores or return_attention or return_alternatives
@@ -201,32 +208,34 @@ class Model(Engine):
         needs = {"beam_size": num_hypotheses if one else max(count("beam_size", beam_size) or own, num_hypotheses)}
         needs["n_best"] = num_hypotheses
         job = _native.Job(num_hypotheses, return_attention, attention_layer, attention_head, return_token_scores)
+        job.keeps_going = True
         if return_attention:
             needs["alignment_layers"] = self._attention_layers(attention_layer, attention_head)
         if return_token_scores:
             needs["inspection"] = _native.INSPECT_TOKEN_SCORES
         with self._use():
             alternatives = float(min_alternative_prob) if return_alternatives else None
-            prefixes = self._plan_prefixes(prefix, len(lines_of(lines)), needs, return_scores, alternatives)
+            prefixes = self._plan_prefixes(prefix, len(lines), needs, return_scores, alternatives)
             self._begin(job)
             self._add_all(lines, prefixes, LINE)
             self._work(True)
-            return [self._result(index, num_hypotheses, return_scores) for index in range(len(lines))]
+            return self._results(len(lines), num_hypotheses, return_scores, skips)
 
-    def score_batch(self, sources: Sequence[Union[str, Ids]], targets: Sequence[Ids]) -> List[float]:
+    def score_batch(self, sources: Iterable[Union[str, Ids]], targets: Iterable[Ids]) -> List[float]:
         """Returns the log-probability of each target: its ids with the end id, as translate_batch returns them."""
         return [result.scores[0] for result in self.score_results(sources, targets)]
 
     def score_results(
         self,
-        sources: Sequence[Union[str, Ids]],
-        targets: Sequence[Ids],
+        sources: Iterable[Union[str, Ids]],
+        targets: Iterable[Ids],
         return_attention: bool = False,
         attention_layer: int = -1,
         attention_head: int = -1,
     ) -> List[Result]:
         """Returns each target as a Result: its log-probability as score, its token scores, attention if asked for."""
-        if len(lines_of(sources)) != len(lines_of(targets)):
+        sources, targets = lines_of(sources), lines_of(targets)
+        if len(sources) != len(targets):
             raise Error(f"{len(sources)} sources and {len(targets)} targets; expected as many")
         needs = {"beam_size": 1, "inspection": _native.INSPECT_TARGETS | _native.INSPECT_TOKEN_SCORES}
         if return_attention:
@@ -234,10 +243,11 @@ class Model(Engine):
         with self._use():
             self._plan(needs, scores_targets=True)
             job = _native.Job(1, return_attention, attention_layer, attention_head, True, scores_targets=True)
+            job.keeps_going = True
             self._begin(job)
             self._add_all(sources, targets, LINE)
             self._work(True)
-            return [self._result(index, 1, True) for index in range(len(sources))]
+            return self._results(len(sources), 1, True)
 
     def encode(self, text: str) -> List[int]:
         """Returns the source ids of a text with their end id."""

@@ -22,7 +22,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any, Callable, Dict, List, NoReturn, Union
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Union
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
@@ -47,11 +47,18 @@ LIMIT_NAMES = (
     "lexicon",
 )
 SHORT_NAMES = {"max_source": "max_source_tokens", "max_target": "max_target_tokens"}
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 class Error(RuntimeError):
-    """An error of the converter or the engine, in its own words."""
+    """An error of the converter or the engine, in its own words.
+
+    If translate_batch or score_results raises it for a line: `index` is the line's place, from 0. `results` has a
+    Result for each line: of a refused line only its error, of the others what the call would have returned.
+    """
+
+    index: Optional[int] = None
+    results: Sequence[Any] = ()
 
 
 class Limits(ctypes.Structure):
@@ -169,6 +176,7 @@ class Part(ctypes.Structure):
         ("n_ids", c_size_t),
         ("attention", POINTER(c_float)),
         ("token_log_probs", POINTER(c_float)),
+        ("problem", c_char_p),
         ("score", c_float),
     ]
 
@@ -185,6 +193,7 @@ class Job(ctypes.Structure):
         ("scores_targets", c_uint32),
         ("prefix_flags", c_uint32),
         ("streams", c_uint32),
+        ("keeps_going", c_uint32),
         ("deadline", c_double),
     ]
 
@@ -255,6 +264,7 @@ _calls: List[Any] = [
     ("goldcrest_python_languages", c_int, [c_void_p, c_char_p, c_char_p]),
     ("goldcrest_python_begin", None, [c_void_p, POINTER(Job)]),
     ("goldcrest_python_add", c_int, [c_void_p, c_void_p, c_size_t, c_int]),
+    ("goldcrest_python_refuse", c_int, [c_void_p, c_size_t, c_char_p]),
     ("goldcrest_python_work", c_int, [c_void_p, c_double, c_int]),
     ("goldcrest_python_sentence", c_int, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(Part)]),
     ("goldcrest_python_explain", None, [c_void_p, c_int64]),
@@ -329,7 +339,10 @@ def run_aside(call: Callable[[], None]) -> None:
             ended.release()
 
     ended.acquire()
-    _thread.start_new_thread(run, ())
+    try:
+        _thread.start_new_thread(run, ())
+    except RuntimeError:  # There is no memory for a thread: Ctrl-C is seen after the call.
+        return call()
     ended.acquire()
     if errors:
         raise errors[0]

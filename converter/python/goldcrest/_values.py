@@ -52,15 +52,25 @@ def array_of(values: Any, kind: Any, code: str) -> Any:
     return array
 
 
-def id_array(values: Any) -> Any:
+def _list_of(values: Any, problem: str) -> List[Any]:
+    """Returns the values of a list, a generator or the like, which is no text; `problem` says {} for another type."""
+    if isinstance(values, (str, bytes)) or not (hasattr(values, "__iter__") or hasattr(values, "__getitem__")):
+        raise TypeError(problem.format(type(values).__name__))
+    return list(values)
+
+
+def id_array(values: Any, problem: str = "ids are {}; expected whole numbers") -> Any:
     """Returns token ids as the library takes them."""
     if isinstance(values, (str, bytes)):
-        raise TypeError(f"ids are {type(values).__name__}; expected whole numbers")
+        raise TypeError(problem.format(type(values).__name__))
     array = None if isinstance(values, (list, tuple)) else array_of(values, ctypes.c_int32, "i")
     if array is not None and memoryview(values).ndim == 1:
         return array
-    values = values.tolist() if hasattr(values, "tolist") else values
+    values = _list_of(values.tolist() if hasattr(values, "tolist") else values, problem)
     for value in values:
+        if not hasattr(value, "__index__"):
+            hint = "; model.encode gives the ids of a text" if isinstance(value, str) else ""
+            raise TypeError(f"an id is {value!r:.60}; expected a whole number{hint}")
         if not -(2**31) <= value < 2**31:
             raise Error(f"{value} is no token id; expected 32 bits")
     return (ctypes.c_int32 * len(values))(*values)
@@ -71,7 +81,7 @@ def read_wav(path: Path, rate: int) -> Any:
     import wave
     from array import array
 
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     try:
         with wave.open(name, "rb") as file:
             channels, width, found = file.getnchannels(), file.getsampwidth(), file.getframerate()
@@ -99,14 +109,12 @@ def code_of(language: Optional[str]) -> Optional[bytes]:
     return None if language is None else language.encode()
 
 
-def lines_of(lines: Any) -> Any:
-    """Returns a list of lines, which is no single text."""
-    if isinstance(lines, (str, bytes)):
-        raise TypeError(f"lines is {type(lines).__name__}; expected a list")
-    return lines
+def lines_of(lines: Any) -> List[Any]:
+    """Returns a list of lines, which are no single text."""
+    return _list_of(lines, "lines is {}; expected a list")
 
 
-def _choice(name: str, value: Any, choices: Dict[Any, int]) -> int:
+def choice(name: str, value: Any, choices: Dict[Any, int]) -> int:
     """Returns what the library calls a value; None is the file's own."""
     if value is not None and value not in choices:
         raise Error(f"{name} is {value!r}; expected one of {', '.join(map(repr, choices))}")
@@ -137,10 +145,10 @@ def search_rules(
     if max_length_factor is not None and not 0 <= max_length_factor <= 1024:
         raise Error(f"max_length_factor is {max_length_factor}; expected 0 to 1024")
     rules = {
-        "renormalize": _choice("renormalize", renormalize, _YES_NO),
-        "force_end": _choice("force_end", force_end, _YES_NO),
-        "early_stopping": _choice("early_stopping", early_stopping, _STOPS),
-        "length_penalty_kind": _choice("length_penalty_kind", length_penalty_kind, _KINDS),
+        "renormalize": choice("renormalize", renormalize, _YES_NO),
+        "force_end": choice("force_end", force_end, _YES_NO),
+        "early_stopping": choice("early_stopping", early_stopping, _STOPS),
+        "length_penalty_kind": choice("length_penalty_kind", length_penalty_kind, _KINDS),
         "no_repeat_ngram": _limit("no_repeat_ngram", no_repeat_ngram),
         "max_extra_tokens": _limit("max_extra", max_extra),
         "repetition_penalty": repetition_penalty or 0.0,
@@ -178,6 +186,8 @@ def target_ids(session: Session, target: Target, language: bool = False) -> Any:
 
 def prefixes_of(session: Session, prefix: Any, n: int) -> List[Any]:
     """Returns the ids of a prefix for each of n lines, or nothing."""
+    if prefix is not None and not hasattr(prefix, "__len__"):
+        prefix = _list_of(prefix, "prefix is {}; expected a text, ids, or a list of them")
     if prefix is None or len(prefix) == 0:
         return []
     if isinstance(prefix, str) or not hasattr(prefix[0], "__len__"):
