@@ -202,6 +202,91 @@ void check_searches(const Reference& reference, const Samples& samples, const Ch
   for (auto& [order, result] : checks) report.searches.push_back(std::move(result));
 }
 
+// Another value of a setting that no tensor tells.
+struct Change {
+  enum Setting { kHeads, kActivation, kNorms, kScale } setting;
+  std::string text;  // "nhead 4", by config.json's name
+  std::function<void(StackSpec&)> make;
+};
+
+void set_heads(uint32_t heads, StackSpec& stack) {
+  const auto usual_scale = [&] { return 1 / std::sqrt(static_cast<float>(stack.d_head)); };
+  const uint32_t width = stack.n_heads * stack.d_head;
+  if (width % heads != 0) return;
+  const bool has_usual_scale = stack.attention_scale == usual_scale();
+  stack.n_heads = heads;
+  stack.d_head = width / heads;
+  if (has_usual_scale) stack.attention_scale = usual_scale();
+}
+
+std::vector<Change> changes_of(const StackSpec& stack) {
+  std::vector<Change> changes;
+  // The tables of biases and of rotary positions tell the number of heads.
+  const auto has_bias = [](const LayerSpec& layer) { return layer.self_attention && layer.self_attention->bias; };
+  const bool tells_heads = stack.rotary || std::any_of(stack.layers.begin(), stack.layers.end(), has_bias);
+  constexpr uint32_t kMostHeads = 64;
+  for (uint32_t heads = 1; heads <= kMostHeads && !tells_heads; ++heads)
+    if (stack.n_heads * stack.d_head % heads == 0 && heads != stack.n_heads)
+      changes.push_back({Change::kHeads, format_text("nhead {}", heads), [=](StackSpec& of) { set_heads(heads, of); }});
+  for (const auto& [name, value] :
+       {std::pair("relu", Activation::kRelu), std::pair("gelu", Activation::kGelu),
+        std::pair("gelu_tanh", Activation::kGeluTanh), std::pair("silu", Activation::kSilu)})
+    if (value != stack.activation)
+      changes.push_back({Change::kActivation, format_text("activation {}", name),
+                         [activation = value](StackSpec& of) { of.activation = activation; }});
+  const bool pre_norm = !stack.pre_norm, is_scaled = stack.embedding_scale == 1;
+  const auto set_norms = [=](StackSpec& of) { of.pre_norm = pre_norm; };
+  const auto set_scale = [=](StackSpec& of) {
+    of.embedding_scale = is_scaled ? std::sqrt(static_cast<float>(of.d_model)) : 1;
+  };
+  changes.push_back({Change::kNorms, format_text("norm_first {}", pre_norm), set_norms});
+  changes.push_back({Change::kScale, format_text("scale_embedding {}", is_scaled), set_scale});
+  return changes;
+}
+
+bool is_equal(const ModelSpec& spec, const Samples& samples, double tolerance) {
+  CheckReport report;
+  check_trace(spec, samples, tolerance, report);
+  if (report.first_departure() == nullptr) check_logits(Reference(spec), samples, tolerance, report);
+  return report.first_departure() == nullptr;
+}
+
+// Returns the one or two settings that make a model equal whose tensors depart; nothing if there are none.
+std::string find_settings(const ModelSpec& spec, const Samples& samples, double tolerance, const CheckReport& report) {
+  const Departure& first = *report.first_departure();
+  const bool in_encoder = first.tensor.starts_with("encoder."), in_decoder = first.tensor.starts_with("decoder.");
+  const bool embedding_departs = first.tensor.ends_with(".embed");
+  bool embedding_is_equal = false;
+  for (const TensorCheck& tensor : report.tensors) {
+    if (tensor.departure || ((in_encoder || in_decoder) && tensor.name[0] != first.tensor[0])) continue;
+    if (tensor.name.find(".layers.") != std::string::npos) return "";  // the settings of its stack are right
+    embedding_is_equal = embedding_is_equal || tensor.name.ends_with(".embed");
+  }
+  if (!first.reason.empty()) return "";
+  const std::vector<Change> changes = changes_of(in_decoder ? spec.decoder : spec.encoder);
+  std::vector<std::vector<Change>> candidates;
+  for (const Change& change : changes) candidates.push_back({change});
+  for (const Change& change : changes)
+    for (const Change& other : changes)
+      if (change.setting < other.setting) candidates.push_back({change, other});
+  for (const std::vector<Change>& candidate : candidates) {
+    const bool scales = candidate.back().setting == Change::kScale;
+    if (embedding_departs ? !scales : scales && embedding_is_equal) continue;
+    for (const std::string_view stack : {"", "encoder_", "decoder_"}) {
+      if (in_decoder ? stack != "decoder_" : stack == "decoder_" || (stack == "encoder_" && !in_encoder)) continue;
+      ModelSpec trial = spec;
+      std::string text;
+      for (const Change& change : candidate) {
+        if (stack != "decoder_") change.make(trial.encoder);
+        if (stack != "encoder_") change.make(trial.decoder);
+        text += format_text("{}{}{}", text.empty() ? "" : " and ", stack, change.text);
+      }
+      if (is_equal(trial, samples, tolerance)) return text;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 const Departure* CheckReport::first_departure() const {
@@ -225,6 +310,8 @@ CheckReport check(const Reference& reference, const std::filesystem::path& sampl
   if (report.first_departure() == nullptr)
     check_searches(reference, samples, options, report);
   else
+    report.equal_with = find_settings(reference.spec(), samples, options.tolerance, report);
+  if (report.first_departure() != nullptr)
     report.not_compared.push_back("searches: they would say nothing while a layer departs");
   return report;
 }
@@ -248,6 +335,7 @@ std::string to_text(const CheckReport& report) {
                                                 first->column, first->found, first->expected)
                                   : format_text(": {}\n", first->reason);
   }
+  if (!report.equal_with.empty()) text += format_text("with {} it is equal\n", report.equal_with);
   return text;
 }
 

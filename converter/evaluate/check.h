@@ -11,7 +11,8 @@
 //                        encoder.features and encoder.convolutions.<i>, behind its norm
 //   samples.npy          for a model of speech: the clips of all lines one after another, int16. A line then has
 //                        "samples", the number of its clip's samples, in place of "source_ids"
-// Only results.jsonl is required; it has the ids that the other files were made with.
+// If a first layer departs, other heads, activations, orders of norms and scales of embeddings are tried, two at a
+// time. Only results.jsonl is required; it has the ids that the other files were made with.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +70,9 @@ struct CheckReport {
   std::vector<TensorCheck> tensors;   // in forward order, the trace before the logits
   std::vector<SearchCheck> searches;  // empty if a tensor departs, because ids would then tell nothing
   std::vector<std::string> not_compared;
+  // "nhead 4 and activation gelu": settings of config.json with which no tensor departs. Empty: none, or none is
+  // needed.
+  std::string equal_with;
 
   const Departure* first_departure() const;  // null: none
   bool passed() const;

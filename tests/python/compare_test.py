@@ -2,6 +2,7 @@
 """Tests compare of the installed package with live modules, where PyTorch and transformers are installed."""
 
 import importlib.util
+import json
 import time
 import warnings
 
@@ -11,7 +12,7 @@ import goldcrest
 def refuses(call, *arguments, **options):
     try:
         call(*arguments, **options)
-    except (goldcrest.Error, TypeError, ValueError, OSError) as error:
+    except (goldcrest.Error, TypeError, ValueError, OSError, ZeroDivisionError) as error:
         assert str(error), call
         return str(error)
     raise AssertionError(f"no exception: {call} {arguments} {options}")
@@ -34,41 +35,50 @@ def test_compare():
     refuses(goldcrest.compare, module, "missing", lines)
 
 
+CONFIG = {"model_type": "nn_transformer", "nhead": 2, "activation": "relu", "norm_first": False, "scale_embedding": False}
+CONFIG.update(position_encoding="learned", bos_token=1, eos_token=2, add_source_eos=True)
+CONFIG["tensors"] = {"source_embedding": "table.weight", "target_embedding": "table.weight"}
+CONFIG["tensors"].update(output_projection="generator", positions="position")
+LINES = [[5, 9, 7, 2], [3, 2]]
+
+
+def live_module(heads=2, scale=1.0, **options):
+    """Returns a module of a user, with masks of its own and an nn.Transformer."""
+    import torch
+    from torch import nn
+
+    class Mine(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.position = nn.Embedding(11, 8), nn.Parameter(torch.randn(9, 8))
+            self.transformer = nn.Transformer(8, heads, 2, 2, 16, **options)
+            self.generator = nn.Linear(8, 11)
+
+        def embed(self, ids):
+            return self.table(ids) * scale + self.position[: ids.size(1)]
+
+        def forward(self, source, target):
+            mask, padding = nn.Transformer.generate_square_subsequent_mask(target.size(1)), source == -1
+            source, target = self.embed(source), self.embed(target)
+            if not self.transformer.batch_first:
+                source, target = source.transpose(0, 1), target.transpose(0, 1)
+            return self.generator(self.transformer(source, target, tgt_mask=mask, src_key_padding_mask=padding))
+
+    torch.manual_seed(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's, of modules that are slower than others
+        return Mine()
+
+
 def test_live_modules():
     """A module with an nn.Transformer equals its state dict; the layer with another weight is named."""
     if not importlib.util.find_spec("torch"):
         return print("live modules: no torch")
-    import torch
     from torch import nn
 
-    torch.manual_seed(3)
-
-    class Mine(nn.Module):
-        def __init__(self, batch_first):
-            super().__init__()
-            self.table, self.position = nn.Embedding(11, 8), nn.Parameter(torch.randn(9, 8))
-            self.transformer = nn.Transformer(8, 2, 2, 2, 16, 0.0, batch_first=batch_first)
-            self.generator = nn.Linear(8, 11)
-
-        def embed(self, ids):
-            return self.table(ids) + self.position[: ids.size(1)]
-
-        def forward(self, source, target):
-            mask = nn.Transformer.generate_square_subsequent_mask(target.size(1))
-            source, target = self.embed(source), self.embed(target)
-            if not self.transformer.batch_first:
-                source, target = source.transpose(0, 1), target.transpose(0, 1)
-            return self.generator(self.transformer(source, target, tgt_mask=mask))
-
-    config = {"model_type": "nn_transformer", "nhead": 2, "activation": "relu", "norm_first": False, "scale_embedding": False}
-    config.update(position_encoding="learned", bos_token=1, eos_token=2, add_source_eos=True)
-    config["tensors"] = {"source_embedding": "table.weight", "target_embedding": "table.weight"}
-    config["tensors"].update(output_projection="generator", positions="position")
-    lines = [[5, 9, 7, 2], [3, 2]]
+    config, lines = CONFIG, LINES
     for batch_first in (True, False):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyTorch's, that batch_first=False is slower
-            module = Mine(batch_first)
+        module = live_module(batch_first=batch_first)
         found = goldcrest.compare(module, module.state_dict(), lines, config=config)
         assert found["equal"] and found["departs"] is None, found["report"]
         names = [layer["name"] for layer in found["layers"]]
@@ -86,6 +96,58 @@ def test_live_modules():
     refuses(goldcrest.compare, module.double(), weights, lines, config=config)
     refuses(goldcrest.compare, nn.Linear(2, 2), weights, lines, config=config)
     refuses(goldcrest.compare, module, weights, lines, config={})
+
+
+def test_fast_path():
+    """PyTorch's fast path of modules in evaluation mode is off while layers are compared, and then as before."""
+    if not importlib.util.find_spec("torch"):
+        return print("fast path: no torch")
+    import torch
+
+    for fast in (True, False):
+        torch.backends.mha.set_fastpath_enabled(fast)
+        for training in (True, False):
+            for batch_first in (True, False):
+                module = live_module(batch_first=batch_first).train(training)
+                found = goldcrest.compare(module, module.state_dict(), iter(LINES), config=CONFIG)
+                assert found["equal"] and found["equal_with"] is None, found["report"]
+                assert len(found["layers"]) == 11 and module.training == training
+                assert torch.backends.mha.get_fastpath_enabled() == fast
+        refuses(goldcrest.compare, module, module.state_dict(), LINES, config=CONFIG, forward=lambda *_: 1 / 0)
+        assert torch.backends.mha.get_fastpath_enabled() == fast
+    torch.backends.mha.set_fastpath_enabled(True)
+
+
+def test_settings():
+    """A departure says which settings of config.json would make the model equal."""
+    if not importlib.util.find_spec("torch"):
+        return print("settings: no torch")
+    from torch import nn
+
+    root = 8**0.5
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 4, 16, batch_first=True), 2, nn.LayerNorm(8))
+    modules = [
+        ("nhead 4", {"heads": 4}),
+        ("nhead 1", {"heads": 1}),
+        ("activation gelu", {"activation": "gelu"}),
+        ("norm_first true", {"norm_first": True}),
+        ("scale_embedding true", {"scale": root}),
+        ("nhead 8 and norm_first true", {"heads": 8, "norm_first": True}),
+        ("activation gelu and scale_embedding true", {"activation": "gelu", "scale": root}),
+        ("encoder_nhead 4", {"custom_encoder": encoder}),
+        (None, {"scale": 3.0}),
+        (None, {"layer_norm_eps": 0.5}),
+    ]
+    for settings, options in modules:
+        module = live_module(batch_first=True, **options).eval()
+        found = goldcrest.compare(module, module.state_dict(), LINES, config=CONFIG)
+        assert not found["equal"] and found["equal_with"] == settings, (settings, found["report"])
+        assert settings is None or f"with {settings} it is equal" in found["report"]
+        if settings:
+            parts = (part.split(" ") for part in settings.split(" and "))
+            config = {name: json.loads(value) if name != "activation" else value for name, value in parts}
+            found = goldcrest.compare(module, module.state_dict(), LINES, config={**CONFIG, **config})
+            assert found["equal"], (settings, found["report"])
 
 
 for name, test in list(globals().items()):

@@ -87,7 +87,8 @@ def compare(
     called. `layers` are its parts by the names of goldcrest-convert --check ("encoder.layers.0", "decoder.norm");
     without them they are those of its nn.Transformer.
 
-    The result has "equal"; "departs", the name of the first layer that departs or None; "layers", for each layer its
+    The result has "equal"; "departs", the name of the first layer that departs or None; "equal_with", the settings of
+    config.json with which no layer departs ("nhead 4") or None; "layers", for each layer its
     name, its largest difference, whether it departs and the decibels of its worst int8 matrix or None; "decibels", the
     signal-to-noise ratio of each int8 matrix; and "report", the text of goldcrest-convert --check. Options are those of
     convert. The ids are those of the module's generate; without generate they are the reference's own.
@@ -128,6 +129,7 @@ def compare(
     if done.returncode not in (0, 3):
         raise Error(said)
     first = re.search(r"^first departure: ([^,]+),", said, re.M)
+    other = re.search(r"^with (.+) it is equal$", said, re.M)
     measured = {tensor["name"]: tensor for tensor in report["tensors"] if tensor.get("sqnr_db")}
     compared = []
     for row in re.finditer(r"^(\S+) +\[\d+, \d+\]  largest difference (\S+)(  departs)?$", said, re.M):
@@ -137,6 +139,7 @@ def compare(
     return {
         "equal": done.returncode == 0,
         "departs": first[1] if first else None,
+        "equal_with": other[1] if other else None,
         "layers": compared,
         "decibels": {name: tensor["sqnr_db"] for name, tensor in measured.items()},
         "report": said,
@@ -172,9 +175,14 @@ def _trace(module: Any, layers: Mapping[str, Any], call: Callable[[], Any]) -> D
 
         return hook
 
+    # The fast path of nn.TransformerEncoder gives nested tensors to its layers and skips parts of them.
+    fast: Any = getattr(torch.backends, "mha", None)
+    was_fast = fast is not None and fast.get_fastpath_enabled()
     trained = module.training
     module.eval()
     try:
+        if was_fast:
+            fast.set_fastpath_enabled(False)
         for name, layer in layers.items():
             if name.endswith(".embed"):
                 hooks.append(layer.register_forward_pre_hook(keep_input(name)))
@@ -186,6 +194,8 @@ def _trace(module: Any, layers: Mapping[str, Any], call: Callable[[], Any]) -> D
         for hook in hooks:
             hook.remove()
         module.train(trained)
+        if was_fast:
+            fast.set_fastpath_enabled(True)
     return rows
 
 

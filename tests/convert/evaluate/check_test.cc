@@ -29,17 +29,28 @@ CheckReport check_with(const ModelSpec& spec, const test::SampleFolder& samples)
 struct Mistake {
   std::string departs;  // the first tensor that departs
   std::function<void(ModelSpec&)> make;
+  std::string equal_with = "";  // the settings that make it equal
 };
 
 TEST(Check, NamesTheFirstLayerThatDeparts) {
   const std::vector<Mistake> mistakes = {
-      {"encoder.embed", [](ModelSpec& spec) { spec.encoder.embedding_scale = 1; }},
+      {"encoder.embed", [](ModelSpec& spec) { spec.encoder.embedding_scale = 1; }, "scale_embedding true"},
       {"encoder.embed",
        [](ModelSpec& spec) {
          std::swap(spec.encoder.positions.values.edit()[128], spec.encoder.positions.values.edit()[129]);
        }},
-      {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.pre_norm = true; }},
-      {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.activation = Activation::kGelu; }},
+      {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.pre_norm = true; }, "norm_first false"},
+      {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.activation = Activation::kGelu; }, "activation relu"},
+      {"encoder.layers.0",
+       [](ModelSpec& spec) {
+         for (StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+           stack->activation = Activation::kSilu;
+           stack->n_heads = 1;
+           stack->d_head = 128;
+           stack->attention_scale = 1 / std::sqrt(128.0f);
+         }
+       },
+       "nhead 4 and activation relu"},
       {"encoder.layers.2", [](ModelSpec& spec) { spec.encoder.layers[2].feed_forward.norm.epsilon = 0.01f; }},
       {"encoder.norm", [](ModelSpec& spec) { spec.encoder.final_norm.reset(); }},
       {"decoder.embed", [](ModelSpec& spec) { spec.generation.decoder_start_id = 0; }},
@@ -47,7 +58,8 @@ TEST(Check, NamesTheFirstLayerThatDeparts) {
        [](ModelSpec& spec) {
          spec.decoder.n_heads = 8;
          spec.decoder.d_head = 16;
-       }},
+       },
+       "decoder_nhead 4"},
       {"decoder.layers.1",
        [](ModelSpec& spec) {
          std::swap(spec.decoder.layers[1].cross_attention->key, spec.decoder.layers[1].cross_attention->value);
@@ -63,6 +75,10 @@ TEST(Check, NamesTheFirstLayerThatDeparts) {
     ASSERT_NE(report.first_departure(), nullptr) << mistake.departs;
     EXPECT_EQ(report.first_departure()->tensor, mistake.departs);
     EXPECT_TRUE(report.searches.empty());
+    EXPECT_EQ(report.equal_with, mistake.equal_with) << mistake.departs;
+    const bool says_settings =
+        to_text(report).find("with " + mistake.equal_with + " it is equal\n") != std::string::npos;
+    EXPECT_EQ(says_settings, !mistake.equal_with.empty());
     EXPECT_NE(to_text(report).find("first departure: " + mistake.departs + ", line 0"), std::string::npos);
   }
 }
