@@ -256,6 +256,24 @@ def test_speech():
     refuses(goldcrest.Model("enfr.gcst").transcribe, "clip.wav")
 
 
+def test_channels():
+    """Samples [samples, channels], as soundfile gives them, are mixed: sums are rounded towards zero. Other shapes are named."""
+    dice = random.Random(9)
+    for name in ("moonshine.gcst", "whisper.gcst"):
+        model = goldcrest.Model(name)
+        for channels in (1, 2, 3, 6):
+            frames = [[dice.choice([-32768, 32767, dice.randint(-9, 9)]) for _ in range(channels)] for _ in range(9000)]
+            mean = array("h", [abs(sum(frame)) // channels * (1 if sum(frame) > 0 else -1) for frame in frames])
+            flat = memoryview(array("h", sum(frames, []))).cast("B")
+            assert model.transcribe(flat.cast("h", [9000, channels])) == model.transcribe(mean), (name, channels)
+        for shape, hint in (([6, 9000], "; transpose it"), ([600, 90], ""), ([9000, 2, 3], "")):
+            try:
+                model.transcribe(flat.cast("h", shape))
+                raise AssertionError(shape)
+            except goldcrest.Error as error:
+                assert str(error) == f"samples has the shape {shape}; expected [samples] or [samples, channels]{hint}"
+
+
 def damage(data, dice, most):  # cuts the bytes or not, and changes 8 of the first `most`
     damaged = bytearray(data if dice.random() < 0.5 else data[: dice.randrange(1, len(data))])
     for _ in range(8):

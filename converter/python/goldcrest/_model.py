@@ -281,8 +281,9 @@ class Model(Engine):
         """Returns what a clip says.
 
         `samples` is a WAV file of 16-bit PCM, a buffer of 16-bit samples at the model's rate, or a buffer [rows,
-        channels] of float32 features. `language` is a code of a model that writes several. `prefix` is the text or the
-        ids with which the text begins, behind the prompt.
+        channels] of float32 features. Samples of several channels, [samples, channels], become their mean. `language`
+        is a code of a model that writes several. `prefix` is the text or the ids with which the text begins, behind
+        the prompt.
         """
         session = self._session
         rate, channels = int(session.info.sample_rate), int(session.info.feature_channels)
@@ -290,14 +291,17 @@ class Model(Engine):
             raise Error("the model takes no samples; translate runs models of text")
         if isinstance(samples, (str, os.PathLike)):
             samples = _values.read_wav(samples, rate)
-        array = array_of(samples, ctypes.c_int16, "h")
+        array = _values.samples_of(samples)
         begin, n = lib.goldcrest_begin_audio, 0 if array is None else len(array)
         if array is None:
             array = array_of(samples, ctypes.c_float, "f")
             if array is None or tuple(memoryview(samples).shape or ())[1:] != (channels,):
                 features = f", or float32 features [rows, {channels}]" if channels else ""
-                hint = "" if array is None else "; multiply samples from -1 to 1 by 32767"
-                kind = type(samples).__name__ if array is None else f"a buffer of {len(array)} float32"
+                dtype = str(getattr(samples, "dtype", ""))
+                is_float = array is not None or dtype.startswith("float")
+                hint = "; multiply samples from -1 to 1 by 32767" if is_float else ""
+                kind = f"{type(samples).__name__} {dtype}".rstrip()
+                kind = kind if array is None else f"a buffer of {len(array)} float32"
                 raise TypeError(f"samples is {kind}; expected a path, or a buffer of 16-bit integers{features}{hint}")
             begin, n = lib.goldcrest_begin_features, len(array) // channels
         with self._use():

@@ -16,6 +16,7 @@ Prefix = Union[Target, Sequence[Target], None]
 _YES_NO = {False: 1, True: 2}
 _STOPS = {False: 1, True: 2, "never": 3}
 _KINDS = {"power": 1, "wu": 2}
+_MOST_CHANNELS = 32
 
 
 class _Buffer(ctypes.Structure):
@@ -93,11 +94,29 @@ def read_wav(path: Path, rate: int) -> Any:
         raise Error(f"{name}: {error or 'the file ends too early'}") from None
     if len(data) % (2 * channels) != 0 or len(data) < n_bytes < 0x7FFF0000:  # programs that write to a pipe say more
         raise Error(f"{name}: the header says {n_bytes} bytes of samples; the file has {len(data)}")
-    samples = array("h", data)
+    return _mixed(array("h", data), channels)
+
+
+def _mixed(samples: Any, channels: int) -> Any:
+    """Returns the mean of the channels of [frames, channels] samples, rounded towards zero."""
+    from array import array
+
     if channels == 1:
         return samples
-    sums = (sum(samples[i : i + channels]) for i in range(0, len(samples), channels))
-    return array("h", (abs(total) // channels * (1 if total > 0 else -1) for total in sums))
+    frames = zip(*(samples[channel::channels] for channel in range(channels)))
+    return array("h", (int(sum(frame) / channels) for frame in frames))
+
+
+def samples_of(values: Any) -> Any:
+    """Returns the 16-bit samples of a buffer [samples] or [samples, channels], mixed; None: it has none."""
+    array = array_of(values, ctypes.c_int16, "h")
+    shape = () if array is None else tuple(memoryview(values).shape or ())
+    if array is None or len(shape) == 1:
+        return array
+    if len(shape) != 2 or not 1 <= shape[1] <= _MOST_CHANNELS:
+        hint = "; transpose it" if len(shape) == 2 and 1 <= shape[0] <= _MOST_CHANNELS < shape[1] else ""
+        raise Error(f"samples has the shape {list(shape)}; expected [samples] or [samples, channels]{hint}")
+    return array_of(_mixed(array, shape[1]), ctypes.c_int16, "h")
 
 
 def code_of(language: Optional[str]) -> Optional[bytes]:
