@@ -35,8 +35,8 @@ def test_compare():
     refuses(goldcrest.compare, module, "missing", lines)
 
 
-CONFIG = {"model_type": "nn_transformer", "nhead": 2, "activation": "relu", "norm_first": False, "scale_embedding": False}
-CONFIG.update(position_encoding="learned", bos_token=1, eos_token=2, add_source_eos=True)
+CONFIG = {"model_type": "nn_transformer", "nhead": 2, "activation": "relu", "norm_first": False}
+CONFIG.update(scale_embedding=False, position_encoding="learned", bos_token=1, eos_token=2, add_source_eos=True)
 CONFIG["tensors"] = {"source_embedding": "table.weight", "target_embedding": "table.weight"}
 CONFIG["tensors"].update(output_projection="generator", positions="position")
 LINES = [[5, 9, 7, 2], [3, 2]]

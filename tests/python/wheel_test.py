@@ -257,7 +257,7 @@ def test_speech():
 
 
 def test_channels():
-    """Samples [samples, channels], as soundfile gives them, are mixed: sums are rounded towards zero. Other shapes are named."""
+    """Samples [samples, channels], as soundfile gives them, become their mean, rounded towards zero."""
     dice = random.Random(9)
     for name in ("moonshine.gcst", "whisper.gcst"):
         model = goldcrest.Model(name)
