@@ -116,13 +116,18 @@ std::string read_some(goldcrest_session* session) {
 
 void order_sentences(Job* job) {
   uint32_t stream = 0;
-  for (size_t i = 0; i < job->inputs.size(); ++i)
-    for (Sentence& sentence : job->inputs[i].sentences) {
+  for (size_t i = 0; i < job->inputs.size(); ++i) {
+    Input& input = job->inputs[i];
+    if (!input.problem.empty()) {
+      ++stream;  // It would have a sentence: the streams of the others do not depend on its refusal.
+      continue;
+    }
+    for (Sentence& sentence : input.sentences) {
       sentence.input = i;
       sentence.stream = stream++;
-      const bool has_work = !sentence.source.empty() && job->inputs[i].problem.empty();
-      if (has_work) job->order.push_back(&sentence);
+      if (!sentence.source.empty()) job->order.push_back(&sentence);
     }
+  }
   std::stable_sort(job->order.begin(), job->order.end(),
                    [](const Sentence* a, const Sentence* b) { return a->source.size() > b->source.size(); });
   job->is_ordered = true;

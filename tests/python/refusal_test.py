@@ -107,6 +107,10 @@ def test_refused_lines():
             assert str(error) == f"text {at[0] + 1}: {found[at[0]].error}"
             assert pickle.loads(pickle.dumps(error)).results == found
         assert model.translate_batch(good, **options) == expected
+    model = goldcrest.Model(ENFR, sample=True, max_source=16, batch=2)
+    expected = model.translate_batch(LINES)
+    for line in bad:
+        assert model.translate_batch([LINES[0], line, LINES[2]], on_error="skip")[::2] == expected[::2], line
     assert "expected one of 'raise', 'skip'" in refuses(model.translate_batch, LINES, on_error="ignore")
 
 

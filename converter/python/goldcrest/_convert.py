@@ -88,10 +88,10 @@ def compare(
     without them they are those of its nn.Transformer.
 
     The result has "equal"; "departs", the name of the first layer that departs or None; "equal_with", the settings of
-    config.json with which no layer departs ("nhead 4") or None; "layers", for each layer its
-    name, its largest difference, whether it departs and the decibels of its worst int8 matrix or None; "decibels", the
-    signal-to-noise ratio of each int8 matrix; and "report", the text of goldcrest-convert --check. Options are those of
-    convert. The ids are those of the module's generate; without generate they are the reference's own.
+    config.json with which no layer departs ("nhead 4") or None; "layers", for each layer its name, its largest
+    difference, whether it departs and the decibels of its worst int8 matrix or None; "decibels", the signal-to-noise
+    ratio of each int8 matrix; and "report", the text of goldcrest-convert --check. Options are those of convert. The
+    ids are those of the module's generate; without generate they are the reference's own.
     """
     import json
     import re
