@@ -43,7 +43,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/ctranslate2/ctranslate2_files.cc
   dialects/ctranslate2/ctranslate2_names.cc
   dialects/ctranslate2/ctranslate2_text.cc
-  dialects/hugging_face/activations.cc dialects/hugging_face/added_tokens.cc
+  dialects/hugging_face/activations.cc
   dialects/hugging_face/families.cc
   dialects/hugging_face/families_text.cc
   dialects/hugging_face/generation.cc
@@ -53,7 +53,7 @@ goldcrest_converter_library(goldcrest_load
   dialects/hugging_face/seq2seq_graph.cc
   dialects/hugging_face/marian_text.cc
   dialects/hugging_face/side_files.cc
-  dialects/hugging_face/special_texts.cc
+  dialects/hugging_face/special_tokens.cc
   dialects/hugging_face/t5.cc
   dialects/hugging_face/t5_buckets.cc
   dialects/hugging_face/t5_text.cc

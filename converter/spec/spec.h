@@ -183,8 +183,8 @@ struct Merge {
   std::string left, right;
 };
 
-// A token that the tokenizer was given in addition to its vocabulary, as by add_tokens. A text is split at it, and what is
-// between is cut on its own (FORMAT.md, "Added tokens").
+// A token that the tokenizer was given in addition to its vocabulary, as by add_tokens. A text is split at it, and each
+// part between is cut on its own (FORMAT.md, "Added tokens").
 struct AddedToken {
   std::string text;
   uint32_t id = 0;

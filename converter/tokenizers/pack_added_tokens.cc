@@ -140,7 +140,7 @@ void pack_added_tokens(const TokenizerSpec& spec, PackedTokenizer& packed) {
     if (text.empty()) continue;
     has_normalized = has_normalized || is_late;
     most = std::max(most, text.size());
-    // Of two tokens that are normalized to one text the last one is found. The crate takes any.
+    // If two tokens are normalized to one text, the last one is found. The crate takes any.
     strings[(is_late ? kInNormalized : kInText) + text] = token.id | (token.strip_left ? kStripLeft : 0) |
                                                           (token.strip_right ? kStripRight : 0) |
                                                           (token.single_word ? kSingleWord : 0);

@@ -39,7 +39,7 @@ uint32_t longest_token(const TokenizerView& view, Place place, TextSpan text, ui
   return longest;
 }
 
-// Returns the bytes of the character at the text's start if the runs of `word` have it; else 0.
+// Returns the bytes of the character at the text's start if it is in the runs of `word`; else 0.
 uint32_t starts_with(const TokenizerView& view, AddedWord word, TextSpan text) {
   if (text.n == 0) return 0;
   const uint32_t n = first_char_bytes(text);

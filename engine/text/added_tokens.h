@@ -2,6 +2,7 @@
 // Tokens that a tokenizer was given in addition to its vocabulary (FORMAT.md, "Added tokens").
 #pragma once
 
+#include "base/build_options.h"
 #include "text/tokenizer.h"
 
 namespace goldcrest {
@@ -10,6 +11,8 @@ namespace goldcrest {
 // Normalized tokens take them three times: for items, a part's normalized text, and an item of it.
 constexpr uint32_t kItemsPerByte = 3, kItemsFixed = 16;
 
+// Builds without added tokens refuse files that have them.
+inline bool has_added_tokens(const TokenizerView& view) { return kHasAddedTokens && view.added != nullptr; }
 inline bool has_flag(const TokenizerView& view, uint32_t flag) { return (view.added[kAddedFlags] & flag) != 0; }
 
 // Writes the ids of the text's added tokens, and cuts each part between them with tokenize_part. By places, it follows

@@ -75,8 +75,8 @@ int tokenize(const TokenizeArgs& args) {
   TokenWriter writer(*args.view, args.ids, max_ids);
   if (args.language != nullptr && args.view->language_codes && find_language_code(*args.view, text) == kNoEntry)
     GOLDCREST_TRY(writer.put_entry(*args.language));
-  const bool has_added = kHasAddedTokens && args.view->added != nullptr;
-  GOLDCREST_TRY(has_added ? tokenize_added(args, text, &writer) : tokenize_part(args, text, &writer));
+  GOLDCREST_TRY(has_added_tokens(*args.view) ? tokenize_added(args, text, &writer)
+                                             : tokenize_part(args, text, &writer));
   return static_cast<int>(writer.n_ids());
 }
 
@@ -89,7 +89,7 @@ ScratchSize tokenizer_scratch(const TokenizerView& view) {
     per_normalized_byte = kBpeScratchPerByte;
   }
   ScratchSize size = {fixed + kNormalizedFixed * per_normalized_byte, kNormalizedPerByte * per_normalized_byte};
-  if (kHasAddedTokens && view.added != nullptr) {
+  if (has_added_tokens(view)) {
     const uint32_t n = has_flag(view, kAddedNormalized) ? 3 : 1;
     size.constant += n * kItemsFixed;
     size.per_byte += n * kItemsPerByte;
@@ -106,7 +106,7 @@ uint64_t tokenizer_steps(const TokenizerView& view, uint32_t max_source_bytes) {
       merges(view.kind) ? kBpePieceLookups * piece + comparisons : piece + kUnigramLookups;
   const uint64_t n_normalized = uint64_t{kNormalizedPerByte} * max_source_bytes + kNormalizedFixed;
   uint64_t steps = (uint64_t{max_source_bytes} + 1) * at_place + n_normalized * at_normalized_byte;
-  if (kHasAddedTokens && view.added != nullptr) {
+  if (has_added_tokens(view)) {
     const uint64_t token = 1 + view.added[kAddedFlags] % kAddedNormalized;
     steps += 2 * (max_source_bytes + n_normalized) * token;  // found, and looked up again
     steps += (max_source_bytes + n_normalized) * at_place;   // the text of each part, and its first place twice

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ids of texts with tokens that users added to the tokenizers of T5, NLLB, M2M-100, mBART, Pegasus, Marian and ByT5.
 
-Trains SentencePiece models on lines of tests/data, gives each tokenizer of transformers random tokens with random flags by
-add_tokens, saves it as users do, converts the folder, and compares the ids of --lines random texts in which these tokens
-stand. Some folders have tokenizer.json only, some a SentencePiece model too.
+Trains SentencePiece models on lines of tests/data, gives each tokenizer of transformers random tokens with random flags
+by add_tokens, saves it as users do, converts the folder, and compares the ids of --lines random texts in which these
+tokens stand. Some folders have tokenizer.json only, some a SentencePiece model too.
 
     python tests/peers/added_tokens.py --build build/host --work FOLDER [--lines 2000] [--seed 1]
     python tests/peers/added_tokens.py --work FOLDER --record tests/data/added_tokens.json
@@ -30,18 +30,21 @@ from tokenizer_json import SPACE, fast_tokenizer
 DATA = pathlib.Path(__file__).parent.parent / "data/enfr/valid.tsv"
 PIECES = 400
 T5 = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
-# Texts of tokens: parts of one another, letters of several scripts, spaces inside, full width forms, which a map rewrites.
-TOKENS = ["{", "}", "<sep>", "<sep>x", "<cmd>", "GoldCrest", "Gold", "foo bar", "foo  bar", "zürich", "日本", "ＡＢＣ", "ﬁn",
-          "@@", "[1]", "%s", "x_1", "<ent:0>", "...", "e\u0301t"]
+# Texts of tokens: parts of one another, letters of several scripts, spaces inside, full width forms, which a map
+# rewrites.
+TOKENS = ["{", "}", "<sep>", "<sep>x", "<cmd>", "GoldCrest", "Gold", "foo bar", "foo  bar", "zürich",
+          "日本", "ＡＢＣ", "ﬁn", "@@", "[1]", "%s", "x_1", "<ent:0>", "...", "e\u0301t"]
 SPACES = ["", "", " ", " ", " ", "  ", "\t", "\u00a0", "\u3000", "\u200b", "-", "_", "é", "7", "न"]
-SMALL = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
-         "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 256}
+SMALL = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+         "decoder_attention_heads": 2, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 256}
+# The shape of a T5.
+SMALL_T5 = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2, "decoder_start_token_id": 0}
 
 
 def train(work: pathlib.Path, name: str, **settings) -> pathlib.Path:
     lines = [text for line in DATA.read_text(encoding="utf-8").splitlines() for text in line.split("\t")]
-    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_prefix=str(work / name), vocab_size=PIECES,
-                                             minloglevel=2, **settings)
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_prefix=str(work / name),
+                                             vocab_size=PIECES, minloglevel=2, **settings)
     return work / f"{name}.model"
 
 
@@ -49,7 +52,7 @@ def random_tokens(draw: random.Random) -> list[AddedToken]:
     def flag(share: float) -> bool:
         return draw.random() < share
 
-    # Of two tokens that are normalized to the same text, transformers finds one or the other from run to run.
+    # If two tokens are normalized to the same text, transformers finds one or the other from run to run.
     return [AddedToken(text, lstrip=flag(0.3), rstrip=flag(0.3), single_word=flag(0.25),
                        normalized=flag(0.5) and text != "foo  bar", special=flag(0.1))
             for text in draw.sample(TOKENS, draw.randint(6, 12))]
@@ -86,8 +89,7 @@ def make_t5(work: pathlib.Path) -> tuple:
     tokenizer = transformers.T5Tokenizer.from_pretrained(folder, extra_ids=10)
 
     def model():
-        return transformers.T5ForConditionalGeneration(transformers.T5Config(
-            vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=64, num_layers=1, num_heads=2, decoder_start_token_id=0))
+        return transformers.T5ForConditionalGeneration(transformers.T5Config(vocab_size=len(tokenizer), **SMALL_T5))
 
     return tokenizer, model, files, ["<extra_id_0>", "<extra_id_7>"], []
 
@@ -97,8 +99,7 @@ def make_byt5(work: pathlib.Path) -> tuple:
 
     def model():
         return transformers.T5ForConditionalGeneration(transformers.T5Config(
-            vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=64, num_layers=1, num_heads=2, decoder_start_token_id=0,
-            tokenizer_class="ByT5Tokenizer"))
+            vocab_size=len(tokenizer), tokenizer_class="ByT5Tokenizer", **SMALL_T5))
 
     return tokenizer, model, {}, ["<extra_id_0>", "<extra_id_12>"], []
 
@@ -113,12 +114,14 @@ def make_mbart(work: pathlib.Path) -> tuple:
 
 
 def make_nllb(work: pathlib.Path) -> tuple:
-    files = {"sentencepiece.bpe.model": train(work, "nllb", model_type="bpe"), "config.json": {"model_type": "m2m_100"}}
+    pieces = train(work, "nllb", model_type="bpe")
+    files = {"sentencepiece.bpe.model": pieces, "config.json": {"model_type": "m2m_100"}}
     folder = pieces_folder(work, "nllb", files, {"tokenizer_class": "NllbTokenizer"})
     tokenizer = transformers.NllbTokenizer.from_pretrained(
         folder, src_lang="eng_Latn", tgt_lang="fra_Latn", extra_special_tokens=["eng_Latn", "fra_Latn"])
     kind = transformers.M2M100ForConditionalGeneration, transformers.M2M100Config
-    return tokenizer, lambda: bart(kind, tokenizer), files, [], ["--source-lang", "eng_Latn", "--target-lang", "fra_Latn"]
+    given = ["--source-lang", "eng_Latn", "--target-lang", "fra_Latn"]
+    return tokenizer, lambda: bart(kind, tokenizer), files, [], given
 
 
 def make_m2m(work: pathlib.Path) -> tuple:
@@ -129,7 +132,8 @@ def make_m2m(work: pathlib.Path) -> tuple:
     files = {"sentencepiece.bpe.model": model, "vocab.json": vocabulary, "config.json": {"model_type": "m2m_100"}}
     folder = pieces_folder(work, "m2m", files, {"tokenizer_class": "M2M100Tokenizer"})
     languages = [f"__{code}__" for code in FAIRSEQ_LANGUAGE_CODES["m2m100"]]
-    tokenizer = transformers.M2M100Tokenizer.from_pretrained(folder, src_lang="en", tgt_lang="fr", extra_special_tokens=languages)
+    tokenizer = transformers.M2M100Tokenizer.from_pretrained(
+        folder, src_lang="en", tgt_lang="fr", extra_special_tokens=languages)
     kind = transformers.M2M100ForConditionalGeneration, transformers.M2M100Config
     return tokenizer, lambda: bart(kind, tokenizer), {}, [], ["--source-lang", "en", "--target-lang", "fr"]
 
@@ -145,18 +149,20 @@ def make_pegasus(work: pathlib.Path) -> tuple:
 def make_marian(work: pathlib.Path) -> tuple:
     model = train(work, "marian")
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    vocabulary = {"</s>": 0, "<unk>": 1, ">>fr<<": 2} | {pieces.id_to_piece(i): i for i in range(3, pieces.get_piece_size())}
+    vocabulary = {"</s>": 0, "<unk>": 1, ">>fr<<": 2}
+    vocabulary |= {pieces.id_to_piece(i): i for i in range(3, pieces.get_piece_size())}
     vocabulary["<pad>"] = len(vocabulary)
-    files = {"source.spm": model, "target.spm": model, "vocab.json": vocabulary, "config.json": {"model_type": "marian"}}
-    folder = pieces_folder(work, "marian", files, {"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "fr"})
+    files = {"source.spm": model, "target.spm": model, "vocab.json": vocabulary}
+    settings = {"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "fr"}
+    folder = pieces_folder(work, "marian", {**files, "config.json": {"model_type": "marian"}}, settings)
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
     kind, pad = (transformers.MarianMTModel, transformers.MarianConfig), vocabulary["<pad>"]
     settings = {"pad_token_id": pad, "eos_token_id": 0, "decoder_start_token_id": pad, "forced_eos_token_id": 0}
     return tokenizer, lambda: bart(kind, tokenizer, **settings), {}, [">>fr<<"], []
 
 
-MAKERS = {"t5": make_t5, "byt5": make_byt5, "mbart": make_mbart, "nllb": make_nllb, "m2m": make_m2m, "pegasus": make_pegasus,
-          "marian": make_marian}
+MAKERS = {"t5": make_t5, "byt5": make_byt5, "mbart": make_mbart, "nllb": make_nllb, "m2m": make_m2m,
+          "pegasus": make_pegasus, "marian": make_marian}
 
 
 def compare(options, name: str, draw: random.Random) -> int:
@@ -177,13 +183,15 @@ def compare(options, name: str, draw: random.Random) -> int:
         for file, content in files.items() if with_pieces else ():
             if isinstance(content, pathlib.Path):
                 shutil.copy(content, folder / file)
-        shown = translate(options, converted(options, folder, *given), "".join(text + "\n" for text in texts), "--encode", "--no-split")
+        file = converted(options, folder, *given)
+        shown = translate(options, file, "".join(text + "\n" for text in texts), "--encode", "--no-split")
         for text, ids, wanted in zip(texts, shown, expected, strict=True):
             if ids.split() != [str(token) for token in wanted]:
                 different += 1
                 if different < 20:
                     print(f"{name}: {text!r}: goldcrest departs: {ids}, expected {wanted}")
-        print(f"{name}{' with pieces' if with_pieces else ''}: {len(tokens)} tokens, {len(texts)} texts, {different} differ", flush=True)
+        shown_name = f"{name} with pieces" if with_pieces else name
+        print(f"{shown_name}: {len(tokens)} tokens, {len(texts)} texts, {different} differ", flush=True)
     if different:
         print([token for token in tokens])
     return different
@@ -200,7 +208,8 @@ def recorded_cases(options) -> list[dict]:
         if kind == "items":
             pieces = {piece.piece: i for i, piece in enumerate(model.pieces)}
             settings = {"tokenizer_class": "M2M100Tokenizer"}
-            folder = pieces_folder(options.work, "items", {"sentencepiece.bpe.model": file, "vocab.json": pieces | {"<pad>": len(pieces)}}, settings)
+            files = {"sentencepiece.bpe.model": file, "vocab.json": pieces | {"<pad>": len(pieces)}}
+            folder = pieces_folder(options.work, "items", files, settings)
             tokenizer = transformers.M2M100Tokenizer.from_pretrained(folder)
         else:
             made = fast_tokenizer(model)
@@ -210,10 +219,12 @@ def recorded_cases(options) -> list[dict]:
             tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made)
         tokens = random_tokens(draw)
         tokenizer.add_tokens(tokens)
-        texts = [random_text(draw, ["A bad cab  came", "Where is the station?", "x"], [token.content for token in tokens]) for _ in range(60)]
+        lines, words = ["A bad cab  came", "Where is the station?", "x"], [token.content for token in tokens]
+        texts = [random_text(draw, lines, words) for _ in range(60)]
         cases.append({"model": name, "kind": kind, "tokens": [
             {"text": token.content, "id": tokenizer.convert_tokens_to_ids(token.content), "lstrip": token.lstrip,
-             "rstrip": token.rstrip, "single_word": token.single_word, "normalized": token.normalized} for token in tokens],
+             "rstrip": token.rstrip, "single_word": token.single_word, "normalized": token.normalized}
+            for token in tokens],
             "texts": {text: tokenizer(text, add_special_tokens=False).input_ids for text in texts}})
     return cases
 
@@ -228,7 +239,8 @@ def main() -> None:
         lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in recorded_cases(options))
         options.record.write_text(f"[{lines}]\n", encoding="utf-8")
         return
-    different = sum(compare(options, name, random.Random(f"{options.seed} {name}")) for name in options.only or MAKERS)
+    names = options.only or MAKERS
+    different = sum(compare(options, name, random.Random(f"{options.seed} {name}")) for name in names)
     if different:
         sys.exit(f"goldcrest departs in {different} texts")
 

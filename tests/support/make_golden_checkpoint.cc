@@ -125,7 +125,8 @@ void write(const std::string& kind, const std::string& folder) {
     // Parts of English words, so that texts of words have them.
     nlohmann::json added;
     for (const auto& [id, text] : {std::pair("233", "an"), {"234", "er"}, {"235", "old"}})
-      added[id] = {{"content", text}, {"normalized", text[0] != 'a'}, {"single_word", text[0] == 'o'}, {"lstrip", true}};
+      added[id] = {
+          {"content", text}, {"normalized", text[0] != 'a'}, {"single_word", text[0] == 'o'}, {"lstrip", true}};
     write_file(folder + "/tokenizer_config.json", nlohmann::json{{"added_tokens_decoder", added}}.dump());
   } else if (kind == "nllb") {
     copy_recorded(recorded("families.json"), "nllb", folder);

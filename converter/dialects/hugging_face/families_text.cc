@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "dialects/hugging_face/added_tokens.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/side_files.h"
-#include "dialects/hugging_face/special_texts.h"
+#include "dialects/hugging_face/special_tokens.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"
 #include "sources/messages/messages.h"
@@ -242,7 +241,7 @@ class FamilyTextReader {
     spec_.source_tokenizer = combine_with_vocabulary(model, vocabulary);
     TokenizerSpec& tokenizer = *spec_.source_tokenizer;
     tokenizer.added_by_items = splits_by_items;
-    // What tokenization_nllb.py and tokenization_pegasus.py make of a SentencePiece model; tokenizer.json says it.
+    // tokenization_nllb.py and tokenization_pegasus.py do so with a SentencePiece model; a tokenizer.json says it.
     if (files_.has_pieces()) tokenizer.added_keep_last_space = !splits_by_items && sizes_.kind != FamilyText::kMBart;
     set_added_tokens(checkpoint_, added_, spec_.languages, tokenizer);
     if (files_.has_pieces()) files_.compare(*spec_.source_tokenizer, spec_.warnings);

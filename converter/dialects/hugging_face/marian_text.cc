@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MarianTokenizer's files: vocab.json, target_vocab.json, source.spm, target.spm, tokenizer_config.json
 // (transformers/models/marian/tokenization_marian.py).
-#include "dialects/hugging_face/added_tokens.h"
 #include "dialects/hugging_face/marian.h"
 #include "dialects/hugging_face/side_files.h"
-#include "dialects/hugging_face/special_texts.h"
+#include "dialects/hugging_face/special_tokens.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"
 #include "spec/error.h"

@@ -5,9 +5,8 @@
 #include <cctype>
 #include <optional>
 
-#include "dialects/hugging_face/added_tokens.h"
 #include "dialects/hugging_face/side_files.h"
-#include "dialects/hugging_face/special_texts.h"
+#include "dialects/hugging_face/special_tokens.h"
 #include "dialects/hugging_face/t5.h"
 #include "sources/messages/messages.h"
 #include "spec/error.h"

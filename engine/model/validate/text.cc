@@ -7,28 +7,19 @@
 
 namespace goldcrest {
 
-#ifdef GOLDCREST_ADDED_TOKENS
-namespace {
-
-// Returns whether the runs of characters are in the vector, each with its end, and a trie behind them.
-[[gnu::cold]] bool holds_runs(const format::Vector<uint32_t>& added) {
-  const uint32_t n = added.size();
-  if (n <= kAddedHeader) return false;
-  const uint32_t* const words = added.data();
-  return ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 && words[kAddedSpaces] < n &&
-         words[kAddedLetters] < n && words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n;
-}
-
-}  // namespace
-#endif
-
 int Validator::check_tokenizer() {
   const format::Tokenizer* table = model_->tokenizer();
 #ifdef GOLDCREST_ADDED_TOKENS
   const format::Vector<uint32_t>* const added = table == nullptr ? nullptr : table->added();
-  GOLDCREST_REQUIRE_INTACT(
-      has_feature(features_, kFeatureAddedTokens) ? added != nullptr && holds_runs(*added) : added == nullptr,
-      "tokenizer.added", -1);
+  bool is_good = (added != nullptr) == has_feature(features_, kFeatureAddedTokens);
+  if (added != nullptr) {
+    // The runs of characters, each with its end, and at least one word of a trie.
+    const uint32_t n = added->size(), *const words = added->data();
+    is_good = is_good && n > kAddedHeader && ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 &&
+              words[kAddedSpaces] < n && words[kAddedLetters] < n &&
+              words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n;
+  }
+  GOLDCREST_REQUIRE_INTACT(is_good, "tokenizer.added", -1);
 #endif
   if (table == nullptr) return GOLDCREST_OK;
   const SectionView& arrays = section(format::SectionKind::Tokenizer);

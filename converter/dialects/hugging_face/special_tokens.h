@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens that a checkpoint's tokenizer was given in addition to its vocabulary.
+// Tokens that the files of a tokenizer name: special ones, and those that it was given in addition to its vocabulary.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "dialects/dialect.h"
+#include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
+
+// The texts of special tokens that a tokenizer_config.json names.
+struct SpecialTexts {
+  std::string unknown, end, pad;
+};
+
+// `usual` has the texts of the family's tokenizer, for those that the file does not name.
+SpecialTexts read_special_texts(const Config& tokenizer, const SpecialTexts& usual);
+
+// Throws Error where the vocabulary of the targets has the end token at another id than the settings of the search, and
+// warns of such padding: it is another checkpoint's vocabulary then, or an edited one.
+void check_special_ids(const Checkpoint& checkpoint, const Vocabulary& targets, const SpecialTexts& special,
+                       ModelSpec& spec);
 
 // Returns the entries, by id, of the first of these that has some: added_tokens_decoder of tokenizer_config.json,
 // tokenizer.json, added_tokens.json.
