@@ -10,7 +10,6 @@
 #include "text/double_array.h"
 #include "text/normalizer.h"
 #include "text/piece_lookup.h"
-#include "text/token_writer.h"
 
 namespace goldcrest {
 namespace {
@@ -180,14 +179,10 @@ int Items::split(TextSpan text) {
 
 }  // namespace
 
-int tokenize_added(const TokenizeArgs& args, TextSpan text, TokenWriter* writer) {
+int tokenize_added(const TokenizeArgs& args, TextSpan text, uint32_t capacity, TokenWriter* writer) {
   TokenizerView view = *args.view;
   TokenizeArgs part_args = args;
   part_args.view = &view;
-  const ScratchSize size = tokenizer_scratch(view);
-  if (args.scratch_bytes < size.constant) return GOLDCREST_ERROR_TOO_LONG;
-  const uint32_t most = static_cast<uint32_t>((args.scratch_bytes - size.constant) / size.per_byte);
-  const uint32_t capacity = kItemsFixed + kItemsPerByte * most;
   uint8_t* const end = static_cast<uint8_t*>(args.scratch) + args.scratch_bytes;
   const bool has_normalized = has_flag(view, kAddedNormalized);
   part_args.scratch_bytes -= (has_normalized ? 3 : 1) * size_t{capacity};

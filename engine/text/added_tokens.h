@@ -2,8 +2,7 @@
 // Tokens that a tokenizer was given in addition to its vocabulary (FORMAT.md, "Added tokens").
 #pragma once
 
-#include "base/build_options.h"
-#include "text/tokenizer.h"
+#include "text/segment.h"
 
 namespace goldcrest {
 
@@ -17,7 +16,8 @@ inline bool has_flag(const TokenizerView& view, uint32_t flag) { return (view.ad
 
 // Writes the ids of the text's added tokens, and cuts each part between them with tokenize_part. By places, it follows
 // added_vocabulary.rs of the crate tokenizers 0.23: tokens of the text first, then those of each part's normalized
-// text. By items, it follows PreTrainedTokenizer.tokenize of transformers 5.24.
-int tokenize_added(const TokenizeArgs& args, TextSpan text, TokenWriter* writer);
+// text. By items, it follows PreTrainedTokenizer.tokenize of transformers 5.24. The scratch ends with `capacity` bytes
+// of items, or three times as many.
+int tokenize_added(const TokenizeArgs& args, TextSpan text, uint32_t capacity, TokenWriter* writer);
 
 }  // namespace goldcrest

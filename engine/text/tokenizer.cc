@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a language code first, then runs the segmenter of the tokenizer's kind.
+// Puts the caller's language before a text, and splits the text at added tokens, if the file has some.
 #include "base/exact_floats.h"
 
 #include "text/tokenizer.h"
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"
-#include "base/build_options.h"
 #include "base/status.h"
 #include "text/added_tokens.h"
 #include "text/bpe.h"
-#include "text/languages.h"
 #include "text/piece_lookup.h"
-#include "text/token_writer.h"
 #include "text/unigram.h"
-#include "text/words.h"
 
 namespace goldcrest {
 namespace {
@@ -22,51 +18,15 @@ namespace {
 constexpr uint32_t kNormalizedPerByte = 3;  // a space becomes U+2581, a bad byte U+FFFD
 constexpr uint32_t kNormalizedFixed = 8;    // the dummy prefix, and room for a short text that grows
 
-// Returns the entry of the language code that a text begins with; kNoEntry if there is none.
-uint32_t find_language_code(const TokenizerView& view, TextSpan text) {
-  if (!view.language_codes) return kNoEntry;
-  const uint32_t entry = find_piece(view, {text.bytes, language_code_bytes(text)});
-  return entry < view.vocab_size ? entry : kNoEntry;
-}
-
-// Builds without subwords lack this kind.
-constexpr bool is_subword(TokenizerKind kind) { return kHasSubword && kind == TokenizerKind::kSubword; }
-constexpr bool merges(TokenizerKind kind) { return kind == TokenizerKind::kBpe || is_subword(kind); }
-
-// Returns a line's text without line ends and spaces around it, as subword-nmt reads it.
-TextSpan without_ends(TextSpan line) {
-  const auto is_end = [](uint8_t byte) { return byte == ' ' || byte == '\r' || byte == '\n'; };
-  while (line.n > 0 && is_end(line.bytes[0])) line = line.from(1);
-  while (line.n > 0 && is_end(line.bytes[line.n - 1])) --line.n;
-  return line;
+// Items stand behind the segmenter's scratch.
+int split_at_added(const TokenizeArgs& args, TextSpan text, TokenWriter* writer) {
+  const ScratchSize size = tokenizer_scratch(*args.view);
+  if (args.scratch_bytes < size.constant) return GOLDCREST_ERROR_TOO_LONG;
+  const auto most = static_cast<uint32_t>((args.scratch_bytes - size.constant) / size.per_byte);
+  return tokenize_added(args, text, kItemsFixed + kItemsPerByte * most, writer);
 }
 
 }  // namespace
-
-int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer) {
-  const TokenizerView& view = *args.view;
-  const uint32_t language = find_language_code(view, part);
-  if (language != kNoEntry) {
-    GOLDCREST_TRY(writer->put_entry(language));
-    part = part.from(language_code_bytes(part));
-  }
-  switch (view.kind) {
-    case TokenizerKind::kUnigram:
-      return tokenize_unigram(view, part, args.scratch, args.scratch_bytes, writer);
-    case TokenizerKind::kBpe:
-      return tokenize_bpe(view, part, args.scratch, args.scratch_bytes, writer);
-    case TokenizerKind::kWord:
-      return tokenize_words(view, part, writer);
-    case TokenizerKind::kCharacter:
-      return tokenize_characters(view, part, writer);
-    case TokenizerKind::kSubword:
-      if constexpr (kHasSubword) {
-        return tokenize_bpe(view, without_ends(part), args.scratch, args.scratch_bytes, writer);
-      }
-      break;
-  }
-  return GOLDCREST_ERROR_UNSUPPORTED;
-}
 
 int tokenize(const TokenizeArgs& args) {
   if (args.text_bytes > INT32_MAX) return GOLDCREST_ERROR_TOO_LONG;
@@ -75,8 +35,8 @@ int tokenize(const TokenizeArgs& args) {
   TokenWriter writer(*args.view, args.ids, max_ids);
   if (args.language != nullptr && args.view->language_codes && find_language_code(*args.view, text) == kNoEntry)
     GOLDCREST_TRY(writer.put_entry(*args.language));
-  GOLDCREST_TRY(has_added_tokens(*args.view) ? tokenize_added(args, text, &writer)
-                                             : tokenize_part(args, text, &writer));
+  const bool has_added = has_added_tokens(*args.view);
+  GOLDCREST_TRY(has_added ? split_at_added(args, text, &writer) : tokenize_part(args, text, &writer));
   return static_cast<int>(writer.n_ids());
 }
 

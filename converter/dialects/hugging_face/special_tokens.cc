@@ -50,7 +50,9 @@ std::vector<AddedToken> read_decoder(const Config& config) {
   if (decoder == nullptr || !decoder->is_map()) return tokens;
   for (const auto& [key, entry] : decoder->members()) {
     const IdList id = read_id_list(key, kMaxEntries);
-    if (id.ids.size() != 1 || !id.bad.empty() || !entry.is_map()) continue;
+    if (id.ids.size() != 1 || !id.bad.empty() || !entry.is_map()) {
+      throw Error("{}: {} is not an id with an object", config.where("added_tokens_decoder"), in_quotes(key));
+    }
     tokens.push_back(
         parse_added_token(Config(entry, config.where(key), config.path()), static_cast<uint32_t>(id.ids[0])));
   }
@@ -72,7 +74,8 @@ std::vector<AddedToken> read_ids(const std::filesystem::path& path) {
   std::vector<AddedToken> tokens;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return tokens;
-  for (const auto& [text, id] : read_json_object(path).members()) {
+  const Value ids = read_json_object(path);
+  for (const auto& [text, id] : ids.members()) {
     if (!id.is_natural() || id.natural() > kMaxEntries)
       throw Error("{}: the id of {} is no integer from 0 to {}", path.string(), in_quotes(text), kMaxEntries);
     tokens.push_back({text, static_cast<uint32_t>(id.natural())});

@@ -180,8 +180,34 @@ TEST(T5Text, SentinelsAreControlAndRowsWithoutNamesAreSuppressed) {
   EXPECT_EQ(std::set<uint32_t>(spec.generation.suppressed_ids.begin(), spec.generation.suppressed_ids.end()),
             std::set<uint32_t>(unnamed.begin(), unnamed.end()));
   EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{1});
-  for (const char* text : {"We are not here.", "a <extra_id_0> b", " two  spaces "})
+  for (const char* text : {"We are not here.", "a </s> <pad> b", " two  spaces "})
     EXPECT_EQ(Segmenter(tokenizer).encode(text), Segmenter(model).encode(text)) << text;
+}
+
+// T5Tokenizer splits a text at them, whether or not a file lists them.
+TEST(T5Text, SentinelsOfAPromptAreTheirIds) {
+  const TokenizerSpec tokenizer = *load_t5(folders() / "t5-0").source_tokenizer;
+  const TokenizerSpec model = read_sentencepiece_model(folders() / "t5-0" / "spiece.model");
+  std::vector<int32_t> expected = Segmenter(model).encode("a");
+  for (const uint32_t i : {0u, 99u}) {
+    expected.push_back(static_cast<int32_t>(model.vocab_size + 99 - i));
+    for (const int32_t id : Segmenter(model).encode("b")) expected.push_back(id);
+  }
+  EXPECT_EQ(Segmenter(tokenizer).encode("a <extra_id_0> b<extra_id_99>b"), expected);
+}
+
+TEST(T5Text, AddedTokensWithoutARowOrWithAnothersAreRefused) {
+  const auto refused = [](const char* id, const char* text, const std::vector<std::string>& words) {
+    const T5Copy copy("t5-0");
+    std::ofstream(copy.path() / "added_tokens.json") << '{' << '"' << text << "\": " << id << '}';
+    test::expect_error([&] { load_t5(copy.path()); }, words);
+  };
+  refused("4000000", "<cmd>", {"the added token \"<cmd>\" has the id 4000000", "resize_token_embeddings"});
+  refused("5", "<cmd>", {"the added token \"<cmd>\" has the id 5, which the vocabulary gives to"});
+  refused("-1", "<cmd>", {"added_tokens.json", "no integer"});
+  const T5Copy copy("t5-0");
+  std::ofstream(copy.path() / "tokenizer_config.json") << R"({"added_tokens_decoder": {"x": {"content": "<cmd>"}}})";
+  test::expect_error([&] { load_t5(copy.path()); }, {"added_tokens_decoder", "\"x\" is not an id with an object"});
 }
 
 // MADLAD's language is an entry of its model, which stands behind a lone U+2581.

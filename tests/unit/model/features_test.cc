@@ -196,6 +196,42 @@ TEST(Subword, Lies) {
                  });
 }
 
+// A vector of added tokens without runs, with an empty trie.
+FileImage file_with_added_tokens() {
+  return remade(smallest_file(), [](ModelT& m) {
+    m.features = kFeatureAddedTokens;
+    m.tokenizer->added = {5, 0, 0, 0};
+  });
+}
+
+TEST(AddedTokens, AFileWithThemRuns) {
+  const Verdict verdict = try_file(file_with_added_tokens());
+  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+}
+
+TEST(AddedTokens, AreRefusedWithoutTheirBitOrWithRunsThatDoNotFit) {
+  constexpr const char* subject = "tokenizer.added";
+  expect_refused(file_with_added_tokens(), {
+                                               {subject, [](ModelT& m) { m.features = 0; }},
+                                               {subject, [](ModelT& m) { m.tokenizer->added.clear(); }},
+                                               {subject,
+                                                [](ModelT& m) {
+                                                  m.tokenizer->added = {5, 0, 0};
+                                                }},
+                                               {subject,
+                                                [](ModelT& m) {
+                                                  m.tokenizer->added = {5, 1, 0, 1, 0};
+                                                }},
+                                               {subject,
+                                                [](ModelT& m) {
+                                                  m.tokenizer->added = {5, 2, 0, 1};
+                                                }},
+                                               {subject, [](ModelT& m) { m.tokenizer->added[1] = 0xFFFFFFFE; }},
+                                               {subject, [](ModelT& m) { m.tokenizer->added[2] = 0xFFFFFFFE; }},
+                                           });
+  expect_refused(smallest_file(), {{subject, [](ModelT& m) { m.features = kFeatureAddedTokens; }}});
+}
+
 TEST(Subword, ScoresThatAreNone) {
   for (const float bad : {NAN, INFINITY, -INFINITY, 2e9f}) {
     FileImage file = smallest_subword_file();

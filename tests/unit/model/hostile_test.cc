@@ -368,8 +368,8 @@ TEST(Hostile, VersionsAndFeatures) {
     constexpr uint32_t kTested = kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary |
                                  kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |
                                  kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
-                                 kFeatureLanguages | kFeatureSequences | kFeatureLexicon | kFeatureRefinedWeights |
-                                 kFeatureFineAttention;
+                                 kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
+                                 kFeatureRefinedWeights | kFeatureFineAttention;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {

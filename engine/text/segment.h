@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts a text in which no added tokens are searched, with the segmenter of the tokenizer's kind.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/build_options.h"
+#include "text/token_writer.h"
+
+namespace goldcrest {
+
+struct TokenizeArgs {
+  const TokenizerView* view;
+  const char* text;  // [text_bytes] any bytes; a byte that is no UTF-8 counts as U+FFFD
+  size_t text_bytes;
+  void* scratch;         // [scratch_bytes] aligned for float; may be null when scratch_bytes is 0
+  size_t scratch_bytes;  // see tokenizer_scratch
+  int32_t* ids;          // [max_ids] written from the front
+  size_t max_ids;
+  const uint32_t* language = nullptr;  // entry to put before a text without a language code; null: none
+};
+
+// Returns the entry of the language code that a text begins with; kNoEntry if there is none.
+uint32_t find_language_code(const TokenizerView& view, TextSpan text);
+
+// Writes the ids of a whole text, or of a part between added tokens: its language code, then its pieces. Of the
+// arguments it reads the view and the scratch.
+int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer);
+
+// Builds without subwords lack this kind.
+constexpr bool is_subword(TokenizerKind kind) { return kHasSubword && kind == TokenizerKind::kSubword; }
+constexpr bool merges(TokenizerKind kind) { return kind == TokenizerKind::kBpe || is_subword(kind); }
+
+}  // namespace goldcrest
