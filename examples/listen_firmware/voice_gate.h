@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "goldcrest/goldcrest.h"
+#include "support/sound_power.h"
 
 enum {
   kSampleRate = 16000,
@@ -18,7 +19,7 @@ enum {
   kHalfMilliseconds = 1000 * kHalfSamples / kSampleRate,
   kMaxHalves = 93, /* of an utterance: 3 s */
 
-  kGateLeastEnergy = 60 * 60, /* of a loud half, the mean of its squared samples: -55 dB of full scale */
+  kGateLeastEnergy = 60 * 60, /* of a loud half, the variance of its samples: -55 dB of full scale */
   kGateLoudOverNoise = 4,
   kHalvesBefore = 8, /* that an utterance has in front of its first loud half */
   kPauseHalves = 16, /* that end an utterance */
@@ -43,19 +44,14 @@ static inline uint32_t longest_utterance(const goldcrest_info *info, uint32_t n_
   return n_halves < (uint32_t)kMaxHalves ? n_halves : (uint32_t)kMaxHalves;
 }
 
-static inline uint32_t energy_of_half(const int16_t *samples) {
-  uint64_t sum = 0;
-  for (unsigned i = 0; i < kHalfSamples; ++i) sum += (uint64_t)((int64_t)samples[i] * samples[i]);
-  return (uint32_t)(sum / kHalfSamples);
-}
-
 /* Adds a half, samples [kHalfSamples], to the utterance. Returns whether the utterance has ended; the next call needs
  * another one without halves. */
 static inline bool gate_add(voice_gate *gate, gate_utterance *heard, const int16_t *samples) {
-  const uint32_t energy = energy_of_half(samples);
+  const uint32_t energy = (uint32_t)(sound_power(samples, kHalfSamples) / ((uint32_t)kHalfSamples * kHalfSamples));
   gate->noise = !gate->has_heard || energy < gate->noise ? energy : gate->noise + gate->noise / 32 + 1;
   gate->has_heard = true;
-  const bool is_loud = energy >= (uint32_t)kGateLeastEnergy && energy / kGateLoudOverNoise >= gate->noise;
+  const bool is_loud = energy >= (uint32_t)kGateLeastEnergy &&
+                       (energy / kGateLoudOverNoise >= gate->noise || energy >= (uint32_t)SOUND_POWER_CLIPPED);
   gate->speaks = gate->speaks || is_loud;
   gate->n_quiet = is_loud ? 0 : gate->n_quiet + 1;
   if (!gate->speaks && heard->n_halves == kHalvesBefore) { /* forgets the oldest half */

@@ -12,9 +12,10 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   arguments.limits.threads = 1;
   app.version("goldcrest-transcribe " GOLDCREST_VERSION);
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
-  app.add_option("CLIP", arguments.clips,
-                 "WAV files of 16-bit PCM, at the model's samples a second; none: standard input, a WAV file or raw "
-                 "samples (signed, 16 bits, low byte first, one channel)");
+  app.add_option(
+      "CLIP", arguments.clips,
+      "WAV files: PCM or float, 8 to 192 kHz, of several channels the mean; none: standard input, a WAV file "
+      "or raw samples (signed, 16 bits, low byte first, one channel, at the model's samples a second)");
   app.add_option("--beam-size,--beam", arguments.limits.beam_size,
                  "hypotheses, 1 to 16; 1 is greedy; 0: the model's default")
       ->check_range(0, 16);
@@ -38,14 +39,15 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
                "standard input: while an utterance goes on, also print the words in which two runs over it agree")
       ->excludes(srt);
   app.add_flag("--no-gate", arguments.no_gate, "transcribe silence and noise too; models write words into them");
+  app.add_flag("--ffmpeg", arguments.ffmpeg, "let ffmpeg convert clips that are not such WAV files");
   app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check_range(0, 64);
   app.add_option("--kernels", arguments.kernels, "force a kernel table by its name (an unknown one lists them)");
   app.add_flag("--stats", arguments.stats, "print seconds of sound, time and memory to standard error at the end");
   app.footer(
       "Each clip gives one line of text. A clip that is longer than the model takes is cut where it is most quiet. "
       "Standard input is cut at pauses of 0.7 s, and each utterance gives its line as soon as it ends; so are clips "
-      "with --timestamps, --srt and --json. Clips of another rate are refused with the command that converts them: a "
-      "resampler of the user's choice does this better than one that is built in.\n"
+      "with --timestamps, --srt and --json. Times and numbers of several clips go on from "
+      "one to the next, except in JSON. Ctrl-C prints the text so far.\n"
       "    arecord -q -f S16_LE -r 16000 | goldcrest-transcribe MODEL --live\n"
       "--live repeats the run every half second of sound, or less often, so that it takes at most half of the time. A "
       "later run may change these words. A terminal shows them in the line that the utterance's text then replaces; "

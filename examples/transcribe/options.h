@@ -18,6 +18,7 @@ struct Arguments : TranscriberOptions {
   std::vector<std::string> clips;
   Format format = Format::kText;
   bool no_gate = false;
+  bool ffmpeg = false;
   bool live = false;
   bool stats = false;
 };

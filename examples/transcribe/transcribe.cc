@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-transcribe turns speech into text.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <memory>
 
+#include "../support/interrupt.h"
 #include "../support/messages.h"
+#include "host/wav.h"
 #include "options.h"
-#include "sample_reader.h"
 #include "transcriber.h"
 #include "transcript.h"
 #include "utterances.h"
@@ -20,6 +25,56 @@ namespace {
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+using goldcrest::host::WavReader;
+
+// An ffmpeg that converts a clip, and what it writes.
+class Ffmpeg {
+ public:
+  // Starts it for a file; an empty name is standard input, read from its begin. Returns the reason of a failure, or "".
+  std::string start(const std::string& name, uint32_t sample_rate) {
+    if (name.empty() && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
+      return "--ffmpeg: a pipe cannot be read from its begin again; put ffmpeg in front of it, or give a file's name";
+    std::vector<std::string> arguments = goldcrest::host::ffmpeg_arguments(name, "", sample_rate);
+    arguments.insert(arguments.begin() + 1, {"-v", "error"});
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return std::string("--ffmpeg: no pipe: ") + std::strerror(errno);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    if (!name.empty()) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    const int error = posix_spawnp(&child_, "ffmpeg", &actions, nullptr, pointers.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    output_.reset(fdopen(ends[0], "rb"));
+    if (error == 0) return "";
+    child_ = -1;
+    return std::string("--ffmpeg: ffmpeg cannot be started: ") + std::strerror(error) +
+           "; install the package ffmpeg, or convert the clip elsewhere";
+  }
+
+  std::FILE* output() const { return output_.get(); }
+
+  // Ends it. Returns what it failed with, or "".
+  std::string finish() {
+    if (child_ < 0) return "";
+    output_.reset();
+    int status = 0;
+    while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (status == 0) return "";
+    const bool has_exited = WIFEXITED(status);
+    return std::string("--ffmpeg: ffmpeg ended with ") + (has_exited ? "status " : "signal ") +
+           std::to_string(has_exited ? WEXITSTATUS(status) : WTERMSIG(status));
+  }
+
+ private:
+  pid_t child_ = -1;
+  std::unique_ptr<std::FILE, CloseFile> output_;
 };
 
 // The text of an utterance that goes on.
@@ -75,17 +130,23 @@ class Program {
     const std::string warning = transcriber_.warning();
     if (!warning.empty())
       std::fprintf(stderr, "%s: %s: warning: %s\n", kProgram, arguments_.model.c_str(), warning.c_str());
-    if (arguments_.clips.empty()) hear_file(stdin, "");
+    stop_at_interrupt();
+    const bool rewrites = arguments_.live && isatty(STDOUT_FILENO) != 0;
+    Transcript transcript(arguments_.format, transcriber_.sample_rate(), rewrites);
+    if (arguments_.clips.empty()) hear_file(stdin, "", &transcript);
     for (const std::string& clip : arguments_.clips) {
+      if (is_interrupted()) break;
       const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(clip.c_str(), "rb"));
       if (file) {
-        hear_file(file.get(), clip);
+        hear_file(file.get(), clip, &transcript);
       } else {
         refuse(clip, std::string("cannot be read: ") + std::strerror(errno));
       }
     }
     if (arguments_.stats) print_stats();
-    if (!finish_output(kProgram)) return kFailed;
+    const bool is_printed = finish_output(kProgram);
+    if (is_interrupted()) std::raise(SIGINT);  // its action is the default again, as callers expect
+    if (!is_printed) return kFailed;
     return n_failed_ == 0 ? kSuccess : kClipsFailed;
   }
 
@@ -97,19 +158,21 @@ class Program {
   }
 
   // Prints the text of a clip; an empty name is standard input.
-  void hear_file(std::FILE* file, const std::string& name) {
-    SampleReader reader;
-    std::string problem = reader.open(file, transcriber_.sample_rate());
-    if (problem.empty()) {
-      const bool rewrites = arguments_.live && isatty(STDOUT_FILENO) != 0;
-      Transcript transcript(arguments_.format, transcriber_.sample_rate(), rewrites);
-      problem = hear(&reader, name, &transcript);
-      transcript.end_clip(name);
+  void hear_file(std::FILE* file, const std::string& name, Transcript* transcript) {
+    WavReader reader;
+    Ffmpeg ffmpeg;
+    std::string problem = reader.open(file, name, transcriber_.sample_rate());
+    if (!problem.empty() && arguments_.ffmpeg) {
+      problem = ffmpeg.start(name, transcriber_.sample_rate());
+      if (problem.empty()) problem = reader.open(ffmpeg.output(), name, transcriber_.sample_rate());
     }
+    if (problem.empty()) problem = hear(&reader, name, transcript);
+    const std::string failure = ffmpeg.finish();
+    if (!failure.empty() && !is_interrupted()) problem = failure;
     if (!problem.empty()) refuse(name, problem);
   }
 
-  std::string hear(SampleReader* reader, const std::string& name, Transcript* transcript) {
+  std::string hear(WavReader* reader, const std::string& name, Transcript* transcript) {
     const uint32_t rate = transcriber_.sample_rate();
     const bool at_pauses = name.empty() || arguments_.format != Format::kText;
     UtteranceCutter cutter(rate, transcriber_.max_samples(), at_pauses);
@@ -119,16 +182,19 @@ class Program {
     Preview preview(arguments_);
     for (bool more = true; more && problem.empty();) {
       const size_t n = reader->read(block.data(), block.size());
-      more = n == block.size();
+      more = n == block.size() && !is_interrupted();
       n_samples += n;
       cutter.push(block.data(), n);
       if (!more) cutter.finish();
       problem = hear_finished(&cutter, name, transcript);
+      more = more && !is_interrupted();
       if (arguments_.live && more && problem.empty()) problem = preview.update(cutter, &transcriber_, transcript);
     }
     samples_ += n_samples;
+    transcript->end_clip(name, n_samples);
+    if (is_interrupted()) return problem.empty() && !name.empty() ? "interrupted; the rest is missing" : problem;
     if (problem.empty()) problem = reader->problem();
-    if (problem.empty() && !name.empty() && n_samples < transcriber_.min_samples()) {
+    if (problem.empty() && !name.empty() && n_samples > 0 && n_samples < transcriber_.min_samples()) {
       problem = "has " + std::to_string(n_samples) + " samples; the model hears nothing in fewer than " +
                 std::to_string(transcriber_.min_samples());
     }
@@ -136,16 +202,26 @@ class Program {
   }
 
   std::string hear_finished(UtteranceCutter* cutter, const std::string& name, Transcript* transcript) {
-    for (Utterance utterance; cutter->next(&utterance);) {
+    const bool is_last = is_interrupted();  // an interrupt that comes later stops the search and leaves out the rest
+    for (Utterance utterance; (is_last || !is_interrupted()) && cutter->next(&utterance);) {
       const std::vector<int16_t>& samples = utterance.samples;
       if (samples.size() < transcriber_.min_samples()) continue;
       if (!arguments_.no_gate && !has_speech(samples.data(), samples.size(), transcriber_.sample_rate())) continue;
+      warn_of_clipping(samples, name);
       std::string text;
       const std::string problem = transcriber_.transcribe(samples, &text);
       if (!problem.empty()) return problem;
       transcript->add(name, utterance.begin, samples.size(), text);
     }
     return "";
+  }
+
+  void warn_of_clipping(const std::vector<int16_t>& samples, const std::string& name) const {
+    const double share = clipped_share(samples.data(), samples.size());
+    if (share < kHardClipping) return;
+    std::fprintf(stderr,
+                 "%s: %s: warning: %.0f %% of the samples are clipped, so words may be wrong; record it less loud\n",
+                 kProgram, name.empty() ? "standard input" : name.c_str(), 100 * share);
   }
 
   void print_stats() const {

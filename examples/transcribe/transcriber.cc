@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "../support/interrupt.h"
 #include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/decoding.h"
@@ -53,6 +54,7 @@ std::string Transcriber::start() {
   status = goldcrest_plan_memory(model_.bytes(), model_.size(), &config.limits, &memory, nullptr, nullptr, &detail_);
   if (status < 0) return fail(status);
   arena_bytes_ = memory.arena_bytes;
+  tokens_.resize(memory.limits.max_target_tokens);
   arena_ = allocate_arena(arena_bytes_);
   if (!arena_) return "no memory for an arena of " + std::to_string(arena_bytes_) + " bytes";
   config.model = model_.bytes();
@@ -81,15 +83,18 @@ std::string Transcriber::warning() const {
 int64_t Transcriber::run(const std::vector<int16_t>& samples, std::string* text) {
   int status = goldcrest_begin_audio(engine_, samples.data(), samples.size());
   if (status >= 0 && !prompt_.empty()) status = goldcrest_set_prefix(engine_, 0, prompt_.data(), prompt_.size(), 0);
-  if (status >= 0) status = goldcrest_run(engine_);
-  goldcrest_result result = {};
-  if (status >= 0) status = goldcrest_get_result(engine_, 0, 0, &result);
+  // An interrupt stops the search that it finds. One that came before, while input was read, stops no search.
+  const bool is_last = is_interrupted();
+  while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))
+    status = goldcrest_step(engine_, nullptr);
+  if (status >= 0) status = goldcrest_get_agreed(engine_, 0, tokens_.data(), tokens_.size());
   if (status < 0) return status;
+  const uint32_t n_tokens = static_cast<uint32_t>(status);
   goldcrest_text_state state = {};
   char piece[4096];
-  for (uint32_t i = 0; i <= result.n_tokens; ++i) {
-    const size_t n = i < result.n_tokens ? 1 : 0;  // none: what waits in the state
-    const int64_t bytes = goldcrest_detokenize(engine_, &state, result.tokens + i, n, piece, sizeof piece);
+  for (uint32_t i = 0; i <= n_tokens; ++i) {
+    const size_t n = i < n_tokens ? 1 : 0;  // none: what waits in the state
+    const int64_t bytes = goldcrest_detokenize(engine_, &state, tokens_.data() + i, n, piece, sizeof piece);
     if (bytes < 0) return bytes;
     text->append(piece, static_cast<size_t>(bytes));
   }

@@ -34,8 +34,8 @@ class Transcriber {
   uint64_t arena_bytes() const { return arena_bytes_; }
   double seconds() const { return seconds_; }  // that the engine took
 
-  // *text <- what min_samples() to max_samples() samples say. It adds to seconds(). Returns an empty string, or the
-  // reason of the failure.
+  // *text <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. It adds to
+  // seconds(). Returns an empty string, or the reason of the failure.
   std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
 
  private:
@@ -49,6 +49,7 @@ class Transcriber {
   ArenaMemory arena_;
   goldcrest_engine* engine_ = nullptr;
   std::vector<int32_t> prompt_;  // of the language that the user chose
+  std::vector<int32_t> tokens_;  // of the current text
   goldcrest_info info_ = {};
   goldcrest_detail detail_ = {};
   uint64_t arena_bytes_ = 0;

@@ -62,6 +62,7 @@ void Transcript::show_partial(uint64_t begin, const std::string& text) {
 }
 
 void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const std::string& text) {
+  if (format_ != Format::kJson) begin += n_before_;
   const double first = static_cast<double>(begin) / sample_rate_;
   const double last = static_cast<double>(begin + n) / sample_rate_;
   if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
@@ -89,7 +90,8 @@ void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const st
   std::fflush(stdout);
 }
 
-void Transcript::end_clip(const std::string& clip) {
+void Transcript::end_clip(const std::string& clip, uint64_t n) {
   if (format_ == Format::kText && !clip.empty()) std::printf("%s\n", line_.c_str());
   line_.clear();
+  n_before_ += n;
 }

@@ -24,8 +24,9 @@ class Transcript {
   // those of standard input (an empty name) one each.
   void add(const std::string& clip, uint64_t begin, size_t n, const std::string& text);
 
-  // Call it behind the last text of a clip.
-  void end_clip(const std::string& clip);
+  // Call it after the last text of a clip, which has n samples. Times of the next clip go on from there, and so do the
+  // numbers of subtitles: several clips are one recording. JSON names each clip, so its times begin at 0.
+  void end_clip(const std::string& clip, uint64_t n);
 
  private:
   Format format_;
@@ -33,4 +34,5 @@ class Transcript {
   bool rewrites_;
   std::string line_;
   uint64_t n_subtitles_ = 0;
+  uint64_t n_before_ = 0;  // samples of earlier clips
 };

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "../support/sound_power.h"
+
 namespace {
 
 constexpr uint32_t kFramesPerSecond = 50;
-constexpr double kLeastEnergy = 60.0 * 60.0;  // of a loud frame, a mean square: -55 dB of full scale
+constexpr double kLeastEnergy = 60.0 * 60.0;  // of a loud frame, a variance: -55 dB of full scale
 constexpr double kLoudOverNoise = 4.0;
 constexpr double kSpeechOverPauses = 6.0;
 constexpr size_t kFramesBefore = 15;   // before the first loud frame
@@ -15,10 +17,10 @@ constexpr size_t kPauseFrames = 35;    // that end an utterance
 constexpr size_t kFramesAfter = 10;    // behind the last loud frame
 constexpr size_t kRecentFrames = 250;  // that noise is estimated of
 
+constexpr double kCrossingsOverPauses = 2.5;
+
 double energy(const int16_t* samples, size_t n) {
-  double sum = 0;
-  for (size_t i = 0; i < n; ++i) sum += static_cast<double>(samples[i]) * samples[i];
-  return sum / static_cast<double>(n);
+  return static_cast<double>(sound_power(samples, static_cast<uint32_t>(n))) / static_cast<double>(n * n);
 }
 
 // Returns the value that this share of the values is below.
@@ -28,15 +30,37 @@ double quantile(std::vector<double> values, double share) {
   return *at;
 }
 
+// Returns how often the samples change their sign.
+double crossings(const int16_t* samples, size_t n) {
+  size_t n_found = 0;
+  for (size_t i = 1; i < n; ++i) n_found += (samples[i] < 0) != (samples[i - 1] < 0) ? 1 : 0;
+  return static_cast<double>(n_found);
+}
+
+// Clipping makes pauses as loud as speech, but leaves the signs: those of hum and noise change steadily.
+bool has_clipped_speech(const std::vector<double>& signs, size_t frame) {
+  const double least = static_cast<double>(frame) / 32;
+  return quantile(signs, 0.95) >= kCrossingsOverPauses * std::max(least, quantile(signs, 0.05));
+}
+
 }  // namespace
+
+double clipped_share(const int16_t* samples, size_t n) {
+  const auto n_clipped = std::count_if(samples, samples + n, [](int x) { return x >= INT16_MAX || x <= -INT16_MAX; });
+  return n == 0 ? 0 : static_cast<double>(n_clipped) / static_cast<double>(n);
+}
 
 bool has_speech(const int16_t* samples, size_t n, uint32_t sample_rate) {
   const size_t frame = sample_rate / kFramesPerSecond;
-  std::vector<double> energies;
-  for (size_t i = 0; i + frame <= n; i += frame) energies.push_back(energy(samples + i, frame));
+  std::vector<double> energies, signs;
+  for (size_t i = 0; i + frame <= n; i += frame) {
+    energies.push_back(energy(samples + i, frame));
+    signs.push_back(crossings(samples + i, frame));
+  }
   if (energies.empty()) return false;
   const double loud = quantile(energies, 0.95);
-  return loud >= kLeastEnergy && loud >= kSpeechOverPauses * quantile(energies, 0.05);
+  if (loud >= kLeastEnergy && loud >= kSpeechOverPauses * quantile(energies, 0.05)) return true;
+  return clipped_share(samples, n) >= kHardClipping && has_clipped_speech(signs, frame);
 }
 
 UtteranceCutter::UtteranceCutter(uint32_t sample_rate, size_t max_samples, bool at_pauses)
@@ -59,7 +83,7 @@ void UtteranceCutter::take_frame(const int16_t* samples) {
   energies_.push_back(value);
   recent_.push_back(value);
   if (recent_.size() > kRecentFrames) recent_.pop_front();
-  const bool is_loud = value >= std::max(kLeastEnergy, kLoudOverNoise * noise());
+  const bool is_loud = value >= std::clamp(kLoudOverNoise * noise(), kLeastEnergy, SOUND_POWER_CLIPPED);
   quiet_frames_ = is_loud ? 0 : quiet_frames_ + 1;
   speaks_ = speaks_ || is_loud;
   const size_t n = energies_.size();

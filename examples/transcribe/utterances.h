@@ -14,6 +14,10 @@ struct Utterance {
   std::vector<int16_t> samples;
 };
 
+// Returns the share of samples at the loudest values. From kHardClipping on, loudness does not tell speech from pauses.
+constexpr double kHardClipping = 0.25;
+double clipped_share(const int16_t* samples, size_t n);
+
 // Returns whether the samples have speech: some of them are loud, and these are much louder than the quiet ones.
 // Silence, hum and steady noise have none.
 bool has_speech(const int16_t* samples, size_t n, uint32_t sample_rate);

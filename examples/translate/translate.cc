@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "../support/interrupt.h"
 #include "../support/messages.h"
 #include "translator.h"
 
@@ -28,13 +29,13 @@ bool process_file(Translator* translator, const std::string& path) {
 int run(const Arguments& arguments) {
   Translator translator(arguments);
   if (!translator.start()) return kFailed;
-  Translator::stop_at_interrupt();
+  stop_at_interrupt();
   bool good = !arguments.inputs.empty() || translator.process(stdin, "standard input");
   for (const std::string& path : arguments.inputs) good = good && process_file(&translator, path);
   good = good && translator.check_line_ids();
   if (good && arguments.stats) translator.print_stats();
   const bool is_printed = finish_output(kProgram);
-  if (Translator::is_interrupted()) std::raise(SIGINT);  // its action is the default again, as callers expect
+  if (is_interrupted()) std::raise(SIGINT);  // its action is the default again, as callers expect
   if (!is_printed || !good) return kFailed;
   return translator.failed_lines() == 0 ? kSuccess : kLinesFailed;
 }

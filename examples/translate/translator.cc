@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../support/interrupt.h"
 #include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.hpp"

@@ -78,9 +78,6 @@ class Translator {
   // Call it after the last input. Returns false, after a message, if the file of targets or prefixes has more lines.
   bool check_line_ids();
   void print_stats() const;
-  // After the first interrupt (Ctrl-C) the search stops between two steps, and process returns false.
-  static void stop_at_interrupt();
-  static bool is_interrupted();
   uint64_t failed_lines() const { return failed_lines_; }
 
  private:

@@ -8,12 +8,12 @@
 #include <chrono>
 #include <cinttypes>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "../support/interrupt.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "spec/printable.h"
@@ -22,8 +22,6 @@
 
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
-
 void append_number(double value, std::string* text) {
   char number[64];
   std::snprintf(number, sizeof number, "%.6f", value);
@@ -31,18 +29,6 @@ void append_number(double value, std::string* text) {
 }
 
 }  // namespace
-
-// A second interrupt ends the program at once. Reading is not resumed, so that an interrupt also ends a wait for input.
-void Translator::stop_at_interrupt() {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  struct sigaction former = {};
-  sigaction(SIGINT, nullptr, &former);
-  if (former.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);  // a job in the background ignores it
-}
-
-bool Translator::is_interrupted() { return interrupted != 0; }
 
 // *prefix_ <- the ids with which every result begins. Returns false after an error message.
 bool Translator::read_prefix() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a clip of goldcrest-transcribe: a WAV file, or raw samples. It is refused with a reason, or it gives no
-// more samples than it has, and says so if some are missing.
+// more samples than it has, twice as many if it has half the model's rate, and says so if some are missing.
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "examples/transcribe/sample_reader.h"
+#include "engine/host/wav.h"
 #include "fuzz/script.h"
 
 namespace goldcrest::test {
@@ -29,10 +29,16 @@ std::string chunk(const char* tag, const std::string& content, Script& script) {
 std::string file_bytes(Script& script) {
   if (script.one_in(4)) return std::string(script.rest());
   const uint32_t channels = script.one_in(8) ? script.half() : 1 + script.below(3);
-  const uint32_t kind = script.one_in(4) ? 0xFFFE : script.one_in(8) ? script.half() : 1;
-  std::string format = number(kind, 2) + number(channels, 2) + number(script.one_in(8) ? script.word() : kRate, 4) +
-                       number(kRate * 2 * channels, 4) + number(script.one_in(8) ? script.half() : 2 * channels, 2) +
-                       number(script.one_in(8) ? script.half() : 16, 2);
+  const uint32_t kind = script.one_in(4) ? 0xFFFE : script.one_in(8) ? script.half() : script.one_in(4) ? 3 : 1;
+  const uint32_t width = kind == 3 ? 4u << script.below(2) : script.one_in(2) ? 2 : 1 + script.below(4);
+  std::string format = number(kind, 2) + number(channels, 2) +
+                       number(script.one_in(8)   ? script.word()
+                              : script.one_in(4) ? 8000 + script.below(190000)
+                                                 : kRate,
+                              4) +
+                       number(kRate * 2 * channels, 4) +
+                       number(script.one_in(8) ? script.half() : width * channels, 2) +
+                       number(script.one_in(8) ? script.half() : 8 * width, 2);
   format += script.text_of(script.below(40));
   std::string file = "RIFF" + number(script.word(), 4) + "WAVE";
   if (script.one_in(4)) file += chunk("LIST", std::string(script.text()), script);
@@ -53,15 +59,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   };
   const std::unique_ptr<std::FILE, Close> opened(fmemopen(file.data(), file.size() + (file.empty() ? 1 : 0), "rb"));
   if (!opened) return 0;
-  SampleReader reader;
-  if (!reader.open(opened.get(), kRate).empty()) return 0;
+  goldcrest::host::WavReader reader;
+  if (!reader.open(opened.get(), n % 2 != 0 ? "clip" : "", kRate).empty()) return 0;
   size_t n_read = 0;
   const size_t block_size = 1 + n % 7;
   std::vector<int16_t> block(block_size);
   for (size_t found = block_size; found == block_size; n_read += found) {
     found = reader.read(block.data(), block_size);
     require(found <= block_size, "read: no more samples than asked for");
-    require(n_read <= file.size(), "read: no more samples than bytes");
+    require(n_read <= 2 * file.size(), "read: no more samples than bytes, at twice the lowest rate");
   }
   require(reader.read(block.data(), block_size) == 0, "read: nothing behind the end");
   return 0;

@@ -48,8 +48,9 @@ class Dialogue {
   void write(std::string_view text);
   // Returns the next line without its end. Throws std::runtime_error if none comes.
   std::string read_line();
-  // Closes the program's input and returns its exit status.
+  // Closes the program's input and returns its exit status, as run does.
   int finish();
+  pid_t process() const { return child_; }
 
  private:
   pid_t child_ = -1;

@@ -1,151 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-transcribe. Its parts without a model: WAV files, raw samples, the gate, the cuts at pauses, words of two
-// runs. The program itself with small random models.
+// goldcrest-transcribe. Its parts without a model: the gate, the cuts at pauses, words of two runs. The program itself
+// with small random models.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstring>
-#include <memory>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "listen_firmware/voice_gate.h"
 #include "programs/models.h"
+#include "programs/wave.h"
 #include "support/rng.h"
-#include "transcribe/sample_reader.h"
 #include "transcribe/transcript.h"
 #include "transcribe/utterances.h"
 
 namespace goldcrest::test {
 namespace {
 
-using Samples = std::vector<int16_t>;
-
-constexpr uint32_t kRate = 16000;
-
-std::string u16(uint32_t value) { return {static_cast<char>(value), static_cast<char>(value >> 8)}; }
-std::string u32(uint32_t value) { return u16(value) + u16(value >> 16); }
-
-std::string bytes_of(const Samples& samples) {
-  std::string bytes;
-  for (const int16_t sample : samples) bytes += u16(static_cast<uint16_t>(sample));
-  return bytes;
-}
-
-std::string chunk(const std::string& tag, const std::string& content) {
-  return tag + u32(static_cast<uint32_t>(content.size())) + content + std::string(content.size() % 2, '\0');
-}
-
-struct Wave {
-  uint32_t kind = 1, channels = 1, rate = kRate, frame_bytes = 2, bits = 16;
-  std::string format_tail, before_data;
-
-  std::string format() const {
-    return u16(kind) + u16(channels) + u32(rate) + u32(rate * frame_bytes) + u16(frame_bytes) + u16(bits) + format_tail;
-  }
-  std::string file(const std::string& data) const {
-    const std::string content = "WAVE" + chunk("fmt ", format()) + before_data + chunk("data", data);
-    return "RIFF" + u32(static_cast<uint32_t>(content.size())) + content;
-  }
-};
-
-// The results of a reader for a file of these bytes.
-struct Heard {
-  std::string refusal, problem;
-  Samples samples;
-};
-
-Heard hear(const std::string& bytes) {
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  const std::unique_ptr<std::FILE, Close> file(std::tmpfile());
-  std::fwrite(bytes.data(), 1, bytes.size(), file.get());
-  std::rewind(file.get());
-  SampleReader reader;
-  Heard heard;
-  heard.refusal = reader.open(file.get(), kRate);
-  Samples block(3);
-  for (size_t n = block.size(); heard.refusal.empty() && n == block.size();) {
-    n = reader.read(block.data(), block.size());
-    heard.samples.insert(heard.samples.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n));
-  }
-  heard.problem = reader.problem();
-  return heard;
-}
-
-const Samples kSamples = {0, 1, -1, 32767, -32768, 256, -257};
-
-TEST(SampleReader, ReadsWavFilesAndRawSamples) {
-  Wave extensible;
-  extensible.kind = 0xFFFE;
-  extensible.format_tail = u16(22) + u16(16) + u32(4) + u16(1) + std::string(14, '\7');
-  Wave others;
-  others.before_data = chunk("LIST", "odd") + chunk("bext", std::string(5000, 'x'));
-  for (const std::string& file : {Wave().file(bytes_of(kSamples)), extensible.file(bytes_of(kSamples)),
-                                  others.file(bytes_of(kSamples)), bytes_of(kSamples)}) {
-    const Heard heard = hear(file);
-    EXPECT_EQ(heard.refusal + heard.problem, "");
-    EXPECT_EQ(heard.samples, kSamples);
-  }
-  EXPECT_TRUE(hear("").samples.empty());
-  EXPECT_EQ(hear(u16(7)).samples, Samples{7});
-}
-
-TEST(SampleReader, ChannelsBecomeTheirMean) {
-  Wave stereo;
-  stereo.channels = 2;
-  stereo.frame_bytes = 4;
-  EXPECT_EQ(hear(stereo.file(bytes_of({10, 20, -32768, -32768, 32767, 32767}))).samples, (Samples{15, -32768, 32767}));
-}
-
-TEST(SampleReader, ALengthThatNobodyKnewIsTheRest) {
-  std::string file = Wave().file(bytes_of(kSamples));
-  for (const uint32_t length : {0xFFFFFFFFu, 0x7FFFFFFFu, 0x7FFFFF00u}) {
-    file.replace(file.size() - 2 * kSamples.size() - 4, 4, u32(length));
-    const Heard heard = hear(file);
-    EXPECT_EQ(heard.refusal + heard.problem, "");
-    EXPECT_EQ(heard.samples, kSamples);
-  }
-}
-
-TEST(SampleReader, RefusesWhatItCannotRead) {
-  const auto refusal = [](const auto& change) {
-    Wave wave;
-    change(wave);
-    return hear(wave.file(bytes_of(kSamples))).refusal;
-  };
-  const auto expect = [&](const auto& change, const std::string& part) {
-    const std::string message = refusal(change);
-    EXPECT_NE(message.find(part), std::string::npos) << message;
-  };
-  expect([](Wave& wave) { wave.rate = 44100; }, "has 44100 samples a second; the model takes 16000; ");
-  expect([](Wave& wave) { wave.rate = 44100; }, "ffmpeg -i CLIP -ar 16000 -ac 1");
-  expect([](Wave& wave) { wave.kind = 3; }, "format 3 with 16 bits");
-  expect([](Wave& wave) { wave.bits = 24; }, "format 1 with 24 bits");
-  expect([](Wave& wave) { wave.channels = 0; }, "0 channels in frames of 2 bytes");
-  expect([](Wave& wave) { wave.channels = 65535; }, "65535 channels in frames of 2 bytes");
-  expect([](Wave& wave) { wave.before_data = chunk("fmt ", wave.format()); }, "two chunks \"fmt \"");
-  expect([](Wave& wave) { wave.before_data = chunk("data", ""); }, "");
-  EXPECT_EQ(hear("RIFF" + u32(4) + "AVI ").refusal, "a RIFF file, but not of kind WAVE");
-  EXPECT_EQ(hear("RIFF" + u32(4) + "WAVE" + chunk("data", "ab")).refusal,
-            "a WAV file whose chunk \"data\" comes before its chunk \"fmt \"");
-  EXPECT_EQ(hear("RIFF" + u32(4) + "WAVE" + chunk("fmt ", std::string(14, '\1'))).refusal,
-            "a WAV file whose chunk \"fmt \" has 14 bytes; expected 16 or more");
-  EXPECT_EQ(hear("RIFF" + u32(4) + "WAVE" + chunk("fmt ", Wave().format())).refusal,
-            "a WAV file without a chunk \"data\"");
-}
-
-TEST(SampleReader, NoCutFileIsTakenForAWholeOne) {
-  const std::string file = Wave().file(bytes_of(kSamples)), header = file.substr(0, file.size() - 2 * kSamples.size());
-  for (size_t n = 4; n < header.size(); ++n) EXPECT_NE(hear(file.substr(0, n)).refusal, "") << n;
-  for (size_t n = header.size(); n < file.size(); ++n) {
-    const Heard heard = hear(file.substr(0, n));
-    EXPECT_EQ(heard.refusal, "") << n;
-    EXPECT_NE(heard.problem, "") << n;
-    EXPECT_EQ(heard.samples.size(), (n - header.size()) / 2) << n;
-  }
-  EXPECT_EQ(hear(std::string(3, 'a')).problem, "the samples end inside one of them");
-}
+const std::string kClip = GOLDCREST_SOURCE_DIR "/tests/data/speech/ask.wav";
 
 // Noise of an amplitude for some seconds.
 Samples noise(double seconds, double amplitude, Rng* rng) {
@@ -166,6 +41,14 @@ Samples speech(double seconds, Rng* rng) {
   return samples;
 }
 
+// The samples times `factor`, plus `offset`, clipped.
+Samples changed(const Samples& samples, double factor, int offset) {
+  Samples out;
+  for (const int16_t sample : samples)
+    out.push_back(static_cast<int16_t>(std::clamp(static_cast<int>(sample * factor) + offset, -32768, 32767)));
+  return out;
+}
+
 TEST(Gate, SilenceHumAndSteadyNoiseAreNoSpeech) {
   Rng rng(1);
   Samples hum(2 * kRate);
@@ -175,6 +58,8 @@ TEST(Gate, SilenceHumAndSteadyNoiseAreNoSpeech) {
   for (const Samples& samples : {Samples(kRate, 0), Samples(kRate, 3000), Samples(), Samples(100, 9), hum,
                                  noise(2, 20, &rng), noise(2, 20000, &rng)}) {
     EXPECT_FALSE(has_speech(samples.data(), samples.size(), kRate));
+    const Samples clipped = changed(samples, 200, 0);
+    EXPECT_FALSE(has_speech(clipped.data(), clipped.size(), kRate));
   }
   const Samples spoken = speech(2, &rng);
   EXPECT_TRUE(has_speech(spoken.data(), spoken.size(), kRate));
@@ -222,6 +107,33 @@ std::vector<Utterance> cut(const Samples& samples, size_t max_samples, bool at_p
   std::vector<Utterance> utterances;
   for (Utterance utterance; cutter.next(&utterance);) utterances.push_back(std::move(utterance));
   return utterances;
+}
+
+// A recording of speech that a microphone spoils: an offset next to which it is quiet, or clipping.
+std::vector<Samples> spoiled_speech() {
+  const std::string bytes = read_file(kClip).substr(44);
+  Samples clip(bytes.size() / 2);
+  std::memcpy(clip.data(), bytes.data(), 2 * clip.size());
+  std::vector<Samples> all = {clip};
+  for (const int offset : {500, -500, 3000, 20000}) all.push_back(changed(clip, 1.0 / 16, offset));
+  for (const int factor : {10, 40, 100, 400, 3000}) all.push_back(changed(clip, factor, 0));
+  return all;
+}
+
+TEST(Gate, HearsSpeechWithAnOffsetAndClippedSpeech) {
+  for (const Samples& spoken : spoiled_speech()) {
+    const int16_t rest = spoken[0];
+    EXPECT_TRUE(has_speech(spoken.data(), spoken.size(), kRate)) << rest;
+    // A pause with the same offset around it.
+    const int16_t middle = static_cast<int16_t>(std::abs(rest) < 500 ? 0 : rest);
+    Samples samples(kRate, middle);
+    append(spoken, &samples);
+    append(Samples(kRate, middle), &samples);
+    EXPECT_EQ(gated(samples).size(), 1u) << rest;
+    const std::vector<Utterance> utterances = cut(samples, 30 * kRate, true, 1000);
+    ASSERT_EQ(utterances.size(), 1u) << rest;
+    EXPECT_GT(utterances[0].samples.size(), 3 * spoken.size() / 4) << rest;
+  }
 }
 
 TEST(Cutter, CutsAtPausesAndKeepsWhatIsSpoken) {
@@ -279,8 +191,6 @@ TEST(AgreedWords, AreWholeWordsOrCharacters) {
   EXPECT_EQ(agreed_words("\u6771\u4eac", "\u6771\u4eb0"), "\u6771");  // they differ in the last byte
   EXPECT_EQ(agreed_words("\u6771", "\u6771\u4eb0"), "\u6771");
 }
-
-const std::string kClip = GOLDCREST_SOURCE_DIR "/tests/data/speech/ask.wav";
 
 std::string transcribe(const std::string& model, Arguments options, const std::string& input = "") {
   options.insert(options.begin(), model);
@@ -369,6 +279,107 @@ TEST(Transcribe, AllFormatsHaveTheSameUtterances) {
   EXPECT_EQ(n, texts.size());
   EXPECT_EQ(transcribe(model, {"--timestamps"}, spoken_twice()), times);
   EXPECT_EQ(transcribe(model, {"--srt"}, spoken_twice()), subtitles);
+}
+
+// Writes a file into the test's folder and returns its path.
+std::string clip_file(const std::string& name, const std::string& bytes) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+TEST(Transcribe, ReadsAClipWhoseHeaderDoesNotKnowItsSize) {
+  const std::string model = random_speech_model("moonshine"), text = transcribe(model, {kClip});
+  std::string clip = read_file(kClip);
+  const std::string piped = transcribe(model, {}, clip);
+  for (const uint32_t size : {0u, 0x7FFF0000u, 0xFFFFFFFFu}) {
+    clip.replace(40, 4, u32(size));
+    EXPECT_EQ(transcribe(model, {}, clip), piped) << size;
+    EXPECT_EQ(transcribe(model, {clip_file("sizes.wav", clip)}), text) << size;
+  }
+  EXPECT_EQ(transcribe(model, {clip_file("empty.wav", Wave().file(""))}), "\n");
+  EXPECT_EQ(transcribe(model, {}, Wave().file("")), "");
+  const Outcome cut = run(transcribe_program(), {model, clip_file("cut.wav", read_file(kClip).substr(0, 50000))});
+  EXPECT_EQ(cut.status, 3);
+  EXPECT_GT(cut.out.size(), 1u);
+  EXPECT_TRUE(has(cut.err, "14044 bytes of samples more than the file has")) << cut.err;
+}
+
+TEST(Transcribe, RefusesOtherFilesOrLetsFfmpegConvertThem) {
+  const std::string model = random_speech_model("moonshine"), raw = read_file(kClip).substr(44);
+  const std::string flac = "fLaC" + raw, path = clip_file("it's.flac", flac);
+  const Outcome named = run(transcribe_program(), {model, path}),
+                piped = run(transcribe_program(), {model}, {.input = flac});
+  EXPECT_EQ(named.status, 3);
+  EXPECT_EQ(piped.status, 3);
+  EXPECT_EQ(named.out + piped.out, "");
+  EXPECT_TRUE(has(named.err, "it's.flac: a FLAC file; expected a WAV file")) << named.err;
+  EXPECT_TRUE(has(piped.err, "standard input: a FLAC file")) << piped.err;
+  const auto without = [&](const std::string& clip) {
+    return run("/usr/bin/env", {"PATH=/nowhere", transcribe_program(), model, clip, "--ffmpeg"});
+  };
+  EXPECT_EQ(without(kClip).out, transcribe(model, {kClip}));  // needs none
+  EXPECT_EQ(without(path).status, 3);
+  EXPECT_TRUE(has(without(path).err, "ffmpeg cannot be started: No such file or directory; install"))
+      << without(path).err;
+  if (run("/bin/sh", {"-c", "command -v ffmpeg"}).status != 0) GTEST_SKIP() << "no ffmpeg";
+  const std::string aiff = clip_file("it's.aiff", "");
+  ASSERT_EQ(run("/bin/sh", {"-c", "exec ffmpeg -v error -y -i \"$0\" \"$1\"", kClip, aiff}).status, 0);
+  EXPECT_EQ(transcribe(model, {aiff, "--ffmpeg"}), transcribe(model, {kClip}));
+  const Outcome broken = run(transcribe_program(), {model, path, "--ffmpeg"});
+  EXPECT_EQ(broken.status, 3);
+  EXPECT_TRUE(has(broken.err, "--ffmpeg: ffmpeg ended with status ")) << broken.err;
+  // The command of the message can be pasted.
+  const Outcome message = run(transcribe_program(), {model, aiff});
+  const std::string command = message.err.substr(message.err.find("ffmpeg -i"));
+  ASSERT_EQ(run("/bin/sh", {"-c", "rm -f \"$0\"; " + command, aiff + ".wav"}).status, 0) << command;
+  EXPECT_EQ(transcribe(model, {aiff + ".wav"}), transcribe(model, {kClip}));
+}
+
+TEST(Transcribe, AnInterruptPrintsWhatWasHeardSoFar) {
+  const std::string model = random_speech_model("moonshine");
+  {  // while somebody speaks
+    Dialogue program(transcribe_program(), {model});
+    const std::string clip = read_file(kClip).substr(44);
+    program.write(clip + std::string(48000, '\0'));
+    program.read_line();
+    program.write(clip + clip);  // when this returns, a pipe's 64 KiB are left at most
+    kill(program.process(), SIGINT);
+    EXPECT_NE(program.read_line(), "");
+    EXPECT_EQ(program.finish(), 128 + SIGINT);
+  }
+  std::string hours = read_file(kClip).substr(44);
+  for (int i = 0; i < 9; ++i) hours += hours;
+  Dialogue program(transcribe_program(), {model, kClip, clip_file("long.wav", Wave().file(hours)), kClip});
+  EXPECT_EQ(program.read_line() + "\n", transcribe(model, {kClip}));
+  kill(program.process(), SIGINT);
+  program.read_line();
+  EXPECT_THROW(program.read_line(), std::runtime_error);  // the third clip is not begun
+  EXPECT_EQ(program.finish(), 128 + SIGINT);
+}
+
+TEST(Transcribe, TimesAndNumbersOfSeveralClipsGoOn) {
+  const std::string model = random_speech_model("moonshine");
+  const std::string once = transcribe(model, {kClip, "--srt"});
+  EXPECT_EQ(lines_of(once).at(0), "1");
+  const std::vector<std::string> lines = lines_of(transcribe(model, {kClip, kClip, "--srt"}));
+  ASSERT_EQ(lines.size(), 2 * lines_of(once).size());
+  EXPECT_EQ(lines[4], "2");
+  EXPECT_EQ(lines[1].substr(0, 7), "00:00:0");
+  EXPECT_GE(std::stod(lines[5].substr(6, 2)), 2);  // the clip has 2 s
+  const std::vector<std::string> times = lines_of(transcribe(model, {kClip, kClip, "--timestamps"}));
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_NEAR(std::stod(times[1].substr(1)) - std::stod(times[0].substr(1)), 2, 0.005);
+  const std::vector<std::string> objects = lines_of(transcribe(model, {kClip, kClip, "--json"}));
+  EXPECT_EQ(objects.at(0), objects.at(1));
+}
+
+TEST(Transcribe, RefusesSecondsThatAreNoNumber) {
+  for (const char* seconds : {"nan", "-nan", "NaN(7)", "inf"}) {
+    const Outcome outcome = run(transcribe_program(), {"model", kClip, "--max-seconds", seconds});
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "--max-seconds")) << outcome.err;
+  }
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ file(COPY "${SOURCE}/LICENSE" DESTINATION "${OUTPUT}")
 configure_file("${SOURCE}/toolchains/modules/source_folder.make" "${OUTPUT}/Makefile" COPYONLY)
 
 file(GLOB_RECURSE sources RELATIVE "${SOURCE}/engine" "${SOURCE}/engine/*.cc" "${SOURCE}/engine/*.h")
-list(FILTER sources EXCLUDE REGEX "^include/|^backends/xnnpack/")
+list(FILTER sources EXCLUDE REGEX "^include/|^backends/xnnpack/|^host/")
 foreach(file IN LISTS sources)
   configure_file("${SOURCE}/engine/${file}" "${OUTPUT}/source/${file}" COPYONLY)
 endforeach()

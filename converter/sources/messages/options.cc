@@ -2,6 +2,8 @@
 #include "sources/messages/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
 #include <deque>
 #include <sstream>
 
@@ -40,6 +42,9 @@ Option* Option::check_range(uint32_t least, uint32_t most) {
 }
 Option* Option::check_range(double least, double most) {
   cli(option_).check(CLI::Range(least, most));
+  cli(option_).check([](const std::string& text) {  // CLI11 finds NaN in every range
+    return std::isnan(std::strtod(text.c_str(), nullptr)) ? "Value " + text + " is not a number" : std::string();
+  });
   return this;
 }
 Option* Option::check_positive() {

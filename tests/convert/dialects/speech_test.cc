@@ -136,19 +136,20 @@ TEST(Speech, OtherGraphsAreRefused) {
   test::expect_error([&] { load_speech(none.path()); }, {"vocab.json", "is missing", "tokenizer.json"});
 }
 
-TEST(Speech, ClipsAreWavFilesOfOneFormat) {
+TEST(Speech, ClipsAreWavFiles) {
   const test::TemporaryFolder folder;
   const std::string format("fmt \x10\0\0\0\1\0\1\0\x80\x3e\0\0\0\x7d\0\0\2\0\x10\0", 24);
   const std::string data("data\4\0\0\0\1\0\xfe\xff", 12), head("RIFF\0\0\0\0WAVE", 12);
   folder.write("good.wav", head + format + data);
   EXPECT_EQ(read_clip(folder / "good.wav", 16000), (std::vector<int16_t>{1, -2}));
-  test::expect_error([&] { read_clip(folder / "good.wav", 8000); }, {"16000 Hz", "ffmpeg", "-ar 8000"});
+  EXPECT_EQ(read_clip(folder / "good.wav", 8000).size(), 1u);
   folder.write("cut.wav", head + format + data.substr(0, 11));
-  test::expect_error([&] { read_clip(folder / "cut.wav", 16000); }, {"cut.wav", "ends inside"});
+  test::expect_error([&] { read_clip(folder / "cut.wav", 16000); },
+                     {"cut.wav", "bytes of samples more than the file has"});
   folder.write("none.wav", head + format);
-  test::expect_error([&] { read_clip(folder / "none.wav", 16000); }, {"none.wav", "no samples"});
+  test::expect_error([&] { read_clip(folder / "none.wav", 16000); }, {"none.wav", "without a chunk"});
   folder.write("text.wav", "RIFX");
-  test::expect_error([&] { read_clip(folder / "text.wav", 16000); }, {"text.wav", "is no WAV file"});
+  test::expect_error([&] { read_clip(folder / "text.wav", 16000); }, {"text.wav", "RIFX", "ffmpeg", "-ar 16000"});
   EXPECT_EQ(spoken_words(" \"Mr. Quilter\" \u2014 is well-known!"), "mr quilter \u2014 is well known");
 }
 
