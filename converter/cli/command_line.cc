@@ -101,16 +101,16 @@ void declare_limits(CommandLine& app, goldcrest_limits& limits) {
 std::vector<const Option*> declare_speech(CommandLine& app, Arguments& arguments) {
   OpenChoices& speech = arguments.choices;
   Group group(app, "Speech");
-  return {group
-              .option("--max-seconds", speech.max_seconds, "SECONDS",
-                      "set the longest clip, for which the memory is planned (default: 30)")
-              ->check_positive(),
-          group
-              .option("--language", speech.language, "CODE",
-                      "write every text in this language of a multilingual Whisper (default: the model chooses)")
-              ->check(check_metadata),
-          group.option("--self-test-audio", arguments.self_test_audio_path, "FILE.wav",
-                       "make the file's self-test from this clip (default: half a second of made-up sound)")};
+  Option* seconds = group.option("--max-seconds", speech.max_seconds, "SECONDS",
+                                 "set the longest clip, for which the memory is planned (default: 30)");
+  Option* ids = group.option("--ids-per-second", speech.ids_a_second, "N",
+                             "limit a Moonshine's text; 13 for scripts that are not Latin; 0: no limit (default: 6.5)");
+  Option* language =
+      group.option("--language", speech.language, "CODE",
+                   "write every text in this language of a multilingual Whisper (default: the model chooses)");
+  Option* audio = group.option("--self-test-audio", arguments.self_test_audio_path, "FILE.wav",
+                               "make the file's self-test from this clip (default: half a second of made-up sound)");
+  return {seconds->check_positive(), ids->check_range(0.0, 1000.0), language->check(check_metadata), audio};
 }
 
 // Options of the search, whose defaults the checkpoint tells.

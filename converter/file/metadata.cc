@@ -83,7 +83,9 @@ void set_search(const ModelSpec& spec, const goldcrest_limits& limits, format::M
   metadata.limits = make_limits(limits);
   metadata.generation = make_generation(spec.generation, limits);
   metadata.languages = make_languages(spec);
-  if (spec.generation.rules != RulesSpec{}) metadata.features |= kFeatureRules;
+  RulesSpec rules = spec.generation.rules;
+  if (spec.encoder.frontend) rules.max_length_factor = 0;  // not a rule for clips
+  if (rules != RulesSpec{}) metadata.features |= kFeatureRules;
   if (spec.generation.prompt != PromptSpec{} || limits.max_prefix_tokens != 0) metadata.features |= kFeaturePrompt;
   if (metadata.languages) metadata.features |= kFeatureLanguages;
 }

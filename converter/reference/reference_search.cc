@@ -136,7 +136,8 @@ SourceOptions bounded(const ModelSpec& spec, const SearchOptions& wanted, size_t
         static_cast<uint32_t>(std::min<uint64_t>(options.max_target_tokens, uint64_t{n_source} + extra));
   const float product = options.rules.max_length_factor * static_cast<float>(n_source);
   if (product > 0 && product < static_cast<float>(options.max_target_tokens))
-    options.max_target_tokens = static_cast<uint32_t>(std::ceil(product));
+    options.max_target_tokens = std::max(static_cast<uint32_t>(std::ceil(product)),
+                                         spec.encoder.frontend ? std::min(3u, options.max_target_tokens) : 0);
   size_t most = options.max_target_tokens + options.n_uncounted;
   if (!options.prefix.empty()) most = std::max(most, options.forced.size() + 1);
   options.max_target_tokens = static_cast<uint32_t>(std::min<size_t>(most, spec.decoder.positions.rows));

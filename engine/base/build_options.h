@@ -28,6 +28,9 @@ constexpr uint32_t kSupportedFeatures = 0
 // The bits AttentionBias, Rotary and Frontend: only files with one of them may leave positions unused.
 constexpr uint32_t kFeaturesWithoutPositions = kFeatureAttentionBias | kFeatureRotary | kFeatureFrontend;
 
+// Sources of this build may limit the lengths of their texts. Clips do so without rules, too.
+constexpr bool kLimitsBySource = kHasRules || kHasFrontend;
+
 #ifdef GOLDCREST_BACKENDS
 constexpr bool kHasBackends = true;  // goldcrest_config.backend works; only with an operating system
 #else

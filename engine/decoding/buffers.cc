@@ -80,7 +80,7 @@ SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence) {
   view.scores = buffers.scores + first_slot;
   view.hypotheses = buffers.hypotheses + first_slot;
   view.hypothesis_tokens = buffers.hypothesis_tokens + first_token;
-  if constexpr (kHasRules) view.n_source = buffers.sources[sentence].n_rows;
+  if constexpr (kLimitsBySource) view.n_source = buffers.sources[sentence].n_rows;
   view.beam_size = buffers.beam_size;
   view.target_tokens = buffers.target_tokens;
   view.n_slots = buffers.n_slots;

@@ -116,7 +116,7 @@ struct SentenceView {
   const int32_t* target;  // [n_target], the given target
   uint32_t n_target;
   const int32_t* prefix;              // [state->prefix.n()], the caller's
-  uint32_t n_source;                  // ids of the source; only with rules
+  uint32_t n_source;                  // ids of the source, rows of a clip; only with kLimitsBySource
   uint32_t beam_size, target_tokens;  // that the buffers are planned for
   size_t n_slots;
   SampleSlot* samples;  // [beam_size], if memory is planned for sampling

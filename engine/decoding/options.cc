@@ -5,10 +5,13 @@
 
 #include "decoding/recording.h"
 #include "decoding/shortlist.h"
+#include "model/frontend_view.h"
 
 namespace goldcrest {
 
 namespace {
+
+constexpr uint32_t kLeastOfClip = 3;  // tokens that a factor leaves a clip
 
 // Returns `factor` times n, rounded up, but at most `most`.
 uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
@@ -26,6 +29,7 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   options->model = &runtime.model;
   options->generation = &runtime.generation;
   options->n_sentences = n_sentences;
+  if constexpr (kHasFrontend && !kHasRules) options->max_length_factor = view_length_factor(runtime.file);
   options->strategy = &strategy_for(wanted);
   options->follows_targets = kHasInspection && follows_targets;
   if constexpr (kHasSampling) {
@@ -56,11 +60,15 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   }
 }
 
-uint32_t most_tokens_by_rules(const goldcrest_search& options, uint32_t n_source) {
-  const uint32_t extra = options.max_extra_tokens;
+uint32_t most_tokens_by_source(const SearchOptions& options, uint32_t n_source) {
   uint32_t most = options.max_target_tokens;
-  if (extra < most) most = smaller(most, n_source + extra);
-  return times_at_most(options.max_length_factor, n_source, most);
+  if constexpr (kHasRules) {
+    const uint32_t extra = options.max_extra_tokens;
+    if (extra < most) most = smaller(most, n_source + extra);
+  }
+  const uint32_t by_factor = times_at_most(options.max_length_factor, n_source, most);
+  if (!has_frontend(*options.model) || by_factor >= kLeastOfClip) return by_factor;
+  return smaller(most, kLeastOfClip);
 }
 
 }  // namespace goldcrest

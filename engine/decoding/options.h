@@ -84,11 +84,11 @@ inline bool is_end(const GenerationView& generation, int32_t token) {
 
 inline uint32_t count_ends(const ModelView& model) { return kHasRules ? model.n_ends : 1; }
 
-// Returns the most tokens that rules and limits allow for a source of n_source ids.
-uint32_t most_tokens_by_rules(const goldcrest_search& options, uint32_t n_source);
+// Returns the most tokens that rules and limits allow for a source of n_source ids, or encoder rows of a clip.
+uint32_t most_tokens_by_source(const SearchOptions& options, uint32_t n_source);
 
-inline uint32_t most_target_tokens(const goldcrest_search& options, uint32_t n_source) {
-  if constexpr (kHasRules) return most_tokens_by_rules(options, n_source);
+inline uint32_t most_target_tokens(const SearchOptions& options, uint32_t n_source) {
+  if constexpr (kLimitsBySource) return most_tokens_by_source(options, n_source);
   return options.max_target_tokens;
 }
 

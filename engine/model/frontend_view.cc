@@ -53,6 +53,11 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
   return static_cast<const format::Table*>(table)->number<uint32_t>(static_cast<format::Slot>(field));
 }
 
+[[gnu::cold]] float view_length_factor(const void* model) {
+  const float factor = format::GetModel(model)->generation()->max_length_factor();
+  return factor != 0.0f ? factor : __builtin_huge_valf();
+}
+
 [[gnu::cold]] FrontendView view_frontend(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);

@@ -55,6 +55,9 @@ struct FrontendView {
 // takes twice the flash of a call.
 uint32_t number_of(const void* table, uint32_t field);
 
+// Returns the most ids of a text for each encoder row of its clip; infinite: any. For builds without rules.
+float view_length_factor(const void* model);
+
 // Trusts the file, whose features must have kFeatureFrontend. Only in builds with frontends.
 FrontendView view_frontend(const void* model);
 

@@ -22,7 +22,8 @@ namespace {
 constexpr float kNormEpsilon = 1e-5f;  // torch.nn.LayerNorm's and GroupNorm's default, which the model uses
 constexpr uint32_t kSampleRate = 16000, kUsualMoonshinePositions = 512, kUsualStart = 1;
 constexpr double kUsualSeconds = 30, kUsualFactor = 0.9, kUsualBase = 10000;
-// The authors' code allows this many tokens for a second of English speech; more are a repetition.
+// The authors' code allows this many tokens for a second of speech; more are a repetition. For languages that are not
+// written in Latin letters it allows 13.
 constexpr double kTokensASecond = 6.5;
 
 struct Kernel {
@@ -55,7 +56,11 @@ void require_flag(const Config& config, const char* key, bool expected) {
 class MoonshineReader {
  public:
   MoonshineReader(const Checkpoint& checkpoint, TensorReader& tensors, ModelSpec& spec)
-      : config_(checkpoint.config), seconds_(checkpoint.choices.max_seconds), tensors_(tensors), spec_(spec) {}
+      : config_(checkpoint.config),
+        seconds_(checkpoint.choices.max_seconds),
+        tokens_a_second_(checkpoint.choices.ids_a_second < 0 ? kTokensASecond : checkpoint.choices.ids_a_second),
+        tensors_(tensors),
+        spec_(spec) {}
 
   void read() {
     require_moonshine_settings(config_);
@@ -76,11 +81,21 @@ class MoonshineReader {
     const std::vector<std::string> unused = tensors_.unused();
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
-    const auto most = static_cast<uint32_t>(std::min(std::ceil(seconds * kTokensASecond), 1e6));
-    spec_.generation.max_target_tokens = std::min(spec_.generation.max_target_tokens, most);
+    limit_tokens(seconds);
   }
 
  private:
+  // A clip has at most this many tokens a second, the longest clip and every shorter one.
+  void limit_tokens(double seconds) {
+    if (tokens_a_second_ == 0) return;
+    const FrontendSpec& frontend = *spec_.encoder.frontend;
+    const auto most = static_cast<uint32_t>(std::min(std::ceil(seconds * tokens_a_second_), 1e6));
+    spec_.generation.max_target_tokens = std::min(spec_.generation.max_target_tokens, most);
+    const double tokens_a_row =
+        tokens_a_second_ * static_cast<double>(window_input_rows(frontend, 1)) / frontend.sample_rate;
+    spec_.generation.rules.max_length_factor = static_cast<float>(tokens_a_row);
+  }
+
   void read_frontend() {
     FrontendSpec& frontend = spec_.encoder.frontend.emplace();
     frontend.sample_rate = kSampleRate;
@@ -200,7 +215,7 @@ class MoonshineReader {
   }
 
   const Config& config_;
-  const double seconds_;
+  const double seconds_, tokens_a_second_;
   TensorReader& tensors_;
   ModelSpec& spec_;
   uint32_t d_model_ = 0;

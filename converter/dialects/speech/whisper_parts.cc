@@ -26,6 +26,9 @@ uint32_t id_of(const Vocabulary& vocabulary, const char* text) {
 void set_window(const OpenChoices& options, ModelSpec& spec) {
   StackSpec& encoder = spec.encoder;
   const uint32_t all = encoder.positions.rows;
+  if (options.ids_a_second > 0)
+    throw Error("--ids-per-second {}: Whisper hears every clip as one of its window's length; see --max-seconds",
+                options.ids_a_second);
   if (options.max_seconds > 0) {
     const size_t rows = std::max<size_t>(1, rows_of_seconds(*encoder.frontend, options.max_seconds));
     if (rows > all) {

@@ -10,9 +10,10 @@
  *   fixed_window       1: each clip has exactly limits.max_source_tokens rows; it is cut, or filled up with zeros
  *
  * limits.max_source_tokens counts encoder rows. A clip of n samples has (n - first_row_samples) / row_samples + 1 of
- * them, rounded down. All other calls work as for texts: goldcrest_step, goldcrest_run, goldcrest_get_result,
- * goldcrest_detokenize. goldcrest_begin and goldcrest_begin_text return ERROR_UNSUPPORTED for such a model, and the
- * functions here for any other model and in builds without GOLDCREST_SPEECH.
+ * them, rounded down. goldcrest_search.max_length_factor counts them too, and leaves 3 tokens or more. All other calls
+ * work as for texts: goldcrest_step, goldcrest_run, goldcrest_get_result, goldcrest_detokenize. goldcrest_begin and
+ * goldcrest_begin_text return ERROR_UNSUPPORTED for such a model, and the functions here for any other model and in
+ * builds without GOLDCREST_SPEECH.
  */
 #ifndef GOLDCREST_SPEECH_H_
 #define GOLDCREST_SPEECH_H_

@@ -24,12 +24,11 @@ namespace goldcrest {
 namespace {
 
 // An older engine ignores fields that it does not know. Rules are allowed only with the feature bit that makes it
-// refuse the file.
+// refuse the file, but for the length factor of models that take clips, without which it refuses the file too.
 [[maybe_unused]] bool has_no_rules(const format::Generation& table) {
   return !table.renormalize() && table.force_end() && table.early_stopping() == 0 && table.length_penalty_kind() == 0 &&
          table.no_repeat_ngram() == 0 && table.max_extra_tokens() == 0 && table.repetition_penalty() == 1.0f &&
-         table.max_length_factor() == 0.0f && table.more_end_ids() == nullptr && table.biased_ids() == nullptr &&
-         table.biases() == nullptr;
+         table.more_end_ids() == nullptr && table.biased_ids() == nullptr && table.biases() == nullptr;
 }
 
 // Returns whether a line forces no id, or a language with the feature.
@@ -73,11 +72,14 @@ int Validator::check_generation() {
                            -1);
   if constexpr (kHasRules) {
     if (has_feature(features_, kFeatureRules)) return check_rules(*table);
-    GOLDCREST_REQUIRE_INTACT(has_no_rules(*table), "metadata: feature bits", -1);
-  } else if constexpr (kHasPrompt || kHasSequences) {  // fields of another feature are behind the rules
+    const bool has_factor = table->max_length_factor() != 0.0f && !has_frontend();
+    GOLDCREST_REQUIRE_INTACT(has_no_rules(*table) && !has_factor, "metadata: feature bits", -1);
+    return check_length_factor(*table);
+  } else if constexpr (kHasPrompt || kHasSequences || kHasFrontend) {  // fields of another feature are behind the rules
     for (uint32_t field = format::Generation::VT_RENORMALIZE; field <= format::Generation::VT_MAX_LENGTH_FACTOR;
          field += 2) {
       const auto entry = static_cast<format::Slot>(field);
+      if (field == format::Generation::VT_MAX_LENGTH_FACTOR && has_frontend()) return check_length_factor(*table);
       GOLDCREST_REQUIRE_INTACT(table->place_of(entry) == 0, "metadata: feature bits", -1);
     }
   } else {                                    // in few bytes of code
@@ -88,14 +90,19 @@ int Validator::check_generation() {
   return GOLDCREST_OK;
 }
 
+int Validator::check_length_factor(const format::Generation& table) {
+  GOLDCREST_REQUIRE_INTACT(
+      table.max_length_factor() == 0.0f || in_range(table.max_length_factor(), kMinLengthFactor, kMaxLengthFactor),
+      "generation.max_length_factor", -1);
+  return GOLDCREST_OK;
+}
+
 int Validator::check_rules(const format::Generation& table) {
   GOLDCREST_REQUIRE_INTACT(table.early_stopping() <= 2, "generation.early_stopping", -1);
   GOLDCREST_REQUIRE_INTACT(table.length_penalty_kind() <= 1, "generation.length_penalty_kind", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table.repetition_penalty(), kMinRepetitionPenalty, kMaxRepetitionPenalty),
                            "generation.repetition_penalty", -1);
-  GOLDCREST_REQUIRE_INTACT(
-      table.max_length_factor() == 0.0f || in_range(table.max_length_factor(), kMinLengthFactor, kMaxLengthFactor),
-      "generation.max_length_factor", -1);
+  GOLDCREST_TRY(check_length_factor(table));
   GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, "generation.more_end_ids", -1));
   GOLDCREST_REQUIRE_INTACT(table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds,
                            "generation.more_end_ids", -1);

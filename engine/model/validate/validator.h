@@ -84,6 +84,7 @@ class Validator {
   [[gnu::cold]] int check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name,
                               int32_t index);
   [[gnu::cold]] int check_generation();
+  [[gnu::cold]] int check_length_factor(const format::Generation& table);
   [[gnu::cold]] int check_rules(const format::Generation& table);
   [[gnu::cold]] int check_sequences();
   [[gnu::cold]] int check_limits();

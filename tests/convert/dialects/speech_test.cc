@@ -50,7 +50,14 @@ TEST(Speech, MoonshineTakesClipsOfAnyLength) {
                   small = load_speech(speech_folders() / "moonshine", {2, ""});
   EXPECT_EQ(usual.encoder.positions.rows, 1248u);  // (480,000 - 895) / 384 + 1
   EXPECT_EQ(small.encoder.positions.rows, 82u);
-  EXPECT_EQ(small.generation.max_target_tokens, 13u);  // 6.5 a second
+  EXPECT_EQ(small.generation.max_target_tokens, 13u);           // 6.5 a second
+  EXPECT_EQ(small.generation.rules.max_length_factor, 0.156f);  // 384 samples from row to row
+  const ModelSpec wide = load_speech(speech_folders() / "moonshine", {2, "", 0, 13}),
+                  open = load_speech(speech_folders() / "moonshine", {2, "", 0, 0});
+  EXPECT_EQ(wide.generation.max_target_tokens, 26u);
+  EXPECT_EQ(wide.generation.rules.max_length_factor, 0.312f);
+  EXPECT_GT(open.generation.max_target_tokens, 26u);
+  EXPECT_EQ(open.generation.rules.max_length_factor, 0.0f);
   EXPECT_FALSE(small.encoder.positions_used);
   EXPECT_TRUE(small.encoder.frontend->convolutions.back().linear.fine_input);
   test::expect_error([] { load_speech(speech_folders() / "moonshine", {0.05, ""}); }, {"--max-seconds 0.05", "0 rows"});
@@ -83,6 +90,11 @@ TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
   EXPECT_TRUE(mentions(chosen.warnings, "2 entries of timestamps were left out"));
   EXPECT_TRUE(
       mentions(load_speech(speech_folders() / "whisper", {0.5, ""}).warnings, "a window of 25 rows: Whisper repeats"));
+  test::expect_error(
+      [] {
+        load_speech(speech_folders() / "whisper", {0, "", 0, 13});
+      },
+      {"--ids-per-second 13", "Whisper", "--max-seconds"});
   test::expect_error([] { load_speech(speech_folders() / "whisper", {0, "fx"}); }, {"--language \"fx\"", "\"haw\""});
   test::expect_error(
       [] {

@@ -26,6 +26,7 @@ struct Case {
     generation.n_more_ends = 1;
     generation.n_prompt = 1;
     options.generation = &generation;
+    options.model = &model;
     options.max_target_tokens = kLongest;
     options.max_extra_tokens = UINT32_MAX;
     options.max_length_factor = __builtin_huge_valf();
@@ -39,6 +40,7 @@ struct Case {
 
   uint32_t more_ends[1] = {kMoreEnd};
   GenerationView generation = {};
+  ModelView model = {};
   SearchOptions options = {};
   SentenceState state = {};
   SentenceView sentence = {};
