@@ -153,7 +153,7 @@ class NewFile {
   static fs::path file_of(const fs::path& path) {
     fs::path target = follow_links(path);
     struct stat existing = {};
-    const bool exists = ::stat(target.c_str(), &existing) == 0;
+    const bool exists = ::stat(path.c_str(), &existing) == 0;
     if (target.filename().empty() || (exists && S_ISDIR(existing.st_mode))) {
       throw Error("{}: is a directory; give the name of a file", path.string());
     }

@@ -28,7 +28,7 @@ struct FilterTable {
 
 // The compiler computes the table. Basic operations round alike everywhere, so its values are the same.
 constexpr FilterTable make_filter_table() {
-  constexpr double kSquare = 3.38 * 3.38;                                      // of half of Kaiser's beta, for 70 dB
+  constexpr double kSquare = 3.5 * 3.5;                                        // of half of Kaiser's beta, for 72 dB
   constexpr double kSine = 0.04906767432741802, kCosine = 0.9987954562051724;  // of pi / kPerZero
   FilterTable table = {};
   table.value[0] = 1 << 14;

@@ -35,6 +35,9 @@ TEST(ConvertPreflight, PlacesThatCannotBeWritten) {
     refuse({g2p, option, file + "/model.gcst"}, 1,
            file + "/model.gcst: opening the directory failed: Not a directory; the file was not written");
     refuse({g2p, option, "/dev/null"}, 1, "/dev/null: is not a regular file; give another name");
+    const std::string pipe = "\"$0\" \"$1\" " + option + " /dev/stdout | cat";
+    EXPECT_EQ(run("/bin/sh", {"-c", pipe, convert_program(), g2p}).err,
+              "goldcrest-convert: /dev/stdout: is not a regular file; give another name\n");
   }
   refuse({g2p, "--emit-c", file}, 1, file + ": " + file + " is not a directory; give another name");
   refuse({g2p, "--emit-c", file + "/a"}, 1, file + "/a: " + file + " is not a directory; give another name");
