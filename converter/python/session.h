@@ -95,6 +95,7 @@ struct goldcrest_session {
   std::deque<std::string> warnings;  // that Python has not fetched
   std::optional<TextCutter> cutter;
   std::vector<int32_t> cut;                   // what goldcrest_python_cut found
+  std::vector<int16_t> clip;                  // what goldcrest_python_read_wav found
   std::vector<std::vector<int32_t>> entries;  // of a lexicon that is not made yet
   goldcrest::converter::LexiconSpec lexicon;
   Job job;

@@ -277,20 +277,23 @@ class Model(Engine):
             if end:
                 yield end.decode("utf-8", "replace")
 
-    def transcribe(self, samples: Any, language: Optional[str] = None, prefix: Optional[Target] = None) -> str:
+    def transcribe(
+        self, samples: Any, language: Optional[str] = None, prefix: Optional[Target] = None, *, gate: bool = True
+    ) -> str:
         """Returns what a clip says.
 
-        `samples` is a WAV file of 16-bit PCM, a buffer of 16-bit samples at the model's rate, or a buffer [rows,
-        channels] of float32 features. Samples of several channels, [samples, channels], become their mean. `language`
-        is a code of a model that writes several. `prefix` is the text or the ids with which the text begins, behind
-        the prompt.
+        `samples` is a WAV file, a buffer of 16-bit samples at the model's rate, of which several channels [n, channels]
+        become their mean, or a buffer [rows, channels] of float32 features. Where the voice gate of
+        goldcrest-transcribe hears no speech in samples, the text is empty; `gate=False` transcribes them. `language` is
+        a code of a model that writes several. `prefix` is the text or the ids with which the text begins, after the
+        prompt.
         """
         session = self._session
         rate, channels = int(session.info.sample_rate), int(session.info.feature_channels)
         if rate == 0 and channels == 0:
             raise Error("the model takes no samples; translate runs models of text")
         if isinstance(samples, (str, os.PathLike)):
-            samples = _values.read_wav(samples, rate)
+            samples = _values.read_wav(session, samples)
         array = _values.samples_of(samples)
         begin, n = lib.goldcrest_begin_audio, 0 if array is None else len(array)
         if array is None:
@@ -310,6 +313,9 @@ class Model(Engine):
             ids = [*prompt, *begins]
             self._plan({"max_prefix_tokens": len(ids)} if ids else {})
             self._check(begin(self._engine, array, n))
+            is_sound = begin is lib.goldcrest_begin_audio
+            if gate and is_sound and not lib.goldcrest_python_has_speech(session.handle, array, n):
+                return ""
             flags = self._prefix_flags & ~(_native.PREFIX_BEHIND_PROMPT if prompt else 0)
             self._set_prefix(ids, flags)
             for _ in self._steps():

@@ -4,6 +4,7 @@
 import ctypes
 import math
 import os
+from array import array
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _native
@@ -77,30 +78,17 @@ def id_array(values: Any, problem: str = "ids are {}; expected whole numbers") -
     return (ctypes.c_int32 * len(values))(*values)
 
 
-def read_wav(path: Path, rate: int) -> Any:
-    """Returns the samples of a file; several channels become their mean."""
-    import wave
-    from array import array
-
-    name = os.fsdecode(path)
-    try:
-        with wave.open(name, "rb") as file:
-            channels, width, found = file.getnchannels(), file.getsampwidth(), file.getframerate()
-            if width != 2 or found != rate:
-                raise Error(f"{name}: {found} samples a second of {8 * width} bits; the model takes {rate} of 16 bits")
-            n_bytes = 2 * channels * file.getnframes()
-            data = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
-        raise Error(f"{name}: {error or 'the file ends too early'}") from None
-    if len(data) % (2 * channels) != 0 or len(data) < n_bytes < 0x7FFF0000:  # programs that write to a pipe say more
-        raise Error(f"{name}: the header says {n_bytes} bytes of samples; the file has {len(data)}")
-    return _mixed(array("h", data), channels)
+def read_wav(session: Session, path: Path) -> Any:
+    """Returns the samples of a file at the model's rate, as goldcrest-transcribe reads them."""
+    name, found = os.fsencode(path), ctypes.POINTER(ctypes.c_int16)()
+    if b"\0" in name:
+        raise Error("a path has no NUL byte")
+    n = session.done(lib.goldcrest_python_read_wav(session.handle, name, ctypes.byref(found)))
+    return array("h", ctypes.string_at(found, 2 * n)) if n else array("h")
 
 
 def _mixed(samples: Any, channels: int) -> Any:
     """Returns the mean of the channels of [frames, channels] samples, rounded towards zero."""
-    from array import array
-
     if channels == 1:
         return samples
     frames = zip(*(samples[channel::channels] for channel in range(channels)))
