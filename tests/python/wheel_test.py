@@ -216,7 +216,8 @@ def test_speech():
                 Path(name, file).write_bytes(content)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            goldcrest.convert(name, name + ".gcst", weights="float32", ids_per_second=0)  # transformers has no such limit
+            # transformers has no limit of ids a second.
+            goldcrest.convert(name, name + ".gcst", weights="float32", ids_per_second=0)
         model = goldcrest.Model(name + ".gcst")
         npy = data["samples.npy"]
         samples = memoryview(npy)[10 + struct.unpack("<H", npy[8:10])[0] :].cast("h")
