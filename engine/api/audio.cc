@@ -19,8 +19,8 @@ struct GivenClip {
 };
 
 // Returns the status of a clip: whether the model takes it. *n_rows <- its encoder rows.
-[[maybe_unused, gnu::cold]] int check_clip(const goldcrest_engine& engine, const FrontendView& view,
-                                           const GivenClip& given, uint32_t* n_rows) {
+[[maybe_unused]] int check_clip(const goldcrest_engine& engine, const FrontendView& view, const GivenClip& given,
+                                uint32_t* n_rows) {
   goldcrest_detail& detail = *engine.detail;
   const uint32_t most = engine.runtime.limits.max_source_tokens;
   const bool takes = given.has_features ? view.has_log_mel || view.sample_rate == 0 : view.sample_rate != 0;
@@ -36,8 +36,8 @@ struct GivenClip {
 }
 
 // *clip <- the given clip, of which n_rows encoder rows are computed.
-[[maybe_unused, gnu::cold]] void make_clip(const Runtime& runtime, const FrontendView& view, const GivenClip& given,
-                                           uint32_t n_rows, Clip* clip) {
+[[maybe_unused]] void make_clip(const Runtime& runtime, const FrontendView& view, const GivenClip& given,
+                                uint32_t n_rows, Clip* clip) {
   *clip = {};
   clip->address = reinterpret_cast<uintptr_t>(given.items);
   clip->n = given.n;
@@ -50,7 +50,7 @@ struct GivenClip {
   clip->checksum = checksum_clip(runtime, view, *clip);
 }
 
-[[gnu::cold]] int store_clip(goldcrest_engine* engine, const GivenClip& given, bool fresh) {
+int store_clip(goldcrest_engine* engine, const GivenClip& given, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   if constexpr (kHasFrontend) {
     if (has_frontend(engine->runtime.model)) {

@@ -67,7 +67,7 @@ void choose_candidates(goldcrest_engine& engine) {
 }
 
 // Checks, when clips have been read for the last time, that they are what they were when they were given.
-[[maybe_unused, gnu::cold]] int check_heard(goldcrest_engine& engine) {
+[[maybe_unused]] int check_heard(goldcrest_engine& engine) {
   if (engine.progress.stage != Stage::kEmbed || !has_frontend(engine.runtime.model)) return GOLDCREST_OK;
   if (were_same(engine.batch)) return GOLDCREST_OK;
   engine_clear(engine);
@@ -75,7 +75,7 @@ void choose_candidates(goldcrest_engine& engine) {
 }
 
 // Returns the first stage of encoding.
-[[gnu::cold]] Stage first_stage([[maybe_unused]] const goldcrest_engine& engine) {
+Stage first_stage([[maybe_unused]] const goldcrest_engine& engine) {
   if constexpr (kHasFrontend) {
     const Runtime& runtime = engine.runtime;
     if (has_frontend(runtime.model) && view_frontend(runtime.file).measures()) return Stage::kMeasure;

@@ -14,7 +14,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
+EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
   EngineRefs refs;
   refs.engine = plan.add("engine", Phase::kAlways, Region::kMain, {kEngineBytes, 0, {}});
   if (has_frontend(model)) {
@@ -63,7 +63,7 @@ namespace {
   return larger(encode, decode);
 }
 
-[[gnu::cold]] void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {
+void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {
   const goldcrest_limits& limits = memory->limits;
   memory->step_macs = largest_step_macs(model, file, limits, GOLDCREST_STEP_POSITION);
   memory->layer_step_macs = largest_step_macs(model, file, limits, GOLDCREST_STEP_LAYER);
@@ -74,7 +74,7 @@ namespace {
 
 }  // namespace
 
-[[gnu::cold]] void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
+void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
   const auto both = [&](Phase phase) { return plan.used(Region::kMain, phase) + plan.used(Region::kScratch, phase); };
   memory->fixed_bytes = both(Phase::kAlways);
   memory->text_bytes = both(Phase::kText);
@@ -92,8 +92,7 @@ using namespace goldcrest;
 
 extern "C" {
 
-[[gnu::cold]] int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* info,
-                                       goldcrest_detail* detail) {
+int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* info, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(info != nullptr, GOLDCREST_ERROR_ARGUMENT, "info: null", -1);
   VerifyFunctions functions;
   GOLDCREST_TRY(metadata_functions(&functions, detail));

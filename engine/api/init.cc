@@ -76,7 +76,7 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
 
 // Fills in the limits that the caller leaves open. A function of its own, so that its frame is gone when the kernels
 // run.
-[[gnu::cold, gnu::noinline]] int fill_limits(const goldcrest_config& config, goldcrest_limits* limits) {
+[[gnu::noinline]] int fill_limits(const goldcrest_config& config, goldcrest_limits* limits) {
   goldcrest_info info;
   goldcrest_detail unwanted;
   view_info(config.model, config.model_bytes, &info);
@@ -84,8 +84,7 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
 }
 
 // The same for its frame.
-[[gnu::cold, gnu::noinline]] int check_memory(const goldcrest_config& config, const Plan& plan,
-                                              const goldcrest_limits& limits) {
+[[gnu::noinline]] int check_memory(const goldcrest_config& config, const Plan& plan, const goldcrest_limits& limits) {
   goldcrest_memory memory;
   fill_memory(plan, limits, &memory);
   goldcrest_detail* detail = config.detail;
@@ -135,7 +134,7 @@ void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   place_search(runtime, refs.search, engine->batch, &engine->buffers);
 }
 
-[[maybe_unused, gnu::cold]] void take_default_languages(goldcrest_engine* engine) {
+[[maybe_unused]] void take_default_languages(goldcrest_engine* engine) {
   LanguagesView table;
   if (!view_languages(engine->runtime.file, &table)) return;
   choose_languages(table, {table.of_sources().by_default, table.of_targets().by_default}, &engine->languages);
@@ -151,7 +150,7 @@ const Kernels* goldcrest::exchange_kernels(goldcrest_engine* engine, const Kerne
 
 extern "C" {
 
-[[gnu::cold]] int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
+int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   if (engine == nullptr || config == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   *engine = nullptr;
   goldcrest_detail* detail = config->detail;

@@ -21,7 +21,7 @@ T value_or(T value, decltype(T{}) fallback) {
   return value != 0 ? value : fallback;
 }
 
-[[gnu::cold]] int check_rules(const goldcrest_search& wanted, goldcrest_detail& detail) {
+int check_rules(const goldcrest_search& wanted, goldcrest_detail& detail) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(wanted.renormalize <= GOLDCREST_YES, bad, "search.renormalize: not a goldcrest_choice", -1);
   GOLDCREST_REQUIRE(wanted.force_end <= GOLDCREST_YES, bad, "search.force_end: not a goldcrest_choice", -1);
@@ -38,7 +38,7 @@ T value_or(T value, decltype(T{}) fallback) {
 }
 
 // Fills in the file's rules where the caller chose none.
-[[gnu::cold]] void fill_rules(const goldcrest_search& file, goldcrest_search* search) {
+void fill_rules(const goldcrest_search& file, goldcrest_search* search) {
   search->renormalize = value_or(search->renormalize, file.renormalize);
   search->force_end = value_or(search->force_end, file.force_end);
   search->early_stopping = value_or(search->early_stopping, file.early_stopping);
@@ -58,15 +58,15 @@ T value_or(T value, decltype(T{}) fallback) {
 static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 20, "the rules, without gaps");
 
 // Returns 0 without a shortlist or lexicon. Caps the limit at the vocabulary's size, with which every source fits.
-[[maybe_unused, gnu::cold]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted, bool lexicon) {
+[[maybe_unused]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted, bool lexicon) {
   const uint32_t of_file = info.limits.max_candidates;
   if (of_file == 0 && !lexicon) return 0;
   if (wanted == GOLDCREST_NO_SHORTLIST) return wanted;
   return smaller(value_or(wanted, of_file), info.target_vocab_size);
 }
 
-[[maybe_unused, gnu::cold]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
-                                                   goldcrest_detail& detail) {
+[[maybe_unused]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
+                                        goldcrest_detail& detail) {
   const uint32_t known = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
   const uint32_t layers = info.decoder_layers < 32 ? (1u << info.decoder_layers) - 1 : GOLDCREST_ALL_LAYERS;
   if (limits->alignment_layers == GOLDCREST_ALL_LAYERS) limits->alignment_layers = layers;
@@ -78,8 +78,8 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 }
 
 // The file's number of prefix ids need not fit the caller's target tokens, so it is cut to them.
-[[maybe_unused, gnu::cold]] int resolve_prefix(const goldcrest_info& info, uint32_t wanted, goldcrest_limits* limits,
-                                               goldcrest_detail& detail) {
+[[maybe_unused]] int resolve_prefix(const goldcrest_info& info, uint32_t wanted, goldcrest_limits* limits,
+                                    goldcrest_detail& detail) {
   const uint32_t most = limits->max_target_tokens - 1;
   limits->max_prefix_tokens = value_or(wanted, smaller(info.limits.max_prefix_tokens, most));
   GOLDCREST_REQUIRE(limits->max_prefix_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
@@ -91,8 +91,8 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 
 }  // namespace
 
-[[gnu::cold]] int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
-                                 goldcrest_detail& detail) {
+int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
+                   goldcrest_detail& detail) {
   limits->max_source_tokens = value_or(wanted.max_source_tokens, info.limits.max_source_tokens);
   limits->max_source_bytes = wanted.max_source_bytes;
   limits->max_target_tokens = value_or(wanted.max_target_tokens, info.limits.max_target_tokens);
@@ -128,8 +128,8 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted,
-                                 goldcrest_search* search, goldcrest_detail& detail) {
+int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted, goldcrest_search* search,
+                   goldcrest_detail& detail) {
   const uint32_t beam_size = value_or(wanted.beam_size, limits.beam_size);
   const uint32_t max_target_tokens = value_or(wanted.max_target_tokens, limits.max_target_tokens);
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
@@ -156,7 +156,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   return GOLDCREST_OK;
 }
 
-[[gnu::cold, gnu::noinline]] void take_default_search(goldcrest_engine* engine) {
+[[gnu::noinline]] void take_default_search(goldcrest_engine* engine) {
   goldcrest_info info;
   view_info(engine->runtime.file, engine->model_bytes, &info);
   goldcrest_search& options = engine->options;
@@ -170,7 +170,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
 
 using namespace goldcrest;
 
-extern "C" [[gnu::cold]] int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_search* search) {
+extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_search* search) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   const bool busy = engine->state == EngineState::kEncoding || engine->state == EngineState::kDecoding;

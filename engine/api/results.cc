@@ -30,8 +30,7 @@ using namespace goldcrest;
 
 extern "C" {
 
-[[gnu::cold]] int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank,
-                                       goldcrest_result* result) {
+int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank, goldcrest_result* result) {
   if (!usable(engine) || result == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   const bool done = engine->state == EngineState::kDone || engine->state == EngineState::kLastTokenGiven;

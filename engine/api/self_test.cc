@@ -18,7 +18,7 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
 }
 
 // Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
-[[gnu::cold]] int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
+int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
   search->max_target_tokens = line.n_target - uncounted_tokens(*engine);
   if constexpr (kHasShortlist) {
     search->flags = GOLDCREST_SEARCH_HASH_LOGITS | (line.shortlist ? 0 : GOLDCREST_SEARCH_ALL_OUTPUTS);
@@ -40,7 +40,7 @@ uint32_t uncounted_tokens(const goldcrest_engine& engine) {
 }
 
 // Returns whether the source's candidates fit the limits.
-[[gnu::cold]] bool has_candidates(const goldcrest_engine& engine) {
+bool has_candidates(const goldcrest_engine& engine) {
   return plans_shortlist(engine.runtime.limits) && engine.buffers.sentences[0].n_candidates != 0;
 }
 
@@ -51,8 +51,7 @@ struct SourceLengths {
 };
 
 // Its own function, so that the stack does not hold the information while lines run.
-[[gnu::cold, gnu::noinline]] void view_file(const goldcrest_engine& engine, goldcrest_search* search,
-                                            SourceLengths* lengths) {
+[[gnu::noinline]] void view_file(const goldcrest_engine& engine, goldcrest_search* search, SourceLengths* lengths) {
   goldcrest_info info;
   view_info(engine.runtime.file, engine.model_bytes, &info);
   *search = info.search;
@@ -63,8 +62,7 @@ struct SourceLengths {
 
 // Returns the rows that a line's source needs. A fixed window has those of the file's limits, and with any other number
 // the results are others: UINT32_MAX.
-[[gnu::cold]] uint64_t count_source_rows(const goldcrest_engine& engine, const SourceLengths& lengths,
-                                         const SelfTestView& line) {
+uint64_t count_source_rows(const goldcrest_engine& engine, const SourceLengths& lengths, const SelfTestView& line) {
   if constexpr (kHasFrontend) {
     if (lengths.window_rows != 0)
       return engine.runtime.limits.max_source_tokens == lengths.window_rows ? 1 : UINT32_MAX;
@@ -73,7 +71,7 @@ struct SourceLengths {
   return line.n_source;
 }
 
-[[gnu::cold]] int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
+int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
   SourceLengths lengths = {};
   goldcrest_search search;
   view_file(*engine, &search, &lengths);
@@ -102,7 +100,7 @@ struct SourceLengths {
 
 }  // namespace
 
-extern "C" [[gnu::cold]] int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* detail) {
+extern "C" int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* detail) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   const goldcrest_search options = engine->options;
   engine_clear(*engine);

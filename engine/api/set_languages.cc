@@ -31,8 +31,8 @@ bool find_target(const goldcrest_engine& engine, const char* name, const char* o
 }
 
 // Calls visit (may be null) for each language of one side of the file's table. Returns their number.
-[[maybe_unused, gnu::cold]] int visit_side(const void* model, const IdList& ids, goldcrest_language_function visit,
-                                           void* visit_context) {
+[[maybe_unused]] int visit_side(const void* model, const IdList& ids, goldcrest_language_function visit,
+                                void* visit_context) {
   int n = 0;
   for (uint32_t i = 0; i < ids.n; ++i) {
     if (ids.ids[i] == kNoId) continue;
@@ -47,8 +47,7 @@ bool find_target(const goldcrest_engine& engine, const char* name, const char* o
 
 // Returns whether a name is null, or one of a side's languages; if so, *language <- its index. A model that has only
 // one language on that side has the name `only`.
-[[gnu::cold]] bool find_in_table(const void* model, const IdList& side, const char* name, const char* only,
-                                 uint32_t* language) {
+bool find_in_table(const void* model, const IdList& side, const char* name, const char* only, uint32_t* language) {
   if (name == nullptr) return true;
   if (side.n == 0) return is_same(name, only);
   uint32_t i = 0;

@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] void take_default_lexicon(goldcrest_engine* engine) {
+void take_default_lexicon(goldcrest_engine* engine) {
   engine->search.lexicon = view_lexicon(engine->runtime.file, &engine->lexicon) ? &engine->lexicon : nullptr;
 }
 
@@ -18,14 +18,14 @@ using namespace goldcrest;
 namespace {
 
 // Checks a caller's lexicon.
-[[gnu::cold]] int check_given(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_detail* detail) {
+int check_given(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_detail* detail) {
   if constexpr (kHasLexicon) return check_lexicon(lexicon, vocab_size, GOLDCREST_ERROR_ARGUMENT, detail);
   (void)lexicon, (void)vocab_size;
   return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "lexicon: this build lacks GOLDCREST_LEXICON");
 }
 
 // Takes the lexicon if the engine has memory for it.
-[[maybe_unused, gnu::cold]] int take_lexicon(goldcrest_engine* engine, const goldcrest_lexicon* lexicon) {
+[[maybe_unused]] int take_lexicon(goldcrest_engine* engine, const goldcrest_lexicon* lexicon) {
   goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(engine->runtime.limits.lexicon != 0, GOLDCREST_ERROR_UNSUPPORTED, "lexicon: limits.lexicon is 0",
                     -1);
@@ -48,13 +48,12 @@ namespace {
 
 extern "C" {
 
-[[gnu::cold]] int goldcrest_check_lexicon(const goldcrest_lexicon* lexicon, uint32_t vocab_size,
-                                          goldcrest_detail* detail) {
+int goldcrest_check_lexicon(const goldcrest_lexicon* lexicon, uint32_t vocab_size, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(lexicon != nullptr, GOLDCREST_ERROR_ARGUMENT, "lexicon: null", -1);
   return check_given(*lexicon, vocab_size, detail);
 }
 
-[[gnu::cold]] int goldcrest_set_lexicon(goldcrest_engine* engine, const goldcrest_lexicon* lexicon) {
+int goldcrest_set_lexicon(goldcrest_engine* engine, const goldcrest_lexicon* lexicon) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   if constexpr (kHasLexicon) return take_lexicon(engine, lexicon);
   return check_given({}, 0, engine->detail);

@@ -11,7 +11,7 @@ using namespace goldcrest;
 namespace {
 
 // Returns how many tokens all live hypotheses share: up to the last position at which they have the same slot.
-[[gnu::cold]] uint32_t count_shared(const SentenceView& view, uint32_t position) {
+uint32_t count_shared(const SentenceView& view, uint32_t position) {
   const uint32_t n_live = view.state->n_live;
   if (n_live == 1) return position;
   for (uint32_t t = position - 1; t > 0; --t) {  // several are live behind the first position only
@@ -28,8 +28,7 @@ namespace {
 extern "C" {
 
 // NOLINTNEXTLINE(readability-function-size): the C API's parameters
-[[gnu::cold]] int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int32_t* ids, size_t n,
-                                       uint32_t flags) {
+int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int32_t* ids, size_t n, uint32_t flags) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
@@ -60,8 +59,7 @@ extern "C" {
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] int goldcrest_get_agreed(const goldcrest_engine* engine, uint32_t sentence, int32_t* ids,
-                                       size_t capacity) {
+int goldcrest_get_agreed(const goldcrest_engine* engine, uint32_t sentence, int32_t* ids, size_t capacity) {
   if (!usable(engine) || (ids == nullptr && capacity > 0)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);

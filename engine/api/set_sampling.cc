@@ -11,7 +11,7 @@ using namespace goldcrest;
 namespace {
 
 // Returns whether a stored source has a target.
-[[maybe_unused, gnu::cold]] bool has_targets(const goldcrest_engine& engine) {
+[[maybe_unused]] bool has_targets(const goldcrest_engine& engine) {
   bool has = false;
   for (uint32_t i = 0; takes_targets(engine.runtime.limits) && i < engine.batch.n_sentences; ++i) {
     has |= *engine.buffers.targets.of(i).n != 0;
@@ -21,7 +21,7 @@ namespace {
 
 // Returns the number of the first field outside its range; -1: none. A value that is not a number is outside every
 // range.
-[[maybe_unused, gnu::cold]] int32_t bad_field(const goldcrest_limits& limits, const goldcrest_sampling& wanted) {
+[[maybe_unused]] int32_t bad_field(const goldcrest_limits& limits, const goldcrest_sampling& wanted) {
   return !(wanted.temperature >= kMinTemperature && wanted.temperature <= kMaxTemperature) ? 0
          : wanted.top_k == 0 || wanted.top_k > limits.max_sampled                          ? 1
          : !(wanted.top_p > 0.0f && wanted.top_p <= 1.0f)                                  ? 2
@@ -30,7 +30,7 @@ namespace {
                                                                                            : -1;
 }
 
-[[maybe_unused, gnu::cold]] int check_sampling(const goldcrest_engine& engine, const goldcrest_sampling& wanted) {
+[[maybe_unused]] int check_sampling(const goldcrest_engine& engine, const goldcrest_sampling& wanted) {
   goldcrest_detail& detail = *engine.detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   const int32_t field = bad_field(engine.runtime.limits, wanted);
@@ -45,13 +45,13 @@ namespace {
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] int need_no_search(const goldcrest_engine& engine) {
+int need_no_search(const goldcrest_engine& engine) {
   if (engine.state != EngineState::kEncoding && engine.state != EngineState::kDecoding) return GOLDCREST_OK;
   return fail(*engine.detail, GOLDCREST_ERROR_STATE, "set: a search is under way");
 }
 
 // Returns ERROR_UNSUPPORTED if the engine has no memory for sampling.
-[[gnu::cold]] int need_memory(const goldcrest_engine& engine) {
+int need_memory(const goldcrest_engine& engine) {
   if constexpr (!kHasSampling)
     return fail(*engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: this build lacks GOLDCREST_SAMPLING");
   if (engine.runtime.limits.max_sampled > 0) return GOLDCREST_OK;
@@ -60,20 +60,19 @@ namespace {
 
 }  // namespace
 
-[[gnu::cold, gnu::noinline]] int goldcrest::need_one_beam(const goldcrest_engine& engine, uint32_t beam_size) {
+[[gnu::noinline]] int goldcrest::need_one_beam(const goldcrest_engine& engine, uint32_t beam_size) {
   if (beam_size == 1) return GOLDCREST_OK;
   return fail(*engine.detail, GOLDCREST_ERROR_ARGUMENT, "sampling: search.beam_size is not 1");
 }
 
-[[gnu::cold, gnu::noinline]] void goldcrest::use_sequences(goldcrest_engine& engine,
-                                                           const goldcrest_sequences& sequences) {
+[[gnu::noinline]] void goldcrest::use_sequences(goldcrest_engine& engine, const goldcrest_sequences& sequences) {
   engine.sequences = sequences;
   engine.search.sequences = sequences.n != 0 || sequences.no_repeat_source_ngram != 0 ? &engine.sequences : nullptr;
 }
 
 extern "C" {
 
-[[gnu::cold]] int goldcrest_set_sampling(goldcrest_engine* engine, const goldcrest_sampling* sampling) {
+int goldcrest_set_sampling(goldcrest_engine* engine, const goldcrest_sampling* sampling) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_TRY(need_memory(*engine));
   GOLDCREST_TRY(need_no_search(*engine));
@@ -96,7 +95,7 @@ extern "C" {
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] int goldcrest_set_alternatives(goldcrest_engine* engine, uint32_t n, float min_prob) {
+int goldcrest_set_alternatives(goldcrest_engine* engine, uint32_t n, float min_prob) {
   const goldcrest_sampling sampling = {0, 1.0f, n, 1.0f, min_prob, n, 0};
   GOLDCREST_TRY(goldcrest_set_sampling(engine, n != 0 ? &sampling : nullptr));
   if constexpr (kHasSampling) {
@@ -106,7 +105,7 @@ extern "C" {
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] int goldcrest_set_stream(goldcrest_engine* engine, uint32_t sentence, uint32_t stream) {
+int goldcrest_set_stream(goldcrest_engine* engine, uint32_t sentence, uint32_t stream) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_TRY(need_memory(*engine));
   GOLDCREST_TRY(find_new_source(*engine, sentence));
@@ -114,7 +113,7 @@ extern "C" {
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] int goldcrest_set_sequences(goldcrest_engine* engine, const goldcrest_sequences* sequences) {
+int goldcrest_set_sequences(goldcrest_engine* engine, const goldcrest_sequences* sequences) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   if constexpr (!kHasSequences)

@@ -17,7 +17,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 
 }  // namespace
 
-[[gnu::cold]] int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
+int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
@@ -32,8 +32,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   return static_cast<int>(batch.n_sentences++);
 }
 
-[[gnu::cold]] void goldcrest::choose_languages(const LanguagesView& table, const uint32_t (&indices)[2],
-                                               ChosenLanguages* chosen) {
+void goldcrest::choose_languages(const LanguagesView& table, const uint32_t (&indices)[2], ChosenLanguages* chosen) {
   *chosen = {};
   for (uint32_t i = 0; i < 2; ++i) {
     const LanguageSide& side = table.sides[i];
@@ -55,7 +54,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   }
 }
 
-[[gnu::cold]] int goldcrest::find_new_source(const goldcrest_engine& engine, uint32_t sentence) {
+int goldcrest::find_new_source(const goldcrest_engine& engine, uint32_t sentence) {
   goldcrest_detail& detail = *engine.detail;
   GOLDCREST_REQUIRE(engine.state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
                     "begin first, and call this before the first step", -1);
@@ -63,7 +62,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
   return GOLDCREST_OK;
 }
 
-[[gnu::cold]] int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {
+int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {
   if (fresh) engine_clear(*engine);
   const bool adding = engine->state == EngineState::kSourcesStored;
   if (!fresh && !adding)
@@ -77,19 +76,19 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 namespace {
 
 // Refuses a source without a language that it needs.
-[[maybe_unused, gnu::cold, gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
+[[maybe_unused, gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
   goldcrest_detail& detail = *engine.detail;
   GOLDCREST_REQUIRE(!lacks, GOLDCREST_ERROR_STATE, "languages: call goldcrest_set_languages first", -1);
   return GOLDCREST_OK;
 }
 
 // Writes n ids of languages. Returns the place behind them.
-[[maybe_unused, gnu::cold]] int32_t* put_languages(const uint32_t* languages, uint32_t n, int32_t* ids) {
+[[maybe_unused]] int32_t* put_languages(const uint32_t* languages, uint32_t n, int32_t* ids) {
   for (uint32_t i = 0; i < n; ++i) *ids++ = static_cast<int32_t>(languages[i]);
   return ids;
 }
 
-[[gnu::cold]] int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
+int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED,
@@ -109,7 +108,7 @@ namespace {
   return append_sentence(*engine, static_cast<uint32_t>(n));
 }
 
-[[gnu::cold]] int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh) {
+int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   const goldcrest_limits& limits = engine->runtime.limits;
@@ -175,7 +174,7 @@ int goldcrest_add_text(goldcrest_engine* engine, const char* text, size_t text_b
   return store_text(engine, text, text_bytes, false);
 }
 
-[[gnu::cold]] int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {
+int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {
   if (!usable(engine) || source == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED,

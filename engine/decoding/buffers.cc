@@ -10,7 +10,7 @@ namespace goldcrest {
 static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeof(Hypothesis) == 16,
               "the plan is the same on every machine");
 
-[[gnu::cold]] SearchRefs plan_search(Plan& plan, const ModelView& model) {
+SearchRefs plan_search(Plan& plan, const ModelView& model) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH,
                     kTarget = GOLDCREST_FACTOR_TARGET_TOKENS;
   const Phase decode = Phase::kDecode;
@@ -41,8 +41,7 @@ static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeo
   return refs;
 }
 
-[[gnu::cold]] void place_search(const Runtime& runtime, const SearchRefs& refs, const Batch& batch,
-                                SearchBuffers* placed) {
+void place_search(const Runtime& runtime, const SearchRefs& refs, const Batch& batch, SearchBuffers* placed) {
   const goldcrest_limits& limits = runtime.limits;
   SearchBuffers& buffers = *placed;
   buffers.sources = batch.sentences;

@@ -10,7 +10,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] float token_weight(const goldcrest_sampling& sampling, const float* values, uint32_t i) {
+float token_weight(const goldcrest_sampling& sampling, const float* values, uint32_t i) {
   if (i == 0) return 1.0f;  // also if the value is infinite
   return exponential((values[i] - values[0]) / sampling.temperature);
 }
@@ -19,8 +19,8 @@ namespace {
 
 // Returns the first of n tokens, as many as it takes for the sum of their weights to reach `bound`; the list ends
 // before a weight below `least`.
-[[gnu::cold, gnu::noinline]] KeptTokens add_weights(const goldcrest_sampling& sampling, const float* values, uint32_t n,
-                                                    float bound, float least) {
+[[gnu::noinline]] KeptTokens add_weights(const goldcrest_sampling& sampling, const float* values, uint32_t n,
+                                         float bound, float least) {
   KeptTokens added = {0, 0.0f};
   for (; added.n < n && added.sum < bound; ++added.n) {
     const float weight = token_weight(sampling, values, added.n);
@@ -34,14 +34,14 @@ constexpr float kNoBound = __builtin_huge_valf();
 
 }  // namespace
 
-[[gnu::cold]] KeptTokens keep_tokens(const goldcrest_sampling& sampling, const float* values, uint32_t n) {
+KeptTokens keep_tokens(const goldcrest_sampling& sampling, const float* values, uint32_t n) {
   float bound = kNoBound;
   if (sampling.top_p < 1.0f) bound = sampling.top_p * add_weights(sampling, values, n, bound, 0.0f).sum;
   return add_weights(sampling, values, n, bound, sampling.min_p);
 }
 
 // Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": Philox4x32 with ten rounds.
-[[gnu::cold]] uint32_t random_bits(uint64_t seed, const DrawPlace& place) {
+uint32_t random_bits(uint64_t seed, const DrawPlace& place) {
   uint32_t a = place.position, b = place.sample, c = place.stream, d = 0;
   uint32_t low_key = static_cast<uint32_t>(seed), high_key = static_cast<uint32_t>(seed >> 32);
   for (uint32_t round = 0; round < 10; ++round) {
@@ -56,8 +56,7 @@ constexpr float kNoBound = __builtin_huge_valf();
   return a >> 8;
 }
 
-[[gnu::cold]] uint32_t draw_token(const goldcrest_sampling& sampling, const float* values, uint32_t n,
-                                  const DrawPlace& place) {
+uint32_t draw_token(const goldcrest_sampling& sampling, const float* values, uint32_t n, const DrawPlace& place) {
   const KeptTokens kept = keep_tokens(sampling, values, n);
   const float drawn = static_cast<float>(random_bits(sampling.seed, place)) * 0x1p-24f * kept.sum;
   // The bound is the float above `drawn`, because the sum must exceed it. `drawn` is below the sum of all.
@@ -68,8 +67,7 @@ namespace {
 
 // Samples draw their tokens. Alternatives are equal at the first free position: there each takes another token of their
 // list, and behind it the best. If the list or the probabilities do not reach so far, it ends without a result.
-[[gnu::cold]] int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view,
-                             const TopTokens& lists) {
+int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view, const TopTokens& lists) {
   const Sampler& sampling = *options.sampling;
   const bool is_first = sampling.expands && position == first_free_position(options, view);
   Continuation living[kMaxBeams], next = {};
@@ -118,7 +116,7 @@ uint32_t list_size(const goldcrest_search& options, uint32_t) {
 const Strategy kSampling = {true, false, list_size, needs_sums, choose};
 const Strategy kSeveralSamples = {false, false, list_size, needs_sums, choose};
 
-[[gnu::cold]] SamplingRefs plan_sampling(Plan& plan) {
+SamplingRefs plan_sampling(Plan& plan) {
   SamplingRefs refs = {};
   if (plan.limits().max_sampled == 0) return refs;
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
@@ -130,7 +128,7 @@ const Strategy kSeveralSamples = {false, false, list_size, needs_sums, choose};
   return refs;
 }
 
-[[gnu::cold]] SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, TopTokenBuffers* lists) {
+SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, TopTokenBuffers* lists) {
   const goldcrest_limits& limits = runtime.limits;
   if (limits.max_sampled == 0) return nullptr;
   if (limits.max_sampled > (1 + count_ends(runtime.model)) * limits.beam_size) {

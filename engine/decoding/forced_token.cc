@@ -26,7 +26,7 @@ int32_t prompt_token(const GenerationView& generation, const Prompt& prompt, con
 
 }  // namespace
 
-[[gnu::cold]] ForcedToken forced_token(const SearchOptions& options, const SentenceView& sentence, uint32_t position) {
+ForcedToken forced_token(const SearchOptions& options, const SentenceView& sentence, uint32_t position) {
   if (kHasInspection && options.follows_targets) {
     return {true, true, position + 1 == sentence.n_target, sentence.target[position]};
   }

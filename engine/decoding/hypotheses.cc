@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
+float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
   const float n = static_cast<float>(n_tokens);
   const bool is_wu = kHasRules && options.length_penalty_kind == GOLDCREST_LENGTH_WU;
   return (log_prob - options.word_penalty * n) / power(is_wu ? (5.0f + n) / 6.0f : n, options.length_penalty);
@@ -25,8 +25,8 @@ float alternative_score(const SearchOptions& options, const SentenceView& senten
 
 }  // namespace
 
-[[gnu::cold]] void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
-                                     const Continuation& last) {
+void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
+                       const Continuation& last) {
   const uint32_t n_tokens = position + 1;
   float score = hypothesis_score(options, last.log_prob, counted_tokens(options, sentence, n_tokens));
   if (expands_alternatives(options)) score = alternative_score(options, sentence, last, n_tokens);

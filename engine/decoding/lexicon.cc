@@ -80,7 +80,7 @@ bool choose_allowed(const OutputStep& step, uint32_t node) {
 
 }  // namespace
 
-[[gnu::cold]] void follow_lexicon(const OutputStep& step) {
+void follow_lexicon(const OutputStep& step) {
   const TargetRows& rows = step.rows;
   const goldcrest_lexicon& lexicon = *step.options.lexicon;
   for (const LiveSentence* live = rows.sentences; live < rows.sentences + rows.n_sentences; ++live) {
@@ -108,7 +108,7 @@ bool choose_allowed(const OutputStep& step, uint32_t node) {
   }
 }
 
-[[gnu::cold]] void keep_allowed(const OutputStep& step, const LogitBlock& block) {
+void keep_allowed(const OutputStep& step, const LogitBlock& block) {
   const LiveSentence& sentence = sentence_of_row(step, block.row);
   const uint32_t node = step.shortlist.lexicon_nodes[sentence.first_slot + block.row - sentence.first_row];
   const size_t at = size_t{block.row} * block.lists.block_stride;

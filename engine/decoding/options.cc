@@ -23,8 +23,8 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
 
 }  // namespace
 
-[[gnu::cold]] void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences,
-                               bool follows_targets, SearchOptions* options) {
+void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences, bool follows_targets,
+                 SearchOptions* options) {
   static_cast<goldcrest_search&>(*options) = wanted;
   options->model = &runtime.model;
   options->generation = &runtime.generation;

@@ -130,7 +130,7 @@ class OutputLayer {
 
 }  // namespace
 
-[[gnu::cold]] void collect(const Kernels& kernels, const LogitBlock& block) {
+void collect(const Kernels& kernels, const LogitBlock& block) {
   const uint32_t first = block.outputs.first;
   const uint32_t* const ids = kHasShortlist && block.set.ids != nullptr ? block.set.ids + first : nullptr;
   kernels.list_largest({block.values, ids, first, block.outputs.count, block.list()});
@@ -186,7 +186,7 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
 
 }  // namespace
 
-[[gnu::cold]] void run_output_layer(const OutputStep& step) {
+void run_output_layer(const OutputStep& step) {
   if constexpr (kHasShortlist) {
     if (step.options.uses_shortlist && step.rows.n_sentences > 1) return run_by_sentence(step);
   }

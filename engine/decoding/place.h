@@ -7,7 +7,7 @@
 namespace goldcrest {
 
 // Not inlined, to save flash: goldcrest_init places many buffers.
-[[gnu::noinline, gnu::cold]] inline void* address_of(const Runtime& runtime, const BufferRef& ref) {
+[[gnu::noinline]] inline void* address_of(const Runtime& runtime, const BufferRef& ref) {
   return runtime.buffer<uint8_t>(ref);
 }
 

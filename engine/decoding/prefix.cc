@@ -10,14 +10,14 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] BufferRef plan_prefixes(Plan& plan) {
+BufferRef plan_prefixes(Plan& plan) {
   if (plan.limits().max_prefix_tokens == 0) return {};
   // Phase kAlways, because prefixes are given before the source is encoded.
   return plan.add("prefixes.ids", Phase::kAlways, Region::kMain,
                   {0, 4, {GOLDCREST_FACTOR_PREFIX_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
 }
 
-[[gnu::cold]] void place_prefixes(const Runtime& runtime, const BufferRef& ref, PrefixBuffers* placed) {
+void place_prefixes(const Runtime& runtime, const BufferRef& ref, PrefixBuffers* placed) {
   placed->capacity = runtime.limits.max_prefix_tokens;
   if (placed->capacity > 0) place(runtime, ref, &placed->ids);
 }

@@ -6,7 +6,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] bool ListFirstChoices::run(const LogitBlock& block) const {
+bool ListFirstChoices::run(const LogitBlock& block) const {
   for (uint32_t i = 0; i < choices_.n; ++i) {
     const uint32_t token = choices_.ids[i];
     const float* const value = block.of(token);
@@ -16,7 +16,7 @@ namespace goldcrest {
   return false;
 }
 
-[[gnu::cold]] bool MaskBehindPrompt::run(const LogitBlock& block) const {
+bool MaskBehindPrompt::run(const LogitBlock& block) const {
   const GenerationView& generation = *step_.options.generation;
   const LiveSentence& sentence = sentence_of_row(step_, block.row);
   const Prompt prompt = prompt_of(step_.options, step_.sentences[step_.sentence_of(sentence)].prefix);

@@ -24,7 +24,7 @@ RecordingRefs plan_recording(Plan& plan) {
   return refs;
 }
 
-[[gnu::cold]] void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* recording) {
+void place_recording(const Runtime& runtime, const RecordingRefs& refs, RecordedPath* recording) {
   if (records_token_scores(runtime.limits)) {
     place(runtime, refs.token_log_probs, &recording->token_log_probs);
     place(runtime, refs.hypothesis_log_probs, &recording->hypothesis_log_probs);
@@ -66,7 +66,7 @@ TargetRefs plan_targets(Plan& plan) {
   return refs;
 }
 
-[[gnu::cold]] void place_targets(const Runtime& runtime, const TargetRefs& refs, TargetBuffers* placed) {
+void place_targets(const Runtime& runtime, const TargetRefs& refs, TargetBuffers* placed) {
   if (!takes_targets(runtime.limits)) return;
   place(runtime, refs.ids, &placed->ids);
   place(runtime, refs.lengths, &placed->lengths);

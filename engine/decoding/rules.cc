@@ -11,7 +11,7 @@ Past past_of(const OutputStep& step, uint32_t row) {
   return past_of(step, sentence, row - sentence.first_row);
 }
 
-[[gnu::cold]] bool sums_changed_values(const SearchOptions& options) {
+bool sums_changed_values(const SearchOptions& options) {
   if (!options.needs_sums || (kHasInspection && options.follows_targets)) return false;
   if (renormalizes(options)) return true;
   const bool adds_biases = (kHasRules && options.generation->n_biased > 0) || has_sequences(options);

@@ -14,8 +14,7 @@ namespace {
 
 // *step <- the step of `position`; decides which layers run at it. Hashes cover every position and alignments every
 // token, forced ones included.
-[[gnu::cold]] void start_position(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position,
-                                  SearchStep* step) {
+void start_position(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position, SearchStep* step) {
   step->position = position;
   step->n_rows = 0;
   step->runs_output = hashes_logits(options);
@@ -74,7 +73,7 @@ int32_t start_id(const GenerationView& generation, const SentenceState& state) {
 
 }  // namespace
 
-[[gnu::cold]] void start_search(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
+void start_search(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
   for (uint32_t sentence = 0; sentence < options.n_sentences; ++sentence) {
     SentenceState& state = buffers.sentences[sentence];
     state.n_live = 1;
@@ -93,7 +92,7 @@ int32_t start_id(const GenerationView& generation, const SentenceState& state) {
   start_position(options, buffers, 0, step);
 }
 
-[[gnu::cold]] void list_rows(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
+void list_rows(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
   uint32_t first_row = 0;
   step->n_live = 0;
   for (uint32_t sentence = 0; sentence < options.n_sentences; ++sentence) {
@@ -125,8 +124,7 @@ TargetRows target_rows(const SearchBuffers& buffers, const SearchStep& step) {
   return rows;
 }
 
-[[gnu::cold]] void embed_rows(const Runtime& runtime, const DecoderRefs& decoder, const TargetRows& rows,
-                              const int32_t* tokens) {
+void embed_rows(const Runtime& runtime, const DecoderRefs& decoder, const TargetRows& rows, const int32_t* tokens) {
   tokens += rows.position * rows.n_slots;
   const Split split = split_rows(runtime, rows.n_rows);
   run_pieces(runtime, split, [&](uint32_t piece, uint32_t) {
@@ -141,8 +139,8 @@ TargetRows target_rows(const SearchBuffers& buffers, const SearchStep& step) {
   });
 }
 
-[[gnu::cold]] int32_t advance_search(const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers,
-                                     SearchStep* step) {
+int32_t advance_search(const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers,
+                       SearchStep* step) {
   int32_t first_token = -1;
   const uint32_t position = step->position;
   const Split split = split_rows(runtime, step->n_rows);

@@ -117,7 +117,7 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
   for (uint32_t i = n; i < pad16(n); ++i) to[i] = padding;
 }
 
-[[gnu::cold, gnu::noinline]] void copy_matrix(const LinearTensors& from, uint32_t n, const SentencePanels& to) {
+[[gnu::noinline]] void copy_matrix(const LinearTensors& from, uint32_t n, const SentencePanels& to) {
   copy_values(from.scale, to.ids, n, 1.0f, to.scale);
   copy_values(from.weight_sum, to.ids, n, int32_t{0}, to.weight_sum);
   from.layout == Layout::kN16K4 ? copy_panels<16>(from, to.ids, n, to.weights)
@@ -127,7 +127,7 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
 // Returns the number of int8 matrices of a projection.
 uint32_t count_matrices(const LinearView& projection) { return projection.rows_to_second() != 0 ? 2 : 1; }
 
-[[gnu::cold]] void copy_outputs(LinearTensors from, uint32_t n, SentencePanels to, [[maybe_unused]] size_t capacity) {
+void copy_outputs(LinearTensors from, uint32_t n, SentencePanels to, [[maybe_unused]] size_t capacity) {
   copy_values(from.bias, to.ids, n, 0.0f, to.bias);
   if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
     return copy_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
@@ -148,7 +148,7 @@ uint32_t count_matrices(const LinearView& projection) { return projection.rows_t
 
 }  // namespace
 
-[[gnu::cold]] ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
+ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
   ShortlistRefs refs = {};
   if (!plans_shortlist(plan.limits())) return refs;
   const LinearView& projection = model.projection;
@@ -169,7 +169,7 @@ uint32_t count_matrices(const LinearView& projection) { return projection.rows_t
   return refs;
 }
 
-[[gnu::cold]] void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed) {
+void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, ShortlistBuffers* placed) {
   if (!plans_shortlist(runtime.limits)) return;
   const LinearView& projection = runtime.model.projection;
   SentencePanels& panels = placed->panels;
@@ -192,11 +192,11 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence, uint32_t n_matrices) cons
           panels.weight_sum != nullptr ? panels.weight_sum + first_row : nullptr};
 }
 
-[[gnu::cold]] void clear_candidates(const Runtime& runtime, const ShortlistBuffers& buffers) {
+void clear_candidates(const Runtime& runtime, const ShortlistBuffers& buffers) {
   memset(buffers.chosen, 0, count_words(runtime.model.vocab_size) * sizeof *buffers.chosen);
 }
 
-[[gnu::cold]] uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence) {
+uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence) {
   const SentencePanels panels = buffers.of(sentence, count_matrices(runtime.model.projection));
   const uint32_t n =
       list_chosen(buffers.chosen, count_words(runtime.model.vocab_size), panels.ids, runtime.limits.max_candidates);
@@ -204,8 +204,8 @@ SentencePanels ShortlistBuffers::of(uint32_t sentence, uint32_t n_matrices) cons
   return n;
 }
 
-[[gnu::cold]] OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
-                                          const ShortlistIds& ids) {
+OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
+                            const ShortlistIds& ids) {
   ShortlistView shortlist;
   const bool has_shortlist = view_shortlist(runtime.file, &shortlist);
   if (kHasLexicon && !has_shortlist)

@@ -10,7 +10,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
+TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
   const uint32_t n_blocks = count_output_blocks(model.vocab_size);
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
   const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
@@ -27,7 +27,7 @@ namespace goldcrest {
   return refs;
 }
 
-[[gnu::cold]] void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopTokenBuffers* placed) {
+void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopTokenBuffers* placed) {
   place(runtime, refs.logits, &placed->logits);
   place(runtime, refs.block_max, &placed->block_max);
   place(runtime, refs.block_sum, &placed->block_sum);

@@ -32,7 +32,7 @@ static_assert(sizeof(Operands) == kBuildCheckBytes, "the caller's scratch holds 
 
 }  // namespace
 
-[[gnu::cold]] bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
+bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
   auto& [w, x, y, scale, bias, gamma, beta] = *static_cast<Operands*>(scratch);
   alignas(64) int32_t weight_sum[kWidth] = {};
   alignas(64) int8_t q[kRows * kWidth];

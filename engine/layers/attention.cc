@@ -39,9 +39,7 @@ void attend_sentence(const Pass& pass, const AttentionRows& rows, const Sentence
   operations(pass.runtime).attend(pass.runtime, pass.stack, call, rows.cache);
 }
 
-// Cold, so that its code is small: with -O3, GCC 12 makes 822 bytes of vector code for the Cortex-M55, instead of 118.
-[[gnu::cold]] void turn_heads(const Runtime& runtime, const StackView& stack, uint32_t position, uint32_t n,
-                              float* heads) {
+void turn_heads(const Runtime& runtime, const StackView& stack, uint32_t position, uint32_t n, float* heads) {
   const RotaryView& rotary = stack.rotary;
   const float* const cosines = runtime.tensor<float>(rotary.table) + size_t{position} * 2 * rotary.half;
   const float* const sines = cosines + rotary.half;

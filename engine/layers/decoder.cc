@@ -78,7 +78,7 @@ void for_each_kind(const ModelView& model, const Add& add) {
 
 }  // namespace
 
-[[gnu::cold]] DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
+DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
   const StackView& stack = model.decoder;
   const bool self_attends = !kHasRecurrent || count_self_attending(model) > 0;

@@ -30,7 +30,7 @@ LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, mod
 
 }  // namespace
 
-[[gnu::cold]] EncoderRefs plan_encoder(Plan& plan, const ModelView& model, [[maybe_unused]] const void* file) {
+EncoderRefs plan_encoder(Plan& plan, const ModelView& model, [[maybe_unused]] const void* file) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kBatch = GOLDCREST_FACTOR_BATCH;
   EncoderRefs refs;
   if constexpr (kHasFrontend) {

@@ -12,7 +12,7 @@ namespace {
 
 // Returns the multiply-accumulates of this many encoder rows, if they are computed together: those of all convolutions,
 // and those of the frames that they need.
-[[gnu::cold, gnu::noinline]] uint64_t group_macs(const FrontendView& view, uint32_t rows) {
+[[gnu::noinline]] uint64_t group_macs(const FrontendView& view, uint32_t rows) {
   uint64_t macs = 0;
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& convolution = view.convolutions[i];
@@ -26,7 +26,7 @@ namespace {
 }
 
 // Returns the multiply-accumulates that measure a row of level 1, or a frame.
-[[gnu::cold, gnu::noinline]] uint64_t measured_macs(const FrontendView& view) {
+[[gnu::noinline]] uint64_t measured_macs(const FrontendView& view) {
   if constexpr (kHasLogMel) {
     if (view.has_log_mel) return log_mel_macs(view.log_mel);
   }
@@ -35,7 +35,7 @@ namespace {
 
 // The rows of level 1 (or the frames, of a log-mel) that an encoder row measures: these, and for the last row all that
 // follow.
-[[gnu::cold]] uint32_t measured_stride(const FrontendView& view) {
+uint32_t measured_stride(const FrontendView& view) {
   return view.has_log_mel ? view.row_stride : view.row_stride / view.convolutions[0].stride;
 }
 
@@ -60,13 +60,11 @@ struct Part {
 
 // The view of the frontend, the scratch of all tasks, and the part that they work on.
 struct Frontend {
-  [[gnu::cold, gnu::noinline]] Frontend(const Runtime& of, const BufferRef& ref)
+  [[gnu::noinline]] Frontend(const Runtime& of, const BufferRef& ref)
       : runtime(of), view(view_frontend(of.file)), parts(parts_of(view)), scratch(ref) {}
   // Returns the place of what a task has measured, which its scratch begins with.
-  [[gnu::cold, gnu::noinline]] Measured* measured(uint32_t task) const {
-    return runtime.task_buffer<Measured>(scratch, task);
-  }
-  [[gnu::cold, gnu::noinline]] Stem stem(uint32_t task) const {
+  [[gnu::noinline]] Measured* measured(uint32_t task) const { return runtime.task_buffer<Measured>(scratch, task); }
+  [[gnu::noinline]] Stem stem(uint32_t task) const {
     Stem made(runtime, view, parts, reinterpret_cast<uint8_t*>(measured(task)), *part.clip);
     made.count_rows(*part.sentence);
     return made;
@@ -78,7 +76,7 @@ struct Frontend {
   Part part = {};
 };
 
-[[gnu::cold, gnu::noinline]] void run_chunks(const Frontend& frontend, Range chunks, uint32_t task) {
+[[gnu::noinline]] void run_chunks(const Frontend& frontend, Range chunks, uint32_t task) {
   const Stem stem = frontend.stem(task);
   const Part& part = frontend.part;
   for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
@@ -94,7 +92,7 @@ struct Frontend {
 
 // Runs a part and adds what all tasks have measured to the clip's sums. The sums are exact, so their order has no
 // effect. A part that computes rows adds nothing: of its features, none is larger than the largest measured one.
-[[gnu::cold, gnu::noinline]] void run_part(const Frontend& frontend, uint64_t macs_a_chunk) {
+[[gnu::noinline]] void run_part(const Frontend& frontend, uint64_t macs_a_chunk) {
   const Part& part = frontend.part;
   const uint32_t n_chunks = (part.end - part.first + part.each - 1) / part.each;
   const Split split = split_work(macs_a_chunk * n_chunks, n_chunks, frontend.runtime.threads);
@@ -112,14 +110,14 @@ struct Frontend {
 
 }  // namespace
 
-[[gnu::cold]] BufferRef plan_frontend(Plan& plan, const FrontendView& view) {
+BufferRef plan_frontend(Plan& plan, const FrontendView& view) {
   return plan.add("encoder.frontend", Phase::kEncode, Region::kScratch,
                   {parts_of(view).end, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
 }
 
 // A block has at most a group more for each sentence that begins in it. The last row of a clip also measures the rows
 // that complete its first window.
-[[gnu::cold]] uint64_t largest_frontend_step_macs(const FrontendView& view, const goldcrest_limits& limits) {
+uint64_t largest_frontend_step_macs(const FrontendView& view, const goldcrest_limits& limits) {
   const uint32_t rows = limits.encoder_rows, sentences = smaller(limits.batch, rows);
   const uint32_t groups = smaller((rows + kGroupRows - 1) / kGroupRows + sentences - 1, rows);
   // Each group's first row costs most; the others cost the same.
@@ -133,8 +131,7 @@ struct Frontend {
   return larger(computed, measured * measured_macs(view));
 }
 
-[[gnu::cold]] void run_frontend(const Runtime& runtime, const BufferRef& scratch, const Batch& batch,
-                                const Range& block, float* x) {
+void run_frontend(const Runtime& runtime, const BufferRef& scratch, const Batch& batch, const Range& block, float* x) {
   Frontend frontend(runtime, scratch);
   const FrontendView& view = frontend.view;
   for (uint32_t i = 0; i < batch.n_sentences; ++i) {
@@ -165,13 +162,13 @@ struct Frontend {
     layer_norm(runtime, stack, stack.embedding_norm, {x, x, block.count});
 }
 
-[[gnu::cold]] bool were_same(const Batch& batch) {
+bool were_same(const Batch& batch) {
   uint32_t differences = 0;
   for (uint32_t i = 0; i < batch.n_sentences; ++i) differences |= batch.clips[i].checked ^ batch.clips[i].checksum;
   return differences == 0;
 }
 
-[[gnu::cold]] uint32_t checksum_clip(const Runtime& runtime, const FrontendView& view, const Clip& clip) {
+uint32_t checksum_clip(const Runtime& runtime, const FrontendView& view, const Clip& clip) {
   return runtime.kernels->crc32c(0, bytes_at(clip, 0), static_cast<size_t>(clip.n * item_bytes(view, clip)));
 }
 

@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan& wanted) {
+KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan& wanted) {
   const auto add = [&](const char* name, uint64_t row_bytes) {
     return plan.add(name, wanted.phase, Region::kMain,
                     {0, wanted.n_layers * row_bytes, {wanted.rows[0], wanted.rows[1], wanted.rows[2], 0}});

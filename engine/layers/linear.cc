@@ -66,8 +66,7 @@ void multiply(const Pass& pass, const LinearView& view, const Finish& finish, fl
 }
 
 // Small code: nearly all of its time is in the two products.
-[[maybe_unused, gnu::cold]] void multiply_gated(const Pass& pass, const LinearView& view, Activation activation,
-                                                float* y) {
+[[maybe_unused]] void multiply_gated(const Pass& pass, const LinearView& view, Activation activation, float* y) {
   const uint32_t half = view.n / 2;
   const size_t n = size_t{pass.rows.count} * half;
   multiply(pass, slice_outputs(view, 0, half), {activation, nullptr}, y);
@@ -96,8 +95,8 @@ Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* 
 }
 
 // Small code: nearly all of its time is in the kernels.
-[[gnu::cold]] void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
-                                       float* remainder) {
+void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
+                         float* remainder) {
   if (kHasRefined && kHasOnePass && remainder != nullptr && runtime.kernels->quantize_fine_inputs != nullptr)
     return runtime.kernels->quantize_fine_inputs(
         {rows.x, static_cast<int8_t*>(inputs.rows), inputs.scales, rows.x_stride, rows.k, 1, rows.rows, rows.k},

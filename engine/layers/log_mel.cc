@@ -141,11 +141,9 @@ void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
   }
 }
 
-[[gnu::cold]] uint32_t log_mel_scratch_floats(const LogMelView& view) { return 2 * view.n_fft + view.n_fft / 2 + 3; }
+uint32_t log_mel_scratch_floats(const LogMelView& view) { return 2 * view.n_fft + view.n_fft / 2 + 3; }
 
 // A sample takes part in at most 9 stages; a band has at most all bins, and a logarithm takes some 20.
-[[gnu::cold]] uint32_t log_mel_macs(const LogMelView& view) {
-  return 64 * view.n_fft + view.n_mels * (view.n_fft / 2 + 20);
-}
+uint32_t log_mel_macs(const LogMelView& view) { return 64 * view.n_fft + view.n_mels * (view.n_fft / 2 + 20); }
 
 }  // namespace goldcrest

@@ -95,9 +95,9 @@ struct Remainders {
 
 // Computes args with remainders: in one pass if the table can, else in slices of as many outputs as the scratch has
 // room for.
-[[maybe_unused, gnu::cold, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
-                                                              const FineScratch& scratch, uint32_t task,
-                                                              const Remainders& remainders) {
+[[maybe_unused, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
+                                                   const FineScratch& scratch, uint32_t task,
+                                                   const Remainders& remainders) {
   const bool only_inputs = !kHasRefinedWeights || (remainders.fine_input && remainders.rows_to_second == 0);
   if (only_inputs && fits_one_pass(kernels, args)) return kernels.linear_fine(args);
   float* const values = scratch.values + task * scratch.n;
@@ -129,9 +129,8 @@ struct Remainders {
 }
 
 // Computes a block of fine outputs and their sums.
-[[maybe_unused, gnu::cold, gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call,
-                                                                  const LinearArgs<int8_t>& args,
-                                                                  const BlockSums& sums) {
+[[maybe_unused, gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call,
+                                                       const LinearArgs<int8_t>& args, const BlockSums& sums) {
   const LinearTensors& outputs = *call.outputs;
   multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
   if (sums.largest == nullptr) return;
@@ -256,8 +255,7 @@ LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
           view.layout};
 }
 
-[[gnu::cold]] void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch,
-                               uint32_t task) {
+void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task) {
   multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch, task,
                 {call.view->fine_input, call.view->rows_to_second()});
 }

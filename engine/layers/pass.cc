@@ -13,7 +13,7 @@ struct AddMatrices {
   BlockWidths widths;
   bool is_decoder;
   PassNeeds& needs;
-  [[gnu::cold, gnu::noinline]] void operator()(const MatrixEntry* matrices, size_t n_matrices) const {
+  [[gnu::noinline]] void operator()(const MatrixEntry* matrices, size_t n_matrices) const {
     for (const MatrixEntry* matrix = matrices; matrix != matrices + n_matrices; ++matrix) {
       MatrixNeeds& of = is_decoder && !matrix->reads_source() ? needs.decoder : needs.encoder;
       const uint32_t k = pad16(matrix->k.in(widths)), n = pad16(matrix->n.in(widths));
@@ -26,7 +26,7 @@ struct AddMatrices {
 
 }  // namespace
 
-[[gnu::cold]] void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs) {
+void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs) {
   const AddMatrices add = {widths_of(stack, source_d_model), kind.is_decoder, needs};
   for_each_block([&](auto block) {
     constexpr bool kRuns = (block.kFeature & ~kSupportedFeatures) == 0;
@@ -34,7 +34,7 @@ struct AddMatrices {
   });
 }
 
-[[gnu::cold]] PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted) {
+PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted) {
   const uint32_t width = stack.attention_width();
   PassRefs refs = {};
   refs.has_fine = wanted.has_fine;

@@ -28,7 +28,7 @@ constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
 struct Taking {
   uint32_t end;  // bytes
   // Returns the start of a part.
-  [[gnu::cold, gnu::noinline]] uint32_t take(uint32_t floats) {
+  [[gnu::noinline]] uint32_t take(uint32_t floats) {
     const uint32_t start = end;
     end = static_cast<uint32_t>(align_bytes(end + 4 * floats));
     return start;
@@ -37,13 +37,13 @@ struct Taking {
 
 }  // namespace
 
-[[gnu::cold]] Rows Rows::within(uint32_t n) const {
+Rows Rows::within(uint32_t n) const {
   const int32_t begin = larger(first, int32_t{0});
   const int32_t end = smaller(first + static_cast<int32_t>(count), static_cast<int32_t>(n));
   return {begin, end > begin ? static_cast<uint32_t>(end - begin) : 0};
 }
 
-[[gnu::cold]] ScratchParts parts_of(const FrontendView& view) {
+ScratchParts parts_of(const FrontendView& view) {
   ScratchParts parts = {};
   static_assert(sizeof(Measured) <= kAlignment);
   Taking taking = {kAlignment};
@@ -71,12 +71,12 @@ struct Taking {
   return parts;
 }
 
-[[gnu::cold]] void Stem::count_rows(const Sentence& sentence) {
+void Stem::count_rows(const Sentence& sentence) {
   n_rows_[0] = view_.fixed_window ? sentence.n_rows * view_.row_stride : static_cast<uint32_t>(clip_.n);
   for (uint32_t i = 0; i < view_.n_convolutions; ++i) n_rows_[i + 1] = view_.convolutions[i].rows_of(n_rows_[i]);
 }
 
-[[gnu::cold]] void Stem::run(const Rows& rows, float* x) const {
+void Stem::run(const Rows& rows, float* x) const {
   Rows ranges[kMaxConvolutions];
   const uint32_t n = view_.n_convolutions;
   Rows needed = rows;
@@ -96,7 +96,7 @@ struct Taking {
   }
 }
 
-[[gnu::cold]] void Stem::measure_values(const Rows& rows) const {
+void Stem::measure_values(const Rows& rows) const {
   const ConvolutionView& convolution = view_.convolutions[0];
   load(inputs_of(0, rows));
   float* const y = level(1);
@@ -111,24 +111,24 @@ struct Taking {
   measured().squares += squares;
 }
 
-[[gnu::cold]] const float* Stem::positions(const Rows& rows) const {
+const float* Stem::positions(const Rows& rows) const {
   const StackView& stack = runtime_.model.encoder;
   if (!stack.positions_used) return nullptr;
   return runtime_.tensor<float>(stack.positions) + static_cast<size_t>(rows.first) * stack.d_model_padded;
 }
 
-[[gnu::cold]] Rows Stem::inputs_of(uint32_t i, const Rows& out) const {
+Rows Stem::inputs_of(uint32_t i, const Rows& out) const {
   const ConvolutionView& convolution = view_.convolutions[i];
   return {out.first * static_cast<int32_t>(convolution.stride) - static_cast<int32_t>(convolution.padding),
           (out.count - 1) * convolution.stride + convolution.kernel};
 }
 
-[[gnu::cold]] Samples Stem::window() const {
+Samples Stem::window() const {
   return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip_.address)), static_cast<uint32_t>(clip_.n),
           n_rows_[0] * view_.row_samples};
 }
 
-[[gnu::cold]] void Stem::load(Rows rows) const {
+void Stem::load(Rows rows) const {
   const ConvolutionView& convolution = view_.convolutions[0];
   const bool has_features = clip_.has_features != 0, of_frames = kHasLogMel && view_.has_log_mel && !has_features;
   const bool of_samples = !has_features && !of_frames;
@@ -158,7 +158,7 @@ struct Taking {
   }
 }
 
-[[gnu::cold]] void Stem::convolve(uint32_t i, const Rows& rows, const float* residual, float* y) const {
+void Stem::convolve(uint32_t i, const Rows& rows, const float* residual, float* y) const {
   const ConvolutionView& convolution = view_.convolutions[i];
   const LinearView& linear = convolution.linear;
   const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
@@ -172,7 +172,7 @@ struct Taking {
   if (convolution.has_tanh) apply_tanh(y, size_t{rows.count} * linear.n, residual);
 }
 
-[[gnu::cold]] void Stem::normalize(float* y, uint32_t rows) const {
+void Stem::normalize(float* y, uint32_t rows) const {
   const ConvolutionView& convolution = view_.convolutions[0];
   const NormView& norm = convolution.whole_norm;
   if (!norm.present()) return;

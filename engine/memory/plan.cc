@@ -13,7 +13,7 @@ constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode}
 
 }  // namespace
 
-[[gnu::cold]] uint64_t Plan::factor_value(uint8_t factor) const {
+uint64_t Plan::factor_value(uint8_t factor) const {
   switch (factor) {
     case GOLDCREST_FACTOR_SOURCE_TOKENS:
       return limits_.max_source_tokens;
@@ -43,7 +43,7 @@ constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode}
   }
 }
 
-[[gnu::cold]] BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSize& size) {
+BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSize& size) {
   uint64_t bytes = size.coefficient;
   bool overflow = false;
   for (uint8_t factor : size.factors) overflow |= __builtin_mul_overflow(bytes, factor_value(factor), &bytes);
@@ -75,7 +75,7 @@ constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode}
   return {static_cast<uint32_t>(offset / kAlignment), static_cast<uint32_t>(task_stride), region, phase};
 }
 
-[[gnu::cold]] uint64_t Plan::longest_phase(Region region) const {
+uint64_t Plan::longest_phase(Region region) const {
   uint64_t longest = 0;
   for (Phase phase : kPhasesInTurn) {
     if (used(region, phase) > longest) longest = used(region, phase);
@@ -83,7 +83,7 @@ constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode}
   return longest;
 }
 
-[[gnu::cold]] uint64_t Plan::longest_phase() const {
+uint64_t Plan::longest_phase() const {
   uint64_t longest = 0;
   for (Phase phase : kPhasesInTurn) {
     const uint64_t both = used(Region::kMain, phase) + used(Region::kScratch, phase);
@@ -92,7 +92,7 @@ constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode}
   return longest;
 }
 
-[[gnu::cold]] uint64_t Plan::part_offset(Region region, Phase phase) const {
+uint64_t Plan::part_offset(Region region, Phase phase) const {
   if (phase == Phase::kAlways) return region == Region::kMain ? 0 : used(Region::kMain, Phase::kAlways);
   const uint64_t fixed = used(Region::kMain, Phase::kAlways) + used(Region::kScratch, Phase::kAlways);
   return region == Region::kMain ? fixed : fixed + used(Region::kMain, phase);

@@ -14,8 +14,8 @@ namespace goldcrest {
 
 namespace {
 
-[[gnu::cold, gnu::noinline]] ConvolutionView view_convolution(const Resolver& resolver,
-                                                              const format::Convolution& table, uint32_t width) {
+[[gnu::noinline]] ConvolutionView view_convolution(const Resolver& resolver, const format::Convolution& table,
+                                                   uint32_t width) {
   ConvolutionView view = {};
   view.linear = shared_linear(resolver, *table.linear());
   view.whole_norm = shared_norm(resolver, table.whole_norm());
@@ -30,7 +30,7 @@ namespace {
 }
 
 #ifdef GOLDCREST_LOG_MEL
-[[gnu::cold]] void view_log_mel(const Resolver& resolver, const format::Frontend& table, FrontendView& view) {
+void view_log_mel(const Resolver& resolver, const format::Frontend& table, FrontendView& view) {
   const format::LogMel* log_mel = table.log_mel();
   if (log_mel == nullptr) return;
   // The view has the table's fields in their order.
@@ -49,16 +49,16 @@ void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
 
 }  // namespace
 
-[[gnu::cold, gnu::noinline]] uint32_t number_of(const void* table, uint32_t field) {
+[[gnu::noinline]] uint32_t number_of(const void* table, uint32_t field) {
   return static_cast<const format::Table*>(table)->number<uint32_t>(static_cast<format::Slot>(field));
 }
 
-[[gnu::cold]] float view_length_factor(const void* model) {
+float view_length_factor(const void* model) {
   const float factor = format::GetModel(model)->generation()->max_length_factor();
   return factor != 0.0f ? factor : __builtin_huge_valf();
 }
 
-[[gnu::cold]] FrontendView view_frontend(const void* model) {
+FrontendView view_frontend(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   const format::Frontend& table = *root.encoder()->frontend();

@@ -17,11 +17,11 @@ void report_matrix(const IdleWeights& idle, const void* model, const LinearView&
 
 }  // namespace
 
-[[gnu::cold]] void report_idle(const IdleWeights& idle, const void* weights, size_t bytes) {
+void report_idle(const IdleWeights& idle, const void* weights, size_t bytes) {
   if (idle.report != nullptr) idle.report(idle.context, weights, bytes);
 }
 
-[[gnu::cold]] void report_idle_frontend([[maybe_unused]] const IdleWeights& idle, [[maybe_unused]] const void* model) {
+void report_idle_frontend([[maybe_unused]] const IdleWeights& idle, [[maybe_unused]] const void* model) {
   if constexpr (kHasFrontend) {
     if (idle.report == nullptr) return;
     const FrontendView view = view_frontend(model);
@@ -29,7 +29,7 @@ void report_matrix(const IdleWeights& idle, const void* model, const LinearView&
   }
 }
 
-[[gnu::cold]] void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer) {
+void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer) {
   if (idle.report == nullptr) return;
   const EncoderLayerView view = view_encoder_layer(model, layer);
   const auto report = [&](const MatrixEntry&, const LinearView& matrix) { report_matrix(idle, model, matrix); };
@@ -40,7 +40,7 @@ void report_matrix(const IdleWeights& idle, const void* model, const LinearView&
       view);
 }
 
-[[gnu::cold]] void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {
+void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer) {
   if (idle.report == nullptr) return;
   const DecoderLayerView view = view_decoder_layer(model, decoder_layer);
   const auto report = [&](const MatrixEntry& entry, const LinearView& matrix) {

@@ -11,7 +11,7 @@ namespace goldcrest {
 #ifdef GOLDCREST_LANGUAGES
 using NumberList = format::Vector<uint32_t>;  // offsets of texts too: one function reads all lists
 
-[[gnu::cold]] bool view_languages(const void* model, LanguagesView* view) {
+bool view_languages(const void* model, LanguagesView* view) {
   const format::Languages* table = format::GetModel(model)->languages();
   if (table == nullptr) return false;
   using format::Languages;
@@ -32,7 +32,7 @@ using NumberList = format::Vector<uint32_t>;  // offsets of texts too: one funct
   return true;
 }
 
-[[gnu::cold]] const char* view_language_code(const void* model, uint32_t language) {
+const char* view_language_code(const void* model, uint32_t language) {
   const format::Table& fields = *format::GetModel(model)->languages();
   const uint32_t* const offset = fields.content<NumberList>(format::Languages::VT_CODE)->data() + language;
   return reinterpret_cast<const char*>(offset) + *offset + sizeof(uint32_t);  // behind the text's length
@@ -42,7 +42,7 @@ bool view_languages(const void*, LanguagesView*) { return false; }
 const char* view_language_code(const void*, uint32_t) { return ""; }
 #endif
 
-[[gnu::cold]] bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
+bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
 #ifdef GOLDCREST_LEXICON
   const format::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
   if (list == nullptr || list->size() < 2 || list->data()[0] > list->size() - 2) return false;

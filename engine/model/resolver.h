@@ -46,7 +46,7 @@ constexpr const format::Rotary* rotary_of(const format::Stack&) { return nullptr
 
 // Returns ModelView::refined_tables.
 template <typename Model>
-[[maybe_unused, gnu::cold]] uint8_t refined_tables(const Model& model) {
+[[maybe_unused]] uint8_t refined_tables(const Model& model) {
   const auto* const source = model.encoder()->embedding();
   return static_cast<uint8_t>((source != nullptr && is_refined(*source) ? 1 : 0) |
                               (is_refined(*model.decoder()->embedding()) ? 2 : 0));
@@ -101,13 +101,13 @@ struct Resolver : Sections {
   }
 
   template <typename Table>
-  [[gnu::cold, gnu::noinline]] AttentionBiasView bias(const Table& block) const {
+  [[gnu::noinline]] AttentionBiasView bias(const Table& block) const {
     const format::AttentionBias* table = bias_of(block);
     if (table == nullptr) return {0, 0, 0};
     return {positions + table->table(), table->before(), pad16(table->before() + 1 + table->after()) + 16};
   }
 
-  [[gnu::cold]] StackView stack(const format::Stack& table) const {
+  StackView stack(const format::Stack& table) const {
     StackView view = {};
     view.d_model = table.d_model();
     view.d_model_padded = pad16(table.d_model());

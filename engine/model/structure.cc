@@ -136,7 +136,7 @@ class StructureCheck {
 
 }  // namespace
 
-[[gnu::cold]] bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes) {
+bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes) {
   return StructureCheck(file, metadata_bytes).run();
 }
 

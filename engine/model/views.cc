@@ -45,7 +45,7 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
 
 // Finds a layer's matrices with remainders: sets `source` if one that reads the source has them, `target` for others.
 template <typename Layer>
-[[maybe_unused, gnu::cold]] void find_remainders(const Layer& layer, bool& source, bool& target) {
+[[maybe_unused]] void find_remainders(const Layer& layer, bool& source, bool& target) {
   const LayerKind kind = {kCanHold<CrossAttentionBlock, Layer>, kHasRecurrent && layer.kind.is_recurrent,
                           layer.kind.features};
   const auto add = [&](const MatrixEntry& entry, const LinearView& matrix) __attribute__((always_inline)) {
@@ -130,16 +130,14 @@ struct TokenizerSection {
 }  // namespace
 
 #ifdef GOLDCREST_REFINED
-[[gnu::cold]] LinearView shared_linear(const Sections& sections, const format::Linear& table) {
+LinearView shared_linear(const Sections& sections, const format::Linear& table) {
   return Resolver(sections).linear(table);
 }
 
-[[gnu::cold]] NormView shared_norm(const Sections& sections, const format::Norm* table) {
-  return Resolver(sections).norm(table);
-}
+NormView shared_norm(const Sections& sections, const format::Norm* table) { return Resolver(sections).norm(table); }
 #endif
 
-[[gnu::cold]] ModelView view_model(const void* model) {
+ModelView view_model(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   ModelView view = {resolver.stack(*root.encoder()),
@@ -187,7 +185,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   return view;
 }
 
-[[gnu::cold]] GenerationView view_generation(const void* model) {
+GenerationView view_generation(const void* model) {
   const format::Generation& table = *format::GetModel(model)->generation();
   GenerationView view = {};
   view.decoder_start_id = table.decoder_start_id();
@@ -212,7 +210,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   return view;
 }
 
-[[gnu::cold]] goldcrest_sequences view_sequences([[maybe_unused]] const void* model) {
+goldcrest_sequences view_sequences([[maybe_unused]] const void* model) {
   goldcrest_sequences view = {};
 #ifdef GOLDCREST_SEQUENCES  // the schema of other builds lacks the fields
   const format::Generation& table = *format::GetModel(model)->generation();
@@ -227,7 +225,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   return view;
 }
 
-[[gnu::cold]] void view_rules(const void* model, goldcrest_search* search) {
+void view_rules(const void* model, goldcrest_search* search) {
   const format::Generation& table = *format::GetModel(model)->generation();
   const auto choice = [](bool is_so) { return static_cast<uint8_t>(is_so ? GOLDCREST_YES : GOLDCREST_NO); };
   const auto count = [](uint32_t value) { return value != 0 ? value : UINT32_MAX; };
@@ -246,7 +244,7 @@ uint32_t count_self_tests(const void* model) {
   return lines != nullptr ? lines->size() : 0;
 }
 
-[[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
+SelfTestView view_self_test(const void* model, uint32_t line) {
   const format::SelfTestLine& table = *format::GetModel(model)->self_test()->at(line);
   const auto* samples = samples_of(table);
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
@@ -256,7 +254,7 @@ uint32_t count_self_tests(const void* model) {
 }
 
 // Fills in what the model hears.
-[[maybe_unused, gnu::cold]] static void view_audio_info(const void* model, goldcrest_info* info) {
+[[maybe_unused]] static void view_audio_info(const void* model, goldcrest_info* info) {
   if (!has_feature(format::GetModel(model)->features(), kFeatureFrontend)) return;
   const FrontendView view = view_frontend(model);
   info->sample_rate = view.sample_rate;
@@ -266,7 +264,7 @@ uint32_t count_self_tests(const void* model) {
   info->fixed_window = view.fixed_window;
 }
 
-[[gnu::cold]] void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
+void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
   const format::Model& root = *format::GetModel(model);
   const ModelView view = view_model(model);
   *info = goldcrest_info{};
@@ -329,7 +327,7 @@ uint32_t count_self_tests(const void* model) {
   info->converter_version = provenance ? text_or_empty(provenance->converter_version()) : "";
 }
 
-[[gnu::cold]] bool view_tokenizer(const void* model, TokenizerView* view) {
+bool view_tokenizer(const void* model, TokenizerView* view) {
   const format::Tokenizer* table = format::GetModel(model)->tokenizer();
   if (table == nullptr) return false;
   const TokenizerSection section(model);
@@ -366,7 +364,7 @@ uint32_t count_self_tests(const void* model) {
   return true;
 }
 
-[[gnu::cold]] bool view_detokenizer(const void* model, DetokenizerView* view) {
+bool view_detokenizer(const void* model, DetokenizerView* view) {
   const format::Detokenizer* table = format::GetModel(model)->detokenizer();
   if (table == nullptr) return false;
   const TokenizerSection section(model);
@@ -382,7 +380,7 @@ uint32_t count_self_tests(const void* model) {
   return true;
 }
 
-[[gnu::cold]] bool view_shortlist([[maybe_unused]] const void* model, [[maybe_unused]] ShortlistView* view) {
+bool view_shortlist([[maybe_unused]] const void* model, [[maybe_unused]] ShortlistView* view) {
 #ifdef GOLDCREST_SHORTLIST
   const format::Model& root = *format::GetModel(model);
   const format::Shortlist* table = root.shortlist();

@@ -253,8 +253,7 @@ void insert_number(const LargestNumbers& list, float value, int32_t token) {
   *token_at = token;
 }
 
-// Cold, like its caller: here small code is worth more than fast code (engine/README.md).
-[[gnu::cold]] void reference_list_largest(const ListLargestArgs& args) {
+void reference_list_largest(const ListLargestArgs& args) {
   for (uint32_t i = 0; i < args.n; ++i) {
     if (args.x[i] > args.list.bound()) insert_number(args.list, args.x[i], args.token(i));
   }

@@ -42,9 +42,8 @@ struct SentencesOfRows {
 };
 
 // Turns queries or keys of the pass's rows by their positions. heads: [rows, n_heads * d_head], row stride `stride`
-[[gnu::cold, gnu::noinline]] inline void turn_rows([[maybe_unused]] const Pass& pass,
-                                                   [[maybe_unused]] const Batch& batch, [[maybe_unused]] float* heads,
-                                                   [[maybe_unused]] size_t stride) {
+[[gnu::noinline]] inline void turn_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] const Batch& batch,
+                                        [[maybe_unused]] float* heads, [[maybe_unused]] size_t stride) {
   if constexpr (kHasRotary) {
     if (pass.stack.rotary.half == 0) return;
     for_each_position(batch, pass.rows, [&](uint32_t i, uint32_t, uint32_t position) {
@@ -117,9 +116,8 @@ struct PastOfRows {
 };
 
 // Turns the queries and keys of all hypotheses, which have the same position.
-[[gnu::cold, gnu::noinline]] inline void turn_new_rows([[maybe_unused]] const Pass& pass,
-                                                       [[maybe_unused]] uint32_t position,
-                                                       [[maybe_unused]] float* query_key_value) {
+[[gnu::noinline]] inline void turn_new_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] uint32_t position,
+                                            [[maybe_unused]] float* query_key_value) {
   if constexpr (kHasRotary) {
     if (pass.stack.rotary.half == 0) return;
     for (uint32_t i = 0; i < pass.rows.count; ++i, query_key_value += 3 * pass.stack.attention_width())

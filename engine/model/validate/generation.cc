@@ -6,7 +6,7 @@
 
 namespace goldcrest {
 
-[[gnu::cold]] int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_size) {
+int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_size) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < sequences.n; ++i) {
     const int32_t* const ids = sequences.ids + at;

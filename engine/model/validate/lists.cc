@@ -99,8 +99,8 @@ int Validator::check_lexicon_of_file() {
 }
 
 // Each node has an edge, and an edge without an end leads to a higher node, so an end is reached from each node.
-[[gnu::cold]] int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
-                                goldcrest_detail* detail) {
+int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
+                  goldcrest_detail* detail) {
   bool is_good = lexicon.first_edge != nullptr && lexicon.edges != nullptr && lexicon.n_nodes - 1 < kMaxLexicon &&
                  lexicon.n_edges <= kMaxLexicon;
   uint32_t edge = 0, node = 0;

@@ -9,14 +9,14 @@
 namespace goldcrest {
 namespace {
 
-[[maybe_unused, gnu::cold]] bool contains(const format::Vector<uint32_t>* ids, uint32_t id) {
+[[maybe_unused]] bool contains(const format::Vector<uint32_t>* ids, uint32_t id) {
   for (uint32_t i = 0; ids != nullptr && i < ids->size(); ++i) {
     if (ids->at(i) == id) return true;
   }
   return false;
 }
 
-[[gnu::cold]] bool ends_texts(const format::Generation& table, uint32_t id) {
+bool ends_texts(const format::Generation& table, uint32_t id) {
   if constexpr (kHasRules) {
     if (contains(table.more_end_ids(), id)) return true;
   }

@@ -23,7 +23,7 @@ struct SliceCheck {
   int index() const { return static_cast<int>(state.part) - 1; }  // of the current section
 
   // Ensures that no state leads to a read outside of the file.
-  [[gnu::cold]] int check_state() const {
+  int check_state() const {
     bool possible = state.part < kParts;
     uint64_t start = 0, previous = 0;  // start of the current part; end of the previous part
     for (uint32_t i = 0; possible && i < (state.part == 0 ? 1 : kParts); ++i) {
@@ -39,7 +39,7 @@ struct SliceCheck {
 
   // Stores the sections' places. They are read only once, because the metadata may change before the last section is
   // checked.
-  [[gnu::cold]] int keep_sections() {
+  int keep_sections() {
     GOLDCREST_TRY(validate_model(file, file_bytes, functions, &detail));
     const auto& sections = *format::GetModel(file)->sections();
     for (uint32_t i = 1; i < kParts; ++i) {
@@ -51,7 +51,7 @@ struct SliceCheck {
   }
 
   // Checks the current part and the zeros behind it, up to `end`. WORKING: the part continues behind `end`.
-  [[gnu::cold]] int check_part() {
+  int check_part() {
     const uint64_t part_end = state.ends[state.part], next = align_bytes(part_end);
     uint64_t at = state.checked_bytes;
     if (at < part_end && at < end) {
@@ -72,7 +72,7 @@ struct SliceCheck {
     return GOLDCREST_OK;
   }
 
-  [[gnu::cold]] int run() {
+  int run() {
     Trailer trailer;
     GOLDCREST_TRY(read_trailer(file, file_bytes, functions, &trailer, detail));
     if (state.part == 0) {

@@ -11,12 +11,12 @@ namespace goldcrest {
 namespace {
 
 // Returns whether n is 2^a * 5^b with a >= 1 and at most 2^10: a divisor of 2^10 * 5^4, since 5^5 is larger.
-[[maybe_unused, gnu::cold]] bool is_transform_size(uint32_t n) {
+[[maybe_unused]] bool is_transform_size(uint32_t n) {
   static_assert(kMaxTransform == 1024);
   return n - 1 < kMaxTransform && n % 2 == 0 && 640000 % n == 0;
 }
 
-[[gnu::cold]] bool is_window(const ConvolutionView& view, bool fixed_window) {
+bool is_window(const ConvolutionView& view, bool fixed_window) {
   const uint32_t kernel = view.kernel, stride = view.stride, padding = view.padding;
   return kernel <= kMaxKernel && stride >= 1 && stride <= kernel && padding < kernel && 2 * padding < kernel &&
          (!fixed_window || kernel - stride <= 2 * padding);

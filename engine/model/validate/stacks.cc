@@ -245,15 +245,15 @@ struct LayerCheck {
   int status;
 
   // Returns whether there is a block to check. Refuses a block that is missing or misplaced.
-  [[gnu::cold, gnu::noinline]] bool has_block(bool found, bool expected, const char* name) {
+  [[gnu::noinline]] bool has_block(bool found, bool expected, const char* name) {
     if (status == GOLDCREST_OK && found != expected) status = validator.refuse({name, index});
     return status == GOLDCREST_OK && found;
   }
-  [[gnu::cold, gnu::noinline]] void operator()(const MatrixEntry& entry, const format::Linear* linear) {
+  [[gnu::noinline]] void operator()(const MatrixEntry& entry, const format::Linear* linear) {
     if (status != GOLDCREST_OK) return;
     status = validator.check_linear(linear, entry.n.in(widths), entry.k.in(widths), {entry.name, index});
   }
-  [[gnu::cold, gnu::noinline]] void norm(const format::Norm* table, const char* name) {
+  [[gnu::noinline]] void norm(const format::Norm* table, const char* name) {
     if (status == GOLDCREST_OK) status = validator.check_norm(table, widths.of(Width::kModel), name, index);
   }
 };

@@ -79,8 +79,7 @@ namespace {
 
 // Returns whether the side has one of its places (bit p: the place p), an id or none for each of n languages, at least
 // one id, and some default or none.
-[[gnu::cold, gnu::noinline]] bool is_side_good(const LanguageSide& side, uint32_t n, uint32_t places,
-                                               uint32_t vocab_size) {
+[[gnu::noinline]] bool is_side_good(const LanguageSide& side, uint32_t n, uint32_t places, uint32_t vocab_size) {
   const auto place = static_cast<uint32_t>(side.place);
   if (place > 4 || (places >> place & 1) == 0 || side.n != (place == 0 ? 0 : n)) return false;
   bool has_default = side.by_default == kNoId, has_id = place == 0;
@@ -94,7 +93,7 @@ namespace {
 }
 
 // Returns whether `a` comes before `b` and `b` is short enough for a name.
-[[gnu::cold]] bool is_next_name(const char* a, const char* b) {
+bool is_next_name(const char* a, const char* b) {
   const char* const begin = b;
   while (*a == *b && *a != '\0') ++a, ++b;
   if (static_cast<uint8_t>(*a) >= static_cast<uint8_t>(*b)) return false;

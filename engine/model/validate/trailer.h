@@ -27,7 +27,7 @@ static_assert(sizeof(Trailer) == 64, "the trailer is 64 bytes");
 struct SectionView {
   const uint8_t* start;
   uint64_t size;
-  [[gnu::cold, gnu::noinline]] bool holds(uint32_t units, uint64_t bytes) const {
+  [[gnu::noinline]] bool holds(uint32_t units, uint64_t bytes) const {
     return units * kAlignment <= size && bytes <= size - units * kAlignment;
   }
   template <typename T>
@@ -37,8 +37,8 @@ struct SectionView {
 };
 
 // Reads and checks the trailer. file: [file_bytes]. Inline, so that check_frame contains it.
-[[gnu::cold]] inline int read_trailer(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions,
-                                      Trailer* trailer, goldcrest_detail& detail) {
+inline int read_trailer(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions, Trailer* trailer,
+                        goldcrest_detail& detail) {
   GOLDCREST_REQUIRE(file != nullptr && is_aligned(file), GOLDCREST_ERROR_ARGUMENT,
                     "model: the pointer must be aligned to 64 bytes", -1);
   GOLDCREST_REQUIRE_INTACT(file_bytes >= 2 * sizeof(Trailer), "file: too short to be a model", -1);

@@ -37,74 +37,71 @@ struct StoredMatrix {
   format::Layout layout;
 };
 
-// Its functions run only once. They are cold, so the compiler optimizes them for size in every build.
 class Validator {
  public:
   Validator(const uint8_t* file, uint64_t file_bytes, const VerifyFunctions& functions, goldcrest_detail& where)
       : file_(file), file_bytes_(file_bytes), functions_(functions), detail(where) {}
 
-  [[gnu::cold]] int run();
+  int run();
   int refuse(Subject subject) { return fail(detail, GOLDCREST_ERROR_MODEL_CORRUPT, subject.name, subject.index); }
-  [[gnu::cold]] int check_norm(const format::Norm* table, uint32_t d_model, const char* name, int32_t index);
-  [[gnu::cold]] int check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject);
+  int check_norm(const format::Norm* table, uint32_t d_model, const char* name, int32_t index);
+  int check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject);
 
  private:
   // frame.cc
-  [[gnu::cold]] int check_frame();
-  [[gnu::cold]] int check_features();
-  [[gnu::cold]] int check_sections();
-  [[gnu::cold]] bool is_padding(uint64_t begin, uint64_t end) const;
-  [[gnu::cold]] void checksum_weights_to(uint64_t end);
-  [[gnu::cold]] int check_weights_checksum();
+  int check_frame();
+  int check_features();
+  int check_sections();
+  bool is_padding(uint64_t begin, uint64_t end) const;
+  void checksum_weights_to(uint64_t end);
+  int check_weights_checksum();
 
   // stacks.cc
-  [[gnu::cold]] int refuse_weights(Subject subject);
-  [[gnu::cold]] int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name,
-                                       int32_t index);
-  [[gnu::cold]] int check_float_weights(const StoredMatrix& matrix, Subject subject);
-  [[gnu::cold]] int check_refined(bool refined, uint32_t n, Subject subject);
-  [[gnu::cold]] bool is_projection(const StoredMatrix& matrix) const;
-  [[gnu::cold]] int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
-  [[gnu::cold]] int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
-  [[gnu::cold]] bool bias_good(const format::AttentionBias* table, const format::Stack& stack, bool is_decoder) const;
-  [[gnu::cold]] int check_layers(const format::Stack& stack, bool is_decoder);
-  [[gnu::cold]] int check_rotary(const format::Stack& stack);
-  [[gnu::cold]] int check_source(const format::Stack& stack, bool is_decoder);
+  int refuse_weights(Subject subject);
+  int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name, int32_t index);
+  int check_float_weights(const StoredMatrix& matrix, Subject subject);
+  int check_refined(bool refined, uint32_t n, Subject subject);
+  bool is_projection(const StoredMatrix& matrix) const;
+  int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
+  int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
+  bool bias_good(const format::AttentionBias* table, const format::Stack& stack, bool is_decoder) const;
+  int check_layers(const format::Stack& stack, bool is_decoder);
+  int check_rotary(const format::Stack& stack);
+  int check_source(const format::Stack& stack, bool is_decoder);
 
   // speech.cc
-  [[gnu::cold]] int check_frontend();
-  [[gnu::cold]] int check_convolutions(const format::Frontend& table, const FrontendView& view);
-  [[gnu::cold]] int check_convolution(const format::Convolution& table, const ConvolutionView& view, Subject subject);
-  [[gnu::cold]] int check_log_mel(const format::Frontend& frontend, const FrontendView& view);
+  int check_frontend();
+  int check_convolutions(const format::Frontend& table, const FrontendView& view);
+  int check_convolution(const format::Convolution& table, const ConvolutionView& view, Subject subject);
+  int check_log_mel(const format::Frontend& frontend, const FrontendView& view);
   // Returns the name of what is wrong, or null. *band <- the band that it concerns, if any.
-  [[gnu::cold]] const char* wrong_of_log_mel(const LogMelView& view, int32_t* band);
-  [[gnu::cold]] int check_samples(const format::SelfTestLine& line, int32_t index);
+  const char* wrong_of_log_mel(const LogMelView& view, int32_t* band);
+  int check_samples(const format::SelfTestLine& line, int32_t index);
 
   // generation.cc
-  [[gnu::cold]] int check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name,
-                              int32_t index);
-  [[gnu::cold]] int check_generation();
-  [[gnu::cold]] int check_length_factor(const format::Generation& table);
-  [[gnu::cold]] int check_rules(const format::Generation& table);
-  [[gnu::cold]] int check_sequences();
-  [[gnu::cold]] int check_limits();
-  [[gnu::cold]] int check_self_tests();
+  int check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name, int32_t index);
+  int check_generation();
+  int check_length_factor(const format::Generation& table);
+  int check_rules(const format::Generation& table);
+  int check_sequences();
+  int check_limits();
+  int check_self_tests();
 
   // text.cc
-  [[gnu::cold]] int check_tokenizer();
-  [[gnu::cold]] int check_detokenizer();
-  [[gnu::cold]] int check_languages();
+  int check_tokenizer();
+  int check_detokenizer();
+  int check_languages();
 
   // prompt.cc
-  [[gnu::cold]] int check_prompt();
+  int check_prompt();
 
   // lists.cc
-  [[gnu::cold]] int check_shortlist();
-  [[gnu::cold]] int check_lists(const format::Shortlist& table);
+  int check_shortlist();
+  int check_lists(const format::Shortlist& table);
   template <typename Id>
-  [[gnu::cold]] bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
-  [[gnu::cold]] int check_ngrams(const format::Shortlist& table);
-  [[gnu::cold]] int check_lexicon_of_file();
+  bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
+  int check_ngrams(const format::Shortlist& table);
+  int check_lexicon_of_file();
 
   // Only files with Feature.Subword have this kind, which the schemas of builds without it lack.
   static constexpr bool is_subword(format::TokenizerKind kind) {
@@ -119,7 +116,7 @@ class Validator {
   bool is_float32() const { return kHasFloat32 && has_feature(features_, kFeatureFloat32); }
   // These check values of arrays in the parameters and positions. Only floats_good checks that they are inside the
   // file.
-  [[gnu::cold, gnu::noinline]] bool floats_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
+  [[gnu::noinline]] bool floats_good(const SectionView& arrays, uint32_t units, uint64_t n) const {
     return arrays.holds(units, 4 * n) && (functions_.metadata_only || values_in_range(arrays.at<float>(units), n));
   }
   bool scales_good(uint32_t units, uint64_t n) const {
