@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "examples/support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
+#include "host/thread_pool.h"
 
 namespace {
 

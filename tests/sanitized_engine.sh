@@ -23,8 +23,8 @@ cmake -S "$source_dir" -B "$work" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C
   -DGOLDCREST_PROGRAMS=OFF -DGOLDCREST_TESTS=OFF -DGOLDCREST_INSTALL=OFF >/dev/null
 cmake --build "$work" --target goldcrest
 # shellcheck disable=SC2086  # flags are words
-"clang++$version" $flags -std=c++20 -O1 -pthread -I "$source_dir" -I "$source_dir/engine/include" \
-  "$source_dir/tests/sanitized_engine.cc" "$source_dir/examples/support/thread_pool.cc" "$work/engine/libgoldcrest.a" -lm \
+"clang++$version" $flags -std=c++20 -O1 -pthread -I "$source_dir/engine" -I "$source_dir/engine/include" \
+  "$source_dir/tests/sanitized_engine.cc" "$source_dir/engine/host/thread_pool.cc" "$work/engine/libgoldcrest.a" -lm \
   -o "$work/sanitized_engine"
 while [ $# -gt 1 ]; do
   echo "$1"

@@ -7,6 +7,7 @@
 
 #include "goldcrest/decoding.h"
 #include "goldcrest/languages.h"
+#include "host/abbreviations.h"
 #include "spec/limits_problem.h"
 #include "support/languages.h"
 

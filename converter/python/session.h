@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.hpp"
+#include "host/arena_memory.h"
+#include "host/mapped_file.h"
+#include "host/thread_pool.h"
 #include "spec/lexicon.h"
-#include "support/arena_memory.h"
-#include "support/mapped_file.h"
 #include "support/messages.h"
-#include "support/thread_pool.h"
 #include "translate/text_lines.h"
 
 struct Hypothesis {

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "../support/thread_pool.h"
+#include "host/thread_pool.h"
 #include "kernels/kernels.h"
 #include "timing.h"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../support/languages.h"
-#include "../support/mapped_file.h"
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.h"
+#include "host/mapped_file.h"
 #include "model/model_view.h"
 #include "report/memory_map.h"
 #include "report/rules.h"

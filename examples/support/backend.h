@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "arena_memory.h"
 #include "goldcrest/goldcrest.h"
+#include "host/arena_memory.h"
 
 class Backend {
  public:

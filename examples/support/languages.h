@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
@@ -54,13 +53,3 @@ std::vector<int32_t> source_end(const void* model);
 // token is a word or a character (pronunciation, spelling) are trained on other units than sentences.
 
 bool takes_sentences(const void* model);
-
-// Words behind which a full stop does not end a sentence, as goldcrest_part_options takes them (abbreviations.cc). The
-// lists were written for this project.
-
-// The list of a language, by a code such as "de", "deu" or "de_DE"; the lists of all languages together, for a code
-// that has none and for an empty one.
-std::string abbreviations_of(std::string_view language);
-
-// The words of a file's text, without the full stops that they end with.
-std::string abbreviations_in(std::string_view text);

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "../support/arena_memory.h"
-#include "../support/mapped_file.h"
-#include "../support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
+#include "host/arena_memory.h"
+#include "host/mapped_file.h"
+#include "host/thread_pool.h"
 
 struct TranscriberOptions {
   std::string model, kernels;

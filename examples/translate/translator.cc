@@ -17,6 +17,7 @@
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
+#include "host/abbreviations.h"
 #include "spec/id_list.h"
 #include "spec/limits_problem.h"
 #include "text_lines.h"

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "../support/arena_memory.h"
 #include "../support/backend.h"
-#include "../support/mapped_file.h"
-#include "../support/thread_pool.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
+#include "host/arena_memory.h"
+#include "host/mapped_file.h"
+#include "host/thread_pool.h"
 #include "spec/lexicon.h"
 
 struct TranslatorOptions {

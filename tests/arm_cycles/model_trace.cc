@@ -16,8 +16,8 @@
 #include "api/observe.h"
 #include "arm_cycles/traced.h"
 #include "examples/bench/observed_kernels.h"
-#include "examples/support/mapped_file.h"
 #include "goldcrest/speech.h"
+#include "host/mapped_file.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "examples/support/thread_pool.h"
 #include "flush_to_zero.h"
+#include "host/thread_pool.h"
 #include "support/engine_fixture.h"
 #include "validation_sources.h"
 

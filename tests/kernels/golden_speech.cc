@@ -20,8 +20,8 @@
 
 #include "boards/speech_hash.h"
 #include "examples/listen_firmware/voice_gate.h"
-#include "examples/support/thread_pool.h"
 #include "flush_to_zero.h"
+#include "host/thread_pool.h"
 #include "support/engine_fixture.h"
 #include "support/log_mel_features.h"
 

@@ -9,9 +9,9 @@
 
 #include "examples/bench/machine.h"
 #include "examples/bench/report.h"
-#include "examples/support/mapped_file.h"
-#include "examples/support/thread_pool.h"
 #include "goldcrest/goldcrest.h"
+#include "host/mapped_file.h"
+#include "host/thread_pool.h"
 #include "programs/models.h"
 #include "programs/process.h"
 #include "support/temporary_folder.h"

@@ -6,8 +6,8 @@
 
 #include "convert/support/arena_formula.h"
 #include "convert/support/sample_folder.h"
-#include "examples/support/mapped_file.h"
 #include "goldcrest/goldcrest.h"
+#include "host/mapped_file.h"
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/rng.h"

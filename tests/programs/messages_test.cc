@@ -16,8 +16,8 @@
 
 #include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
-#include "examples/support/mapped_file.h"
-#include "examples/support/thread_pool.h"
+#include "host/mapped_file.h"
+#include "host/thread_pool.h"
 #include "model_generated.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"

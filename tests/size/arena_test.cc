@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "examples/support/arena_memory.h"
-#include "examples/support/mapped_file.h"
 #include "goldcrest/goldcrest.h"
+#include "host/arena_memory.h"
+#include "host/mapped_file.h"
 
 namespace {
 

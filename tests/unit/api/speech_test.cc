@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/observe.h"
-#include "examples/support/thread_pool.h"
+#include "host/thread_pool.h"
 #include "model/frontend_view.h"
 #include "support/engine_fixture.h"
 #include "support/speech_model.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/observe.h"
-#include "examples/support/thread_pool.h"
+#include "host/thread_pool.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"

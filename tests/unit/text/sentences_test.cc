@@ -10,7 +10,7 @@
 #include <fstream>
 #include <set>
 
-#include "examples/support/languages.h"
+#include "host/abbreviations.h"
 #include "support/rng.h"
 #include "text/characters.h"
 #include "text/utf8.h"

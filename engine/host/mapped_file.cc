@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapped_file.h"
+#include "host/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arena_memory.h"
+#include "host/arena_memory.h"
 
 #include <sys/mman.h>
 
