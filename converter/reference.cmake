@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The neutral description of a model, its float32 reference, and the reference's searches.
 goldcrest_converter_library(goldcrest_spec spec/shortlist.cc spec/trim_vocabulary.cc spec/validate_spec.cc)
-target_link_libraries(goldcrest_spec PUBLIC goldcrest_printable)
+target_link_libraries(goldcrest_spec PUBLIC goldcrest_host)
 
 find_package(Eigen3 REQUIRED NO_MODULE)
 goldcrest_converter_library(goldcrest_reference COMPUTES

@@ -9,9 +9,9 @@
 #include "evaluate/line_encoder.h"
 #include "file/fine_inputs.h"
 #include "file/format.h"
+#include "host/printable.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

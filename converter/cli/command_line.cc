@@ -7,13 +7,13 @@
 #include "cli/console.h"
 #include "dialects/dialect.h"
 #include "file/emit_c.h"
+#include "host/command_line.h"
+#include "host/printable.h"
+#include "host/wording.h"
 #include "quantize/pack.h"
 #include "report/board.h"
-#include "sources/messages/messages.h"
-#include "sources/messages/options.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

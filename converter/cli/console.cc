@@ -9,8 +9,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "host/printable.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

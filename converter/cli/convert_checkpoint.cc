@@ -20,10 +20,10 @@
 #include "evaluate/line_encoder.h"
 #include "file/format.h"
 #include "file/metadata.h"
+#include "host/printable.h"
 #include "report/engine_session.h"
 #include "report/rules.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 #include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {

@@ -7,14 +7,14 @@
 #include "cli/write_outputs.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
+#include "host/limits_problem.h"
+#include "host/printable.h"
 #include "quantize/pack.h"
 #include "report/engine_session.h"
 #include "report/memory_map.h"
 #include "report/report.h"
 #include "report/rules.h"
 #include "spec/error.h"
-#include "spec/limits_problem.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

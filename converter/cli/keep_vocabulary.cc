@@ -6,9 +6,9 @@
 
 #include "cli/changes.h"
 #include "evaluate/line_encoder.h"
-#include "sources/messages/messages.h"
+#include "host/printable.h"
+#include "host/wording.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 #include "spec/subword_entry.h"
 #include "spec/trim_vocabulary.h"
 

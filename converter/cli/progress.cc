@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "cli/console.h"
+#include "host/printable.h"
 #include "spec/format_text.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -8,9 +8,9 @@
 #include "evaluate/check.h"
 #include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
-#include "sources/messages/messages.h"
+#include "host/id_list.h"
+#include "host/wording.h"
 #include "spec/error.h"
-#include "spec/id_list.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "cli/console.h"
 #include "file/emit_c.h"
+#include "host/printable.h"
 #include "report/board.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "spec/spec.h"

@@ -11,7 +11,7 @@
 #include "dialects/table_names.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/tutorials/tutorial.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 

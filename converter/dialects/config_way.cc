@@ -10,7 +10,7 @@
 #include "dialects/provenance.h"
 #include "dialects/toolkits/toolkit.h"
 #include "dialects/tutorials/tutorial.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <sstream>
 
+#include "host/printable.h"
 #include "sources/files/input_file.h"
 #include "spec/format_text.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

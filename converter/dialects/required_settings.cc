@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

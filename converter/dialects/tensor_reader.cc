@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/bounds.h"
+#include "host/wording.h"
 #include "sources/files/sha256.h"
-#include "sources/messages/messages.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -3,10 +3,10 @@
 
 #include <utility>
 
+#include "host/id_list.h"
+#include "host/printable.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
-#include "spec/id_list.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 
@@ -45,7 +45,7 @@ std::vector<int32_t> LineEncoder::target(const std::string& line) const {
 
 std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size) {
   constexpr size_t kMostShown = 20;
-  IdList list = read_id_list(line, vocab_size);
+  ParsedIds list = read_id_list(line, vocab_size);
   if (!list.bad.empty()) {
     throw Error("'{}' is not a token id; expected numbers below {}, separated by spaces",
                 printable(list.bad.substr(0, kMostShown)), vocab_size);

@@ -19,11 +19,11 @@
 #include "file/section_writer.h"
 #include "file/shortlist_section.h"
 #include "file/tokenizer_section.h"
+#include "host/printable.h"
 #include "quantize/pack.h"
 #include "quantize/quantize.h"
 #include "spec/error.h"
 #include "spec/layer_blocks.h"
-#include "spec/printable.h"
 #include "spec/validate_spec.h"
 
 namespace goldcrest::converter {

@@ -7,9 +7,9 @@
 
 #include "base/align.h"
 #include "file/format.h"
+#include "host/printable.h"
 #include "model/blocks.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
+#include "host/id_list.h"
 #include "host/wav.h"
 #include "session.h"
-#include "spec/id_list.h"
 #include "support/languages.h"
 #include "transcribe/utterances.h"
 
@@ -30,7 +30,7 @@ int tokenize(goldcrest_session* session, const std::string& text, std::vector<in
 
 // A code that the vocabulary lacks is text of the first sentence.
 void start_reading(goldcrest_session* session, const std::string& text, bool has_code) {
-  size_t n_code = has_code ? goldcrest::converter::leading_language_code(text).size() : 0;
+  size_t n_code = has_code ? goldcrest::leading_language_code(text).size() : 0;
   while (n_code > 0 && n_code < text.size() && text[n_code] == ' ') ++n_code;
   const uint32_t most = session->memory.limits.max_source_bytes;
   const goldcrest_part_options parts = {session->abbreviations.data(), session->abbreviations.size(),
@@ -85,7 +85,7 @@ void check_end(goldcrest_session* session, const Sentence& sentence) {
   const Job& job = session->job;
   if (session->has_warned_of_end || job.inputs[sentence.input].mode != kIds) return;
   const std::vector<int32_t> end = source_end(session->model.bytes());
-  const std::string warning = goldcrest::converter::missing_end(sentence.source, end);
+  const std::string warning = goldcrest::missing_end(sentence.source, end);
   session->has_warned_of_end = !warning.empty();
   if (!warning.empty()) session->warnings.push_back(place_of(job, sentence.input) + warning);
 }

@@ -8,7 +8,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/languages.h"
 #include "host/abbreviations.h"
-#include "spec/limits_problem.h"
+#include "host/limits_problem.h"
 #include "support/languages.h"
 
 namespace {
@@ -18,7 +18,7 @@ constexpr uint64_t kLargePosition = uint64_t{1} << 28;
 
 // Limits that are refused leave the engine that runs as it is.
 std::string start(goldcrest_session* session, goldcrest_limits limits) {
-  std::string problem = goldcrest::converter::limits_problem(session->info, limits);
+  std::string problem = goldcrest::limits_problem(session->info, limits);
   if (!problem.empty()) return session->path + ": " + problem;
   limits.threads = session->pool.threads();
   if (limits.batch > 1) limits.encoder_rows = std::min(1024u, session->info.limits.encoder_rows * limits.threads);
@@ -190,14 +190,14 @@ int goldcrest_python_entry(goldcrest_session* session, const void* entry, size_t
 int goldcrest_python_lexicon(goldcrest_session* session, int words) {
   return guard(session, [&]() -> std::string {
     if (session->entries.empty()) return "no entries";
-    session->lexicon = goldcrest::converter::make_lexicon(std::exchange(session->entries, {}), words != 0);
+    session->lexicon = goldcrest::make_lexicon(std::exchange(session->entries, {}), words != 0);
     return "";
   });
 }
 
 // Returns the limit max_candidates of an engine that keeps to the lexicon with this beam size.
 uint32_t goldcrest_python_candidates(const goldcrest_session* session, uint32_t beam_size) {
-  return goldcrest::converter::lexicon_candidates(session->lexicon, beam_size, session->info.target_vocab_size);
+  return goldcrest::lexicon_candidates(session->lexicon, beam_size, session->info.target_vocab_size);
 }
 
 // Restricts the engine's results to the lexicon. Returns a status.

@@ -13,9 +13,9 @@
 
 #include "goldcrest/goldcrest.hpp"
 #include "host/arena_memory.h"
+#include "host/lexicon.h"
 #include "host/mapped_file.h"
 #include "host/thread_pool.h"
-#include "spec/lexicon.h"
 #include "support/messages.h"
 #include "translate/text_lines.h"
 
@@ -97,7 +97,7 @@ struct goldcrest_session {
   std::vector<int32_t> cut;                   // what goldcrest_python_cut found
   std::vector<int16_t> clip;                  // what goldcrest_python_read_wav found
   std::vector<std::vector<int32_t>> entries;  // of a lexicon that is not made yet
-  goldcrest::converter::LexiconSpec lexicon;
+  goldcrest::LexiconSpec lexicon;
   Job job;
 };
 

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "host/printable.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -8,9 +8,9 @@
 #include <iterator>
 #include <string_view>
 
-#include "sources/messages/messages.h"
+#include "host/printable.h"
+#include "host/wording.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "host/printable.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "host/printable.h"
 #include "report/rules.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 

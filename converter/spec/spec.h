@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "spec/lexicon.h"
+#include "host/lexicon.h"
 #include "spec/matrix_values.h"
 #include "spec/shortlist.h"
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/printable.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 #include "spec/subword_entry.h"
 
 namespace goldcrest::converter {

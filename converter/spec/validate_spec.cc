@@ -10,9 +10,9 @@
 
 #include "base/align.h"
 #include "base/bounds.h"
+#include "host/printable.h"
 #include "spec/error.h"
 #include "spec/layer_blocks.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/bounds.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 #include "text/normalizer.h"
 #include "tokenizers/charsmap.h"

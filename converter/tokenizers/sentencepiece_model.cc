@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "base/bounds.h"
+#include "host/wording.h"
 #include "sources/files/input_file.h"
-#include "sources/messages/messages.h"
 #include "sources/values/is_utf8.h"
 #include "spec/error.h"
 #include "text/utf8.h"

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "base/bounds.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/is_utf8.h"
 #include "spec/error.h"
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/bounds.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "../support/messages.h"
+#include "host/command_line.h"
+#include "host/wording.h"
 #include "kernels/kernels.h"
 #include "measurements.h"
 #include "report.h"
-#include "sources/messages/messages.h"
-#include "sources/messages/options.h"
 
 namespace bench {
 namespace {
 
-using goldcrest::converter::CommandLine;
+using goldcrest::CommandLine;
 
 constexpr const char* kProgram = "goldcrest-bench";
 
@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
     if (arguments.list_kernels) {
       list_kernels();
     } else {
-      run(arguments, goldcrest::converter::command_line(argc, argv));
+      run(arguments, goldcrest::command_line(argc, argv));
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", bench::kProgram, describe_exception(error, arguments.settings.model).c_str());

@@ -12,23 +12,23 @@
 #include "../support/languages.h"
 #include "../support/messages.h"
 #include "goldcrest/goldcrest.h"
+#include "host/command_line.h"
+#include "host/limits_problem.h"
 #include "host/mapped_file.h"
+#include "host/printable.h"
 #include "model/model_view.h"
 #include "report/memory_map.h"
 #include "report/rules.h"
-#include "sources/messages/options.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
-#include "spec/limits_problem.h"
-#include "spec/printable.h"
 
 namespace {
 
+using goldcrest::printable;
 using goldcrest::converter::join_text;
 using goldcrest::converter::MemoryMap;
 using goldcrest::converter::print_text;
-using goldcrest::converter::printable;
 
 constexpr const char* kProgram = "goldcrest-inspect";
 
@@ -43,7 +43,7 @@ struct Arguments {
 // Fills `arguments` from the command line. Returns an exit status if the program is to end: after printing help or the
 // version, or an error of the command line.
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  goldcrest::converter::CommandLine app(kProgram, "Shows what a .gcst model holds and needs.");
+  goldcrest::CommandLine app(kProgram, "Shows what a .gcst model holds and needs.");
   app.version("goldcrest-inspect " GOLDCREST_VERSION);
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
   app.add_flag("--self-test", arguments.self_test, "also verify every byte and run the file's self-test");
@@ -67,7 +67,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   return {};
 }
 
-std::string or_none(const char* text) { return text[0] != '\0' ? goldcrest::converter::printable(text) : "not stated"; }
+std::string or_none(const char* text) { return text[0] != '\0' ? goldcrest::printable(text) : "not stated"; }
 
 void print_info(const goldcrest_info& info, bool is_subword) {
   print_text("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
@@ -167,7 +167,7 @@ int inspect(const Arguments& arguments) {
     throw goldcrest::converter::Error("{}: {}", arguments.model,
                                       describe_model_error(status, detail, model.bytes(), model.size()));
   }
-  const std::string unfit = goldcrest::converter::limits_problem(info, arguments.limits);
+  const std::string unfit = goldcrest::limits_problem(info, arguments.limits);
   if (!unfit.empty()) throw goldcrest::converter::Error("{}: {}", arguments.model, unfit);
   goldcrest::TokenizerView tokenizer = {};
   const bool is_subword =

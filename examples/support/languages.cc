@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "goldcrest/languages.h"
+#include "host/id_list.h"
+#include "host/printable.h"
+#include "host/wording.h"
 #include "model/model_view.h"
-#include "sources/messages/messages.h"
-#include "spec/id_list.h"
-#include "spec/printable.h"
 
 namespace {
 
@@ -15,7 +15,7 @@ void add_code(void* context, const char* code, size_t code_bytes, int32_t) {
   static_cast<std::vector<std::string>*>(context)->emplace_back(code, code_bytes);
 }
 
-std::string in_quotes(const std::string& text) { return '"' + goldcrest::converter::printable(text) + '"'; }
+std::string in_quotes(const std::string& text) { return '"' + goldcrest::printable(text) + '"'; }
 
 // Describes what a user asked for: an option, what its value is, and how to see all values of a model.
 struct Asked {
@@ -36,7 +36,7 @@ std::string refusal(const Asked& what, const std::string& asked, const std::vect
   std::string text = std::string(what.option) + " " + in_quotes(asked) + ": the model's " + what.kind +
                      (found.size() > 1 ? "s are " : " is ");
   if (found.size() == 1 && found[0].empty()) return text + "not stated";
-  return text + named(found, what.lister) + goldcrest::converter::guess_languages(asked, found);
+  return text + named(found, what.lister) + goldcrest::guess_languages(asked, found);
 }
 
 constexpr Asked kSource = {"--source-lang", "source language", ", which goldcrest-inspect lists"};
@@ -114,7 +114,7 @@ bool reads_codes(const void* model) {
 }
 
 std::string code_warning(goldcrest_engine* engine, int32_t unknown_id, bool has_code, const std::string& text) {
-  const std::string code(goldcrest::converter::leading_language_code(text));
+  const std::string code(goldcrest::leading_language_code(text));
   if (code.empty()) return "";
   int32_t first = 0, of_nothing = 0;
   const size_t n = count_source(engine, code, &first), n_of_nothing = count_source(engine, "", &of_nothing);

@@ -7,8 +7,8 @@
 #include <new>
 #include <vector>
 
-#include "sources/messages/messages.h"
-#include "spec/printable.h"
+#include "host/printable.h"
+#include "host/wording.h"
 
 std::string describe_error(int64_t status, const goldcrest_detail& detail) {
   std::string text = goldcrest_status_string(static_cast<int>(status));
@@ -52,7 +52,7 @@ bool is_built(const std::string& name) {
 }  // namespace
 
 std::string kernels_problem(const std::string& name) {
-  using goldcrest::converter::printable;
+  using goldcrest::printable;
   const char* variable = std::getenv("GOLDCREST_KERNELS");
   if (name.empty() && variable == nullptr) return "";
   const std::string wanted = name.empty() ? variable : name;
@@ -68,7 +68,7 @@ std::string kernels_problem(const std::string& name) {
   problem += ", xnnpack, fastest";
   words.insert(words.end(), {"xnnpack", "fastest"});
 #endif
-  return is_built(wanted) ? problem : problem + goldcrest::converter::guess(wanted, words);
+  return is_built(wanted) ? problem : problem + goldcrest::guess(wanted, words);
 }
 
 bool finish_output(const char* program) {
@@ -77,7 +77,7 @@ bool finish_output(const char* program) {
   return false;
 }
 
-int print_answer(const char* program, const goldcrest::converter::CommandLine::Answer& answer) {
+int print_answer(const char* program, const goldcrest::CommandLine::Answer& answer) {
   std::fputs(answer.output.c_str(), stdout);
   std::fputs(answer.error.c_str(), stderr);
   if (!answer.is_asked_for) return 2;

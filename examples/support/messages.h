@@ -9,7 +9,7 @@
 #include <string>
 
 #include "goldcrest/goldcrest.h"
-#include "sources/messages/options.h"
+#include "host/command_line.h"
 
 // Returns, for example, "arena too small: arena: smaller than goldcrest_plan_memory says (43264 bytes)".
 std::string describe_error(int64_t status, const goldcrest_detail& detail);
@@ -30,4 +30,4 @@ bool finish_output(const char* program);
 
 // Prints what ends a program before it begins: help, the version, or a usage error. Returns the exit status: 0, 1 if
 // standard output failed, 2 after an error.
-int print_answer(const char* program, const goldcrest::converter::CommandLine::Answer& answer);
+int print_answer(const char* program, const goldcrest::CommandLine::Answer& answer);

@@ -2,13 +2,13 @@
 #include "options.h"
 
 #include "../support/messages.h"
-#include "sources/messages/options.h"
+#include "host/command_line.h"
 
-using goldcrest::converter::Option;
+using goldcrest::Option;
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  goldcrest::converter::CommandLine app(
-      kProgram, "Turns speech into text with a .gcst model that takes samples (Moonshine, Whisper).");
+  goldcrest::CommandLine app(kProgram,
+                             "Turns speech into text with a .gcst model that takes samples (Moonshine, Whisper).");
   arguments.limits.threads = 1;
   app.version("goldcrest-transcribe " GOLDCREST_VERSION);
   app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();

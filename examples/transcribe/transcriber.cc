@@ -9,7 +9,7 @@
 #include "../support/messages.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/speech.h"
-#include "spec/limits_problem.h"
+#include "host/limits_problem.h"
 
 namespace {
 
@@ -31,7 +31,7 @@ std::string Transcriber::set_limits() {
   }
   const uint64_t rows = limits.max_source_tokens > 0 ? limits.max_source_tokens : info_.limits.max_source_tokens;
   max_samples_ = static_cast<size_t>(first + (rows - 1) * info_.row_samples);
-  return goldcrest::converter::limits_problem(info_, limits);
+  return goldcrest::limits_problem(info_, limits);
 }
 
 std::string Transcriber::start() {

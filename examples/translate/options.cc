@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/messages/options.h"
-
 #include <cmath>
 #include <map>
 
 #include "../support/messages.h"
+#include "host/command_line.h"
 #include "translator.h"
 
 namespace {
 
-using goldcrest::converter::CommandLine;
-using goldcrest::converter::Option;
+using goldcrest::CommandLine;
+using goldcrest::Option;
 
 // Two options for a rule: with neither, the model decides.
 struct RuleOptions {

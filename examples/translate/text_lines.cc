@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "host/id_list.h"
+#include "host/printable.h"
 #include "model/model_view.h"
-#include "spec/id_list.h"
-#include "spec/printable.h"
 
 namespace {
 
@@ -48,17 +48,17 @@ bool is_blank(const std::string& line) {
 
 std::string text_problem(const std::string& line) {
   if (line.size() > kMaxLineBytes) return too_long();
-  const size_t valid = goldcrest::converter::valid_utf8_prefix(line);
+  const size_t valid = goldcrest::valid_utf8_prefix(line);
   if (valid != line.size()) return "not UTF-8 at byte " + std::to_string(valid + 1);
   const size_t nul = line.find('\0');
   return nul == std::string::npos ? "" : "a NUL byte at byte " + std::to_string(nul + 1);
 }
 
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids) {
-  using namespace goldcrest::converter;
+  using namespace goldcrest;
   constexpr size_t kMaxShown = 40;
   if (line.size() > kMaxLineBytes) return too_long();
-  IdList list = read_id_list(line, vocab_size);
+  ParsedIds list = read_id_list(line, vocab_size);
   *ids = std::move(list.ids);
   if (list.bad.empty()) return "";
   if (!list.is_number) return "not a token id: " + printable(list.bad.substr(0, kMaxShown));
@@ -130,5 +130,5 @@ std::string TextCutter::cut_words(const std::string& text, std::vector<int32_t>*
 }
 
 std::string TextCutter::no_pieces(const std::string& text) {
-  return "the model's vocabulary has no pieces for \"" + goldcrest::converter::printable(text) + "\"";
+  return "the model's vocabulary has no pieces for \"" + goldcrest::printable(text) + "\"";
 }

@@ -18,8 +18,8 @@
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "host/abbreviations.h"
-#include "spec/id_list.h"
-#include "spec/limits_problem.h"
+#include "host/id_list.h"
+#include "host/limits_problem.h"
 #include "text_lines.h"
 
 namespace {
@@ -54,7 +54,7 @@ bool Translator::start() {
   if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
   if (!options_.lexicon.empty()) limits.lexicon = 1;
   problem = missing_text();
-  if (problem.empty()) problem = goldcrest::converter::limits_problem(info_, limits);
+  if (problem.empty()) problem = goldcrest::limits_problem(info_, limits);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
   limits.threads = pool_.threads();
   if (!ask_inspection() || !read_prefix() || !read_lexicon() || !read_sequences()) return false;
@@ -228,7 +228,7 @@ void Translator::read_ids(const std::string& text, Line* line) {
   if (line->error.empty() && sentence.source.size() > most)
     line->error = too_many(sentence.source.size(), most, "--max-source");
   if (line->error.empty() && !sentence.source.empty() && !has_warned_of_end_) {
-    line->warning = goldcrest::converter::missing_end(sentence.source, source_end(model_.bytes()));
+    line->warning = goldcrest::missing_end(sentence.source, source_end(model_.bytes()));
     has_warned_of_end_ = !line->warning.empty();
   }
   sentences_.push_back(std::move(sentence));
@@ -282,7 +282,7 @@ void Translator::read(const std::string& text, Line* line) {
 
 // The sentences of a line, each behind the code of a language that the line begins with.
 void Translator::read_sentences(const std::string& text, Line* line) {
-  size_t n_code = line->warning.empty() ? goldcrest::converter::leading_language_code(text).size() : 0;
+  size_t n_code = line->warning.empty() ? goldcrest::leading_language_code(text).size() : 0;
   while (n_code > 0 && n_code < text.size() && text[n_code] == ' ') ++n_code;
   const std::string code = text.substr(0, n_code);
   const uint32_t most = memory_.limits.max_source_bytes;

@@ -17,9 +17,9 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "host/arena_memory.h"
+#include "host/lexicon.h"
 #include "host/mapped_file.h"
 #include "host/thread_pool.h"
-#include "spec/lexicon.h"
 
 struct TranslatorOptions {
   std::string model, kernels;                    // kernels: empty for the best
@@ -169,7 +169,7 @@ class Translator {
   bool has_code_ = false;            // each source begins with the code of a target language
   bool has_warned_of_end_ = false;
   std::vector<int32_t> prefix_;
-  goldcrest::converter::LexiconSpec lexicon_;
+  goldcrest::LexiconSpec lexicon_;
   std::vector<int32_t> sequence_ids_;  // as goldcrest_sequences has them
   std::vector<float> sequence_biases_;
 };

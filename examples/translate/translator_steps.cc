@@ -16,7 +16,7 @@
 #include "../support/interrupt.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
-#include "spec/printable.h"
+#include "host/printable.h"
 #include "text_lines.h"
 #include "translator.h"
 
@@ -67,11 +67,11 @@ bool Translator::read_lexicon() {
   }
   if (std::ferror(file.get()) != 0) return refuse(path + ": cannot be read: " + std::strerror(errno));
   if (entries.empty()) return refuse(path + ": no entries; expected one text a line");
-  lexicon_ = goldcrest::converter::make_lexicon(std::move(entries), options_.lexicon_words);
+  lexicon_ = goldcrest::make_lexicon(std::move(entries), options_.lexicon_words);
   goldcrest_limits& limits = options_.limits;
   const uint32_t beams = limits.beam_size != 0 ? limits.beam_size : info_.limits.beam_size;
   if (limits.max_candidates == 0)
-    limits.max_candidates = goldcrest::converter::lexicon_candidates(lexicon_, beams, info_.target_vocab_size);
+    limits.max_candidates = goldcrest::lexicon_candidates(lexicon_, beams, info_.target_vocab_size);
   return true;
 }
 
@@ -95,7 +95,7 @@ bool Translator::read_sequences() {
   for (const std::string& text : options_.biased_ids) {
     char* end = nullptr;
     const float bias = std::strtof(text.c_str(), &end);
-    std::string problem = end == text.c_str() ? "no bias in front: " + goldcrest::converter::printable(text) : "";
+    std::string problem = end == text.c_str() ? "no bias in front: " + goldcrest::printable(text) : "";
     if (problem.empty()) problem = parse_ids(end, info_.target_vocab_size, &ids);
     if (!add(problem, ids, bias)) return false;
   }

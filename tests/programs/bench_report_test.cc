@@ -9,9 +9,9 @@
 
 #include "examples/bench/machine.h"
 #include "examples/bench/report.h"
+#include "host/wording.h"
 #include "programs/models.h"
 #include "programs/process.h"
-#include "sources/messages/messages.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
@@ -100,7 +100,7 @@ TEST(Host, NamesWhatItDoesNotKnow) {
 
 TEST(Command, IsAsAShellReadsIt) {
   const char* const arguments[] = {"bench", "a file.gcst", "it's", "", "--beam=1,4"};
-  EXPECT_EQ(converter::command_line(5, arguments), "bench 'a file.gcst' 'it'\\''s' '' --beam=1,4");
+  EXPECT_EQ(command_line(5, arguments), "bench 'a file.gcst' 'it'\\''s' '' --beam=1,4");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "dialects/positions.h"
 #include "dialects/speech/parts.h"
 #include "dialects/start_row.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "dialects/ctranslate2/ctranslate2.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

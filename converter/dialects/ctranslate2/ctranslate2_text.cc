@@ -9,7 +9,7 @@
 #include "dialects/text/subword_text.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

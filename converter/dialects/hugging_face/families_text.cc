@@ -9,7 +9,7 @@
 #include "dialects/hugging_face/special_tokens.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"

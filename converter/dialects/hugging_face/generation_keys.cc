@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {

@@ -12,7 +12,7 @@
 #include "dialects/required_settings.h"
 #include "dialects/speech/parts.h"
 #include "dialects/tensor_reader.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
 

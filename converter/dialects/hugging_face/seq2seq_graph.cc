@@ -9,7 +9,7 @@
 #include "base/bounds.h"
 #include "dialects/hugging_face/layers.h"
 #include "dialects/positions.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

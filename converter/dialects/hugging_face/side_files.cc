@@ -2,7 +2,7 @@
 #include "dialects/hugging_face/side_files.h"
 
 #include "dialects/text/tokenizer_json.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/value.h"
 #include "spec/error.h"
 

@@ -7,10 +7,10 @@
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/text/tokenizer_json.h"
 #include "dialects/text/vocabulary_file.h"
-#include "sources/messages/messages.h"
+#include "host/id_list.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
-#include "spec/id_list.h"
 #include "tokenizers/byte_piece.h"
 
 namespace goldcrest::converter {
@@ -49,7 +49,7 @@ std::vector<AddedToken> read_decoder(const Config& config) {
   const Value* decoder = config.find("added_tokens_decoder");
   if (decoder == nullptr || !decoder->is_map()) return tokens;
   for (const auto& [key, entry] : decoder->members()) {
-    const IdList id = read_id_list(key, kMaxEntries);
+    const ParsedIds id = read_id_list(key, kMaxEntries);
     if (id.ids.size() != 1 || !id.bad.empty() || !entry.is_map()) {
       throw Error("{}: {} is not an id with an object", config.where("added_tokens_decoder"), in_quotes(key));
     }

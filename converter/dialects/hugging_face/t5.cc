@@ -13,7 +13,7 @@
 #include "dialects/positions.h"
 #include "dialects/required_settings.h"
 #include "dialects/tensor_reader.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -8,7 +8,7 @@
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/special_tokens.h"
 #include "dialects/hugging_face/t5.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"

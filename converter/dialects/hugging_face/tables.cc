@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

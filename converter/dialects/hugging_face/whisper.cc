@@ -14,7 +14,7 @@
 #include "dialects/required_settings.h"
 #include "dialects/speech/parts.h"
 #include "dialects/text/vocabulary_file.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 

@@ -9,7 +9,7 @@
 #include "dialects/positions.h"
 #include "dialects/start_row.h"
 #include "dialects/tensor_reader.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/yaml_text.h"
 #include "spec/error.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 

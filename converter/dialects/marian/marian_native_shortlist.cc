@@ -5,7 +5,7 @@
 
 #include "dialects/marian/marian_native.h"
 #include "dialects/shortlist/shortlist_file.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 

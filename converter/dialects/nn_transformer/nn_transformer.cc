@@ -11,7 +11,7 @@
 #include "dialects/nn_transformer/nn_transformer_attention.h"
 #include "dialects/nn_transformer/pad_heads.h"
 #include "dialects/positions.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -3,7 +3,7 @@
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/required_settings.h"
 #include "dialects/text/vocabulary_file.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 
 namespace goldcrest::converter {
 namespace {

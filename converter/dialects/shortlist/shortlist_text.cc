@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "dialects/shortlist/shortlist_file.h"
+#include "host/wording.h"
 #include "sources/files/input_file.h"
-#include "sources/messages/messages.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

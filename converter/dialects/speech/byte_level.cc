@@ -6,10 +6,10 @@
 #include <map>
 
 #include "dialects/speech/parts.h"
-#include "sources/messages/messages.h"
+#include "host/printable.h"
+#include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 #include "tokenizers/byte_piece.h"
 
 namespace goldcrest::converter {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "sources/messages/messages.h"
+#include "host/id_list.h"
+#include "host/wording.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
-#include "spec/id_list.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "dialects/text/vocabulary_file.h"
-#include "sources/messages/messages.h"
+#include "host/printable.h"
+#include "host/wording.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 #include "spec/subword_entry.h"
 
 namespace goldcrest::converter {

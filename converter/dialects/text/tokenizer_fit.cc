@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "dialects/text/vocabulary_file.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 #include "tokenizers/sentencepiece_model.h"
 

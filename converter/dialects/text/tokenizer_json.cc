@@ -10,7 +10,7 @@
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/text/tokenizer_json_merges.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/is_utf8.h"
 #include "spec/error.h"
 #include "tokenizers/byte_piece.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dialects/text/tokenizer_json.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 #include "text/utf8.h"
 #include "tokenizers/segmenter.h"

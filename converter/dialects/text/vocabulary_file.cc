@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/bounds.h"
+#include "host/wording.h"
 #include "sources/files/input_file.h"
-#include "sources/messages/messages.h"
 #include "sources/values/json_text.h"
 #include "sources/values/yaml_text.h"
 #include "spec/error.h"

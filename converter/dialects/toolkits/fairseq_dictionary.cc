@@ -6,8 +6,8 @@
 #include <map>
 
 #include "dialects/text/vocabulary_file.h"
+#include "host/wording.h"
 #include "sources/files/input_file.h"
-#include "sources/messages/messages.h"
 #include "spec/error.h"
 #include "text/utf8.h"
 

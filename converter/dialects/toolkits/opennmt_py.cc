@@ -5,7 +5,7 @@
 
 #include "base/bounds.h"
 #include "dialects/toolkits/toolkit.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -5,7 +5,7 @@
 
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/text/subword_files.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/sniffing/sniff.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"

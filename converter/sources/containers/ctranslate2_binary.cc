@@ -8,11 +8,11 @@
 #include <map>
 #include <set>
 
+#include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/read_elements.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"
-#include "sources/messages/messages.h"
 #include "sources/sniffing/peek.h"
 #include "sources/values/value.h"
 #include "spec/error.h"

@@ -5,13 +5,13 @@
 #include <optional>
 #include <set>
 
+#include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/marian_items.h"
 #include "sources/containers/numpy_array.h"
 #include "sources/containers/read_elements.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/zip_directory.h"
-#include "sources/messages/messages.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

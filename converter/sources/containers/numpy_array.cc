@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/sniffing/peek.h"
 #include "spec/error.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the container: by content for a file, by the usual names for a directory.
+#include "host/wording.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"
 #include "sources/files/zip_directory.h"
-#include "sources/messages/messages.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 

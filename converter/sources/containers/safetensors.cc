@@ -5,11 +5,11 @@
 #include <map>
 #include <optional>
 
+#include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/read_elements.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"
-#include "sources/messages/messages.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "host/wording.h"
 #include "sources/containers/tensor_source.h"
-#include "sources/messages/messages.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -5,11 +5,11 @@
 #include <set>
 #include <tuple>
 
+#include "host/wording.h"
 #include "sources/containers/read_elements.h"
 #include "sources/containers/state_dict.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/zip_directory.h"
-#include "sources/messages/messages.h"
 #include "sources/values/saved_settings.h"
 #include "spec/error.h"
 

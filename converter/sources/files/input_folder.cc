@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 

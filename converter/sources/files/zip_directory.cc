@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "host/wording.h"
 #include "sources/files/inflate.h"
-#include "sources/messages/messages.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

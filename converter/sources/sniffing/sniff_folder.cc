@@ -2,7 +2,7 @@
 // Identifies a folder: the weights in it, the model that its config.json names, or a list of what it has instead.
 #include <algorithm>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/sniffing/peek.h"
 #include "sources/sniffing/sniff.h"
 

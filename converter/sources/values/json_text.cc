@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "host/wording.h"
 #include "sources/files/input_file.h"
-#include "sources/messages/messages.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -10,7 +10,7 @@
 #include <limits>
 #include <map>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/pickle_names.h"
 #include "spec/error.h"
 

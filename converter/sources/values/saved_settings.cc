@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "sources/values/is_utf8.h"
 #include "spec/error.h"
 

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <vector>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

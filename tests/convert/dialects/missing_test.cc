@@ -4,7 +4,7 @@
 
 #include "convert/support/marian_folder.h"
 #include "convert/support/nn_folder.h"
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
 #include "tokenizers/sentencepiece_model.h"

@@ -9,9 +9,9 @@
 #include "convert/support/native_folder.h"
 #include "evaluate/check.h"
 #include "file/build.h"
+#include "host/printable.h"
 #include "report/engine_session.h"
 #include "spec/format_text.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "convert/support/read_container.h"
+#include "host/wording.h"
 #include "sources/containers/tensor_source.h"
-#include "sources/messages/messages.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "support/checkpoint_writer.h"

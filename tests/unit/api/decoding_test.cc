@@ -11,7 +11,7 @@
 
 #include "api/engine.h"
 #include "decoding/hypotheses.h"
-#include "spec/lexicon.h"
+#include "host/lexicon.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
@@ -19,8 +19,8 @@
 namespace goldcrest {
 namespace {
 
+using LexiconSpec;
 using converter::FileImage;
-using converter::LexiconSpec;
 using converter::ModelSpec;
 using test::EngineSetup;
 using test::Rng;
@@ -125,7 +125,7 @@ TEST(SetPrefix, NeedsItsLimit) {
 }
 
 TEST(CheckLexicon, SaysWhatIsWrong) {
-  const LexiconSpec good = converter::make_lexicon({{7, 8}, {9}}, false);
+  const LexiconSpec good = make_lexicon({{7, 8}, {9}}, false);
   const goldcrest_lexicon view = good.view();
   goldcrest_detail detail = {nullptr, 0};
   EXPECT_EQ(goldcrest_check_lexicon(&view, 10, &detail), GOLDCREST_OK);
@@ -134,7 +134,7 @@ TEST(CheckLexicon, SaysWhatIsWrong) {
   EXPECT_EQ(goldcrest_check_lexicon(&view, 9, &detail), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_STREQ(detail.message, "lexicon: a node");
   EXPECT_EQ(detail.index, 0);
-  const LexiconSpec ascending = converter::make_lexicon({{0}, {1}, {2, 3}, {2}}, true);
+  const LexiconSpec ascending = make_lexicon({{0}, {1}, {2, 3}, {2}}, true);
   const auto refused = [&](const LexiconSpec& of, auto change, int32_t node) {
     LexiconSpec bad = of;
     goldcrest_lexicon of_bad = of.view();

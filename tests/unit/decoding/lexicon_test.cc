@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches restricted to a lexicon: they must equal the naive search over the texts of its entries. Gathered and masked
 // outputs give the same bits.
-#include "converter/spec/lexicon.h"
+#include "host/lexicon.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,6 @@ namespace goldcrest {
 namespace {
 
 using converter::FileImage;
-using converter::LexiconSpec;
 using converter::ModelSpec;
 using test::EngineSetup;
 using test::NaiveHypothesis;
@@ -121,7 +120,7 @@ std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_
   const FileImage file = test::tiny_file(of.spec);
   TestEngine engine(file.span(), lexicon_setup(search, max_candidates));
   engine.set_search(search);
-  const LexiconSpec lexicon = converter::make_lexicon(of.entries, of.words);
+  const LexiconSpec lexicon = make_lexicon(of.entries, of.words);
   const goldcrest_lexicon view = lexicon.view();
   EXPECT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
   std::vector<Translation> results = engine.run(std::span(&source, 1)).at(0);
@@ -204,7 +203,7 @@ const FileImage& lexicon_file() {
   static const FileImage image = [] {
     ModelSpec spec = lexicon_spec(7);
     Rng rng(8);
-    spec.lexicon = converter::make_lexicon(random_entries(80, 60, rng), false);
+    spec.lexicon = make_lexicon(random_entries(80, 60, rng), false);
     return test::tiny_file(spec);
   }();
   return image;
@@ -262,7 +261,7 @@ TEST(Lexicon, CanBeReplacedAndTurnedOff) {
   ASSERT_EQ(goldcrest_set_lexicon(engine.get(), nullptr), GOLDCREST_OK);
   EXPECT_EQ(engine.score(std::span(&source, 1), std::span(&free, 1)).at(0), scored_free);
   EXPECT_EQ(engine.run(source).tokens, of_file);
-  const LexiconSpec other = converter::make_lexicon({{7, 8}}, false);
+  const LexiconSpec other = make_lexicon({{7, 8}}, false);
   const goldcrest_lexicon view = other.view();
   ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
   EXPECT_EQ(engine.run(source).tokens, (std::vector<int32_t>{7, 8, 0}));
@@ -282,7 +281,7 @@ TEST(Lexicon, GoesOnBehindAPrefixAndAForcedId) {
       setup.limits.max_prefix_tokens = 3;
       TestEngine engine(file.span(), setup);
       engine.set_search(search);
-      const LexiconSpec lexicon = converter::make_lexicon({{7, 8, 9}, {11}, {12, 13}}, false);
+      const LexiconSpec lexicon = make_lexicon({{7, 8, 9}, {11}, {12, 13}}, false);
       const goldcrest_lexicon view = lexicon.view();
       ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
       const auto with_prefix = [&](const std::vector<int32_t>& prefix) {
@@ -318,7 +317,7 @@ TEST(Lexicon, EndsWhereSuppressionLeavesNothing) {
 
 // Wrong arguments, and calls at the wrong time, change nothing.
 TEST(Lexicon, RefusesWhatDoesNotFit) {
-  const LexiconSpec good = converter::make_lexicon({{7, 8}, {9}}, false);
+  const LexiconSpec good = make_lexicon({{7, 8}, {9}}, false);
   goldcrest_lexicon view = good.view();
   const FileImage file = test::tiny_file(lexicon_spec(7));
   EngineSetup setup;
@@ -349,7 +348,7 @@ TEST(Lexicon, RefusesWhatDoesNotFit) {
 TEST(Lexicon, MayChangeWhileItIsUsed) {
   Rng rng(6);
   const FileImage file = test::tiny_file(lexicon_spec(7));
-  const LexiconSpec good = converter::make_lexicon(random_entries(30, 20, rng), true);
+  const LexiconSpec good = make_lexicon(random_entries(30, 20, rng), true);
   test::GuardedBuffer<uint32_t> first_edge(good.first_edge.size());
   test::GuardedBuffer<goldcrest_lexicon_edge> edges(good.edges.size());
   for (uint32_t round = 0; round < 200; ++round) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "goldcrest/decoding.h"
+#include "host/lexicon.h"
 #include "naive_search.h"
-#include "spec/lexicon.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
@@ -272,7 +272,7 @@ std::vector<Translation> draw_entries(const Entries& entries, const std::vector<
   search.beam_size = 1;
   search.flags = GOLDCREST_SEARCH_SCORES;
   engine.set_search(search);
-  const converter::LexiconSpec lexicon = converter::make_lexicon(entries, false);
+  const LexiconSpec lexicon = make_lexicon(entries, false);
   const goldcrest_lexicon view = lexicon.view();
   EXPECT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
   const auto n_ids = static_cast<uint32_t>(suppressed.size());
@@ -343,7 +343,7 @@ TEST(LexiconOutputs, AreGatheredUpToTheLimit) {
     TestEngine engine(file.span(), setup);
     Entries entries;
     for (int32_t id = 1; id <= n; ++id) entries.push_back({id});
-    const converter::LexiconSpec lexicon = converter::make_lexicon(entries, false);
+    const LexiconSpec lexicon = make_lexicon(entries, false);
     const goldcrest_lexicon view = lexicon.view();
     ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
     engine.run(std::vector<int32_t>{4, 5, 6});

@@ -12,8 +12,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "host/printable.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 #include "spec/trim_vocabulary.h"
 #include "tokenizers/charsmap.h"
 #include "tokenizers/double_array_builder.h"
@@ -263,7 +263,7 @@ TEST_P(SmallModel, ATrimmedVocabularyCutsIntoWhatIsKept) {
     converter::KeptIds wanted;
     for (uint32_t id = 0; id < whole.vocab_size; ++id) {
       const std::string& text = whole.pieces[id].text;
-      const bool is_character = converter::utf8_length(text) == text.size();
+      const bool is_character = utf8_length(text) == text.size();
       if (is_character || generator() % one_in != 0) wanted.source.push_back(id);
     }
     const std::vector<uint32_t> kept = converter::with_needed_ids(spec, wanted).source;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace goldcrest::converter {
+namespace goldcrest {
 
 // An option of a command line, which owns it. Every function that sets something returns the option itself.
 class Option {
@@ -85,4 +85,4 @@ class CommandLine {
 // Ends parsing from within check() or a function of an option: `text` is the answer, as that of --version is.
 [[noreturn]] void answer_with(const std::string& text);
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

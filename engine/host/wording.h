@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goldcrest::converter {
+namespace goldcrest {
 
 // Shows names and shapes from an untrusted file in messages. Needs only the C++ standard library.
 
@@ -50,4 +50,4 @@ std::string usage_text(const std::string& program, const std::string& error, con
 // Returns the arguments, quoted for a shell.
 std::string command_line(int argc, const char* const* argv);
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

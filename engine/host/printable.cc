@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Well-formed UTF-8 is Table 3-7 of the Unicode Standard.
-#include "spec/printable.h"
+#include "host/printable.h"
 
-namespace goldcrest::converter {
+namespace goldcrest {
 namespace {
 
 unsigned byte_at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
@@ -89,4 +89,4 @@ std::string clean_metadata(std::string_view text) {
 
 bool is_printable(std::string_view text) { return printable(text) == text; }
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows names and shapes from an untrusted file in messages.
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "spec/printable.h"
+#include "host/printable.h"
 
-namespace goldcrest::converter {
+namespace goldcrest {
 
 std::string shape_text(const std::vector<uint64_t>& shape) {
   std::string text;
@@ -60,7 +60,7 @@ size_t edits(std::string_view a, std::string_view b) {
 // True if one name is the other with a prefix that ends in a dot.
 bool differ_in_prefix(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
-  return a.size() < b.size() && b.ends_with(a) && b[b.size() - a.size() - 1] == '.';
+  return a.size() < b.size() && b.substr(b.size() - a.size()) == a && b[b.size() - a.size() - 1] == '.';
 }
 
 }  // namespace
@@ -103,8 +103,8 @@ std::string guess_languages(std::string_view code, const std::vector<std::string
     if (std::max(code.size(), codes[i].size()) > kMaxBytes) continue;
     const size_t n = edits(code, codes[i]);
     const std::string_view other = stem_of(codes[i]);
-    const bool has_stem =
-        std::min(stem.size(), other.size()) >= 2 && (other.starts_with(stem) || stem.starts_with(other));
+    const bool has_stem = std::min(stem.size(), other.size()) >= 2 &&
+                          (other.substr(0, stem.size()) == stem || stem.substr(0, other.size()) == other);
     if (n <= most_edits || has_stem) near.emplace_back(n, in_quotes(codes[i]));
   }
   std::sort(near.begin(), near.end());
@@ -169,4 +169,4 @@ std::string command_line(int argc, const char* const* argv) {
   return line;
 }
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

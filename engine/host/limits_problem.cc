@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spec/limits_problem.h"
+#include "host/limits_problem.h"
 
 #include <cstdint>
 
-#include "base/bounds.h"
 #include "goldcrest/inspection.h"
 
-namespace goldcrest::converter {
+namespace goldcrest {
 namespace {
 
 struct Bound {
@@ -32,11 +31,11 @@ std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& l
   const Bound bounds[] = {
       {"--max-source", limits.max_source_tokens, info.max_source_positions, "the model's source positions"},
       {"--max-target", limits.max_target_tokens, info.max_target_positions, "the model's target positions"},
-      {"--max-source-bytes", limits.max_source_bytes, kMaxSourceBytes, "the format's bound"},
-      {"--beam-size", limits.beam_size, kMaxBeams, "the engine's bound"},
-      {"--batch", limits.batch, kMaxBatch, "the engine's bound"},
+      {"--max-source-bytes", limits.max_source_bytes, 1u << 24, "the format's bound"},
+      {"--beam-size", limits.beam_size, 16, "the engine's bound"},
+      {"--batch", limits.batch, 256, "the engine's bound"},
       {"--n-best", limits.n_best, beam_size, "the beam size"},
-      {"--encoder-rows", limits.encoder_rows, kMaxEncoderRows, "the engine's bound"},
+      {"--encoder-rows", limits.encoder_rows, 1024, "the engine's bound"},
       {"--max-prefix", limits.max_prefix_tokens,
        (limits.max_target_tokens == 0 ? info.limits.max_target_tokens : limits.max_target_tokens) - 1,
        "one less than the target tokens"},
@@ -52,4 +51,4 @@ std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& l
   return "";
 }
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

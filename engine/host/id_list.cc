@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spec/id_list.h"
+#include "host/id_list.h"
 
 #include <algorithm>
 #include <charconv>
 #include <system_error>
 
-namespace goldcrest::converter {
+namespace goldcrest {
 
-IdList read_id_list(std::string_view line, uint32_t vocab_size) {
+ParsedIds read_id_list(std::string_view line, uint32_t vocab_size) {
   constexpr std::string_view kSpace = " \t\v\f\r";
-  IdList list;
+  ParsedIds list;
   for (size_t end = 0, begin; (begin = line.find_first_not_of(kSpace, end)) != std::string_view::npos;) {
     end = std::min(line.find_first_of(kSpace, begin), line.size());
     const char *const first = line.data() + begin, *const last = line.data() + end;
@@ -37,4 +37,4 @@ std::string_view leading_language_code(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 2);
 }
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

@@ -9,7 +9,7 @@
 
 #include "goldcrest/decoding.h"
 
-namespace goldcrest::converter {
+namespace goldcrest {
 
 struct LexiconSpec {
   std::vector<uint32_t> first_edge;
@@ -77,4 +77,4 @@ inline uint32_t lexicon_candidates(const LexiconSpec& lexicon, uint32_t beam_siz
       std::min({most_allowed(lexicon, beam_size, kMostEnds), kMostGathered, uint64_t{vocab_size}}));
 }
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace goldcrest::converter {
+namespace goldcrest {
 
 // Returns the text with these written as \xNN: control characters (C0, DEL, C1), separators of lines and paragraphs,
 // characters that change the direction of writing, and bytes that are not UTF-8.
@@ -30,4 +30,4 @@ size_t utf8_length(std::string_view text);
 // Returns the offset of the first byte that is not UTF-8, or the text's length.
 size_t valid_utf8_prefix(std::string_view text);
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

@@ -6,10 +6,10 @@
 
 #include "goldcrest/goldcrest.h"
 
-namespace goldcrest::converter {
+namespace goldcrest {
 
 // Returns an error for the first limit that is not 0 and that the model or the engine does not allow:
 // "--max-source is 5000; expected 1 to 64, the model's source positions". Returns "" if all are allowed.
 std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& limits);
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sources/messages/options.h"
+#include "host/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <deque>
 #include <sstream>
 
-#include "sources/messages/messages.h"
+#include "host/wording.h"
 
-namespace goldcrest::converter {
+namespace goldcrest {
 namespace {
 
 CLI::Option& cli(void* option) { return *static_cast<CLI::Option*>(option); }
@@ -166,4 +166,4 @@ CommandLine::Answer CommandLine::refuse(const std::string& problem) const {
 
 void answer_with(const std::string& text) { throw CLI::CallForVersion(text, 0); }
 
-}  // namespace goldcrest::converter
+}  // namespace goldcrest
