@@ -20,19 +20,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-int tokenize(goldcrest_session* session, const std::string& text, std::vector<int32_t>* source) {
-  const int32_t* ids = nullptr;
-  const int status = goldcrest_begin_text(session->engine, text.data(), text.size());
-  const int n = status < 0 ? status : goldcrest_get_source(session->engine, 0, &ids);
-  if (n > 0) source->assign(ids, ids + n);
-  return n;
-}
-
 // A code that the vocabulary lacks is text of the first sentence.
 void start_reading(goldcrest_session* session, const std::string& text, bool has_code) {
   size_t n_code = has_code ? goldcrest::leading_language_code(text).size() : 0;
   while (n_code > 0 && n_code < text.size() && text[n_code] == ' ') ++n_code;
-  const uint32_t most = session->memory.limits.max_source_bytes;
+  const uint32_t most = session->memory().limits.max_source_bytes;
   const goldcrest_part_options parts = {session->abbreviations.data(), session->abbreviations.size(),
                                         n_code < most ? most - n_code : 1};
   const goldcrest::SentenceReader reader(text.data() + n_code, text.size() - n_code, parts);
@@ -60,10 +52,10 @@ std::string read_sentence(goldcrest_session* session) {
   int status = GOLDCREST_ERROR_TOO_LONG;
   do {
     const std::string text = job.reading->code + std::string(reader.sentence(), reader.bytes());
-    status = tokenize(session, text, &sentence.source);
+    status = session->tokenize(text, &sentence.source);
   } while (status == GOLDCREST_ERROR_TOO_LONG && reader.shorten());
-  if (status == GOLDCREST_ERROR_ARGUMENT) job.reading->no_tokens = describe_error(status, session->detail);
-  if (status < 0 && status != GOLDCREST_ERROR_ARGUMENT) return describe_error(status, session->detail);
+  if (status == GOLDCREST_ERROR_ARGUMENT) job.reading->no_tokens = session->describe(status);
+  if (status < 0 && status != GOLDCREST_ERROR_ARGUMENT) return session->describe(status);
   input.sentences.push_back(std::move(sentence));
   return "";
 }
@@ -84,7 +76,7 @@ std::string refuse(Job* job, size_t input, const std::string& problem) {
 void check_end(goldcrest_session* session, const Sentence& sentence) {
   const Job& job = session->job;
   if (session->has_warned_of_end || job.inputs[sentence.input].mode != kIds) return;
-  const std::vector<int32_t> end = source_end(session->model.bytes());
+  const std::vector<int32_t> end = source_end(session->model());
   const std::string warning = goldcrest::missing_end(sentence.source, end);
   session->has_warned_of_end = !warning.empty();
   if (!warning.empty()) session->warnings.push_back(place_of(job, sentence.input) + warning);
@@ -103,7 +95,7 @@ std::string read_some(goldcrest_session* session) {
   if (!is_nothing && problem.empty()) problem = session->missing_language;
   const bool is_read = is_nothing || !problem.empty();
   const std::string warning =
-      is_read ? "" : code_warning(session->engine, session->info.unknown_id, session->has_code, input.text);
+      is_read ? "" : code_warning(session->engine(), session->info().unknown_id, session->has_code, input.text);
   if (!warning.empty()) session->warnings.push_back(place_of(job, index) + warning);
   if (!is_read && input.mode == kSentences) {
     start_reading(session, input.text, warning.empty());
@@ -112,8 +104,8 @@ std::string read_some(goldcrest_session* session) {
   ++job.n_read;
   if (is_read) return problem;
   input.sentences.emplace_back();
-  const int status = tokenize(session, input.text, &input.sentences.back().source);
-  return status < 0 ? describe_error(status, session->detail) : "";
+  const int status = session->tokenize(input.text, &input.sentences.back().source);
+  return status < 0 ? session->describe(status) : "";
 }
 
 void order_sentences(Job* job) {
@@ -139,19 +131,19 @@ void order_sentences(Job* job) {
 int store(goldcrest_session* session, uint32_t index, const Sentence& sentence) {
   const goldcrest_python_job& options = session->job.options;
   const std::vector<int32_t>&ids = sentence.source, &target = session->job.inputs[sentence.input].target;
-  int status = (index == 0 ? goldcrest_begin : goldcrest_add)(session->engine, ids.data(), ids.size());
+  int status = (index == 0 ? goldcrest_begin : goldcrest_add)(session->engine(), ids.data(), ids.size());
   if (status >= 0 && options.scores_targets != 0)
-    status = goldcrest_score(session->engine, index, target.data(), target.size());
+    status = goldcrest_score(session->engine(), index, target.data(), target.size());
   else if (status >= 0 && !target.empty())
-    status = goldcrest_set_prefix(session->engine, index, target.data(), target.size(), options.prefix_flags);
-  if (status >= 0 && options.streams != 0) status = goldcrest_set_stream(session->engine, index, sentence.stream);
+    status = goldcrest_set_prefix(session->engine(), index, target.data(), target.size(), options.prefix_flags);
+  if (status >= 0 && options.streams != 0) status = goldcrest_set_stream(session->engine(), index, sentence.stream);
   return std::min(status, 0);  // success is an index
 }
 
 // Stores the next batch. If a sentence is refused, there is none yet: the next call stores it without that sentence.
 std::string store_batch(goldcrest_session* session) {
   Job& job = session->job;
-  const auto n = static_cast<uint32_t>(std::min<size_t>(session->memory.limits.batch, job.order.size() - job.n_done));
+  const auto n = static_cast<uint32_t>(std::min<size_t>(session->memory().limits.batch, job.order.size() - job.n_done));
   const auto first = job.order.begin() + static_cast<ptrdiff_t>(job.n_done);
   job.batch_begin = Clock::now();
   for (uint32_t i = 0; i < n; ++i) {
@@ -160,7 +152,7 @@ std::string store_batch(goldcrest_session* session) {
     if (status >= 0) check_end(session, sentence);
     if (status >= 0) continue;
     job.order.erase(first + i);
-    return refuse(&job, sentence.input, describe_error(status, session->detail));
+    return refuse(&job, sentence.input, session->describe(status));
   }
   job.n_batch = n;
   job.status = GOLDCREST_WORKING;
@@ -168,32 +160,16 @@ std::string store_batch(goldcrest_session* session) {
   return "";
 }
 
-int64_t detokenize(const goldcrest_engine* engine, const std::vector<int32_t>& ids, std::string* text) {
-  goldcrest_text_state state = {};
-  int64_t status = GOLDCREST_OK;
-  for (const size_t n : {ids.size(), size_t{0}}) {  // 0: the end of the text
-    const size_t begin = text->size();
-    do {
-      text->resize(2 * text->size() + 8 * n + 16);
-      status = goldcrest_detokenize(engine, &state, ids.data(), n, &(*text)[begin], text->size() - begin);
-    } while (status == GOLDCREST_ERROR_TRUNCATED);
-    if (status < 0) break;
-    text->resize(begin + static_cast<size_t>(status));
-  }
-  return status;
-}
-
 // Keeps the tokens of a search that the deadline stopped which no further step would change.
 int64_t collect_certain(goldcrest_session* session, uint32_t index, Sentence* sentence) {
-  Hypothesis found = {"", std::vector<int32_t>(session->memory.limits.max_target_tokens), {}, {}, 0};
-  const int n = goldcrest_get_agreed(session->engine, index, found.ids.data(), found.ids.size());
-  found.ids.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  Hypothesis found = {"", session->agreed_tokens(index), {}, {}, 0};
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (deadline); its end is missing",
                 session->job.options.deadline);
   session->warnings.push_back(place_of(session->job, sentence->input) + seconds);
-  const bool has_text = n > 0 && session->info.has_detokenizer != 0;
-  const int64_t status = has_text ? detokenize(session->engine, found.ids, &found.text) : n;
+  const bool has_text = session->info().has_detokenizer != 0;
+  const int64_t status =
+      has_text ? session->append_text(found.ids.data(), found.ids.size(), &found.text) : int64_t{GOLDCREST_OK};
   sentence->found.push_back(std::move(found));
   return status;
 }
@@ -202,19 +178,20 @@ int64_t collect(goldcrest_session* session, uint32_t index, Sentence* sentence) 
   const goldcrest_python_job& options = session->job.options;
   for (uint32_t rank = 0; rank < options.n_best; ++rank) {
     goldcrest_result result = {};
-    int64_t status = goldcrest_get_result(session->engine, index, rank, &result);
+    int64_t status = goldcrest_get_result(session->engine(), index, rank, &result);
     if (status < 0 && rank > 0) break;  // there may be fewer than n_best
     if (status < 0) return status;
     const float score = options.scores_targets != 0 ? result.log_prob : result.score;
     Hypothesis found = {"", {result.tokens, result.tokens + result.n_tokens}, {}, {}, score};
-    if (session->info.has_detokenizer != 0) status = detokenize(session->engine, found.ids, &found.text);
+    if (session->info().has_detokenizer != 0)
+      status = session->append_text(found.ids.data(), found.ids.size(), &found.text);
     const float* log_probs = result.token_log_probs;
     if (options.token_scores != 0) found.token_log_probs.assign(log_probs, log_probs + result.n_tokens);
     const size_t n_source = options.attention != 0 ? sentence->source.size() : 0;
     found.attention.resize(n_source * result.n_tokens);
     for (uint32_t token = 0; n_source > 0 && token < result.n_tokens && status >= 0; ++token) {
       const goldcrest_alignment wanted = {index, rank, token, options.attention_layer, options.attention_head};
-      status = goldcrest_get_alignment(session->engine, &wanted, &found.attention[token * n_source], n_source);
+      status = goldcrest_get_alignment(session->engine(), &wanted, &found.attention[token * n_source], n_source);
     }
     if (status < 0) return status;
     sentence->found.push_back(std::move(found));
@@ -232,8 +209,8 @@ std::string search_some(goldcrest_session* session, bool* is_done) {
   if (job.status != GOLDCREST_DONE) {
     const std::chrono::duration<double> longest(job.options.deadline);
     job.is_stopped = job.options.deadline > 0 && Clock::now() - job.batch_begin >= longest;
-    job.status = job.is_stopped ? int{GOLDCREST_DONE} : goldcrest_step(session->engine, nullptr);
-    return job.status < 0 ? describe_error(job.status, session->detail) : "";
+    job.status = job.is_stopped ? int{GOLDCREST_DONE} : goldcrest_step(session->engine(), nullptr);
+    return job.status < 0 ? session->describe(job.status) : "";
   }
   Sentence* sentence = job.order[job.n_done + job.n_in];
   const int64_t status =
@@ -242,7 +219,7 @@ std::string search_some(goldcrest_session* session, bool* is_done) {
     job.n_done += job.n_batch;
     job.n_batch = job.n_in = 0;
   }
-  return status < 0 ? refuse(&job, sentence->input, describe_error(status, session->detail)) : "";
+  return status < 0 ? refuse(&job, sentence->input, session->describe(status)) : "";
 }
 
 // *is_done <- whether no work is left.
@@ -294,7 +271,7 @@ bool goldcrest_python_has_speech(const goldcrest_session* session, const int16_t
 
 // Forgets the job before and any search, and begins a job.
 void goldcrest_python_begin(goldcrest_session* session, const goldcrest_python_job* options) {
-  goldcrest_reset(session->engine);
+  goldcrest_reset(session->engine());
   session->warnings.clear();
   session->job = Job();
   session->job.options = *options;

@@ -13,58 +13,22 @@
 
 namespace {
 
-// Bytes of weights, times the rows of a target position, from which a step is a layer.
-constexpr uint64_t kLargePosition = uint64_t{1} << 28;
-
 // Limits that are refused leave the engine that runs as it is.
-std::string start(goldcrest_session* session, goldcrest_limits limits) {
-  std::string problem = goldcrest::limits_problem(session->info, limits);
+std::string start(goldcrest_session* session, const goldcrest_limits& limits) {
+  std::string problem = goldcrest::limits_problem(session->info(), limits);
+  if (problem.empty()) problem = session->start(session->options, limits);
   if (!problem.empty()) return session->path + ": " + problem;
-  limits.threads = session->pool.threads();
-  if (limits.batch > 1) limits.encoder_rows = std::min(1024u, session->info.limits.encoder_rows * limits.threads);
-  goldcrest_config config = {};
-  config.model = session->model.bytes();
-  config.model_bytes = session->model.size();
-  config.limits = limits;
-  config.verify = session->structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
-  config.kernels = session->kernels.empty() ? nullptr : session->kernels.c_str();
-  config.detail = &session->detail;
-  if (session->low_memory) config.idle_weights = MappedFile::release;
-  config.parallel_for = session->pool.parallel_for();
-  config.parallel_context = session->pool.context();
-  goldcrest_memory memory = {};
-  int status =
-      goldcrest_plan_memory(config.model, config.model_bytes, &limits, &memory, nullptr, nullptr, config.detail);
-  if (status < 0) return session->path + ": " + describe_error(status, session->detail);
-  config.arena_bytes = static_cast<size_t>(memory.arena_bytes);
-  // Such a step may take longer than Python waits for Ctrl-C.
-  const uint64_t position_bytes = uint64_t{memory.limits.batch} * memory.limits.beam_size * session->model.size();
-  if (position_bytes > kLargePosition) config.step_size = GOLDCREST_STEP_LAYER;
-  // The engine that runs ends first: the machine may have no memory for two arenas.
-  session->engine = nullptr;
-  session->memory = {};
-  session->arena.reset();
-  session->arena = allocate_arena(config.arena_bytes);
-  config.arena = session->arena.get();
-  if (!session->arena)
-    return session->path + ": no memory for an arena of " + std::to_string(config.arena_bytes) + " bytes";
-  status = goldcrest_init(&session->engine, &config);
-  if (status < 0) session->engine = nullptr;
-  if (status < 0) return session->path + ": " + describe_error(status, session->detail);
-  session->memory = memory;
-  session->structure_only = true;  // the bytes are checked, or need no check
+  session->options.structure_only = true;  // the bytes are checked, or need no check
   return "";
 }
 
 std::string open(goldcrest_session* session, const char* path, uint32_t threads) {
   session->path = path;
-  std::string problem = session->model.open(path);
-  if (problem.empty()) problem = session->pool.start(threads);
+  std::string problem = session->open(path, threads);
   if (!problem.empty()) return problem;
-  const MappedFile& file = session->model;
-  const int known = goldcrest_model_info(file.bytes(), file.size(), &session->info, &session->detail);
-  if (known < 0) return session->path + ": " + describe_model_error(known, session->detail, file.bytes(), file.size());
-  session->abbreviations = abbreviations_of(session->info.source_language);
+  problem = session->read_info();
+  if (!problem.empty()) return session->path + ": " + problem;
+  session->abbreviations = abbreviations_of(session->info().source_language);
   return "";
 }
 
@@ -73,7 +37,7 @@ std::string cut(goldcrest_session* session, const std::string& text, std::vector
   ids->clear();
   const std::string problem = text_problem(text);
   if (!problem.empty()) return problem;
-  if (!session->cutter) session->cutter.emplace(session->model.bytes());
+  if (!session->cutter) session->cutter.emplace(session->model());
   return session->cutter->cut(text, ids);
 }
 
@@ -102,11 +66,11 @@ goldcrest_session* goldcrest_python_open(const char* path, uint32_t threads) {
 int goldcrest_python_configure(goldcrest_session* session, const char* kernels, const char* abbreviations,
                                int low_memory, int structure_only) {
   return guard(session, [&]() -> std::string {
-    session->low_memory = low_memory != 0;
-    session->structure_only = structure_only != 0;
-    session->kernels = kernels == nullptr ? "" : kernels;
+    session->options.low_memory = low_memory != 0;
+    session->options.structure_only = structure_only != 0;
+    session->options.kernels = kernels == nullptr ? "" : kernels;
     if (abbreviations != nullptr) session->abbreviations = abbreviations_in(abbreviations);
-    return kernels_problem(session->kernels);
+    return kernels_problem(session->options.kernels);
   });
 }
 
@@ -118,17 +82,15 @@ int goldcrest_python_start(goldcrest_session* session, const goldcrest_limits* l
 const char* goldcrest_python_version() { return GOLDCREST_VERSION; }
 void goldcrest_python_close(goldcrest_session* session) { delete session; }
 const char* goldcrest_python_message(const goldcrest_session* session) { return session->message.c_str(); }
-goldcrest_engine* goldcrest_python_engine(const goldcrest_session* session) { return session->engine; }
-const goldcrest_info* goldcrest_python_info(const goldcrest_session* session) { return &session->info; }
-const goldcrest_memory* goldcrest_python_memory(const goldcrest_session* session) { return &session->memory; }
-const void* goldcrest_python_model(const goldcrest_session* session) { return session->model.bytes(); }
-bool goldcrest_python_takes_sentences(const goldcrest_session* session) {
-  return takes_sentences(session->model.bytes());
-}
+goldcrest_engine* goldcrest_python_engine(const goldcrest_session* session) { return session->engine(); }
+const goldcrest_info* goldcrest_python_info(const goldcrest_session* session) { return &session->info(); }
+const goldcrest_memory* goldcrest_python_memory(const goldcrest_session* session) { return &session->memory(); }
+const void* goldcrest_python_model(const goldcrest_session* session) { return session->model(); }
+bool goldcrest_python_takes_sentences(const goldcrest_session* session) { return takes_sentences(session->model()); }
 
 // Leaves the text of a status, with the detail that the engine left, as the message.
 void goldcrest_python_explain(goldcrest_session* session, int64_t status) {
-  guard(session, [&] { return describe_error(status, session->detail); });
+  guard(session, [&] { return session->describe(status); });
 }
 
 // Moves the oldest warning to the message. Returns 1, or 0 if there is none.
@@ -142,13 +104,13 @@ int goldcrest_python_warning(goldcrest_session* session) {
 // Chooses the languages of texts; null: the model's. Returns 0, or -1 after a message.
 int goldcrest_python_languages(goldcrest_session* session, const char* source, const char* target) {
   return guard(session, [&]() -> std::string {
-    const void* model = session->model.bytes();
+    const void* model = session->model();
     const std::string source_code = source == nullptr ? "" : source, target_code = target == nullptr ? "" : target;
-    const std::string problem = languages_problem(model, session->model.size(), source_code, target_code);
+    const std::string problem = languages_problem(model, session->model_bytes(), source_code, target_code);
     if (!problem.empty()) return session->path + ": " + problem;
-    const int status = goldcrest_set_languages(session->engine, source, target);
-    if (status < 0) return session->path + ": " + describe_error(status, session->detail);
-    session->missing_language = missing_language(model, session->model.size(), source_code, target_code);
+    const int status = goldcrest_set_languages(session->engine(), source, target);
+    if (status < 0) return session->path + ": " + session->describe(status);
+    session->missing_language = missing_language(model, session->model_bytes(), source_code, target_code);
     session->has_code = target != nullptr && reads_codes(model);
     return "";
   });
@@ -161,7 +123,7 @@ int64_t goldcrest_python_cut(goldcrest_session* session, const char* text, size_
   const int status = guard(session, [&]() -> std::string {
     const std::string whole(text, n);
     if (language == 0) return cut(session, whole, &session->cut);
-    return language_prompt(session->model.bytes(), session->model.size(), whole, &session->cut);
+    return language_prompt(session->model(), session->model_bytes(), whole, &session->cut);
   });
   *ids = session->cut.data();
   return status < 0 ? -1 : static_cast<int64_t>(session->cut.size());
@@ -177,9 +139,9 @@ int goldcrest_python_entry(goldcrest_session* session, const void* entry, size_t
     if (is_text != 0 && is_blank(text)) return "";
     if (is_text == 0) ids.assign(given, given + n);
     for (const int32_t id : ids)
-      if (id < 0 || static_cast<uint32_t>(id) >= session->info.target_vocab_size)
+      if (id < 0 || static_cast<uint32_t>(id) >= session->info().target_vocab_size)
         return "id " + std::to_string(id) + " is outside the vocabulary of " +
-               std::to_string(session->info.target_vocab_size);
+               std::to_string(session->info().target_vocab_size);
     const std::string problem = is_text != 0 ? cut(session, text, &ids) : "";
     if (problem.empty()) session->entries.push_back(std::move(ids));
     return problem;
@@ -197,13 +159,13 @@ int goldcrest_python_lexicon(goldcrest_session* session, int words) {
 
 // Returns the limit max_candidates of an engine that keeps to the lexicon with this beam size.
 uint32_t goldcrest_python_candidates(const goldcrest_session* session, uint32_t beam_size) {
-  return goldcrest::lexicon_candidates(session->lexicon, beam_size, session->info.target_vocab_size);
+  return goldcrest::lexicon_candidates(session->lexicon, beam_size, session->info().target_vocab_size);
 }
 
 // Restricts the engine's results to the lexicon. Returns a status.
 int goldcrest_python_restrict(const goldcrest_session* session) {
   const goldcrest_lexicon lexicon = session->lexicon.view();
-  return goldcrest_set_lexicon(session->engine, &lexicon);
+  return goldcrest_set_lexicon(session->engine(), &lexicon);
 }
 
 }  // extern "C"

@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.hpp"
-#include "host/arena_memory.h"
 #include "host/lexicon.h"
-#include "host/mapped_file.h"
-#include "host/thread_pool.h"
-#include "support/messages.h"
+#include "host/messages.h"
+#include "host/session.h"
 #include "translate/text_lines.h"
 
 struct Hypothesis {
@@ -79,16 +77,9 @@ struct Job {
   bool is_stopped = false;  // the batch, by the deadline
 };
 
-struct goldcrest_session {
-  MappedFile model;
-  ThreadPool pool;
-  ArenaMemory arena;
-  goldcrest_engine* engine = nullptr;
-  goldcrest_detail detail = {"", -1};
-  goldcrest_info info = {};
-  goldcrest_memory memory = {};
-  std::string path, kernels, abbreviations, message;
-  bool low_memory = false, structure_only = false;
+struct goldcrest_session : goldcrest::Session {
+  std::string path, abbreviations, message;
+  Options options = {"", false, false, true, {}};
   std::string missing_language;      // the error of a text; empty: the engine knows its language
   bool has_code = false;             // each source begins with the code of a target language
   bool has_warned_of_end = false;    // of a source of ids without the model's end

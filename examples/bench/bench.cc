@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../support/messages.h"
 #include "host/command_line.h"
+#include "host/messages.h"
 #include "host/wording.h"
 #include "kernels/kernels.h"
 #include "measurements.h"

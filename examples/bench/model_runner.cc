@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "../support/languages.h"
-#include "../support/messages.h"
 #include "goldcrest/speech.h"
+#include "host/messages.h"
 
 namespace bench {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "../support/backend.h"
 #include "goldcrest/goldcrest.h"
 #include "host/arena_memory.h"
 #include "host/mapped_file.h"
+#include "host/open_backend.h"
 #include "host/thread_pool.h"
 
 namespace bench {

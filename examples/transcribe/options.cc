@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include "../support/messages.h"
 #include "host/command_line.h"
+#include "host/messages.h"
 
 using goldcrest::Option;
 

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "../support/interrupt.h"
-#include "../support/messages.h"
+#include "host/messages.h"
 #include "host/wav.h"
 #include "options.h"
 #include "transcriber.h"

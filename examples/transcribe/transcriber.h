@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
-#include "host/arena_memory.h"
-#include "host/mapped_file.h"
-#include "host/thread_pool.h"
+#include "host/session.h"
 
 struct TranscriberOptions {
   std::string model, kernels;
@@ -28,10 +26,10 @@ class Transcriber {
   // Returns a warning about the limits, or an empty string.
   std::string warning() const;
 
-  uint32_t sample_rate() const { return info_.sample_rate; }
+  uint32_t sample_rate() const { return session_.info().sample_rate; }
   size_t max_samples() const { return max_samples_; }  // that the engine takes at once
-  size_t min_samples() const { return info_.fixed_window != 0 ? 1 : info_.first_row_samples; }
-  uint64_t arena_bytes() const { return arena_bytes_; }
+  size_t min_samples() const { return session_.info().fixed_window != 0 ? 1 : session_.info().first_row_samples; }
+  uint64_t arena_bytes() const { return session_.memory().arena_bytes; }
   double seconds() const { return seconds_; }  // that the engine took
 
   // *text <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. It adds to
@@ -39,20 +37,13 @@ class Transcriber {
   std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
 
  private:
-  std::string fail(int64_t status) const;
   std::string set_limits();
   int64_t run(const std::vector<int16_t>& samples, std::string* text);
 
   TranscriberOptions options_;
-  MappedFile model_;
-  ThreadPool pool_;
-  ArenaMemory arena_;
-  goldcrest_engine* engine_ = nullptr;
+  goldcrest::Session session_;
   std::vector<int32_t> prompt_;  // of the language that the user chose
   std::vector<int32_t> tokens_;  // of the current text
-  goldcrest_info info_ = {};
-  goldcrest_detail detail_ = {};
-  uint64_t arena_bytes_ = 0;
   size_t max_samples_ = 0;
   double seconds_ = 0;
 };

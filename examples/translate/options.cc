@@ -2,8 +2,8 @@
 #include <cmath>
 #include <map>
 
-#include "../support/messages.h"
 #include "host/command_line.h"
+#include "host/messages.h"
 #include "translator.h"
 
 namespace {

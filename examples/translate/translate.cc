@@ -10,7 +10,7 @@
 #include <string>
 
 #include "../support/interrupt.h"
-#include "../support/messages.h"
+#include "host/messages.h"
 #include "translator.h"
 
 namespace {

@@ -13,13 +13,13 @@
 
 #include "../support/interrupt.h"
 #include "../support/languages.h"
-#include "../support/messages.h"
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "host/abbreviations.h"
 #include "host/id_list.h"
 #include "host/limits_problem.h"
+#include "host/messages.h"
 #include "text_lines.h"
 
 namespace {
@@ -34,16 +34,14 @@ bool Translator::refuse(const std::string& problem) const {
   return false;
 }
 
-bool Translator::fail(int status) const { return refuse(options_.model + ": " + describe_error(status, detail_)); }
+bool Translator::fail(int status) const { return refuse(options_.model + ": " + session_.describe(status)); }
 
 bool Translator::start() {
-  std::string problem = model_.open(options_.model);
-  if (problem.empty()) problem = pool_.start(options_.limits.threads);
+  std::string problem = session_.open(options_.model, options_.limits.threads);
   if (problem.empty()) problem = kernels_problem(options_.kernels);
   if (!problem.empty()) return refuse(problem);
-  const int status = goldcrest_model_info(model_.bytes(), model_.size(), &info_, &detail_);
-  if (status < 0)
-    return refuse(options_.model + ": " + describe_model_error(status, detail_, model_.bytes(), model_.size()));
+  problem = session_.read_info();
+  if (!problem.empty()) return refuse(options_.model + ": " + problem);
   goldcrest_limits& limits = options_.limits;
   if (options_.samples) {
     limits.max_sampled = options_.sampling.top_k;
@@ -51,15 +49,14 @@ bool Translator::start() {
   }
   if (options_.alternatives != 0) limits.max_sampled = limits.beam_size = options_.n_best = options_.alternatives;
   limits.n_best = options_.n_best;
-  if (limits.beam_size == 0 && options_.n_best > info_.limits.beam_size) limits.beam_size = options_.n_best;
+  if (limits.beam_size == 0 && options_.n_best > session_.info().limits.beam_size) limits.beam_size = options_.n_best;
   if (!options_.lexicon.empty()) limits.lexicon = 1;
   problem = missing_text();
-  if (problem.empty()) problem = goldcrest::limits_problem(info_, limits);
+  if (problem.empty()) problem = goldcrest::limits_problem(session_.info(), limits);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
-  limits.threads = pool_.threads();
   if (!ask_inspection() || !read_prefix() || !read_lexicon() || !read_sequences()) return false;
-  const bool takes_text = info_.has_tokenizer && !options_.ids && !options_.decode;
-  if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = info_.limits.max_source_bytes;
+  const bool takes_text = session_.info().has_tokenizer && !options_.ids && !options_.decode;
+  if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = session_.info().limits.max_source_bytes;
   splits_ = splits_sentences();
   return read_abbreviations() && start_engine() && set_languages() && set_search();
 }
@@ -70,12 +67,12 @@ bool Translator::splits_sentences() const {
   const bool by_line = o.no_split || o.ids || o.encode || o.decode || o.tokens || o.n_best > 1 || o.scores ||
                        o.token_scores || !o.alignments.empty() || !o.score_file.empty() ||
                        options_.limits.max_prefix_tokens > 0;
-  return !by_line && takes_sentences(model_.bytes());
+  return !by_line && takes_sentences(session_.model());
 }
 
 bool Translator::read_abbreviations() {
   if (options_.abbreviations.empty()) {
-    abbreviations_ = abbreviations_of(info_.source_language);
+    abbreviations_ = abbreviations_of(session_.info().source_language);
     return true;
   }
   std::ifstream file(options_.abbreviations, std::ios::binary);
@@ -96,9 +93,10 @@ bool Translator::ask_inspection() {
       return refuse(options_.model + ": " + option + ' ' + std::to_string(asked) + ": the decoder's are 0 to " +
                     std::to_string(n - 1));
     };
-    if (layer >= static_cast<int32_t>(info_.decoder_layers))
-      return lacks("--alignment-layer", layer, info_.decoder_layers);
-    if (head >= static_cast<int32_t>(info_.decoder_heads)) return lacks("--alignment-head", head, info_.decoder_heads);
+    if (layer >= static_cast<int32_t>(session_.info().decoder_layers))
+      return lacks("--alignment-layer", layer, session_.info().decoder_layers);
+    if (head >= static_cast<int32_t>(session_.info().decoder_heads))
+      return lacks("--alignment-head", head, session_.info().decoder_heads);
     limits.alignment_layers = layer < 0 ? GOLDCREST_ALL_LAYERS : 1u << layer;
   }
   if (options_.score_file.empty()) return true;
@@ -118,60 +116,41 @@ bool Translator::open_line_ids(const std::string& path) {
 std::string Translator::missing_text() const {
   const bool text_in = !options_.ids && !options_.decode;
   const bool text_out = !options_.ids && !options_.tokens && options_.score_file.empty();
-  if (text_in && !info_.has_tokenizer) {
+  if (text_in && !session_.info().has_tokenizer) {
     return options_.encode ? "the model has no tokenizer, which --encode needs"
                            : "the model has no tokenizer; with --ids it reads source ids and writes target ids";
   }
-  if (options_.encode || !text_out || info_.has_detokenizer) return "";
+  if (options_.encode || !text_out || session_.info().has_detokenizer) return "";
   return options_.decode ? "the model has no detokenizer, which --decode needs"
                          : "the model has no detokenizer; with --tokens it writes target ids";
 }
 
 bool Translator::start_engine() {
-  goldcrest_limits& limits = options_.limits;
-  // Each block of encoder work gets enough rows that every thread has as many as a single thread would have.
-  if (limits.batch > 1) limits.encoder_rows = std::min(1024u, info_.limits.encoder_rows * limits.threads);
-  int status = goldcrest_plan_memory(model_.bytes(), model_.size(), &limits, &memory_, nullptr, nullptr, &detail_);
-  if (status < 0) return fail(status);
-  arena_ = allocate_arena(memory_.arena_bytes);
-  if (!arena_) return refuse("no memory for an arena of " + std::to_string(memory_.arena_bytes) + " bytes");
-  goldcrest_config config = {};
-  config.model = model_.bytes();
-  config.model_bytes = model_.size();
-  config.arena = arena_.get();
-  config.arena_bytes = static_cast<size_t>(memory_.arena_bytes);
-  config.limits = limits;
-  config.verify = options_.structure_only ? GOLDCREST_VERIFY_STRUCTURE : GOLDCREST_VERIFY_FULL;
-  config.kernels = options_.kernels.empty() ? nullptr : options_.kernels.c_str();
-  config.detail = &detail_;
-  if (options_.low_memory) config.idle_weights = MappedFile::release;
-  config.parallel_for = pool_.parallel_for();
-  config.parallel_context = pool_.context();
-  const std::string problem = backend_.attach(&config);
-  if (!problem.empty()) return refuse(options_.model + ": " + problem);
-  status = goldcrest_init(&engine_, &config);
-  return status < 0 ? fail(status) : true;
+  goldcrest::Session::Options options = {options_.kernels, options_.structure_only, options_.low_memory, false, {}};
+  options.prepare = [this](goldcrest_config* config) { return backend_.attach(config); };
+  const std::string problem = session_.start(options, options_.limits);
+  return problem.empty() || refuse(options_.model + ": " + problem);
 }
 
 bool Translator::set_languages() {
   const std::string &source = options_.source_language, &target = options_.target_language;
-  std::string problem = languages_problem(model_.bytes(), model_.size(), source, target);
-  const bool is_forced = forces_target(model_.bytes());
+  std::string problem = languages_problem(session_.model(), session_.model_bytes(), source, target);
+  const bool is_forced = forces_target(session_.model());
   if (problem.empty() && options_.ids && !target.empty() && !is_forced)
     problem = "--target-lang: with --ids, a source's own ids say its language";
   if (problem.empty() && !options_.decode && (!options_.ids || is_forced))
-    problem = missing_language(model_.bytes(), model_.size(), options_.ids ? "any" : source, target);
+    problem = missing_language(session_.model(), session_.model_bytes(), options_.ids ? "any" : source, target);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
-  has_code_ = !target.empty() && reads_codes(model_.bytes());
-  const int status = goldcrest_set_languages(engine_, source.empty() ? nullptr : source.c_str(),
+  has_code_ = !target.empty() && reads_codes(session_.model());
+  const int status = goldcrest_set_languages(session_.engine(), source.empty() ? nullptr : source.c_str(),
                                              target.empty() ? nullptr : target.c_str());
   return status < 0 ? fail(status) : true;
 }
 
 bool Translator::set_search() {
-  goldcrest_search search = info_.search;
+  goldcrest_search search = session_.info().search;
   search.beam_size = options_.samples || options_.alternatives != 0 ? 1 : 0;  // 0: the limits'
-  if (search.max_target_tokens > memory_.limits.max_target_tokens || options_.limits.max_target_tokens != 0)
+  if (search.max_target_tokens > session_.memory().limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
   if (options_.has_min_target) search.min_target_tokens = options_.min_target;
   if (options_.has_length_penalty) search.length_penalty = options_.length_penalty;
@@ -186,17 +165,17 @@ bool Translator::set_search() {
   search.max_length_factor = options_.rules.max_length_factor;
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
   if (options_.coarse) search.flags |= GOLDCREST_SEARCH_COARSE;
-  int status = goldcrest_set_search(engine_, &search);
-  if (status >= 0 && options_.samples) status = goldcrest_set_sampling(engine_, &options_.sampling);
+  int status = goldcrest_set_search(session_.engine(), &search);
+  if (status >= 0 && options_.samples) status = goldcrest_set_sampling(session_.engine(), &options_.sampling);
   const goldcrest_lexicon lexicon = lexicon_.view();
-  if (status >= 0 && !options_.lexicon.empty()) status = goldcrest_set_lexicon(engine_, &lexicon);
+  if (status >= 0 && !options_.lexicon.empty()) status = goldcrest_set_lexicon(session_.engine(), &lexicon);
   if (status >= 0 && options_.alternatives != 0)
-    status = goldcrest_set_alternatives(engine_, options_.alternatives, options_.min_alternative_prob);
+    status = goldcrest_set_alternatives(session_.engine(), options_.alternatives, options_.min_alternative_prob);
   if (status >= 0 && (!sequence_biases_.empty() || options_.no_repeat_source_ngram)) {
     const goldcrest_sequences sequences = {
         sequence_ids_.data(), sequence_biases_.data(), static_cast<uint32_t>(sequence_ids_.size()),
         static_cast<uint32_t>(sequence_biases_.size()), options_.no_repeat_source_ngram.value_or(0)};
-    status = goldcrest_set_sequences(engine_, &sequences);
+    status = goldcrest_set_sequences(session_.engine(), &sequences);
   }
   return status < 0 ? fail(status) : true;
 }
@@ -204,31 +183,28 @@ bool Translator::set_search() {
 // A negative status is an error.
 int Translator::tokenize(const std::string& text, std::vector<int32_t>* source) {
   const auto begin = std::chrono::steady_clock::now();
-  const int status = goldcrest_begin_text(engine_, text.data(), text.size());
-  const int32_t* ids = nullptr;
-  const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &ids);
-  if (n > 0) source->assign(ids, ids + n);
+  const int n = session_.tokenize(text, source);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return n;
 }
 
 void Translator::decode(const std::string& text, Line* line) {
   std::vector<int32_t> ids;
-  line->error = parse_ids(text, info_.target_vocab_size, &ids);
+  line->error = parse_ids(text, session_.info().target_vocab_size, &ids);
   if (!line->error.empty()) return;
-  const int64_t status = append_text(ids.data(), ids.size(), &line->out);
-  if (status < 0) line->error = describe_error(status, detail_);
+  const int64_t status = session_.append_text(ids.data(), ids.size(), &line->out);
+  if (status < 0) line->error = session_.describe(status);
   line->out += '\n';
 }
 
 void Translator::read_ids(const std::string& text, Line* line) {
   Sentence sentence = {line, {}, {}};
-  line->error = parse_ids(text, info_.source_vocab_size, &sentence.source);
-  const uint32_t most = memory_.limits.max_source_tokens;
+  line->error = parse_ids(text, session_.info().source_vocab_size, &sentence.source);
+  const uint32_t most = session_.memory().limits.max_source_tokens;
   if (line->error.empty() && sentence.source.size() > most)
     line->error = too_many(sentence.source.size(), most, "--max-source");
   if (line->error.empty() && !sentence.source.empty() && !has_warned_of_end_) {
-    line->warning = goldcrest::missing_end(sentence.source, source_end(model_.bytes()));
+    line->warning = goldcrest::missing_end(sentence.source, source_end(session_.model()));
     has_warned_of_end_ = !line->warning.empty();
   }
   sentences_.push_back(std::move(sentence));
@@ -240,11 +216,12 @@ void Translator::read_line_ids(Line* line) {
   std::vector<int32_t> ids;
   const bool is_target = !options_.score_file.empty();
   const bool found = read_line(line_ids_.get(), &text);
-  std::string problem = found                               ? parse_ids(text, info_.target_vocab_size, &ids)
+  std::string problem = found                               ? parse_ids(text, session_.info().target_vocab_size, &ids)
                         : std::ferror(line_ids_.get()) != 0 ? std::strerror(errno)
                                                             : "no such line";
   const bool has_source = !sentences_.empty() && sentences_.back().line == line;
-  const uint32_t most = is_target ? memory_.limits.max_target_tokens : memory_.limits.max_prefix_tokens;
+  const uint32_t most =
+      is_target ? session_.memory().limits.max_target_tokens : session_.memory().limits.max_prefix_tokens;
   if (problem.empty() && ids.size() > most) problem = too_many(ids.size(), most, "--max-target");
   if (problem.empty() && is_target && ids.empty() && has_source) problem = "no ids";
   if (!problem.empty() && line->error.empty()) line->error = line_ids_path_ + ": " + problem;
@@ -266,12 +243,12 @@ void Translator::read(const std::string& text, Line* line) {
   if (options_.ids) return read_ids(text, line);
   line->error = text_problem(text);
   if (!line->error.empty()) return;
-  line->warning = code_warning(engine_, info_.unknown_id, has_code_, text);
+  line->warning = code_warning(session_.engine(), session_.info().unknown_id, has_code_, text);
   if (splits_) return read_sentences(text, line);
   Sentence sentence = {line, {}, {}};
   const int status = tokenize(text, &sentence.source);
   if (status < 0) {
-    line->error = describe_error(status, detail_);
+    line->error = session_.describe(status);
   } else if (options_.encode) {
     append_ids(sentence.source.data(), sentence.source.size(), &line->out);
     line->out += '\n';
@@ -285,7 +262,7 @@ void Translator::read_sentences(const std::string& text, Line* line) {
   size_t n_code = line->warning.empty() ? goldcrest::leading_language_code(text).size() : 0;
   while (n_code > 0 && n_code < text.size() && text[n_code] == ' ') ++n_code;
   const std::string code = text.substr(0, n_code);
-  const uint32_t most = memory_.limits.max_source_bytes;
+  const uint32_t most = session_.memory().limits.max_source_bytes;
   const goldcrest_part_options parts = {abbreviations_.data(), abbreviations_.size(),
                                         n_code < most ? most - n_code : 1};
   goldcrest::SentenceReader reader(text.data() + n_code, text.size() - n_code, parts);
@@ -296,7 +273,7 @@ void Translator::read_sentences(const std::string& text, Line* line) {
       status = tokenize(code + std::string(reader.sentence(), reader.bytes()), &sentence.source);
     } while (status == GOLDCREST_ERROR_TOO_LONG && reader.shorten());
     std::string& error = status == GOLDCREST_ERROR_ARGUMENT ? line->no_tokens : line->error;
-    if (status < 0) error = describe_error(status, detail_);
+    if (status < 0) error = session_.describe(status);
     line->has_tokens = line->has_tokens || status >= 0;
     if (sentences_.size() >= ahead_) translate();
     sentences_.push_back(std::move(sentence));
@@ -309,10 +286,10 @@ void Translator::translate_batch(const std::vector<Sentence*>& batch) {
   int64_t status = GOLDCREST_OK;
   for (size_t i = 0; i < batch.size() && status >= 0; ++i) {
     const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
-    status = store(engine_, batch[i]->source.data(), batch[i]->source.size());
+    status = store(session_.engine(), batch[i]->source.data(), batch[i]->source.size());
   }
   for (uint32_t i = 0; !options_.score_file.empty() && i < batch.size() && status >= 0; ++i) {
-    status = goldcrest_score(engine_, i, batch[i]->of_line.data(), batch[i]->of_line.size());
+    status = goldcrest_score(session_.engine(), i, batch[i]->of_line.data(), batch[i]->of_line.size());
   }
   if (status >= 0) status = set_prefixes(batch);
   if (status >= 0) status = set_streams(batch);
@@ -323,7 +300,7 @@ void Translator::translate_batch(const std::vector<Sentence*>& batch) {
                               : status == GOLDCREST_DONE ? append_results(i, batch[i])
                                                          : append_certain(i, batch[i]);
     if (formatted < 0)
-      batch[i]->line->error = describe_error(formatted, detail_);
+      batch[i]->line->error = session_.describe(formatted);
     else
       source_tokens_ += batch[i]->source.size();
   }
@@ -339,7 +316,7 @@ void Translator::translate() {
   std::stable_sort(order.begin(), order.end(),
                    [](const Sentence* a, const Sentence* b) { return a->source.size() > b->source.size(); });
   for (auto first = order.begin(); first != order.end();) {
-    const auto last = first + std::min<ptrdiff_t>(memory_.limits.batch, order.end() - first);
+    const auto last = first + std::min<ptrdiff_t>(session_.memory().limits.batch, order.end() - first);
     translate_batch({first, last});
     first = last;
   }
@@ -356,8 +333,8 @@ bool Translator::print_lines() {
 }
 
 bool Translator::process(std::FILE* input, const std::string& name) {
-  const bool answers_at_once = options_.encode || options_.decode || memory_.limits.batch == 1;
-  ahead_ = answers_at_once ? 1 : size_t{kBatchesAhead} * memory_.limits.batch;
+  const bool answers_at_once = options_.encode || options_.decode || session_.memory().limits.batch == 1;
+  ahead_ = answers_at_once ? 1 : size_t{kBatchesAhead} * session_.memory().limits.batch;
   std::string text;
   for (bool is_first = true; read_line(input, &text);) {
     if (std::exchange(is_first, false) && text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)

@@ -13,13 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "../support/backend.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
-#include "host/arena_memory.h"
 #include "host/lexicon.h"
-#include "host/mapped_file.h"
-#include "host/thread_pool.h"
+#include "host/open_backend.h"
+#include "host/session.h"
 
 struct TranslatorOptions {
   std::string model, kernels;                    // kernels: empty for the best
@@ -117,7 +115,6 @@ class Translator {
   bool read_sequences();
   int set_streams(const std::vector<Sentence*>& batch);
   int set_prefixes(const std::vector<Sentence*>& batch);
-  std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
   int64_t print_certain(Stream* stream, bool at_end) const;
   int64_t run_steps(Sentence* first);
   int64_t append_certain(uint32_t index, Sentence* sentence);
@@ -143,21 +140,14 @@ class Translator {
   int64_t append_results(uint32_t index, Sentence* sentence);
   int64_t append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text);
   static void append_ids(const int32_t* ids, size_t n, std::string* text);
-  int64_t append_text(const int32_t* ids, size_t n, std::string* text);
   bool print_lines();
   void print(const Line& line);
 
   TranslatorOptions options_;
-  MappedFile model_;
-  ThreadPool pool_;
   Backend backend_;
-  ArenaMemory arena_;
+  goldcrest::Session session_;
   std::unique_ptr<std::FILE, CloseFile> line_ids_;  // options_.score_file or options_.prefix_file
   std::string line_ids_path_;
-  goldcrest_engine* engine_ = nullptr;
-  goldcrest_detail detail_ = {"", -1};
-  goldcrest_info info_ = {};
-  goldcrest_memory memory_ = {};
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   uint32_t n_sentences_ = 0;
   double seconds_ = 0;

@@ -34,18 +34,19 @@ void append_number(double value, std::string* text) {
 bool Translator::read_prefix() {
   const TranslatorOptions& o = options_;
   std::string problem;
-  if (!o.prefix.empty()) problem = TextCutter(model_.bytes()).cut(o.prefix, &prefix_);
-  if (!o.prefix_ids.empty()) problem = parse_ids(o.prefix_ids, info_.target_vocab_size, &prefix_);
+  if (!o.prefix.empty()) problem = TextCutter(session_.model()).cut(o.prefix, &prefix_);
+  if (!o.prefix_ids.empty()) problem = parse_ids(o.prefix_ids, session_.info().target_vocab_size, &prefix_);
   if (!problem.empty()) return refuse(options_.model + ": prefix: " + problem);
-  const uint32_t most = o.limits.max_target_tokens != 0 ? o.limits.max_target_tokens : info_.limits.max_target_tokens;
+  const uint32_t most =
+      o.limits.max_target_tokens != 0 ? o.limits.max_target_tokens : session_.info().limits.max_target_tokens;
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prefix_.size());
   if (!o.prefix_file.empty()) {
     options_.limits.max_prefix_tokens = most - 1;
     return open_line_ids(o.prefix_file);
   }
-  if (info_.prompt_tokens + prefix_.size() >= most)
+  if (session_.info().prompt_tokens + prefix_.size() >= most)
     return refuse(options_.model +
-                  ": prefix: " + too_many(prefix_.size(), most - 1 - info_.prompt_tokens, "--max-target"));
+                  ": prefix: " + too_many(prefix_.size(), most - 1 - session_.info().prompt_tokens, "--max-target"));
   return true;
 }
 
@@ -55,13 +56,14 @@ bool Translator::read_lexicon() {
   if (path.empty()) return true;
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   if (!file) return refuse(path + ": cannot be read: " + std::strerror(errno));
-  const TextCutter cutter(model_.bytes());
+  const TextCutter cutter(session_.model());
   std::vector<std::vector<int32_t>> entries;
   std::string line;
   for (size_t number = 1; read_line(file.get(), &line); ++number) {
     if (is_blank(line)) continue;
     std::vector<int32_t>& entry = entries.emplace_back();
-    std::string problem = options_.ids ? parse_ids(line, info_.target_vocab_size, &entry) : text_problem(line);
+    std::string problem =
+        options_.ids ? parse_ids(line, session_.info().target_vocab_size, &entry) : text_problem(line);
     if (problem.empty() && !options_.ids) problem = cutter.cut(line, &entry);
     if (!problem.empty()) return refuse(path + ": line " + std::to_string(number) + ": " + problem);
   }
@@ -69,9 +71,9 @@ bool Translator::read_lexicon() {
   if (entries.empty()) return refuse(path + ": no entries; expected one text a line");
   lexicon_ = goldcrest::make_lexicon(std::move(entries), options_.lexicon_words);
   goldcrest_limits& limits = options_.limits;
-  const uint32_t beams = limits.beam_size != 0 ? limits.beam_size : info_.limits.beam_size;
+  const uint32_t beams = limits.beam_size != 0 ? limits.beam_size : session_.info().limits.beam_size;
   if (limits.max_candidates == 0)
-    limits.max_candidates = goldcrest::lexicon_candidates(lexicon_, beams, info_.target_vocab_size);
+    limits.max_candidates = goldcrest::lexicon_candidates(lexicon_, beams, session_.info().target_vocab_size);
   return true;
 }
 
@@ -86,17 +88,18 @@ bool Translator::read_sequences() {
     return true;
   };
   std::vector<int32_t> ids;
-  if (!options_.suppressed.empty() && !add(TextCutter(model_.bytes()).cut(options_.suppressed, &ids), ids, -HUGE_VALF))
+  if (!options_.suppressed.empty() &&
+      !add(TextCutter(session_.model()).cut(options_.suppressed, &ids), ids, -HUGE_VALF))
     return false;
   for (const std::string& text : options_.suppressed_ids) {
-    const std::string problem = parse_ids(text, info_.target_vocab_size, &ids);
+    const std::string problem = parse_ids(text, session_.info().target_vocab_size, &ids);
     if (!add(problem, ids, -HUGE_VALF)) return false;
   }
   for (const std::string& text : options_.biased_ids) {
     char* end = nullptr;
     const float bias = std::strtof(text.c_str(), &end);
     std::string problem = end == text.c_str() ? "no bias in front: " + goldcrest::printable(text) : "";
-    if (problem.empty()) problem = parse_ids(end, info_.target_vocab_size, &ids);
+    if (problem.empty()) problem = parse_ids(end, session_.info().target_vocab_size, &ids);
     if (!add(problem, ids, bias)) return false;
   }
   return true;
@@ -108,7 +111,7 @@ int Translator::set_prefixes(const std::vector<Sentence*>& batch) {
   int status = GOLDCREST_OK;
   for (uint32_t i = 0; options_.limits.max_prefix_tokens > 0 && i < batch.size() && status >= 0; ++i) {
     const std::vector<int32_t>& ids = options_.prefix_file.empty() ? prefix_ : batch[i]->of_line;
-    status = goldcrest_set_prefix(engine_, i, ids.data(), ids.size(), flags);
+    status = goldcrest_set_prefix(session_.engine(), i, ids.data(), ids.size(), flags);
   }
   return status;
 }
@@ -117,27 +120,20 @@ int Translator::set_prefixes(const std::vector<Sentence*>& batch) {
 int Translator::set_streams(const std::vector<Sentence*>& batch) {
   int status = GOLDCREST_OK;
   for (uint32_t i = 0; options_.samples && i < batch.size() && status >= 0; ++i) {
-    status = goldcrest_set_stream(engine_, i, batch[i]->stream);
+    status = goldcrest_set_stream(session_.engine(), i, batch[i]->stream);
   }
   return status;
 }
 
-// The tokens of a sentence that no further step changes.
-std::vector<int32_t> Translator::agreed_tokens(uint32_t sentence) const {
-  std::vector<int32_t> tokens(memory_.limits.max_target_tokens);
-  const int n = goldcrest_get_agreed(engine_, sentence, tokens.data(), tokens.size());
-  tokens.resize(n < 0 ? 0 : static_cast<size_t>(n));
-  return tokens;
-}
-
 // Prints the text of what has become certain since the last call; at the end also what waits in the state.
 int64_t Translator::print_certain(Stream* stream, bool at_end) const {
-  const std::vector<int32_t> tokens = agreed_tokens(0);
+  const std::vector<int32_t> tokens = session_.agreed_tokens(0);
   char piece[4096];
   bool has_text = false;
   for (size_t i = stream->n_printed; i < tokens.size() + (at_end ? 1 : 0); ++i) {
     const size_t n = i < tokens.size() ? 1 : 0;
-    const int64_t bytes = goldcrest_detokenize(engine_, &stream->state, tokens.data() + i, n, piece, sizeof piece);
+    const int64_t bytes =
+        goldcrest_detokenize(session_.engine(), &stream->state, tokens.data() + i, n, piece, sizeof piece);
     if (bytes < 0) return bytes;
     std::fwrite(piece, 1, static_cast<size_t>(bytes), stdout);
     has_text = has_text || bytes > 0;
@@ -166,7 +162,7 @@ int64_t Translator::run_steps(Sentence* first) {
   while (status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN) {
     if (is_interrupted()) break;
     if (options_.deadline > 0 && std::chrono::steady_clock::now() - begin >= longest) break;
-    status = goldcrest_step(engine_, nullptr);
+    status = goldcrest_step(session_.engine(), nullptr);
     if (status >= 0 && options_.stream) {
       const int64_t printed = print_certain(&stream, false);
       if (printed < 0) status = printed;
@@ -186,10 +182,10 @@ int64_t Translator::append_certain(uint32_t index, Sentence* sentence) {
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (--deadline); its end is missing", options_.deadline);
   sentence->line->stopped = is_interrupted() ? "interrupted; its end is missing" : seconds;
   if (options_.stream) return GOLDCREST_OK;
-  const std::vector<int32_t> tokens = agreed_tokens(index);
+  const std::vector<int32_t> tokens = session_.agreed_tokens(index);
   target_tokens_ += tokens.size();
   if (!options_.tokens && !options_.ids) {
-    const int64_t status = append_text(tokens.data(), tokens.size(), &sentence->out);
+    const int64_t status = session_.append_text(tokens.data(), tokens.size(), &sentence->out);
     if (status < 0) return status;
   } else {
     append_ids(tokens.data(), tokens.size(), &sentence->out);
@@ -202,24 +198,12 @@ void Translator::append_ids(const int32_t* ids, size_t n, std::string* text) {
   for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
 }
 
-// Appends the text of n ids. A negative status is an error.
-int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
-  goldcrest_text_state state = {};
-  char piece[4096];
-  for (size_t i = 0; i <= n; ++i) {
-    const int64_t bytes = goldcrest_detokenize(engine_, &state, ids + i, i < n ? 1 : 0, piece, sizeof piece);
-    if (bytes < 0) return bytes;
-    text->append(piece, static_cast<size_t>(bytes));
-  }
-  return GOLDCREST_OK;
-}
-
 // Appends what a result's tokens attended to. A negative status is an error.
 int64_t Translator::append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text) {
-  std::vector<float> weights(memory_.limits.max_source_tokens);
+  std::vector<float> weights(session_.memory().limits.max_source_tokens);
   for (uint32_t token = 0; token < n_tokens; ++token) {
     const goldcrest_alignment wanted = {sentence, rank, token, options_.alignment_layer, options_.alignment_head};
-    const int n = goldcrest_get_alignment(engine_, &wanted, weights.data(), weights.size());
+    const int n = goldcrest_get_alignment(session_.engine(), &wanted, weights.data(), weights.size());
     if (n < 0) return n;
     *text += token == 0 ? '\t' : ' ';
     if (options_.alignments == "hard") {
@@ -240,7 +224,7 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
   std::string& out = sentence->out;
   for (uint32_t rank = 0; rank < options_.n_best; ++rank) {
     goldcrest_result result = {};
-    const int found = goldcrest_get_result(engine_, index, rank, &result);
+    const int found = goldcrest_get_result(session_.engine(), index, rank, &result);
     if (found < 0) return rank == 0 ? found : GOLDCREST_OK;  // there may be fewer than n_best
     if (rank == 0) target_tokens_ += result.n_tokens;
     if (options_.n_best > 1) out += std::to_string(sentence->line->number) + '\t' + std::to_string(rank + 1) + '\t';
@@ -255,7 +239,7 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
     } else if (options_.tokens || options_.ids) {
       append_ids(result.tokens, result.n_tokens, &out);
     } else {
-      const int64_t status = append_text(result.tokens, result.n_tokens, &out);
+      const int64_t status = session_.append_text(result.tokens, result.n_tokens, &out);
       if (status < 0) return status;
     }
     for (uint32_t i = 0; options_.token_scores && i < result.n_tokens; ++i) {
@@ -300,8 +284,8 @@ void Translator::print_stats() const {
                ", %.3f s, %.1f target tokens/s\n"
                "arena %" PRIu64 " bytes, model %zu bytes, peak resident memory %ld KiB, kernels %s, threads %" PRIu32
                ", batch %" PRIu32 "\n",
-               n_lines_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, memory_.arena_bytes,
-               model_.size(), usage.ru_maxrss, goldcrest_kernels_name(engine_), memory_.limits.threads,
-               memory_.limits.batch);
+               n_lines_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, session_.memory().arena_bytes,
+               session_.model_bytes(), usage.ru_maxrss, goldcrest_kernels_name(session_.engine()),
+               session_.memory().limits.threads, session_.memory().limits.batch);
   if (!backend_.memory().empty()) std::fprintf(stderr, "%s\n", backend_.memory().c_str());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of untrusted files, and errors of the engine, as the programs print them.
-#include "examples/support/messages.h"
+#include "host/messages.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

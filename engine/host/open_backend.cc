@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend.h"
+#include "host/open_backend.h"
 
-#include "messages.h"
+#include "host/messages.h"
 
 #ifdef GOLDCREST_HAS_XNNPACK
 #include <pthreadpool.h>

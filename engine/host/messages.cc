@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "messages.h"
+#include "host/messages.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mapped model with its threads and an engine, for programs on an operating system.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "goldcrest/goldcrest.h"
+#include "host/arena_memory.h"
+#include "host/mapped_file.h"
+#include "host/thread_pool.h"
+
+namespace goldcrest {
+
+// Functions that return a text return an error without the model's path, or "".
+class Session {
+ public:
+  struct Options {
+    std::string kernels;          // empty: the best
+    bool structure_only = false;  // the weights' bytes are not checked
+    bool low_memory = false;      // weights leave memory while they are not used
+    bool short_steps = false;     // a step is a layer where a position of all beams may take long
+    // Changes the configuration before the engine starts, for example to attach a backend. Returns an error, or "".
+    std::function<std::string(goldcrest_config*)> prepare;
+  };
+
+  Session() = default;
+  Session(const Session&) = delete;  // the engine keeps addresses of its members
+  Session& operator=(const Session&) = delete;
+
+  // Maps a file and starts threads; 0: one for each CPU. These errors name the file.
+  std::string open(const std::string& path, uint32_t threads);
+  // Checks that the file is a model and reads what it says of itself.
+  std::string read_info();
+  // Plans an arena for the limits and starts an engine in it. The pool sets limits.threads. In a batch, each block of
+  // encoder work gets as many rows for every thread as one thread has. If the limits are refused, the engine that
+  // runs stays; otherwise it ends first, because the machine may have no memory for two arenas.
+  std::string start(const Options& options, goldcrest_limits limits);
+
+  // Returns the text of a status with the detail that the engine left.
+  std::string describe(int64_t status) const;
+
+  // *source <- the ids of a text. Returns their number, or a negative status.
+  int tokenize(const std::string& text, std::vector<int32_t>* source);
+  // Appends the text of ids. Returns a negative status on an error.
+  int64_t append_text(const int32_t* ids, size_t n, std::string* text) const;
+  // Returns the tokens of a sentence that no further step changes.
+  std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
+
+  const void* model() const { return model_.bytes(); }
+  size_t model_bytes() const { return model_.size(); }
+  const goldcrest_info& info() const { return info_; }
+  const goldcrest_memory& memory() const { return memory_; }  // of the engine that runs; zeros without one
+  uint32_t threads() const { return pool_.threads(); }
+  goldcrest_engine* engine() const { return engine_; }  // null before start
+
+ private:
+  MappedFile model_;
+  ThreadPool pool_;
+  ArenaMemory arena_;
+  goldcrest_engine* engine_ = nullptr;
+  goldcrest_detail detail_ = {"", -1};
+  goldcrest_info info_ = {};
+  goldcrest_memory memory_ = {};
+};
+
+}  // namespace goldcrest
