@@ -19,7 +19,6 @@
 namespace goldcrest {
 namespace {
 
-using LexiconSpec;
 using converter::FileImage;
 using converter::ModelSpec;
 using test::EngineSetup;
