@@ -2,6 +2,8 @@
 // Well-formed UTF-8 is Table 3-7 of the Unicode Standard.
 #include "host/printable.h"
 
+#include <algorithm>
+
 namespace goldcrest {
 namespace {
 
@@ -73,6 +75,19 @@ size_t valid_utf8_prefix(std::string_view text) {
 std::string printable(std::string_view text) { return escape(text, false); }
 
 std::string printable_lines(std::string_view text) { return escape(text, true); }
+
+std::string single_line(std::string_view text, bool keeps_tabs) {
+  std::string result;
+  while (!text.empty()) {
+    const std::string_view character = text.substr(0, std::max<size_t>(1, utf8_length(text)));
+    const unsigned first = byte_at(character, 0);
+    const bool is_control = (first < 0x20 && !(keeps_tabs && first == '\t')) || first == 0x7F;
+    const bool is_separator = character == "\xC2\x85" || character == "\u2028" || character == "\u2029";
+    result += is_control || is_separator ? " " : character;
+    text.remove_prefix(character.size());
+  }
+  return result;
+}
 
 std::string clean_metadata(std::string_view text) {
   std::string result;

@@ -15,6 +15,10 @@ std::string printable(std::string_view text);
 // Does the same but keeps line ends, for messages of several lines.
 std::string printable_lines(std::string_view text);
 
+// Returns UTF-8 text as a part of one line: each control character that ends a line or that a terminal obeys (C0, DEL,
+// U+0085) and each U+2028 and U+2029 becomes a space. Keeps tabs unless the line's columns are separated by tabs.
+std::string single_line(std::string_view text, bool keeps_tabs);
+
 // True if printable() would change nothing.
 bool is_printable(std::string_view text);
 

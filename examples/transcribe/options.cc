@@ -40,6 +40,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       ->excludes(srt);
   app.add_flag("--no-gate", arguments.no_gate, "transcribe silence and noise too; models write words into them");
   app.add_flag("--ffmpeg", arguments.ffmpeg, "let ffmpeg convert clips that are not such WAV files");
+  app.add_flag("--keep-controls", arguments.keep_controls,
+               "print control characters and line ends of a text as they are, not as spaces");
   app.add_option("--threads", arguments.limits.threads, "threads; 0: one for each CPU")->check_range(0, 64);
   app.add_option("--kernels", arguments.kernels, "force a kernel table by its name (an unknown one lists them)");
   app.add_flag("--stats", arguments.stats, "print seconds of sound, time and memory to standard error at the end");

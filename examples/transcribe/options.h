@@ -20,6 +20,7 @@ struct Arguments : TranscriberOptions {
   bool no_gate = false;
   bool ffmpeg = false;
   bool live = false;
+  bool keep_controls = false;  // texts keep line ends and control characters
   bool stats = false;
 };
 

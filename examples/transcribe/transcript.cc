@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
+#include "host/printable.h"
 #include "sources/values/json_text.h"
 #include "sources/values/value.h"
 
@@ -31,6 +34,19 @@ std::string tail_of(const std::string& text, size_t n) {
   return "..." + text.substr(at);
 }
 
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// Prints one line. JSON needs no escapes for DEL and the separators of lines, but programs that split lines do.
+void print_json(const goldcrest::converter::Value& object) {
+  std::string text = goldcrest::converter::write_json(object) + "\n";
+  constexpr std::pair<std::string_view, const char*> kEscapes[] = {
+      {"\x7f", "\\u007f"}, {"\xc2\x85", "\\u0085"}, {"\u2028", "\\u2028"}, {"\u2029", "\\u2029"}};
+  for (const auto& [from, to] : kEscapes) {
+    for (size_t at = 0; (at = text.find(from, at)) != text.npos;) text.replace(at, from.size(), to);
+  }
+  print(text);
+}
+
 }  // namespace
 
 std::string agreed_words(const std::string& a, const std::string& b) {
@@ -47,16 +63,21 @@ std::string agreed_words(const std::string& a, const std::string& b) {
   return a.substr(0, n);
 }
 
+// Returns the text as the program prints it in a line.
+std::string Transcript::line(const std::string& text) const {
+  return keeps_controls_ ? text : goldcrest::single_line(text, true);
+}
+
 void Transcript::show_partial(uint64_t begin, const std::string& text) {
   constexpr size_t kMostShown = 72;
   if (format_ == Format::kJson) {
     const goldcrest::converter::Value object = {
         {"begin", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}};
-    std::printf("%s\n", goldcrest::converter::write_json(object).c_str());
+    print_json(object);
   } else if (rewrites_) {
-    std::printf("\r%s\033[K", tail_of(text, kMostShown).c_str());
+    std::printf("\r%s\033[K", tail_of(line(text), kMostShown).c_str());
   } else {
-    std::printf("... %s\n", text.c_str());
+    std::printf("... %s\n", line(text).c_str());
   }
   std::fflush(stdout);
 }
@@ -65,25 +86,28 @@ void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const st
   if (format_ != Format::kJson) begin += n_before_;
   const double first = static_cast<double>(begin) / sample_rate_;
   const double last = static_cast<double>(begin + n) / sample_rate_;
+  const std::string shown = line(text);
   if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
   switch (format_) {
     case Format::kText:
       if (clip.empty()) {
-        std::printf("%s\n", text.c_str());
+        print(shown + "\n");
       } else {
-        line_ += (line_.empty() || text.empty() ? "" : " ") + text;
+        line_ += (line_.empty() || text.empty() ? "" : " ") + shown;
       }
       break;
     case Format::kTimestamps:
-      std::printf("[%.2f --> %.2f] %s\n", first, last, text.c_str());
+      std::printf("[%.2f --> %.2f] ", first, last);
+      print(shown + "\n");
       break;
     case Format::kSrt:
-      std::printf("%llu\n%s --> %s\n%s\n\n", static_cast<unsigned long long>(++n_subtitles_),
-                  subtitle_time(first).c_str(), subtitle_time(last).c_str(), text.c_str());
+      std::printf("%llu\n%s --> %s\n", static_cast<unsigned long long>(++n_subtitles_), subtitle_time(first).c_str(),
+                  subtitle_time(last).c_str());
+      print(shown + "\n\n");
       break;
     case Format::kJson: {
       const goldcrest::converter::Value object = {{"clip", clip}, {"begin", first}, {"end", last}, {"text", text}};
-      std::printf("%s\n", goldcrest::converter::write_json(object).c_str());
+      print_json(object);
       break;
     }
   }
@@ -91,7 +115,7 @@ void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const st
 }
 
 void Transcript::end_clip(const std::string& clip, uint64_t n) {
-  if (format_ == Format::kText && !clip.empty()) std::printf("%s\n", line_.c_str());
+  if (format_ == Format::kText && !clip.empty()) print(line_ + "\n");
   line_.clear();
   n_before_ += n;
 }

@@ -14,8 +14,11 @@ std::string agreed_words(const std::string& a, const std::string& b);
 class Transcript {
  public:
   // rewrites: standard output is a terminal, on which a partial text can be replaced.
-  Transcript(Format format, uint32_t sample_rate, bool rewrites)
-      : format_(format), sample_rate_(sample_rate), rewrites_(rewrites) {}
+  Transcript(const Arguments& arguments, uint32_t sample_rate, bool rewrites)
+      : format_(arguments.format),
+        keeps_controls_(arguments.keep_controls),
+        sample_rate_(sample_rate),
+        rewrites_(rewrites) {}
 
   // Shows what is known of an utterance that goes on.
   void show_partial(uint64_t begin, const std::string& text);
@@ -29,7 +32,10 @@ class Transcript {
   void end_clip(const std::string& clip, uint64_t n);
 
  private:
+  std::string line(const std::string& text) const;
+
   Format format_;
+  bool keeps_controls_;
   uint32_t sample_rate_;
   bool rewrites_;
   std::string line_;

@@ -248,6 +248,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
     deadline->excludes(app.option(other));
   add_sampling(app, arguments);
   add_alternatives(app, arguments);
+  app.add_flag("--keep-controls", arguments.keep_controls,
+               "print control characters and line ends of a result as they are, not as spaces");
   app.add_flag("--stats", arguments.stats, "print tokens/s and memory to standard error at the end");
   app.add_flag("--low-memory", arguments.low_memory,
                "take the encoder's weights out of memory while they are not used: a little slower");

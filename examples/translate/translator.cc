@@ -192,7 +192,7 @@ void Translator::decode(const std::string& text, Line* line) {
   std::vector<int32_t> ids;
   line->error = parse_ids(text, session_.info().target_vocab_size, &ids);
   if (!line->error.empty()) return;
-  const int64_t status = session_.append_text(ids.data(), ids.size(), &line->out);
+  const int64_t status = append_text(ids.data(), ids.size(), &line->out);
   if (status < 0) line->error = session_.describe(status);
   line->out += '\n';
 }

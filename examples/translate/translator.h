@@ -33,6 +33,7 @@ struct TranslatorOptions {
   std::string alignments;  // "hard", "soft" or empty
   int32_t alignment_layer = -1, alignment_head = -1;
   std::string score_file;          // of target ids; empty: translate
+  bool keep_controls = false;      // texts keep line ends and control characters
   bool no_split = false;           // a line is one source
   std::string abbreviations;       // a file of them; empty: the lists of our own
   std::string prefix, prefix_ids;  // with which every result begins
@@ -139,6 +140,8 @@ class Translator {
   void translate_batch(const std::vector<Sentence*>& batch);
   int64_t append_results(uint32_t index, Sentence* sentence);
   int64_t append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text);
+  bool has_columns() const;
+  int64_t append_text(const int32_t* ids, size_t n, std::string* text);
   static void append_ids(const int32_t* ids, size_t n, std::string* text);
   bool print_lines();
   void print(const Line& line);

@@ -135,7 +135,9 @@ int64_t Translator::print_certain(Stream* stream, bool at_end) const {
     const int64_t bytes =
         goldcrest_detokenize(session_.engine(), &stream->state, tokens.data() + i, n, piece, sizeof piece);
     if (bytes < 0) return bytes;
-    std::fwrite(piece, 1, static_cast<size_t>(bytes), stdout);
+    std::string text(piece, static_cast<size_t>(bytes));
+    if (!options_.keep_controls) text = goldcrest::single_line(text, true);
+    std::fwrite(text.data(), 1, text.size(), stdout);
     has_text = has_text || bytes > 0;
   }
   stream->n_printed = tokens.size();
@@ -185,7 +187,7 @@ int64_t Translator::append_certain(uint32_t index, Sentence* sentence) {
   const std::vector<int32_t> tokens = session_.agreed_tokens(index);
   target_tokens_ += tokens.size();
   if (!options_.tokens && !options_.ids) {
-    const int64_t status = session_.append_text(tokens.data(), tokens.size(), &sentence->out);
+    const int64_t status = append_text(tokens.data(), tokens.size(), &sentence->out);
     if (status < 0) return status;
   } else {
     append_ids(tokens.data(), tokens.size(), &sentence->out);
@@ -196,6 +198,19 @@ int64_t Translator::append_certain(uint32_t index, Sentence* sentence) {
 
 void Translator::append_ids(const int32_t* ids, size_t n, std::string* text) {
   for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
+}
+
+// Returns true if the program prints more than the text of a result on its line, with tabs between.
+bool Translator::has_columns() const {
+  return options_.n_best > 1 || options_.scores || options_.token_scores || !options_.alignments.empty();
+}
+
+// Appends the text of n ids. A negative status is an error.
+int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
+  std::string whole;
+  const int64_t status = session_.append_text(ids, n, &whole);
+  *text += options_.keep_controls ? whole : goldcrest::single_line(whole, !has_columns());
+  return status;
 }
 
 // Appends what a result's tokens attended to. A negative status is an error.
@@ -239,7 +254,7 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
     } else if (options_.tokens || options_.ids) {
       append_ids(result.tokens, result.n_tokens, &out);
     } else {
-      const int64_t status = session_.append_text(result.tokens, result.n_tokens, &out);
+      const int64_t status = append_text(result.tokens, result.n_tokens, &out);
       if (status < 0) return status;
     }
     for (uint32_t i = 0; options_.token_scores && i < result.n_tokens; ++i) {

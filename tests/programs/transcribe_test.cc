@@ -8,8 +8,10 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "convert/support/sample_folder.h"
 #include "listen_firmware/voice_gate.h"
 #include "programs/models.h"
 #include "programs/wave.h"
@@ -380,6 +382,37 @@ TEST(Transcribe, RefusesSecondsThatAreNoNumber) {
     EXPECT_EQ(outcome.status, 2) << outcome.err;
     EXPECT_TRUE(has(outcome.err, "--max-seconds")) << outcome.err;
   }
+}
+
+// Each piece of this vocabulary from 100 on is a number and a character that ends a line somewhere, or a NUL or DEL.
+TEST(Transcribe, AGeneratedLineEndIsASpace) {
+  const PackedFolders checkpoints(recorded("speech.json"));
+  const FolderCopy copy(checkpoints.path() / "whisper");
+  nlohmann::json vocabulary = nlohmann::json::parse(read_file(copy.path() / "vocab.json")), renamed;
+  const std::vector<std::string> ends = {"Ċ", "Ā", "ġ", "Âħ", "âĢ¨", "âĢ©", "č"};
+  for (const auto& [piece, id] : vocabulary.items())
+    renamed[id < 100 || id > 257 ? piece : std::to_string(id.get<size_t>()) + ends[id.get<size_t>() % 7]] = id;
+  std::ofstream(copy.path() / "vocab.json") << renamed;
+  const std::string model = (copy.path() / "model.gcst").string();
+  ASSERT_EQ(convert(copy.path(), {"-o", model}).status, 0);
+  const std::string kept = transcribe(model, {kClip, "--keep-controls"}), text = transcribe(model, {kClip});
+  EXPECT_GT(lines_of(kept).size(), 5u);
+  EXPECT_EQ(lines_of(text).size(), 1u);
+  std::string spaces;
+  for (const std::string& line : lines_of(kept)) spaces += line + ' ';
+  for (const std::string end : {"\r", "\u0085", "\u2028", "\u2029", "\x7f"}) {
+    for (size_t at = 0; (at = spaces.find(end, at)) != std::string::npos;) spaces.replace(at, end.size(), " ");
+  }
+  spaces.back() = '\n';
+  EXPECT_EQ(text, spaces);
+  size_t n = 0;
+  for (const std::string& line : lines_of(transcribe(model, {kClip, "--json"}))) {
+    EXPECT_GE(nlohmann::json::parse(line).at("text").get<std::string>().find_first_of("\n\r\xe2"), 3u);
+    for (const char* end : {"\u2028", "\u2029", "\u0085", "\x7f"}) EXPECT_FALSE(has(line, end)) << line;
+    ++n;
+  }
+  EXPECT_EQ(lines_of(transcribe(model, {kClip, "--srt"})).size(), 4 * n);
+  EXPECT_EQ(lines_of(transcribe(model, {kClip, "--timestamps"})).size(), n);
 }
 
 }  // namespace

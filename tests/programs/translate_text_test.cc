@@ -2,6 +2,7 @@
 // goldcrest.hpp: translate_text gives the text that goldcrest-translate gives, in memory of any size.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -140,6 +141,30 @@ TEST(TranslateLines, ANulByteIsNamed) {
     EXPECT_EQ(lines[1] + lines[2], "");
     EXPECT_EQ(lines[3], lines[0]);
   }
+}
+
+// A ByT5 generates any byte; a token's id is its byte plus 3.
+TEST(TranslateLines, AGeneratedLineEndIsASpace) {
+  for (const int byte : {0x0A, 0x00, 0x0B, 0x0C, 0x0D, 0x1B, 0x1C, 0x7F}) {
+    const Arguments options = {"--bias-ids", "60 " + std::to_string(byte + 3), "--max-target", "3"};
+    const auto with = [&](Arguments more) {
+      more.insert(more.end(), options.begin(), options.end());
+      return translate("g2p-bytes", more, "wren\ncat\n").out;
+    };
+    const std::string raw(2, static_cast<char>(byte));
+    EXPECT_EQ(with({}), "  \n  \n") << byte;
+    EXPECT_EQ(with({"--stream"}), "  \n  \n") << byte;
+    EXPECT_EQ(with({"--keep-controls"}), raw + '\n' + raw + '\n') << byte;
+    EXPECT_EQ(with({"--keep-controls", "--stream"}), raw + '\n' + raw + '\n') << byte;
+  }
+  // U+0085, U+2028, U+2029; U+0080 and U+2027 stay, as does a tab where no columns are.
+  const std::string ids = "197 136\n229 131 171\n229 131 172\n197 131\n229 131 170\n68 12 69\n";
+  EXPECT_EQ(translate("g2p-bytes", {"--decode"}, ids).out, " \n \n \n\u0080\n\u2027\nA\tB\n");
+  EXPECT_EQ(translate("g2p-bytes", {"--decode", "--keep-controls"}, ids).out,
+            "\u0085\n\u2028\n\u2029\n\u0080\n\u2027\nA\tB\n");
+  const Arguments columns = {"--nbest", "2", "--bias-ids", "60 12", "--max-target", "3", "--max-extra", "0"};
+  for (const std::string& line : lines_of(translate("g2p-bytes", columns, "wren\ncat\n").out))
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 2) << line;
 }
 
 TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {
