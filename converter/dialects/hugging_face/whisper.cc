@@ -127,12 +127,15 @@ Vocabulary read_whisper_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids,
                 path.string());
   }
   spec.tokenizer_files = {path};
-  Value entries = read_json_object(path);
+  Value entries = read_json_object(path), added = Value::map();
   if (exists("added_tokens.json")) {
     spec.tokenizer_files.push_back(side_file(checkpoint, "added_tokens.json"));
-    update(entries, read_json_object(spec.tokenizer_files.back()));
+    added = read_json_object(spec.tokenizer_files.back());
+    update(entries, added);
   }
-  return vocabulary_of_json(entries, n_ids, path.string());
+  Vocabulary vocabulary = vocabulary_of_json(entries, n_ids, path.string());
+  for (const auto& [text, id] : added.members()) vocabulary.added_ids.push_back(static_cast<uint32_t>(id.natural()));
+  return vocabulary;
 }
 
 std::vector<uint32_t> ids_in_setting(const Config& settings, const std::string& key, uint32_t n_ids) {
@@ -158,6 +161,89 @@ void check_id(const Config& settings, const std::string& key, uint32_t found) {
       settings.where(key), id, found);
 }
 
+// The prompt that the checkpoint asks for, as WhisperGenerationMixin._retrieve_init_tokens of transformers 5.24 makes
+// it.
+class PromptSettings {
+ public:
+  PromptSettings(const Config& own, const Config& config, const Vocabulary& vocabulary)
+      : own_(own), config_(config), vocabulary_(vocabulary) {}
+
+  // *ids <- the languages among which the model chooses, and the prompt. A language that the user asks for replaces the
+  // checkpoint's.
+  void apply(bool user_has_language, WhisperIds* ids) const {
+    const std::string task = own_.text_or("task", ""), language = own_.text_or("language", "");
+    if (ids->languages.empty() && !(task + language).empty()) {
+      throw Error("{} is {}: the model knows only English (\"is_multilingual\" is false); remove this setting",
+                  own_.where(task.empty() ? "language" : "task"), in_quotes(task.empty() ? language : task));
+    }
+    keep_known_languages(ids);
+    if (!task.empty() && task != "transcribe" && task != "translate")
+      throw Error("{} is {}, expected \"transcribe\" or \"translate\"", own_.where("task"), in_quotes(task));
+    if (!task.empty()) ids->prompt.front() = require_id(vocabulary_, "<|" + task + "|>", "Whisper's entry");
+    if (user_has_language) return;
+    if (!language.empty()) {
+      ids->language_is_open = false;
+      ids->prompt.insert(ids->prompt.begin(), language_id(language, *ids));
+    } else if (task.empty()) {
+      apply_forced(own_.has("forced_decoder_ids") ? own_ : config_, ids);
+    }
+  }
+
+ private:
+  // Leaves the languages of the setting lang_to_id, if the checkpoint has it.
+  void keep_known_languages(WhisperIds* ids) const {
+    const Value* const known = own_.find("lang_to_id");
+    if (known == nullptr || !known->is_map() || ids->languages.empty()) return;
+    std::erase_if(ids->languages, [&](const LanguageEntry& entry) {
+      const Value* const id = known->find("<|" + entry.code + "|>");
+      if (id == nullptr) return true;
+      if (id->is_natural() && id->natural() == entry.id) return false;
+      throw Error(
+          "{} has {} for {}, but the vocabulary has that entry as id {}: copy both files from where the "
+          "checkpoint came from",
+          own_.where("lang_to_id"), write_json(*id), in_quotes(entry.code), entry.id);
+    });
+    if (ids->languages.empty()) throw Error("{} has no language of the vocabulary", own_.where("lang_to_id"));
+  }
+
+  uint32_t language_id(const std::string& language, const WhisperIds& ids) const {
+    std::vector<std::string> codes;
+    for (const LanguageEntry& entry : ids.languages) {
+      codes.push_back(entry.code);
+      if (language == entry.code || language == "<|" + entry.code + "|>") return entry.id;
+    }
+    throw Error("{} is {}, expected a code of the vocabulary's languages: {}", own_.where("language"),
+                in_quotes(language), list_in_quotes(codes, 100));
+  }
+
+  // forced_decoder_ids: [[1, ID], [2, ID], ...]; null as the first id leaves the language to the model.
+  void apply_forced(const Config& home, WhisperIds* ids) const {
+    const Value* const pairs = home.find("forced_decoder_ids");
+    if (pairs == nullptr || !pairs->is_list() || pairs->size() == 0) return;
+    const std::string where = home.where("forced_decoder_ids");
+    std::vector<uint32_t> prompt;
+    bool is_open = false;
+    uint64_t position = 0;
+    for (const Value& pair : *pairs) {
+      const bool is_pair = pair.is_list() && pair.size() == 2 && pair[0].is_natural();
+      if (!is_pair || pair[0].natural() != ++position)
+        throw Error("{} has no entry for position {}, expected [[1, ID], [2, ID], ...]", where, position);
+      if (position == 1 && pair[1].is_null()) is_open = !ids->languages.empty();
+      if (pair[1].is_null()) continue;
+      if (!pair[1].is_natural() || pair[1].natural() >= vocabulary_.id_to_text.size())
+        throw Error("{} has an id that is not below {}", where, vocabulary_.id_to_text.size());
+      prompt.push_back(static_cast<uint32_t>(pair[1].natural()));
+    }
+    if (prompt.empty() || prompt.back() != ids->no_timestamps) prompt.push_back(ids->no_timestamps);
+    ids->language_is_open = is_open;
+    ids->prompt = std::move(prompt);
+  }
+
+  const Config& own_;
+  const Config& config_;
+  const Vocabulary& vocabulary_;
+};
+
 ModelSpec load_whisper(const Checkpoint& checkpoint) {
   ModelSpec spec;
   const Config& config = checkpoint.config;
@@ -182,10 +268,10 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
     return spec;
   }
   const Vocabulary vocabulary = read_whisper_vocabulary(checkpoint, sizes.vocab_size, spec);
-  const WhisperIds ids =
-      find_whisper_ids(vocabulary, own.flag_or("is_multilingual", sizes.vocab_size >= kFirstMultilingual));
+  WhisperIds ids = find_whisper_ids(vocabulary, own.flag_or("is_multilingual", sizes.vocab_size >= kFirstMultilingual));
   check_id(own, "no_timestamps_token_id", ids.no_timestamps);
   check_id(own, "decoder_start_token_id", ids.start);
+  PromptSettings(own, config, vocabulary).apply(!checkpoint.choices.language.empty(), &ids);
   finish_whisper(ids, suppressed, checkpoint.choices, spec);
   spec.target_tokenizer = speech_tokenizer(vocabulary, spec.decoder.embedding->rows, SpeechText::kByteLevel);
   return spec;

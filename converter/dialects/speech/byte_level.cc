@@ -111,6 +111,7 @@ Vocabulary read_tokenizer_json(const std::filesystem::path& path, uint32_t n_ids
     }
     const auto place = static_cast<uint32_t>(id->natural());
     vocabulary.id_to_text[place] = content->text();
+    vocabulary.added_ids.push_back(place);
     if (special != nullptr && special->is_flag() && special->flag()) vocabulary.control_ids.push_back(place);
   }
   return vocabulary;
@@ -133,6 +134,8 @@ TokenizerSpec speech_tokenizer(const Vocabulary& vocabulary, uint32_t n_ids, Spe
     const std::string& entry = vocabulary.id_to_text[id];
     if (entry.empty() || std::ranges::binary_search(control, id) || is_written_as_special(entry)) {
       spec.pieces.push_back({entry, 0, PieceType::kControl});
+    } else if (std::ranges::find(vocabulary.added_ids, id) != vocabulary.added_ids.end()) {
+      spec.pieces.push_back({entry, 0, is_byte_level ? PieceType::kByte : PieceType::kNormal});
     } else if (is_byte_level) {
       const std::optional<std::string> bytes = decode_bytes(entry);
       if (!bytes) {

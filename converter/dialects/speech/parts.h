@@ -58,13 +58,19 @@ struct LanguageEntry {
   uint32_t id = 0;
 };
 
-// The ids of special entries. Timestamps follow no_timestamps.
+// The ids of special entries.
 struct WhisperIds {
-  uint32_t end = 0, start = 0, transcribe = 0, no_timestamps = 0;
+  uint32_t end = 0, start = 0, no_timestamps = 0;
+  uint32_t n_kept = 0;               // entries that a file has: those of timestamps are dropped if they are the last
+  std::vector<uint32_t> timestamps;  // ascending; those among the entries that are kept
   std::vector<LanguageEntry> languages;  // of a multilingual model, ascending by id; else empty
+  // The prompt after the start: the language that the user asks for or that the model hears, if it is open; the rest.
+  bool language_is_open = false;
+  std::vector<uint32_t> prompt;
 };
 
-// Finds the ids by their texts, "<|startoftranscript|>" and so on. Throws Error naming a text that is missing.
+// Finds the ids by their texts, "<|startoftranscript|>" and so on. The prompt's task is to transcribe. Throws Error
+// naming a text that is missing.
 WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual);
 
 // Returns the ids of OpenAI's vocabularies by their number of entries, for a shape without a tokenizer. A language has

@@ -51,30 +51,37 @@ std::shared_ptr<const Matrix> first_rows(const std::shared_ptr<const Matrix>& ta
 }
 
 void leave_out_timestamps(const WhisperIds& ids, ModelSpec& spec) {
-  const uint32_t kept = ids.no_timestamps + 1, all = spec.decoder.embedding->rows;
+  const uint32_t kept = ids.n_kept, all = spec.decoder.embedding->rows;
+  if (!ids.timestamps.empty()) {
+    spec.warnings.push_back(
+        format_text("{} entries of timestamps are suppressed, because entries follow them: results have no timestamps",
+                    ids.timestamps.size()));
+  }
   if (kept == all) return;
   const bool is_tied = spec.projection.weight == spec.decoder.embedding;
   spec.decoder.embedding = first_rows(spec.decoder.embedding, kept);
   spec.projection.weight = is_tied ? spec.decoder.embedding : first_rows(spec.projection.weight, kept);
   spec.projection.bias.resize(kept);
   spec.warnings.push_back(
-      format_text("{} entries of timestamps were left out: results have no timestamps", all - kept));
+      ids.timestamps.empty()
+          ? format_text("{} entries of timestamps were left out: results have no timestamps", all - kept)
+          : format_text("{} rows after the last entry of the vocabulary were left out", all - kept));
 }
 
 void set_prompt(const WhisperIds& ids, const std::string& language, GenerationSpec& generation) {
-  generation.prompt.forced_ids = {ids.no_timestamps};
+  generation.prompt.forced_ids = ids.prompt;
   if (ids.languages.empty()) {
     if (language.empty() || language == "en") return;
     throw Error("--language {}: the model knows only English, \"en\"", in_quotes(language));
   }
-  generation.prompt.forced_ids.insert(generation.prompt.forced_ids.begin(), ids.transcribe);
+  if (!ids.language_is_open) return;
   std::vector<std::string> codes;
   for (const LanguageEntry& entry : ids.languages) {
     codes.push_back(entry.code);
     if (language.empty()) generation.prompt.first_choices.push_back(entry.id);
     if (language == entry.code) generation.prompt.forced_ids.insert(generation.prompt.forced_ids.begin(), entry.id);
   }
-  if (language.empty() || generation.prompt.forced_ids.size() == 3) return;
+  if (language.empty() || generation.prompt.forced_ids.size() > ids.prompt.size()) return;
   throw Error("--language {}: is not a language of the model{}; its languages: {}", in_quotes(language),
               guess_languages(language, codes), list_in_quotes(codes, 8));
 }
@@ -126,6 +133,27 @@ LogMelSpec whisper_log_mel(uint32_t bands) {
   return spec;
 }
 
+// "<|0.00|>"
+bool is_timestamp(const std::string& text) {
+  return text.size() > 4 && text.starts_with("<|") && text.ends_with("|>") && text.find('.') != text.npos &&
+         std::all_of(text.begin() + 2, text.end() - 2, [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
+}
+
+// Finds which entries a file keeps: up to the last that is no timestamp. Tokens that were added follow the timestamps.
+void find_timestamps(const Vocabulary& vocabulary, WhisperIds* ids) {
+  ids->n_kept = ids->no_timestamps + 1;
+  std::vector<uint32_t> timestamps;
+  for (uint32_t id = ids->n_kept; id < vocabulary.id_to_text.size(); ++id) {
+    const std::string& text = vocabulary.id_to_text[id];
+    if (is_timestamp(text)) {
+      timestamps.push_back(id);
+    } else if (!text.empty()) {
+      ids->n_kept = id + 1;
+      ids->timestamps = timestamps;
+    }
+  }
+}
+
 }  // namespace
 
 WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) {
@@ -133,8 +161,11 @@ WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) 
   ids.end = id_of(vocabulary, "<|endoftext|>");
   ids.start = id_of(vocabulary, kStart);
   ids.no_timestamps = id_of(vocabulary, "<|notimestamps|>");
+  ids.prompt = {ids.no_timestamps};
+  find_timestamps(vocabulary, &ids);
   if (!is_multilingual) return ids;
-  ids.transcribe = id_of(vocabulary, "<|transcribe|>");
+  ids.language_is_open = true;
+  ids.prompt = {id_of(vocabulary, "<|transcribe|>"), ids.no_timestamps};
   for (uint32_t id = ids.start + 1; id < vocabulary.id_to_text.size(); ++id) {
     const std::string& text = vocabulary.id_to_text[id];
     if (is_language_entry(text)) ids.languages.push_back({text.substr(2, text.size() - 4), id});
@@ -151,12 +182,15 @@ WhisperIds usual_whisper_ids(uint32_t n_ids) {
   WhisperIds ids;
   if (n_ids < kTextIds + kTimestamps + kBetween + 2) {
     ids.no_timestamps = n_ids - 1;
+    ids.n_kept = n_ids;
+    ids.prompt = {ids.no_timestamps};
     return ids;
   }
   ids.end = n_ids >= kFirstMultilingual ? kTextIds : kTextIds - 1;
   ids.start = ids.end + 1;
   ids.no_timestamps = n_ids - kTimestamps - 1;
-  ids.transcribe = ids.no_timestamps - kBetween + 1;
+  ids.n_kept = ids.no_timestamps + 1;
+  ids.prompt = {ids.no_timestamps};
   return ids;
 }
 
@@ -182,10 +216,14 @@ void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, cons
   const uint32_t n = spec.decoder.embedding->rows;
   generation.decoder_start_id = ids.start;
   generation.end_id = ids.end;
-  generation.suppressed_ids = kept_ids(stored.always, n);
+  std::vector<uint32_t> suppressed = stored.always;
+  suppressed.insert(suppressed.end(), ids.timestamps.begin(), ids.timestamps.end());
+  generation.suppressed_ids = kept_ids(std::move(suppressed), n);
   generation.prompt.first_suppressed_ids = kept_ids(stored.at_first, n);
   set_prompt(ids, options.language, generation);
   spec.source_language = options.language.empty() && ids.languages.empty() ? "en" : options.language;
+  for (const LanguageEntry& entry : ids.languages)
+    if (!ids.language_is_open && entry.id == ids.prompt.front()) spec.source_language = entry.code;
   spec.target_language = spec.source_language;
   // A prompt takes positions of the decoder, and none of a text's length.
   const uint32_t positions = spec.decoder.positions.rows;

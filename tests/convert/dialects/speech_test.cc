@@ -103,6 +103,77 @@ TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
       {"--max-seconds 2", "100 rows", "50 positions"});
 }
 
+// The ids that WhisperGenerationMixin._retrieve_init_tokens of transformers 5.24 gives behind the start, 259; kHeard
+// stands for the language that it hears.
+TEST(Speech, AWhispersOwnSettingsMakeItsPrompt) {
+  constexpr uint32_t kHeard = 0;
+  const Value null;
+  struct Case {
+    Value language, task, forced;
+    ClipIds prompt;
+  };
+  const Case cases[] = {
+      {"<|fr|>", "translate", null, {261, 263, 268}},
+      {"fr", null, null, {261, 264, 268}},
+      {"haw", "transcribe", Value::list({Value::list({1, 260})}), {262, 264, 268}},
+      {null, "translate", null, {kHeard, 263, 268}},
+      {null, "translate", Value::list({Value::list({1, 260})}), {kHeard, 263, 268}},
+      {null, null, Value::list({Value::list({1, 261}), Value::list({2, 263}), Value::list({3, 268})}), {261, 263, 268}},
+      {null, null, Value::list({Value::list({1, null}), Value::list({2, 263})}), {kHeard, 263, 268}},
+      {null, null, Value::list({Value::list({1, null}), Value::list({2, 264})}), {kHeard, 264, 268}},
+      {null, null, Value::list({Value::list({1, 262})}), {262, 268}}};
+  for (const Case& c : cases) {
+    const SpeechCopy copy("whisper");
+    copy.set("generation_config.json", "language", c.language);
+    copy.set("generation_config.json", "task", c.task);
+    copy.set("generation_config.json", "forced_decoder_ids", c.forced);
+    const PromptSpec prompt = load_speech(copy.path()).generation.prompt;
+    ClipIds ids = prompt.forced_ids;
+    if (!prompt.first_choices.empty()) ids.insert(ids.begin(), kHeard);
+    EXPECT_EQ(ids, c.prompt) << write_json(Value::list({c.language, c.task, c.forced}));
+    // The user's language comes first, with the checkpoint's task.
+    const uint32_t task = c.task.is_text() && c.task.text() == "translate" ? 263 : 264;
+    EXPECT_EQ(load_speech(copy.path(), {0, "en"}).generation.prompt.forced_ids, (ClipIds{260, task, 268}));
+  }
+  const auto refused = [](const char* key, const Value& value, const std::vector<std::string>& parts) {
+    const SpeechCopy copy("whisper");
+    copy.set("generation_config.json", key, value);
+    test::expect_error([&] { load_speech(copy.path()); }, parts);
+  };
+  refused("language", "de", {"\"language\" is \"de\"", "\"en\", \"fr\", \"haw\""});
+  refused("task", "summarize", {"\"task\" is \"summarize\"", "\"transcribe\" or \"translate\""});
+  refused("forced_decoder_ids", Value::list({Value::list({1, 260}), Value::list({3, 264})}),
+          {"forced_decoder_ids", "no entry for position 2"});
+  refused("lang_to_id", Value{{"<|fr|>", 262}}, {"lang_to_id", "\"fr\"", "261"});
+}
+
+// The entry 270, which was the last timestamp, is what the caller says.
+void rename_last(const SpeechCopy& copy, const char* text) {
+  Value added = converter::read_json_object(copy.path() / "added_tokens.json"), renamed = Value::map();
+  for (const auto& [entry, id] : added.members()) renamed[id.natural() == 270 ? std::string(text) : entry] = id;
+  std::ofstream(copy.path() / "added_tokens.json") << write_json(renamed);
+}
+
+TEST(Speech, EntriesAfterTheTimestampsStay) {
+  for (const char* text : {"Gr\u00fcezi", "two words", "\u65e5\u672c", "Gold"}) {
+    const SpeechCopy copy("whisper");
+    rename_last(copy, text);
+    const ModelSpec spec = load_speech(copy.path());
+    EXPECT_EQ(spec.decoder.embedding->rows, 271u);
+    EXPECT_EQ(spec.target_tokenizer->pieces[270].text, text);
+    EXPECT_EQ(spec.target_tokenizer->pieces[270].type, PieceType::kByte);
+    EXPECT_EQ(std::ranges::count(spec.generation.suppressed_ids, 269u), 1) << "the timestamp before it";
+    EXPECT_TRUE(mentions(spec.warnings, "1 entries of timestamps are suppressed, because entries follow them"));
+  }
+  const SpeechCopy language("whisper");
+  rename_last(language, "<|gsw|>");
+  EXPECT_EQ(load_speech(language.path()).generation.prompt.first_choices, (ClipIds{260, 261, 262}))
+      << "transformers chooses among lang_to_id only";
+  language.set("generation_config.json", "lang_to_id", Value{{"<|en|>", 260}, {"<|gsw|>", 270}});
+  EXPECT_EQ(load_speech(language.path()).generation.prompt.first_choices, (ClipIds{260, 270}));
+  EXPECT_EQ(load_speech(language.path(), {0, "gsw"}).generation.prompt.forced_ids, (ClipIds{270, 264, 268}));
+}
+
 TEST(Speech, TimestampsThatAreAskedForAreLeftOutWithAWarning) {
   const SpeechCopy copy("whisper");
   copy.set("generation_config.json", "return_timestamps", true);
