@@ -9,9 +9,11 @@
 #include "dialects/ctranslate2/ctranslate2.h"
 #include "dialects/marian/marian_native.h"
 #include "dialects/provenance.h"
+#include "dialects/text/subword_files.h"
 #include "dialects/toolkits/toolkit.h"
 #include "dialects/way_in.h"
 #include "sources/files/sha256.h"
+#include "sources/sniffing/sniff.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -31,6 +33,32 @@ void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpe
   hashed.insert(hashed.end(), spec.tokenizer_files.begin(), spec.tokenizer_files.end());
   spec.checkpoint_sha256 = sha256_of_files(hashed);
   fill_provenance(checkpoint, spec);
+}
+
+// Warns of files next to the model that cut or change texts, if no such file was read.
+void warn_of_unread(const std::filesystem::path& path, const std::filesystem::path& directory, ModelSpec& spec) {
+  const std::filesystem::path type = path.extension();
+  if (type == ".argosmodel" || type == ".zip") return;  // other models' files may be in the package's folder
+  std::vector<std::string> read;
+  for (const std::filesystem::path& file : spec.tokenizer_files) read.push_back(file.filename().string());
+  const auto cuts = [](const std::string& name) {
+    return is_pieces_name(name) || is_codes_name(name) || name == "tokenizer.json" || name == "merges.txt";
+  };
+  const bool has_cutter = std::ranges::any_of(read, cuts);  // others are other forms of it
+  for (const std::string& name : names_in(directory)) {
+    const bool is_unread = std::ranges::find(read, name) == read.end();
+    if (is_unread && name.ends_with(".tcmodel")) {
+      spec.warnings.push_back(
+          format_text("{}: is not read: Moses's truecaser goes over the model's texts before them, "
+                      "and Goldcrest has none",
+                      (directory / name).string()));
+    } else if (is_unread && !has_cutter && (is_pieces_name(name) || is_codes_name(name))) {
+      spec.warnings.push_back(
+          format_text("{}: is not read: if it cuts the model's texts into pieces, give it the name "
+                      "that the model's page in converter/README.md has",
+                      (directory / name).string()));
+    }
+  }
 }
 
 std::string row(const std::string& family, const std::string& verdict, const std::string& from) {
@@ -111,6 +139,7 @@ ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& 
   opened.checkpoint.choices = options.choices;
   ModelSpec spec = opened.load(opened.checkpoint);
   describe_source(opened.checkpoint, opened.dialect, spec);
+  warn_of_unread(path, opened.checkpoint.directory, spec);
   return spec;
 }
 

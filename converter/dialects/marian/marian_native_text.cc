@@ -5,6 +5,8 @@
 
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
+#include "dialects/text/subword_files.h"
+#include "dialects/text/subword_text.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"
 #include "host/wording.h"
@@ -134,7 +136,10 @@ MarianVocabulary listed_vocabulary(const fs::path& path, const fs::path& model, 
   list.unknown_id = special_id(list, "<unk>", 1, "UNK");
   list.control_ids = {end_id};
   check_gaps(list, warnings);
-  if (!is_file(model)) return {word_tokenizer(list), end_id, path};
+  if (!is_file(model)) {
+    TokenizerSpec words = word_tokenizer(list);
+    return {std::move(words), end_id, path, std::move(list)};
+  }
   TokenizerSpec pieces = read_sentencepiece_model(model);
   TokenizerSpec tokenizer = combine_with_vocabulary(pieces, list);
   return {std::move(tokenizer), end_id, path, std::move(list), model, std::move(pieces)};
@@ -179,6 +184,28 @@ void check_models(const MarianVocabulary& source, const MarianVocabulary& target
     check_pieces(pieces_of(*side, side->list), warnings);
     check_entries(side->list, {pieces_of(*side, side->list)}, warnings);
   }
+}
+
+// Reads subword-nmt's merges next to the model, as OPUS-MT's downloads have them, if the vocabularies are lists without
+// SentencePiece models. Returns the merges' files.
+std::vector<fs::path> read_merges(const fs::path& folder, const MarianVocabulary& source,
+                                  const MarianVocabulary& target, ModelSpec& spec) {
+  if (source.list.id_to_text.empty() || target.list.id_to_text.empty() || source.model || target.model) return {};
+  std::vector<std::string> names;
+  for (const std::string& name : names_in(folder))
+    if (is_codes_name(name)) names.push_back(name);
+  const auto sides = source_and_target_files(names, "files of subword-nmt's merges cut", folder.string());
+  if (!sides) return {};
+  const auto codes_in = [&](size_t i) {
+    const fs::path path = folder / names[i];
+    return parse_subword_codes(read_small_file(path, kMaxCodesBytes), path.string());
+  };
+  const SubwordCodes of_source = codes_in(sides->first), of_target = codes_in(sides->second);
+  const Vocabulary& target_list = source.path == target.path ? source.list : target.list;
+  set_subword_tokenizers({&of_source, &source.list}, {&of_target, &target_list}, spec);
+  std::vector<fs::path> files = {of_source.where};
+  if (sides->first != sides->second) files.emplace_back(of_target.where);
+  return files;
 }
 
 std::vector<fs::path> files_of(const MarianVocabulary& source, const MarianVocabulary& target) {
@@ -229,6 +256,8 @@ void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, Model
   generation.max_target_tokens = spec.decoder.positions.rows;
   spec.source_tokenizer = std::move(source.tokenizer);
   spec.target_tokenizer = std::move(target.tokenizer);
+  const std::vector<fs::path> merges = read_merges(checkpoint.directory, source, target, spec);
+  spec.tokenizer_files.insert(spec.tokenizer_files.end(), merges.begin(), merges.end());
 }
 
 }  // namespace goldcrest::converter

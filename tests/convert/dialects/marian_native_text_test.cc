@@ -97,6 +97,60 @@ TEST(MarianNativeText, AYamlVocabularyWithSentencePieceModels) {
                                                 checkpoint.file("target.spm")}));
 }
 
+// OPUS-MT's downloads: a vocabulary of subword-nmt's pieces, source.bpe and target.bpe.
+TEST(MarianNativeText, MergesNextToAListOfPieces) {
+  NativeFolder checkpoint;
+  checkpoint.folder.write("vocab.yml",
+                          "</s>: 0\n<unk>: 1\na@@: 2\nb@@: 3\nab: 4\nab@@: 5\nb: 6\na: 7\nbab: 8\nc: 9\nc@@: 10\n"
+                          "d: 11\n");
+  const auto pieces_of = [](const TokenizerSpec& tokenizer) {
+    std::string texts;
+    for (const auto& merge : tokenizer.merges) texts += merge.left + "+" + merge.right + " ";
+    return texts;
+  };
+  // One side's words stay words, with a warning, as long as there are no merges.
+  EXPECT_EQ(checkpoint.load().source_tokenizer->kind, TokenizerKind::kWord);
+  const char *shorter = "#version: 0.2\na b</w>\na b\n", *longer = "#version: 0.2\na b</w>\na b\nb ab</w>\n";
+  checkpoint.folder.write("source.bpe", shorter);
+  checkpoint.folder.write("target.bpe", longer);
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
+  EXPECT_EQ(spec.target_tokenizer->kind, TokenizerKind::kSubword);
+  EXPECT_NE(pieces_of(*spec.source_tokenizer), pieces_of(*spec.target_tokenizer));
+  EXPECT_EQ(spec.tokenizer_files,
+            (std::vector<std::filesystem::path>{checkpoint.file("vocab.yml"), checkpoint.file("source.bpe"),
+                                                checkpoint.file("target.bpe")}));
+  EXPECT_EQ(spec.warnings, std::vector<std::string>{});
+  // One file is for both; a truecaser is named; a third file cannot be told apart; another model's is
+  // warned of.
+  std::filesystem::remove(checkpoint.folder / "target.bpe");
+  checkpoint.folder.write("source.tcmodel", "the (1/1)\n");
+  const ModelSpec both = checkpoint.load();
+  EXPECT_EQ(pieces_of(*both.source_tokenizer), pieces_of(*both.target_tokenizer));
+  ASSERT_EQ(both.warnings.size(), 1u);
+  EXPECT_NE(both.warnings[0].find(checkpoint.file("source.tcmodel") + ": is not read: Moses's truecaser"),
+            std::string::npos);
+  checkpoint.folder.write("other.bpe", shorter);
+  EXPECT_NE(message_of(checkpoint).find("which of 2 files of subword-nmt's merges cut texts is not known"),
+            std::string::npos);
+  std::filesystem::remove(checkpoint.folder / "other.bpe");
+  checkpoint.folder.write("source.bpe", "#version: 0.2\nx y\n");
+  EXPECT_NE(checkpoint.load().warnings[0].find("do they belong to different models?"), std::string::npos);
+}
+
+TEST(MarianNativeText, AFileThatIsNotReadIsNamed) {
+  NativeFolder checkpoint;
+  EXPECT_EQ(checkpoint.load().warnings, std::vector<std::string>{});
+  for (const char* name : {"vocab.spm", "sentencepiece.bpe.model", "spiece.model"}) {
+    checkpoint.folder.write(name, "");
+    const std::vector<std::string> warnings = checkpoint.load().warnings;
+    ASSERT_EQ(warnings.size(), 1u) << name;
+    EXPECT_NE(warnings[0].find(checkpoint.file(name) + ": is not read: if it cuts the model's texts"),
+              std::string::npos);
+    std::filesystem::remove(checkpoint.folder / name);
+  }
+}
+
 TEST(MarianNativeText, SentencePieceModelsOfAnotherVocabulary) {
   NativeFolder checkpoint;
   for (const char* name : {"source.spm", "target.spm"})
