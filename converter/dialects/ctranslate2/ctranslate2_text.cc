@@ -20,6 +20,9 @@ namespace {
 constexpr uint64_t kMaxPiecesBytes = uint64_t{64} << 20, kMaxMetadataFileBytes = uint64_t{1} << 20;
 // The defaults of CTranslate2's translate_batch (include/ctranslate2/translation.h): a text has a token before its end.
 constexpr uint32_t kBeams = 2, kMostTokens = 256, kLeastTokens = 2;
+// Argos Translate's call of it (argostranslate/translate.py, apply_packaged_translation, at 1.9).
+constexpr uint32_t kArgosBeams = 4;
+constexpr float kArgosLengthPenalty = 0.2f;
 
 // A file of the model's folder or of the package's.
 struct SideFile {
@@ -37,9 +40,10 @@ class TextReader {
     source_ = vocabulary("source", spec_.encoder.embedding->rows);
     target_ = vocabulary("target", spec_.decoder.embedding->rows);
     read_special_ids(starts_from_zero);
-    read_package();
+    const bool is_argos = read_package();
     read_tokenizers();
-    spec_.generation.beam_size = kBeams;
+    spec_.generation.beam_size = is_argos ? kArgosBeams : kBeams;
+    if (is_argos) spec_.generation.length_penalty = kArgosLengthPenalty;
     spec_.generation.max_target_tokens = std::min(kMostTokens, spec_.decoder.positions.rows);
     spec_.generation.min_target_tokens = std::min(kLeastTokens, spec_.generation.max_target_tokens);
     // src/decoding.cc: tokens are removed before the soft-max; the last position takes any token; a sentence is done
@@ -128,9 +132,9 @@ class TextReader {
     }
   }
 
-  // Reads Argos Translate's languages, and the token that its targets begin with.
-  void read_package() {
-    if (!files_.package || !files_.package->has("metadata.json")) return;
+  // Reads Argos Translate's languages, and the token that its targets begin with. Returns false if there is no package.
+  bool read_package() {
+    if (!files_.package || !files_.package->has("metadata.json")) return false;
     const std::string where = files_.package->where("metadata.json");
     Value json = parse_json(files_.package->read("metadata.json", kMaxMetadataFileBytes), 8, where);
     if (!json.is_map()) throw Error("{}: found a JSON {}, expected an object", where, json.type_name());
@@ -138,10 +142,11 @@ class TextReader {
     spec_.source_language = metadata.text_or("from_code", "");
     spec_.target_language = metadata.text_or("to_code", "");
     const std::string prefix = metadata.text_or("target_prefix", "");
-    if (prefix.empty()) return;
+    if (prefix.empty()) return true;
     const uint32_t id = require_id(target_, prefix, "the token that targets begin with");
     spec_.generation.forced_first_id = id;
     target_.control_ids.push_back(id);
+    return true;
   }
 
   std::vector<SideFile> files_named(bool (*is_it)(const std::string&)) const {

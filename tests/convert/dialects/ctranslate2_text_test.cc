@@ -275,6 +275,9 @@ struct Package {
 TEST(CTranslate2Text, AnArgosPackage) {
   const Package package;
   const ModelSpec zipped = load_checkpoint(package.write_zip(package.entries()), {});
+  const ModelSpec plain = package.checkpoint.load();  // no package: CTranslate2's own search
+  EXPECT_EQ(plain.generation.beam_size, 2u);
+  EXPECT_EQ(plain.generation.length_penalty, 1.0f);
   EXPECT_EQ(zipped.name, "translate-en_fr-1_0");
   EXPECT_EQ(zipped.tokenizer_files.size(), 0u);  // the zip has the files
   for (const ZipEntry& entry : package.entries()) {
@@ -292,6 +295,8 @@ TEST(CTranslate2Text, AnArgosPackage) {
       EXPECT_EQ(spec->source_language, "en");
       EXPECT_EQ(spec->target_language, "fr");
       EXPECT_EQ(spec->source_tokenizer->kind, TokenizerKind::kUnigram);
+      EXPECT_EQ(spec->generation.beam_size, 4u);
+      EXPECT_EQ(spec->generation.length_penalty, 0.2f);
     }
   }
 }
