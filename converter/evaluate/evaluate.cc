@@ -11,6 +11,7 @@
 
 #include "evaluate/metrics.h"
 #include "spec/error.h"
+#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -95,6 +96,16 @@ std::string quality_text(const char* name, const Quality& q) {
                      q.chrf, q.word_error_rate, q.exact_match);
 }
 
+// Throws Error unless a line of an evaluation's file is UTF-8 without NUL bytes.
+void check_text(const std::filesystem::path& path, size_t number, const std::string& line) {
+  const size_t valid = valid_utf8_prefix(line), nul = line.find('\0');
+  if (valid == line.size() && nul == std::string::npos) return;
+  const bool is_utf16 = nul != std::string::npos || line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
+  throw Error("{}:{}: {} at byte {}; expected UTF-8. {}: iconv -f {} -t UTF-8 {} > new.tsv", path.string(), number,
+              valid < line.size() ? "no UTF-8" : "a NUL byte", std::min(valid, nul) + 1,
+              is_utf16 ? "If it is UTF-16" : "If it is Latin-1", is_utf16 ? "UTF-16" : "ISO-8859-1", path.string());
+}
+
 }  // namespace
 
 std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& path, const std::string& alternatives) {
@@ -105,6 +116,7 @@ std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& p
   std::unordered_map<std::string, size_t> index_of_source;
   std::string text;
   for (size_t number = 1; std::getline(file, text); ++number) {
+    check_text(path, number, text);
     if (!text.empty() && text.back() == '\r') text.pop_back();
     if (text.empty()) continue;
     const std::vector<std::string> fields = split(text, "\t");

@@ -285,7 +285,7 @@ int goldcrest_python_add(goldcrest_session* session, const void* source, size_t 
     const auto* ids = static_cast<const int32_t*>(source);
     if (mode == kTarget) inputs.back().target.assign(ids, ids + n);
     if (mode == kIds && n > 0) inputs.back().sentences.emplace_back().source.assign(ids, ids + n);
-    if (mode < kIds) inputs.back().text.assign(static_cast<const char*>(source), n);
+    if (mode < kIds) inputs.back().text = without_soft_hyphens({static_cast<const char*>(source), n});
     return "";
   });
 }

@@ -32,7 +32,11 @@ void start_position(const SearchOptions& options, const SearchBuffers& buffers, 
 // Continues every live hypothesis of a sentence with the forced token.
 void take_forced(const SearchOptions& options, uint32_t position, const SentenceView& sentence,
                  const ForcedToken& forced, const TopTokens& lists) {
-  for (uint32_t b = 0; b < sentence.state->n_live; ++b) {
+  // Alternatives that end before they could differ are one.
+  const bool is_one =
+      forced.ends && expands_alternatives(options) && position <= first_free_position(options, sentence);
+  const uint32_t n_rows = is_one ? 1 : sentence.state->n_live;
+  for (uint32_t b = 0; b < n_rows; ++b) {
     float log_prob = 0.0f;
     if (kHasInspection && forced.scored) {
       const uint32_t row = sentence.state->first_row + b;

@@ -46,6 +46,12 @@ bool is_blank(const std::string& line) {
   return true;
 }
 
+std::string without_soft_hyphens(std::string text) {
+  constexpr std::string_view kSoftHyphen = "\xc2\xad";
+  for (size_t at = 0; (at = text.find(kSoftHyphen, at)) != text.npos;) text.erase(at, kSoftHyphen.size());
+  return text;
+}
+
 std::string text_problem(const std::string& line) {
   if (line.size() > kMaxLineBytes) return too_long();
   const size_t valid = goldcrest::valid_utf8_prefix(line);

@@ -21,6 +21,9 @@ bool read_line(std::FILE* input, std::string* line);
 // Returns whether a line has only white space, including Unicode's.
 bool is_blank(const std::string& line);
 
+// Removes soft hyphens (U+00AD), which say where a word may be broken. Models were not trained with them.
+std::string without_soft_hyphens(std::string text);
+
 // Returns why a line is no text (too long, a NUL byte, not UTF-8), or an empty string.
 std::string text_problem(const std::string& line);
 

@@ -340,7 +340,7 @@ bool Translator::process(std::FILE* input, const std::string& name) {
     if (std::exchange(is_first, false) && text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
       text.erase(0, kByteOrderMark.size());
     lines_.push_back({++n_lines_, {}, {}, {}});
-    read(text, &lines_.back());
+    read(options_.ids || options_.decode ? text : without_soft_hyphens(text), &lines_.back());
     if (line_ids_) read_line_ids(&lines_.back());
     if (is_enough() && !print_lines()) return false;
     if (is_interrupted()) return false;

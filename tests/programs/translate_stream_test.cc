@@ -91,6 +91,20 @@ TEST(TranslateAlternatives, AreLinesThatBeginDifferently) {
     EXPECT_EQ(translate("enfr", wrong, "").status, 2);
 }
 
+TEST(TranslateAlternatives, WithoutRoomAreOne) {
+  for (const Arguments& no_room :
+       {Arguments{"--max-target", "1"}, Arguments{"--max-target", "1", "--batch", "2"},
+        Arguments{"--max-target", "2", "--prefix-ids", "17"}, Arguments{"--max-target", "3", "--prefix-ids", "17 18"},
+        Arguments{"--max-length-factor", "0.01"}}) {
+    Arguments options = {"--alternatives", "3", "--tokens"};
+    options.insert(options.end(), no_room.begin(), no_room.end());
+    EXPECT_EQ(lines_of(translate("enfr", options, "Stop!\nLet's go home.\n").out).size(), 2u) << no_room[1];
+  }
+  // With one position they differ in it.
+  const Outcome room = translate("enfr", {"--alternatives", "3", "--tokens", "--max-target", "2"}, "Stop!\n");
+  EXPECT_EQ(lines_of(room.out).size(), 3u);
+}
+
 TEST(TranslateSequences, AreSuppressedOrBiased) {
   const std::string text = "The cat is on the table.\n";
   const auto with = [&](const Arguments& options) { return translate("enfr", options, text); };

@@ -143,6 +143,17 @@ TEST(TranslateLines, ANulByteIsNamed) {
   }
 }
 
+TEST(TranslateLines, SoftHyphensAreLeftOut) {
+  const std::string with = "Where is the sta\u00adtion?\n\u00adStop!\nI'm hun\u00ad\u00adgry.\u00ad\n\u00ad\n",
+                    without = "Where is the station?\nStop!\nI'm hungry.\n\n";
+  for (const Arguments& options :
+       {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--encode"}, Arguments{"--no-split"}, Arguments{"--stream"}})
+    EXPECT_EQ(translate("enfr", options, with).out, translate("enfr", options, without).out);
+  EXPECT_EQ(translate("g2p", {}, "wr\u00aden\n").out, translate("g2p", {}, "wren\n").out);
+  EXPECT_NE(translate("enfr", {}, "Where is the sta\u2010tion?\n").out,
+            lines_of(translate("enfr", {}, with).out)[0] + "\n");
+}
+
 // A ByT5 generates any byte; a token's id is its byte plus 3.
 TEST(TranslateLines, AGeneratedLineEndIsASpace) {
   for (const int byte : {0x0A, 0x00, 0x0B, 0x0C, 0x0D, 0x1B, 0x1C, 0x7F}) {

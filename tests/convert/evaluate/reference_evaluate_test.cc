@@ -11,6 +11,7 @@
 #include "evaluate/make_shortlist.h"
 #include "evaluate/metrics.h"
 #include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/random_spec.h"
 #include "support/temporary_folder.h"
 
@@ -158,6 +159,22 @@ TEST(Evaluate, FileGathersReferencesBySource) {
   folder.write("lines.tsv", "\n");
   EXPECT_THROW(read_evaluation_lines(folder.path() / "lines.tsv", ""), Error);
   EXPECT_THROW(read_evaluation_lines(folder.path() / "absent.tsv", ""), Error);
+  // UTF-16 of both orders, with and without its mark; Latin-1; NUL.
+  using namespace std::string_literals;
+  const std::pair<std::string, std::string> others[] = {
+      {"\xff\xfe"
+       "a\0\t\0b\0\n\0"s,
+       ":1: no UTF-8 at byte 1; expected UTF-8. If it is UTF-16: iconv -f UTF-16 "},
+      {"\xfe\xff\0a\0\t\0b\0\n"s, ":1: no UTF-8 at byte 1; expected UTF-8. If it is UTF-16: "},
+      {"a\0\t\0b\0\n\0"s, ":1: a NUL byte at byte 2; expected UTF-8. If it is UTF-16: "},
+      {"a\tb\nna\xefve\tx\n",
+       ":2: no UTF-8 at byte 3; expected UTF-8. If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 "},
+      {"a\tcaf\xe9\n", ":1: no UTF-8 at byte 6; expected UTF-8. If it is Latin-1: "}};
+  for (const auto& [content, words] : others) {
+    folder.write("lines.tsv", content);
+    const std::string path = (folder.path() / "lines.tsv").string();
+    test::expect_error([&] { read_evaluation_lines(path, ""); }, {path + words});
+  }
 }
 
 // Compares IBM model 1 with its formula and with results by hand, and tests the measurements of a shortlist.
