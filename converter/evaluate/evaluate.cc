@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "evaluate/metrics.h"
+#include "host/printable.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

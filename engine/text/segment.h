@@ -24,8 +24,8 @@ struct TokenizeArgs {
 // Returns the entry of the language code that a text begins with; kNoEntry if there is none.
 uint32_t find_language_code(const TokenizerView& view, TextSpan text);
 
-// Writes the ids of a whole text, or of a part between added tokens: its language code, then its pieces. Of the
-// arguments it reads the view and the scratch.
+// Writes the ids of a whole text, or of a part between added tokens: its language code, then its pieces. It reads
+// the view and the scratch of the arguments.
 int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer);
 
 // Builds without subwords lack this kind.

@@ -190,7 +190,7 @@ class PromptSettings {
   }
 
  private:
-  // Leaves the languages of the setting lang_to_id, if the checkpoint has it.
+  // Leaves the languages of the setting lang_to_id, where a checkpoint sets it.
   void keep_known_languages(WhisperIds* ids) const {
     const Value* const known = own_.find("lang_to_id");
     if (known == nullptr || !known->is_map() || ids->languages.empty()) return;
