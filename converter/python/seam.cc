@@ -11,9 +11,9 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "host/id_list.h"
+#include "host/model_languages.h"
 #include "host/wav.h"
 #include "session.h"
-#include "support/languages.h"
 #include "transcribe/utterances.h"
 
 namespace {
@@ -76,8 +76,7 @@ std::string refuse(Job* job, size_t input, const std::string& problem) {
 void check_end(goldcrest_session* session, const Sentence& sentence) {
   const Job& job = session->job;
   if (session->has_warned_of_end || job.inputs[sentence.input].mode != kIds) return;
-  const std::vector<int32_t> end = source_end(session->model());
-  const std::string warning = goldcrest::missing_end(sentence.source, end);
+  const std::string warning = goldcrest::missing_end(sentence.source, session->source_end());
   session->has_warned_of_end = !warning.empty();
   if (!warning.empty()) session->warnings.push_back(place_of(job, sentence.input) + warning);
 }
@@ -94,8 +93,7 @@ std::string read_some(goldcrest_session* session) {
   std::string problem = is_nothing ? "" : text_problem(input.text);
   if (!is_nothing && problem.empty()) problem = session->missing_language;
   const bool is_read = is_nothing || !problem.empty();
-  const std::string warning =
-      is_read ? "" : code_warning(session->engine(), session->info().unknown_id, session->has_code, input.text);
+  const std::string warning = is_read ? "" : code_warning(session, session->has_code, input.text);
   if (!warning.empty()) session->warnings.push_back(place_of(job, index) + warning);
   if (!is_read && input.mode == kSentences) {
     start_reading(session, input.text, warning.empty());

@@ -9,7 +9,7 @@
 #include "goldcrest/languages.h"
 #include "host/abbreviations.h"
 #include "host/limits_problem.h"
-#include "support/languages.h"
+#include "host/model_languages.h"
 
 namespace {
 
@@ -37,7 +37,7 @@ std::string cut(goldcrest_session* session, const std::string& text, std::vector
   ids->clear();
   const std::string problem = text_problem(text);
   if (!problem.empty()) return problem;
-  if (!session->cutter) session->cutter.emplace(session->model());
+  if (!session->cutter) session->cutter.emplace(*session);
   return session->cutter->cut(text, ids);
 }
 
@@ -86,7 +86,7 @@ goldcrest_engine* goldcrest_python_engine(const goldcrest_session* session) { re
 const goldcrest_info* goldcrest_python_info(const goldcrest_session* session) { return &session->info(); }
 const goldcrest_memory* goldcrest_python_memory(const goldcrest_session* session) { return &session->memory(); }
 const void* goldcrest_python_model(const goldcrest_session* session) { return session->model(); }
-bool goldcrest_python_takes_sentences(const goldcrest_session* session) { return takes_sentences(session->model()); }
+bool goldcrest_python_takes_sentences(const goldcrest_session* session) { return session->takes_sentences(); }
 
 // Leaves the text of a status, with the detail that the engine left, as the message.
 void goldcrest_python_explain(goldcrest_session* session, int64_t status) {
@@ -104,14 +104,13 @@ int goldcrest_python_warning(goldcrest_session* session) {
 // Chooses the languages of texts; null: the model's. Returns 0, or -1 after a message.
 int goldcrest_python_languages(goldcrest_session* session, const char* source, const char* target) {
   return guard(session, [&]() -> std::string {
-    const void* model = session->model();
     const std::string source_code = source == nullptr ? "" : source, target_code = target == nullptr ? "" : target;
-    const std::string problem = languages_problem(model, session->model_bytes(), source_code, target_code);
+    const std::string problem = languages_problem(*session, source_code, target_code);
     if (!problem.empty()) return session->path + ": " + problem;
     const int status = goldcrest_set_languages(session->engine(), source, target);
     if (status < 0) return session->path + ": " + session->describe(status);
-    session->missing_language = missing_language(model, session->model_bytes(), source_code, target_code);
-    session->has_code = target != nullptr && reads_codes(model);
+    session->missing_language = missing_language(*session, source_code, target_code);
+    session->has_code = target != nullptr && session->traits().has_codes != 0;
     return "";
   });
 }
@@ -123,7 +122,7 @@ int64_t goldcrest_python_cut(goldcrest_session* session, const char* text, size_
   const int status = guard(session, [&]() -> std::string {
     const std::string whole(text, n);
     if (language == 0) return cut(session, whole, &session->cut);
-    return language_prompt(session->model(), session->model_bytes(), whole, &session->cut);
+    return language_prompt(*session, whole, &session->cut);
   });
   *ids = session->cut.data();
   return status < 0 ? -1 : static_cast<int64_t>(session->cut.size());

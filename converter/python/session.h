@@ -15,7 +15,7 @@
 #include "host/lexicon.h"
 #include "host/messages.h"
 #include "host/session.h"
-#include "translate/text_lines.h"
+#include "host/text_lines.h"
 
 struct Hypothesis {
   std::string text;

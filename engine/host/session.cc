@@ -14,7 +14,8 @@ std::string Session::open(const std::string& path, uint32_t threads) {
 }
 
 std::string Session::read_info() {
-  const int status = goldcrest_model_info(model(), model_bytes(), &info_, &detail_);
+  int status = goldcrest_model_info(model(), model_bytes(), &info_, &detail_);
+  if (status >= 0) status = goldcrest_get_text_traits(model(), model_bytes(), &traits_, &detail_);
   return status < 0 ? describe_model_error(status, detail_, model(), model_bytes()) : "";
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/tokens.h"
 #include "host/arena_memory.h"
 #include "host/mapped_file.h"
 #include "host/thread_pool.h"
@@ -53,6 +54,14 @@ class Session {
   const void* model() const { return model_.bytes(); }
   size_t model_bytes() const { return model_.size(); }
   const goldcrest_info& info() const { return info_; }
+  const goldcrest_text_traits& traits() const { return traits_; }
+  // Returns the ids that end a source.
+  std::vector<int32_t> source_end() const { return {traits_.source_end, traits_.source_end + traits_.n_source_end}; }
+  // Models of words or of characters (pronunciation, spelling) are trained on other units than sentences.
+  bool takes_sentences() const {
+    return traits_.source != GOLDCREST_CUT_NOT && traits_.source != GOLDCREST_CUT_WORDS &&
+           traits_.source != GOLDCREST_CUT_CHARACTERS;
+  }
   const goldcrest_memory& memory() const { return memory_; }  // of the engine that runs; zeros without one
   uint32_t threads() const { return pool_.threads(); }
   goldcrest_engine* engine() const { return engine_; }  // null before start
@@ -64,6 +73,7 @@ class Session {
   goldcrest_engine* engine_ = nullptr;
   goldcrest_detail detail_ = {"", -1};
   goldcrest_info info_ = {};
+  goldcrest_text_traits traits_ = {};
   goldcrest_memory memory_ = {};
 };
 

@@ -4,9 +4,9 @@
 #include <random>
 #include <stdexcept>
 
-#include "../support/languages.h"
 #include "goldcrest/speech.h"
 #include "host/messages.h"
+#include "host/model_languages.h"
 
 namespace bench {
 namespace {
@@ -73,7 +73,7 @@ ModelRunner::ModelRunner(const Options& options, const Workload& workload) : pat
   if (model_.sample_rate > 0) {
     clips_ = random_clips(workload, model_);
   } else {
-    check(choose_first_languages(engine_, file_.bytes()));
+    check(choose_first_languages(engine_, file_.bytes(), file_.size()));
     sources_ = random_sources(workload, model_.source_vocab_size);
   }
 }

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "../support/languages.h"
 #include "goldcrest/goldcrest.h"
 #include "host/command_line.h"
 #include "host/limits_problem.h"
 #include "host/mapped_file.h"
 #include "host/messages.h"
+#include "host/model_languages.h"
 #include "host/printable.h"
 #include "model/model_view.h"
 #include "report/memory_map.h"

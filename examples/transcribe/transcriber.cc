@@ -5,11 +5,11 @@
 #include <chrono>
 
 #include "../support/interrupt.h"
-#include "../support/languages.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/speech.h"
 #include "host/limits_problem.h"
 #include "host/messages.h"
+#include "host/model_languages.h"
 
 namespace {
 
@@ -41,8 +41,7 @@ std::string Transcriber::start() {
   if (!problem.empty()) return problem;
   if (session_.info().sample_rate == 0) return "the model takes no samples; goldcrest-translate runs models of text";
   if (!session_.info().has_detokenizer) return "the model has no detokenizer, so its tokens have no text";
-  if (!options_.language.empty())
-    problem = language_prompt(session_.model(), session_.model_bytes(), options_.language, &prompt_);
+  if (!options_.language.empty()) problem = language_prompt(session_, options_.language, &prompt_);
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
   if (problem.empty()) problem = set_limits();
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}}, options_.limits);

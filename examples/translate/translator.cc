@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "../support/interrupt.h"
-#include "../support/languages.h"
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
@@ -20,7 +19,8 @@
 #include "host/id_list.h"
 #include "host/limits_problem.h"
 #include "host/messages.h"
-#include "text_lines.h"
+#include "host/model_languages.h"
+#include "host/text_lines.h"
 
 namespace {
 
@@ -67,7 +67,7 @@ bool Translator::splits_sentences() const {
   const bool by_line = o.no_split || o.ids || o.encode || o.decode || o.tokens || o.n_best > 1 || o.scores ||
                        o.token_scores || !o.alignments.empty() || !o.score_file.empty() ||
                        options_.limits.max_prefix_tokens > 0;
-  return !by_line && takes_sentences(session_.model());
+  return !by_line && session_.takes_sentences();
 }
 
 bool Translator::read_abbreviations() {
@@ -134,14 +134,14 @@ bool Translator::start_engine() {
 
 bool Translator::set_languages() {
   const std::string &source = options_.source_language, &target = options_.target_language;
-  std::string problem = languages_problem(session_.model(), session_.model_bytes(), source, target);
-  const bool is_forced = forces_target(session_.model());
+  std::string problem = languages_problem(session_, source, target);
+  const bool is_forced = session_.traits().target_acts_on_ids != 0;
   if (problem.empty() && options_.ids && !target.empty() && !is_forced)
     problem = "--target-lang: with --ids, a source's own ids say its language";
   if (problem.empty() && !options_.decode && (!options_.ids || is_forced))
-    problem = missing_language(session_.model(), session_.model_bytes(), options_.ids ? "any" : source, target);
+    problem = missing_language(session_, options_.ids ? "any" : source, target);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
-  has_code_ = !target.empty() && reads_codes(session_.model());
+  has_code_ = !target.empty() && session_.traits().has_codes != 0;
   const int status = goldcrest_set_languages(session_.engine(), source.empty() ? nullptr : source.c_str(),
                                              target.empty() ? nullptr : target.c_str());
   return status < 0 ? fail(status) : true;
@@ -204,7 +204,7 @@ void Translator::read_ids(const std::string& text, Line* line) {
   if (line->error.empty() && sentence.source.size() > most)
     line->error = too_many(sentence.source.size(), most, "--max-source");
   if (line->error.empty() && !sentence.source.empty() && !has_warned_of_end_) {
-    line->warning = goldcrest::missing_end(sentence.source, source_end(session_.model()));
+    line->warning = goldcrest::missing_end(sentence.source, session_.source_end());
     has_warned_of_end_ = !line->warning.empty();
   }
   sentences_.push_back(std::move(sentence));
@@ -243,7 +243,7 @@ void Translator::read(const std::string& text, Line* line) {
   if (options_.ids) return read_ids(text, line);
   line->error = text_problem(text);
   if (!line->error.empty()) return;
-  line->warning = code_warning(session_.engine(), session_.info().unknown_id, has_code_, text);
+  line->warning = code_warning(&session_, has_code_, text);
   if (splits_) return read_sentences(text, line);
   Sentence sentence = {line, {}, {}};
   const int status = tokenize(text, &sentence.source);

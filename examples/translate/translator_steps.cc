@@ -17,7 +17,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "host/printable.h"
-#include "text_lines.h"
+#include "host/text_lines.h"
 #include "translator.h"
 
 namespace {
@@ -34,7 +34,7 @@ void append_number(double value, std::string* text) {
 bool Translator::read_prefix() {
   const TranslatorOptions& o = options_;
   std::string problem;
-  if (!o.prefix.empty()) problem = TextCutter(session_.model()).cut(o.prefix, &prefix_);
+  if (!o.prefix.empty()) problem = TextCutter(session_).cut(o.prefix, &prefix_);
   if (!o.prefix_ids.empty()) problem = parse_ids(o.prefix_ids, session_.info().target_vocab_size, &prefix_);
   if (!problem.empty()) return refuse(options_.model + ": prefix: " + problem);
   const uint32_t most =
@@ -56,7 +56,7 @@ bool Translator::read_lexicon() {
   if (path.empty()) return true;
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   if (!file) return refuse(path + ": cannot be read: " + std::strerror(errno));
-  const TextCutter cutter(session_.model());
+  const TextCutter cutter(session_);
   std::vector<std::vector<int32_t>> entries;
   std::string line;
   for (size_t number = 1; read_line(file.get(), &line); ++number) {
@@ -88,8 +88,7 @@ bool Translator::read_sequences() {
     return true;
   };
   std::vector<int32_t> ids;
-  if (!options_.suppressed.empty() &&
-      !add(TextCutter(session_.model()).cut(options_.suppressed, &ids), ids, -HUGE_VALF))
+  if (!options_.suppressed.empty() && !add(TextCutter(session_).cut(options_.suppressed, &ids), ids, -HUGE_VALF))
     return false;
   for (const std::string& text : options_.suppressed_ids) {
     const std::string problem = parse_ids(text, session_.info().target_vocab_size, &ids);

@@ -3,7 +3,7 @@
 // the stack and static data, then the model, the arena, and a text with its translation. It grows to what the model and
 // the longest text need, and goes with the instance.
 #include "goldcrest/goldcrest.hpp"
-#include "model/model_view.h"
+#include "goldcrest/tokens.h"
 
 #define GOLDCREST_EXPORT(name) __attribute__((export_name(#name)))
 
@@ -65,13 +65,6 @@ uint8_t* reserve(uint64_t bytes) {
 int refuse(int status, const char* message) {
   session.detail = {message, -1};
   return status;
-}
-
-// As goldcrest-translate does, models of words and characters take a line at a time.
-bool takes_sentences(const void* model) {
-  goldcrest::TokenizerView tokenizer = {};
-  return goldcrest::view_tokenizer(model, &tokenizer) && tokenizer.kind != goldcrest::TokenizerKind::kWord &&
-         tokenizer.kind != goldcrest::TokenizerKind::kCharacter;
 }
 
 // Makes room for `bytes` more bytes of the translation.
@@ -196,7 +189,11 @@ GOLDCREST_EXPORT(start) int start(size_t bytes, uint32_t beam_size) {
   config.detail = &s.detail;
   s.arena_bytes = memory.arena_bytes;
   s.parts.max_bytes = memory.limits.max_source_bytes;
-  s.splits = takes_sentences(s.model);
+  goldcrest_text_traits traits;
+  status = goldcrest_get_text_traits(s.model, bytes, &traits, &s.detail);
+  if (status < 0) return status;
+  // As goldcrest-translate does, models of words and characters take a line at a time.
+  s.splits = traits.source != GOLDCREST_CUT_WORDS && traits.source != GOLDCREST_CUT_CHARACTERS;
   return static_cast<int>(s.engine.init(config).value());
 }
 

@@ -9,6 +9,7 @@
 
 #include "goldcrest/decoding.h"
 #include "goldcrest/languages.h"
+#include "goldcrest/tokens.h"
 #include "support/engine_fixture.h"
 #include "support/tiny_model.h"
 
@@ -200,6 +201,28 @@ TEST(LanguageTable, BothSidesAreListed) {
   EXPECT_EQ(listed(goldcrest_source_languages, file),
             (Listed{{"aa", 20}, {"cc_Dddd", 22}, {"cc_Eeee", 23}, {"dd", 24}, {"ee", 25}}));
   EXPECT_EQ(listed(goldcrest_source_languages, test::tiny_file(spec_without_table())), Listed());
+}
+
+TEST(LanguageTable, TraitsNameTheSidesWithoutADefault) {
+  for (const bool has_default : {false, true}) {
+    for (const Places& places : kPlaces) {
+      ModelSpec spec = spec_with_table(places);
+      if (has_default) spec.source_language = spec.languages.entries[0].code;
+      const FileImage file = test::tiny_file(spec);
+      goldcrest_text_traits traits;
+      ASSERT_EQ(goldcrest_get_text_traits(file.bytes(), file.size(), &traits, nullptr), GOLDCREST_OK);
+      EXPECT_EQ(traits.lacks_source_default, places.source != LanguagePlace::kNowhere && !has_default ? 1 : 0);
+      EXPECT_EQ(traits.lacks_target_default, places.target != LanguagePlace::kNowhere ? 1 : 0);
+      const bool acts = places.target == LanguagePlace::kForcedFirst || places.target == LanguagePlace::kStart;
+      EXPECT_EQ(traits.target_acts_on_ids, acts ? 1 : 0);
+    }
+  }
+  const FileImage file = test::tiny_file(spec_without_table());
+  goldcrest_text_traits traits;
+  EXPECT_EQ(goldcrest_get_text_traits(file.bytes(), file.size() - 64, &traits, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_EQ(goldcrest_get_text_traits(file.bytes(), file.size(), nullptr, nullptr), GOLDCREST_ERROR_ARGUMENT);
+  ASSERT_EQ(goldcrest_get_text_traits(file.bytes(), file.size(), &traits, nullptr), GOLDCREST_OK);
+  EXPECT_EQ(traits.lacks_source_default + traits.lacks_target_default + traits.target_acts_on_ids, 0);
 }
 
 TEST(LanguageTable, WithoutADefaultASourceNeedsAChoice) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/crc32c.h"
+#include "goldcrest/tokens.h"
 #include "hostile_file.h"
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
@@ -42,13 +43,18 @@ struct Change {
 };
 
 template <typename Value>
-Verdict with_value(const FileImage& original, const Change<Value>& change) {
+FileImage with_change(const FileImage& original, const Change<Value>& change) {
   FileImage file = original;
   const auto* const section = format::GetModel(file.bytes())->sections()->Get(static_cast<uint32_t>(change.section));
   const size_t at = (size_t{section->offset()} + change.units) * 64 + change.element * sizeof(Value);
   std::memcpy(file.bytes() + at, &change.value, sizeof(Value));
   test::repair_checksums(file);
-  return test::try_file(file);
+  return file;
+}
+
+template <typename Value>
+Verdict with_value(const FileImage& original, const Change<Value>& change) {
+  return test::try_file(with_change(original, change));
 }
 
 template <typename Value>
@@ -119,6 +125,37 @@ TEST(Pieces, ScoresAndOffsets) {
     expect_found<uint32_t>(file, {SectionKind::Tokenizer, detokenizer.text_offset(), i, detokenizer.text_bytes() + 1},
                            "detokenizer.text_offset");
   expect_found<uint32_t>(file, {SectionKind::Tokenizer, detokenizer.text_offset(), n, 0}, "detokenizer.text_offset");
+}
+
+// Programs ask for texts before an engine has checked the tables.
+TEST(Pieces, TokensHaveTheirTextsOrNone) {
+  const FileImage& file = test::smallest_file();
+  const format::Detokenizer& detokenizer = *format::GetModel(file.bytes())->detokenizer();
+  std::vector<goldcrest_token> tokens;
+  const auto list = [&tokens](const FileImage& of, goldcrest_detail* detail) {
+    tokens.clear();
+    const auto add = [](void* context, const goldcrest_token* token) {
+      static_cast<std::vector<goldcrest_token>*>(context)->push_back(*token);
+    };
+    return goldcrest_target_tokens(of.bytes(), of.size(), add, &tokens, detail);
+  };
+  ASSERT_EQ(list(file, nullptr), static_cast<int>(detokenizer.n_pieces()));
+  ASSERT_EQ(tokens.size(), detokenizer.n_pieces());
+  size_t text_bytes = 0;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    EXPECT_EQ(tokens[i].id, static_cast<int32_t>(i));
+    EXPECT_EQ(tokens[i].text, tokens[0].text + text_bytes);
+    text_bytes += tokens[i].text_bytes;
+  }
+  EXPECT_EQ(text_bytes, detokenizer.text_bytes());
+  for (uint32_t i = 1; i <= detokenizer.n_pieces(); ++i) {
+    goldcrest_detail detail = {"", -1};
+    const FileImage bad = with_change<uint32_t>(
+        file, {SectionKind::Tokenizer, detokenizer.text_offset(), i, detokenizer.text_bytes() + 1});
+    EXPECT_EQ(list(bad, &detail), GOLDCREST_ERROR_MODEL_CORRUPT);
+    EXPECT_EQ(detail.index, static_cast<int32_t>(i - 1));
+    EXPECT_EQ(tokens.size(), i - 1);
+  }
 }
 
 // Files with float32 weights: accepted if they are sound, refused by the name of a wrong part, and refused by builds

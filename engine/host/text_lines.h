@@ -10,6 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "goldcrest/tokens.h"
+#include "host/session.h"
+
 // Reads lines of untrusted text with bounded memory, and finds what is wrong with them as text or as ids.
 
 constexpr size_t kMaxLineBytes = size_t{1} << 24;  // no engine takes more
@@ -34,10 +37,10 @@ std::string too_many(size_t n, uint32_t most, const char* option);
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);
 
 // Makes ids of target texts: of a prefix, of a lexicon's entries. A model file has a tokenizer for sources only, so
-// this cuts a text into pieces that the detokenizer writes. `model`, a file, must outlive it.
+// this cuts a text into pieces that the detokenizer writes. The session must outlive it.
 class TextCutter {
  public:
-  explicit TextCutter(const void* model);
+  explicit TextCutter(const goldcrest::Session& session);
 
   // *ids <- the fewest pieces of the target whose text is `text`; of equally few, those with the longest first piece.
   // Bytes that no piece has are byte pieces. If pieces are words: those between spaces. Returns an error, or an empty
@@ -45,10 +48,12 @@ class TextCutter {
   std::string cut(const std::string& text, std::vector<int32_t>* ids) const;
 
  private:
+  void add(const goldcrest_token& token);
   std::string cut_words(const std::string& text, std::vector<int32_t>* ids) const;
   static std::string no_pieces(const std::string& text);
 
   std::unordered_map<std::string_view, int32_t> ids_;
   size_t longest_ = 0;
+  std::string problem_;  // of the file
   bool has_pieces_ = false, has_words_ = false, adds_space_ = false;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text_lines.h"
+#include "host/text_lines.h"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "host/id_list.h"
+#include "host/messages.h"
 #include "host/printable.h"
-#include "model/model_view.h"
 
 namespace {
 
@@ -82,28 +82,29 @@ constexpr std::string_view kSpace = "\xe2\x96\x81";  // U+2581, which stands for
 
 }  // namespace
 
-TextCutter::TextCutter(const void* model) {
-  goldcrest::DetokenizerView view = {};
-  if (!goldcrest::view_detokenizer(model, &view)) return;
-  using Kind = goldcrest::TokenizerKind;
-  has_pieces_ = view.kind == Kind::kUnigram || view.kind == Kind::kBpe;
-  has_words_ = view.kind == Kind::kWord;
-  adds_space_ = view.add_dummy_prefix;
-  for (uint32_t id = 0; id < view.n_pieces; ++id) {
-    const auto type = static_cast<goldcrest::PieceType>(view.type[id]);
-    if (type != goldcrest::PieceType::kNormal && type != goldcrest::PieceType::kUserDefined &&
-        type != goldcrest::PieceType::kByte)
-      continue;
-    const uint32_t begin = view.text_offset[id], end = view.text_offset[id + 1];
-    if (begin == end) continue;
-    // A byte's piece and a normal one can have the same text; the normal one is meant.
-    const auto [found, is_new] = ids_.emplace(std::string_view(view.text + begin, end - begin), id);
-    if (!is_new && type != goldcrest::PieceType::kByte) found->second = static_cast<int32_t>(id);
-    longest_ = std::max<size_t>(longest_, end - begin);
-  }
+TextCutter::TextCutter(const goldcrest::Session& session) {
+  const uint8_t kind = session.traits().target;
+  has_pieces_ = kind == GOLDCREST_CUT_UNIGRAM || kind == GOLDCREST_CUT_BPE;
+  has_words_ = kind == GOLDCREST_CUT_WORDS;
+  adds_space_ = session.traits().target_adds_space != 0;
+  const auto visit = [](void* cutter, const goldcrest_token* token) { static_cast<TextCutter*>(cutter)->add(*token); };
+  goldcrest_detail detail = {"", -1};
+  const int n = goldcrest_target_tokens(session.model(), session.model_bytes(), visit, this, &detail);
+  if (n < 0) problem_ = describe_error(n, detail);
+}
+
+void TextCutter::add(const goldcrest_token& token) {
+  const bool is_byte = token.kind == GOLDCREST_TOKEN_BYTE;
+  const bool is_text = token.kind == GOLDCREST_TOKEN_NORMAL || token.kind == GOLDCREST_TOKEN_USER_DEFINED || is_byte;
+  if (!is_text || token.text_bytes == 0) return;
+  // A byte's piece and a normal one can have the same text; the normal one is meant.
+  const auto [found, is_new] = ids_.emplace(std::string_view(token.text, token.text_bytes), token.id);
+  if (!is_new && !is_byte) found->second = token.id;
+  longest_ = std::max(longest_, token.text_bytes);
 }
 
 std::string TextCutter::cut(const std::string& text, std::vector<int32_t>* ids) const {
+  if (!problem_.empty()) return problem_;
   if (has_words_) return cut_words(text, ids);
   if (!has_pieces_) return "the model's results are not made of SentencePiece's pieces or of words; give it as ids";
   std::string spaced = adds_space_ ? std::string(kSpace) : "";

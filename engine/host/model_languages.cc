@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/model_languages.h"
+
+#include <algorithm>
+
+#include "goldcrest/languages.h"
+#include "goldcrest/tokens.h"
+#include "host/id_list.h"
+#include "host/printable.h"
+#include "host/wording.h"
+
+namespace {
+
+void add_code(void* context, const char* code, size_t code_bytes, int32_t) {
+  static_cast<std::vector<std::string>*>(context)->emplace_back(code, code_bytes);
+}
+
+std::string in_quotes(const std::string& text) { return '"' + goldcrest::printable(text) + '"'; }
+
+// Describes what a user asked for: an option, what its value is, and how to see all values of a model.
+struct Asked {
+  const char *option, *kind, *lister;
+};
+
+std::string named(const std::vector<std::string>& languages, const char* lister) {
+  constexpr size_t kMostNamed = 12;
+  std::string text;
+  for (size_t i = 0; i < std::min(languages.size(), kMostNamed); ++i)
+    text += (i == 0 ? "" : ", ") + in_quotes(languages[i]);
+  if (languages.size() > kMostNamed) text += " and " + std::to_string(languages.size() - kMostNamed) + " more" + lister;
+  return text;
+}
+
+// Returns, for example: --target-lang "de": the model's target languages are "fra", "ita"
+std::string refusal(const Asked& what, const std::string& asked, const std::vector<std::string>& found) {
+  std::string text = std::string(what.option) + " " + in_quotes(asked) + ": the model's " + what.kind +
+                     (found.size() > 1 ? "s are " : " is ");
+  if (found.size() == 1 && found[0].empty()) return text + "not stated";
+  return text + named(found, what.lister) + goldcrest::guess_languages(asked, found);
+}
+
+constexpr Asked kSource = {"--source-lang", "source language", ", which goldcrest-inspect lists"};
+constexpr Asked kTarget = {"--target-lang", "target language", ", which goldcrest-inspect lists"};
+
+// Returns the problem of one side: `only` is the name of its language if there is no table.
+std::string side_problem(const Asked& side, const std::string& asked, std::vector<std::string> found,
+                         const char* only) {
+  if (found.empty()) found = {only};
+  const bool is_known = asked.empty() || std::find(found.begin(), found.end(), asked) != found.end();
+  return is_known ? "" : refusal(side, asked, found);
+}
+
+using ListFunction = int (*)(const void*, size_t, goldcrest_language_function, void*, goldcrest_detail*);
+
+std::vector<std::string> listed(ListFunction list, const void* model, size_t model_bytes) {
+  std::vector<std::string> codes;
+  const int n = list(model, model_bytes, add_code, &codes, nullptr);
+  if (n < 0) codes.clear();
+  return codes;
+}
+
+// Collects the entries <|xx|> of a speech model.
+struct Entries {
+  std::vector<std::string> codes;
+  std::vector<int32_t> ids;
+
+  static void add(void* context, const goldcrest_token* token) {
+    const std::string_view text(token->text, token->text_bytes);
+    const bool is_entry = token->kind == GOLDCREST_TOKEN_CONTROL && text.size() >= 5 && text.substr(0, 2) == "<|" &&
+                          text.substr(text.size() - 2) == "|>";
+    if (!is_entry) return;
+    auto* entries = static_cast<Entries*>(context);
+    entries->codes.emplace_back(text.substr(2, text.size() - 4));
+    entries->ids.push_back(token->id);
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> source_languages(const void* model, size_t model_bytes) {
+  return listed(goldcrest_source_languages, model, model_bytes);
+}
+
+std::vector<std::string> target_languages(const void* model, size_t model_bytes) {
+  return listed(goldcrest_target_languages, model, model_bytes);
+}
+
+std::string languages_problem(const goldcrest::Session& session, const std::string& source, const std::string& target) {
+  const goldcrest_info& info = session.info();
+  const std::string problem =
+      side_problem(kSource, source, source_languages(session.model(), session.model_bytes()), info.source_language);
+  if (!problem.empty()) return problem;
+  return side_problem(kTarget, target, target_languages(session.model(), session.model_bytes()), info.target_language);
+}
+
+std::string missing_language(const goldcrest::Session& session, const std::string& source, const std::string& target) {
+  const std::string end = " is missing: the model has several ";
+  if (source.empty() && session.traits().lacks_source_default != 0)
+    return "--source-lang" + end +
+           "source languages: " + named(source_languages(session.model(), session.model_bytes()), kSource.lister);
+  if (target.empty() && session.traits().lacks_target_default != 0)
+    return "--target-lang" + end +
+           "target languages: " + named(target_languages(session.model(), session.model_bytes()), kTarget.lister);
+  return "";
+}
+
+std::string code_warning(goldcrest::Session* session, bool has_code, const std::string& text) {
+  const std::string code(goldcrest::leading_language_code(text));
+  if (code.empty()) return "";
+  std::vector<int32_t> ids, ids_of_nothing;
+  session->tokenize(code, &ids);
+  session->tokenize("", &ids_of_nothing);
+  const size_t n_of_code = ids_of_nothing.size() + (has_code ? 0 : 1);  // which the text's code replaces
+  if (ids.size() == n_of_code && (ids.empty() ? -1 : ids[0]) != session->info().unknown_id) return "";
+  return in_quotes(code) + " is not an entry of the model's vocabulary; it is read as text";
+}
+
+int choose_first_languages(goldcrest_engine* engine, const void* model, size_t model_bytes) {
+  goldcrest_text_traits traits = {};
+  const int status = goldcrest_get_text_traits(model, model_bytes, &traits, nullptr);
+  if (status < 0) return status;
+  std::vector<std::string> sources, targets;
+  if (traits.lacks_source_default != 0) sources = source_languages(model, model_bytes);
+  if (traits.lacks_target_default != 0) targets = target_languages(model, model_bytes);
+  return goldcrest_set_languages(engine, sources.empty() ? nullptr : sources[0].c_str(),
+                                 targets.empty() ? nullptr : targets[0].c_str());
+}
+
+std::string language_prompt(const goldcrest::Session& session, const std::string& language, std::vector<int32_t>* ids) {
+  ids->clear();
+  Entries entries;
+  const int status = goldcrest_target_tokens(session.model(), session.model_bytes(), Entries::add, &entries, nullptr);
+  if (status < 0) return goldcrest_status_string(status);
+  const Asked what = {"--language", "language", ""};
+  if (entries.codes.empty()) {
+    const std::string only = session.info().target_language;
+    return language == only ? "" : refusal(what, language, {only});
+  }
+  const auto found = std::find(entries.codes.begin(), entries.codes.end(), language);
+  if (found == entries.codes.end()) return refusal(what, language, entries.codes);
+  ids->push_back(entries.ids[static_cast<size_t>(found - entries.codes.begin())]);
+  for (uint32_t i = 0; i < session.traits().n_forced; ++i) {
+    const auto forced = static_cast<int32_t>(session.traits().forced[i]);
+    if (std::find(entries.ids.begin(), entries.ids.end(), forced) == entries.ids.end()) ids->push_back(forced);
+  }
+  return "";
+}
