@@ -13,8 +13,10 @@
 #include "dialects/toolkits/toolkit.h"
 #include "dialects/way_in.h"
 #include "sources/files/sha256.h"
+#include "sources/sniffing/peek.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
+#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -61,6 +63,38 @@ void warn_of_unread(const std::filesystem::path& path, const std::filesystem::pa
   }
 }
 
+// Returns the checkpoint at a path: for the folder of a model in Hugging Face's cache its snapshot. Throws Error naming
+// what the path has if that is never a checkpoint.
+std::filesystem::path checkpoint_at(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    if (sniff_file(path).kind != KindId::kUnknown) return path;
+    const std::string head = Peek(path).text(0, 512);
+    const bool is_sound = head.starts_with("RIFF") || head.starts_with("fLaC") || head.starts_with("OggS");
+    const bool is_text = !head.empty() && head[0] != '{' && head.find('\0') == head.npos &&
+                         valid_utf8_prefix(head) + 4 > head.size() && path.extension() != ".json";
+    if (is_sound || is_text) {
+      throw Error("{}: is {}, not weights; expected a checkpoint's directory or its weight file", path.string(),
+                  is_sound ? "sound" : "text");
+    }
+    return path;
+  }
+  if (std::filesystem::exists(path / "adapter_config.json", error) &&
+      !std::filesystem::exists(path / "config.json", error)) {
+    throw Error(
+        "{}: is an adapter (adapter_config.json) without the model's own weights: merge the adapter first, "
+        "with merge_and_unload() and save_pretrained() of peft",
+        path.string());
+  }
+  const std::filesystem::path snapshots = path / "snapshots";
+  if (!std::filesystem::is_directory(snapshots, error)) return path;
+  const std::vector<std::string> names = names_in(snapshots);
+  const std::string main = Peek(path / "refs" / "main").text(0, 64);
+  if (std::ranges::find(names, main) != names.end()) return snapshots / main;
+  if (names.size() == 1) return snapshots / names[0];
+  throw Error("{}: has {} snapshots; give the folder of one", snapshots.string(), names.size());
+}
+
 std::string row(const std::string& family, const std::string& verdict, const std::string& from) {
   return format_text("\n| {} | {} | {} |", family, verdict, from);
 }
@@ -97,8 +131,11 @@ std::filesystem::path directory_of(const std::filesystem::path& checkpoint) {
   std::error_code error;
   const auto status = std::filesystem::status(checkpoint, error);
   if (!std::filesystem::exists(status)) {
-    throw Error("{}: no such file or directory; expected a checkpoint's directory or its weight file",
-                checkpoint.string());
+    const std::string name = checkpoint.string();
+    const bool may_be_hub = std::ranges::count(name, '/') == 1 && name.find_first_of("./~") == name.find('/');
+    throw Error(
+        "{}: no such file or directory; expected a checkpoint's directory or its weight file{}", name,
+        may_be_hub ? "; a model of Hugging Face is downloaded with: hf download " + name + " --local-dir model" : "");
   }
   if (std::filesystem::is_directory(status)) return checkpoint;
   const std::filesystem::path directory = checkpoint.parent_path();
@@ -129,8 +166,8 @@ std::string list_families(size_t columns) {
 
 bool tells_its_settings(KindId kind) { return &way_of(kind) != &kConfigWay; }
 
-ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options) {
-  const std::filesystem::path directory = directory_of(path);
+ModelSpec load_checkpoint(const std::filesystem::path& given, const LoadOptions& options) {
+  const std::filesystem::path path = checkpoint_at(given), directory = directory_of(path);
   const Sniffed sniffed = sniff(path);
   if (sniffed.use == Use::kRefused) throw Error("{}", sniffed.text());
   if (options.choices.max_positions != 0 && tells_its_settings(sniffed.kind))

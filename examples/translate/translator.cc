@@ -6,8 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -75,9 +73,10 @@ bool Translator::read_abbreviations() {
     abbreviations_ = abbreviations_of(session_.info().source_language);
     return true;
   }
-  std::ifstream file(options_.abbreviations, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (!file.is_open() || file.bad())
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(options_.abbreviations.c_str(), "rb"));
+  std::string text, line;
+  while (file && read_line(file.get(), &line)) text += line + '\n';
+  if (!file || std::ferror(file.get()) != 0)
     return refuse(options_.abbreviations + ": cannot be read: " + std::strerror(errno));
   abbreviations_ = abbreviations_in(text);
   return true;
@@ -114,6 +113,7 @@ bool Translator::open_line_ids(const std::string& path) {
 
 // Returns a message if the model lacks something that the options ask for, or an empty string.
 std::string Translator::missing_text() const {
+  if (info_.sample_rate != 0) return "the model takes samples; goldcrest-transcribe runs models of speech";
   const bool text_in = !options_.ids && !options_.decode;
   const bool text_out = !options_.ids && !options_.tokens && options_.score_file.empty();
   if (text_in && !session_.info().has_tokenizer) {

@@ -54,6 +54,53 @@ TEST(FrontDoor, AFileThatIsNoModelIsSaidToBeNone) {
   }
 }
 
+TEST(FrontDoor, WrongThingsAreNamed) {
+  const TemporaryFolder folder;
+  const auto message = [&](const std::string& input) {
+    const Outcome outcome = run(convert_program(), {"-q", input, "-o", folder / "a.gcst"}, {.folder = folder / ""});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.gcst"));
+    return outcome.err;
+  };
+  const std::string page = folder.write("README.md", "# Model\nIt translates h\u00e9.\n").string();
+  EXPECT_EQ(message(page), "goldcrest-convert: " + page +
+                               ": is text, not weights; expected a checkpoint's directory or its weight file\n");
+  for (const char* magic : {"RIFF\1\1\1\1WAVE", "fLaC\1", "OggS\1"}) {
+    const std::string sound = folder.write("sound", magic).string();
+    EXPECT_TRUE(has(message(sound), sound + ": is sound, not weights")) << magic;
+  }
+  const CheckpointCopy adapter("g2p");
+  adapter.remove("config.json");
+  adapter.write("adapter_config.json", "{}");
+  EXPECT_TRUE(
+      has(message(adapter.path()), "(adapter_config.json) without the model's own weights: merge the adapter first"));
+  EXPECT_TRUE(has(message("google/flan-t5-small"), "hf download google/flan-t5-small --local-dir model"));
+  for (const char* path : {"./model", "no/such/model", "/no/model", "../model", "model"})
+    EXPECT_FALSE(has(message(path), "hf download")) << path;
+  const std::string speech = random_speech_model("moonshine");
+  EXPECT_TRUE(has(run(translate_program(), {speech}).err, "takes samples; goldcrest-transcribe runs models of speech"));
+  EXPECT_TRUE(has(run(transcribe_program(), {converted_model("g2p")}).err, "goldcrest-translate runs models of text"));
+  const Outcome list = translate("enfr", {"--abbreviations", folder / ""}, "a\n");
+  EXPECT_EQ(list.err, "goldcrest-translate: " + std::string(folder / "") + ": cannot be read: Is a directory\n");
+}
+
+TEST(FrontDoor, TheSnapshotOfAHubsCacheIsFound) {
+  const CheckpointCopy copy("g2p");
+  const TemporaryFolder hub;
+  const std::filesystem::path model = hub / "models--goldcrest--g2p";
+  std::filesystem::create_directories(model / "snapshots");
+  std::filesystem::create_directories(model / "refs");
+  std::filesystem::copy(copy.path(), model / "snapshots/abc");
+  const auto convert_hub = [&] { return convert(model, {"-o", copy.file("a.gcst")}); };
+  EXPECT_EQ(convert_hub().status, 0);
+  std::filesystem::create_directories(model / "snapshots/old");
+  EXPECT_TRUE(has(convert_hub().err, "has 2 snapshots; give the folder of one"));
+  hub.write("models--goldcrest--g2p/refs/main", "abc");
+  EXPECT_EQ(convert_hub().status, 0);
+  hub.write("models--goldcrest--g2p/refs/main", "/etc");
+  EXPECT_TRUE(has(convert_hub().err, "has 2 snapshots"));
+}
+
 TEST(FrontDoor, AnotherFamilyIsNamed) {
   const CheckpointCopy copy("enfr");
   copy.set("config.json", "model_type", "prophetnet");
