@@ -12,11 +12,11 @@
 #include "dialects/text/subword_files.h"
 #include "dialects/toolkits/toolkit.h"
 #include "dialects/way_in.h"
+#include "host/printable.h"
 #include "sources/files/sha256.h"
 #include "sources/sniffing/peek.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"
-#include "spec/printable.h"
 
 namespace goldcrest::converter {
 namespace {

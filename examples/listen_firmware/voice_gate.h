@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../support/sound_power.h"
 #include "goldcrest/goldcrest.h"
+#include "sound_power.h"
 
 enum {
   kSampleRate = 16000,

@@ -13,7 +13,7 @@
 #include <exception>
 #include <memory>
 
-#include "../support/interrupt.h"
+#include "host/interrupt.h"
 #include "host/messages.h"
 #include "host/wav.h"
 #include "options.h"
@@ -132,7 +132,7 @@ class Program {
       std::fprintf(stderr, "%s: %s: warning: %s\n", kProgram, arguments_.model.c_str(), warning.c_str());
     stop_at_interrupt();
     const bool rewrites = arguments_.live && isatty(STDOUT_FILENO) != 0;
-    Transcript transcript(arguments_.format, transcriber_.sample_rate(), rewrites);
+    Transcript transcript(arguments_, transcriber_.sample_rate(), rewrites);
     if (arguments_.clips.empty()) hear_file(stdin, "", &transcript);
     for (const std::string& clip : arguments_.clips) {
       if (is_interrupted()) break;

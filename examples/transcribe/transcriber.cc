@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "../support/interrupt.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/speech.h"
+#include "host/interrupt.h"
 #include "host/limits_problem.h"
 #include "host/messages.h"
 #include "host/model_languages.h"

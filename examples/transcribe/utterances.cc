@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../support/sound_power.h"
+#include "../listen_firmware/sound_power.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "../support/interrupt.h"
+#include "host/interrupt.h"
 #include "host/messages.h"
 #include "translator.h"
 

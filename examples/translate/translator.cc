@@ -9,12 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include "../support/interrupt.h"
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "host/abbreviations.h"
 #include "host/id_list.h"
+#include "host/interrupt.h"
 #include "host/limits_problem.h"
 #include "host/messages.h"
 #include "host/model_languages.h"
@@ -113,7 +113,7 @@ bool Translator::open_line_ids(const std::string& path) {
 
 // Returns a message if the model lacks something that the options ask for, or an empty string.
 std::string Translator::missing_text() const {
-  if (info_.sample_rate != 0) return "the model takes samples; goldcrest-transcribe runs models of speech";
+  if (session_.info().sample_rate != 0) return "the model takes samples; goldcrest-transcribe runs models of speech";
   const bool text_in = !options_.ids && !options_.decode;
   const bool text_out = !options_.ids && !options_.tokens && options_.score_file.empty();
   if (text_in && !session_.info().has_tokenizer) {

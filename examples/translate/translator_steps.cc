@@ -13,9 +13,9 @@
 #include <cstring>
 #include <utility>
 
-#include "../support/interrupt.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
+#include "host/interrupt.h"
 #include "host/printable.h"
 #include "host/text_lines.h"
 #include "translator.h"
