@@ -45,7 +45,7 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
 
 // Finds a layer's matrices with remainders: sets `source` if one that reads the source has them, `target` for others.
 template <typename Layer>
-[[maybe_unused]] void find_remainders(const Layer& layer, bool& source, bool& target) {
+[[maybe_unused, gnu::cold]] void find_remainders(const Layer& layer, bool& source, bool& target) {
   const LayerKind kind = {kCanHold<CrossAttentionBlock, Layer>, kHasRecurrent && layer.kind.is_recurrent,
                           layer.kind.features};
   const auto add = [&](const MatrixEntry& entry, const LinearView& matrix) __attribute__((always_inline)) {
@@ -130,14 +130,16 @@ struct TokenizerSection {
 }  // namespace
 
 #ifdef GOLDCREST_REFINED
-LinearView shared_linear(const Sections& sections, const format::Linear& table) {
+[[gnu::cold]] LinearView shared_linear(const Sections& sections, const format::Linear& table) {
   return Resolver(sections).linear(table);
 }
 
-NormView shared_norm(const Sections& sections, const format::Norm* table) { return Resolver(sections).norm(table); }
+[[gnu::cold]] NormView shared_norm(const Sections& sections, const format::Norm* table) {
+  return Resolver(sections).norm(table);
+}
 #endif
 
-ModelView view_model(const void* model) {
+[[gnu::cold]] ModelView view_model(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   ModelView view = {resolver.stack(*root.encoder()),
@@ -185,7 +187,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   return view;
 }
 
-GenerationView view_generation(const void* model) {
+[[gnu::cold]] GenerationView view_generation(const void* model) {
   const format::Generation& table = *format::GetModel(model)->generation();
   GenerationView view = {};
   view.decoder_start_id = table.decoder_start_id();
@@ -210,7 +212,7 @@ GenerationView view_generation(const void* model) {
   return view;
 }
 
-goldcrest_sequences view_sequences([[maybe_unused]] const void* model) {
+[[gnu::cold]] goldcrest_sequences view_sequences([[maybe_unused]] const void* model) {
   goldcrest_sequences view = {};
 #ifdef GOLDCREST_SEQUENCES  // the schema of other builds lacks the fields
   const format::Generation& table = *format::GetModel(model)->generation();
@@ -225,7 +227,7 @@ goldcrest_sequences view_sequences([[maybe_unused]] const void* model) {
   return view;
 }
 
-void view_rules(const void* model, goldcrest_search* search) {
+[[gnu::cold]] void view_rules(const void* model, goldcrest_search* search) {
   const format::Generation& table = *format::GetModel(model)->generation();
   const auto choice = [](bool is_so) { return static_cast<uint8_t>(is_so ? GOLDCREST_YES : GOLDCREST_NO); };
   const auto count = [](uint32_t value) { return value != 0 ? value : UINT32_MAX; };
@@ -244,7 +246,7 @@ uint32_t count_self_tests(const void* model) {
   return lines != nullptr ? lines->size() : 0;
 }
 
-SelfTestView view_self_test(const void* model, uint32_t line) {
+[[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
   const format::SelfTestLine& table = *format::GetModel(model)->self_test()->at(line);
   const auto* samples = samples_of(table);
   return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
@@ -254,7 +256,7 @@ SelfTestView view_self_test(const void* model, uint32_t line) {
 }
 
 // Fills in what the model hears.
-[[maybe_unused]] static void view_audio_info(const void* model, goldcrest_info* info) {
+[[maybe_unused, gnu::cold]] static void view_audio_info(const void* model, goldcrest_info* info) {
   if (!has_feature(format::GetModel(model)->features(), kFeatureFrontend)) return;
   const FrontendView view = view_frontend(model);
   info->sample_rate = view.sample_rate;
@@ -264,7 +266,7 @@ SelfTestView view_self_test(const void* model, uint32_t line) {
   info->fixed_window = view.fixed_window;
 }
 
-void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
+[[gnu::cold]] void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
   const format::Model& root = *format::GetModel(model);
   const ModelView view = view_model(model);
   *info = goldcrest_info{};
@@ -327,7 +329,7 @@ void view_info(const void* model, size_t model_bytes, goldcrest_info* info) {
   info->converter_version = provenance ? text_or_empty(provenance->converter_version()) : "";
 }
 
-bool view_tokenizer(const void* model, TokenizerView* view) {
+[[gnu::cold]] bool view_tokenizer(const void* model, TokenizerView* view) {
   const format::Tokenizer* table = format::GetModel(model)->tokenizer();
   if (table == nullptr) return false;
   const TokenizerSection section(model);
@@ -364,7 +366,7 @@ bool view_tokenizer(const void* model, TokenizerView* view) {
   return true;
 }
 
-bool view_detokenizer(const void* model, DetokenizerView* view) {
+[[gnu::cold]] bool view_detokenizer(const void* model, DetokenizerView* view) {
   const format::Detokenizer* table = format::GetModel(model)->detokenizer();
   if (table == nullptr) return false;
   const TokenizerSection section(model);
@@ -380,7 +382,7 @@ bool view_detokenizer(const void* model, DetokenizerView* view) {
   return true;
 }
 
-bool view_shortlist([[maybe_unused]] const void* model, [[maybe_unused]] ShortlistView* view) {
+[[gnu::cold]] bool view_shortlist([[maybe_unused]] const void* model, [[maybe_unused]] ShortlistView* view) {
 #ifdef GOLDCREST_SHORTLIST
   const format::Model& root = *format::GetModel(model);
   const format::Shortlist* table = root.shortlist();
