@@ -15,7 +15,7 @@ struct Charsmap {
   std::string text;            // NUL-terminated strings, the last one too
 };
 
-// White space of Unicode: the first code point of a run and the one behind its last, by turns.
+// White space of Unicode: the first code point of a run and the one after its last, by turns.
 constexpr uint32_t kWhiteSpace[] = {0x09,   0x0E,   0x20,   0x21,   0x85,   0x86,   0xA0,   0xA1,   0x1680, 0x1681,
                                     0x2000, 0x200B, 0x2028, 0x202A, 0x202F, 0x2030, 0x205F, 0x2060, 0x3000, 0x3001};
 

@@ -131,7 +131,7 @@ int Items::begin(uint8_t mark) {
   return GOLDCREST_OK;
 }
 
-// By items, a token that must be a word of its own joins the item before it, or the one behind it, unless there is a
+// By items, a token that must be a word of its own joins the item before it, or the one after it, unless there is a
 // space between them.
 int Items::put_token(TextSpan token, uint32_t value, bool space_behind) {
   const bool is_single = has_flag(view_, kAddedByItems) && (value & kSingleWord) != 0;
@@ -153,18 +153,18 @@ int Items::split(TextSpan text) {
   for (uint32_t i = 0; i < text.n;) {
     uint32_t value = 0;
     TextSpan token = {text.bytes + i, longest_token(view_, place_, text.from(i), &value)};
-    const TextSpan behind = text.from(i + token.n);
+    const TextSpan rest = text.from(i + token.n);
     bool is_token = token.n > 0 && !joins_;
     if ((value & kSingleWord) != 0 && !has_flag(view_, kAddedByItems))
-      is_token = ends_with(view_, kAddedLetters, {text.bytes, i}) + starts_with(view_, kAddedLetters, behind) == 0;
+      is_token = ends_with(view_, kAddedLetters, {text.bytes, i}) + starts_with(view_, kAddedLetters, rest) == 0;
     const bool ends_item = joins_ && token.n > 0;
     joins_ = false;
     if (is_token) {
-      GOLDCREST_TRY(put_token(token, value, behind.n == 0 || behind.bytes[0] == ' '));
+      GOLDCREST_TRY(put_token(token, value, rest.n == 0 || rest.bytes[0] == ' '));
       i += token.n;
       const uint32_t before = i;
       while (const uint32_t n = (value & kStripRight) != 0 ? starts_with(view_, kAddedSpaces, text.from(i)) : 0) i += n;
-      // The text behind the token has become empty, if it was only spaces. It stays an item.
+      // The text after the token has become empty, if it was only spaces. It stays an item.
       if (i > before && next_mark_ != kNoMark) GOLDCREST_TRY(begin(next_mark_));
     } else {
       if (token.n == 0) token.n = 1;

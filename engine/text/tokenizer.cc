@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kNormalizedPerByte = 3;  // a space becomes U+2581, a bad byte U+FFFD
 constexpr uint32_t kNormalizedFixed = 8;    // the dummy prefix, and room for a short text that grows
 
-// Items stand behind the segmenter's scratch.
+// Items follow the segmenter's scratch.
 int split_at_added(const TokenizeArgs& args, TextSpan text, TokenWriter* writer) {
   const ScratchSize size = tokenizer_scratch(*args.view);
   if (args.scratch_bytes < size.constant) return GOLDCREST_ERROR_TOO_LONG;

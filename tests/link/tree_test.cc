@@ -22,7 +22,7 @@ const std::string kMeasuresKernels = "examples/bench/";
 // A file and a folder from which it includes, although it should not.
 using Departures = std::set<std::pair<std::string, std::string>>;
 
-// Returns the tree of each folder by whose name files include: engine/base/ is base/, examples/support/ is support/.
+// Returns the tree of each folder by whose name files include: engine/base/ is base/, examples/bench/ is bench/.
 std::map<std::string, std::string> folders_in(const fs::path& root) {
   std::map<std::string, std::string> trees;
   for (const char* tree : {"engine", "converter", "examples"}) {
