@@ -28,6 +28,7 @@ else()
 endif()
 goldcrest_warnings(goldcrest_format_text)
 
+include("${CMAKE_CURRENT_LIST_DIR}/../engine/base/features.cmake")
 # goldcrest_converter_library(NAME [COMPUTES] SOURCES...)
 function(goldcrest_converter_library name)
   set(sources ${ARGN})
@@ -37,6 +38,8 @@ function(goldcrest_converter_library name)
   target_compile_features(${name} PUBLIC cxx_std_20)
   # No contraction here either, so that every machine writes the same file.
   target_compile_options(${name} PRIVATE -ffp-contract=off)
+  # It writes files for engines of every build.
+  target_compile_definitions(${name} PRIVATE ${GOLDCREST_ENGINE_OPTIONS})
   target_include_directories(${name} PUBLIC "${goldcrest_SOURCE_DIR}/converter" "${goldcrest_SOURCE_DIR}/engine"
     "${goldcrest_SOURCE_DIR}/engine/include")
   target_link_libraries(${name} PUBLIC goldcrest_format_text)

@@ -116,10 +116,10 @@ sub count_tree {
     $add->('lines', $file, $text =~ tr/\n//);
     $add->('shell', $file, $text =~ tr/\n//) if $file =~ /\.sh$/;
     for my $i (grep { length $lines[$_] > $longest_line } 0 .. $#lines) {
-      $add->('wide', "$file:" . ($i + 1), 1) if $lines[$i] !~ /^GOLDCREST_FEATURE\(/;  # a table, one line each
+      $add->('wide', "$file:" . ($i + 1), 1) if $lines[$i] !~ /^GOLDCREST_OPTION\(/;  # a table, one line each
     }
     if ($file =~ $is_cpp) { $add->('functions', "$file:$_", 1) for long_functions(@lines) }
-    $add->('options', $file, scalar(() = $text =~ /^GOLDCREST_FEATURE\(/gm)) if $file eq 'engine/base/features-inl.h';
+    $add->('options', $file, scalar(() = $text =~ /^GOLDCREST_OPTION\(/gm)) if $file eq 'engine/base/features-inl.h';
     if ($file =~ m{^(?:engine|converter)/.*(?:CMakeLists\.txt|\.cmake)$}) {
       $add->('examples_elsewhere', $file, scalar grep { /\bexamples\b/ } split /\n/, $code);
     }

@@ -141,7 +141,7 @@ std::vector<const Option*> declare_search(CommandLine& app, Arguments& arguments
   end->excludes(no_end);
   Option* lexicon = app.add_option("--lexicon", arguments.lexicon_path,
                                    "allow only these texts, one a line, cut by the model's own tokenizer (with --ids: "
-                                   "target ids); the engine needs GOLDCREST_LEXICON");
+                                   "target ids); the engine needs GOLDCREST_SHORTLIST");
   lexicon->type_name("LINES")->group(group);
   Option* words = app.add_flag("--lexicon-words", arguments.lexicon_words,
                                "take the lines of --lexicon as words: a text is any of them one after another");

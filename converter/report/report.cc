@@ -143,7 +143,7 @@ std::string describe_languages(const ModelSpec& spec) {
   const LanguagesSpec& languages = spec.languages;
   if (!languages.is_table()) return "";
   std::string text =
-      "languages  a table (the engine needs GOLDCREST_LANGUAGES; --source-lang and --target-lang fix a pair)\n";
+      "languages  a table (the engine needs GOLDCREST_TEXT; --source-lang and --target-lang fix a pair)\n";
   const auto add = [&](const char* side, const std::vector<std::string>& codes, const std::string& by_default) {
     const bool has_default = std::ranges::find(codes, by_default) != codes.end();
     text += format_text("           {} {}, {}: {}\n", codes.size(), side,
@@ -188,11 +188,11 @@ std::string report_text(const Report& report) {
   const std::vector<std::string> rules = rules_of(report);
   if (!rules.empty()) {
     const std::string without = options_without_rules(spec.generation.rules);
-    text += format_text("rules    {} (the engine needs GOLDCREST_RULES{})\n", join_text(rules, ", "),
+    text += format_text("rules    {} (the engine needs GOLDCREST_SEARCH{})\n", join_text(rules, ", "),
                         without.empty() ? "" : "; a file without rules: " + without);
   }
   if (const std::vector<std::string> sequences = describe_sequences(spec.generation.sequences); !sequences.empty())
-    text += format_text("sequences  {} (the engine needs GOLDCREST_SEQUENCES)\n", join_text(sequences, ", "));
+    text += format_text("sequences  {} (the engine needs GOLDCREST_SEARCH)\n", join_text(sequences, ", "));
   if (spec.shortlist) text += describe_shortlist(spec);
   text += describe_languages(spec);
   if (spec.lexicon) text += describe_lexicon(spec);

@@ -60,7 +60,8 @@ std::string options_without_rules(const RulesSpec& rules) {
 
 std::string firmware_rules_warning(const RulesSpec& rules) {
   const std::string options = options_without_rules(rules);
-  return "the file has rules of the search, which firmware leaves out by default: build it with -D GOLDCREST_RULES=ON" +
+  return "the file has rules of the search, which firmware leaves out by default: build it with -D "
+         "GOLDCREST_SEARCH=ON" +
          (options.empty() ? "" : ", or convert the checkpoint with " + options);
 }
 

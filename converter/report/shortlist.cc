@@ -35,7 +35,7 @@ Value shortlist_json(const ModelSpec& spec) {
 std::string describe_lexicon(const ModelSpec& spec) {
   const LexiconSpec& lexicon = *spec.lexicon;
   return format_text(
-      "lexicon  {} bytes: {} nodes, {} edges, {} first ids, {} (the engine needs GOLDCREST_LEXICON; measures are "
+      "lexicon  {} bytes: {} nodes, {} edges, {} first ids, {} (the engine needs GOLDCREST_SHORTLIST; measures are "
       "without it)\n",
       lexicon_bytes(lexicon), lexicon.n_nodes(), lexicon.edges.size(), lexicon.edges_of(0),
       lexicon.has_words() ? "words" : "whole texts");

@@ -202,7 +202,8 @@ void check_stack(const std::string& name, const ModelSpec& model, bool is_decode
   check_source(name, stack, is_decoder);
   require_range(name + ": number of positions", stack.positions.rows, 1u, kMaxPositions);
   if (stack.positions_used) require_matrix(name + ".positions", stack.positions, stack.positions.rows, stack.d_model);
-  if (!stack.positions_used && (block_features(model) & kFeaturesWithoutPositions) == 0) {
+  if (!stack.positions_used &&
+      !has_feature(block_features(model), kFeatureAttentionBias | kFeatureRotary | kFeatureFrontend)) {
     throw Error("{} uses no positions and has no other way to tell them apart; expected attention biases", name);
   }
   if (stack.rotary) check_rotary(name + ".rotary", stack);

@@ -52,18 +52,14 @@ struct GivenClip {
 
 int store_clip(goldcrest_engine* engine, const GivenClip& given, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  if constexpr (kHasFrontend) {
-    if (has_frontend(engine->runtime.model)) {
-      const FrontendView view = view_frontend(engine->runtime.file);
-      uint32_t n_rows = 0;
-      GOLDCREST_TRY(check_clip(*engine, view, given, &n_rows));
-      GOLDCREST_TRY(open_source(engine, fresh));
-      make_clip(engine->runtime, view, given, n_rows, &engine->batch.clips[engine->batch.n_sentences]);
-      return append_sentence(*engine, n_rows);
-    }
-  }
-  (void)given, (void)fresh;
-  return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "audio: the model takes ids, or this build hears nothing");
+  if (!has_frontend(engine->runtime.model))
+    return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "audio: the model takes ids or text");
+  const FrontendView view = view_frontend(engine->runtime.file);
+  uint32_t n_rows = 0;
+  GOLDCREST_TRY(check_clip(*engine, view, given, &n_rows));
+  GOLDCREST_TRY(open_source(engine, fresh));
+  make_clip(engine->runtime, view, given, n_rows, &engine->batch.clips[engine->batch.n_sentences]);
+  return append_sentence(*engine, n_rows);
 }
 
 }  // namespace

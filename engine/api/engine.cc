@@ -17,10 +17,8 @@ namespace {
 void encode_block(const goldcrest_engine& engine, Range block) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
-  if constexpr (kHasFrontend) {
-    if (engine.progress.stage == Stage::kMeasure)
-      return run_frontend(runtime, engine.encoder.frontend, engine.batch, block, nullptr);
-  }
+  if (has_frontend(runtime.model) && engine.progress.stage == Stage::kMeasure)
+    return run_frontend(runtime, engine.encoder.frontend, engine.batch, block, nullptr);
   switch (engine.progress.stage) {
     case Stage::kEmbed:
       return encoder_embed(runtime, engine.encoder, engine.batch, block);
@@ -37,14 +35,11 @@ void encode_block(const goldcrest_engine& engine, Range block) {
 Progress next_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
-  if constexpr (kHasFrontend) {
-    if (engine.progress.stage == Stage::kMeasure) return {Stage::kEmbed, 0, 0};
-  }
   switch (engine.progress.stage) {
+    case Stage::kMeasure:
+      return {Stage::kEmbed, 0, 0};
     case Stage::kEmbed:
-      if constexpr (kHasFrontend) {
-        if (has_frontend(runtime.model)) report_idle_frontend(runtime.idle, runtime.file);
-      }
+      if (has_frontend(runtime.model)) report_idle_frontend(runtime.idle, runtime.file);
       return {Stage::kEncoderKeys, 0, 0};
     case Stage::kEncoderKeys:
       return {Stage::kEncoderRest, layer, 0};
@@ -55,7 +50,7 @@ Progress next_stage(const goldcrest_engine& engine) {
     default:
       report_idle_source_keys(runtime.idle, runtime.file, layer);
       if (layer + 1 < runtime.model.decoder.n_layers) return {Stage::kSourceKeys, layer + 1, 0};
-      return {kHasShortlist && engine.search.uses_shortlist ? Stage::kCandidates : Stage::kDecoderLayer, 0, 0};
+      return {chooses_outputs(engine.search) ? Stage::kCandidates : Stage::kDecoderLayer, 0, 0};
   }
 }
 
@@ -67,7 +62,7 @@ void choose_candidates(goldcrest_engine& engine) {
 }
 
 // Checks, when clips have been read for the last time, that they are what they were when they were given.
-[[maybe_unused]] int check_heard(goldcrest_engine& engine) {
+int check_heard(goldcrest_engine& engine) {
   if (engine.progress.stage != Stage::kEmbed || !has_frontend(engine.runtime.model)) return GOLDCREST_OK;
   if (were_same(engine.batch)) return GOLDCREST_OK;
   engine_clear(engine);
@@ -75,24 +70,21 @@ void choose_candidates(goldcrest_engine& engine) {
 }
 
 // Returns the first stage of encoding.
-Stage first_stage([[maybe_unused]] const goldcrest_engine& engine) {
-  if constexpr (kHasFrontend) {
-    const Runtime& runtime = engine.runtime;
-    if (has_frontend(runtime.model) && view_frontend(runtime.file).measures()) return Stage::kMeasure;
-  }
-  return Stage::kEmbed;
+Stage first_stage(const goldcrest_engine& engine) {
+  const Runtime& runtime = engine.runtime;
+  return has_frontend(runtime.model) && view_frontend(runtime.file).measures() ? Stage::kMeasure : Stage::kEmbed;
 }
 
 int encode_step(goldcrest_engine& engine) {
   Progress& progress = engine.progress;
-  if (kHasShortlist && progress.stage == Stage::kCandidates) {
+  if (chooses_outputs(engine.search) && progress.stage == Stage::kCandidates) {
     choose_candidates(engine);
   } else {
     const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
     encode_block(engine, {progress.first_row, count});
     progress.first_row += count;
     if (progress.first_row < engine.batch.n_rows) return GOLDCREST_WORKING;
-    if constexpr (kHasFrontend) GOLDCREST_TRY(check_heard(engine));
+    GOLDCREST_TRY(check_heard(engine));
     progress = next_stage(engine);
   }
   if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
@@ -121,9 +113,7 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
                       buffers.tokens,    buffers.targets, buffers.sentences, buffers.top_tokens,
                       buffers.shortlist, engine.batch.ids};
   };
-  if constexpr (kHasLexicon) {
-    if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output());
-  }
+  if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output());
   if (step.runs_output) run_output_layer(output());
   *token = advance_search(runtime, engine.search, buffers, &step);
   progress = {Stage::kDecoderLayer, 0, 0};
@@ -137,7 +127,7 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
   if (!complete) return GOLDCREST_WORKING;
 
   const bool finished = engine.step.n_rows == 0;
-  const bool chooses = !kHasInspection || !engine.search.follows_targets;
+  const bool chooses = !scores_targets(engine.search);
   if (engine.batch.n_sentences == 1 && engine.search.strategy->one_hypothesis && chooses) {
     if (finished) engine.state = EngineState::kLastTokenGiven;
     if (token != nullptr) *token = chosen;
@@ -154,9 +144,9 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
   switch (engine.state) {
     case EngineState::kSourcesStored: {
       bool follows_targets = false;
-      if constexpr (kHasInspection) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
+      if (takes_targets(engine.runtime.limits)) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
       set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
-      if constexpr (kHasRefined) engine.runtime.model.coarse = (engine.options.flags & GOLDCREST_SEARCH_COARSE) != 0;
+      engine.runtime.model.coarse = (engine.options.flags & GOLDCREST_SEARCH_COARSE) != 0;
       engine.progress = {first_stage(engine), 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);

@@ -46,7 +46,7 @@ namespace {
 [[gnu::noinline]] uint64_t largest_step_macs(const ModelView& model, const void* file, const goldcrest_limits& limits,
                                              uint32_t step_size) {
   const DecoderMacs decoder = decoder_macs(model, limits);
-  const uint64_t passes = (kHasRules && limits.beam_size > 1 ? model.output_passes : 1) *
+  const uint64_t passes = (limits.beam_size > 1 ? model.output_passes : 1) *
                           products_of_rows(model.projection.has_remainders()) *
                           (model.projection.rows_to_second() != 0 ? 2 : 1);
   // A shortlist makes this cheaper except for sentences that exceed max_candidates, so count the full vocabulary.
@@ -55,12 +55,8 @@ namespace {
   const uint64_t decode =
       step_size == GOLDCREST_STEP_LAYER ? larger(decoder.largest_layer, output) : decoder.layers + output;
   const uint64_t encode = larger(largest_encoder_step_macs(model, limits), decoder.source_keys);
-  if constexpr (kHasFrontend) {
-    if (has_frontend(model))
-      return larger(larger(encode, decode), largest_frontend_step_macs(view_frontend(file), limits));
-  }
-  (void)file;
-  return larger(encode, decode);
+  const uint64_t heard = has_frontend(model) ? largest_frontend_step_macs(view_frontend(file), limits) : 0;
+  return larger(larger(encode, decode), heard);
 }
 
 void fill_work(const ModelView& model, const void* file, goldcrest_memory* memory) {

@@ -57,10 +57,10 @@ int check_options(const goldcrest_config& config, const KernelChoice& choice) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(choice.native != nullptr, bad, "kernels: no such table for this build and CPU", -1);
   GOLDCREST_REQUIRE(config.verify == GOLDCREST_VERIFY_FULL || config.verify == GOLDCREST_VERIFY_STRUCTURE, bad,
-                    "verify", -1);
+                    "verify: not a goldcrest_verify", -1);
   GOLDCREST_REQUIRE(config.step_size == GOLDCREST_STEP_POSITION || config.step_size == GOLDCREST_STEP_LAYER, bad,
-                    "step_size", -1);
-  GOLDCREST_REQUIRE(!kHasBackends || choice.use == BackendUse::kNone || config.backend != nullptr, bad,
+                    "step_size: not a goldcrest_step_size", -1);
+  GOLDCREST_REQUIRE(!kHasSystem || choice.use == BackendUse::kNone || config.backend != nullptr, bad,
                     "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
   return GOLDCREST_OK;
 }
@@ -175,20 +175,20 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   memset(static_cast<void*>(made), 0, sizeof *made);
   fill_runtime(*config, kernels, model, limits, &made->runtime);
   place_parts(plan, *config, &made->runtime);
-  if (kHasBackends && choice.use != BackendUse::kNone) {
+  if (kHasSystem && choice.use != BackendUse::kNone) {
     GOLDCREST_TRY(prepare_backend(*config, choice.use, &made->runtime));
   }
   place_state(refs, made);
   made->model_bytes = config->model_bytes;
   made->step_size = config->step_size;
   made->language = kNoEntry;
-  if constexpr (kHasLanguages) take_default_languages(made);
+  if constexpr (kHasText) take_default_languages(made);
   made->detail = detail != nullptr ? detail : &made->unwanted;
-  if constexpr (kHasSequences) use_sequences(*made, view_sequences(config->model));
+  if constexpr (kHasSearch) use_sequences(*made, view_sequences(config->model));
   made->magic = kEngineMagic;
   *engine = made;
   take_default_search(made);
-  if constexpr (kHasLexicon) take_default_lexicon(made);
+  if constexpr (kHasShortlist) take_default_lexicon(made);
   return GOLDCREST_OK;
 }
 

@@ -84,7 +84,7 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   limits->max_prefix_tokens = value_or(wanted, smaller(info.limits.max_prefix_tokens, most));
   GOLDCREST_REQUIRE(limits->max_prefix_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
                     "limits.max_prefix_tokens: not below max_target_tokens", -1);
-  GOLDCREST_REQUIRE(!kHasPrompt || info.prompt_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
+  GOLDCREST_REQUIRE(info.prompt_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
                     "limits.max_target_tokens: not above the model's prompt_tokens", -1);
   return GOLDCREST_OK;
 }
@@ -103,10 +103,10 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
   limits->threads = value_or(wanted.threads, 1);
   limits->inspection = kHasInspection ? wanted.inspection : 0;
   limits->alignment_layers = kHasInspection ? wanted.alignment_layers : 0;
-  limits->lexicon = kHasLexicon ? wanted.lexicon | info.limits.lexicon : 0;
+  limits->lexicon = kHasShortlist ? wanted.lexicon | info.limits.lexicon : 0;
   limits->max_candidates = kHasShortlist ? resolve_candidates(info, wanted.max_candidates, limits->lexicon != 0) : 0;
   limits->max_prefix_tokens = 0;
-  limits->max_sampled = kHasSampling ? wanted.max_sampled : 0;
+  limits->max_sampled = kHasSearch ? wanted.max_sampled : 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(limits->max_source_tokens <= info.max_source_positions, bad,
                     "limits.max_source_tokens: more than the model's positions", -1);
@@ -120,10 +120,8 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
   GOLDCREST_REQUIRE(limits->n_best <= limits->beam_size, bad, "limits.n_best: above beam_size", -1);
   GOLDCREST_REQUIRE(limits->encoder_rows <= kMaxEncoderRows, bad, "limits.encoder_rows: above 1024", -1);
   GOLDCREST_REQUIRE(limits->threads <= kMaxThreads, bad, "limits.threads: above 64", -1);
-  if constexpr (kHasSampling) {
-    GOLDCREST_REQUIRE(limits->max_sampled <= kMaxSampled, bad, "limits.max_sampled: above 256", -1);
-  }
-  if constexpr (kHasPrefix) GOLDCREST_TRY(resolve_prefix(info, wanted.max_prefix_tokens, limits, detail));
+  GOLDCREST_REQUIRE(limits->max_sampled <= kMaxSampled, bad, "limits.max_sampled: above 256", -1);
+  if constexpr (kHasPrompt) GOLDCREST_TRY(resolve_prefix(info, wanted.max_prefix_tokens, limits, detail));
   if constexpr (kHasInspection) return resolve_inspection(info, limits, detail);
   return GOLDCREST_OK;
 }
@@ -145,10 +143,10 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
   const uint32_t known_flags =
       GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS | GOLDCREST_SEARCH_COARSE;
   GOLDCREST_REQUIRE((wanted.flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
-  if constexpr (kHasRules) {
+  if constexpr (kHasSearch) {
     GOLDCREST_TRY(check_rules(wanted, detail));
   } else {
-    GOLDCREST_REQUIRE(leaves_rules(wanted), GOLDCREST_ERROR_UNSUPPORTED, "search: rules", -1);
+    GOLDCREST_REQUIRE(leaves_rules(wanted), GOLDCREST_ERROR_UNSUPPORTED, "search: rules need GOLDCREST_SEARCH", -1);
   }
   *search = wanted;
   search->beam_size = beam_size;
@@ -175,18 +173,16 @@ extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_se
   goldcrest_detail& detail = *engine->detail;
   const bool busy = engine->state == EngineState::kEncoding || engine->state == EngineState::kDecoding;
   GOLDCREST_REQUIRE(!busy, GOLDCREST_ERROR_STATE, "set_search: a search is under way", -1);
-  if constexpr (kHasSampling) {
+  if (engine->search.sampling != nullptr) {
     const uint32_t wanted = search != nullptr ? search->beam_size : 0;
-    if (engine->search.sampling != nullptr) {
-      GOLDCREST_TRY(need_one_beam(*engine, value_or(wanted, engine->runtime.limits.beam_size)));
-    }
+    GOLDCREST_TRY(need_one_beam(*engine, value_or(wanted, engine->runtime.limits.beam_size)));
   }
   if (search == nullptr) {
     take_default_search(engine);
     return GOLDCREST_OK;
   }
   GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->options, detail));
-  if constexpr (kHasRules) {
+  if constexpr (kHasSearch) {
     goldcrest_search file;
     view_rules(engine->runtime.file, &file);
     fill_rules(file, &engine->options);

@@ -46,7 +46,7 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   result->score = hypothesis.score;
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
   result->n_outputs = count_outputs(engine->search, *view.state);
-  result->n_prefix = kHasPrefix ? prompt_of(engine->search, view.state->prefix).n : 0;
+  result->n_prefix = prompt_of(engine->search, view.state->prefix).n;
   result->token_log_probs = nullptr;
   if (kHasInspection && view.recorded.hypothesis_log_probs != nullptr) {
     result->token_log_probs =

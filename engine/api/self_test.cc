@@ -14,23 +14,21 @@ namespace {
 
 // Returns the number of ids of a result that its length does not count.
 uint32_t uncounted_tokens(const goldcrest_engine& engine) {
-  return kHasPrompt && engine.runtime.generation.forced_first_id < 0 ? engine.runtime.generation.n_prompt : 0;
+  return engine.runtime.generation.forced_first_id < 0 ? engine.runtime.generation.n_prompt : 0;
 }
 
 // Runs a line with the line's own length as the limit, so that the engine's limit has no effect.
 int run_line(goldcrest_engine* engine, const SelfTestView& line, goldcrest_search* search, bool* same) {
   search->max_target_tokens = line.n_target - uncounted_tokens(*engine);
-  if constexpr (kHasShortlist) {
-    search->flags = GOLDCREST_SEARCH_HASH_LOGITS | (line.shortlist ? 0 : GOLDCREST_SEARCH_ALL_OUTPUTS);
-  }
+  search->flags = GOLDCREST_SEARCH_HASH_LOGITS | (line.shortlist ? 0 : GOLDCREST_SEARCH_ALL_OUTPUTS);
   GOLDCREST_TRY(goldcrest_set_search(engine, search));
-  if (kHasFrontend && line.samples != nullptr) {
+  if (has_frontend(engine->runtime.model)) {
     GOLDCREST_TRY(goldcrest_begin_audio(engine, line.samples, line.n_source));
   } else {
     // ids are below 2^24, so their int32 and uint32 bits are the same
     GOLDCREST_TRY(goldcrest_begin(engine, reinterpret_cast<const int32_t*>(line.source), line.n_source));
   }
-  engine->buffers.sentences->set_language(line.is_forced ? TargetLanguage::forced(line.target[0]) : TargetLanguage());
+  engine->buffers.sentences->language = line.is_forced ? TargetLanguage::forced(line.target[0]) : TargetLanguage();
   GOLDCREST_TRY(goldcrest_run(engine));
   goldcrest_result result;
   GOLDCREST_TRY(goldcrest_get_result(engine, 0, 0, &result));
@@ -55,20 +53,15 @@ struct SourceLengths {
   goldcrest_info info;
   view_info(engine.runtime.file, engine.model_bytes, &info);
   *search = info.search;
-  if constexpr (kHasFrontend) {
-    *lengths = {info.first_row_samples, info.row_samples, info.fixed_window ? info.limits.max_source_tokens : 0};
-  }
+  *lengths = {info.first_row_samples, info.row_samples, info.fixed_window ? info.limits.max_source_tokens : 0};
 }
 
 // Returns the rows that a line's source needs. A fixed window has those of the file's limits, and with any other number
 // the results are others: UINT32_MAX.
 uint64_t count_source_rows(const goldcrest_engine& engine, const SourceLengths& lengths, const SelfTestView& line) {
-  if constexpr (kHasFrontend) {
-    if (lengths.window_rows != 0)
-      return engine.runtime.limits.max_source_tokens == lengths.window_rows ? 1 : UINT32_MAX;
-    if (line.samples != nullptr) return (line.n_source - lengths.first_row_samples) / lengths.row_samples + 1;
-  }
-  return line.n_source;
+  if (!has_frontend(engine.runtime.model)) return line.n_source;
+  if (lengths.window_rows != 0) return engine.runtime.limits.max_source_tokens == lengths.window_rows ? 1 : UINT32_MAX;
+  return (line.n_source - lengths.first_row_samples) / lengths.row_samples + 1;
 }
 
 int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
@@ -87,7 +80,7 @@ int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
       continue;
     bool same = false;
     GOLDCREST_TRY(run_line(engine, line, &search, &same));
-    if (kHasShortlist && line.shortlist && !has_candidates(*engine)) continue;
+    if (line.shortlist && !has_candidates(*engine)) continue;
     if (!same) {
       return fail(detail, GOLDCREST_ERROR_SELF_TEST, "self_test: another result than the converter's",
                   static_cast<int32_t>(i));
@@ -104,19 +97,19 @@ extern "C" int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* d
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   const goldcrest_search options = engine->options;
   engine_clear(*engine);
-  [[maybe_unused]] const Sampler* const sampling = engine->search.sampling;
-  if constexpr (kHasSampling) engine->search.sampling = nullptr;
-  [[maybe_unused]] const bool lacks_language = engine->languages.lacks_for_ids;
-  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = false;  // lines have languages of their own
-  [[maybe_unused]] const goldcrest_lexicon* const lexicon = engine->search.lexicon;
-  if constexpr (kHasLexicon) engine->search.lexicon = nullptr;
-  [[maybe_unused]] const goldcrest_sequences sequences = engine->sequences;
-  if constexpr (kHasSequences) use_sequences(*engine, view_sequences(engine->runtime.file));
+  const Sampler* const sampling = engine->search.sampling;
+  const goldcrest_lexicon* const lexicon = engine->search.lexicon;
+  const bool lacks_language = engine->languages.lacks_for_ids;
+  const goldcrest_sequences sequences = engine->sequences;
+  engine->search.sampling = nullptr;
+  engine->search.lexicon = nullptr;
+  engine->languages.lacks_for_ids = false;  // lines have languages of their own
+  use_sequences(*engine, view_sequences(engine->runtime.file));
   const int status = run_lines(engine, detail);
-  if constexpr (kHasLanguages) engine->languages.lacks_for_ids = lacks_language;
-  if constexpr (kHasSampling) engine->search.sampling = sampling;
-  if constexpr (kHasLexicon) engine->search.lexicon = lexicon;
-  if constexpr (kHasSequences) use_sequences(*engine, sequences);
+  engine->search.sampling = sampling;
+  engine->search.lexicon = lexicon;
+  engine->languages.lacks_for_ids = lacks_language;
+  use_sequences(*engine, sequences);
   engine->options = options;
   engine_clear(*engine);
   return status;

@@ -65,7 +65,7 @@ int goldcrest_source_languages(const void* model, size_t model_bytes, goldcrest_
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   LanguagesView languages;
-  if (!kHasLanguages || !view_languages(model, &languages)) return 0;
+  if (!kHasText || !view_languages(model, &languages)) return 0;
   return visit_side(model, languages.of_sources(), visit, visit_context);
 }
 
@@ -73,7 +73,7 @@ int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_
                                void* visit_context, goldcrest_detail* detail) {
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
-  if constexpr (kHasLanguages) {
+  if constexpr (kHasText) {
     LanguagesView languages;
     if (view_languages(model, &languages) && languages.of_targets().n > 0)
       return visit_side(model, languages.of_targets(), visit, visit_context);
@@ -91,7 +91,7 @@ int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const 
   goldcrest_info info;
   view_info(engine->runtime.file, engine->model_bytes, &info);
   LanguagesView table = {};
-  const bool has_table = kHasLanguages && view_languages(engine->runtime.file, &table);
+  const bool has_table = kHasText && view_languages(engine->runtime.file, &table);
   uint32_t chosen[2] = {table.of_sources().by_default, table.of_targets().by_default};
   GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.of_sources(), source, info.source_language, &chosen[0]),
                     GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);

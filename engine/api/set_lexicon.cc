@@ -19,9 +19,9 @@ namespace {
 
 // Checks a caller's lexicon.
 int check_given(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_detail* detail) {
-  if constexpr (kHasLexicon) return check_lexicon(lexicon, vocab_size, GOLDCREST_ERROR_ARGUMENT, detail);
+  if constexpr (kHasShortlist) return check_lexicon(lexicon, vocab_size, GOLDCREST_ERROR_ARGUMENT, detail);
   (void)lexicon, (void)vocab_size;
-  return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "lexicon: this build lacks GOLDCREST_LEXICON");
+  return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "lexicon: this build lacks GOLDCREST_SHORTLIST");
 }
 
 // Takes the lexicon if the engine has memory for it.
@@ -55,7 +55,7 @@ int goldcrest_check_lexicon(const goldcrest_lexicon* lexicon, uint32_t vocab_siz
 
 int goldcrest_set_lexicon(goldcrest_engine* engine, const goldcrest_lexicon* lexicon) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  if constexpr (kHasLexicon) return take_lexicon(engine, lexicon);
+  if constexpr (kHasShortlist) return take_lexicon(engine, lexicon);
   return check_given({}, 0, engine->detail);
 }
 

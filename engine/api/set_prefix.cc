@@ -32,8 +32,8 @@ int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int3
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
-  if constexpr (!kHasPrefix)
-    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "prefix: this build lacks GOLDCREST_PREFIX");
+  if constexpr (!kHasPrompt)
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "prefix: this build lacks GOLDCREST_PROMPT");
   const Runtime& runtime = engine->runtime;
   GOLDCREST_REQUIRE(ids != nullptr || n == 0, bad, "prefix: null", -1);
   GOLDCREST_REQUIRE((flags & ~(GOLDCREST_PREFIX_IN_LENGTHS | GOLDCREST_PREFIX_BEHIND_PROMPT)) == 0, bad,

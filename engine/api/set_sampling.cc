@@ -52,8 +52,8 @@ int need_no_search(const goldcrest_engine& engine) {
 
 // Returns ERROR_UNSUPPORTED if the engine has no memory for sampling.
 int need_memory(const goldcrest_engine& engine) {
-  if constexpr (!kHasSampling)
-    return fail(*engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: this build lacks GOLDCREST_SAMPLING");
+  if constexpr (!kHasSearch)
+    return fail(*engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: this build lacks GOLDCREST_SEARCH");
   if (engine.runtime.limits.max_sampled > 0) return GOLDCREST_OK;
   return fail(*engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: limits.max_sampled is 0");
 }
@@ -76,7 +76,7 @@ int goldcrest_set_sampling(goldcrest_engine* engine, const goldcrest_sampling* s
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_TRY(need_memory(*engine));
   GOLDCREST_TRY(need_no_search(*engine));
-  if constexpr (kHasSampling) {
+  if constexpr (kHasSearch) {
     if (sampling == nullptr) {
       engine->search.sampling = nullptr;
       return GOLDCREST_OK;
@@ -98,7 +98,7 @@ int goldcrest_set_sampling(goldcrest_engine* engine, const goldcrest_sampling* s
 int goldcrest_set_alternatives(goldcrest_engine* engine, uint32_t n, float min_prob) {
   const goldcrest_sampling sampling = {0, 1.0f, n, 1.0f, min_prob, n, 0};
   GOLDCREST_TRY(goldcrest_set_sampling(engine, n != 0 ? &sampling : nullptr));
-  if constexpr (kHasSampling) {
+  if constexpr (kHasSearch) {
     engine->sampling.strategy = &kSeveralSamples;
     engine->sampling.expands = true;
   }
@@ -109,15 +109,15 @@ int goldcrest_set_stream(goldcrest_engine* engine, uint32_t sentence, uint32_t s
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_TRY(need_memory(*engine));
   GOLDCREST_TRY(find_new_source(*engine, sentence));
-  if constexpr (kHasSampling) engine->buffers.samples[size_t{sentence} * engine->buffers.beam_size].stream = stream;
+  if constexpr (kHasSearch) engine->buffers.samples[size_t{sentence} * engine->buffers.beam_size].stream = stream;
   return GOLDCREST_OK;
 }
 
 int goldcrest_set_sequences(goldcrest_engine* engine, const goldcrest_sequences* sequences) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
-  if constexpr (!kHasSequences)
-    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "sequences: this build lacks GOLDCREST_SEQUENCES");
+  if constexpr (!kHasSearch)
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "sequences: this build lacks GOLDCREST_SEARCH");
   GOLDCREST_TRY(need_no_search(*engine));
   if (sequences == nullptr) {
     use_sequences(*engine, view_sequences(engine->runtime.file));

@@ -21,12 +21,10 @@ int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
-  if constexpr (kHasPrefix) engine.buffers.sentences[batch.n_sentences].prefix = {};
-  engine.buffers.sentences[batch.n_sentences].set_language(engine.languages.target);
-  if constexpr (kHasSampling) {
-    SampleSlot* const samples = engine.buffers.samples;
-    if (samples != nullptr) samples[size_t{batch.n_sentences} * engine.buffers.beam_size].stream = batch.n_sentences;
-  }
+  engine.buffers.sentences[batch.n_sentences].prefix = {};
+  engine.buffers.sentences[batch.n_sentences].language = engine.languages.target;
+  SampleSlot* const samples = engine.buffers.samples;
+  if (samples != nullptr) samples[size_t{batch.n_sentences} * engine.buffers.beam_size].stream = batch.n_sentences;
   if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(batch.n_sentences).n = 0;
   engine.state = EngineState::kSourcesStored;
   return static_cast<int>(batch.n_sentences++);
@@ -76,14 +74,14 @@ int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {
 namespace {
 
 // Refuses a source without a language that it needs.
-[[maybe_unused, gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
+[[gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
   goldcrest_detail& detail = *engine.detail;
   GOLDCREST_REQUIRE(!lacks, GOLDCREST_ERROR_STATE, "languages: call goldcrest_set_languages first", -1);
   return GOLDCREST_OK;
 }
 
 // Writes n ids of languages. Returns the place behind them.
-[[maybe_unused]] int32_t* put_languages(const uint32_t* languages, uint32_t n, int32_t* ids) {
+int32_t* put_languages(const uint32_t* languages, uint32_t n, int32_t* ids) {
   for (uint32_t i = 0; i < n; ++i) *ids++ = static_cast<int32_t>(languages[i]);
   return ids;
 }
@@ -102,7 +100,7 @@ int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fr
     GOLDCREST_REQUIRE(source[i] >= 0 && static_cast<uint32_t>(source[i]) < vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
                       "source: id outside the vocabulary", static_cast<int32_t>(i));
   }
-  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages(*engine, engine->languages.lacks_for_ids));
+  GOLDCREST_TRY(check_languages(*engine, engine->languages.lacks_for_ids));
   GOLDCREST_TRY(open_source(engine, fresh));
   memmove(next_ids(*engine), source, n * sizeof *source);
   return append_sentence(*engine, static_cast<uint32_t>(n));
@@ -118,21 +116,20 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
   GOLDCREST_REQUIRE(text_bytes <= limits.max_source_bytes, GOLDCREST_ERROR_TOO_LONG,
                     "text: more bytes than limits.max_source_bytes", static_cast<int32_t>(limits.max_source_bytes));
   const ChosenLanguages& languages = engine->languages;
-  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages(*engine, languages.lacks_for_text));
+  GOLDCREST_TRY(check_languages(*engine, languages.lacks_for_text));
   GOLDCREST_TRY(open_source(engine, fresh));
   TokenizerView tokenizer;
   if (!view_tokenizer(engine->runtime.file, &tokenizer))
     return GOLDCREST_ERROR_UNSUPPORTED;  // cannot be: limits were checked
   const GenerationView& generation = engine->runtime.generation;
-  uint32_t around = generation.n_prefix + generation.n_suffix;
-  if constexpr (kHasLanguages) around += languages.n_before + languages.n_behind;
+  const uint32_t around = generation.n_prefix + generation.n_suffix + languages.n_before + languages.n_behind;
   const char* const too_many = "text: more tokens than limits.max_source_tokens";
   const int32_t limit = static_cast<int32_t>(limits.max_source_tokens);
   GOLDCREST_REQUIRE(around <= limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG, too_many, limit);
 
   int32_t* ids = next_ids(*engine);
   for (uint32_t i = 0; i < generation.n_prefix; ++i) *ids++ = static_cast<int32_t>(generation.source_prefix[i]);
-  if constexpr (kHasLanguages) ids = put_languages(languages.ids, languages.n_before, ids);
+  ids = put_languages(languages.ids, languages.n_before, ids);
   const ScratchSize scratch = tokenizer_scratch(tokenizer);
   TokenizeArgs args = {};
   args.view = &tokenizer;
@@ -148,7 +145,7 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
     return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);
   ids += n;
   for (uint32_t i = 0; i < generation.n_suffix; ++i) *ids++ = static_cast<int32_t>(generation.source_suffix[i]);
-  if constexpr (kHasLanguages) put_languages(languages.ids + 2, languages.n_behind, ids);
+  put_languages(languages.ids + 2, languages.n_behind, ids);
   const uint32_t total = static_cast<uint32_t>(n) + around;
   GOLDCREST_REQUIRE(total > 0, GOLDCREST_ERROR_ARGUMENT, "text: no token at all", -1);
   return append_sentence(*engine, total);

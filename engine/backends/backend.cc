@@ -15,7 +15,7 @@ bool same_text(const char* a, const char* b) {
 }
 
 BackendUse backend_use(const char* name) {
-  if (!kHasBackends || name == nullptr) return BackendUse::kNone;
+  if (!kHasSystem || name == nullptr) return BackendUse::kNone;
   if (same_text(name, "xnnpack")) return BackendUse::kAll;
   return same_text(name, "fastest") ? BackendUse::kWhereFaster : BackendUse::kNone;
 }

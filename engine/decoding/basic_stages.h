@@ -82,8 +82,7 @@ class SkipLowBlock {
 class MaskBehindPrompt {
  public:
   explicit MaskBehindPrompt(const OutputStep& step)
-      : runs_((kHasPrompt &&
-               (step.options.generation->n_prompt > 0 || step.options.generation->first_suppressed_ids.n > 0)) ||
+      : runs_(step.options.generation->n_prompt > 0 || step.options.generation->first_suppressed_ids.n > 0 ||
               step.runtime.limits.max_prefix_tokens > 0 || expands_alternatives(step.options)),
         step_(step) {}
 

@@ -61,7 +61,7 @@ bool can_still_improve(const SearchOptions& options, uint32_t position, const Se
   if (view.state->n_finished < options.beam_size) return true;
   if (stops_when_full(options)) return false;
   const bool at_any_length =
-      kHasRules && options.early_stopping == GOLDCREST_STOP_NEVER && options.length_penalty > 0.0f;
+      kHasSearch && options.early_stopping == GOLDCREST_STOP_NEVER && options.length_penalty > 0.0f;
   const uint32_t n_tokens = at_any_length ? most_tokens(options, view) : position + 1;
   const float score = hypothesis_score(options, log_prob, counted_tokens(options, view, n_tokens));
   return !(view.hypotheses[options.beam_size - 1].score >= score);
@@ -98,7 +98,7 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
 // everything before it. If there are more hypotheses than parents, it does not stop, because the entries of the new
 // ones are empty.
 void reorder(const SentenceView& view, uint32_t position, const Continuation* chosen, uint32_t n_chosen) {
-  bool changed = !kHasSampling || view.ancestor != nullptr;
+  bool changed = view.ancestor != nullptr;
   for (uint32_t t = position + 1; t > 0 && changed; --t) {
     uint8_t* ancestor = view.ancestor + size_t{t - 1} * view.beam_size;
     uint8_t reordered[kMaxBeams];
@@ -110,7 +110,7 @@ void reorder(const SentenceView& view, uint32_t position, const Continuation* ch
     feed_token(view, position, b, chosen[b].token, chosen[b].token_log_prob);
     view.scores[b] = chosen[b].log_prob;
   }
-  view.state->n_live = static_cast<LiveCount>(n_chosen);
+  view.state->n_live = static_cast<uint8_t>(n_chosen);
 }
 
 const Strategy kBeamSearch = {false, true, list_size, needs_sums, choose};

@@ -32,9 +32,9 @@ SearchRefs plan_search(Plan& plan, const ModelView& model) {
     refs.recording = plan_recording(plan);
     refs.targets = plan_targets(plan);
   }
-  if constexpr (kHasPrefix) refs.prefixes = plan_prefixes(plan);
-  if constexpr (kHasSampling) static_cast<SamplingRefs&>(refs) = plan_sampling(plan);
-  if constexpr (kHasLexicon) {
+  if constexpr (kHasPrompt) refs.prefixes = plan_prefixes(plan);
+  if constexpr (kHasSearch) static_cast<SamplingRefs&>(refs) = plan_sampling(plan);
+  if constexpr (kHasShortlist) {
     if (plan.limits().lexicon != 0)
       refs.lexicon_nodes = plan.add("lexicon.nodes", decode, Region::kMain, {0, 4, {kBeam, kBatch, 0, 0}});
   }
@@ -53,16 +53,16 @@ void place_search(const Runtime& runtime, const SearchRefs& refs, const Batch& b
   place(runtime, refs.hypotheses, &buffers.hypotheses);
   place(runtime, refs.hypothesis_tokens, &buffers.hypothesis_tokens);
   place_top_tokens(runtime, refs.top_tokens, &buffers.top_tokens);
-  if constexpr (kHasShortlist) place_shortlist(runtime, refs.shortlist, &buffers.shortlist);
+  if constexpr (kHasShortlist) {
+    place_shortlist(runtime, refs.shortlist, &buffers.shortlist);
+    if (limits.lexicon != 0) place(runtime, refs.lexicon_nodes, &buffers.shortlist.lexicon_nodes);
+  }
   if constexpr (kHasInspection) {
     place_recording(runtime, refs.recording, &buffers.recorded);
     place_targets(runtime, refs.targets, &buffers.targets);
   }
-  if constexpr (kHasPrefix) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
-  if constexpr (kHasSampling) buffers.samples = place_sampling(runtime, refs, &buffers.top_tokens);
-  if constexpr (kHasLexicon) {
-    if (limits.lexicon != 0) place(runtime, refs.lexicon_nodes, &buffers.shortlist.lexicon_nodes);
-  }
+  if constexpr (kHasPrompt) place_prefixes(runtime, refs.prefixes, &buffers.prefixes);
+  if constexpr (kHasSearch) buffers.samples = place_sampling(runtime, refs, &buffers.top_tokens);
   buffers.beam_size = limits.beam_size;
   buffers.target_tokens = limits.max_target_tokens;
   buffers.n_slots = count_slots(limits);
@@ -79,12 +79,12 @@ SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence) {
   view.scores = buffers.scores + first_slot;
   view.hypotheses = buffers.hypotheses + first_slot;
   view.hypothesis_tokens = buffers.hypothesis_tokens + first_token;
-  if constexpr (kLimitsBySource) view.n_source = buffers.sources[sentence].n_rows;
+  view.n_source = buffers.sources[sentence].n_rows;
   view.beam_size = buffers.beam_size;
   view.target_tokens = buffers.target_tokens;
   view.n_slots = buffers.n_slots;
-  if constexpr (kHasPrefix) view.prefix = buffers.prefixes.of(sentence);
-  if constexpr (kHasSampling) view.samples = buffers.samples != nullptr ? buffers.samples + first_slot : nullptr;
+  if constexpr (kHasPrompt) view.prefix = buffers.prefixes.of(sentence);
+  view.samples = buffers.samples != nullptr ? buffers.samples + first_slot : nullptr;
   if constexpr (kHasInspection) {
     view.recorded = recorded_path(buffers.recorded, first_slot, first_token);
     view.target = nullptr;

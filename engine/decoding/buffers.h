@@ -40,26 +40,10 @@ struct Hypothesis {
   uint32_t storage;
 };
 
-// The language of a sentence, which is set before the search starts. Builds with languages keep it in bytes that others
-// give to the counts of hypotheses, so the state has the same size in all.
-class KnownLanguage {
- public:
-  TargetLanguage language() const { return language_; }
-  void set_language(TargetLanguage language) { language_ = language; }
-
- private:
-  TargetLanguage language_;
-};
-struct NoLanguage {
-  static TargetLanguage language() { return {}; }
-  static void set_language(TargetLanguage) {}
-};
-using LiveCount = Choose<kHasLanguages, uint8_t, uint32_t>;
-using FinishedCount = Choose<kHasLanguages, uint8_t, uint16_t>;
-
-struct SentenceState : Choose<kHasLanguages, KnownLanguage, NoLanguage> {
-  LiveCount n_live;  // hypotheses still growing; 0: the sentence is done
-  FinishedCount n_finished;
+struct SentenceState {
+  TargetLanguage language;  // set before the search starts
+  uint8_t n_live;           // hypotheses still growing; 0: the sentence is done
+  uint8_t n_finished;
   uint16_t first_row;     // of its live hypotheses in the current step
   uint32_t n_candidates;  // gathered for its shortlist, or for its lexicon at this position; 0: the whole vocabulary
   PrefixExtent prefix;    // the caller's; set before the search starts
@@ -116,7 +100,7 @@ struct SentenceView {
   const int32_t* target;  // [n_target], the given target
   uint32_t n_target;
   const int32_t* prefix;              // [state->prefix.n()], the caller's
-  uint32_t n_source;                  // ids of the source, rows of a clip; only with kLimitsBySource
+  uint32_t n_source;                  // ids of the source, rows of a clip
   uint32_t beam_size, target_tokens;  // that the buffers are planned for
   size_t n_slots;
   SampleSlot* samples;  // [beam_size], if memory is planned for sampling

@@ -131,7 +131,7 @@ SamplingRefs plan_sampling(Plan& plan) {
 SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, TopTokenBuffers* lists) {
   const goldcrest_limits& limits = runtime.limits;
   if (limits.max_sampled == 0) return nullptr;
-  if (limits.max_sampled > (1 + count_ends(runtime.model)) * limits.beam_size) {
+  if (limits.max_sampled > (1 + runtime.model.n_ends) * limits.beam_size) {
     place(runtime, refs.lists, &lists->values);
     place(runtime, refs.lists, &lists->tokens);
     lists->tokens.first += size_t{limits.max_sampled} * limits.batch * limits.beam_size;

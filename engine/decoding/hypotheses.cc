@@ -9,7 +9,7 @@ namespace goldcrest {
 
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
   const float n = static_cast<float>(n_tokens);
-  const bool is_wu = kHasRules && options.length_penalty_kind == GOLDCREST_LENGTH_WU;
+  const bool is_wu = kHasSearch && options.length_penalty_kind == GOLDCREST_LENGTH_WU;
   return (log_prob - options.word_penalty * n) / power(is_wu ? (5.0f + n) / 6.0f : n, options.length_penalty);
 }
 
@@ -30,7 +30,7 @@ void finish_hypothesis(const SearchOptions& options, const SentenceView& sentenc
   const uint32_t n_tokens = position + 1;
   float score = hypothesis_score(options, last.log_prob, counted_tokens(options, sentence, n_tokens));
   if (expands_alternatives(options)) score = alternative_score(options, sentence, last, n_tokens);
-  FinishedCount& n_finished = sentence.state->n_finished;
+  uint8_t& n_finished = sentence.state->n_finished;
   Hypothesis* const hypotheses = sentence.hypotheses;
   uint32_t storage = n_finished;
   uint32_t at = n_finished;

@@ -21,20 +21,18 @@ float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t
 // Returns the most tokens that rules and limits allow for the sentence.
 inline uint32_t most_tokens(const SearchOptions& options, const SentenceView& sentence) {
   const uint32_t most = most_target_tokens(options, sentence.n_source);
-  if constexpr (!kHasPrefix) return most;
   const PrefixExtent& given = sentence.state->prefix;
   return most_with_prompt(prompt_of(options, given), given, most, sentence.target_tokens);
 }
 
 // Returns how many of the sentence's first n tokens count in lengths.
 inline uint32_t counted_tokens(const SearchOptions& options, const SentenceView& sentence, uint32_t n) {
-  return kHasPrefix ? n - prompt_of(options, sentence.state->prefix).n_uncounted : n;
+  return n - prompt_of(options, sentence.state->prefix).n_uncounted;
 }
 
 // Returns the first position whose token is not the prompt's.
 inline uint32_t first_free_position(const SearchOptions& options, const SentenceView& sentence) {
-  if constexpr (kHasPrefix) return prompt_of(options, sentence.state->prefix).n;
-  return options.generation->forced_first_id >= 0 ? 1 : 0;
+  return prompt_of(options, sentence.state->prefix).n;
 }
 
 // Returns whether `position` is the last that rules and limits allow for the sentence.

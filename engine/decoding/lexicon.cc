@@ -57,14 +57,13 @@ uint32_t behind_end(const goldcrest_lexicon& lexicon, uint32_t node) {
     if (end >= from) next = smaller(next, end);
   };
   consider(generation.end_id);
-  for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) consider(generation.more_end_ids[i]);
+  for (uint32_t i = 0; i < count_more_ends(generation); ++i) consider(generation.more_end_ids[i]);
   return next;
 }
 
 // Returns the number of the ids before the lexicon's.
 uint32_t count_before(const SearchOptions& options, const SentenceState& state) {
-  if constexpr (kHasPrefix) return prompt_of(options, state.prefix).n_file;
-  return options.generation->forced_first_id >= 0 ? 1 : 0;
+  return prompt_of(options, state.prefix).n_file;
 }
 
 // Adds the tokens that are allowed at a node to the chosen outputs. Returns false if there are more than the limits

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of a search, set by the caller and by the file. They are constant while the search runs. In builds
-// without GOLDCREST_RULES, each question about rules is a constant, so that the compiler drops the code that depends on
-// it.
+// without GOLDCREST_SEARCH, each question about rules is a constant, so that the compiler drops the code that depends
+// on it.
 #pragma once
 
 #include "base/arithmetic.h"
@@ -44,9 +44,15 @@ inline bool hashes_logits(const SearchOptions& options) {
   return options.strategy->one_hypothesis && (options.flags & GOLDCREST_SEARCH_HASH_LOGITS) != 0;
 }
 
+// Returns whether given targets are scored, in place of a search.
+inline bool scores_targets(const SearchOptions& options) { return kHasInspection && options.follows_targets; }
+
+// Returns whether a sentence may have outputs of its own.
+inline bool chooses_outputs(const SearchOptions& options) { return kHasShortlist && options.uses_shortlist; }
+
 // Returns whether tokens are drawn at random. Scoring a given target is not.
 inline bool draws_tokens(const SearchOptions& options) {
-  return kHasSampling && options.sampling != nullptr && !options.follows_targets;
+  return kHasSearch && options.sampling != nullptr && !options.follows_targets;
 }
 inline bool expands_alternatives(const SearchOptions& options) {
   return draws_tokens(options) && options.sampling->expands;
@@ -57,39 +63,40 @@ inline bool draws_several(const SearchOptions& options) {
 
 // Returns whether texts are restricted to a lexicon. A given target is not.
 inline bool has_lexicon(const SearchOptions& options) {
-  return kHasLexicon && options.lexicon != nullptr && !options.follows_targets;
+  return kHasShortlist && options.lexicon != nullptr && !options.follows_targets;
 }
 
-inline bool has_sequences(const SearchOptions& options) { return kHasSequences && options.sequences != nullptr; }
+inline bool has_sequences(const SearchOptions& options) { return kHasSearch && options.sequences != nullptr; }
 
-inline bool renormalizes(const goldcrest_search& options) { return kHasRules && options.renormalize == GOLDCREST_YES; }
-inline bool forces_end(const goldcrest_search& options) { return !kHasRules || options.force_end == GOLDCREST_YES; }
+inline bool has_biases(const SearchOptions& options) { return kHasSearch && options.generation->n_biased > 0; }
+
+inline bool renormalizes(const goldcrest_search& options) { return kHasSearch && options.renormalize == GOLDCREST_YES; }
+inline bool forces_end(const goldcrest_search& options) { return !kHasSearch || options.force_end == GOLDCREST_YES; }
 inline bool stops_when_full(const goldcrest_search& options) {
-  return kHasRules && options.early_stopping == GOLDCREST_STOP_FULL;
+  return kHasSearch && options.early_stopping == GOLDCREST_STOP_FULL;
 }
 inline bool penalizes_repetition(const goldcrest_search& options) {
-  return kHasRules && options.repetition_penalty != 1.0f;
+  return kHasSearch && options.repetition_penalty != 1.0f;
 }
 inline bool forbids_ngrams(const goldcrest_search& options) {
-  return kHasRules && options.no_repeat_ngram <= options.max_target_tokens;
+  return kHasSearch && options.no_repeat_ngram <= options.max_target_tokens;
 }
+
+inline uint32_t count_more_ends(const GenerationView& generation) { return kHasSearch ? generation.n_more_ends : 0; }
 
 inline bool is_end(const GenerationView& generation, int32_t token) {
   if (token == static_cast<int32_t>(generation.end_id)) return true;
-  for (uint32_t i = 0; kHasRules && i < generation.n_more_ends; ++i) {
+  for (uint32_t i = 0; i < count_more_ends(generation); ++i) {
     if (token == static_cast<int32_t>(generation.more_end_ids[i])) return true;
   }
   return false;
 }
 
-inline uint32_t count_ends(const ModelView& model) { return kHasRules ? model.n_ends : 1; }
-
 // Returns the most tokens that rules and limits allow for a source of n_source ids, or encoder rows of a clip.
 uint32_t most_tokens_by_source(const SearchOptions& options, uint32_t n_source);
 
 inline uint32_t most_target_tokens(const SearchOptions& options, uint32_t n_source) {
-  if constexpr (kLimitsBySource) return most_tokens_by_source(options, n_source);
-  return options.max_target_tokens;
+  return kHasSearch || kHasSpeech ? most_tokens_by_source(options, n_source) : options.max_target_tokens;
 }
 
 }  // namespace goldcrest

@@ -15,8 +15,7 @@ OutputSet outputs_of(const Runtime& runtime, const SearchOptions& options, const
 
 // Returns the number of outputs in that set.
 inline uint32_t count_outputs(const SearchOptions& options, const SentenceState& state) {
-  return kHasShortlist && options.uses_shortlist && state.n_candidates > 0 ? state.n_candidates
-                                                                           : options.model->vocab_size;
+  return chooses_outputs(options) && state.n_candidates > 0 ? state.n_candidates : options.model->vocab_size;
 }
 
 // Returns the number of outputs whose sums are in the rows' lists: with a lexicon there is a single sum.
@@ -25,7 +24,7 @@ inline uint32_t count_summed(const SearchOptions& options, const SentenceState& 
 }
 
 // A lexicon restricts the texts of a search (goldcrest_set_lexicon). Each live hypothesis has a node of its tree.
-// Builds without GOLDCREST_LEXICON have no lexicons.
+// Builds without GOLDCREST_SHORTLIST have no lexicons.
 
 // Moves the node of every live hypothesis on to the current position. Chooses the outputs of each sentence: the allowed
 // ones of all its hypotheses if they fit the limits, else all.

@@ -19,12 +19,10 @@ namespace goldcrest {
 namespace {
 
 // The stages that a block of logits passes, in this order. Add a new stage here.
-using Rules = StageList<StageIf<kHasRules, LogProbabilities>, StageIf<kHasRules, AddBiases>,
-                        StageIf<kHasSequences, ApplySequences>, StageIf<kHasRules, PenalizeRepetition>,
-                        StageIf<kHasRules, ForbidNgrams>>;
+using Rules = StageList<LogProbabilities, AddBiases, ApplySequences, PenalizeRepetition, ForbidNgrams>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
-                         SkipLowBlock, StageIf<kMayChangeLogits, Rules>, StageIf<kHasPrefix, MaskBehindPrompt>,
-                         MaskTokens, StageIf<kMayChangeLogits, SumAfterRules>>;
+                         SkipLowBlock, StageIf<kHasSearch, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
+                         StageIf<kHasSearch, SumAfterRules>>;
 
 class OutputLayer {
  public:
@@ -33,7 +31,7 @@ class OutputLayer {
 
   uint32_t n_blocks() const { return count_output_blocks(outputs_.n); }
   // Returns whether all blocks are computed twice, first for the log-sum-exp of each row.
-  bool needs_sum() const { return kHasRules && stages_.needs_sum(); }
+  bool needs_sum() const { return stages_.needs_sum(); }
 
   TopTokens lists(uint32_t task) const {
     return top_tokens(step_.top_tokens, step_.options.list_size, outputs_.n, task);
@@ -45,7 +43,7 @@ class OutputLayer {
     const Pass pass = make_pass(runtime_, stack, step_.decoder.pass, rows.first, {rows, task, 1});
     const LinearView& projection = runtime_.model.projection;
     (void)goldcrest::quantize(pass, projection, decoder_rows(runtime_, step_.decoder, rows.first));
-    return {pass.inputs, kHasRefined && projection.has_remainders() ? pass.fine : FineScratch()};
+    return {pass.inputs, projection.has_remainders() ? pass.fine : FineScratch()};
   }
 
   // Computes rows that only this task computes, over all blocks.
@@ -98,9 +96,7 @@ class OutputLayer {
 
  private:
   [[gnu::always_inline]] void collect_allowed(const LogitBlock& block) const {
-    if constexpr (kHasLexicon) {
-      if (has_lexicon(step_.options)) keep_allowed(step_, block);
-    }
+    if (has_lexicon(step_.options)) keep_allowed(step_, block);
     collect(*runtime_.kernels, block);
   }
 
@@ -110,7 +106,7 @@ class OutputLayer {
 
   // Returns the logits of a block, [rows, 256]. If `sums`, also computes the block's maxima and sums.
   float* compute(Range rows, const OutputInputs& inputs, SharedInputs& shared, Range outputs, const TopTokens& lists,
-                 bool sums, [[maybe_unused]] uint32_t task) const {
+                 bool sums, uint32_t task) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
     float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
     operations(runtime_).output_block(
@@ -132,7 +128,7 @@ class OutputLayer {
 
 void collect(const Kernels& kernels, const LogitBlock& block) {
   const uint32_t first = block.outputs.first;
-  const uint32_t* const ids = kHasShortlist && block.set.ids != nullptr ? block.set.ids + first : nullptr;
+  const uint32_t* const ids = block.set.is_whole() ? nullptr : block.set.ids + first;
   kernels.list_largest({block.values, ids, first, block.outputs.count, block.list()});
 }
 
@@ -164,7 +160,7 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
 }
 
 // Computes the rows sentence by sentence, each with outputs of its own.
-[[maybe_unused]] void run_by_sentence(const OutputStep& step) {
+void run_by_sentence(const OutputStep& step) {
   const Runtime& runtime = step.runtime;
   const LiveSentence* const live = step.rows.sentences;
   const uint32_t n_live = step.rows.n_sentences;
@@ -187,9 +183,7 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
 }  // namespace
 
 void run_output_layer(const OutputStep& step) {
-  if constexpr (kHasShortlist) {
-    if (step.options.uses_shortlist && step.rows.n_sentences > 1) return run_by_sentence(step);
-  }
+  if (chooses_outputs(step.options) && step.rows.n_sentences > 1) return run_by_sentence(step);
   const uint32_t sentence = step.sentence_of(*step.rows.sentences);
   run_together(step, outputs_of(step.runtime, step.options, step.shortlist, step.sentences, sentence));
 }

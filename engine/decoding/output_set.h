@@ -11,15 +11,17 @@ struct OutputSet {
   LinearTensors panels;  // [n padded, d_model padded]
   const uint32_t* ids;   // [n] tokens, ascending; null: output i is token i
   uint32_t n;
+
+  bool is_whole() const { return !kHasShortlist || ids == nullptr; }
 };
 
 inline uint32_t output_token(const OutputSet& set, uint32_t output) {
-  return !kHasShortlist || set.ids == nullptr ? output : set.ids[output];
+  return set.is_whole() ? output : set.ids[output];
 }
 
 // Returns the index of a token among the outputs `block` of the set, from 0; block.count if it is not among them.
 inline uint32_t index_in_block(const OutputSet& set, Range block, uint32_t token) {
-  if (!kHasShortlist || set.ids == nullptr) {
+  if (set.is_whole()) {
     const uint32_t index = token - block.first;  // wraps around before the block
     return index < block.count ? index : block.count;
   }

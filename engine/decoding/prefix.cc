@@ -23,7 +23,7 @@ void place_prefixes(const Runtime& runtime, const BufferRef& ref, PrefixBuffers*
 }
 
 Prompt prompt_of(const SearchOptions& options, const PrefixExtent& given) {
-  if (kHasInspection && options.follows_targets) return {0, 0, 0};
+  if (scores_targets(options)) return {0, 0, 0};
   const GenerationView& generation = *options.generation;
   const bool replaces = given.n() > 0 && !given.has(GOLDCREST_PREFIX_BEHIND_PROMPT);
   const uint32_t n_file = replaces ? 0 : generation.n_prompt;

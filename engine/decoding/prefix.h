@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ids with which a result begins whatever the model says: the file's prompt, and the caller's prefix
-// (goldcrest_set_prefix). In builds without GOLDCREST_PROMPT the file's prompt is at most its forced first id. Builds
-// without GOLDCREST_PREFIX take no prefix.
+// (goldcrest_set_prefix). In builds without GOLDCREST_PROMPT the file's prompt is at most its forced first id, and
+// there is no prefix.
 #pragma once
 
 #include "base/build_options.h"
@@ -44,6 +44,7 @@ struct Prompt {
   uint32_t n_uncounted;  // of all, those that no length counts
 };
 
+// Without GOLDCREST_PROMPT they are at most the forced first id.
 Prompt prompt_of(const SearchOptions& options, const PrefixExtent& given);
 
 // Returns the most tokens that a sentence may have: `most` and the ids that do not count, within the capacity. A

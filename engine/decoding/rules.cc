@@ -12,9 +12,9 @@ Past past_of(const OutputStep& step, uint32_t row) {
 }
 
 bool sums_changed_values(const SearchOptions& options) {
-  if (!options.needs_sums || (kHasInspection && options.follows_targets)) return false;
+  if (!options.needs_sums || scores_targets(options)) return false;
   if (renormalizes(options)) return true;
-  const bool adds_biases = (kHasRules && options.generation->n_biased > 0) || has_sequences(options);
+  const bool adds_biases = has_biases(options) || has_sequences(options);
   return !options.strategy->by_log_prob && (penalizes_repetition(options) || adds_biases);
 }
 

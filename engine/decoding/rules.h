@@ -7,13 +7,9 @@
 
 namespace goldcrest {
 
-constexpr bool kMayChangeLogits = kHasRules || kHasSequences;
-
 // Returns whether rules change values before tokens are listed.
 inline bool changes_logits(const SearchOptions& options) {
-  if (kHasRules && (options.generation->n_biased > 0 || penalizes_repetition(options) || forbids_ngrams(options)))
-    return true;
-  return has_sequences(options);
+  return has_biases(options) || penalizes_repetition(options) || forbids_ngrams(options) || has_sequences(options);
 }
 
 // Returns whether tokens are listed by log-probability: beams apply the repetition penalty to log-probabilities.
@@ -25,7 +21,7 @@ inline bool lists_log_probs(const SearchOptions& options) {
 // renormalizes, and in greedy search with changed logits: its scores must subtract the sum of the values that it lists.
 // Scoring a given target ignores rules.
 bool sums_changed_values(const SearchOptions& options);
-inline bool sums_after_rules(const SearchOptions& options) { return kMayChangeLogits && sums_changed_values(options); }
+inline bool sums_after_rules(const SearchOptions& options) { return kHasSearch && sums_changed_values(options); }
 
 // Returns whether the pass that lists a block's tokens also computes the sums of its logits.
 inline bool sums_logits(const SearchOptions& options) {
@@ -51,8 +47,7 @@ class LogProbabilities {
 // Adds the file's biases to the values of their tokens.
 class AddBiases {
  public:
-  explicit AddBiases(const OutputStep& step)
-      : runs_(step.options.generation->n_biased > 0), generation_(*step.options.generation) {}
+  explicit AddBiases(const OutputStep& step) : runs_(has_biases(step.options)), generation_(*step.options.generation) {}
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }

@@ -10,14 +10,10 @@
 
 namespace goldcrest {
 
-struct PlannedSampling {
+struct SamplingRefs {
   BufferRef slots;  // SampleSlot [slots]
   BufferRef lists;  // float [rows, max_sampled], then int32 [rows, max_sampled]: of each task
 };
-
-// Takes no room in the frame of goldcrest_init if the build lacks sampling.
-struct NoSampling {};
-using SamplingRefs = Choose<kHasSampling, PlannedSampling, NoSampling>;
 
 // A hypothesis of a sentence.
 struct SampleSlot {

@@ -38,7 +38,7 @@ void take_forced(const SearchOptions& options, uint32_t position, const Sentence
   const uint32_t n_rows = is_one ? 1 : sentence.state->n_live;
   for (uint32_t b = 0; b < n_rows; ++b) {
     float log_prob = 0.0f;
-    if (kHasInspection && forced.scored) {
+    if (scores_targets(options) && forced.scored) {
       const uint32_t row = sentence.state->first_row + b;
       log_prob = *lists.row_values(row) - row_normalizer(options, lists, row);
       sentence.scores[b] += log_prob;
@@ -71,7 +71,7 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
 
 // Returns the start token of a sentence: the file's, or the sentence's language.
 int32_t start_id(const GenerationView& generation, const SentenceState& state) {
-  const TargetLanguage language = state.language();
+  const TargetLanguage language = state.language;
   return language.is_start() ? language.start_id() : static_cast<int32_t>(generation.decoder_start_id);
 }
 
@@ -90,7 +90,7 @@ void start_search(const SearchOptions& options, const SearchBuffers& buffers, Se
       buffers.scores[first_slot + b] = 0.0f;
       if (!draws_tokens(options)) break;
       buffers.samples[first_slot + b] = {buffers.samples[first_slot].stream, b};
-      state.n_live = static_cast<LiveCount>(++b);
+      state.n_live = static_cast<uint8_t>(++b);
     } while (b < options.sampling->n_samples);
   }
   start_position(options, buffers, 0, step);

@@ -104,7 +104,7 @@ void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uin
 }
 
 // Copies the rows of a float32 projection, which are stored one after another.
-[[maybe_unused]] void copy_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float* to) {
+void copy_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float* to) {
   const float* const weights = static_cast<const float*>(from.weights);
   for (uint32_t i = 0; i < n; ++i)
     memcpy(to + size_t{i} * from.k, weights + size_t{ids[i]} * from.k, size_t{4} * from.k);
@@ -127,23 +127,21 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
 // Returns the number of int8 matrices of a projection.
 uint32_t count_matrices(const LinearView& projection) { return projection.rows_to_second() != 0 ? 2 : 1; }
 
-void copy_outputs(LinearTensors from, uint32_t n, SentencePanels to, [[maybe_unused]] size_t capacity) {
+void copy_outputs(LinearTensors from, uint32_t n, SentencePanels to, size_t capacity) {
   copy_values(from.bias, to.ids, n, 0.0f, to.bias);
   if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
     return copy_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
   }
   copy_matrix(from, n, to);
-  if constexpr (kHasRefinedWeights) {
-    const uint32_t rows = from.rows_to_second();
-    if (rows == 0) return;
-    from.weights = static_cast<const uint8_t*>(from.weights) + size_t{rows} * from.k;
-    from.scale += rows;
-    from.weight_sum += rows;
-    to.weights += capacity * from.k;
-    to.scale += capacity;
-    to.weight_sum += capacity;
-    copy_matrix(from, n, to);
-  }
+  const uint32_t rows = from.rows_to_second();
+  if (rows == 0) return;
+  from.weights = static_cast<const uint8_t*>(from.weights) + size_t{rows} * from.k;
+  from.scale += rows;
+  from.weight_sum += rows;
+  to.weights += capacity * from.k;
+  to.scale += capacity;
+  to.weight_sum += capacity;
+  copy_matrix(from, n, to);
 }
 
 }  // namespace
@@ -208,13 +206,12 @@ OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buff
                             const ShortlistIds& ids) {
   ShortlistView shortlist;
   const bool has_shortlist = view_shortlist(runtime.file, &shortlist);
-  if (kHasLexicon && !has_shortlist)
-    return candidate_outputs(runtime, buffers, sentence, 0);  // the limits' are a lexicon's
+  if (!has_shortlist) return candidate_outputs(runtime, buffers, sentence, 0);  // the limits' are a lexicon's
   clear_candidates(runtime, buffers);
   CandidateSet chosen(shortlist, buffers.chosen);
   chosen.add_all(shortlist.always, 0, shortlist.n_always);
   chosen.add(ids.generation.end_id);
-  for (uint32_t i = 0; kHasRules && i < ids.generation.n_more_ends; ++i) chosen.add(ids.generation.more_end_ids[i]);
+  for (uint32_t i = 0; i < ids.generation.n_more_ends; ++i) chosen.add(ids.generation.more_end_ids[i]);
   for (uint32_t i = 0; i < ids.n; ++i) {
     chosen.add_list(static_cast<uint32_t>(ids.source[i]));
     chosen.add_ngrams(ids.source + i, ids.n - i);

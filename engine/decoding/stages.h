@@ -79,7 +79,7 @@ inline void remove_all(const LogitBlock& block, const uint32_t* ids, uint32_t n)
 // Removes the ids that end a text.
 inline void remove_ends(const LogitBlock& block, const GenerationView& generation) {
   remove_all(block, &generation.end_id, 1);
-  if constexpr (kHasRules) remove_all(block, generation.more_end_ids, generation.n_more_ends);
+  remove_all(block, generation.more_end_ids, count_more_ends(generation));
 }
 
 template <typename... Stages>

@@ -15,7 +15,7 @@ TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
   const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
   const auto task_rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, kThreads, 0}}; };
-  const BufferSize list = {0, (1 + count_ends(model)) * sizeof(float), {kBeam, kBeam, kBatch, kThreads}};
+  const BufferSize list = {0, (1 + model.n_ends) * sizeof(float), {kBeam, kBeam, kBatch, kThreads}};
   TopTokenRefs refs;
   refs.logits =
       plan.add("output.logits", Phase::kDecode, Region::kScratch, task_rows_of(sizeof(float) * uint64_t{kOutputBlock}));

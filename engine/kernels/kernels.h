@@ -166,8 +166,7 @@ struct LayerNormArgs {
   size_t stride;       // elements
   uint32_t rows, n, n_padded;
   float epsilon;
-  bool centred = true;  // false only in builds with GOLDCREST_RMS_NORM
-  bool has_mean() const { return !kHasRmsNorm || centred; }
+  bool centred = true;
 };
 
 // Computes one row of a recurrent block. With f = sigmoid(forget[j]),
@@ -237,7 +236,7 @@ struct Kernels {
   // kHighStep, times both scales. null: this build has neither (GOLDCREST_FINE_ATTENTION).
   void (*quantize_fine)(const QuantizeRowsArgs<int8_t>&);
   void (*fine_attention)(const AttentionArgs<int8_t>&);
-  void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_SSRU)
+  void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_LAYERS)
   void (*list_largest)(const ListLargestArgs&);
   // Continues the CRC-32C `crc` with n bytes.
   uint32_t (*crc32c)(uint32_t crc, const void* bytes, size_t n);
@@ -249,6 +248,21 @@ struct Kernels {
   const void* backend;
   bool (*parallelizes_itself)(const void* backend, const void* w, uint32_t n, uint32_t rows);
 };
+
+// Returns a table without the kernels of options that this build lacks, so that they are not linked.
+constexpr Kernels for_this_build(Kernels table) {
+  if constexpr (!kHasFloat32) table.float32 = nullptr;
+  if constexpr (!kHasLayers) table.recurrence = nullptr;
+  if constexpr (!kHasAccuracy) {
+    if constexpr (!kHasSearch) table.logit_sums = nullptr;
+    table.finish_fine = nullptr;
+    table.quantize_fine_inputs = nullptr;
+    table.linear_fine = nullptr;
+    table.quantize_fine = nullptr;
+    table.fine_attention = nullptr;
+  }
+  return table;
+}
 
 // Returns table `index` of those that this build has and this CPU runs, best first; null past the end. All are exact.
 const Kernels* kernels_at(uint32_t index);

@@ -38,14 +38,12 @@ struct Float32Rows {
   }
 };
 
-#ifdef GOLDCREST_FINE_ATTENTION
 struct FineRows {
   using Element = int8_t;
   static constexpr uint32_t kNumbers = 2;  // of an element
   static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->quantize_fine; }
   static float product(const int8_t* a, const int8_t* b, uint32_t n) { return reference_fine_product(a, b, n); }
 };
-#endif
 
 template <typename Rows>
 void keep(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
@@ -108,19 +106,15 @@ KvCache recorded_queries(const Runtime& runtime, const AlignmentRefs& refs, uint
 }
 
 void record_query(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
-#ifdef GOLDCREST_FINE_ATTENTION
   if (pass.stack.has_fine_attention()) return keep<FineRows>(pass, query, row, queries);
-#endif
-  if (kHasFloat32 && pass.stack.cache_type == CacheType::kFloat32) return keep<Float32Rows>(pass, query, row, queries);
+  if (pass.stack.has_float32_cache()) return keep<Float32Rows>(pass, query, row, queries);
   keep<Int8Rows>(pass, query, row, queries);
 }
 
 void align_head(const Runtime& runtime, const AlignedHead& aligned, float* weights) {
   const StackView& stack = runtime.model.decoder;
-#ifdef GOLDCREST_FINE_ATTENTION
   if (stack.has_fine_attention()) return align<FineRows>(stack, aligned, weights);
-#endif
-  if (kHasFloat32 && stack.cache_type == CacheType::kFloat32) return align<Float32Rows>(stack, aligned, weights);
+  if (stack.has_float32_cache()) return align<Float32Rows>(stack, aligned, weights);
   align<Int8Rows>(stack, aligned, weights);
 }
 

@@ -28,7 +28,7 @@ void attend_sentence(const Pass& pass, const AttentionRows& rows, const Sentence
   call.to_next = sentence.to_next;
   call.ancestor = sentence.ancestor;
   call.ancestor_stride = rows.ancestor_stride;
-  if (kHasAttentionBias && rows.bias.table != 0) {
+  if (kHasLayers && rows.bias.table != 0) {
     call.bias = pass.runtime.tensor<float>(rows.bias.table) + (rows.bias.before - sentence.position);
     call.bias_stride = rows.bias.stride;
     call.bias_step = rows.bias_step;

@@ -61,7 +61,7 @@ void attend(const Pass& pass, const AttentionRows& rows, uint32_t n_sentences, c
     const Range heads = split.part_of(pass.stack.n_heads, piece);
     for (uint32_t i = 0; i < n_sentences; ++i) {
       SentenceKeys sentence = keys_of(i);
-      if (kHasBackends && i + 1 < n_sentences) sentence.to_next = keys_of(i + 1).first_key - sentence.first_key;
+      if (kHasSystem && i + 1 < n_sentences) sentence.to_next = keys_of(i + 1).first_key - sentence.first_key;
       if (sentence.rows.count > 0) attend_sentence(pass, rows, sentence, heads, task);
     }
   };

@@ -33,22 +33,22 @@ struct LayerKeys {
 LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets,
                         const DecoderLayerView& view, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
-  if (kHasRecurrent && view.kind.is_recurrent) {
+  if (view.kind.is_recurrent()) {
     LayerKeys keys;
     keys.cells = cells_of_layer(runtime, refs.cells, view.index_among_kind, targets.n_slots);
     keys.source = kv_cache_layer(runtime, stack, refs.source_keys, layer, targets.source_capacity);
     return keys;
   }
-  const uint32_t self_attending = kHasRecurrent ? view.index_among_kind : layer;
-  return {{kv_cache_layer(runtime, stack, refs.past, self_attending, targets.position_capacity * targets.n_slots)},
-          kv_cache_layer(runtime, stack, refs.source_keys, layer, targets.source_capacity),
-          nullptr};
+  return {
+      {kv_cache_layer(runtime, stack, refs.past, view.index_among_kind, targets.position_capacity * targets.n_slots)},
+      kv_cache_layer(runtime, stack, refs.source_keys, layer, targets.source_capacity),
+      nullptr};
 }
 
 // Computes one layer: Vaswani et al. 2017, figure 1, right.
 void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerView& layer, const LayerKeys& keys,
                float* x) {
-  if (kHasRecurrent && layer.kind.is_recurrent) {
+  if (layer.kind.is_recurrent()) {
     residual(pass, {layer.recurrent.norm, layer.recurrent.input_forget}, x, [&](Quantized h) {
       add_recurrent(pass, layer.recurrent, {targets, keys.cells}, h, x);
     });
@@ -65,15 +65,13 @@ void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerVi
 }
 
 // Returns the number of layers with self-attention. Only these store keys of each target position.
-uint32_t count_self_attending(const ModelView& model) {
-  return kHasRecurrent ? model.decoder.n_layers - model.n_recurrent : model.decoder.n_layers;
-}
+uint32_t count_self_attending(const ModelView& model) { return model.decoder.n_layers - model.count_recurrent(); }
 
 // Calls add(kind) for each kind of layer that the model's decoder has.
 template <typename Add>
 void for_each_kind(const ModelView& model, const Add& add) {
   add(LayerKind{true, false, model.features});
-  if (kHasRecurrent && model.n_recurrent > 0) add(LayerKind{true, true, model.features});
+  if (model.count_recurrent() > 0) add(LayerKind{true, true, model.features});
 }
 
 }  // namespace
@@ -81,20 +79,18 @@ void for_each_kind(const ModelView& model, const Add& add) {
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH;
   const StackView& stack = model.decoder;
-  const bool self_attends = !kHasRecurrent || count_self_attending(model) > 0;
-  DecoderRefs refs;
-  if (kHasRecurrent) refs = {};  // buffers that no layer needs stay unplanned
+  const bool self_attends = count_self_attending(model) > 0;
+  DecoderRefs refs = {};  // buffers that no layer needs stay unplanned
   refs.source_keys = plan_source_keys(plan, stack);
   if (self_attends) refs.past = plan_past(plan, stack, count_self_attending(model));
-  if (kHasRecurrent && model.n_recurrent > 0) refs.cells = plan_cells(plan, model);
+  if (model.count_recurrent() > 0) refs.cells = plan_cells(plan, model);
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
                     {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
   PassNeeds needs = {};
   for_each_kind(model, [&](const LayerKind& kind) { add_layer(kind, stack, model.encoder.d_model, needs); });
   const uint8_t keys = self_attends ? GOLDCREST_FACTOR_LONGEST : GOLDCREST_FACTOR_SOURCE_TOKENS;
-  refs.pass =
-      plan_pass(plan, stack, {Phase::kDecode, needs.decoder, {kBeam, kBatch}, keys, kHasRefined && model.fine_decoder});
-  if constexpr (kHasInspection) refs.alignment = plan_alignment(plan, stack);
+  refs.pass = plan_pass(plan, stack, {Phase::kDecode, needs.decoder, {kBeam, kBatch}, keys, model.fine_decoder});
+  refs.alignment = plan_alignment(plan, stack);
   return refs;
 }
 
@@ -104,8 +100,8 @@ DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits)
   const uint32_t n_self_attending = count_self_attending(model);
   DecoderMacs macs = {};
   for_each_kind(model, [&](const LayerKind& kind) {
-    const uint32_t n_layers = kind.is_recurrent ? model.n_recurrent : n_self_attending;
-    const uint64_t keys = uint64_t{limits.max_source_tokens} + (kind.is_recurrent ? 0 : limits.max_target_tokens);
+    const uint32_t n_layers = kind.is_recurrent() ? model.count_recurrent() : n_self_attending;
+    const uint64_t keys = uint64_t{limits.max_source_tokens} + (kind.is_recurrent() ? 0 : limits.max_target_tokens);
     PassNeeds needs = {};
     add_layer(kind, stack, model.encoder.d_model, needs);
     const uint64_t layer =

@@ -30,11 +30,11 @@ LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, mod
 
 }  // namespace
 
-EncoderRefs plan_encoder(Plan& plan, const ModelView& model, [[maybe_unused]] const void* file) {
+EncoderRefs plan_encoder(Plan& plan, const ModelView& model, const void* file) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kBatch = GOLDCREST_FACTOR_BATCH;
   EncoderRefs refs;
-  if constexpr (kHasFrontend) {
-    if (has_frontend(model)) refs.frontend = plan_frontend(plan, view_frontend(file));
+  if (has_frontend(model)) {
+    refs.frontend = plan_frontend(plan, view_frontend(file));
   }
   refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
                     {0, sizeof(float) * uint64_t{model.encoder.d_model_padded}, {kSource, kBatch, 0, 0}});
@@ -42,9 +42,9 @@ EncoderRefs plan_encoder(Plan& plan, const ModelView& model, [[maybe_unused]] co
   PassNeeds needs = {};
   add_layer(encoder_layer_kind(model), model.encoder, model.encoder.d_model, needs);
   add_layer({true, false, model.features}, model.decoder, model.encoder.d_model, needs);
-  refs.pass = plan_pass(
-      plan, model.encoder,
-      {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource, kHasRefined && model.fine_encoder});
+  refs.pass =
+      plan_pass(plan, model.encoder,
+                {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource, model.fine_encoder});
   return refs;
 }
 
@@ -68,7 +68,7 @@ void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch&
   const StackView& stack = runtime.model.encoder;
   float* x = encoder_rows(runtime, refs, block.first);
   if (has_frontend(runtime.model)) {
-    if constexpr (kHasFrontend) run_frontend(runtime, refs.frontend, batch, block, x);
+    run_frontend(runtime, refs.frontend, batch, block, x);
   } else {
     for_each_position(batch, block, [&](uint32_t i, uint32_t, uint32_t position) {
       embed(runtime, stack, static_cast<uint32_t>(batch.ids[block.first + i]), position,

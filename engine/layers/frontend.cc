@@ -21,15 +21,13 @@ namespace {
     macs += uint64_t{linear.n * products} * linear.k * rows;
     rows = (rows - 1) * convolution.stride + convolution.kernel;
   }
-  if constexpr (kHasLogMel) macs += uint64_t{rows} * log_mel_macs(view.log_mel);  // 0 without one
+  macs += uint64_t{rows} * log_mel_macs(view.log_mel);  // 0 without one
   return macs;
 }
 
 // Returns the multiply-accumulates that measure a row of level 1, or a frame.
 [[gnu::noinline]] uint64_t measured_macs(const FrontendView& view) {
-  if constexpr (kHasLogMel) {
-    if (view.has_log_mel) return log_mel_macs(view.log_mel);
-  }
+  if (view.has_log_mel) return log_mel_macs(view.log_mel);
   return uint64_t{view.convolutions[0].linear.n} * view.convolutions[0].linear.k;
 }
 

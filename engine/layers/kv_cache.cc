@@ -16,7 +16,7 @@ KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan&
   KvCacheRefs refs = {};
   refs.keys = add(wanted.keys, element_bytes);
   refs.values = add(wanted.values, element_bytes);
-  if (kHasFloat32 && stack.cache_type == CacheType::kFloat32) return refs;
+  if (stack.has_float32_cache()) return refs;
   refs.key_scales = add(wanted.key_scales, sizeof(float) * stack.n_heads);
   refs.value_scales = add(wanted.value_scales, sizeof(float) * stack.n_heads);
   return refs;
@@ -28,7 +28,7 @@ KvCache kv_cache_layer(const Runtime& runtime, const StackView& stack, const KvC
   const size_t first_byte = first_scale * stack.d_head * bytes_of(stack.cache_type);
   KvCache cache = {runtime.buffer<uint8_t>(refs.keys) + first_byte, runtime.buffer<uint8_t>(refs.values) + first_byte,
                    nullptr, nullptr, rows};
-  if (stack.cache_type == CacheType::kFloat32) return cache;
+  if (stack.has_float32_cache()) return cache;
   cache.key_scales = runtime.buffer<float>(refs.key_scales) + first_scale;
   cache.value_scales = runtime.buffer<float>(refs.value_scales) + first_scale;
   return cache;

@@ -24,20 +24,9 @@ LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, Linea
 // Returns whether a backend's table splits the call over threads itself.
 bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
   const Kernels& kernels = *runtime.kernels;
-  return kHasBackends && kernels.parallelizes_itself != nullptr && !call.view->has_remainders() &&
+  return kHasSystem && kernels.parallelizes_itself != nullptr && !call.view->has_remainders() &&
          kernels.parallelizes_itself(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n,
                                      call.rows);
-}
-
-// The same with the scratch of a pass. One copy, because it is called in several places.
-[[maybe_unused, gnu::noinline]] void run_refined(const Pass& pass, const LinearCall& call, uint32_t task) {
-  run_refined(pass.runtime, call, pass.fine, task);
-}
-
-// Computes a call, or the part of one that `task` computes.
-void run_one(const Pass& pass, const LinearCall& call, [[maybe_unused]] uint32_t task) {
-  if constexpr (kHasRefined) return run_refined(pass, call, task);
-  operations(pass.runtime).linear(pass.runtime, call);
 }
 
 void run_call(const Pass& pass, const LinearCall& call) {
@@ -45,12 +34,12 @@ void run_call(const Pass& pass, const LinearCall& call) {
   const LinearView& view = *call.view;
   const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
   const Split split = split_work(linear_macs(call.rows, view.n, view.k), n_groups, pass.n_tasks);
-  if (split.n_tasks == 1) return run_one(pass, call, 0);
+  if (split.n_tasks == 1) return run_refined(pass.runtime, call, pass.fine, 0);
   run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t task) {
     const Range groups = split.part_of(n_groups, piece);
     const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
     LinearView slice;
-    run_one(pass, outputs_of(call, first, smaller(end, view.n) - first, &slice), task);
+    run_refined(pass.runtime, outputs_of(call, first, smaller(end, view.n) - first, &slice), pass.fine, task);
   });
 }
 
@@ -78,37 +67,34 @@ void multiply(const Pass& pass, const LinearView& view, const Finish& finish, fl
 
 [[gnu::noinline]] void run_refined(const Runtime& runtime, const LinearCall& call, const FineScratch& fine,
                                    uint32_t task) {
-  if (kHasRefined && call.view->has_remainders() && fine.values != nullptr)
-    return linear_fine(runtime, call, fine, task);
+  if (call.view->has_remainders() && fine.exists()) return linear_fine(runtime, call, fine, task);
   operations(runtime).linear(runtime, call);
 }
 
-Quantized quantize_coarse(const Pass& pass, const float* x, uint32_t k) {
-  operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, k, pass.inputs);
-  return {k};
-}
-
-Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* x) {
-  if (!matrix.fine_input || pass.fine.values == nullptr) return quantize_coarse(pass, x, matrix.k);
-  quantize_one_by_one(pass.runtime, {x, matrix.k, pass.rows.count, matrix.k}, pass.inputs, pass.fine.values);
+Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x) {
+  if (matrix.fine_input && pass.fine.exists()) {
+    quantize_one_by_one(pass.runtime, {x, matrix.k, pass.rows.count, matrix.k}, pass.inputs, pass.fine.values);
+  } else {
+    operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, matrix.k, pass.inputs);
+  }
   return {matrix.k};
 }
 
 // Small code: nearly all of its time is in the kernels.
 void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
                          float* remainder) {
-  if (kHasRefined && kHasOnePass && remainder != nullptr && runtime.kernels->quantize_fine_inputs != nullptr)
+  if (kHasOnePass && remainder != nullptr && runtime.kernels->quantize_fine_inputs != nullptr)
     return runtime.kernels->quantize_fine_inputs(
         {rows.x, static_cast<int8_t*>(inputs.rows), inputs.scales, rows.x_stride, rows.k, 1, rows.rows, rows.k},
         remainder);
-  const uint32_t k = rows.k, row_bytes = kHasFloat32 ? k * bytes_of(runtime.model.encoder.input_type) : k;
-  const uint32_t end = kHasRefined && remainder != nullptr ? 2 * rows.rows : rows.rows;
+  const uint32_t k = rows.k, row_bytes = k * bytes_of(runtime.model.encoder.input_type);
+  const uint32_t end = remainder != nullptr ? 2 * rows.rows : rows.rows;
   const float* x = rows.x;
   for (uint32_t i = 0; i < rows.rows; ++i, x += rows.x_stride) {
     const float* from = x;  // then the remainder
     for (uint32_t at = i; at < end; at += rows.rows, from = remainder) {
       const LinearInputs to = {static_cast<uint8_t*>(inputs.rows) + size_t{at} * row_bytes,
-                               !kHasFloat32 || inputs.scales != nullptr ? inputs.scales + at : nullptr};
+                               inputs.scales != nullptr ? inputs.scales + at : nullptr};
       operations(runtime).quantize(runtime, from, 1, k, to);
       if (at + rows.rows >= end) continue;
       // x + q * -scale, the embedding of a token at a position, has the bits of x - q * scale.
@@ -124,7 +110,7 @@ void multiply(const Pass& pass, const LinearView& view, Quantized, float* y) {
 }
 
 void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized, float* y) {
-  if (pass.stack.gated()) return multiply_gated(pass, view, activation, y);
+  if (pass.stack.has_gates()) return multiply_gated(pass, view, activation, y);
   multiply(pass, view, {activation, nullptr}, y);
 }
 

@@ -13,16 +13,9 @@ struct Quantized {
   uint32_t k;
 };
 
-// x: [rows, k], dense
-Quantized quantize_coarse(const Pass& pass, const float* x, uint32_t k);
-
-// The same, with remainders if the matrix has fine inputs and the search is not coarse.
-Quantized quantize_for(const Pass& pass, const LinearView& matrix, const float* x);
-
 // Quantizes the rows x [rows, matrix.k], dense, for one matrix, or for several of which none or each has fine inputs.
-inline Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x) {
-  return kHasRefined ? quantize_for(pass, matrix, x) : quantize_coarse(pass, x, matrix.k);
-}
+// There are remainders if the matrix has fine inputs and the search is not coarse.
+Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x);
 
 // y [rows, view.n] = view(x) with x [rows, view.k] and dense rows. y may be the buffer that was quantized, because no
 // product reads it. Splits the outputs over tasks if the work is worth more than one task.

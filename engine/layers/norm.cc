@@ -8,17 +8,13 @@ namespace goldcrest {
 void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& norm, const NormedRows& rows) {
   runtime.kernels->layer_norm({rows.x, rows.y, runtime.tensor<float>(norm.gamma), runtime.tensor<float>(norm.beta),
                                stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon,
-                               stack.centred()});
+                               stack.centred});
 }
 
 const float* norm_input(const Pass& pass, const NormView& norm, const float* x) {
   if (!pass.stack.pre_norm) return x;
   layer_norm(pass.runtime, pass.stack, norm, {x, pass.projected, pass.rows.count});
   return pass.projected;
-}
-
-Quantized coarse_block_input(const Pass& pass, const NormView& norm, const float* x) {
-  return quantize_coarse(pass, norm_input(pass, norm, x), pass.stack.d_model_padded);
 }
 
 }  // namespace goldcrest

@@ -29,13 +29,9 @@ struct BlockStart {
 // padded]
 const float* norm_input(const Pass& pass, const NormView& norm, const float* x);
 
-// Returns the same, quantized without remainders.
-Quantized coarse_block_input(const Pass& pass, const NormView& norm, const float* x);
-
 // Returns the same, quantized for the block's matrix.
 inline Quantized block_input(const Pass& pass, const BlockStart& start, const float* x) {
-  if constexpr (kHasRefined) return quantize_for(pass, start.matrix, norm_input(pass, start.norm, x));
-  return coarse_block_input(pass, start.norm, x);
+  return quantize(pass, start.matrix, norm_input(pass, start.norm, x));
 }
 
 // Computes a block with its residual and its norm: x = x + block(norm(x)) (pre-norm) or x = norm(x + block(x))

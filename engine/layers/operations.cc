@@ -22,6 +22,10 @@ template <>
 const TypedKernels<int8_t>& kernels_of<int8_t>(const Runtime& runtime) {
   return runtime.kernels->int8;
 }
+template <>
+const TypedKernels<float>& kernels_of<float>(const Runtime& runtime) {
+  return *runtime.kernels->float32;
+}
 
 template <typename Element>
 void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const LinearInputs& inputs) {
@@ -67,7 +71,7 @@ void linear(const Runtime& runtime, const LinearCall& call) {
   kernels_of<Element>(runtime).linear(args_of<Element>(runtime, call));
 }
 
-// The remainders that a product has besides those of all inputs, in builds with second matrices.
+// The remainders that a product has besides those of all inputs.
 struct Remainders {
   bool fine_input = true;
   uint32_t rows_to_second = 0;
@@ -75,8 +79,7 @@ struct Remainders {
 
 // Adds the products of the second matrix to those of the first, `first`. Without fine inputs, makes the products of the
 // remainders of all `rows` +0.
-[[maybe_unused]] void add_second(const Kernels& kernels, const LinearArgs<int8_t>& first, uint32_t rows,
-                                 const Remainders& remainders) {
+void add_second(const Kernels& kernels, const LinearArgs<int8_t>& first, uint32_t rows, const Remainders& remainders) {
   const size_t n_products = size_t{rows} * first.n;
   if (!remainders.fine_input) memset(first.y + n_products, 0, n_products * sizeof(float));
   if (remainders.rows_to_second == 0) return;
@@ -89,16 +92,15 @@ struct Remainders {
 }
 
 // Returns whether the table computes a layer with fine inputs in one pass.
-[[maybe_unused]] bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
+bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
   return kHasOnePass && kernels.linear_fine != nullptr && args.layout == Layout::kN16K4 && args.k <= kMostFineInputs;
 }
 
 // Computes args with remainders: in one pass if the table can, else in slices of as many outputs as the scratch has
 // room for.
-[[maybe_unused, gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args,
-                                                   const FineScratch& scratch, uint32_t task,
-                                                   const Remainders& remainders) {
-  const bool only_inputs = !kHasRefinedWeights || (remainders.fine_input && remainders.rows_to_second == 0);
+[[gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args, const FineScratch& scratch,
+                                     uint32_t task, const Remainders& remainders) {
+  const bool only_inputs = remainders.fine_input && remainders.rows_to_second == 0;
   if (only_inputs && fits_one_pass(kernels, args)) return kernels.linear_fine(args);
   float* const values = scratch.values + task * scratch.n;
   const size_t room = scratch.n / (2 * size_t{args.rows} + 1) / 16 * 16;
@@ -107,7 +109,7 @@ struct Remainders {
   memset(values, 0, most * sizeof(float));  // biases
   // The products of inputs and remainders, and the outputs that they become.
   LinearArgs<int8_t> both = args, slice = args;
-  if (!kHasRefinedWeights || remainders.fine_input) both.rows = 2 * args.rows;
+  if (remainders.fine_input) both.rows = 2 * args.rows;
   both.bias = values;
   both.residual = nullptr;
   both.y = products;
@@ -117,7 +119,7 @@ struct Remainders {
     both.n = slice.n;
     both.y_stride = slice.n;
     kernels.int8.linear(both);
-    if constexpr (kHasRefinedWeights) add_second(kernels, both, args.rows, remainders);
+    add_second(kernels, both, args.rows, remainders);
     kernels.finish_fine(slice, products);
     both.w += size_t{slice.n} * args.k;
     both.w_scale += slice.n;
@@ -129,8 +131,8 @@ struct Remainders {
 }
 
 // Computes a block of fine outputs and their sums.
-[[maybe_unused, gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call,
-                                                       const LinearArgs<int8_t>& args, const BlockSums& sums) {
+[[gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call, const LinearArgs<int8_t>& args,
+                                         const BlockSums& sums) {
   const LinearTensors& outputs = *call.outputs;
   multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
   if (sums.largest == nullptr) return;
@@ -145,8 +147,8 @@ void output_block(const Runtime& runtime, const OutputCall& call, const BlockSum
   args.y_stride = kOutputBlock;
   args.activation = Activation::kNone;
   if constexpr (kSharesInputs) args.shared = call.shared;
-  if constexpr (kHasRefined && kScaled<Element>) {
-    if (call.inputs.fine.values != nullptr) return output_block_fine(*runtime.kernels, call, args, sums);
+  if constexpr (kScaled<Element>) {
+    if (call.inputs.fine.exists()) return output_block_fine(*runtime.kernels, call, args, sums);
   }
   kernels_of<Element>(runtime).output_block({args, call.count, sums.largest, sums.sum, sums.stride});
 }
@@ -158,10 +160,8 @@ void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint3
       {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale),
        runtime.tensor<float>(stack.positions) + size_t{stack.positions_used ? position : 0} * n, x, token, n,
        stack.embedding_scale, stack.embedding.layout});
-  if constexpr (kHasRefinedWeights && kScaled<Element>) {
-    const ModelView& model = runtime.model;
-    const bool is_refined = (model.refined_tables & (&stack == &model.decoder ? 2 : 1)) != 0;
-    if (!is_refined || model.coarse) return;
+  if constexpr (kScaled<Element>) {
+    if (!runtime.model.refines_table(stack)) return;
     // Adds the row of the second matrix, as if the first one's were a position.
     kernels_of<Element>(runtime).embed(
         {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale), x, x,
@@ -178,7 +178,7 @@ size_t numbers_of_row(const StackView& stack) {
 // Returns the function that quantizes queries, keys and values.
 template <typename Element>
 auto quantize_of(const Runtime& runtime, [[maybe_unused]] const StackView& stack) {
-  if constexpr (kHasFineAttention && kScaled<Element>) {
+  if constexpr (kScaled<Element>) {
     if (stack.has_fine_attention()) return runtime.kernels->quantize_fine;
   }
   return kernels_of<Element>(runtime).quantize_rows;
@@ -216,11 +216,9 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
   args.to_next = call.to_next;
   args.ancestor = call.ancestor;
   args.ancestor_stride = call.ancestor_stride;
-  if constexpr (kHasAttentionBias) {
-    if (call.bias != nullptr) args.bias = call.bias + call.heads.first * call.bias_stride;
-    args.bias_stride = call.bias_stride;
-    args.bias_step = call.bias_step;
-  }
+  if (call.bias != nullptr) args.bias = call.bias + call.heads.first * call.bias_stride;
+  args.bias_stride = call.bias_stride;
+  args.bias_step = call.bias_step;
   args.n_keys = call.n_keys;
   args.n_heads = call.heads.count;
   args.d_head = stack.d_head;
@@ -230,7 +228,7 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
   args.out_stride = stack.attention_width();
   args.weights = call.weights;
   args.q_row = static_cast<Element*>(call.query_row);
-  if constexpr (kHasFineAttention && kScaled<Element>) {
+  if constexpr (kScaled<Element>) {
     if (stack.has_fine_attention()) return runtime.kernels->fine_attention(args);
   }
   kernels_of<Element>(runtime).attention(args);
@@ -261,16 +259,6 @@ void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScrat
 }
 
 const Operations kInt8Operations = kOperations<int8_t>;
-
-#ifdef GOLDCREST_FLOAT32
-namespace {
-template <>
-const TypedKernels<float>& kernels_of<float>(const Runtime& runtime) {
-  return *runtime.kernels->float32;
-}
-}  // namespace
-
 const Operations kFloat32Operations = kOperations<float>;
-#endif
 
 }  // namespace goldcrest

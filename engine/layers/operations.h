@@ -22,7 +22,7 @@ struct LinearInputs {
 struct FineScratch {
   float* values;  // null: no remainder is multiplied
   size_t n;       // at least the row's k, and 16 * (2 * rows + 1)
-  FineScratch of(uint32_t task) const { return {values + task * n, n}; }
+  bool exists() const { return kHasAccuracy && values != nullptr; }
 };
 
 // The outputs whose products a scratch holds at least. With fewer, tables that rearrange the inputs for each call are
@@ -41,7 +41,7 @@ struct LinearTensors {
   uint16_t panels_to_second;  // as in LinearView
   Layout layout;
 
-  [[gnu::always_inline]] uint32_t rows_to_second() const { return kHasRefinedWeights ? 16u * panels_to_second : 0; }
+  [[gnu::always_inline]] uint32_t rows_to_second() const { return 16u * panels_to_second; }
 };
 LinearTensors tensors_of(const Runtime& runtime, const LinearView& view);
 
@@ -71,7 +71,7 @@ struct OutputCall {
   uint32_t rows;
   float* logits;  // [rows, count], row stride 256; also writes the padding of count to a multiple of 16
   SharedInputs* shared = nullptr;  // of x and rows; null: no other call reads them
-  [[no_unique_address]] Choose<kHasRefined, uint32_t, NoNumber> task = {};  // nobody else reads it
+  uint32_t task = 0;
 };
 
 // For one block of the output layer: each row's largest output, and its sum of exp(output - largest).
@@ -125,18 +125,11 @@ struct Operations {
 // second matrix, p and p' are sums: the product with the second matrix, plus that with the first.
 void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task);
 
-extern const Operations kInt8Operations;
-#ifdef GOLDCREST_FLOAT32
-extern const Operations kFloat32Operations;
-#endif
+extern const Operations kInt8Operations, kFloat32Operations;
 
 // Returns the table for a file's weights.
 inline const Operations* operations_for(WeightType type) {
-#ifdef GOLDCREST_FLOAT32
-  if (type == WeightType::kFloat32) return &kFloat32Operations;
-#endif
-  (void)type;
-  return &kInt8Operations;
+  return kHasFloat32 && type == WeightType::kFloat32 ? &kFloat32Operations : &kInt8Operations;
 }
 
 inline const Operations& operations(const Runtime& runtime) {

@@ -20,7 +20,7 @@ constexpr uint64_t kMacsPerPiece = kMacsPerTask / 2;
 
 // The most pieces of a task on equal cores. Suppose that one core has a quarter of the others' speed. With 8
 // pieces the others wait for it for at most half of their own time; with one piece, for three times their own time.
-constexpr uint32_t kPiecesPerTask = kHasUnequalCores ? 8 : 1;
+constexpr uint32_t kPiecesPerTask = kHasSystem ? 8 : 1;
 
 // With at least this many rows for each task, whole layers are split by rows. Every task then reads all weights, but
 // waits for the others only once a layer. With fewer rows each linear layer is split by outputs, so that weights are
@@ -73,7 +73,7 @@ inline uint32_t count_parts(uint64_t macs, uint64_t macs_each, uint32_t most) {
 // Splits n items of work over at most `most_tasks` tasks.
 inline Split split_work(uint64_t macs, uint32_t n, uint32_t most_tasks) {
   const uint32_t n_tasks = count_parts(macs, kMacsPerTask, smaller(n, most_tasks));
-  if (!kHasUnequalCores || n_tasks == 1) return {n_tasks, n_tasks};
+  if (!kHasSystem || n_tasks == 1) return {n_tasks, n_tasks};
   return {count_parts(macs, kMacsPerPiece, smaller(n, n_tasks * kPiecesPerTask)), n_tasks};
 }
 
@@ -94,7 +94,7 @@ void run_tasks(const Runtime& runtime, uint32_t n_tasks, const Task& task) {
 // call run_pieces.
 template <typename Work>
 void run_pieces(const Runtime& runtime, Split split, const Work& work) {
-  if constexpr (kHasUnequalCores) {
+  if constexpr (kHasSystem) {
     uint32_t n_taken = 0;  // by all tasks, atomically
     run_tasks(runtime, split.n_tasks, [&](uint32_t task, uint32_t) {
       for (uint32_t i = 0; (i = __atomic_fetch_add(&n_taken, 1, __ATOMIC_RELAXED)) < split.n_pieces;) work(i, task);

@@ -29,8 +29,7 @@ struct AddMatrices {
 void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs) {
   const AddMatrices add = {widths_of(stack, source_d_model), kind.is_decoder, needs};
   for_each_block([&](auto block) {
-    constexpr bool kRuns = (block.kFeature & ~kSupportedFeatures) == 0;
-    if (kRuns && block.belongs(kind)) add(block.kMatrices, count_of(block.kMatrices));
+    if (block.belongs(kind)) add(block.kMatrices, count_of(block.kMatrices));
   });
 }
 
@@ -56,7 +55,7 @@ PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted) {
   // A fine query has its high numbers twice (kernels/kernels.h).
   const uint32_t query_bytes = bytes_of(stack.cache_type) + (stack.has_fine_attention() ? 1u : 0u);
   refs.query_row = add("rows.query", {uint64_t{query_bytes} * stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
-  if (kHasRefined && wanted.has_fine) {
+  if (kHasAccuracy && wanted.has_fine) {
     refs.products = add("rows.products", {sizeof(float) * uint64_t{wanted.matrices.input},
                                           sizeof(float) * 2 * kFineOutputs,
                                           {wanted.rows[0], wanted.rows[1], GOLDCREST_FACTOR_THREADS, 0}});
@@ -72,7 +71,7 @@ Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& r
           ? runtime.buffer<float>(refs.row_scales) + row * static_cast<size_t>(products_of_rows(refs.has_fine))
           : nullptr;
   FineScratch fine = {};
-  if (kHasRefined && refs.has_fine && !runtime.model.coarse) {
+  if (kHasAccuracy && refs.has_fine && !runtime.model.coarse) {
     fine = {runtime.task_buffer<float>(refs.products, task_rows.task),
             refs.products.task_stride * (size_t{kAlignment} / sizeof(float))};
   }

@@ -26,11 +26,11 @@ struct PassNeeds {
 };
 
 // Returns how often rows are multiplied by each matrix, at most, if some have fine inputs.
-constexpr uint64_t products_of_rows(bool has_fine) { return kHasRefined && has_fine ? 2 : 1; }
+constexpr uint64_t products_of_rows(bool has_fine) { return kHasAccuracy && has_fine ? 2 : 1; }
 
 // Returns how often a row or its remainder is multiplied by the weights of a matrix, at most.
 inline uint64_t products_of_weights(const ModelView& model) {
-  return kHasRefinedWeights && has_feature(model.features, kFeatureRefinedWeights) ? 2 : 1;
+  return has_feature(model.features, kFeatureRefinedWeights) ? 2 : 1;
 }
 
 // Returns the multiply-accumulates of the widest matrices of a pass for each of its rows.

@@ -66,7 +66,7 @@ ScratchParts parts_of(const FrontendView& view) {
   parts.inputs = taking.take(widest / 4);
   parts.scales = taking.take(most);
   parts.products = taking.take(parts.fine_floats);
-  if constexpr (kHasLogMel) parts.transform = taking.take(view.has_log_mel ? log_mel_scratch_floats(view.log_mel) : 0);
+  parts.transform = taking.take(view.has_log_mel ? log_mel_scratch_floats(view.log_mel) : 0);
   parts.end = taking.end;
   return parts;
 }
@@ -130,7 +130,7 @@ Samples Stem::window() const {
 
 void Stem::load(Rows rows) const {
   const ConvolutionView& convolution = view_.convolutions[0];
-  const bool has_features = clip_.has_features != 0, of_frames = kHasLogMel && view_.has_log_mel && !has_features;
+  const bool has_features = clip_.has_features != 0, of_frames = view_.has_log_mel && !has_features;
   const bool of_samples = !has_features && !of_frames;
   // The last window is padded to a multiple of 16 samples.
   if (of_samples) rows.count += convolution.linear.k - convolution.kernel;
@@ -147,7 +147,7 @@ void Stem::load(Rows rows) const {
       *x = static_cast<float>(samples[first + i]) * kToFloat;
     } else if (has_features) {
       memcpy(x, features + (first + i) * channels, channels * sizeof(float));
-    } else if constexpr (kHasLogMel) {
+    } else {
       const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
       log_mel.run(window(), static_cast<uint32_t>(inside.first) + i, x);
       for (size_t j = 0; j < channels; ++j) {

@@ -35,7 +35,7 @@ uint64_t Plan::factor_value(uint8_t factor) const {
     case GOLDCREST_FACTOR_PREFIX_TOKENS:
       return limits_.max_prefix_tokens;
     case GOLDCREST_FACTOR_SAMPLED:
-      return kHasSampling ? limits_.max_sampled : 0;
+      return kHasSearch ? limits_.max_sampled : 0;
     case GOLDCREST_FACTOR_BEAM_USED:
       return limits_.beam_size > 1 ? 1 : 0;
     default:

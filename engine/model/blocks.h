@@ -76,55 +76,28 @@ struct StackGroups {
   constexpr const Groups& of(Width width) const { return values[static_cast<int>(width)]; }
 };
 
-// Tells whether a type of stack can have gates: the schema's type lacks them in builds without the feature.
-template <typename Stack, typename = void>
-constexpr bool kKnowsGates = false;
-template <typename Stack>
-constexpr bool kKnowsGates<Stack, IfValid<decltype(&Stack::gated)>> = true;
-
 // Returns whether the stack's feed-forward blocks have a gate.
 template <typename Stack>
-[[gnu::always_inline]] inline bool is_gated([[maybe_unused]] const Stack& stack) {
-  if constexpr (kKnowsGates<Stack>) return number_of<&Stack::gated>(stack) != 0;
-  return false;
+[[gnu::always_inline]] inline bool is_gated(const Stack& stack) {
+  return kHasLayers && number_of<&Stack::gated>(stack) != 0;
 }
 
-// The same for a matrix or a table with a second matrix.
-template <typename Table, typename = void>
-constexpr bool kKnowsSecond = false;
+// Returns whether a second matrix follows the first, of a matrix or a table of embeddings.
 template <typename Table>
-constexpr bool kKnowsSecond<Table, IfValid<decltype(&Table::refined)>> = true;
-
-// Returns whether a second matrix follows the first.
-template <typename Table>
-[[gnu::always_inline]] inline bool is_refined([[maybe_unused]] const Table& table) {
-  if constexpr (kHasRefinedWeights && kKnowsSecond<Table>) return table.refined();
-  return false;
+[[gnu::always_inline]] inline bool is_refined(const Table& table) {
+  return kHasAccuracy && table.refined();
 }
-
-// The same for a stack that adds nothing for a position.
-template <typename Stack, typename = void>
-constexpr bool kMayLackPositions = false;
-template <typename Stack>
-constexpr bool kMayLackPositions<Stack, IfValid<decltype(&Stack::positions_used)>> = true;
 
 // Returns whether the stack has a row of its own for each position.
 template <typename Stack>
-[[gnu::always_inline]] inline bool uses_positions([[maybe_unused]] const Stack& stack) {
-  if constexpr (kMayLackPositions<Stack>) return number_of<&Stack::positions_used>(stack) != 0;
-  return true;
+[[gnu::always_inline]] inline bool uses_positions(const Stack& stack) {
+  return number_of<&Stack::positions_used>(stack) != 0;
 }
 
-// The same for a stack whose norms subtract no mean.
-template <typename Stack, typename = void>
-constexpr bool kMayBeUncentred = false;
+// Returns whether the stack's norms subtract the mean.
 template <typename Stack>
-constexpr bool kMayBeUncentred<Stack, IfValid<decltype(&Stack::centred)>> = true;
-
-template <typename Stack>
-[[gnu::always_inline]] inline bool is_centred([[maybe_unused]] const Stack& stack) {
-  if constexpr (kMayBeUncentred<Stack>) return number_of<&Stack::centred>(stack) != 0;
-  return true;
+[[gnu::always_inline]] inline bool is_centred(const Stack& stack) {
+  return number_of<&Stack::centred>(stack) != 0;
 }
 
 // Returns a block's biases; null if it has none or its type of block cannot have any.
@@ -166,8 +139,10 @@ template <typename Stack>
 
 // The kind of a layer, which decides its blocks.
 struct LayerKind {
-  bool is_decoder, is_recurrent;
+  bool is_decoder, has_cells;
   uint32_t features;  // of the file
+  // Returns whether a recurrent block stands in the place of self-attention.
+  constexpr bool is_recurrent() const { return kHasLayers && has_cells; }
 };
 
 // Each block has: its name; the feature that a file with it needs (0: none); its errors if it is missing or misplaced
@@ -178,7 +153,7 @@ struct SelfAttentionView {
   LinearView query_key_value;  // [3 * n_heads * d_head, d_model]
   LinearView out;              // [d_model, n_heads * d_head]
   NormView norm;
-  AttentionBiasView bias;  // only in builds with the feature
+  AttentionBiasView bias;
 };
 struct SelfAttentionBlock {
   static constexpr const char* kName = "self_attention";
@@ -186,7 +161,7 @@ struct SelfAttentionBlock {
   static constexpr const char* kMissing = "layers.self_attention: missing";
   static constexpr const char* kNorm = "layers.self_attention.norm";
   static constexpr const char* kMisplaced = nullptr;
-  static constexpr bool belongs(const LayerKind& layer) { return !layer.is_recurrent; }
+  static constexpr bool belongs(const LayerKind& layer) { return !layer.is_recurrent(); }
   static constexpr MatrixEntry kMatrices[] = {
       {"layers.self_attention.query_key_value", {3, Width::kHeads}, {1, Width::kModel}},
       {"layers.self_attention.out", {1, Width::kModel}, {1, Width::kHeads}}};
@@ -212,7 +187,7 @@ struct RecurrentBlock {
   static constexpr const char* kMissing = nullptr;
   static constexpr const char* kNorm = "layers.recurrent.norm";
   static constexpr const char* kMisplaced = "layers.recurrent: not expected";
-  static constexpr bool belongs(const LayerKind& layer) { return layer.is_recurrent; }
+  static constexpr bool belongs(const LayerKind& layer) { return layer.is_recurrent(); }
   static constexpr MatrixEntry kMatrices[] = {
       {"layers.recurrent.input_forget", {2, Width::kPaddedModel}, {1, Width::kModel}}};
   template <typename Layer>
@@ -289,7 +264,7 @@ struct DecoderLayerView {
   LayerKind kind;
   union {
     SelfAttentionView self_attention;
-    RecurrentView recurrent;  // if kind.is_recurrent
+    RecurrentView recurrent;  // if kind.is_recurrent()
   };
   CrossAttentionView cross_attention;
   FeedForwardView feed_forward;
@@ -297,8 +272,7 @@ struct DecoderLayerView {
   uint32_t index_among_kind;
 };
 
-// Tells whether a type of layer can hold a block. The schema's own type holds a feature's block in builds that run the
-// feature or convert.
+// Tells whether a type of layer can hold a block.
 template <typename Block, typename Layer, typename = void>
 constexpr bool kCanHold = false;
 template <typename Block, typename Layer>
@@ -315,7 +289,8 @@ struct BlockList {
   template <typename Block, typename Visit, typename... Layers>
   [[gnu::always_inline]] static inline void visit_one([[maybe_unused]] Visit& visit,
                                                       [[maybe_unused]] Layers&... layers) {
-    if constexpr ((kCanHold<Block, Layers> && ...)) visit(Block{}, Block::of(layers)...);
+    if constexpr ((Block::kFeature & ~kSupportedFeatures) == 0 && (kCanHold<Block, Layers> && ...))
+      visit(Block{}, Block::of(layers)...);
   }
 };
 
@@ -331,9 +306,8 @@ template <typename Visit, typename... Layers>
 
 // Returns whether a layer (the schema's table) has a recurrent block.
 template <typename Table>
-bool has_recurrent([[maybe_unused]] const Table& layer) {
-  if constexpr (kCanHold<RecurrentBlock, const Table>) return member_of<&Table::recurrent>(layer) != nullptr;
-  return false;
+bool has_recurrent(const Table& layer) {
+  return kHasLayers && member_of<&Table::recurrent>(layer) != nullptr;
 }
 
 // Calls visit(entry, linear) for every matrix of the layers of a stack (the schema's object).

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // clang-format off
-#include "model_reader.h"
+#include "schema/model_reader_generated.h"
 #include "model/resolver.h"
 // clang-format on
 
@@ -29,7 +29,6 @@ namespace {
   return view;
 }
 
-#ifdef GOLDCREST_LOG_MEL
 void view_log_mel(const Resolver& resolver, const format::Frontend& table, FrontendView& view) {
   const format::LogMel* log_mel = table.log_mel();
   if (log_mel == nullptr) return;
@@ -43,9 +42,6 @@ void view_log_mel(const Resolver& resolver, const format::Frontend& table, Front
   view.has_log_mel = true;
   view.row_samples = view.log_mel.hop;
 }
-#else
-void view_log_mel(const Resolver&, const format::Frontend&, FrontendView&) {}
-#endif
 
 }  // namespace
 

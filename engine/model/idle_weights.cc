@@ -21,12 +21,10 @@ void report_idle(const IdleWeights& idle, const void* weights, size_t bytes) {
   if (idle.report != nullptr) idle.report(idle.context, weights, bytes);
 }
 
-void report_idle_frontend([[maybe_unused]] const IdleWeights& idle, [[maybe_unused]] const void* model) {
-  if constexpr (kHasFrontend) {
-    if (idle.report == nullptr) return;
-    const FrontendView view = view_frontend(model);
-    for (uint32_t i = 0; i < view.n_convolutions; ++i) report_matrix(idle, model, view.convolutions[i].linear);
-  }
+void report_idle_frontend(const IdleWeights& idle, const void* model) {
+  if (idle.report == nullptr) return;
+  const FrontendView view = view_frontend(model);
+  for (uint32_t i = 0; i < view.n_convolutions; ++i) report_matrix(idle, model, view.convolutions[i].linear);
 }
 
 void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer) {

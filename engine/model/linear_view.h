@@ -19,7 +19,7 @@ enum class InputType : uint32_t { kInt8, kFloat32 };
 
 constexpr uint32_t bytes_of(WeightType type) { return type == WeightType::kFloat32 ? 4 : 1; }
 [[gnu::always_inline]] constexpr uint32_t bytes_of(CacheType type) {
-  return type == CacheType::kFloat32 ? 4 : kHasFineAttention && type == CacheType::kFine ? 2 : 1;
+  return type == CacheType::kFloat32 ? 4 : kHasAccuracy && type == CacheType::kFine ? 2 : 1;
 }
 constexpr uint32_t bytes_of(InputType type) { return type == InputType::kFloat32 ? 4 : 1; }
 
@@ -40,9 +40,9 @@ struct LinearView {
   uint16_t panels_to_second;
   Layout layout;
 
-  [[gnu::always_inline]] uint32_t rows_to_second() const { return kHasRefinedWeights ? 16u * panels_to_second : 0; }
+  [[gnu::always_inline]] uint32_t rows_to_second() const { return 16u * panels_to_second; }
   // Returns whether products of remainders are added: of the inputs', of the weights', or of both.
-  [[gnu::always_inline]] bool has_remainders() const { return fine_input || rows_to_second() != 0; }
+  [[gnu::always_inline]] bool has_remainders() const { return kHasAccuracy && (fine_input || panels_to_second != 0); }
 };
 
 // The biases of a self-attention's scores: query i adds column t - i + before to its score with key t.

@@ -39,8 +39,8 @@ struct StackView {
   uint32_t positions;  // float [max_positions, d_model_padded]
   Activation activation;
   bool pre_norm;        // norm before each block; false: after its residual
-  bool has_gates;       // read it with gated()
-  bool is_centred;      // read it with centred()
+  bool gated;           // read it with has_gates()
+  bool centred;         // norms subtract the mean
   bool positions_used;  // false: one row for all positions
   float attention_scale;
   float embedding_scale;
@@ -49,12 +49,13 @@ struct StackView {
   RotaryView rotary;
 
   uint32_t attention_width() const { return n_heads * d_head; }
-  // Returns whether queries, keys and values are fine rows (kernels/kernels.h).
-  [[gnu::always_inline]] bool has_fine_attention() const { return kHasFineAttention && cache_type == CacheType::kFine; }
-  // Returns whether norms subtract the mean.
-  [[gnu::always_inline]] bool centred() const { return !kHasRmsNorm || is_centred; }
   // Returns whether feed-forward blocks have a gate.
-  [[gnu::always_inline]] bool gated() const { return kHasGated && has_gates; }
+  [[gnu::always_inline]] bool has_gates() const { return kHasLayers && gated; }
+  // Returns whether queries and keys turn by their position.
+  [[gnu::always_inline]] bool turns() const { return kHasLayers && rotary.half != 0; }
+  [[gnu::always_inline]] bool has_float32_cache() const { return kHasFloat32 && cache_type == CacheType::kFloat32; }
+  // Returns whether queries, keys and values are fine rows (kernels/kernels.h).
+  [[gnu::always_inline]] bool has_fine_attention() const { return kHasAccuracy && cache_type == CacheType::kFine; }
 };
 
 struct ModelView {
@@ -62,7 +63,7 @@ struct ModelView {
   LinearView projection;  // [vocab_size padded, d_model]
   uint32_t vocab_size;    // target; not padded
   uint32_t features;      // bits of base/build_options.h
-  uint32_t n_recurrent;   // recurrent layers of the decoder
+  uint32_t n_recurrent;   // read it with count_recurrent()
   // Set by the file's rules, in builds with rules (decoding/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
@@ -70,11 +71,18 @@ struct ModelView {
   bool fine_encoder, fine_decoder;
   bool coarse = false;         // set by each search: no products of remainders (GOLDCREST_SEARCH_COARSE)
   uint8_t refined_tables = 0;  // bit 0, 1: the encoder's, the decoder's embedding has a second matrix
+
+  // Returns the number of recurrent layers of the decoder.
+  uint32_t count_recurrent() const { return kHasLayers ? n_recurrent : 0; }
+  // Returns whether this search adds the second matrix of a stack's embedding.
+  bool refines_table(const StackView& stack) const {
+    return kHasAccuracy && (refined_tables & (&stack == &decoder ? 2 : 1)) != 0 && !coarse;
+  }
 };
 
 // Returns whether sources are samples or feature rows, not ids.
 constexpr bool has_frontend(const ModelView& model) {
-  return kHasFrontend && has_feature(model.features, kFeatureFrontend);
+  return kHasSpeech && has_feature(model.features, kFeatureFrontend);
 }
 
 struct IdList {
@@ -152,7 +160,7 @@ ModelView view_model(const void* model);
 EncoderLayerView view_encoder_layer(const void* model, uint32_t layer);
 DecoderLayerView view_decoder_layer(const void* model, uint32_t layer);
 GenerationView view_generation(const void* model);
-goldcrest_sequences view_sequences(const void* model);  // none in builds without GOLDCREST_SEQUENCES
+goldcrest_sequences view_sequences(const void* model);
 // Writes the file's rules to *search; leaves all other fields as they are.
 void view_rules(const void* model, goldcrest_search* search);
 uint32_t count_self_tests(const void* model);
@@ -160,9 +168,9 @@ SelfTestView view_self_test(const void* model, uint32_t line);
 void view_info(const void* model, size_t model_bytes, goldcrest_info* info);
 bool view_tokenizer(const void* model, TokenizerView* view);      // false: the file has none
 bool view_detokenizer(const void* model, DetokenizerView* view);  // false: the file has none
-bool view_shortlist(const void* model, ShortlistView* view);      // false: file or build has none
-bool view_languages(const void* model, LanguagesView* view);      // false: file or build has none
+bool view_shortlist(const void* model, ShortlistView* view);      // false: the file has none
+bool view_languages(const void* model, LanguagesView* view);      // false: the file has none
 const char* view_language_code(const void* model, uint32_t language);
-bool view_lexicon(const void* model, goldcrest_lexicon* view);  // false: file or build has none
+bool view_lexicon(const void* model, goldcrest_lexicon* view);  // false: the file has none
 
 }  // namespace goldcrest

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the views of tables that only builds with an option read: languages, lexicons.
+// Makes the views of tables that few files have: languages, lexicons.
 #include "base/exact_floats.h"
 
 #include "base/build_options.h"
 #include "model/model_view.h"
-#include "model_reader.h"
+#include "schema/model_reader_generated.h"
 
 namespace goldcrest {
 
-#ifdef GOLDCREST_LANGUAGES
 using NumberList = format::Vector<uint32_t>;  // offsets of texts too: one function reads all lists
 
 bool view_languages(const void* model, LanguagesView* view) {
@@ -37,13 +36,8 @@ const char* view_language_code(const void* model, uint32_t language) {
   const uint32_t* const offset = fields.content<NumberList>(format::Languages::VT_CODE)->data() + language;
   return reinterpret_cast<const char*>(offset) + *offset + sizeof(uint32_t);  // behind the text's length
 }
-#else
-bool view_languages(const void*, LanguagesView*) { return false; }
-const char* view_language_code(const void*, uint32_t) { return ""; }
-#endif
 
-bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest_lexicon* view) {
-#ifdef GOLDCREST_LEXICON
+bool view_lexicon(const void* model, goldcrest_lexicon* view) {
   const format::Vector<uint32_t>* const list = format::GetModel(model)->lexicon();
   if (list == nullptr || list->size() < 2 || list->data()[0] > list->size() - 2) return false;
   const uint32_t n_nodes = list->data()[0];
@@ -51,9 +45,6 @@ bool view_lexicon([[maybe_unused]] const void* model, [[maybe_unused]] goldcrest
   *view = {first_edge, reinterpret_cast<const goldcrest_lexicon_edge*>(first_edge + n_nodes + 1), n_nodes,
            (list->size() - n_nodes - 2) / 2};
   return true;
-#else
-  return false;
-#endif
 }
 
 }  // namespace goldcrest

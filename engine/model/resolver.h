@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the schema's tables into views. Only the sources that make views include it, after model_reader.h. Each has
-// functions of its own, so that in a build with one such source the compiler knows all callers.
+// Turns the schema's tables into views. Only the sources that make views include it, after the schema's reader. Each
+// has functions of its own, so that in a build with one such source the compiler knows all callers.
 #pragma once
 
 #include "base/build_options.h"
@@ -14,8 +14,8 @@ struct Sections {
   bool is_float32;
 };
 
-// In builds with fine inputs, views of matrices and of blocks' norms come from these. They have a field more for each
-// matrix, so one function costs less flash than a copy for each. Defined in views.cc.
+// Make the views of matrices and of blocks' norms: one function costs less flash than a copy for each. Defined in
+// views.cc.
 LinearView shared_linear(const Sections& sections, const format::Linear& table);
 NormView shared_norm(const Sections& sections, const format::Norm* table);
 
@@ -27,22 +27,8 @@ uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
   return model.sections()->at(static_cast<uint32_t>(kind))->offset();
 }
 
-// The fields that the schema of builds without their options lacks.
-#ifdef GOLDCREST_REFINED
-bool has_fine_input(const format::Linear& table) { return table.fine_input(); }
-#else
-constexpr bool has_fine_input(const format::Linear&) { return false; }
-#endif
-#ifdef GOLDCREST_FINE_ATTENTION
-bool has_fine_attention(const format::Stack& table) { return table.fine_attention(); }
-#else
-constexpr bool has_fine_attention(const format::Stack&) { return false; }
-#endif
-#ifdef GOLDCREST_ROTARY
-const format::Rotary* rotary_of(const format::Stack& table) { return table.rotary(); }
-#else
-constexpr const format::Rotary* rotary_of(const format::Stack&) { return nullptr; }
-#endif
+// Returns whether a matrix has inputs of 16 bits.
+bool has_fine_input(const format::Linear& table) { return kHasAccuracy && table.fine_input(); }
 
 // Returns ModelView::refined_tables.
 template <typename Model>
@@ -84,20 +70,10 @@ struct Resolver : Sections {
   template <typename Block, typename Table, typename View>
   void block(Block, const Table& table, View& view) const {
     Block::for_each_matrix(
-        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) {
-          if constexpr (kHasRefined) {
-            to = shared_linear(*this, *from);
-          } else {
-            to = linear(*from);
-          }
-        },
+        [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = shared_linear(*this, *from); },
         table, view);
-    if constexpr (kHasRefined) {
-      view.norm = shared_norm(*this, table.norm());
-    } else {
-      view.norm = norm(table.norm());
-    }
-    if constexpr (kHasAttentionBias && kCanHaveBias<Table>) view.bias = bias(table);
+    view.norm = shared_norm(*this, table.norm());
+    if constexpr (kHasLayers && kCanHaveBias<Table>) view.bias = bias(table);
   }
 
   template <typename Table>
@@ -115,26 +91,25 @@ struct Resolver : Sections {
     view.n_heads = table.n_heads();
     view.d_head = table.d_head();
     view.n_layers = table.layers()->size();
-    view.cache_type = is_float32                  ? CacheType::kFloat32
-                      : has_fine_attention(table) ? CacheType::kFine
-                                                  : CacheType::kInt8;
+    view.cache_type = kHasAccuracy && table.fine_attention() ? CacheType::kFine : CacheType::kInt8;
+    if (is_float32) view.cache_type = CacheType::kFloat32;
     view.input_type = is_float32 ? InputType::kFloat32 : InputType::kInt8;
     view.max_positions = table.max_positions();
     view.positions = positions + table.positions();
     view.activation = static_cast<Activation>(table.activation());
     view.pre_norm = table.pre_norm();
-    view.has_gates = is_gated(table);
-    view.is_centred = is_centred(table);
+    view.gated = is_gated(table);
+    view.centred = is_centred(table);
     view.positions_used = uses_positions(table);
     view.attention_scale = table.attention_scale();
     view.embedding_scale = table.embedding_scale();
     const format::Embedding* embedding = table.embedding();
-    if (!kHasFrontend || embedding != nullptr) {
+    if (!kHasSpeech || embedding != nullptr) {
       view.embedding = {weights + embedding->weights(), parameters + embedding->scale(), embedding->vocab_size(),
                         static_cast<Layout>(embedding->layout())};
     }
-    const format::Rotary* rotary = rotary_of(table);
-    if (kHasRotary && rotary != nullptr) view.rotary = {positions + rotary->table(), rotary->half()};
+    const format::Rotary* rotary = table.rotary();
+    if (kHasLayers && rotary != nullptr) view.rotary = {positions + rotary->table(), rotary->half()};
     view.embedding_norm = norm(table.embedding_norm());
     view.final_norm = norm(table.final_norm());
     return view;

@@ -5,7 +5,7 @@
 
 #include "base/build_options.h"
 #include "model/validate.h"
-#include "model_reader.h"
+#include "schema/model_reader_generated.h"
 
 namespace goldcrest {
 namespace {
@@ -28,6 +28,9 @@ class StructureCheck {
 
   bool run() {
     if (!open_table(format::kRootTable, 0)) return false;
+    const auto* root = reinterpret_cast<const format::Model*>(open_[0].start);
+    const size_t features = place_of(open_[0].start) + root->place_of(format::Model::VT_FEATURES);
+    if (holds_number(features, sizeof(uint32_t))) features_ = root->features();
     while (n_open_ > 0) {
       OpenTable& table = open_[n_open_ - 1];
       if (table.n_children > 0) {
@@ -43,6 +46,9 @@ class StructureCheck {
     }
     return true;
   }
+
+  // Returns whether the file has a field of a feature whose bit it lacks.
+  bool lacks_feature() const { return lacks_feature_; }
 
  private:
   static constexpr uint32_t kMaxDepth = 8, kMaxTables = 8192;
@@ -74,8 +80,8 @@ class StructureCheck {
     return holds(end, 1) && file_[end] == 0;
   }
 
-  // Checks the texts of a vector. Only the table of languages has such a vector.
-  [[maybe_unused]] bool check_strings(size_t place) const {
+  // Checks the texts of a vector.
+  bool check_strings(size_t place) const {
     for (uint32_t n = read<uint32_t>(file_ + place); n > 0; --n) {
       place += sizeof(uint32_t);
       const size_t distance = distance_at(place);
@@ -107,20 +113,26 @@ class StructureCheck {
     const auto* accessor = reinterpret_cast<const format::Table*>(table.start);
     const uint16_t offset = accessor->place_of(format::slot_of(field - table.first_field));
     if (offset == 0) return true;
+    const size_t place = place_of(table.start) + offset;
+    const bool is_number = kind < format::kStringKind && !is_vector;
+    if (is_number && !holds_number(place, size_t{1} << kind)) return false;
+    for (const format::FeatureField& needs : format::kFeatureFields) {
+      if (needs.field != field || (features_ & format::kFeatureSets[needs.set]) != 0) continue;
+      const uint32_t value = !is_number ? UINT32_MAX : kind == 0 ? file_[place] : read<uint32_t>(file_ + place);
+      lacks_feature_ |= value != format::kDefaults[needs.absent];
+    }
+    if (is_number) return true;
     if (is_table) table.child = static_cast<uint8_t>(kind - format::kTableKind);
     if (is_table && !is_vector) {
       table.children = table.start + offset;
       table.n_children = 1;
       return true;
     }
-    const size_t place = place_of(table.start) + offset;
-    if (kind < format::kStringKind && !is_vector) return holds_number(place, size_t{1} << kind);
     const size_t distance = distance_at(place), content = place + distance;
     if (distance == 0) return false;
-    if (is_string && (!kHasLanguages || !is_vector)) return check_string(content);
-    const bool has_distances = is_table || (kHasLanguages && is_string);
-    if (!check_vector(content, has_distances ? sizeof(uint32_t) : size_t{1} << kind)) return false;
-    if (kHasLanguages && is_string) return check_strings(content);
+    if (is_string && !is_vector) return check_string(content);
+    if (!check_vector(content, is_table || is_string ? sizeof(uint32_t) : size_t{1} << kind)) return false;
+    if (is_string) return check_strings(content);
     if (is_table) {
       table.children = file_ + content + sizeof(uint32_t);
       table.n_children = read<uint32_t>(file_ + content);
@@ -131,13 +143,17 @@ class StructureCheck {
   const uint8_t* file_;
   size_t bytes_;
   OpenTable open_[kMaxDepth] = {};
-  uint32_t n_open_ = 0, n_tables_ = 0;
+  uint32_t n_open_ = 0, n_tables_ = 0, features_ = 0;
+  bool lacks_feature_ = false;
 };
 
 }  // namespace
 
-bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes) {
-  return StructureCheck(file, metadata_bytes).run();
+bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes, bool* lacks_feature) {
+  StructureCheck check(file, metadata_bytes);
+  const bool is_sound = check.run();
+  if (lacks_feature != nullptr) *lacks_feature = check.lacks_feature();
+  return is_sound;
 }
 
 }  // namespace goldcrest

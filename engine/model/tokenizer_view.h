@@ -5,9 +5,12 @@
 
 #include <stdint.h>
 
+#include "base/build_options.h"
+
 namespace goldcrest {
 
 enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter, kSubword };
+constexpr bool is_subword(TokenizerKind kind) { return kHasText && kind == TokenizerKind::kSubword; }
 
 // SentencePiece's types, and kSurface: a piece that is found only by its whole text; the segmenter never proposes it
 // (FORMAT.md).

@@ -35,7 +35,8 @@ int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcre
 
 // Checks the structure of the metadata's FlatBuffer: every table, vector and string is inside it and aligned. If it
 // returns true, the generated accessors are safe on file[0..metadata_bytes). metadata_bytes >= 16.
-bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes);
+// *lacks_feature (may be null) <- whether the file has a field of a feature whose bit it lacks.
+bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes, bool* lacks_feature = nullptr);
 
 // Returns the index of the first sequence that is empty, or has an id outside the vocabulary or a bias out of range;
 // sequences.n if the ids are not those of the n sequences; -1: all are good.

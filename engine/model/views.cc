@@ -6,7 +6,7 @@
 #include "model/frontend_view.h"
 #include "model/model_view.h"
 // clang-format off
-#include "model_reader.h"
+#include "schema/model_reader_generated.h"
 #include "model/resolver.h"
 // clang-format on
 
@@ -24,14 +24,12 @@ static_assert(same(Layout::kRowMajor, format::Layout::RowMajor) && same(Layout::
 static_assert(same(Activation::kRelu, format::Activation::Relu) && same(Activation::kGelu, format::Activation::Gelu) &&
               same(Activation::kGeluTanh, format::Activation::GeluTanh) &&
               same(Activation::kSilu, format::Activation::Silu) &&
-              static_cast<uint32_t>(format::Activation::MAX) <=
-                  static_cast<uint32_t>(Activation::kSilu) + 1);  // Tanh, of convolutions
+              format::Activation::MAX == format::Activation::Tanh);  // of convolutions
 static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kBpe, format::TokenizerKind::Bpe) &&
               same(TokenizerKind::kWord, format::TokenizerKind::Word) &&
               same(TokenizerKind::kCharacter, format::TokenizerKind::Character) &&
-              (format::TokenizerKind::MAX == format::TokenizerKind::Character ||
-               same(TokenizerKind::kSubword, format::TokenizerKind::MAX)));
+              same(TokenizerKind::kSubword, format::TokenizerKind::MAX));
 
 // Fills in the blocks of a layer of view.kind.
 template <typename View>
@@ -46,8 +44,7 @@ void view_blocks(const Resolver& resolver, const format::Layer& table, View& vie
 // Finds a layer's matrices with remainders: sets `source` if one that reads the source has them, `target` for others.
 template <typename Layer>
 [[maybe_unused, gnu::cold]] void find_remainders(const Layer& layer, bool& source, bool& target) {
-  const LayerKind kind = {kCanHold<CrossAttentionBlock, Layer>, kHasRecurrent && layer.kind.is_recurrent,
-                          layer.kind.features};
+  const LayerKind kind = {kCanHold<CrossAttentionBlock, Layer>, layer.kind.is_recurrent(), layer.kind.features};
   const auto add = [&](const MatrixEntry& entry, const LinearView& matrix) __attribute__((always_inline)) {
     (entry.reads_source() ? source : target) |= matrix.has_remainders();
   };
@@ -69,49 +66,11 @@ const char* text_or_empty(const format::String* text) { return text != nullptr ?
 uint32_t length(const format::Vector<uint32_t>* vector) { return vector != nullptr ? vector->size() : 0; }
 const uint32_t* elements(const format::Vector<uint32_t>* list) { return list != nullptr ? list->data() : nullptr; }
 
-[[maybe_unused]] IdList list_of(const format::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
+IdList list_of(const format::Vector<uint32_t>* ids) { return {elements(ids), length(ids)}; }
 
-// The fields that the schema of builds without these options lacks.
-#ifdef GOLDCREST_SHORTLIST
-uint32_t max_candidates(const format::Limits& limits) { return limits.max_candidates(); }
-bool is_of_shortlist(const format::SelfTestLine& line) { return line.shortlist(); }
-#else
-constexpr uint32_t max_candidates(const format::Limits&) { return 0; }
-constexpr bool is_of_shortlist(const format::SelfTestLine&) { return false; }
-#endif
-#ifdef GOLDCREST_LEXICON
-uint32_t needs_lexicon(const format::Model& model) { return has_feature(model.features(), kFeatureLexicon) ? 1 : 0; }
-#else
-constexpr uint32_t needs_lexicon(const format::Model&) { return 0; }
-#endif
-#ifdef GOLDCREST_SPEECH
-const format::Vector<int16_t>* samples_of(const format::SelfTestLine& line) { return line.samples(); }
-#else
-constexpr const format::Vector<int16_t>* samples_of(const format::SelfTestLine&) { return nullptr; }
-#endif
-#ifdef GOLDCREST_LANGUAGES
-bool is_forced(const format::SelfTestLine& line) { return line.n_forced() != 0; }
-#else
-constexpr bool is_forced(const format::SelfTestLine&) { return false; }
-#endif
-#ifdef GOLDCREST_PROMPT
-uint32_t max_prefix_tokens(const format::Limits& limits) { return limits.max_prefix_tokens(); }
 uint32_t count_prompt(const format::Generation& table) {  // in ids
   return (length(table.first_choices()) > 0 ? 1 : 0) + length(table.forced_ids());
 }
-void view_prompt(const format::Generation& table, GenerationView& view) {
-  view.first_choices = list_of(table.first_choices());
-  view.forced_ids = elements(table.forced_ids());
-  view.first_suppressed_ids = list_of(table.first_suppressed_ids());
-  view.n_prompt = view.forced_first_id >= 0 ? 1 : count_prompt(table);
-}
-#else
-constexpr uint32_t max_prefix_tokens(const format::Limits&) { return 0; }
-constexpr uint32_t count_prompt(const format::Generation&) { return 0; }
-void view_prompt(const format::Generation&, GenerationView& view) {
-  if constexpr (kHasPrefix) view.n_prompt = view.forced_first_id >= 0 ? 1 : 0;
-}
-#endif
 
 uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
@@ -129,15 +88,11 @@ struct TokenizerSection {
 
 }  // namespace
 
-#ifdef GOLDCREST_REFINED
-[[gnu::cold]] LinearView shared_linear(const Sections& sections, const format::Linear& table) {
+LinearView shared_linear(const Sections& sections, const format::Linear& table) {
   return Resolver(sections).linear(table);
 }
 
-[[gnu::cold]] NormView shared_norm(const Sections& sections, const format::Norm* table) {
-  return Resolver(sections).norm(table);
-}
-#endif
+NormView shared_norm(const Sections& sections, const format::Norm* table) { return Resolver(sections).norm(table); }
 
 [[gnu::cold]] ModelView view_model(const void* model) {
   const format::Model& root = *format::GetModel(model);
@@ -147,20 +102,20 @@ struct TokenizerSection {
                     resolver.linear(*root.projection()),
                     root.projection()->n(),
                     root.features(),
-                    kHasRecurrent ? count_recurrent(root, root.decoder()->layers()->size()) : 0,
-                    0,
-                    0,
+                    count_recurrent(root, root.decoder()->layers()->size()),
+                    1,
+                    1,
                     false,
                     false};
-  if constexpr (kHasRefined) {
+  if constexpr (kHasAccuracy) {
     bool &source = view.fine_encoder, &target = view.fine_decoder;
     target = view.projection.has_remainders();
     for (uint32_t i = 0; i < view.encoder.n_layers; ++i) find_remainders(view_encoder_layer(model, i), source, source);
     for (uint32_t i = 0; i < view.decoder.n_layers; ++i) find_remainders(view_decoder_layer(model, i), source, target);
-    if constexpr (kHasRefinedWeights) view.refined_tables = refined_tables(root);
+    view.refined_tables = refined_tables(root);
   }
-  if constexpr (kHasRules) {
-    view.n_ends = 1 + length(root.generation()->more_end_ids());
+  if (has_feature(root.features(), kFeatureRules)) {
+    view.n_ends += length(root.generation()->more_end_ids());
     view.output_passes = root.generation()->repetition_penalty() != 1.0f ? 2 : 1;
   }
   return view;
@@ -178,11 +133,9 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   const format::Model& root = *format::GetModel(model);
   const format::Layer& table = *root.decoder()->layers()->at(layer);
   DecoderLayerView view;
-  view.kind = {true, kHasRecurrent && has_recurrent(table), root.features()};
-  if constexpr (kHasRecurrent) {
-    const uint32_t n_recurrent = count_recurrent(root, layer);
-    view.index_among_kind = view.kind.is_recurrent ? n_recurrent : layer - n_recurrent;
-  }
+  view.kind = {true, has_recurrent(table), root.features()};
+  const uint32_t n_recurrent = count_recurrent(root, layer);
+  view.index_among_kind = view.kind.is_recurrent() ? n_recurrent : layer - n_recurrent;
   view_blocks(Resolver(root), table, view);
   return view;
 }
@@ -201,20 +154,27 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   view.n_prefix = length(table.source_prefix());
   view.source_suffix = elements(table.source_suffix());
   view.n_suffix = length(table.source_suffix());
-  if constexpr (kHasRules) {
+  const uint32_t features = format::GetModel(model)->features();
+  if (has_feature(features, kFeatureRules)) {
     view.more_end_ids = elements(table.more_end_ids());
     view.n_more_ends = length(table.more_end_ids());
     view.biased_ids = elements(table.biased_ids());
     view.n_biased = length(table.biased_ids());
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
-  view_prompt(table, view);
+  view.n_prompt = view.forced_first_id >= 0 ? 1 : 0;
+  if (has_feature(features, kFeaturePrompt)) {
+    view.first_choices = list_of(table.first_choices());
+    view.forced_ids = elements(table.forced_ids());
+    view.first_suppressed_ids = list_of(table.first_suppressed_ids());
+    view.n_prompt += count_prompt(table);  // none with a forced first id
+  }
   return view;
 }
 
-[[gnu::cold]] goldcrest_sequences view_sequences([[maybe_unused]] const void* model) {
+[[gnu::cold]] goldcrest_sequences view_sequences(const void* model) {
   goldcrest_sequences view = {};
-#ifdef GOLDCREST_SEQUENCES  // the schema of other builds lacks the fields
+  if (!has_feature(format::GetModel(model)->features(), kFeatureSequences)) return view;
   const format::Generation& table = *format::GetModel(model)->generation();
   view.ids = reinterpret_cast<const int32_t*>(elements(table.sequences()));
   view.n_ids = length(table.sequences());
@@ -223,7 +183,6 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.n = biases->size();
   }
   view.no_repeat_source_ngram = table.no_repeat_source_ngram();
-#endif
   return view;
 }
 
@@ -248,11 +207,11 @@ uint32_t count_self_tests(const void* model) {
 
 [[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
   const format::SelfTestLine& table = *format::GetModel(model)->self_test()->at(line);
-  const auto* samples = samples_of(table);
-  return {elements(table.source()), kHasFrontend && samples != nullptr ? samples->data() : nullptr,
-          elements(table.target()), kHasFrontend && samples != nullptr ? samples->size() : length(table.source()),
+  const auto* samples = table.samples();
+  return {elements(table.source()), samples != nullptr ? samples->data() : nullptr,
+          elements(table.target()), samples != nullptr ? samples->size() : length(table.source()),
           length(table.target()),   join(table.hash_low(), table.hash_high()),
-          is_of_shortlist(table),   is_forced(table)};
+          table.shortlist(),        table.n_forced() != 0};
 }
 
 // Fills in what the model hears.
@@ -295,7 +254,7 @@ uint32_t count_self_tests(const void* model) {
   info->pad_id = generation.pad_id();
   info->unknown_id = generation.unknown_id();
   const format::Limits& limits = *root.limits();
-  if constexpr (kHasFrontend) view_audio_info(model, info);
+  if constexpr (kHasSpeech) view_audio_info(model, info);
   info->limits = {limits.max_source_tokens(),
                   limits.max_source_bytes(),
                   limits.max_target_tokens(),
@@ -306,17 +265,17 @@ uint32_t count_self_tests(const void* model) {
                   1,
                   0,
                   0,
-                  max_candidates(limits),
-                  max_prefix_tokens(limits),
+                  limits.max_candidates(),
+                  limits.max_prefix_tokens(),
                   0,
-                  needs_lexicon(root)};
+                  has_feature(root.features(), kFeatureLexicon) ? 1u : 0u};
   info->prompt_tokens = count_prompt(generation);  // none with a forced first id
   info->search.beam_size = generation.beam_size();
   info->search.min_target_tokens = generation.min_target_tokens();
   info->search.max_target_tokens = generation.max_target_tokens();
   info->search.length_penalty = generation.length_penalty();
   info->search.word_penalty = generation.word_penalty();
-  if constexpr (kHasRules) view_rules(model, &info->search);
+  if constexpr (kHasSearch) view_rules(model, &info->search);
 
   const format::Provenance* provenance = root.provenance();
   info->name = provenance ? text_or_empty(provenance->name()) : "";
@@ -357,12 +316,8 @@ uint32_t count_self_tests(const void* model) {
   view->max_piece_bytes = table->max_piece_bytes();
   view->unknown_score = table->unknown_score();
   view->max_score = table->max_score();
-#ifdef GOLDCREST_ADDED_TOKENS
-  if (table->added() != nullptr) {
-    view->added = table->added()->data();
-    view->n_added = table->added()->size();
-  }
-#endif
+  view->added = elements(table->added());
+  view->n_added = length(table->added());
   return true;
 }
 
@@ -382,8 +337,7 @@ uint32_t count_self_tests(const void* model) {
   return true;
 }
 
-[[gnu::cold]] bool view_shortlist([[maybe_unused]] const void* model, [[maybe_unused]] ShortlistView* view) {
-#ifdef GOLDCREST_SHORTLIST
+[[gnu::cold]] bool view_shortlist(const void* model, ShortlistView* view) {
   const format::Model& root = *format::GetModel(model);
   const format::Shortlist* table = root.shortlist();
   if (table == nullptr) return false;
@@ -398,9 +352,6 @@ uint32_t count_self_tests(const void* model) {
   view->max_ngram = table->max_ngram();
   view->wide_ids = has_wide_ids(root.projection()->n());
   return true;
-#else
-  return false;
-#endif
 }
 
 }  // namespace goldcrest

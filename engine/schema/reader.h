@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads FlatBuffers in place: the base types for the accessors of model.fbs, which reader.cmake makes. They read
+// Reads FlatBuffers in place: the base types for the accessors of model.fbs, which make_reader.pl makes. They read
 // without checks, so model/structure.cc checks a file first. A FlatBuffer is a tree of tables
 // (https://flatbuffers.dev/internals/): a table begins with the distance back to its vtable; a vtable has its own size,
 // the table's size, then the place of each field in the table, 0 if the field is absent. Fields of tables, strings and
@@ -111,6 +111,13 @@ struct TableFields {
   uint16_t first;
   uint16_t n;
 };
+
+// A field in kFieldKinds; the features of which a file with it needs one, in kFeatureSets; the value of a number that
+// is as good as absent, in kDefaults.
+struct FeatureField {
+  uint8_t field, set, absent;
+};
+constexpr uint32_t kDefaults[] = {0, 1, 0x3f800000};  // the last one: 1.0f
 
 // The kind of a field. Numbers have the binary logarithm of their bytes, 0 to 3. Tables have kTableKind plus their
 // index in kTables. Vectors have kVectorKind in addition.

@@ -11,7 +11,7 @@ namespace goldcrest {
 constexpr uint32_t kItemsPerByte = 3, kItemsFixed = 16;
 
 // Builds without added tokens refuse files that have them.
-inline bool has_added_tokens(const TokenizerView& view) { return kHasAddedTokens && view.added != nullptr; }
+inline bool has_added_tokens(const TokenizerView& view) { return kHasText && view.added != nullptr; }
 inline bool has_flag(const TokenizerView& view, uint32_t flag) { return (view.added[kAddedFlags] & flag) != 0; }
 
 // Writes the ids of the text's added tokens, and cuts each part between them with tokenize_part. By places, it follows

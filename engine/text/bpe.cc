@@ -57,7 +57,7 @@ class Merger {
   uint32_t symbol_bytes(uint32_t begin) const { return length_[begin] & ~kFrozen; }
   bool is_frozen(uint32_t begin) const { return (length_[begin] & kFrozen) != 0; }
   uint32_t previous(uint32_t begin) const { return begin - (length_[begin - 1] & ~kFrozen); }
-  bool is_subword() const { return kHasSubword && view_.kind == TokenizerKind::kSubword; }
+  bool is_subword() const { return goldcrest::is_subword(view_.kind); }
   void set_symbol(uint32_t begin, uint32_t n, uint16_t frozen);
 
   uint32_t winner(uint32_t node) const { return node >= text_.n ? node - text_.n : tree_[node]; }

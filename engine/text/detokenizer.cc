@@ -33,7 +33,7 @@ class Writer {
   TextSpan piece_text(uint32_t id) const;
   bool is_sentencepiece() const { return view_.kind == TokenizerKind::kUnigram || view_.kind == TokenizerKind::kBpe; }
 
-  bool is_subword() const { return kHasSubword && view_.kind == TokenizerKind::kSubword; }
+  bool is_subword() const { return goldcrest::is_subword(view_.kind); }
 
   void append(const uint8_t* bytes, uint32_t n);
   void put_bytes(TextSpan bytes);

@@ -7,7 +7,7 @@
 namespace goldcrest {
 namespace {
 
-constexpr uint32_t kHasLeaf = 1u << 8;
+constexpr uint32_t kLeafBit = 1u << 8;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ bool step_trie(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
 }
 
 bool view_trie_value(const DoubleArray& trie, uint32_t node, uint32_t* value) {
-  if (node >= trie.n_units || (trie.units[node] & kHasLeaf) == 0) return false;
+  if (node >= trie.n_units || (trie.units[node] & kLeafBit) == 0) return false;
   const uint32_t leaf = node ^ trie_offset(trie.units[node]);
   if (leaf >= trie.n_units || (trie.units[leaf] & kTrieLeaf) == 0) return false;
   *value = trie.units[leaf] & ~kTrieLeaf;

@@ -46,10 +46,8 @@ int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer) 
     case TokenizerKind::kCharacter:
       return tokenize_characters(view, part, writer);
     case TokenizerKind::kSubword:
-      if constexpr (kHasSubword) {
-        return tokenize_bpe(view, without_ends(part), args.scratch, args.scratch_bytes, writer);
-      }
-      break;
+      if (!is_subword(view.kind)) break;
+      return tokenize_bpe(view, without_ends(part), args.scratch, args.scratch_bytes, writer);
   }
   return GOLDCREST_ERROR_UNSUPPORTED;
 }

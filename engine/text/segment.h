@@ -28,8 +28,6 @@ uint32_t find_language_code(const TokenizerView& view, TextSpan text);
 // the view and the scratch of the arguments.
 int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer);
 
-// Builds without subwords lack this kind.
-constexpr bool is_subword(TokenizerKind kind) { return kHasSubword && kind == TokenizerKind::kSubword; }
 constexpr bool merges(TokenizerKind kind) { return kind == TokenizerKind::kBpe || is_subword(kind); }
 
 }  // namespace goldcrest

@@ -155,9 +155,9 @@ constexpr bool kHasFpu = true;
 // Returns whether the work depends not only on shapes but also on the source or on the text so far.
 bool is_unbounded(const goldcrest_engine& engine) {
   const GenerationView& generation = engine.runtime.generation;
-  const bool has_rules = kHasRules && (penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
-                                       generation.n_biased > 0 || generation.n_more_ends > 0);
-  return !kHasFpu || has_rules || (kHasShortlist && plans_shortlist(engine.runtime.limits));
+  const bool has_rules = penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
+                         generation.n_biased > 0 || generation.n_more_ends > 0;
+  return !kHasFpu || has_rules || plans_shortlist(engine.runtime.limits);
 }
 
 }  // namespace
@@ -174,11 +174,11 @@ extern "C" int measure_worst_step(goldcrest_engine* engine, const worst_search* 
   native = runtime.kernels;
   Kernels adverse = *native;
   adverse.int8.attention = attend_to_equals;
-  if constexpr (kHasFineAttention) adverse.fine_attention = attend_to_fine_equals;
+  if constexpr (kHasAccuracy) adverse.fine_attention = attend_to_fine_equals;
   adverse.int8.output_block = ascending_outputs;
   adverse.list_largest = list_all;
   const LinearView& outputs = runtime.model.projection;
-  if (kHasRefined && outputs.has_remainders()) {
+  if (kHasAccuracy && outputs.has_remainders()) {
     output_scales = runtime.tensor<float>(outputs.scale);
     output_biases = runtime.tensor<float>(outputs.bias);
     n_output_scales = outputs.n + outputs.rows_to_second();

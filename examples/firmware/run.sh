@@ -59,11 +59,7 @@ folder=build/firmware/$board
 options=(-D GOLDCREST_TESTS=OFF -D GOLDCREST_WERROR=OFF)
 if [ "$program" = phrases_firmware ]; then
   folder+=_lexicon  # an engine of its own
-  options+=(-D GOLDCREST_LEXICON=ON)
-fi
-if [ "$program" = pronounce_bytes_firmware ]; then
-  folder+=_t5
-  options+=(-D GOLDCREST_RMS_NORM=ON -D GOLDCREST_GATED=ON -D GOLDCREST_ATTENTION_BIAS=ON)
+  options+=(-D GOLDCREST_SHORTLIST=ON)
 fi
 # Use a converter that the quickstart or the tests have built. Bring it up to date, which takes no time if it is.
 for build in quickstart host; do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board, in a build with GOLDCREST_LEXICON: a target position of a search among ten texts takes at most a given
-// share of the instructions that it takes without the lexicon. Only its token ids matter, so the models of two shapes
-// have random weights.
+// On the board, in a build with GOLDCREST_SHORTLIST: a target position of a search among ten texts takes at most a
+// given share of the instructions that it takes without the lexicon. Only its token ids matter, so the models of two
+// shapes have random weights.
 #include <cstdio>
 
 #include "board_api.h"

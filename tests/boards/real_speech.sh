@@ -31,4 +31,4 @@ hear() {
 }
 
 hear moonshine "$GOLDCREST_MOONSHINE" "$@"
-if [ -n "${GOLDCREST_WHISPER:-}" ]; then hear whisper "$GOLDCREST_WHISPER" "$@" -D GOLDCREST_LOG_MEL=ON; fi
+if [ -n "${GOLDCREST_WHISPER:-}" ]; then hear whisper "$GOLDCREST_WHISPER" "$@"; fi

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Gives firmware everything that it must refuse: damaged models, wrong memory, words that no model takes, and features
- * of options that the build lacks: GOLDCREST_RULES, _INSPECTION, _REFINED, _REFINED_WEIGHTS and _FINE_ATTENTION. Each
+ * of options that the build lacks: GOLDCREST_SEARCH, _INSPECTION and _ACCURACY. Each
  * time the console says why, and the firmware continues.
  */
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the board, in a build with GOLDCREST_RULES: self-test and searches with rules have the host's bits with every
-// kernel table. With GOLDCREST_TESTS_SAMPLES, in a build with GOLDCREST_SAMPLING: so have 100 sampled texts. The model
+// On the board, in a build with GOLDCREST_SEARCH: self-test and searches with rules have the host's bits with every
+// kernel table. With GOLDCREST_TESTS_SAMPLES, in a build with GOLDCREST_SEARCH: so have 100 sampled texts. The model
 // is g2p.
 #include "board_api.h"
 #include "boards/hash_every_table.h"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Students on the board, in builds with GOLDCREST_SSRU (recurrent layers), which firmware has only if it asks for it.
-# With GOLDCREST_SHORTLIST and GOLDCREST_RULES also students like Firefox's, with a shortlist and a limit of the target
+# Students on the board, in builds with GOLDCREST_LAYERS (recurrent layers), which firmware has only if it asks for it.
+# With GOLDCREST_SHORTLIST and GOLDCREST_SEARCH also students like Firefox's, with a shortlist and a limit of the target
 # by its source's length. Tests compare the self-test and the hash with a host build's, and measure such a build's size.
-if(NOT GOLDCREST_SSRU OR NOT GOLDCREST_BOARD_RUN)
+if(NOT GOLDCREST_LAYERS OR NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
 set(contract_test "")
@@ -12,7 +12,7 @@ if(TARGET contract_test)
 endif()
 set_tests_properties(stack PROPERTIES LABELS "fast;student")
 set(students student)
-if(GOLDCREST_SHORTLIST AND GOLDCREST_RULES)
+if(GOLDCREST_SHORTLIST AND GOLDCREST_SEARCH)
   list(APPEND students student_listed)
 endif()
 

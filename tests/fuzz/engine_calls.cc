@@ -266,7 +266,7 @@ class Calls {
   // Returns the error of a source without a language. Only files with a table give it.
   int lacks_language() const {
     LanguagesView table;
-    return kHasLanguages && view_languages(model_.data(), &table) ? kState : kArgument;
+    return kHasText && view_languages(model_.data(), &table) ? kState : kArgument;
   }
 
   bool hears() const { return info_.sample_rate > 0 || info_.feature_channels > 0; }
@@ -360,7 +360,7 @@ class Calls {
       std::memcpy(reinterpret_cast<char*>(&search) + at, &value, 4);
     }
     allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search),
-          {kArgument, kState, kHasRules ? kArgument : kUnsupported}, "set_search: errors");
+          {kArgument, kState, kHasSearch ? kArgument : kUnsupported}, "set_search: errors");
     if (script_.one_in(2)) set_decoding(engine_, script_, info_);
     if (memory_.limits.lexicon != 0) lexicon_.change(script_, engine_);
   }

@@ -150,7 +150,7 @@ void misuse_limits(const goldcrest_config& good) {
                    GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS,
                    GOLDCREST_ALL_LAYERS,
                    0,
-                   kHasPrefix ? info.max_target_positions - 1 : 0,
+                   kHasPrompt ? info.max_target_positions - 1 : 0,
                    kMaxSampled,
                    1};
   config.arena_bytes = config.scratch_bytes = 0;

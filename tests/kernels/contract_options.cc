@@ -60,7 +60,7 @@ Difference compare_fine_shape(const Kernels& table, const Kernels& specification
 
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run) {
   if (table.recurrence == nullptr && specification.recurrence == nullptr)
-    return {};  // both are null without GOLDCREST_SSRU
+    return {};  // both are null without GOLDCREST_LAYERS
   Rng rng = rng_of(run, 10);
   for (const uint32_t n : sizes_of(run, kWidths, rng)) {
     for (const Fill kind : kFloatFills) {

@@ -163,7 +163,7 @@ void write_features(const Paths& paths) {
   std::copy(bytes.begin(), bytes.end(), model.begin());
   const TestEngine engine({model.get(), model.size()}, {});
   std::string features;
-  if constexpr (kHasLogMel) {
+  if constexpr (kHasSpeech) {
     const FrontendView view = view_frontend(engine.get()->runtime.file);
     if (!view.has_log_mel) throw std::runtime_error(paths.model + ": no log-mel");
     const uint32_t window = engine.info().limits.max_source_tokens * view.row_stride * view.row_samples;

@@ -30,7 +30,7 @@ std::string problem_with_engine_include(const fs::path& file, const std::string&
   const bool is_ours = path.find('/') != std::string::npos && place_of(kEngine, included) < kEngine.size();
   if (folder == "host") return is_ours ? "host/ takes public headers" : "";
   const bool in_validate = file.parent_path() == "model/validate";
-  if (path == "model_reader.h") {
+  if (path == "schema/model_reader_generated.h") {
     return in_validate || (folder == "model" && file.extension() == ".cc") ? "" : "only model/*.cc may";
   }
   // The folder's header reads the schema's tables for its own files.
@@ -187,8 +187,9 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   const Tree tree;
   const auto problems = [&] { return problems_in(tree.path(), kEngine, problem_with_engine_include); };
   tree.write("base/good.h", "#include <stddef.h>\n#include \"goldcrest/goldcrest.h\"\n");
-  tree.write("model/good.cc", "#include \"base/good.h\"\n#include \"model_reader.h\"\n");
-  tree.write("model/validate/good.h", "#include \"model_reader.h\"\n#include \"model/validate/good.h\"\n");
+  tree.write("model/good.cc", "#include \"base/good.h\"\n#include \"schema/model_reader_generated.h\"\n");
+  tree.write("model/validate/good.h",
+             "#include \"schema/model_reader_generated.h\"\n#include \"model/validate/good.h\"\n");
   tree.write("kernels/x86/good.cc", "#include <immintrin.h>\n#include \"kernels/kernels.h\"\n");
   tree.write("kernels/arm/good.h", "#include \"kernels/vector/any-inl.h\"\n#include \"kernels/arm/any.h\"\n");
   tree.write("backends/xnnpack/adapter.cc", "#include <xnnpack.h>\n#include <vector>\n");
@@ -196,7 +197,7 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   EXPECT_EQ(problems(), std::vector<std::string>{});
 
   tree.write("layers/right.cc", "// #include \"api/engine.h\"\n  #  include \"decoding/search.h\"\n");
-  tree.write("model/view.h", "#include \"model_reader.h\"\n");
+  tree.write("model/view.h", "#include \"schema/model_reader_generated.h\"\n");
   tree.write("text/words.cc", "#include <cstring>\n");
   tree.write("api/flat.cc", "#include <flatbuffers/flatbuffers.h>\n");
   tree.write("api/inner.cc", "#include \"model/validate/good.h\"\n");
@@ -219,7 +220,7 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
                             "kernels/vector/linear.h includes immintrin.h: no folder is named",
                             "layers/right.cc includes decoding/search.h: it is to the right",
                             "memory/plain.cc includes plan.h: no folder is named",
-                            "model/view.h includes model_reader.h: only model/*.cc may",
+                            "model/view.h includes schema/model_reader_generated.h: only model/*.cc may",
                             "text/host.cc includes host/good.h: not a folder of engine/",
                             "text/words.cc includes cstring: a header of C++",
                         }));

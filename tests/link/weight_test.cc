@@ -31,7 +31,7 @@ std::string row(const std::string& name, const std::string& ceiling, int count) 
 void write_heavy_things(const Tree& tree) {
   std::string lines;
   for (int i = 0; i < 59; ++i) lines += "  x();\n";
-  tree.write("engine/base/features-inl.h", "GOLDCREST_FEATURE(A, 1)\n// GOLDCREST_FEATURE(B, 2)\n");
+  tree.write("engine/base/features-inl.h", "GOLDCREST_OPTION(A, B)\n// GOLDCREST_OPTION(B, C)\n");
   tree.write("engine/base/options.h",
              "#ifndef GOLDCREST_OPTIONS_H_\nconstexpr bool kMay = kHasA || kHasB;\n#if GOLDCREST_A  // kHasA\n"
              "#define GOLDCREST_RARE [[gnu::cold]]\nGOLDCREST_RARE int a(Choose<kMay, int, char>);\n");

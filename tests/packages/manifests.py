@@ -21,8 +21,8 @@ errors = []
 skipped = []
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 VERSION = re.search(r"project\(goldcrest VERSION ([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
-# The features-inl.h line: name, bit, option, help, sources.
-FEATURES = re.findall(r'^GOLDCREST_FEATURE\(\w+, \d+, (\w+), "([^"]+)", "([^"]*)"\)$',
+# The features-inl.h line: name, option, help.
+OPTIONS = re.findall(r'^GOLDCREST_OPTION\(\w+, (\w+), "([^"]+)"\)$',
                       (REPOSITORY / "engine/base/features-inl.h").read_text(encoding="utf-8"), re.MULTILINE)
 # The kernel tables that only builds for an operating system have: machine, file.
 TABLES = re.findall(r'^  "\w+ (kernels/\S+)', (REPOSITORY / "engine/kernels/tables.cmake").read_text(encoding="utf-8"), re.MULTILINE)
@@ -63,7 +63,7 @@ def check_sources(name, folder, named):
 def cmake_sources(folder, place):
     text = (folder / place / "CMakeLists.txt").read_text(encoding="utf-8")
     paths = re.findall(r'"\$\{CMAKE_CURRENT_LIST_DIR\}/([^"]+\.cc)"', text)
-    for option, _, _ in FEATURES:
+    for option, _ in OPTIONS:
         check(option in text, f"{folder}: CMakeLists.txt does not know {option}")
     return [os.path.normpath(os.path.join(place, path)) for path in paths]
 
@@ -166,7 +166,7 @@ def check_cmsis_pack(folder):
     check_sources("cmsis-pack", folder, [file.get("name") for file in files if file.get("category") == "sourceCpp"])
     conditions = {condition.get("id") for condition in root.iter("condition")}
     parts = {component.get("Csub") for component in root.iter("component")}
-    check(parts == {"Engine"} | {option for option, _, _ in FEATURES}, f"pdsc: components {parts}")
+    check(parts == {"Engine"} | {option for option, _ in OPTIONS}, f"pdsc: components {parts}")
     for component in root.iter("component"):
         check(component.get("condition") in conditions, f"pdsc: no condition {component.get('condition')}")
     for needed in root.iter("require"):
@@ -188,7 +188,7 @@ def check_kconfig(packages):
         sys.exit("\n".join(errors) or 77)
     texts = {"esp-idf": (packages / "esp-idf/goldcrest/Kconfig").read_text(encoding="utf-8"),
              "zephyr": 'config CPP\n\tbool "C++"\n\n' + (packages / "zephyr/goldcrest/zephyr/Kconfig").read_text(encoding="utf-8")}
-    names = [option for option, _, _ in FEATURES]
+    names = [option for option, _ in OPTIONS]
     for ecosystem, text in texts.items():
         path = packages / f"{ecosystem}.Kconfig"
         path.write_text(text, encoding="utf-8")
@@ -197,9 +197,9 @@ def check_kconfig(packages):
         check(not kconfig.warnings, f"{ecosystem}: {kconfig.warnings}")
         check([symbol.name for symbol in kconfig.unique_defined_syms if symbol.name.startswith("GOLDCREST_")] == names,
               f"{ecosystem}: other options than base/features-inl.h")
-        # As engine/README.md has them: an option turns others on, which turn others on.
-        turns_on = {"SPEECH": ("PROMPT", "REFINED"), "PROMPT": ("PREFIX",), "LEXICON": ("SHORTLIST",), "REFINED_WEIGHTS": ("REFINED",)}
-        related = ["GOLDCREST_" + name for name in [*turns_on, "LOG_MEL", "PREFIX", "REFINED", "SHORTLIST"]]
+        # As engine/README.md has them: an option turns others on.
+        turns_on = {"SPEECH": ("LAYERS", "PROMPT", "ACCURACY")}
+        related = ["GOLDCREST_" + name for name in [*turns_on, "LAYERS", "PROMPT", "ACCURACY"]]
         choices = [set(chosen) for n in range(len(related) + 1) for chosen in itertools.combinations(related, n)]
         choices += [set(pair) for pair in itertools.combinations(names, 2)] + [set(names)]
         for chosen in choices:
@@ -207,7 +207,7 @@ def check_kconfig(packages):
                 kconfig.syms[name].set_value(2 if name in chosen else 0)
             if "GOLDCREST" in kconfig.syms:
                 kconfig.syms["GOLDCREST"].set_value(2)
-            expected = {name for name in chosen if name != "GOLDCREST_LOG_MEL" or "GOLDCREST_SPEECH" in chosen}
+            expected = set(chosen)
             for name, others in turns_on.items():
                 if "GOLDCREST_" + name in expected:
                     expected |= {"GOLDCREST_" + other for other in others}
@@ -218,7 +218,7 @@ def check_kconfig(packages):
 
 def main():
     packages = pathlib.Path(sys.argv[1])
-    check(len(FEATURES) > 10 and len(TABLES) > 5, "features-inl.h or tables.cmake has another form")
+    check(len(OPTIONS) > 5 and len(TABLES) > 5, "features-inl.h or tables.cmake has another form")
     for name, folder in {"esp_idf": "esp-idf/goldcrest", "pico_sdk": "pico-sdk/goldcrest", "zephyr": "zephyr/goldcrest",
                          "arduino": "arduino/Goldcrest", "platformio": "platformio/goldcrest", "cmsis_pack": "cmsis-pack/goldcrest"}.items():
         globals()["check_" + name](packages / folder)

@@ -157,8 +157,8 @@ TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
   EXPECT_EQ(usual.rules, "rules        soft-max of what may be chosen, no forced end, early stopping");
   expect_line(usual.outcome,
               "rules    soft-max of what may be chosen, no forced end, early stopping (the engine needs "
-              "GOLDCREST_RULES; a file without rules: --early-stopping false --no-renormalize --force-end)");
-  EXPECT_EQ(usual.outcome.err.find("GOLDCREST_RULES"), std::string::npos);
+              "GOLDCREST_SEARCH; a file without rules: --early-stopping false --no-renormalize --force-end)");
+  EXPECT_EQ(usual.outcome.err.find("GOLDCREST_SEARCH"), std::string::npos);
 
   EXPECT_EQ(convert_to(folder, file, {"--force-end"}).rules,
             "rules        soft-max of what may be chosen, early stopping");
@@ -167,7 +167,7 @@ TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
             "rules        soft-max of what may be chosen, no forced end, early stopping never");
   const Converted plain = convert_to(folder, file, kPlain);
   EXPECT_EQ(plain.rules, "");
-  EXPECT_EQ(plain.outcome.out.find("GOLDCREST_RULES"), std::string::npos) << plain.outcome.out;
+  EXPECT_EQ(plain.outcome.out.find("GOLDCREST_SEARCH"), std::string::npos) << plain.outcome.out;
 }
 
 TEST(SearchDefaults, FairseqStopsWhenBeamsAreFull) {
@@ -178,7 +178,7 @@ TEST(SearchDefaults, FairseqStopsWhenBeamsAreFull) {
   EXPECT_EQ(usual.rules, "rules        early stopping");
   expect_line(
       usual.outcome,
-      "rules    early stopping (the engine needs GOLDCREST_RULES; a file without rules: --early-stopping false)");
+      "rules    early stopping (the engine needs GOLDCREST_SEARCH; a file without rules: --early-stopping false)");
   EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "0"}).rules, "");
   EXPECT_EQ(convert_to(weights, file, kPlain).rules, "");
   EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "1", "--renormalize"}).rules,
@@ -191,13 +191,13 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
   const std::string folder = checkpoint.folder.path(), file = checkpoint.file("model.gcst");
   const std::string warning =
       "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
-      "with -D GOLDCREST_RULES=ON, or convert the checkpoint with --early-stopping false --no-renormalize "
+      "with -D GOLDCREST_SEARCH=ON, or convert the checkpoint with --early-stopping false --no-renormalize "
       "--force-end\n";
   for (const Arguments& options : {Arguments{"--emit-c", checkpoint.file("c")}, Arguments{"--board", "all"}}) {
     EXPECT_NE(convert_to(folder, file, options).outcome.err.find(warning), std::string::npos) << options[0];
     Arguments plain = options;
     plain.insert(plain.end(), kPlain.begin(), kPlain.end());
-    EXPECT_EQ(convert_to(folder, file, plain).outcome.err.find("GOLDCREST_RULES"), std::string::npos) << options[0];
+    EXPECT_EQ(convert_to(folder, file, plain).outcome.err.find("GOLDCREST_SEARCH"), std::string::npos) << options[0];
     // The same of a model file.
     for (const Arguments& rules : {Arguments{}, kPlain}) {
       convert_to(folder, file, rules);
@@ -215,13 +215,13 @@ TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
   const std::string file = folder / "model.gcst";
   const std::string warning =
       "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
-      "with -D GOLDCREST_RULES=ON\n";
+      "with -D GOLDCREST_SEARCH=ON\n";
   for (const char* rules : {R"({"no_repeat_ngram": 2, "early_stopping": true})", R"({"token_biases": [["T", 0.5]]})"}) {
     const CheckpointCopy checkpoint("g2p");
     checkpoint.edit("config.json", [&](nlohmann::json& config) { config.update(nlohmann::json::parse(rules)); });
     const Outcome of_checkpoint = convert_to(checkpoint.path(), file, {"--board", "all"}).outcome;
     EXPECT_NE(of_checkpoint.err.find(warning), std::string::npos) << of_checkpoint.err;
-    EXPECT_NE(of_checkpoint.out.find(" (the engine needs GOLDCREST_RULES)\n"), std::string::npos);
+    EXPECT_NE(of_checkpoint.out.find(" (the engine needs GOLDCREST_SEARCH)\n"), std::string::npos);
     const Outcome of_file = run(convert_program(), {file, "--board", "all"});
     EXPECT_NE(of_file.err.find(warning), std::string::npos) << of_file.err;
   }

@@ -62,23 +62,19 @@ endif()
 
 # In the list of budgets a program's name includes the features that its build adds to every firmware's engine.
 set(features "")
-foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD ADDED_TOKENS LANGUAGES PREFIX SAMPLING SEQUENCES LEXICON REFINED SPEECH LOG_MEL)
+foreach(feature SEARCH INSPECTION SSRU SHORTLIST TEXT PROMPT ACCURACY SPEECH)
   if(GOLDCREST_${feature})
     string(TOLOWER "+${feature}" feature)
     string(APPEND features ${feature})
   endif()
 endforeach()
-if(GOLDCREST_ATTENTION_BIAS)
-  string(APPEND features +t5)
-endif()
 if(CMAKE_C_FLAGS MATCHES "-march=rv32" AND NOT CMAKE_C_FLAGS MATCHES "-march=rv32[a-z]*f")
   string(APPEND features +soft_float)  # RISC-V without an FPU calls the compiler's functions in more bytes
 endif()
 math(EXPR most_flash "64 * 1024")
 # The firmware calls none of the functions of goldcrest/decoding.h. In a build with their options they are linked too.
 set(decoding_calls "")
-foreach(call PREFIX:prefix SAMPLING:sampling SAMPLING:stream SAMPLING:alternatives SEQUENCES:sequences
-    LEXICON:lexicon)
+foreach(call PROMPT:prefix SEARCH:sampling SEARCH:stream SEARCH:alternatives SEARCH:sequences SHORTLIST:lexicon)
   string(REPLACE ":" ";" call ${call})
   list(GET call 0 feature)
   list(GET call 1 call)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target goldcrest_source_folder writes ${PROJECT_BINARY_DIR}/goldcrest_sources: the engine for builds without CMake.
-# As a script (cmake -P) with SOURCE, GENERATED and OUTPUT it does the writing.
+# As a script (cmake -P) with SOURCE and OUTPUT it does the writing.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   add_custom_target(goldcrest_source_folder
-    COMMAND ${CMAKE_COMMAND} "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}" "-DGENERATED=${CMAKE_CURRENT_BINARY_DIR}/engine/generated"
-      "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/goldcrest_sources"
+    COMMAND ${CMAKE_COMMAND} "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}" "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/goldcrest_sources"
       -P "${CMAKE_CURRENT_LIST_FILE}"
     VERBATIM)
   return()
@@ -28,11 +27,8 @@ set(bare_metal ${sources})
 set(left_out kernels/select_runtime.cc kernels/riscv/rvv.cc)
 include("${SOURCE}/engine/base/features.cmake")
 set(features "")
-foreach(option IN LISTS GOLDCREST_FEATURE_OPTIONS)
-  list(APPEND left_out ${${option}_SOURCES})
-  list(TRANSFORM ${option}_SOURCES REPLACE "(.+)" "`source/\\1`")
-  string(REPLACE ";" ", " further_sources "${${option}_SOURCES}")
-  string(APPEND features "| `-D${option}` | ${${option}_HELP} | ${further_sources} |\n")
+foreach(option IN LISTS GOLDCREST_ENGINE_OPTIONS)
+  string(APPEND features "| `-D${option}` | ${${option}_HELP} |\n")
 endforeach()
 list(REMOVE_ITEM bare_metal ${left_out})
 list(TRANSFORM bare_metal REPLACE "(.+)" "source/\\1\n")
@@ -42,7 +38,7 @@ file(WRITE "${OUTPUT}/sources.txt" ${bare_metal})
 list(FILTER sources EXCLUDE REGEX "^kernels/(select_static|cortexm/|riscv/|wasm/)")
 include("${SOURCE}/engine/kernels/tables.cmake")
 set(kernel_tables "")
-list(TRANSFORM GOLDCREST_FEATURE_OPTIONS PREPEND "-D" OUTPUT_VARIABLE definitions)
+list(TRANSFORM GOLDCREST_ENGINE_OPTIONS PREPEND "-D" OUTPUT_VARIABLE definitions)
 list(JOIN definitions " " definitions)
 foreach(machine x86_64 aarch64 armv7 riscv64)
   set(tables ${GOLDCREST_KERNEL_TABLES})
@@ -58,5 +54,4 @@ configure_file("${SOURCE}/toolchains/modules/source_folder.md" "${OUTPUT}/README
 file(WRITE "${OUTPUT}/flags.txt" "-std=c++17\n-fno-math-errno\n-fno-exceptions\n-fno-rtti\n"
   "-fno-threadsafe-statics\n-ffunction-sections\n-fdata-sections\n-Isource\n-Iinclude\n")
 
-file(COPY "${GENERATED}/model_reader.h" DESTINATION "${OUTPUT}/source")
 message(STATUS "Written: ${OUTPUT}")

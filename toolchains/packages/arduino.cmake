@@ -16,14 +16,6 @@ foreach(folder IN ITEMS "${OUTPUT}/arduino/Goldcrest" "${OUTPUT}/platformio/gold
     string(REGEX REPLACE "^source/(.*)[.]cc$" "\\1.cpp" path "${file}")
     configure_file("${SOURCES}/${file}" "${folder}/src/${path}" COPYONLY)
   endforeach()
-  # An option's files are empty without it.
-  foreach(option IN LISTS GOLDCREST_FEATURE_OPTIONS)
-    foreach(file IN LISTS ${option}_SOURCES)
-      file(READ "${SOURCES}/source/${file}" text)
-      string(REGEX REPLACE "[.]cc$" ".cpp" path "${file}")
-      file(WRITE "${folder}/src/${path}" "#include \"goldcrest_options.h\"\n#if defined(${option})\n${text}#endif\n")
-    endforeach()
-  endforeach()
 endforeach()
 
 set(folder "${OUTPUT}/arduino/Goldcrest")

@@ -10,21 +10,20 @@ goldcrest_copy_example("${example}" plain.c main.c)
 set(same_class "Cclass=\"Machine Learning\" Cgroup=\"Goldcrest\"")
 set(conditions "")
 set(components "")
-foreach(option IN LISTS GOLDCREST_FEATURE_OPTIONS)
+foreach(option IN LISTS GOLDCREST_ENGINE_OPTIONS)
   string(APPEND conditions "    <condition id=\"${option}\">
       <description>What ${option} needs</description>
       <require ${same_class} Csub=\"Engine\"/>\n")
-  foreach(other IN LISTS ${option}_TURNS_ON ${option}_NEEDS)
+  foreach(other IN LISTS ${option}_TURNS_ON)
     string(APPEND conditions "      <require ${same_class} Csub=\"${other}\"/>\n")
   endforeach()
   string(APPEND conditions "    </condition>\n")
-  goldcrest_lines(files "        <file category=\"sourceCpp\" name=\"source/" "\"/>\n" ${${option}_SOURCES})
   string(APPEND components "    <component ${same_class} Csub=\"${option}\" Cversion=\"${VERSION}\" condition=\"${option}\">
       <description>${${option}_HELP}</description>
       <Pre_Include_Global_h>#define ${option}</Pre_Include_Global_h>
       <files>
         <file category=\"header\" name=\"include/goldcrest/goldcrest.h\"/>
-${files}      </files>
+      </files>
     </component>\n")
 endforeach()
 goldcrest_lines(files "        <file category=\"sourceCpp\" name=\"" "\"/>\n" ${base_sources})

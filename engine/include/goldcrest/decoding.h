@@ -29,7 +29,7 @@ extern "C" {
  * Errors: ERROR_ARGUMENT (engine null, or ids null and n not 0; no such sentence; an unknown flag; an id that ends a
  * text, detail.index: which), ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above
  * limits.max_prefix_tokens, or no position left behind prompt and prefix), ERROR_TOKEN_RANGE (detail.index: which id),
- * ERROR_UNSUPPORTED (this build lacks GOLDCREST_PREFIX). */
+ * ERROR_UNSUPPORTED (this build lacks GOLDCREST_PROMPT). */
 GOLDCREST_MUST_CHECK int goldcrest_set_prefix(goldcrest_engine *engine, uint32_t sentence, const int32_t *ids, size_t n,
                                               uint32_t flags);
 
@@ -98,7 +98,7 @@ typedef struct goldcrest_sequences {
  * is not suppressed. Not while a search is under way.
  * Errors: ERROR_ARGUMENT (engine null; ids null and n_ids not 0; a bad sequence, detail.index: which, n: n_ids is not
  * the length of n sequences; no_repeat_source_ngram for a model that takes clips), ERROR_STATE (a search is under way),
- * ERROR_UNSUPPORTED (this build lacks GOLDCREST_SEQUENCES). An error leaves the sequences as they were. */
+ * ERROR_UNSUPPORTED (this build lacks GOLDCREST_SEARCH). An error leaves the sequences as they were. */
 GOLDCREST_MUST_CHECK int goldcrest_set_sequences(goldcrest_engine *engine, const goldcrest_sequences *sequences);
 
 #define GOLDCREST_LEXICON_END 0xffffffffu  /* the token of an edge: an entry ends here */
@@ -122,7 +122,7 @@ typedef struct goldcrest_lexicon {
 /* Checks that a lexicon keeps the rules above for a target vocabulary of this size. Then an end is reached from each
  * node. Work: a few loads for each edge. Returns OK. Errors: ERROR_ARGUMENT (a null pointer, a size, edges that do not
  * ascend, an id outside the vocabulary, a child that is not above its node; detail.index: the node), ERROR_UNSUPPORTED
- * (this build lacks GOLDCREST_LEXICON). detail may be null. */
+ * (this build lacks GOLDCREST_SHORTLIST). detail may be null. */
 GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(const goldcrest_lexicon *lexicon, uint32_t vocab_size,
                                                  goldcrest_detail *detail);
 

@@ -49,6 +49,6 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_arm_dotprod;
-constexpr Kernels kernels_arm_dotprod = make_table();
+constexpr Kernels kernels_arm_dotprod = for_this_build(make_table());
 
 }  // namespace goldcrest

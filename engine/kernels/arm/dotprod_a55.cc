@@ -37,6 +37,6 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_arm_dotprod_a55;
-constexpr Kernels kernels_arm_dotprod_a55 = make_table();
+constexpr Kernels kernels_arm_dotprod_a55 = for_this_build(make_table());
 
 }  // namespace goldcrest

@@ -185,6 +185,6 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_arm_i8mm;
-constexpr Kernels kernels_arm_i8mm = make_table();
+constexpr Kernels kernels_arm_i8mm = for_this_build(make_table());
 
 }  // namespace goldcrest

@@ -28,6 +28,6 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_arm_neon;
-constexpr Kernels kernels_arm_neon = make_table();
+constexpr Kernels kernels_arm_neon = for_this_build(make_table());
 
 }  // namespace goldcrest

@@ -76,6 +76,6 @@ constexpr bool kFinishesTogether = false;
 namespace goldcrest {
 
 extern const Kernels kernels_arm_neon32;
-constexpr Kernels kernels_arm_neon32 = make_vector_table<linear>("arm_neon32", kCpuNeon);
+constexpr Kernels kernels_arm_neon32 = for_this_build(make_vector_table<linear>("arm_neon32", kCpuNeon));
 
 }  // namespace goldcrest

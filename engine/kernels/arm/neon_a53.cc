@@ -25,6 +25,6 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_arm_neon_a53;
-constexpr Kernels kernels_arm_neon_a53 = make_table();
+constexpr Kernels kernels_arm_neon_a53 = for_this_build(make_table());
 
 }  // namespace goldcrest

@@ -325,9 +325,7 @@ constexpr Kernels make_table() {
   table.int8.attention = attention;
   table.int8.output_block = output_block;
   table.layer_norm = layer_norm;
-#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
-#endif
   table.weights_valid = weights_valid;
   return table;
 }
@@ -335,7 +333,7 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_cortexm_dsp;
-constexpr Kernels kernels_cortexm_dsp = make_table();
+constexpr Kernels kernels_cortexm_dsp = for_this_build(make_table());
 
 }  // namespace goldcrest
 #endif  // __ARM_FEATURE_DSP

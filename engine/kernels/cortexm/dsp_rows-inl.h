@@ -256,7 +256,7 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
-    const float mean = args.has_mean() ? sum_strided<false>(x, n, 0.0f) * inverse_n : 0.0f;
+    const float mean = args.centred ? sum_strided<false>(x, n, 0.0f) * inverse_n : 0.0f;
     const float variance = sum_strided<true>(x, n, mean) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
     for (uint32_t i = normalize_eights({x, y, gamma, beta, n, mean, inverse_deviation}); i < n; ++i) {
@@ -376,13 +376,8 @@ inline void sum_logits(const float* logits, uint32_t count, float* block_max, fl
   *block_sum = sum_lanes(lanes);
 }
 
-// Computes the sums of a block from its finished logits. Only a build with the slot pays for a call.
-#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
-__attribute__((noinline))
-#else
-inline
-#endif
-void logit_sums(const LogitSumsArgs& args) {
+// Computes the sums of a block from its finished logits.
+__attribute__((noinline)) void logit_sums(const LogitSumsArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     sum_logits(args.logits + row * args.logits_stride, args.count, args.block_max + row * args.stride,
                args.block_sum + row * args.stride);

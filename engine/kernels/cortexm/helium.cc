@@ -66,7 +66,6 @@ __attribute__((noinline)) void linear(const LinearArgs<int8_t>& args) {
   if (row < args.rows) linear_rows<1>(args, row);
 }
 
-#ifdef GOLDCREST_REFINED
 void finish_fine(const LinearArgs<int8_t>& args, const float* p) {
   const size_t size = size_t{args.rows} * args.n;
   for (uint32_t row = 0; row < args.rows; ++row) {
@@ -79,7 +78,6 @@ void finish_fine(const LinearArgs<int8_t>& args, const float* p) {
     }
   }
 }
-#endif
 
 void output_block(const OutputBlockArgs<int8_t>& args) {
   linear(args.linear);
@@ -111,15 +109,9 @@ constexpr Kernels make_table() {
   table.int8.attention = attention;
   table.int8.output_block = output_block;
   table.layer_norm = layer_norm;
-#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
-#endif
-#ifdef GOLDCREST_REFINED
   table.finish_fine = finish_fine;
-#endif
-#ifdef GOLDCREST_SSRU
   table.recurrence = recurrence<4>;
-#endif
   table.weights_valid = weights_valid;
   return table;
 }
@@ -127,7 +119,7 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_cortexm_helium;
-constexpr Kernels kernels_cortexm_helium = make_table();
+constexpr Kernels kernels_cortexm_helium = for_this_build(make_table());
 
 }  // namespace goldcrest
 #endif  // floating-point Helium

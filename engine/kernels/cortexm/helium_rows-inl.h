@@ -160,7 +160,7 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
-    const Scalar mean = set(args.has_mean() ? sum_of(x, n) * inverse_n : 0.0f);
+    const Scalar mean = set(args.centred ? sum_of(x, n) * inverse_n : 0.0f);
     const auto squares = [x, mean](uint32_t i) { return (load(x + i) - mean) * (load(x + i) - mean); };
     const float variance = sum_strided(n, squares) * inverse_n;
     const Scalar inverse_deviation = set(1.0f / sqrt_float(variance + args.epsilon));
@@ -257,13 +257,8 @@ inline void sum_logits(const float* logits, uint32_t count, float* block_max, fl
   *block_sum = sum_strided(count, [logits, maximum](uint32_t i) { return exp_vector(load(logits + i) - maximum); });
 }
 
-// Computes the sums of a block from its finished logits. Only a build with the slot pays for a call.
-#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
-__attribute__((noinline))
-#else
-inline
-#endif
-void logit_sums(const LogitSumsArgs& args) {
+// Computes the sums of a block from its finished logits.
+__attribute__((noinline)) void logit_sums(const LogitSumsArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     sum_logits(args.logits + row * args.logits_stride, args.count, args.block_max + row * args.stride,
                args.block_sum + row * args.stride);

@@ -169,8 +169,8 @@ void reference_layer_norm(const LayerNormArgs& args) {
     const float* x = args.x + row * args.stride;
     float* y = args.y + row * args.stride;
     float lanes[16] = {};
-    for (uint32_t i = 0; args.has_mean() && i < args.n; ++i) lanes[i % 16] += x[i];
-    const float mean = args.has_mean() ? reference_sum_lanes(lanes) * inverse_n : 0.0f;
+    for (uint32_t i = 0; args.centred && i < args.n; ++i) lanes[i % 16] += x[i];
+    const float mean = args.centred ? reference_sum_lanes(lanes) * inverse_n : 0.0f;
     float squares[16] = {};
     for (uint32_t i = 0; i < args.n; ++i) {
       const float difference = x[i] - mean;
@@ -273,6 +273,6 @@ bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_
   return true;
 }
 
-constexpr Kernels kernels_reference = kReferenceTable;
+constexpr Kernels kernels_reference = for_this_build(kReferenceTable);
 
 }  // namespace goldcrest

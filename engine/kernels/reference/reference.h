@@ -24,7 +24,7 @@ struct HeadKeys {
 // Returns the biases of row 0 of a head.
 template <typename Element>
 static inline const float* head_bias(const AttentionArgs<Element>& args, uint32_t head) {
-  return kHasAttentionBias && args.bias != nullptr ? args.bias + head * args.bias_stride : nullptr;
+  return args.bias != nullptr ? args.bias + head * args.bias_stride : nullptr;
 }
 
 static inline HeadKeys head_keys(const AttentionArgs<int8_t>& args, uint32_t head) {
@@ -36,12 +36,12 @@ static inline HeadKeys head_keys(const AttentionArgs<int8_t>& args, uint32_t hea
 // Returns a row's biases of a head whose row 0 has `bias`; null: none.
 template <typename Element>
 static inline const float* row_bias(const AttentionArgs<Element>& args, const float* bias, uint32_t row) {
-  return kHasAttentionBias && bias != nullptr ? bias + static_cast<ptrdiff_t>(row) * args.bias_step : nullptr;
+  return bias != nullptr ? bias + static_cast<ptrdiff_t>(row) * args.bias_step : nullptr;
 }
 
 // Returns score + bias[t], or the score of a row without biases.
 static inline float with_bias(float score, const float* bias, uint32_t t) {
-  return kHasAttentionBias && bias != nullptr ? score + bias[t] : score;
+  return bias != nullptr ? score + bias[t] : score;
 }
 
 // Adds the biases of a row to its n scores, if there are any. Returns the largest score. A pass of its own, so that
@@ -49,7 +49,7 @@ static inline float with_bias(float score, const float* bias, uint32_t t) {
 template <typename Element>
 static inline float add_row_bias(const AttentionArgs<Element>& args, const float* head_bias, uint32_t row,
                                  float largest) {
-  if (!kHasAttentionBias || head_bias == nullptr) return largest;
+  if (head_bias == nullptr) return largest;
   const float* bias = head_bias + static_cast<ptrdiff_t>(row) * args.bias_step;
   float* const end = args.weights + args.n_keys;
   largest = -__builtin_huge_valf();
@@ -116,23 +116,13 @@ extern const TypedKernels<float> kernels_reference_float32;
   table.int8.embed = reference_embed;
   table.int8.attention = reference_attention;
   table.int8.output_block = reference_output_block;
-#ifdef GOLDCREST_FLOAT32
   table.float32 = &kernels_reference_float32;
-#endif
   table.layer_norm = reference_layer_norm;
-#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = reference_logit_sums;
-#endif
-#ifdef GOLDCREST_REFINED
   table.finish_fine = reference_finish_fine;
-#endif
-#ifdef GOLDCREST_FINE_ATTENTION
   table.quantize_fine = reference_quantize_fine;
   table.fine_attention = reference_fine_attention;
-#endif
-#ifdef GOLDCREST_SSRU
   table.recurrence = reference_recurrence;
-#endif
   table.list_largest = reference_list_largest;
   table.crc32c = crc32c;
   table.weights_valid = reference_weights_valid;

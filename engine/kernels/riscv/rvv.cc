@@ -221,7 +221,7 @@ void layer_norm(const LayerNormArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
-    const float mean = args.has_mean() ? sum_strided(types, x, n) * inverse_n : 0.0f;
+    const float mean = args.centred ? sum_strided(types, x, n) * inverse_n : 0.0f;
     const float variance = sum_squares(types, x, n, mean) * inverse_n;
     normalize(x, n, mean, 1.0f / sqrt_float(variance + args.epsilon), args.gamma, args.beta, y);
     for (uint32_t i = n; i < args.n_padded; ++i) y[i] = 0.0f;
@@ -275,16 +275,14 @@ constexpr Kernels make_table() {
   table.int8.attention = attention;
   table.int8.output_block = output_block;
   table.layer_norm = layer_norm;
-#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
-#endif
   return table;
 }
 
 }  // namespace
 
 extern const Kernels kernels_riscv_rvv;
-constexpr Kernels kernels_riscv_rvv = make_table();
+constexpr Kernels kernels_riscv_rvv = for_this_build(make_table());
 
 }  // namespace goldcrest
 #endif  // __riscv_vector

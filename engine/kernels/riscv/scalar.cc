@@ -224,7 +224,7 @@ void layer_norm(const LayerNormArgs& args) {
     const float* const x = args.x + row * args.stride;
     float* const y = args.y + row * args.stride;
     const float *gamma = args.gamma, *beta = args.beta;
-    const float mean = args.has_mean() ? sum_strided<false>(x, n, 0.0f) * inverse_n : 0.0f;
+    const float mean = args.centred ? sum_strided<false>(x, n, 0.0f) * inverse_n : 0.0f;
     const float variance = sum_strided<true>(x, n, mean) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
     for (uint32_t i = 0; i < n; ++i) {
@@ -305,7 +305,7 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_riscv_scalar;
-constexpr Kernels kernels_riscv_scalar = make_table();
+constexpr Kernels kernels_riscv_scalar = for_this_build(make_table());
 
 }  // namespace goldcrest
 #endif  // __riscv

@@ -60,7 +60,7 @@ inline V score_keys(const Group<Kind>& group, const Query& query) {
     const V products = query_products(group, query, t, n);
     V all = (products * (set(query.q_scale) * group.scales(query, query.key_scales, &Places::key_scales, t, n))) *
             set(group.args.scale);
-    if (kHasAttentionBias && query.bias != nullptr) all = all + load(query.bias + t);
+    if (query.bias != nullptr) all = all + load(query.bias + t);
     const V scores = n == 16 ? all : select(first_lanes(n), all, none);
     store(query.weights + t, scores);
     largest = larger(scores, largest);
@@ -229,12 +229,10 @@ void attention(const AttentionArgs<int8_t>& args) {
   attention_of_queries<false, kPrefetchTo>(args);
 }
 
-#ifdef GOLDCREST_FINE_ATTENTION
 template <CacheLevel kPrefetchTo>
 void fine_attention(const AttentionArgs<int8_t>& args) {
   attention_of_queries<true, kPrefetchTo>(args);
 }
-#endif
 
 }  // namespace
 }  // namespace goldcrest

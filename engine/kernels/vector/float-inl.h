@@ -4,8 +4,6 @@
 namespace goldcrest {
 namespace {
 
-#ifdef GOLDCREST_FLOAT32
-
 void quantize_rows(const QuantizeRowsArgs<float>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
@@ -130,8 +128,6 @@ constexpr TypedKernels<float> make_float_kernels() {
 }
 
 constexpr TypedKernels<float> kFloatKernels = make_float_kernels();
-
-#endif
 
 }  // namespace
 }  // namespace goldcrest

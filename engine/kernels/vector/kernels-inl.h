@@ -67,24 +67,14 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.int8.embed = embed;
   table.int8.attention = attention<kLinear, kKeysTo>;
   table.int8.output_block = output_block;
-#ifdef GOLDCREST_FLOAT32
   table.float32 = &kFloatKernels;
-#endif
   table.layer_norm = layer_norm;
-#if defined(GOLDCREST_RULES) || defined(GOLDCREST_REFINED)
   table.logit_sums = logit_sums;
-#endif
-#ifdef GOLDCREST_REFINED
   table.finish_fine = finish_fine;
   if (kHasOnePass) table.quantize_fine_inputs = quantize_fine_inputs;
-#endif
-#ifdef GOLDCREST_FINE_ATTENTION
   table.quantize_fine = quantize_fine;
   table.fine_attention = fine_attention<kKeysTo>;
-#endif
-#ifdef GOLDCREST_SSRU
   table.recurrence = recurrence<16>;
-#endif
   table.list_largest = list_largest;
   table.weights_valid = weights_valid;
   return table;

@@ -165,8 +165,6 @@ __attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>&
   multiply_one_row(layer, [](const LinearArgs<int8_t>& args) { linear_rows<1, kPrefetches>(args, 0, 0, args.n); });
 }
 
-#ifdef GOLDCREST_REFINED
-
 // Ends a layer with fine inputs. A few vectors take each step of an activation together.
 __attribute__((flatten)) void finish_fine(const LinearArgs<int8_t>& all, const float* products) {
   const LinearArgs<int8_t> args = all;  // a copy, which the stores cannot change
@@ -194,8 +192,6 @@ __attribute__((flatten)) void finish_fine(const LinearArgs<int8_t>& all, const f
     for (; first < n; first += 16) write(first, activate(args.activation, sum(first)));
   }
 }
-
-#endif
 
 template <typename Args>
 inline void linear_panels(const Args& args) {

@@ -137,8 +137,6 @@ inline V activate(Activation activation, V x) {
   return one[0];
 }
 
-#ifdef GOLDCREST_SSRU
-
 // The recurrent block, over vectors of any number of lanes.
 template <uint32_t kLanes>
 void recurrence(const RecurrenceArgs& args) {
@@ -154,8 +152,6 @@ void recurrence(const RecurrenceArgs& args) {
     store(args.y + i, load(args.y + i) + larger(kept, zero));
   }
 }
-
-#endif
 
 }  // namespace
 }  // namespace goldcrest

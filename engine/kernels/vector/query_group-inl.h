@@ -38,9 +38,9 @@ constexpr size_t kFromMemory = 65536;
 
 // kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kPrefetchTo: the cache that
 // keys and values are prefetched to.
-template <bool kHasAncestors, bool kIsFine, CacheLevel kLevel>
+template <bool kWithAncestors, bool kIsFine, CacheLevel kLevel>
 struct AttentionKind {
-  static constexpr bool kAncestors = kHasAncestors, kFine = kIsFine;
+  static constexpr bool kAncestors = kWithAncestors, kFine = kIsFine;
   static constexpr CacheLevel kPrefetchTo = kLevel;
 };
 

@@ -107,7 +107,7 @@ void layer_norm(const LayerNormArgs& args) {
     const float* x = args.x + row * args.stride;
     float* y = args.y + row * args.stride;
     V mean = set(0.0f);
-    if (args.has_mean()) {
+    if (args.centred) {
       V sum = set(0.0f);
       for_vectors(whole, [&](size_t i) { sum = sum + load(x + i); });
       if (rest != 0) sum = select(in_row, sum + load(x + whole), sum);

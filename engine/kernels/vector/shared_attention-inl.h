@@ -79,7 +79,7 @@ __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&l
       const float* const bias = row_bias(args, args.bias, i);
       const auto score = [&](size_t t) {
         const V products = load(scores + t) * scale;
-        return kHasAttentionBias && bias != nullptr ? products + load(bias + first + t) : products;
+        return bias != nullptr ? products + load(bias + first + t) : products;
       };
       const size_t whole = n / 16 * 16;
       for (size_t t = 0; t < whole; t += 16) {

@@ -98,7 +98,7 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
 }  // namespace
 
 extern const Kernels kernels_wasm_simd128;
-constexpr Kernels kernels_wasm_simd128 = make_vector_table<linear>("wasm_simd128", 0);
+constexpr Kernels kernels_wasm_simd128 = for_this_build(make_vector_table<linear>("wasm_simd128", 0));
 
 }  // namespace goldcrest
 #endif

@@ -69,6 +69,6 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_x86_avx2;
-constexpr Kernels kernels_x86_avx2 = make_table();
+constexpr Kernels kernels_x86_avx2 = for_this_build(make_table());
 
 }  // namespace goldcrest

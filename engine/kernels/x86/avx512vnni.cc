@@ -259,9 +259,7 @@ constexpr Kernels make_table(const char* name) {
   Kernels table = make_vector_table<linear_by_rows, kKeysTo>(name, kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
   table.int8.linear = linear_unsigned_inputs<kLongInputBytes, kPrefetchesFew>;
   table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes, kPrefetchesFew>>;
-#ifdef GOLDCREST_REFINED
   table.linear_fine = linear_fine<kPrefetchesFew>;
-#endif
   table.crc32c = crc32c_avx512;
   return table;
 }
@@ -269,13 +267,14 @@ constexpr Kernels make_table(const char* name) {
 }  // namespace
 
 extern const Kernels kernels_x86_avx512vnni;
-constexpr Kernels kernels_x86_avx512vnni = make_table<true, CacheLevel::kFirst>("x86_avx512vnni");
+constexpr Kernels kernels_x86_avx512vnni = for_this_build(make_table<true, CacheLevel::kFirst>("x86_avx512vnni"));
 
 // AMD's CPUs read ahead themselves, if there is one stream: on Zen 4 a single row takes 1.03 to 1.25 times as long with
 // prefetches. From memory four rows take 1.2 times as long with four streams, and eight rows 1.35 times with two.
 // Prefetches to its first cache wait for 24 entries. From memory they bring 7 to 10 GB/s there, those to the second
 // cache 10 to 17.
 extern const Kernels kernels_x86_avx512vnni_amd;
-constexpr Kernels kernels_x86_avx512vnni_amd = make_table<false, CacheLevel::kSecond>("x86_avx512vnni_amd");
+constexpr Kernels kernels_x86_avx512vnni_amd =
+    for_this_build(make_table<false, CacheLevel::kSecond>("x86_avx512vnni_amd"));
 
 }  // namespace goldcrest

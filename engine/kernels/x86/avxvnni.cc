@@ -99,6 +99,6 @@ constexpr Kernels make_table() {
 }  // namespace
 
 extern const Kernels kernels_x86_avxvnni;
-constexpr Kernels kernels_x86_avxvnni = make_table();
+constexpr Kernels kernels_x86_avxvnni = for_this_build(make_table());
 
 }  // namespace goldcrest

@@ -227,16 +227,12 @@ void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
   linear_copied<kLongBytes, false, kPrefetchesFew>(args);
 }
 
-#ifdef GOLDCREST_REFINED
-
 template <bool kPrefetchesFew>
 void linear_fine(const LinearArgs<int8_t>& args) {
   static_assert(kMostFineInputs <= kLongInputBytes / 8, "eight rows of x fit");
   if (args.rows == 1) return linear_two_rows<true, kPrefetchesFew>(args);
   linear_copied<kLongInputBytes, true, kPrefetchesFew>(args);
 }
-
-#endif
 
 }  // namespace
 }  // namespace goldcrest

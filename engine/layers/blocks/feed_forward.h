@@ -16,7 +16,7 @@ inline void add_feed_forward(const Pass& pass, const FeedForwardView& block, Qua
 
 template <typename Visit>
 void for_each_call_site(const StackView& stack, const LayerKind&, const FeedForwardView& block, const Visit& visit) {
-  if (stack.gated()) {
+  if (stack.has_gates()) {
     const uint32_t half = block.in.n / 2;
     visit(LinearCallSite{slice_outputs(block.in, 0, half), stack.activation, false});
     visit(LinearCallSite{slice_outputs(block.in, half, half), Activation::kNone, false});

@@ -42,14 +42,11 @@ struct SentencesOfRows {
 };
 
 // Turns queries or keys of the pass's rows by their positions. heads: [rows, n_heads * d_head], row stride `stride`
-[[gnu::noinline]] inline void turn_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] const Batch& batch,
-                                        [[maybe_unused]] float* heads, [[maybe_unused]] size_t stride) {
-  if constexpr (kHasRotary) {
-    if (pass.stack.rotary.half == 0) return;
-    for_each_position(batch, pass.rows, [&](uint32_t i, uint32_t, uint32_t position) {
-      turn_heads(pass.runtime, pass.stack, position, pass.stack.n_heads, heads + i * stride);
-    });
-  }
+[[gnu::noinline]] inline void turn_rows(const Pass& pass, const Batch& batch, float* heads, size_t stride) {
+  if (!pass.stack.turns()) return;
+  for_each_position(batch, pass.rows, [&](uint32_t i, uint32_t, uint32_t position) {
+    turn_heads(pass.runtime, pass.stack, position, pass.stack.n_heads, heads + i * stride);
+  });
 }
 
 // Stores the keys and values of the pass's rows.
@@ -70,10 +67,8 @@ inline void attend_within_sentences(const Pass& pass, const AttentionBiasView& b
   rows.query_stride = pass.stack.attention_width();
   rows.out = attended;
   rows.cache = sentences.keys;
-  if constexpr (kHasAttentionBias) {
-    rows.bias = bias;
-    rows.bias_step = -1;
-  }
+  rows.bias = bias;
+  rows.bias_step = -1;
   rows.position_stride = 1;
   rows.n_products = uint64_t{pass.rows.count} * (batch.n_rows / batch.n_sentences);
   attend(pass, rows, batch.n_sentences, [&](uint32_t i) {
@@ -116,13 +111,10 @@ struct PastOfRows {
 };
 
 // Turns the queries and keys of all hypotheses, which have the same position.
-[[gnu::noinline]] inline void turn_new_rows([[maybe_unused]] const Pass& pass, [[maybe_unused]] uint32_t position,
-                                            [[maybe_unused]] float* query_key_value) {
-  if constexpr (kHasRotary) {
-    if (pass.stack.rotary.half == 0) return;
-    for (uint32_t i = 0; i < pass.rows.count; ++i, query_key_value += 3 * pass.stack.attention_width())
-      turn_heads(pass.runtime, pass.stack, position, 2 * pass.stack.n_heads, query_key_value);
-  }
+[[gnu::noinline]] inline void turn_new_rows(const Pass& pass, uint32_t position, float* query_key_value) {
+  if (!pass.stack.turns()) return;
+  for (uint32_t i = 0; i < pass.rows.count; ++i, query_key_value += 3 * pass.stack.attention_width())
+    turn_heads(pass.runtime, pass.stack, position, 2 * pass.stack.n_heads, query_key_value);
 }
 
 inline void store_new_keys(const Pass& pass, const PastOfRows& past, const float* query_key_value) {
@@ -142,7 +134,7 @@ inline void attend_to_past(const Pass& pass, const AttentionBiasView& bias, cons
   rows.query_stride = size_t{3} * pass.stack.attention_width();
   rows.out = attended;
   rows.cache = past.keys;
-  if constexpr (kHasAttentionBias) rows.bias = bias;
+  rows.bias = bias;
   rows.position_stride = targets.beam_size;
   rows.ancestor_stride = targets.beam_size;
   rows.n_products = uint64_t{pass.rows.count} * (targets.position + 1);

@@ -19,20 +19,26 @@ int Validator::check_frame() {
                            "metadata: checksum", -1);
   GOLDCREST_REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);
 
-  GOLDCREST_REQUIRE_INTACT(metadata_is_sound(file_, trailer.metadata_bytes), "metadata: structure", -1);
+  bool lacks_feature;
+  GOLDCREST_REQUIRE_INTACT(metadata_is_sound(file_, trailer.metadata_bytes, &lacks_feature), "metadata: structure", -1);
   model_ = format::GetModel(file_);
   GOLDCREST_REQUIRE_INTACT(model_->format_version() == trailer.format_version, "metadata: format version", -1);
   metadata_bytes_ = trailer.metadata_bytes;
-  return check_features();
+  GOLDCREST_TRY(check_features());
+  return lacks_feature ? refuse({"metadata: feature bits", -1}) : GOLDCREST_OK;
 }
 
 // Float32 has a message of its own, because it can name the remedy.
 int Validator::check_features() {
   const uint32_t features = features_ = model_->features();
-  GOLDCREST_REQUIRE((features & ~(kSupportedFeatures | kFeatureFloat32)) == 0, GOLDCREST_ERROR_UNSUPPORTED,
-                    "metadata: feature bits", static_cast<int32_t>(features));
+  const uint32_t lacking = features & ~(kSupportedFeatures | kFeatureFloat32);
+  if (lacking != 0) {
+    const char* const refusal = refusal_of(lacking);
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, refusal != nullptr ? refusal : "metadata: feature bits",
+                static_cast<int32_t>(features));
+  }
   GOLDCREST_REQUIRE(
-      !has_feature(features, kFeatureFloat32) || functions_.float32, GOLDCREST_ERROR_UNSUPPORTED,
+      (features & kFeatureFloat32) == 0 || functions_.float32, GOLDCREST_ERROR_UNSUPPORTED,
       "metadata: float32 weights, which this build cannot run; convert the model without --weights float32", -1);
   return GOLDCREST_OK;
 }
@@ -104,13 +110,12 @@ int Validator::run() {
   GOLDCREST_TRY(check_limits());
   GOLDCREST_TRY(check_tokenizer());
   GOLDCREST_TRY(check_detokenizer());
-  if constexpr (kHasShortlist) GOLDCREST_TRY(check_shortlist());
-  if constexpr (kHasLexicon) GOLDCREST_TRY(check_lexicon_of_file());
+  if (has_feature(features_, kFeatureShortlist | kFeatureLexicon)) GOLDCREST_TRY(check_shortlist());
+  if (has_feature(features_, kFeatureLexicon)) GOLDCREST_TRY(check_lexicon_of_file());
   GOLDCREST_TRY(check_self_tests());
-  if constexpr (kHasLanguages) GOLDCREST_TRY(check_languages());
-  if constexpr (kHasSequences) GOLDCREST_TRY(check_sequences());
-  if constexpr (kHasPrompt) return check_prompt();
-  return GOLDCREST_OK;
+  if (has_feature(features_, kFeatureLanguages)) GOLDCREST_TRY(check_languages());
+  if (has_feature(features_, kFeatureSequences)) GOLDCREST_TRY(check_sequences());
+  return has_feature(features_, kFeaturePrompt) ? check_prompt() : GOLDCREST_OK;
 }
 
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail) {

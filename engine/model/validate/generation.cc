@@ -21,27 +21,6 @@ int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_s
   return at == sequences.n_ids ? -1 : static_cast<int32_t>(sequences.n);
 }
 
-namespace {
-
-// An older engine ignores fields that it does not know. Rules are allowed only with the feature bit that makes it
-// refuse the file, but for the length factor of models that take clips, without which it refuses the file too.
-[[maybe_unused]] bool has_no_rules(const format::Generation& table) {
-  return !table.renormalize() && table.force_end() && table.early_stopping() == 0 && table.length_penalty_kind() == 0 &&
-         table.no_repeat_ngram() == 0 && table.max_extra_tokens() == 0 && table.repetition_penalty() == 1.0f &&
-         table.more_end_ids() == nullptr && table.biased_ids() == nullptr && table.biases() == nullptr;
-}
-
-// Returns whether a line forces no id, or a language with the feature.
-bool is_forced_good([[maybe_unused]] const format::SelfTestLine& line, [[maybe_unused]] uint32_t features) {
-#ifdef GOLDCREST_LANGUAGES
-  return line.n_forced() <= (has_feature(features, kFeatureLanguages) ? 1 : 0);
-#else
-  return true;
-#endif
-}
-
-}  // namespace
-
 int Validator::check_ids(const format::Vector<uint32_t>* ids, uint32_t vocab_size, const char* name, int32_t index) {
   if (ids == nullptr) return GOLDCREST_OK;
   GOLDCREST_REQUIRE_INTACT(ids->size() <= kMaxPositions, name, index);
@@ -70,24 +49,8 @@ int Validator::check_generation() {
                            "generation.length_penalty", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
                            -1);
-  if constexpr (kHasRules) {
-    if (has_feature(features_, kFeatureRules)) return check_rules(*table);
-    const bool has_factor = table->max_length_factor() != 0.0f && !has_frontend();
-    GOLDCREST_REQUIRE_INTACT(has_no_rules(*table) && !has_factor, "metadata: feature bits", -1);
-    return check_length_factor(*table);
-  } else if constexpr (kHasPrompt || kHasSequences || kHasFrontend) {  // fields of another feature are behind the rules
-    for (uint32_t field = format::Generation::VT_RENORMALIZE; field <= format::Generation::VT_MAX_LENGTH_FACTOR;
-         field += 2) {
-      const auto entry = static_cast<format::Slot>(field);
-      if (field == format::Generation::VT_MAX_LENGTH_FACTOR && has_frontend()) return check_length_factor(*table);
-      GOLDCREST_REQUIRE_INTACT(table->place_of(entry) == 0, "metadata: feature bits", -1);
-    }
-  } else {                                    // in few bytes of code
-    const uint8_t* vtable = table->vtable();  // begins with its size
-    GOLDCREST_REQUIRE_INTACT(format::read<uint16_t>(vtable) <= format::Generation::VT_RENORMALIZE,
-                             "metadata: feature bits", -1);
-  }
-  return GOLDCREST_OK;
+  if (has_feature(features_, kFeatureRules | kFeatureFrontend)) GOLDCREST_TRY(check_length_factor(*table));
+  return has_feature(features_, kFeatureRules) ? check_rules(*table) : GOLDCREST_OK;
 }
 
 int Validator::check_length_factor(const format::Generation& table) {
@@ -102,7 +65,6 @@ int Validator::check_rules(const format::Generation& table) {
   GOLDCREST_REQUIRE_INTACT(table.length_penalty_kind() <= 1, "generation.length_penalty_kind", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table.repetition_penalty(), kMinRepetitionPenalty, kMaxRepetitionPenalty),
                            "generation.repetition_penalty", -1);
-  GOLDCREST_TRY(check_length_factor(table));
   GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, "generation.more_end_ids", -1));
   GOLDCREST_REQUIRE_INTACT(table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds,
                            "generation.more_end_ids", -1);
@@ -118,17 +80,12 @@ int Validator::check_rules(const format::Generation& table) {
   return GOLDCREST_OK;
 }
 
-// Builds without the feature lack the fields, and refuse a file with its bit.
 int Validator::check_sequences() {
-#ifdef GOLDCREST_SEQUENCES
   const goldcrest_sequences sequences = view_sequences(file_);
-  const bool is_used = sequences.n_ids != 0 || sequences.n != 0 || sequences.no_repeat_source_ngram != 0;
-  GOLDCREST_REQUIRE_INTACT(!is_used || has_feature(features_, kFeatureSequences), "metadata: feature bits", -1);
   const int32_t bad = find_bad_sequence(sequences, target_vocab_size_);
   GOLDCREST_REQUIRE_INTACT(bad < 0, "generation.sequences", bad);
   GOLDCREST_REQUIRE_INTACT(sequences.no_repeat_source_ngram == 0 || !has_frontend(),
                            "generation.no_repeat_source_ngram", -1);
-#endif
   return GOLDCREST_OK;
 }
 
@@ -156,14 +113,14 @@ int Validator::check_self_tests() {
   for (uint32_t i = 0; i < model_->self_test()->size(); ++i) {
     const format::SelfTestLine* line = model_->self_test()->at(i);
     const int32_t index = static_cast<int32_t>(i);
-    if constexpr (kHasFrontend) GOLDCREST_TRY(check_samples(*line, index));
+    if (has_frontend()) GOLDCREST_TRY(check_samples(*line, index));
     GOLDCREST_REQUIRE_INTACT(has_frontend() ? line->source() == nullptr
                                             : line->source() != nullptr && line->source()->size() >= 1 &&
                                                   line->source()->size() <= model_->limits()->max_source_tokens(),
                              "self_test.source", index);
     GOLDCREST_REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
                                  line->target()->size() <= model_->limits()->max_target_tokens() &&
-                                 is_forced_good(*line, features_),
+                                 line->n_forced() <= 1,
                              "self_test.target", index);
     GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, "self_test.source", index));
     GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, "self_test.target", index));

@@ -11,10 +11,7 @@ namespace goldcrest {
 int Validator::check_shortlist() {
   const format::Shortlist* table = model_->shortlist();
   const uint32_t most = model_->limits()->max_candidates();
-  const bool has_lexicon = kHasLexicon && has_feature(features_, kFeatureLexicon);
-  if (!has_feature(features_, kFeatureShortlist)) {
-    GOLDCREST_REQUIRE_INTACT(table == nullptr && (most == 0 || has_lexicon), "metadata: feature bits", -1);
-  }
+  const bool has_lexicon = has_feature(features_, kFeatureLexicon);
   GOLDCREST_REQUIRE_INTACT(
       table != nullptr ? most >= 1 && most <= target_vocab_size_ : most <= (has_lexicon ? target_vocab_size_ : 0),
       "limits.max_candidates", -1);
@@ -86,13 +83,10 @@ int Validator::check_ngrams(const format::Shortlist& table) {
   return GOLDCREST_OK;
 }
 
-#ifdef GOLDCREST_LEXICON
 // A file has the lexicon if it has the feature bit.
 int Validator::check_lexicon_of_file() {
   goldcrest_lexicon lexicon;
-  const bool has_lexicon = view_lexicon(file_, &lexicon);
-  GOLDCREST_REQUIRE_INTACT(has_lexicon == has_feature(features_, kFeatureLexicon), "metadata: feature bits", -1);
-  if (!has_lexicon) return GOLDCREST_OK;
+  GOLDCREST_REQUIRE_INTACT(view_lexicon(file_, &lexicon), "metadata: feature bits", -1);
   GOLDCREST_REQUIRE_INTACT(uint64_t{lexicon.n_nodes} + 2 + 2 * uint64_t{lexicon.n_edges} == model_->lexicon()->size(),
                            "lexicon", -1);
   return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, &detail);
@@ -118,6 +112,4 @@ int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcre
   if (is_good && edge == lexicon.n_edges) return GOLDCREST_OK;
   return fail(detail, bad, "lexicon: a node", static_cast<int32_t>(node) - 1);
 }
-#endif
-
 }  // namespace goldcrest

@@ -9,7 +9,7 @@
 namespace goldcrest {
 namespace {
 
-[[maybe_unused]] bool contains(const format::Vector<uint32_t>* ids, uint32_t id) {
+bool contains(const format::Vector<uint32_t>* ids, uint32_t id) {
   for (uint32_t i = 0; ids != nullptr && i < ids->size(); ++i) {
     if (ids->at(i) == id) return true;
   }
@@ -17,10 +17,7 @@ namespace {
 }
 
 bool ends_texts(const format::Generation& table, uint32_t id) {
-  if constexpr (kHasRules) {
-    if (contains(table.more_end_ids(), id)) return true;
-  }
-  return id == table.end_id();
+  return id == table.end_id() || contains(table.more_end_ids(), id);
 }
 
 }  // namespace
@@ -31,12 +28,11 @@ int Validator::check_prompt() {
   const uint32_t most = limits.max_target_tokens(), most_given = limits.max_prefix_tokens();
   const format::Vector<uint32_t>* const lists[] = {table.first_choices(), table.forced_ids(),
                                                    table.first_suppressed_ids()};
-  bool is_used = most_given != 0, is_good = most_given < most;
+  bool is_good = most_given < most;
   uint32_t n_prompt = 0;
   for (int32_t l = 0; l < 3; ++l) {
     const format::Vector<uint32_t>* const ids = lists[l];
     if (ids == nullptr) continue;
-    is_used = true;
     GOLDCREST_TRY(check_ids(ids, target_vocab_size_, "generation: prompt", l));
     if (l == 2) break;
     n_prompt += l == 0 ? smaller<uint32_t>(ids->size(), 1) : ids->size();
@@ -46,7 +42,6 @@ int Validator::check_prompt() {
       if (l == 0) least = id + 1;  // first choices ascend
     }
   }
-  if (is_used && !has_feature(features_, kFeaturePrompt)) return refuse({"metadata: feature bits", -1});
   is_good &= n_prompt < most && (n_prompt == 0 || table.forced_first_id() < 0);
   const auto* const lines = model_->self_test();
   for (uint32_t i = 0; lines != nullptr && i < lines->size(); ++i) is_good &= lines->at(i)->target()->size() > n_prompt;

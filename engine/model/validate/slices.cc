@@ -5,7 +5,7 @@
 
 #include "base/arithmetic.h"
 #include "model/validate/trailer.h"
-#include "model_reader.h"
+#include "schema/model_reader_generated.h"
 
 namespace goldcrest {
 

@@ -11,7 +11,7 @@ namespace goldcrest {
 namespace {
 
 // Returns whether n is 2^a * 5^b with a >= 1 and at most 2^10: a divisor of 2^10 * 5^4, since 5^5 is larger.
-[[maybe_unused]] bool is_transform_size(uint32_t n) {
+bool is_transform_size(uint32_t n) {
   static_assert(kMaxTransform == 1024);
   return n - 1 < kMaxTransform && n % 2 == 0 && 640000 % n == 0;
 }
@@ -63,7 +63,7 @@ int Validator::check_convolutions(const format::Frontend& table, const FrontendV
   const format::Stack& encoder = *model_->encoder();
   if (channels != number_of(&encoder, format::Stack::VT_D_MODEL)) return refuse({"frontend: d_model", -1});
   // The samples that mirror the window's ends are inside the window.
-  if (kHasLogMel && view.log_mel.n_fft / 2 >= samples) return refuse({"frontend.log_mel", -1});
+  if (view.log_mel.n_fft / 2 >= samples) return refuse({"frontend.log_mel", -1});
   const uint32_t most = encoder.max_positions();
   if (uint64_t{most} * samples > kMaxClip) return refuse({"frontend: strides", -1});
   const ConvolutionView& first = view.convolutions[0];
@@ -92,9 +92,7 @@ int Validator::check_frontend() {
   const bool of_samples = table->input() == format::FrontendInput::Samples;
   if (of_samples ? view.sample_rate - kMinSampleRate > kMaxSampleRate - kMinSampleRate : view.sample_rate != 0)
     return refuse({"frontend.sample_rate", -1});
-  if constexpr (kHasLogMel) {
-    if (view.has_log_mel) GOLDCREST_TRY(check_log_mel(*table, view));
-  }
+  if (view.has_log_mel) GOLDCREST_TRY(check_log_mel(*table, view));
   if (view.channels - 1 >= (of_samples && !view.has_log_mel ? 1 : kMaxWidth)) return refuse({"frontend.channels", -1});
   GOLDCREST_TRY(check_convolutions(*table, view));
   report_idle_frontend(functions_.idle, file_);
@@ -104,21 +102,18 @@ int Validator::check_frontend() {
 // A clip of a self-test line has as many rows as the limits allow.
 int Validator::check_samples(const format::SelfTestLine& line, int32_t index) {
   const auto* samples = line.samples();
-  if (!has_frontend()) return samples == nullptr ? GOLDCREST_OK : refuse({"metadata: feature bits", -1});
   const FrontendView view = view_frontend(file_);
   const uint32_t n = samples != nullptr && view.sample_rate != 0 ? samples->size() : 0;
   const size_t rows = view.fixed_window ? smaller<uint32_t>(n, 1) : view.rows_of(n);
   return rows - 1 < model_->limits()->max_source_tokens() ? GOLDCREST_OK : refuse({"self_test.samples", index});
 }
 
-#ifdef GOLDCREST_LOG_MEL
 int Validator::check_log_mel(const format::Frontend& frontend, const FrontendView& view) {
   int32_t band = -1;
   const bool is_right_place = frontend.input() == format::FrontendInput::Samples && view.fixed_window;
-  const char* const wrong = !has_feature(features_, kFeatureLogMel) ? "metadata: feature bits"
-                            : !is_right_place                       ? "frontend.log_mel"
-                            : view.log_mel.n_mels != view.channels  ? "log_mel.n_mels"
-                                                                    : wrong_of_log_mel(view.log_mel, &band);
+  const char* const wrong = !is_right_place                        ? "frontend.log_mel"
+                            : view.log_mel.n_mels != view.channels ? "log_mel.n_mels"
+                                                                   : wrong_of_log_mel(view.log_mel, &band);
   return wrong == nullptr ? GOLDCREST_OK : refuse({wrong, band});
 }
 
@@ -149,6 +144,4 @@ const char* Validator::wrong_of_log_mel(const LogMelView& view, int32_t* band) {
   }
   return floats_good(arrays, view.weight - start, n_weights) ? nullptr : "log_mel.weight";
 }
-#endif
-
 }  // namespace goldcrest

@@ -12,13 +12,6 @@ namespace {
 
 constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: the values are checked while the checksum has them cached
 
-// Returns whether a file with these features may have the choices of a stack.
-[[gnu::always_inline]] inline bool allows_choices(uint32_t features, const format::Stack& stack, bool has_positions) {
-  return (is_centred(stack) || has_feature(features, kFeatureRmsNorm)) &&
-         (!is_gated(stack) || has_feature(features, kFeatureGated)) &&
-         (has_positions || has_feature(features, kFeaturesWithoutPositions));
-}
-
 }  // namespace
 
 // Reports damage first: a wrong checksum goes before a bad value.
@@ -62,27 +55,17 @@ int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) 
 }
 
 // Checks whether a matrix may have a second one.
-int Validator::check_refined([[maybe_unused]] bool refined, [[maybe_unused]] uint32_t n,
-                             [[maybe_unused]] Subject subject) {
-  if constexpr (kHasRefinedWeights) {
-    if (!refined) return GOLDCREST_OK;
-    if (!has_feature(features_, kFeatureRefinedWeights)) return refuse({"metadata: feature bits", -1});
-    if (is_float32() || n > kMostRefinedRows) return refuse(subject);
-  }
-  return GOLDCREST_OK;
+int Validator::check_refined(bool refined, uint32_t n, Subject subject) {
+  return refined && (is_float32() || n > kMostRefinedRows) ? refuse(subject) : GOLDCREST_OK;
 }
 
 int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject) {
   const auto [name, index] = subject;
   GOLDCREST_REQUIRE_INTACT(table != nullptr, name, index);
   GOLDCREST_REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
-#ifdef GOLDCREST_REFINED
-  GOLDCREST_REQUIRE_INTACT(!table->fine_input() || has_feature(features_, kFeatureRefined), "metadata: feature bits",
-                           -1);
-  GOLDCREST_REQUIRE_INTACT(!(table->fine_input() && is_float32()), name, index);
-#endif
+  GOLDCREST_REQUIRE_INTACT(!(is_float32() && table->fine_input()), name, index);
   const bool refined = is_refined(*table);
-  if constexpr (kHasRefinedWeights) GOLDCREST_TRY(check_refined(refined, n, subject));
+  GOLDCREST_TRY(check_refined(refined, n, subject));
   const StoredMatrix matrix = {table->weights(), pad16(n) << refined, pad16(k), table->layout()};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each row
   const SectionView& parameters = section(format::SectionKind::Parameters);
@@ -99,11 +82,8 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
       parameters.holds(table->scale(), row_bytes) && parameters.holds(table->weight_sum(), row_bytes), name, index);
   GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n) && padding_good(table->scale(), n, kBitsOne), name,
                            index);
-  if constexpr (kHasRefinedWeights) {
-    // The scales of the second matrix are padded as those of the first.
-    const bool is_good = !refined || padding_good(table->scale() + pad16(n) / 16, n, kBitsOne);
-    GOLDCREST_REQUIRE_INTACT(is_good, name, index);
-  }
+  // The scales of the second matrix are padded as those of the first.
+  GOLDCREST_REQUIRE_INTACT(!refined || padding_good(table->scale() + pad16(n) / 16, n, kBitsOne), name, index);
   return check_int8_weights(matrix, parameters.at<int32_t>(table->weight_sum()), name, index);
 }
 
@@ -131,7 +111,7 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   GOLDCREST_REQUIRE_INTACT(
       table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name, -1);
   GOLDCREST_REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
-  if constexpr (kHasRefinedWeights) GOLDCREST_TRY(check_refined(is_refined(*table), table->vocab_size(), {name, -1}));
+  GOLDCREST_TRY(check_refined(is_refined(*table), table->vocab_size(), {name, -1}));
   const StoredMatrix matrix = {table->weights(), pad16(table->vocab_size()) << is_refined(*table), pad16(d_model),
                                table->layout()};
   if (is_float32()) {
@@ -150,25 +130,21 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
 
 // Checks the embedding of a stack, or the frontend in its place.
 int Validator::check_source(const format::Stack& stack, bool is_decoder) {
-#ifdef GOLDCREST_SPEECH
-  if (!is_decoder && has_frontend()) return check_frontend();
-  GOLDCREST_REQUIRE_INTACT(stack.frontend() == nullptr, has_frontend() ? "decoder.frontend" : "metadata: feature bits",
-                           -1);
-#endif
+  if constexpr (kHasSpeech) {
+    if (!is_decoder && has_frontend()) return check_frontend();
+    GOLDCREST_REQUIRE_INTACT(stack.frontend() == nullptr, "decoder.frontend", -1);
+  }
   return check_embedding(stack.embedding(), stack.d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding");
 }
 
-int Validator::check_rotary([[maybe_unused]] const format::Stack& stack) {
-#ifdef GOLDCREST_ROTARY
+int Validator::check_rotary(const format::Stack& stack) {
   const format::Rotary* table = stack.rotary();
   if (table == nullptr) return GOLDCREST_OK;
-  if (!has_feature(features_, kFeatureRotary)) return refuse({"metadata: feature bits", -1});
   const uint32_t half = table->half();
   if (half < 16 || half % 16 != 0 || half > stack.d_head() / 2) return refuse({"rotary.half", -1});
   const uint32_t values = stack.max_positions() * 2 * half;  // at most 2^20 * 2^10
   if (!floats_good(section(format::SectionKind::Positions), table->table(), values))
     return refuse({"rotary.table", -1});
-#endif
   return GOLDCREST_OK;
 }
 
@@ -187,26 +163,16 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                            name, -1);
   GOLDCREST_REQUIRE_INTACT(
       stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name, -1);
-  if constexpr (kHasFrontend) {
-    GOLDCREST_TRY(check_source(*stack, is_decoder));
-  } else {
-    GOLDCREST_TRY(
-        check_embedding(stack->embedding(), stack->d_model(), is_decoder ? "decoder.embedding" : "encoder.embedding"));
-  }
+  GOLDCREST_TRY(check_source(*stack, is_decoder));
   const bool has_positions = uses_positions(*stack);
-  GOLDCREST_REQUIRE_INTACT(allows_choices(features_, *stack, has_positions), "metadata: feature bits", -1);
   const uint64_t position_rows = has_positions ? stack->max_positions() : 1;
   const uint64_t position_values = position_rows * pad16(stack->d_model());
   const SectionView& positions = section(format::SectionKind::Positions);
   GOLDCREST_REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
                                floats_good(positions, stack->positions(), position_values),
                            is_decoder ? "decoder.positions" : "encoder.positions", -1);
-  if constexpr (kHasRotary) GOLDCREST_TRY(check_rotary(*stack));
-#ifdef GOLDCREST_FINE_ATTENTION
-  GOLDCREST_REQUIRE_INTACT(!stack->fine_attention() || has_feature(features_, kFeatureFineAttention),
-                           "metadata: feature bits", -1);
-  GOLDCREST_REQUIRE_INTACT(!(stack->fine_attention() && is_float32()), name, -1);
-#endif
+  if (has_feature(features_, kFeatureRotary)) GOLDCREST_TRY(check_rotary(*stack));
+  GOLDCREST_REQUIRE_INTACT(!(is_float32() && stack->fine_attention()), name, -1);
   if (stack->embedding_norm() != nullptr) {
     GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), "embedding_norm", -1));
   }
@@ -214,7 +180,6 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                                         : GOLDCREST_OK;
 }
 
-#ifdef GOLDCREST_ATTENTION_BIAS
 // Returns whether the biases of a self-attention are good (FORMAT.md, "Attention biases"), or there are none.
 bool Validator::bias_good(const format::AttentionBias* table, const format::Stack& stack, bool is_decoder) const {
   if (table == nullptr) return true;
@@ -224,16 +189,13 @@ bool Validator::bias_good(const format::AttentionBias* table, const format::Stac
   const uint32_t n = before + 1 + after, stride = pad16(n) + 16, n_values = stride * stack.n_heads();  // below 2^30
   const SectionView& positions = section(format::SectionKind::Positions);
   const uint32_t units = table->table();
-  if (!has_distances || !has_feature(features_, kFeatureAttentionBias) || !floats_good(positions, units, n_values)) {
-    return false;
-  }
+  if (!has_distances || !floats_good(positions, units, n_values)) return false;
   const uint32_t* bits = positions.at<uint32_t>(units);
   for (uint32_t i = 0; i < n_values && !functions_.metadata_only; i += stride)
     for (uint32_t column = n; column < stride; ++column)
       if (bits[i + column] != 0) return false;
   return true;
 }
-#endif
 
 namespace {
 
@@ -265,8 +227,7 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
   for (uint32_t i = 0; i < stack.layers()->size(); ++i) {
     LayerCheck check = {*this, widths, static_cast<int32_t>(i), GOLDCREST_OK};
     const format::Layer& layer = *stack.layers()->at(i);
-    const bool is_recurrent = kHasRecurrent && is_decoder && has_feature(features_, kFeatureRecurrent) &&
-                              has_recurrent(layer) && layer.self_attention() == nullptr;
+    const bool is_recurrent = is_decoder && has_recurrent(layer) && layer.self_attention() == nullptr;
     const LayerKind kind = {is_decoder, is_recurrent, features_};
     for_each_block(
         [&](auto block, const auto* table) {
@@ -274,11 +235,9 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
           if (!check.has_block(table != nullptr, expected, expected ? block.kMissing : block.kMisplaced)) return;
           block.for_each_matrix(check, *table);
           check.norm(table->norm(), block.kNorm);
-#ifdef GOLDCREST_ATTENTION_BIAS
-          if constexpr (kCanHaveBias<Plain<decltype(*table)>>) {
+          if constexpr (kHasLayers && kCanHaveBias<Plain<decltype(*table)>>) {
             check.has_block(bias_good(bias_of(*table), stack, is_decoder), true, "self_attention.bias");
           }
-#endif
         },
         layer);
     GOLDCREST_TRY(check.status);

@@ -9,18 +9,15 @@ namespace goldcrest {
 
 int Validator::check_tokenizer() {
   const format::Tokenizer* table = model_->tokenizer();
-#ifdef GOLDCREST_ADDED_TOKENS
-  const format::Vector<uint32_t>* const added = table == nullptr ? nullptr : table->added();
-  bool is_good = (added != nullptr) == has_feature(features_, kFeatureAddedTokens);
-  if (added != nullptr) {
+  if (has_feature(features_, kFeatureAddedTokens)) {
     // The runs of characters, each with its end, and at least one word of a trie.
-    const uint32_t n = added->size(), *const words = added->data();
-    is_good = is_good && n > kAddedHeader && ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 &&
-              words[kAddedSpaces] < n && words[kAddedLetters] < n &&
-              words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n;
+    const format::Vector<uint32_t>* const added = table == nullptr ? nullptr : table->added();
+    const uint32_t n = added != nullptr ? added->size() : 0, *const words = n > kAddedHeader ? added->data() : nullptr;
+    GOLDCREST_REQUIRE_INTACT(words != nullptr && ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 &&
+                                 words[kAddedSpaces] < n && words[kAddedLetters] < n &&
+                                 words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n,
+                             "tokenizer.added", -1);
   }
-  GOLDCREST_REQUIRE_INTACT(is_good, "tokenizer.added", -1);
-#endif
   if (table == nullptr) return GOLDCREST_OK;
   const SectionView& arrays = section(format::SectionKind::Tokenizer);
   GOLDCREST_REQUIRE_INTACT(table->kind() <= last_kind(), "tokenizer.kind", -1);
@@ -35,7 +32,8 @@ int Validator::check_tokenizer() {
                            "tokenizer: normalizer", -1);
   GOLDCREST_REQUIRE_INTACT(table->max_piece_bytes() <= kMaxPieceBytes, "tokenizer.max_piece_bytes", -1);
   const format::TokenizerKind kind = table->kind();
-  const bool scored = kind == format::TokenizerKind::Unigram || kind == format::TokenizerKind::Bpe || is_subword(kind);
+  const bool scored = kind == format::TokenizerKind::Unigram || kind == format::TokenizerKind::Bpe ||
+                      kind == format::TokenizerKind::Subword;
   if (scored) {
     GOLDCREST_REQUIRE_INTACT(arrays.holds(table->score(), 4ull * table->n_pieces()), "tokenizer.score", -1);
     for (uint32_t i = 0; i < table->n_pieces() && !functions_.metadata_only; ++i) {
@@ -73,8 +71,6 @@ int Validator::check_detokenizer() {
   return GOLDCREST_OK;
 }
 
-#ifdef GOLDCREST_LANGUAGES
-
 namespace {
 
 // Returns whether the side has one of its places (bit p: the place p), an id or none for each of n languages, at least
@@ -105,9 +101,7 @@ bool is_next_name(const char* a, const char* b) {
 
 int Validator::check_languages() {
   LanguagesView view;
-  const bool has_table = view_languages(file_, &view);
-  GOLDCREST_REQUIRE_INTACT(has_table == has_feature(features_, kFeatureLanguages), "metadata: feature bits", -1);
-  if (!has_table) return GOLDCREST_OK;
+  GOLDCREST_REQUIRE_INTACT(view_languages(file_, &view), "metadata: feature bits", -1);
   const LanguagePlace place = view.of_targets().place;
   constexpr uint32_t kSourcePlaces = 1 | 1 << 1 | 1 << 2, kTargetPlaces = 1 | 1 << 1 | 1 << 3 | 1 << 4;
   bool is_good = !has_frontend() && is_side_good(view.of_sources(), view.n, kSourcePlaces, source_vocab_size_) &&
@@ -123,7 +117,5 @@ int Validator::check_languages() {
   GOLDCREST_REQUIRE_INTACT(is_good, "languages", -1);
   return GOLDCREST_OK;
 }
-
-#endif
 
 }  // namespace goldcrest

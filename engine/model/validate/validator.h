@@ -14,7 +14,7 @@
 #include "model/tokenizer_view.h"
 #include "model/validate.h"
 #include "model/validate/trailer.h"
-#include "model_reader.h"
+#include "schema/model_reader_generated.h"
 
 namespace goldcrest {
 
@@ -103,17 +103,11 @@ class Validator {
   int check_ngrams(const format::Shortlist& table);
   int check_lexicon_of_file();
 
-  // Only files with Feature.Subword have this kind, which the schemas of builds without it lack.
-  static constexpr bool is_subword(format::TokenizerKind kind) {
-    return kHasSubword && static_cast<TokenizerKind>(kind) == TokenizerKind::kSubword;
-  }
   format::TokenizerKind last_kind() const {
-    return kHasSubword && has_feature(features_, kFeatureSubword)
-               ? static_cast<format::TokenizerKind>(TokenizerKind::kSubword)
-               : format::TokenizerKind::Character;
+    return has_feature(features_, kFeatureSubword) ? format::TokenizerKind::Subword : format::TokenizerKind::Character;
   }
-  bool has_frontend() const { return kHasFrontend && has_feature(features_, kFeatureFrontend); }
-  bool is_float32() const { return kHasFloat32 && has_feature(features_, kFeatureFloat32); }
+  bool has_frontend() const { return has_feature(features_, kFeatureFrontend); }
+  bool is_float32() const { return has_feature(features_, kFeatureFloat32); }
   // These check values of arrays in the parameters and positions. Only floats_good checks that they are inside the
   // file.
   [[gnu::noinline]] bool floats_good(const SectionView& arrays, uint32_t units, uint64_t n) const {

@@ -98,7 +98,7 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
                                "1 more end ids",
                                "2 biased ids"};
   EXPECT_NE(report_text(report).find(
-                format_text("\nrules    {} (the engine needs GOLDCREST_RULES)\n", join_text(rules, ", "))),
+                format_text("\nrules    {} (the engine needs GOLDCREST_SEARCH)\n", join_text(rules, ", "))),
             std::string::npos)
       << report_text(report);
   EXPECT_EQ(report_json(report)["rules"], Value(std::vector<std::string>(std::begin(rules), std::end(rules))));

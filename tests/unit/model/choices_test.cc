@@ -120,7 +120,7 @@ TEST(Biases, TheFilesRun) {
     EXPECT_EQ(layer.self_attention.bias.before, 3u);
     EXPECT_EQ(layer.self_attention.bias.stride, 32u);
     const ModelView model = view_model(file->bytes());
-    EXPECT_FALSE(model.encoder.is_centred || model.decoder.is_centred);
+    EXPECT_FALSE(model.encoder.centred || model.decoder.centred);
     EXPECT_FALSE(model.encoder.positions_used || model.decoder.positions_used);
   }
   EXPECT_EQ(format::GetModel(smallest_biased_file().bytes())->features(), kFeatureRmsNorm | kFeatureAttentionBias);
@@ -141,7 +141,7 @@ TEST(Biases, AreRefusedWithoutTheBitOrWithWrongExtents) {
                                  m.encoder->centred = true;
                                }},
                               {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureAttentionBias; }},
-                              {kBias,
+                              {kFeatureBits,
                                [](ModelT& m) {
                                  m.features &= ~kFeatureAttentionBias;
                                  m.encoder->positions_used = m.decoder->positions_used = true;
@@ -218,7 +218,7 @@ TEST(HostileLanguages, NeedTheirFeature) {
   const auto without_forced = [](ModelT& m) {
     for (const auto& line : m.self_test) line->n_forced = 0;
   };
-  expect_refused(smallest_languages_file(), {{"self_test.target", [](ModelT& m) { m.features = 0; }},
+  expect_refused(smallest_languages_file(), {{bits, [](ModelT& m) { m.features = 0; }},
                                              {bits, [](ModelT& m) { m.languages.reset(); }},
                                              {bits,
                                               [&](ModelT& m) {
@@ -228,7 +228,7 @@ TEST(HostileLanguages, NeedTheirFeature) {
                                              {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 2; }}});
   expect_refused(smallest_file(), {{bits, [](ModelT& m) { m.features = kFeatureLanguages; }},
                                    {bits, [](ModelT& m) { m.languages = std::make_unique<format::LanguagesT>(); }},
-                                   {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
+                                   {bits, [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
 }
 
 // The source vocabulary has 6 ids, the target's 7.

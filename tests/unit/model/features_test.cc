@@ -212,7 +212,7 @@ TEST(AddedTokens, AFileWithThemRuns) {
 TEST(AddedTokens, AreRefusedWithoutTheirBitOrWithRunsThatDoNotFit) {
   constexpr const char* subject = "tokenizer.added";
   expect_refused(file_with_added_tokens(), {
-                                               {subject, [](ModelT& m) { m.features = 0; }},
+                                               {"metadata: feature bits", [](ModelT& m) { m.features = 0; }},
                                                {subject, [](ModelT& m) { m.tokenizer->added.clear(); }},
                                                {subject,
                                                 [](ModelT& m) {

@@ -66,7 +66,7 @@ TEST(Recurrent, BlocksThatAreNotAnnouncedOrMisplaced) {
   expect_refused(
       smallest_recurrent_file(),
       {
-          {"layers.self_attention: missing", [](ModelT& m) { m.features = 0; }},
+          {"metadata: feature bits", [](ModelT& m) { m.features = 0; }},
           {"layers.self_attention: missing", [](ModelT& m) { m.decoder->layers[0]->recurrent.reset(); }},
           {"layers.recurrent: not expected",
            [](ModelT& m) { m.decoder->layers[0]->self_attention = self_attention(); }},
@@ -78,7 +78,7 @@ TEST(Recurrent, BlocksThatAreNotAnnouncedOrMisplaced) {
            }},
       });
   const Mutation unannounced = [](ModelT& m) { m.decoder->layers[0]->recurrent = recurrent_block(); };
-  expect_refused(smallest_file(), {{"layers.recurrent: not expected", unannounced}});
+  expect_refused(smallest_file(), {{"metadata: feature bits", unannounced}});
 }
 
 TEST(Recurrent, TheBitAloneChangesNothing) {
@@ -156,8 +156,8 @@ TEST(Recurrent, ViewsOfMixedLayers) {
   const std::pair<bool, uint32_t> expected[] = {{false, 0}, {false, 1}, {true, 0}, {true, 1}};
   for (uint32_t i = 0; i < 4; ++i) {
     const DecoderLayerView layer = view_decoder_layer(file.bytes(), i);
-    EXPECT_EQ(std::pair(layer.kind.is_recurrent, layer.index_among_kind), expected[i]) << i;
-    if (!layer.kind.is_recurrent) continue;
+    EXPECT_EQ(std::pair(layer.kind.is_recurrent(), layer.index_among_kind), expected[i]) << i;
+    if (!layer.kind.is_recurrent()) continue;
     EXPECT_EQ(layer.recurrent.input_forget.n, 96u);
     EXPECT_EQ(layer.recurrent.input_forget.k, 48u);
     EXPECT_TRUE(layer.recurrent.norm.present());
@@ -237,7 +237,7 @@ TEST(Shortlist, WhatIsNotAnnounced) {
                  {
                      {"metadata: feature bits", [](ModelT& m) { m.limits->max_candidates = 3; }},
                      {"metadata: feature bits", [](ModelT& m) { m.shortlist = std::make_unique<S>(); }},
-                     {"self_test.shortlist", [](ModelT& m) { m.self_test[1]->shortlist = true; }},
+                     {"metadata: feature bits", [](ModelT& m) { m.self_test[1]->shortlist = true; }},
                  });
 }
 
