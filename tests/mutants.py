@@ -24,11 +24,11 @@ MODULES = {
     "trailer": (["engine/model/validate/trailer.h"], ["model_test"]),
     "plan": (["engine/memory/plan.cc"], ["memory_test"]),
     "limits": (["engine/api/limits.cc"], ["api_test"]),
-    "sampling": (["engine/decoding/draw.cc"], ["decoding_test"]),
-    "lexicon": (["engine/decoding/lexicon.cc", "engine/api/set_lexicon.cc", "engine/model/validate/lists.cc@LEXICON"],
+    "sampling": (["engine/decoding/search/draw.cc"], ["decoding_test"]),
+    "lexicon": (["engine/decoding/limits/lexicon.cc", "engine/api/set_lexicon.cc", "engine/model/validate/lists.cc@LEXICON"],
                 ["decoding_test", "api_test", "model_test"]),
-    "prefix": (["engine/decoding/prefix.cc", "engine/decoding/prefix.h", "engine/decoding/prompt_mask.cc",
-                "engine/decoding/forced_token.cc", "engine/api/set_prefix.cc"], ["decoding_test", "api_test"]),
+    "prefix": (["engine/decoding/limits/prefix.cc", "engine/decoding/limits/prefix.h", "engine/decoding/limits/prompt_mask.cc",
+                "engine/decoding/search/forced_token.cc", "engine/api/set_prefix.cc"], ["decoding_test", "api_test"]),
     "buckets": (["converter/dialects/hugging_face/t5_buckets.cc"], ["load_families_test"]),
     "constants": (["engine/kernels/reference/math.h", "engine/kernels/reference/reference.cc"],
                   ["kernels_test", "contract_test"]),
@@ -43,7 +43,7 @@ MODULES = {
 # The sources that include a header.
 USERS = {"engine/model/validate/trailer.h": ["engine/model/validate/frame.cc", "engine/model/validate/slices.cc"],
          "engine/kernels/reference/math.h": ["engine/kernels/reference/reference.cc"],
-         "engine/decoding/prefix.h": ["engine/decoding/prefix.cc", "engine/api/set_prefix.cc"]}
+         "engine/decoding/limits/prefix.h": ["engine/decoding/limits/prefix.cc", "engine/api/set_prefix.cc"]}
 # A test that includes a header, and its program, which runs first.
 TESTS_OF = {"engine/kernels/reference/math.h": ("tests/unit/kernels/math_test.cc", "kernels_test")}
 # The suites that know most about a source; they run first.

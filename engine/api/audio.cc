@@ -5,7 +5,7 @@
 #include "api/engine.h"
 #include "base/build_options.h"
 #include "goldcrest/speech.h"
-#include "layers/frontend.h"
+#include "layers/inputs/frontend.h"
 
 using namespace goldcrest;
 

@@ -5,9 +5,9 @@
 #include "api/engine.h"
 
 #include "base/arithmetic.h"
-#include "decoding/output_choice.h"
-#include "decoding/output_layer.h"
-#include "layers/frontend.h"
+#include "decoding/outputs/output_choice.h"
+#include "decoding/outputs/output_layer.h"
+#include "layers/inputs/frontend.h"
 
 namespace goldcrest {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "decoding/search.h"
+#include "decoding/search/search.h"
 
 namespace goldcrest {
 
@@ -65,7 +65,7 @@ struct goldcrest_engine {
   goldcrest_detail* detail;  // the caller's, or `unwanted`
   goldcrest_detail unwanted;
   goldcrest::Sampler sampling;           // search.sampling points here, or is null
-  goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_LANGUAGES
+  goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_TEXT
   goldcrest_lexicon lexicon;             // search.lexicon points here, or is null
   goldcrest_sequences sequences;         // the file's or the caller's; search.sequences points here, or is null
 };
@@ -103,7 +103,7 @@ int append_sentence(goldcrest_engine& engine, uint32_t n);
 // *chosen <- the languages of sources and of targets with these indices; kNoId: none.
 void choose_languages(const LanguagesView& table, const uint32_t (&indices)[2], ChosenLanguages* chosen);
 
-// Restricts searches to the file's lexicon, or to none if it has none. Only in builds with GOLDCREST_LEXICON.
+// Restricts searches to the file's lexicon, or to none if it has none. Only in builds with GOLDCREST_SHORTLIST.
 void take_default_lexicon(goldcrest_engine* engine);
 
 // Forgets the sources and starts over.

@@ -9,7 +9,7 @@
 #include "backends/backend.h"
 #include "base/arithmetic.h"
 #include "base/build_options.h"
-#include "layers/frontend.h"
+#include "layers/inputs/frontend.h"
 #include "text/tokenizer.h"
 
 namespace goldcrest {

@@ -4,7 +4,7 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
-#include "decoding/buffers.h"
+#include "decoding/search/buffers.h"
 #include "model/validate.h"
 
 namespace goldcrest {

@@ -3,7 +3,7 @@
 #include "base/exact_floats.h"
 
 #include "api/engine.h"
-#include "decoding/output_choice.h"
+#include "decoding/outputs/output_choice.h"
 #include "goldcrest/speech.h"
 #include "text/detokenizer.h"
 

@@ -3,7 +3,7 @@
 #include "base/exact_floats.h"
 
 #include "api/engine.h"
-#include "decoding/hypotheses.h"
+#include "decoding/search/hypotheses.h"
 #include "goldcrest/decoding.h"
 
 using namespace goldcrest;

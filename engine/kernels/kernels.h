@@ -121,9 +121,9 @@ struct AttentionArgs {
   size_t q_stride, out_stride, head_stride, position_stride, ancestor_stride;
   uint32_t rows, n_keys, n_heads, d_head;  // n_keys >= 1
   float scale;                             // usually 1 / sqrt(d_head)
-  const float* bias = nullptr;  // of head 0 and row 0; null: none (or a build without GOLDCREST_ATTENTION_BIAS)
-  size_t bias_stride = 0;       // elements from one head to the next
-  int32_t bias_step = 0;        // from one row to the next
+  const float* bias = nullptr;             // of head 0 and row 0; null: none
+  size_t bias_stride = 0;                  // elements from one head to the next
+  int32_t bias_step = 0;                   // from one row to the next
   // Rows from `keys` to those of the call that follows, whose ancestors are as far behind `ancestor`. Only prefetches
   // use it. 0: not known
   size_t to_next = 0;
@@ -220,11 +220,11 @@ struct Kernels {
   const TypedKernels<float>* float32;  // null: this build runs no float32 files (GOLDCREST_FLOAT32)
   void (*layer_norm)(const LayerNormArgs&);
   // Computes the sums of a block from finished logits: rules have changed them, or they have fine inputs. Logits may be
-  // -infinity. null: this build has neither (GOLDCREST_RULES, GOLDCREST_REFINED).
+  // -infinity. null: this build has neither (GOLDCREST_SEARCH, GOLDCREST_ACCURACY).
   void (*logit_sums)(const LogitSumsArgs&);
   // Ends a linear layer with fine inputs: y = activation((p + bias) + p') + residual. p is [2, rows, n]: the products
   // of all rows of inputs, then p', those of their remainders. `linear` computed them with biases of +0, so p' is never
-  // -0. Inputs and weights are not read. null: this build has no fine inputs (GOLDCREST_REFINED).
+  // -0. Inputs and weights are not read. null: this build has no fine inputs (GOLDCREST_ACCURACY).
   void (*finish_fine)(const LinearArgs<int8_t>&, const float* p);
   // Fine inputs in one pass; null: this table has none. The first has the bits of quantize_rows twice, where q is
   // [2 * rows, n]: inputs, and then their remainders, q * -scale + x; `remainders` is scratch [n]. The second has those
@@ -233,7 +233,7 @@ struct Kernels {
   void (*linear_fine)(const LinearArgs<int8_t>&);
   // With fine rows: quantize_rows, where q is [rows, 2 * n], and attention, where queries, keys and values are fine and
   // q_row is [3 * d_head]. A product of two rows is (float(high . high) * kHighStep + float(high . low + low . high)) *
-  // kHighStep, times both scales. null: this build has neither (GOLDCREST_FINE_ATTENTION).
+  // kHighStep, times both scales. null: this build has neither (GOLDCREST_ACCURACY).
   void (*quantize_fine)(const QuantizeRowsArgs<int8_t>&);
   void (*fine_attention)(const AttentionArgs<int8_t>&);
   void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_LAYERS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists every call of a linear layer in encoder.cc and decoder.cc. decoding/output_layer.h lists those of the output
-// layer.
+// Lists every call of a linear layer in encoder.cc and decoder.cc. decoding/outputs/output_layer.h lists those of the
+// output layer.
 #pragma once
 
 #include "layers/linear.h"

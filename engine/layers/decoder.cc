@@ -13,7 +13,7 @@
 #include "layers/blocks/recurrent.h"
 #include "layers/blocks/self_attention.h"
 #include "layers/call_sites.h"
-#include "layers/embedding.h"
+#include "layers/inputs/embedding.h"
 #include "layers/norm.h"
 
 namespace goldcrest {

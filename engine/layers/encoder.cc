@@ -10,8 +10,8 @@
 #include "layers/blocks/feed_forward.h"
 #include "layers/blocks/self_attention.h"
 #include "layers/call_sites.h"
-#include "layers/embedding.h"
-#include "layers/frontend.h"
+#include "layers/inputs/embedding.h"
+#include "layers/inputs/frontend.h"
 #include "layers/norm.h"
 
 namespace goldcrest {

@@ -11,12 +11,13 @@ struct EncoderRefs {
   BufferRef x;       // float [row_capacity, d_model padded]: the residual stream, finally the encoder's output
   KvCacheRefs keys;  // of the current layer
   PassRefs pass;
-  BufferRef frontend;  // scratch of a task (layers/frontend.h); unplanned in models without one
+  BufferRef frontend;  // scratch of a task (layers/inputs/frontend.h); unplanned in models without one
 };
 
 EncoderRefs plan_encoder(Plan& plan, const ModelView& model, const void* file);
 
-// Returns the multiply-accumulates of the largest of the steps below; a frontend's are apart (layers/frontend.h).
+// Returns the multiply-accumulates of the largest of the steps below; a frontend's are apart
+// (layers/inputs/frontend.h).
 uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limits& limits);
 
 // x <- embeddings and positions, for a block of the batch's rows.

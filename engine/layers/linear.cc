@@ -29,43 +29,9 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
                                      call.rows);
 }
 
-void run_call(const Pass& pass, const LinearCall& call) {
-  if (parallelizes_itself(pass.runtime, call)) return operations(pass.runtime).linear(pass.runtime, call);
-  const LinearView& view = *call.view;
-  const uint32_t n_groups = (view.n + kOutputsTogether - 1) / kOutputsTogether;
-  const Split split = split_work(linear_macs(call.rows, view.n, view.k), n_groups, pass.n_tasks);
-  if (split.n_tasks == 1) return run_refined(pass.runtime, call, pass.fine, 0);
-  run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t task) {
-    const Range groups = split.part_of(n_groups, piece);
-    const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
-    LinearView slice;
-    run_refined(pass.runtime, outputs_of(call, first, smaller(end, view.n) - first, &slice), pass.fine, task);
-  });
-}
-
-// The end of a call: activation(view(x)) + residual.
-struct Finish {
-  Activation activation;
-  const float* residual;  // null: none; may be y
-};
-
-void multiply(const Pass& pass, const LinearView& view, const Finish& finish, float* y) {
-  run_call(pass,
-           {&view, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, view.n, pass.n_tasks > 1});
-}
-
-// Small code: nearly all of its time is in the two products.
-[[maybe_unused]] void multiply_gated(const Pass& pass, const LinearView& view, Activation activation, float* y) {
-  const uint32_t half = view.n / 2;
-  const size_t n = size_t{pass.rows.count} * half;
-  multiply(pass, slice_outputs(view, 0, half), {activation, nullptr}, y);
-  multiply(pass, slice_outputs(view, half, half), {Activation::kNone, nullptr}, y + n);
-  for (size_t i = 0; i < n; ++i) y[i] = y[i] * y[n + i];
-}
-
 }  // namespace
 
-[[gnu::noinline]] void run_refined(const Runtime& runtime, const LinearCall& call, const FineScratch& fine,
+[[gnu::noinline]] void run_product(const Runtime& runtime, const LinearCall& call, const FineScratch& fine,
                                    uint32_t task) {
   if (call.view->has_remainders() && fine.exists()) return linear_fine(runtime, call, fine, task);
   operations(runtime).linear(runtime, call);
@@ -105,17 +71,19 @@ void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, con
   }
 }
 
-void multiply(const Pass& pass, const LinearView& view, Quantized, float* y) {
-  multiply(pass, view, {Activation::kNone, nullptr}, y);
-}
-
-void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized, float* y) {
-  if (pass.stack.has_gates()) return multiply_gated(pass, view, activation, y);
-  multiply(pass, view, {activation, nullptr}, y);
-}
-
-void add_product(const Pass& pass, const LinearView& view, Quantized, float* y) {
-  multiply(pass, view, {Activation::kNone, y}, y);
+void multiply(const Pass& pass, const LinearView& matrix, Quantized, const Finish& finish, float* y) {
+  const LinearCall call = {&matrix,         pass.inputs, pass.rows.count, finish.activation,
+                           finish.residual, y,           matrix.n,        pass.n_tasks > 1};
+  if (parallelizes_itself(pass.runtime, call)) return operations(pass.runtime).linear(pass.runtime, call);
+  const uint32_t n_groups = (matrix.n + kOutputsTogether - 1) / kOutputsTogether;
+  const Split split = split_work(linear_macs(call.rows, matrix.n, matrix.k), n_groups, pass.n_tasks);
+  if (split.n_tasks == 1) return run_product(pass.runtime, call, pass.fine, 0);
+  run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t task) {
+    const Range groups = split.part_of(n_groups, piece);
+    const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
+    LinearView slice;
+    run_product(pass.runtime, outputs_of(call, first, smaller(end, matrix.n) - first, &slice), pass.fine, task);
+  });
 }
 
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {

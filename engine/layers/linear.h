@@ -17,16 +17,15 @@ struct Quantized {
 // There are remainders if the matrix has fine inputs and the search is not coarse.
 Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x);
 
-// y [rows, view.n] = view(x) with x [rows, view.k] and dense rows. y may be the buffer that was quantized, because no
-// product reads it. Splits the outputs over tasks if the work is worth more than one task.
-void multiply(const Pass& pass, const LinearView& view, Quantized x, float* y);
+// The end of a product: y = activation(matrix(x)) + residual.
+struct Finish {
+  Activation activation = Activation::kNone;
+  const float* residual = nullptr;  // null: none; may be y
+};
 
-// y = activation(view(x)). In a gated stack y [rows, half] = activation(gate) * value: gate and value are the first and
-// the second half of view(x), view.n / 2 outputs each. y has room for [rows, view.n].
-void multiply_activated(const Pass& pass, const LinearView& view, Activation activation, Quantized x, float* y);
-
-// y = y + view(x)
-void add_product(const Pass& pass, const LinearView& view, Quantized x, float* y);
+// y [rows, matrix.n], dense, = finish(matrix(x)) with x [rows, matrix.k]. y may be the buffer that was quantized,
+// because no product reads it. Splits the outputs over tasks if the work is worth more than one task.
+void multiply(const Pass& pass, const LinearView& matrix, Quantized x, const Finish& finish, float* y);
 
 // Rows of k values that begin x_stride elements apart; they may overlap.
 struct RowsToQuantize {
@@ -40,9 +39,8 @@ struct RowsToQuantize {
 void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
                          float* remainder);
 
-// Computes a call, or the part of one that `task` computes, if the layer may have remainders and there is scratch for
-// them.
-void run_refined(const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task);
+// Computes a call, or the part of one that `task` computes, with its remainders if there is scratch for them.
+void run_product(const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task);
 
 // A call of a linear layer in the engine. A backend prepares for each call site.
 struct LinearCallSite {

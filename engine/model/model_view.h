@@ -64,7 +64,7 @@ struct ModelView {
   uint32_t vocab_size;    // target; not padded
   uint32_t features;      // bits of base/build_options.h
   uint32_t n_recurrent;   // read it with count_recurrent()
-  // Set by the file's rules, in builds with rules (decoding/rules.h).
+  // Set by the file's rules, in builds with rules (decoding/limits/rules.h).
   uint32_t n_ends;         // ids that end a text
   uint32_t output_passes;  // how often beams compute the output layer at a position
   // Some matrix that multiplies the encoder's rows, or the decoder's, has remainders.

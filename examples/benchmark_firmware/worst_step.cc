@@ -11,7 +11,7 @@
 #include "api/engine.h"
 #include "base/arithmetic.h"
 #include "board_api.h"
-#include "decoding/options.h"
+#include "decoding/limits/options.h"
 
 namespace goldcrest {
 namespace {

@@ -61,6 +61,10 @@ if [ "$program" = phrases_firmware ]; then
   folder+=_lexicon  # an engine of its own
   options+=(-D GOLDCREST_SHORTLIST=ON)
 fi
+if [ "$program" = pronounce_bytes_firmware ]; then
+  folder+=_layers
+  options+=(-D GOLDCREST_LAYERS=ON)
+fi
 # Use a converter that the quickstart or the tests have built. Bring it up to date, which takes no time if it is.
 for build in quickstart host; do
   [ -x "build/$build/converter/goldcrest-convert" ] || continue

@@ -35,7 +35,7 @@ if(GOLDCREST_SHORTLIST AND TARGET phrases_firmware)
 endif()
 
 # T5: a small FLAN-T5 has the host's hash.
-if(GOLDCREST_TEXT)
+if(GOLDCREST_LAYERS AND GOLDCREST_TEXT)
   goldcrest_board_program(t5_test golden_test.cc)
   target_compile_definitions(t5_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
   goldcrest_golden_run(t5_test 50 g2p t5.gcst t5.hash)
@@ -48,7 +48,7 @@ if(GOLDCREST_ACCURACY)
   goldcrest_golden_run(fine_test 50 g2p g2p_refined.gcst g2p_refined.hash)
   goldcrest_board_test(fine_test feature)
 endif()
-if((GOLDCREST_TEXT OR GOLDCREST_ACCURACY) AND TARGET contract_test)
+if((GOLDCREST_LAYERS OR GOLDCREST_ACCURACY) AND TARGET contract_test)
   set_tests_properties(contract_test PROPERTIES LABELS "fast;feature")
 endif()
 

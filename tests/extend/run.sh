@@ -29,6 +29,7 @@ mkdir "$tree"
 list_files | (cd "$source" && xargs -0 cp -p --parents -t "$tree")
 patch -d "$tree" -p1 --fuzz=0 --forward --batch --quiet < "$folder/made_up_block.patch" ||
   fail "made_up_block.patch no longer applies: make its changes again, and a new patch from them"
+perl "$tree/engine/schema/make_reader.pl" "$tree/engine/schema/model.fbs" > "$tree/engine/schema/model_reader_generated.h"
 
 grep '^+++ b/' "$folder/made_up_block.patch" | cut -c 7- | LC_ALL=C sort > "$build/touched"
 n_files=$(grep -vc '^tests/' "$build/touched")

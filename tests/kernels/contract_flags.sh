@@ -45,7 +45,7 @@ run_wasm() {
 }
 
 # Files that use the same names as others for their helpers: engine/CMakeLists.txt compiles them one by one too.
-alone='kernels/(cortexm|riscv|wasm)|decoding/(draw|greedy)|reference/reference|kernels/select_|layers/log_mel|text/(double_array|utf8)'
+alone='kernels/(cortexm|riscv|wasm)|search/(draw|greedy)|reference/reference|kernels/select_|inputs/log_mel|text/(double_array|utf8)'
 
 # build_engine OUT LIST COMMAND...: the objects of LIST in OUT. Sources without flags of their own are one unit.
 build_engine() {

@@ -196,7 +196,7 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   tree.write("host/good.cc", "#include \"host/good.h\"\n#include <sys/mman.h>\n#include \"goldcrest/resample.h\"\n");
   EXPECT_EQ(problems(), std::vector<std::string>{});
 
-  tree.write("layers/right.cc", "// #include \"api/engine.h\"\n  #  include \"decoding/search.h\"\n");
+  tree.write("layers/right.cc", "// #include \"api/engine.h\"\n  #  include \"decoding/search/search.h\"\n");
   tree.write("model/view.h", "#include \"schema/model_reader_generated.h\"\n");
   tree.write("text/words.cc", "#include <cstring>\n");
   tree.write("api/flat.cc", "#include <flatbuffers/flatbuffers.h>\n");
@@ -218,7 +218,7 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
                             "host/deep.cc includes model/view.h: host/ takes public headers",
                             "kernels/arm/other.cc includes kernels/x86/avx2.h: of another instruction set",
                             "kernels/vector/linear.h includes immintrin.h: no folder is named",
-                            "layers/right.cc includes decoding/search.h: it is to the right",
+                            "layers/right.cc includes decoding/search/search.h: it is to the right",
                             "memory/plain.cc includes plan.h: no folder is named",
                             "model/view.h includes schema/model_reader_generated.h: only model/*.cc may",
                             "text/host.cc includes host/good.h: not a folder of engine/",

@@ -193,7 +193,7 @@ flags() {
   # CMSIS-Packs and the example's size. draw.cc compiles only with its option.
   for cpu in m4:fpv4-sp-d16 m7:fpv5-d16 m33:fpv5-sp-d16 m55:auto; do
     compile "$work/flags_${cpu%:*}" "${arm}g++ -mcpu=cortex-${cpu%:*} -mfpu=${cpu#*:} -mfloat-abi=hard -mthumb -std=c++17 -O2 -fno-math-errno $common \
-      -Iinclude -Isource" $(sed -n 's/.*category="sourceCpp" name="\([^"]*\)".*/\1/p' ./*.pdsc | grep -v decoding/draw.cc)
+      -Iinclude -Isource" $(sed -n 's/.*category="sourceCpp" name="\([^"]*\)".*/\1/p' ./*.pdsc | grep -v decoding/search/draw.cc)
   done
   ${arm}gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -mthumb -O2 -ffunction-sections --specs=nano.specs --specs=nosys.specs \
     -Wl,--gc-sections,--no-warnings -Iinclude examples/pronounce/*.c "$work"/flags_m7/*.o -o "$work/example.elf"

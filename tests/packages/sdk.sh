@@ -58,7 +58,7 @@ esp_idf() {
   compote component pack --name goldcrest --dest-dir "$work/pack" > "$work/pack.log" 2>&1 || { cat "$work/pack.log" >&2; fail "not packed"; }
   tar -tzf "$work"/pack/goldcrest_[0-9.]*[0-9].tgz > "$work/pack.txt" || fail "no archive in $work/pack"
   grep -q 'idf_component.yml' "$work/pack.txt" && grep -q 'examples/pronounce/main/main.c' "$work/pack.txt" &&
-    grep -q 'source/decoding/beam.cc' "$work/pack.txt" || fail "the archive lacks files"
+    grep -q 'source/decoding/search/beam.cc' "$work/pack.txt" || fail "the archive lacks files"
   echo "sdk.sh esp_idf: $(basename "$work"/pack/goldcrest_[0-9.]*[0-9].tgz): $(wc -l < "$work/pack.txt") entries"
 }
 
@@ -157,7 +157,7 @@ platformio() {
     pio pkg pack -o "$work/package.tar.gz" "$work/without_license" > "$work/pack.log" 2>&1 || { cat "$work/pack.log" >&2; fail "not packed"; }
   fi
   tar -tzf "$work/package.tar.gz" > "$work/files"
-  grep -qx library.json "$work/files" && grep -qx src/decoding/beam.cpp "$work/files" && grep -qx examples/pronounce/platformio.ini "$work/files" ||
+  grep -qx library.json "$work/files" && grep -qx src/decoding/search/beam.cpp "$work/files" && grep -qx examples/pronounce/platformio.ini "$work/files" ||
     fail "the package lacks files"
   while read -r command; do
     n=$((n + 1))

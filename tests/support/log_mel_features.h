@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "api/engine.h"
-#include "layers/frontend.h"
-#include "layers/log_mel.h"
+#include "layers/inputs/frontend.h"
+#include "layers/inputs/log_mel.h"
 #include "support/engine_fixture.h"
 
 namespace goldcrest::test {

@@ -3,7 +3,7 @@
 
 #include "backends/xnnpack/layer_walk.h"
 
-#include "decoding/output_layer.h"
+#include "decoding/outputs/output_layer.h"
 #include "layers/call_sites.h"
 
 namespace goldcrest {

@@ -2,8 +2,8 @@
  *
  * Prefixes: the ids with which a result begins. Agreement: the tokens of a result that are certain while the search
  * goes on. Sampling: tokens drawn at random. Sequences: ids that must not follow each other, or should. Lexicons: the
- * only texts that may come out. Builds without the CMake options GOLDCREST_PREFIX, GOLDCREST_SAMPLING,
- * GOLDCREST_SEQUENCES and GOLDCREST_LEXICON return ERROR_UNSUPPORTED.
+ * only texts that may come out. Builds without the CMake options GOLDCREST_PROMPT, GOLDCREST_SEARCH and
+ * GOLDCREST_SHORTLIST return ERROR_UNSUPPORTED.
  */
 #ifndef GOLDCREST_DECODING_H_
 #define GOLDCREST_DECODING_H_

@@ -123,7 +123,7 @@ typedef enum goldcrest_length_penalty {
 } goldcrest_length_penalty;
 
 /* The options of a search; start from the file's defaults in goldcrest_info. The fields from renormalize on are rules
- * that a file may have; 0 is the file's own. Other values, and files with rules, need a build with GOLDCREST_RULES.
+ * that a file may have; 0 is the file's own. Other values, and files with rules, need a build with GOLDCREST_SEARCH.
  * Rules work as in transformers' generate: the start token counts as an id of the text. A rule changes logits in greedy
  * search and log-probabilities with beams. */
 typedef struct goldcrest_search {
@@ -312,7 +312,7 @@ const char *goldcrest_kernels_built(uint32_t index);
 
 /* Sets the search options of the following sources; null: the file's defaults. Not while a search is under way.
  * Errors: ERROR_ARGUMENT (engine null; a value out of its range or above the limits'), ERROR_STATE (a search is under
- * way), ERROR_UNSUPPORTED (a rule in a build without GOLDCREST_RULES). */
+ * way), ERROR_UNSUPPORTED (a rule in a build without GOLDCREST_SEARCH). */
 GOLDCREST_MUST_CHECK int goldcrest_set_search(goldcrest_engine *engine, const goldcrest_search *search);
 
 /* Starts over with one source of n ids in [0, source_vocab_size), with an end token if the model expects one. Only

@@ -2,7 +2,7 @@
  *
  * Selects languages by name in models that translate between several. Such a model has a table of languages (NLLB,
  * M2M-100, mBART), or its sources begin with an entry >>xxx<< of the vocabulary (OPUS-MT). Builds without
- * GOLDCREST_LANGUAGES refuse files with a table.
+ * GOLDCREST_TEXT refuse files with a table.
  */
 #ifndef GOLDCREST_LANGUAGES_H_
 #define GOLDCREST_LANGUAGES_H_

@@ -25,7 +25,7 @@ inline KvCacheRefs plan_source_keys(Plan& plan, const StackView& stack) {
 inline void store_source_keys(const Pass& pass, const StackView& stack, const CrossAttentionView& block,
                               const float* encoded, const KvCache& source_keys) {
   float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
-  multiply(pass, block.key_value, quantize(pass, block.key_value, encoded), key_value);
+  multiply(pass, block.key_value, quantize(pass, block.key_value, encoded), {}, key_value);
   store_keys_values(pass, stack, key_value, source_keys);
 }
 
@@ -64,10 +64,10 @@ inline void attend_to_source(const Pass& pass, const SourceOfRows& source, const
 inline void add_cross_attention(const Pass& pass, const CrossAttentionView& block, const SourceOfRows& source,
                                 Quantized h, float* x) {
   float* const query = pass.projected;  // [rows, n_heads * d_head]
-  multiply(pass, block.query, h, query);
+  multiply(pass, block.query, h, {}, query);
   if (kHasInspection && source.recorded_queries != nullptr) record_queries(pass, source, query);
   attend_to_source(pass, source, query, pass.attended);
-  add_product(pass, block.out, quantize(pass, block.out, pass.attended), x);
+  multiply(pass, block.out, quantize(pass, block.out, pass.attended), {Activation::kNone, x}, x);
 }
 
 template <typename Visit>

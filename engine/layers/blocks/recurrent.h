@@ -61,7 +61,7 @@ struct CellsOfRows {
 inline void add_recurrent(const Pass& pass, const RecurrentView& block, const CellsOfRows& past, Quantized h,
                           float* x) {
   float* const input_forget = pass.projected;
-  multiply(pass, block.input_forget, h, input_forget);
+  multiply(pass, block.input_forget, h, {}, input_forget);
   add_cells(pass, past.targets, past.cells, input_forget, x);
 }
 

@@ -53,7 +53,7 @@ struct SentencesOfRows {
 inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences,
                                 Quantized h) {
   float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
-  multiply(pass, key_value_of(pass.stack, block), h, key_value);
+  multiply(pass, key_value_of(pass.stack, block), h, {}, key_value);
   turn_rows(pass, sentences.batch, key_value, size_t{2} * pass.stack.attention_width());
   store_keys_values(pass, pass.stack, key_value, sentences.keys);
 }
@@ -86,10 +86,10 @@ inline void attend_within_sentences(const Pass& pass, const AttentionBiasView& b
 inline void add_self_attention(const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences,
                                Quantized h, float* x) {
   float* const query = pass.projected;  // [rows, n_heads * d_head]
-  multiply(pass, query_of(pass.stack, block), h, query);
+  multiply(pass, query_of(pass.stack, block), h, {}, query);
   turn_rows(pass, sentences.batch, query, pass.stack.attention_width());
   attend_within_sentences(pass, block.bias, sentences, query, pass.attended);
-  add_product(pass, block.out, quantize(pass, block.out, pass.attended), x);
+  multiply(pass, block.out, quantize(pass, block.out, pass.attended), {Activation::kNone, x}, x);
 }
 
 // The decoder's keys and values: [layer][head][sentence][position][hypothesis], only of layers with self-attention.
@@ -151,11 +151,11 @@ inline void attend_to_past(const Pass& pass, const AttentionBiasView& bias, cons
 inline void add_self_attention(const Pass& pass, const SelfAttentionView& block, const PastOfRows& past, Quantized h,
                                float* x) {
   float* const query_key_value = pass.projected;  // [rows, 3, n_heads * d_head]
-  multiply(pass, block.query_key_value, h, query_key_value);
+  multiply(pass, block.query_key_value, h, {}, query_key_value);
   turn_new_rows(pass, past.targets.position, query_key_value);
   store_new_keys(pass, past, query_key_value);
   attend_to_past(pass, block.bias, past, query_key_value, pass.attended);
-  add_product(pass, block.out, quantize(pass, block.out, pass.attended), x);
+  multiply(pass, block.out, quantize(pass, block.out, pass.attended), {Activation::kNone, x}, x);
 }
 
 template <typename Visit>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "api/engine.h"
-#include "decoding/hypotheses.h"
+#include "decoding/search/hypotheses.h"
 #include "host/lexicon.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"

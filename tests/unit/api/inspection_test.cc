@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/hypotheses.h"
+#include "decoding/search/hypotheses.h"
 #include "inspected.h"
 
 namespace goldcrest {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "converter/reference/reference_search.h"
-#include "decoding/output_layer.h"
+#include "decoding/outputs/output_layer.h"
 #include "kernels/reference/reference.h"
 #include "naive_search.h"
 #include "support/rng.h"

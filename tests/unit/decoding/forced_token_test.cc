@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "decoding/basic_stages.h"
-#include "decoding/hypotheses.h"
-#include "decoding/stages.h"
+#include "decoding/outputs/basic_stages.h"
+#include "decoding/outputs/stages.h"
+#include "decoding/search/hypotheses.h"
 #include "goldcrest/decoding.h"
 
 namespace goldcrest {

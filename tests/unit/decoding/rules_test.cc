@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "decoding/hypotheses.h"
+#include "decoding/search/hypotheses.h"
 #include "naive_search.h"
 #include "support/rng.h"
 #include "support/tiny_model.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "decoding/top_tokens.h"
+#include "decoding/outputs/top_tokens.h"
 #include "kernels/kernels.h"
 #include "kernels/reference/reference.h"
 #include "kernels/riscv/floats-inl.h"

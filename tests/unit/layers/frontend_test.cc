@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frontends, log-mel features, rotary positions and fine inputs, each compared with its formula in doubles.
-#include "layers/frontend.h"
+#include "layers/inputs/frontend.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include "api/engine.h"
 #include "goldcrest/speech.h"
 #include "kernels/reference/math.h"
+#include "layers/inputs/log_mel.h"
 #include "layers/linear.h"
-#include "layers/log_mel.h"
 #include "layers/rotary.h"
 #include "support/engine_fixture.h"
 #include "support/log_mel_features.h"

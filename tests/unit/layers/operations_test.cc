@@ -15,7 +15,7 @@
 #include "api/engine.h"
 #include "api/observe.h"
 #include "boards/board_api.h"
-#include "decoding/output_layer.h"
+#include "decoding/outputs/output_layer.h"
 #include "examples/benchmark_firmware/worst_step.h"
 #include "layers/call_sites.h"
 #include "layers/norm.h"
@@ -35,7 +35,7 @@ namespace {
 constexpr uint32_t kRows = 2;
 
 std::vector<float> product(const Pass& pass, const LinearView& view, Quantized h) {
-  multiply(pass, view, h, pass.projected);
+  multiply(pass, view, h, {}, pass.projected);
   return {pass.projected, pass.projected + size_t{kRows} * view.n};
 }
 
@@ -267,8 +267,8 @@ TEST(RunPieces, TheOthersTakeOverFromASlowTask) {
   EXPECT_LE(done_of[0], 1u);
 }
 
-// The lists of linear layers' calls (layers/call_sites.h, decoding/output_layer.h), from which a backend prepares, have
-// exactly the calls that an engine makes.
+// The lists of linear layers' calls (layers/call_sites.h, decoding/outputs/output_layer.h), from which a backend
+// prepares, have exactly the calls that an engine makes.
 
 // A layer's weights as an offset in the file, its outputs and inputs, its activation, and whether it adds to a
 // residual.
