@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that a build of the engine may leave out, and the bits of a file's features (schema/model.fbs, Feature). Define both
+// The parts that a build of the engine may leave out, and the bits of features (schema/model.fbs, Feature). Define both
 // macros, then include this file. features.cmake reads the options too, so each must stay one line.
 // clang-format off
 
