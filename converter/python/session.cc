@@ -47,9 +47,9 @@ extern "C" {
 
 // The sizes of the structs that the package declares again. It compares them at import.
 size_t goldcrest_python_size(int index) {
-  const size_t sizes[] = {sizeof(goldcrest_limits),     sizeof(goldcrest_search),   sizeof(goldcrest_info),
-                          sizeof(goldcrest_memory),     sizeof(goldcrest_buffer),   sizeof(goldcrest_result),
-                          sizeof(goldcrest_python_job), sizeof(goldcrest_sampling), sizeof(goldcrest_sequences)};
+  const size_t sizes[] = {sizeof(goldcrest_limits),   sizeof(goldcrest_search),   sizeof(goldcrest_info),
+                          sizeof(goldcrest_memory),   sizeof(goldcrest_buffer),   sizeof(goldcrest_python_job),
+                          sizeof(goldcrest_sampling), sizeof(goldcrest_sequences)};
   return index >= 0 && static_cast<size_t>(index) < sizeof sizes / sizeof *sizes ? sizes[index] : 0;
 }
 

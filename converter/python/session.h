@@ -23,6 +23,7 @@ struct Hypothesis {
   std::vector<float> attention;        // [ids][ids of the source]
   std::vector<float> token_log_probs;  // [ids]
   float score;                         // of a target that is scored: its log-probability
+  uint32_t was_cut;                    // a limit of tokens ended it
 };
 
 struct Sentence {

@@ -3,6 +3,7 @@
 #include "base/exact_floats.h"
 
 #include "api/engine.h"
+#include "decoding/hypotheses.h"
 #include "decoding/output_choice.h"
 #include "goldcrest/speech.h"
 #include "text/detokenizer.h"
@@ -44,6 +45,7 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   result->n_tokens = hypothesis.n_tokens;
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
+  result->was_cut = was_cut(engine->search, view, hypothesis.n_tokens, result->tokens[hypothesis.n_tokens - 1]);
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
   result->n_outputs = count_outputs(engine->search, *view.state);
   result->n_prefix = kHasPrefix ? prompt_of(engine->search, view.state->prefix).n : 0;

@@ -32,7 +32,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "--srt", [&arguments] { arguments.format = Format::kSrt; }, "subtitles in SubRip's format");
   Option* json = app.add_flag(
       "--json", [&arguments] { arguments.format = Format::kJson; },
-      "a JSON object for each utterance, one a line: clip, begin and end in seconds, text");
+      "a JSON object for each utterance, one a line: clip, begin and end in seconds, text, cut: "
+      "whether a limit of tokens ended it");
   timestamps->excludes(srt)->excludes(json);
   srt->excludes(json);
   app.add_flag("--live", arguments.live,

@@ -77,6 +77,7 @@ class Translator {
   // Call it after the last input. Returns false, after a message, if the file of targets or prefixes has more lines.
   bool check_line_ids();
   void print_stats() const;
+  void warn_of_cut_lines() const;
   uint64_t failed_lines() const { return failed_lines_; }
 
  private:
@@ -92,6 +93,7 @@ class Translator {
     std::string stopped = {};    // a message: why the end of `out` is missing
     std::string no_tokens = {};  // the error of a line in which no sentence gives a token
     bool has_tokens = false;
+    uint32_t n_cut = 0;  // tokens of a result that a limit cut; 0: none
   };
 
   // A line, or a sentence of it: source ids, then what is printed for it.
@@ -151,6 +153,8 @@ class Translator {
   goldcrest::Session session_;
   std::unique_ptr<std::FILE, CloseFile> line_ids_;  // options_.score_file or options_.prefix_file
   std::string line_ids_path_;
+  uint64_t n_cut_lines_ = 0, first_cut_line_ = 0;
+  uint32_t n_cut_tokens_ = 0;  // of the first cut line
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   uint32_t n_sentences_ = 0;
   double seconds_ = 0;
