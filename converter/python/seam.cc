@@ -53,7 +53,7 @@ std::string read_sentence(goldcrest_session* session) {
   int status = GOLDCREST_ERROR_TOO_LONG;
   do {
     const std::string text = job.reading->code + std::string(reader.sentence(), reader.bytes());
-    status = session->tokenize(text, &sentence.source);
+    status = session->tokenize(text, &sentence.source, &sentence.pieces);
   } while (status == GOLDCREST_ERROR_TOO_LONG && reader.shorten());
   if (status == GOLDCREST_ERROR_ARGUMENT) job.reading->no_tokens = session->describe(status);
   if (status < 0 && status != GOLDCREST_ERROR_ARGUMENT) return session->describe(status);
@@ -103,7 +103,8 @@ std::string read_some(goldcrest_session* session) {
   ++job.n_read;
   if (is_read) return problem;
   input.sentences.emplace_back();
-  const int status = session->tokenize(input.text, &input.sentences.back().source);
+  Sentence& sentence = input.sentences.back();
+  const int status = session->tokenize(input.text, &sentence.source, &sentence.pieces);
   return status < 0 ? session->describe(status) : "";
 }
 
@@ -190,7 +191,7 @@ int64_t collect(goldcrest_session* session, uint32_t index, Sentence* sentence) 
       session->warnings.push_back(place_of(session->job, sentence->input) + "a text is " +
                                   cut_problem(*session, result));
     if (session->info().has_detokenizer != 0)
-      status = session->append_text(found.ids.data(), found.ids.size(), &found.text);
+      status = session->append_result(index, rank, sentence->pieces, &found.text);
     const float* log_probs = result.token_log_probs;
     if (options.token_scores != 0) found.token_log_probs.assign(log_probs, log_probs + result.n_tokens);
     const size_t n_source = options.attention != 0 ? sentence->source.size() : 0;

@@ -29,6 +29,16 @@ using namespace goldcrest;
   return static_cast<int64_t>(written);
 }
 
+// Leaves the detail of an error of the detokenizer. Returns `bytes`.
+static int64_t explained(const goldcrest_engine& engine, int64_t bytes) {
+  if (bytes >= 0) return bytes;
+  const goldcrest_status status = static_cast<goldcrest_status>(bytes);
+  return fail(*engine.detail, status,
+              status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
+              : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
+                                                      : "state: no call has left it");
+}
+
 extern "C" {
 
 int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank, goldcrest_result* result) {
@@ -57,6 +67,18 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   return GOLDCREST_OK;
 }
 
+int64_t goldcrest_detokenize_token(const goldcrest_engine* engine, goldcrest_text_state* state,
+                                   const goldcrest_token* token, char* out, size_t out_bytes) {
+  if (!usable(engine) || state == nullptr || token == nullptr || (out == nullptr && out_bytes > 0) ||
+      (token->text == nullptr && token->text_bytes > 0) || token->text_bytes > INT32_MAX) {
+    return GOLDCREST_ERROR_ARGUMENT;
+  }
+  DetokenizerView view;
+  if (!view_detokenizer(engine->runtime.file, &view))
+    return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
+  return explained(*engine, detokenize_piece(view, state, *token, out, out_bytes));
+}
+
 // NOLINTNEXTLINE(readability-function-size): the C API's parameters
 int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_state* state, const int32_t* tokens,
                              size_t n, char* out, size_t out_bytes) {
@@ -67,13 +89,7 @@ int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_stat
   if (!view_detokenizer(engine->runtime.file, &view)) {
     return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
   }
-  const int64_t bytes = detokenize(view, state, tokens, n, out, out_bytes);
-  if (bytes >= 0) return bytes;
-  const goldcrest_status status = static_cast<goldcrest_status>(bytes);
-  return fail(*engine->detail, status,
-              status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
-              : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
-                                                      : "state: no call has left it");
+  return explained(*engine, detokenize(view, state, tokens, n, out, out_bytes));
 }
 
 int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t text_bytes, char* out,

@@ -49,7 +49,7 @@ inline bool ends_text(const SearchOptions& options, const SentenceView& sentence
 
 // Returns whether a limit ended a text of n tokens that ends with `last`, and not the model's choice of an end token.
 inline bool was_cut(const SearchOptions& options, const SentenceView& sentence, uint32_t n, int32_t last) {
-  if (kHasInspection && options.follows_targets) return false;
+  if (options.follows_targets) return false;
   return is_last_position(options, sentence, n - 1) && (forces_end(options) || !is_end(*options.generation, last));
 }
 

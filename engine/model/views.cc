@@ -187,6 +187,15 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   return view;
 }
 
+// The schema of builds without inspection lacks the fields.
+template <typename Generation>
+static void view_replacement(const Generation& table, GenerationView& view) {
+  if constexpr (kHasInspection) {
+    view.unknown_heads = table.unknown_heads();
+    view.unknown_layer = table.unknown_layer();
+  }
+}
+
 [[gnu::cold]] GenerationView view_generation(const void* model) {
   const format::Generation& table = *format::GetModel(model)->generation();
   GenerationView view = {};
@@ -209,6 +218,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.biases = view.n_biased > 0 ? table.biases()->data() : nullptr;
   }
   view_prompt(table, view);
+  view_replacement(table, view);
   return view;
 }
 

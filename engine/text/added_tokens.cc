@@ -102,6 +102,7 @@ int Items::write(TextSpan item) {
   uint32_t value = 0;
   if ((item.bytes[0] == kToken || has_flag(view_, kAddedByItems)) && text.n > 0 &&
       longest_token(view_, place_, text, &value) == text.n) {
+    writer_->set_text(text);
     return writer_->put_entry(value & kIdMask);
   }
   GOLDCREST_TRY(tokenize_part(args_, text, writer_));

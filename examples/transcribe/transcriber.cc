@@ -44,7 +44,7 @@ std::string Transcriber::start() {
   if (!options_.language.empty()) problem = language_prompt(session_, options_.language, &prompt_);
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
   if (problem.empty()) problem = set_limits();
-  if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}}, options_.limits);
+  if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (problem.empty()) tokens_.resize(session_.memory().limits.max_target_tokens);
   return problem;
 }

@@ -209,8 +209,12 @@ bool Translator::has_columns() const {
 int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
   std::string whole;
   const int64_t status = session_.append_text(ids, n, &whole);
-  *text += options_.keep_controls ? whole : goldcrest::single_line(whole, !has_columns());
+  append_printable(whole, text);
   return status;
+}
+
+void Translator::append_printable(const std::string& whole, std::string* text) const {
+  *text += options_.keep_controls ? whole : goldcrest::single_line(whole, !has_columns());
 }
 
 // Appends what a result's tokens attended to. A negative status is an error.
@@ -255,8 +259,10 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
     } else if (options_.tokens || options_.ids) {
       append_ids(result.tokens, result.n_tokens, &out);
     } else {
-      const int64_t status = append_text(result.tokens, result.n_tokens, &out);
+      std::string whole;
+      const int64_t status = session_.append_result(index, rank, sentence->pieces, &whole);
       if (status < 0) return status;
+      append_printable(whole, &out);
     }
     for (uint32_t i = 0; options_.token_scores && i < result.n_tokens; ++i) {
       out += i == 0 ? '\t' : ' ';

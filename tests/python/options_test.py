@@ -133,6 +133,8 @@ class Options:
         self.rule("max-extra", "max_extra", dice.randint(0, 5))
         self.rule("max-length-factor", "max_length_factor", dice.choice([0, 0.5, 2]))
         self.rule("repetition-penalty", "repetition_penalty", dice.choice([0.5, 1.25]))
+        if self.kind != "stream":
+            self.flag("replace-unknowns", "replace_unknowns", True)
         self.rule("max-target", "max_target", dice.choice([24, 32]))
         self.rule("max-source", "max_source", dice.choice([8, 24]))
         self.rule("no-repeat-source-ngram", "no_repeat_source_ngram", dice.randint(0, 2))
@@ -275,6 +277,20 @@ def test_warnings():
         warnings.simplefilter("ignore")
         assert (model.translate(coded)[0] + "\n").encode() == program(lines=coded).stdout
     refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
+
+
+def test_unknowns():
+    """Source tokens replace unknown ones, which a bias makes, as in the program; ids stay. Memory grows."""
+    lines = ["Where is the station?", "☃☃ I don't know what to do.", "Let's go home."]
+    for replaces, option in ((True, "--replace-unknowns"), (False, "--no-replace-unknowns")):
+        model = goldcrest.Model(ENFR, 1, max_target=9, bias=[(12, [1])], split=False, replace_unknowns=replaces)
+        done = program(option, "--beam=1", "--max-target=9", "--bias-ids=12 1", "--no-split", lines=lines)
+        assert "".join(text + "\n" for text in model.translate(lines)).encode() == done.stdout
+        results = model.translate_batch(lines)
+        assert [result.hypotheses[0] for result in results] == model.translate(lines)
+        assert sum(1 in result.ids[0] for result in results) > 1, results
+        assert ("☃" in results[1].hypotheses[0]) == replaces, results[1]
+    assert goldcrest.Model(ENFR, replace_unknowns=True).arena_bytes > goldcrest.Model(ENFR).arena_bytes
 
 
 def test_steps_of_layers():

@@ -232,7 +232,7 @@ _calls: List[Any] = [
     ("goldcrest_python_size", c_size_t, [c_int]),
     ("goldcrest_python_was_cut", c_int, [c_void_p]),
     ("goldcrest_python_part_size", c_size_t, []),
-    ("goldcrest_python_configure", c_int, [c_void_p, c_char_p, c_char_p, c_int, c_int]),
+    ("goldcrest_python_configure", c_int, [c_void_p, c_char_p, c_char_p, c_int]),
     ("goldcrest_python_warning", c_int, [c_void_p]),
     ("goldcrest_python_cut", c_int64, [c_void_p, *_text, c_int, POINTER(POINTER(c_int32))]),
     ("goldcrest_python_read_wav", c_int64, [c_void_p, c_char_p, POINTER(POINTER(c_int16))]),

@@ -23,6 +23,14 @@ int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_s
 
 namespace {
 
+// The schema of builds without inspection lacks the fields.
+template <typename Generation>
+bool replacement_fits(const Generation& table, const format::Stack& decoder) {
+  if constexpr (kHasInspection)
+    return table.unknown_heads() <= decoder.n_heads() && table.unknown_layer() < decoder.layers()->size();
+  return true;
+}
+
 // An older engine ignores fields that it does not know. Rules are allowed only with the feature bit that makes it
 // refuse the file, but for the length factor of models that take clips, without which it refuses the file too.
 [[maybe_unused]] bool has_no_rules(const format::Generation& table) {
@@ -70,6 +78,7 @@ int Validator::check_generation() {
                            "generation.length_penalty", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
                            -1);
+  GOLDCREST_REQUIRE_INTACT(replacement_fits(*table, *model_->decoder()), "generation.unknown_heads", -1);
   if constexpr (kHasRules) {
     if (has_feature(features_, kFeatureRules)) return check_rules(*table);
     const bool has_factor = table->max_length_factor() != 0.0f && !has_frontend();
