@@ -135,9 +135,9 @@ std::string language_prompt(const goldcrest::Session& session, const std::string
   const Asked what = {"--language", "language", ""};
   if (entries.codes.empty()) {
     const std::string only = session.info().target_language;
-    return language == only ? "" : refusal(what, language, {only});
+    return goldcrest::language_code(language) == only ? "" : refusal(what, language, {only});
   }
-  const auto found = std::find(entries.codes.begin(), entries.codes.end(), language);
+  const auto found = std::find(entries.codes.begin(), entries.codes.end(), goldcrest::language_code(language));
   if (found == entries.codes.end()) return refusal(what, language, entries.codes);
   ids->push_back(entries.ids[static_cast<size_t>(found - entries.codes.begin())]);
   for (uint32_t i = 0; i < session.traits().n_forced; ++i) {

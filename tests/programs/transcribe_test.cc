@@ -211,6 +211,13 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
     EXPECT_EQ(transcribe(fixed, {kClip, "--language", "en"}), texts[0]) << code;
   }
   EXPECT_NE(texts[0], texts[1]);
+  for (const auto& [name, i] : std::vector<std::pair<const char*, size_t>>{
+           {"english", 0}, {"French", 1}, {"<|haw|>", 2}, {"HAWAIIAN", 2}, {"FR", 1}}) {
+    EXPECT_EQ(transcribe(open, {kClip, "--language", name}), texts[i]) << name;
+    EXPECT_EQ(transcribe(random_speech_model("whisper", {"--language", name}), {kClip}), texts[i]) << name;
+  }
+  const Outcome german = run(transcribe_program(), {open, kClip, "--language", "german"});
+  EXPECT_TRUE(has(german.err, R"(--language "german": the model's languages are "en", "fr", "haw")")) << german.err;
   const Outcome unknown = run(transcribe_program(), {open, kClip, "--language", "fx"});
   EXPECT_EQ(unknown.status, 1);
   EXPECT_TRUE(has(unknown.err, R"(--language "fx": the model's languages are "en", "fr", "haw"; did you mean "fr"?)"));
