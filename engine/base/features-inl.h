@@ -19,6 +19,7 @@ GOLDCREST_FEATURE(FineAttention, 16384, GOLDCREST_FINE_ATTENTION, "Run int8 file
 GOLDCREST_FEATURE(Rules, 8192, GOLDCREST_RULES, "Run files with rules of their own for the search, such as no_repeat_ngram", "")
 GOLDCREST_FEATURE(Subword, 131072, GOLDCREST_SUBWORD, "Run files whose texts subword-nmt's merges cut", "")
 GOLDCREST_FEATURE(AddedTokens, 33554432, GOLDCREST_ADDED_TOKENS, "Run files whose tokenizer was given tokens of its own, as by add_tokens", "text/added_tokens.cc")
+GOLDCREST_FEATURE(AddedWords, 0, GOLDCREST_ADDED_WORDS, "Added tokens that take white space or are words of their own; turns on GOLDCREST_ADDED_TOKENS", "text/added_words.cc")
 GOLDCREST_FEATURE(Languages, 262144, GOLDCREST_LANGUAGES, "Run files with a table of languages, of which each source has two", "")
 GOLDCREST_FEATURE(Sequences, 524288, GOLDCREST_SEQUENCES, "Suppress or bias sequences of ids, and ids that would repeat the source", "decoding/sequences.cc")
 GOLDCREST_FEATURE(Lexicon, 1048576, GOLDCREST_LEXICON, "Allow only texts of a lexicon, and run files with one; turns on GOLDCREST_SHORTLIST", "decoding/lexicon.cc")

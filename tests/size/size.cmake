@@ -62,7 +62,7 @@ endif()
 
 # In the list of budgets a program's name includes the features that its build adds to every firmware's engine.
 set(features "")
-foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD ADDED_TOKENS LANGUAGES PREFIX SAMPLING SEQUENCES LEXICON REFINED SPEECH LOG_MEL)
+foreach(feature RULES INSPECTION SSRU SHORTLIST SUBWORD ADDED_TOKENS ADDED_WORDS LANGUAGES PREFIX SAMPLING SEQUENCES LEXICON REFINED SPEECH LOG_MEL)
   if(GOLDCREST_${feature})
     string(TOLOWER "+${feature}" feature)
     string(APPEND features ${feature})

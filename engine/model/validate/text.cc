@@ -13,11 +13,15 @@ int Validator::check_tokenizer() {
   const format::Vector<uint32_t>* const added = table == nullptr ? nullptr : table->added();
   bool is_good = (added != nullptr) == has_feature(features_, kFeatureAddedTokens);
   if (added != nullptr) {
-    // The runs of characters, each with its end, and at least one word of a trie.
     const uint32_t n = added->size(), *const words = added->data();
-    is_good = is_good && n > kAddedHeader && ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 &&
-              words[kAddedSpaces] < n && words[kAddedLetters] < n &&
-              words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n;
+    is_good = is_good && n > kAddedHeader;
+    // The runs of characters, each with its end, and at least one word of a trie.
+    if constexpr (kHasAddedWords) {
+      is_good = is_good && ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 && words[kAddedSpaces] < n &&
+                words[kAddedLetters] < n && words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n;
+    } else if (is_good && needs_added_words(words)) {
+      return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "tokenizer.added: needs GOLDCREST_ADDED_WORDS");
+    }
   }
   GOLDCREST_REQUIRE_INTACT(is_good, "tokenizer.added", -1);
 #endif
