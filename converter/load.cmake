@@ -13,7 +13,7 @@ goldcrest_converter_library(goldcrest_sources
   sources/containers/shape_tensors.cc
   sources/containers/sharded.cc
   sources/containers/state_dict.cc
-  sources/containers/torch_zip.cc
+  sources/containers/torch_file.cc
   sources/files/inflate.cc
   sources/files/input_file.cc
   sources/files/input_folder.cc

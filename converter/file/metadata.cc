@@ -205,6 +205,8 @@ std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec,
     out->sequence_biases.push_back(sequence.bias);
   }
   out->no_repeat_source_ngram = spec.sequences.no_repeat_source_ngram;
+  out->unknown_heads = spec.unknown.heads;
+  out->unknown_layer = spec.unknown.layer;
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "host/id_list.h"
+#include "host/limits_problem.h"
 #include "host/model_languages.h"
 #include "host/wav.h"
 #include "session.h"
@@ -52,7 +53,7 @@ std::string read_sentence(goldcrest_session* session) {
   int status = GOLDCREST_ERROR_TOO_LONG;
   do {
     const std::string text = job.reading->code + std::string(reader.sentence(), reader.bytes());
-    status = session->tokenize(text, &sentence.source);
+    status = session->tokenize(text, &sentence.source, &sentence.pieces);
   } while (status == GOLDCREST_ERROR_TOO_LONG && reader.shorten());
   if (status == GOLDCREST_ERROR_ARGUMENT) job.reading->no_tokens = session->describe(status);
   if (status < 0 && status != GOLDCREST_ERROR_ARGUMENT) return session->describe(status);
@@ -102,7 +103,8 @@ std::string read_some(goldcrest_session* session) {
   ++job.n_read;
   if (is_read) return problem;
   input.sentences.emplace_back();
-  const int status = session->tokenize(input.text, &input.sentences.back().source);
+  Sentence& sentence = input.sentences.back();
+  const int status = session->tokenize(input.text, &sentence.source, &sentence.pieces);
   return status < 0 ? session->describe(status) : "";
 }
 
@@ -160,7 +162,7 @@ std::string store_batch(goldcrest_session* session) {
 
 // Keeps the tokens of a search that the deadline stopped which no further step would change.
 int64_t collect_certain(goldcrest_session* session, uint32_t index, Sentence* sentence) {
-  Hypothesis found = {"", session->agreed_tokens(index), {}, {}, 0};
+  Hypothesis found = {"", session->agreed_tokens(index), {}, {}, 0, 0};
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (deadline); its end is missing",
                 session->job.options.deadline);
@@ -172,6 +174,10 @@ int64_t collect_certain(goldcrest_session* session, uint32_t index, Sentence* se
   return status;
 }
 
+std::string cut_problem(const goldcrest_session& session, const goldcrest_result& result) {
+  return goldcrest::cut_problem(session.info(), session.memory().limits, result.n_tokens);
+}
+
 int64_t collect(goldcrest_session* session, uint32_t index, Sentence* sentence) {
   const goldcrest_python_job& options = session->job.options;
   for (uint32_t rank = 0; rank < options.n_best; ++rank) {
@@ -180,9 +186,12 @@ int64_t collect(goldcrest_session* session, uint32_t index, Sentence* sentence) 
     if (status < 0 && rank > 0) break;  // there may be fewer than n_best
     if (status < 0) return status;
     const float score = options.scores_targets != 0 ? result.log_prob : result.score;
-    Hypothesis found = {"", {result.tokens, result.tokens + result.n_tokens}, {}, {}, score};
+    Hypothesis found = {"", {result.tokens, result.tokens + result.n_tokens}, {}, {}, score, result.was_cut};
+    if (result.was_cut != 0 && rank == 0 && options.keeps_going == 0)
+      session->warnings.push_back(place_of(session->job, sentence->input) + "a text is " +
+                                  cut_problem(*session, result));
     if (session->info().has_detokenizer != 0)
-      status = session->append_text(found.ids.data(), found.ids.size(), &found.text);
+      status = session->append_result(index, rank, sentence->pieces, &found.text);
     const float* log_probs = result.token_log_probs;
     if (options.token_scores != 0) found.token_log_probs.assign(log_probs, log_probs + result.n_tokens);
     const size_t n_source = options.attention != 0 ? sentence->source.size() : 0;
@@ -247,6 +256,7 @@ struct goldcrest_python_part {
   const float *attention, *token_log_probs;  // [n_ids][n_source], [n_ids]; null if the job does not ask for them
   const char* problem;                       // the input's error, if the job went on without it
   float score;
+  uint32_t was_cut;  // a limit of tokens ended the hypothesis
 };
 
 size_t goldcrest_python_part_size() { return sizeof(goldcrest_python_part); }
@@ -254,7 +264,7 @@ size_t goldcrest_python_part_size() { return sizeof(goldcrest_python_part); }
 // *samples <- those of a WAV file at the model's rate, until the next call. Returns how many, or -1 after a message.
 int64_t goldcrest_python_read_wav(goldcrest_session* session, const char* path, const int16_t** samples) {
   const auto read = [&] {
-    const std::string problem = goldcrest::host::read_wav(path, session->info.sample_rate, &session->clip);
+    const std::string problem = goldcrest::host::read_wav(path, session->info().sample_rate, &session->clip);
     return problem.empty() ? problem : path + (": " + problem);
   };
   if (guard(session, read) != 0) return -1;
@@ -262,9 +272,17 @@ int64_t goldcrest_python_read_wav(goldcrest_session* session, const char* path, 
   return static_cast<int64_t>(session->clip.size());
 }
 
+// Leaves why a limit cut the text of the search that is done as the message. Returns 1, or 0 if no limit did.
+int goldcrest_python_was_cut(goldcrest_session* session) {
+  goldcrest_result result = {};
+  if (goldcrest_get_result(session->engine(), 0, 0, &result) < 0 || result.was_cut == 0) return 0;
+  guard(session, [&] { return cut_problem(*session, result); });
+  return 1;
+}
+
 // Returns whether the voice gate of goldcrest-transcribe hears speech.
 bool goldcrest_python_has_speech(const goldcrest_session* session, const int16_t* samples, size_t n) {
-  return has_speech(samples, n, session->info.sample_rate);
+  return has_speech(samples, n, session->info().sample_rate);
 }
 
 // Forgets the job before and any search, and begins a job.
@@ -329,7 +347,8 @@ int goldcrest_python_sentence(const goldcrest_session* session, size_t n, size_t
            attention,
            log_probs,
            problem,
-           found.score};
+           found.score,
+           found.was_cut};
   return is_end ? 0 : 1;
 }
 

@@ -47,9 +47,9 @@ extern "C" {
 
 // The sizes of the structs that the package declares again. It compares them at import.
 size_t goldcrest_python_size(int index) {
-  const size_t sizes[] = {sizeof(goldcrest_limits),     sizeof(goldcrest_search),   sizeof(goldcrest_info),
-                          sizeof(goldcrest_memory),     sizeof(goldcrest_buffer),   sizeof(goldcrest_result),
-                          sizeof(goldcrest_python_job), sizeof(goldcrest_sampling), sizeof(goldcrest_sequences)};
+  const size_t sizes[] = {sizeof(goldcrest_limits),   sizeof(goldcrest_search),   sizeof(goldcrest_info),
+                          sizeof(goldcrest_memory),   sizeof(goldcrest_buffer),   sizeof(goldcrest_python_job),
+                          sizeof(goldcrest_sampling), sizeof(goldcrest_sequences)};
   return index >= 0 && static_cast<size_t>(index) < sizeof sizes / sizeof *sizes ? sizes[index] : 0;
 }
 
@@ -61,13 +61,14 @@ goldcrest_session* goldcrest_python_open(const char* path, uint32_t threads) {
   return session;
 }
 
-// Sets how engines of the session start: the name of a kernel table or null, words that end with a full stop or null.
-// Returns 0, or -1 after a message.
-int goldcrest_python_configure(goldcrest_session* session, const char* kernels, const char* abbreviations,
-                               int low_memory, int structure_only) {
+// Sets how engines of the session start: the name of a kernel table or null, words that end with a full stop or null,
+// and flags: 1 low memory, 2 only the file's structure is checked, 4 and 8 unknown tokens are replaced or stay. Returns
+// 0, or -1 after a message.
+int goldcrest_python_configure(goldcrest_session* session, const char* kernels, const char* abbreviations, int flags) {
   return guard(session, [&]() -> std::string {
-    session->options.low_memory = low_memory != 0;
-    session->options.structure_only = structure_only != 0;
+    session->options.low_memory = (flags & 1) != 0;
+    session->options.structure_only = (flags & 2) != 0;
+    if ((flags & 12) != 0) session->options.replace_unknowns = (flags & 4) != 0;
     session->options.kernels = kernels == nullptr ? "" : kernels;
     if (abbreviations != nullptr) session->abbreviations = abbreviations_in(abbreviations);
     return kernels_problem(session->options.kernels);

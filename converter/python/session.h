@@ -23,14 +23,16 @@ struct Hypothesis {
   std::vector<float> attention;        // [ids][ids of the source]
   std::vector<float> token_log_probs;  // [ids]
   float score;                         // of a target that is scored: its log-probability
+  uint32_t was_cut;                    // a limit of tokens ended it
 };
 
 struct Sentence {
   size_t input = 0;   // its input's index in the job
   std::string space;  // before it
   std::vector<int32_t> source;
-  uint32_t stream = 0;            // its number in the job: of the random numbers of sampling
-  std::vector<Hypothesis> found;  // best first
+  std::vector<std::string> pieces;  // of goldcrest::Session::tokenize
+  uint32_t stream = 0;              // its number in the job: of the random numbers of sampling
+  std::vector<Hypothesis> found;    // best first
 };
 
 // The ways to cut a text. A line and a sentence of only white space have no sources; kTokens reads it like any text.
@@ -79,7 +81,7 @@ struct Job {
 
 struct goldcrest_session : goldcrest::Session {
   std::string path, abbreviations, message;
-  Options options = {"", false, false, true, {}};
+  Options options = {"", false, false, true, {}, {}};
   std::string missing_language;      // the error of a text; empty: the engine knows its language
   bool has_code = false;             // each source begins with the code of a target language
   bool has_warned_of_end = false;    // of a source of ids without the model's end

@@ -259,6 +259,12 @@ struct SequencesSpec {
   bool operator==(const SequencesSpec&) const = default;
 };
 
+// Programs replace unknown tokens by the source token with the largest attention: the mean of the first heads of a
+// decoder layer.
+struct ReplacementSpec {
+  uint32_t heads = 0, layer = 0;  // no heads: unknown tokens stay
+};
+
 struct GenerationSpec {
   uint32_t decoder_start_id = 0, end_id = 0;
   std::optional<uint32_t> pad_id, unknown_id, forced_first_id;
@@ -270,6 +276,7 @@ struct GenerationSpec {
   RulesSpec rules;
   PromptSpec prompt;
   SequencesSpec sequences;
+  ReplacementSpec unknown;
   uint32_t max_prefix_tokens = 0;  // ids of a caller's prefix for which engines reserve memory by default
 };
 

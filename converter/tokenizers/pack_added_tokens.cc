@@ -147,8 +147,9 @@ void pack_added_tokens(const TokenizerSpec& spec, PackedTokenizer& packed) {
   }
   if (strings.empty()) return;
   const std::vector<uint32_t> spaces = runs_of_spaces(spec), letters = runs_of_letters(spec);
+  const bool by_items = spec.added_by_items && (!spaces.empty() || uses(spec, &AddedToken::single_word));
   packed.added = {static_cast<uint32_t>(most) | (has_normalized ? kAddedNormalized : 0) |
-                      (spec.added_keep_last_space ? kAddedKeepSpace : 0) | (spec.added_by_items ? kAddedByItems : 0),
+                      (spec.added_keep_last_space ? kAddedKeepSpace : 0) | (by_items ? kAddedByItems : 0),
                   static_cast<uint32_t>(spaces.size()), static_cast<uint32_t>(letters.size())};
   packed.added.insert(packed.added.end(), spaces.begin(), spaces.end());
   packed.added.insert(packed.added.end(), letters.begin(), letters.end());

@@ -4,6 +4,7 @@
 
 #include "api/engine.h"
 #include "decoding/outputs/output_choice.h"
+#include "decoding/search/hypotheses.h"
 #include "goldcrest/speech.h"
 #include "text/detokenizer.h"
 
@@ -28,6 +29,16 @@ using namespace goldcrest;
   return static_cast<int64_t>(written);
 }
 
+// Leaves the detail of an error of the detokenizer. Returns `bytes`.
+static int64_t explained(const goldcrest_engine& engine, int64_t bytes) {
+  if (bytes >= 0) return bytes;
+  const goldcrest_status status = static_cast<goldcrest_status>(bytes);
+  return fail(*engine.detail, status,
+              status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
+              : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
+                                                      : "state: no call has left it");
+}
+
 extern "C" {
 
 int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint32_t rank, goldcrest_result* result) {
@@ -44,6 +55,7 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   result->n_tokens = hypothesis.n_tokens;
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
+  result->was_cut = was_cut(engine->search, view, hypothesis.n_tokens, result->tokens[hypothesis.n_tokens - 1]);
   result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
   result->n_outputs = count_outputs(engine->search, *view.state);
   result->n_prefix = prompt_of(engine->search, view.state->prefix).n;
@@ -53,6 +65,18 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
         view.recorded.hypothesis_log_probs + size_t{hypothesis.storage} * engine->runtime.limits.max_target_tokens;
   }
   return GOLDCREST_OK;
+}
+
+int64_t goldcrest_detokenize_token(const goldcrest_engine* engine, goldcrest_text_state* state,
+                                   const goldcrest_token* token, char* out, size_t out_bytes) {
+  if (!usable(engine) || state == nullptr || token == nullptr || (out == nullptr && out_bytes > 0) ||
+      (token->text == nullptr && token->text_bytes > 0) || token->text_bytes > INT32_MAX) {
+    return GOLDCREST_ERROR_ARGUMENT;
+  }
+  DetokenizerView view;
+  if (!view_detokenizer(engine->runtime.file, &view))
+    return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
+  return explained(*engine, detokenize_piece(view, state, *token, out, out_bytes));
 }
 
 // NOLINTNEXTLINE(readability-function-size): the C API's parameters
@@ -65,13 +89,7 @@ int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_stat
   if (!view_detokenizer(engine->runtime.file, &view)) {
     return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
   }
-  const int64_t bytes = detokenize(view, state, tokens, n, out, out_bytes);
-  if (bytes >= 0) return bytes;
-  const goldcrest_status status = static_cast<goldcrest_status>(bytes);
-  return fail(*engine->detail, status,
-              status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
-              : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
-                                                      : "state: no call has left it");
+  return explained(*engine, detokenize(view, state, tokens, n, out, out_bytes));
 }
 
 int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t text_bytes, char* out,

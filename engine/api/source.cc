@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/engine.h"
+#include "goldcrest/tokens.h"
 #include "text/piece_lookup.h"
 #include "text/tokenizer.h"
 
@@ -106,7 +107,22 @@ int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fr
   return append_sentence(*engine, static_cast<uint32_t>(n));
 }
 
-int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh) {
+// A function that is called for each token of a text; `function` is null if there is none.
+struct Visit {
+  goldcrest_token_function function;
+  void* context;
+};
+
+// Shows n ids that no text has.
+void show(const Visit& visit, const int32_t* ids, uint32_t n) {
+  for (uint32_t i = 0; kHasInspection && visit.function != nullptr && i < n; ++i) {
+    const goldcrest_token token = {ids[i], GOLDCREST_TOKEN_CONTROL, nullptr, 0};
+    visit.function(visit.context, &token);
+  }
+}
+
+// NOLINTNEXTLINE(readability-function-size): what the calls of the C API take
+int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bool fresh, const Visit& visit) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   const goldcrest_limits& limits = engine->runtime.limits;
@@ -130,6 +146,7 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
   int32_t* ids = next_ids(*engine);
   for (uint32_t i = 0; i < generation.n_prefix; ++i) *ids++ = static_cast<int32_t>(generation.source_prefix[i]);
   ids = put_languages(languages.ids, languages.n_before, ids);
+  show(visit, next_ids(*engine), static_cast<uint32_t>(ids - next_ids(*engine)));
   const ScratchSize scratch = tokenizer_scratch(tokenizer);
   TokenizeArgs args = {};
   args.view = &tokenizer;
@@ -140,12 +157,15 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
   args.ids = ids;
   args.max_ids = limits.max_source_tokens - around;
   args.language = engine->language == kNoEntry ? nullptr : &engine->language;
+  args.visit = visit.function;
+  args.visit_context = visit.context;
   const int n = tokenize(args);
   if (n < 0)
     return fail(detail, static_cast<goldcrest_status>(n), n == GOLDCREST_ERROR_TOO_LONG ? too_many : "text", limit);
-  ids += n;
+  int32_t* const behind = ids += n;
   for (uint32_t i = 0; i < generation.n_suffix; ++i) *ids++ = static_cast<int32_t>(generation.source_suffix[i]);
-  put_languages(languages.ids + 2, languages.n_behind, ids);
+  ids = put_languages(languages.ids + 2, languages.n_behind, ids);
+  show(visit, behind, static_cast<uint32_t>(ids - behind));
   const uint32_t total = static_cast<uint32_t>(n) + around;
   GOLDCREST_REQUIRE(total > 0, GOLDCREST_ERROR_ARGUMENT, "text: no token at all", -1);
   return append_sentence(*engine, total);
@@ -164,11 +184,19 @@ int goldcrest_add(goldcrest_engine* engine, const int32_t* source, size_t n) {
 }
 
 int goldcrest_begin_text(goldcrest_engine* engine, const char* text, size_t text_bytes) {
-  return store_text(engine, text, text_bytes, true);
+  return store_text(engine, text, text_bytes, true, {nullptr, nullptr});
+}
+
+int goldcrest_begin_tokens(goldcrest_engine* engine, const char* text, size_t text_bytes,
+                           goldcrest_token_function visit, void* visit_context) {
+  if constexpr (kHasInspection) return store_text(engine, text, text_bytes, true, {visit, visit_context});
+  return usable(engine)
+             ? fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "tokens: this build lacks GOLDCREST_INSPECTION")
+             : GOLDCREST_ERROR_ARGUMENT;
 }
 
 int goldcrest_add_text(goldcrest_engine* engine, const char* text, size_t text_bytes) {
-  return store_text(engine, text, text_bytes, false);
+  return store_text(engine, text, text_bytes, false, {nullptr, nullptr});
 }
 
 int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, const int32_t** source) {

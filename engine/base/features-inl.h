@@ -9,6 +9,7 @@ GOLDCREST_OPTION(Accuracy, GOLDCREST_ACCURACY, "Run files in which some inputs, 
 GOLDCREST_OPTION(Layers, GOLDCREST_LAYERS, "Run files with recurrent layers (SSRU), gates, RMS norms, biases by distance or rotary positions")
 GOLDCREST_OPTION(Speech, GOLDCREST_SPEECH, "Run files that take samples or feature rows; turns on GOLDCREST_LAYERS, GOLDCREST_PROMPT and GOLDCREST_ACCURACY")
 GOLDCREST_OPTION(Text, GOLDCREST_TEXT, "Run files with added tokens, a table of languages, or merges of subword-nmt")
+GOLDCREST_OPTION(AddedWords, GOLDCREST_ADDED_WORDS, "Added tokens that take white space or are words of their own; turns on GOLDCREST_TEXT")
 GOLDCREST_OPTION(Prompt, GOLDCREST_PROMPT, "Begin results with a file's prompt or a caller's prefix")
 GOLDCREST_OPTION(Search, GOLDCREST_SEARCH, "Rules of the search, such as no_repeat_ngram; sampling; sequences of ids that are suppressed or biased")
 GOLDCREST_OPTION(Shortlist, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist or a lexicon; allow only texts of a lexicon")

@@ -51,4 +51,15 @@ std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& l
   return "";
 }
 
+std::string cut_problem(const goldcrest_info& info, const goldcrest_limits& limits, uint32_t n) {
+  const std::string found = "cut at " + std::to_string(n) + " tokens; ";
+  if (n < limits.max_target_tokens)
+    return found + (info.sample_rate != 0 ? "speech is rarely so fast; if it is, convert the model with a higher "
+                                            "--ids-per-second"
+                                          : "raise --max-length-factor or --max-extra");
+  if (n < info.max_target_positions)
+    return found + "raise --max-target, up to " + std::to_string(info.max_target_positions);
+  return found + "the model writes no more, so give it less at once";
+}
+
 }  // namespace goldcrest

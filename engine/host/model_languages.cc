@@ -108,8 +108,9 @@ std::string code_warning(goldcrest::Session* session, bool has_code, const std::
   const std::string code(goldcrest::leading_language_code(text));
   if (code.empty()) return "";
   std::vector<int32_t> ids, ids_of_nothing;
-  session->tokenize(code, &ids);
-  session->tokenize("", &ids_of_nothing);
+  std::vector<std::string> pieces;
+  session->tokenize(code, &ids, &pieces);
+  session->tokenize("", &ids_of_nothing, &pieces);
   const size_t n_of_code = ids_of_nothing.size() + (has_code ? 0 : 1);  // which the text's code replaces
   if (ids.size() == n_of_code && (ids.empty() ? -1 : ids[0]) != session->info().unknown_id) return "";
   return in_quotes(code) + " is not an entry of the model's vocabulary; it is read as text";
@@ -134,9 +135,9 @@ std::string language_prompt(const goldcrest::Session& session, const std::string
   const Asked what = {"--language", "language", ""};
   if (entries.codes.empty()) {
     const std::string only = session.info().target_language;
-    return language == only ? "" : refusal(what, language, {only});
+    return goldcrest::language_code(language) == only ? "" : refusal(what, language, {only});
   }
-  const auto found = std::find(entries.codes.begin(), entries.codes.end(), language);
+  const auto found = std::find(entries.codes.begin(), entries.codes.end(), goldcrest::language_code(language));
   if (found == entries.codes.end()) return refusal(what, language, entries.codes);
   ids->push_back(entries.ids[static_cast<size_t>(found - entries.codes.begin())]);
   for (uint32_t i = 0; i < session.traits().n_forced; ++i) {

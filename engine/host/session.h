@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/inspection.h"
 #include "goldcrest/tokens.h"
 #include "host/arena_memory.h"
 #include "host/mapped_file.h"
@@ -20,10 +22,11 @@ namespace goldcrest {
 class Session {
  public:
   struct Options {
-    std::string kernels;          // empty: the best
-    bool structure_only = false;  // the weights' bytes are not checked
-    bool low_memory = false;      // weights leave memory while they are not used
-    bool short_steps = false;     // a step is a layer where a position of all beams may take long
+    std::string kernels;                   // empty: the best
+    bool structure_only = false;           // the weights' bytes are not checked
+    bool low_memory = false;               // weights leave memory while they are not used
+    bool short_steps = false;              // a step is a layer where a position of all beams may take long
+    std::optional<bool> replace_unknowns;  // by source tokens, see append_result; none: as the file says
     // Changes the configuration before the engine starts, for example to attach a backend. Returns an error, or "".
     std::function<std::string(goldcrest_config*)> prepare;
   };
@@ -44,10 +47,15 @@ class Session {
   // Returns the text of a status with the detail that the engine left.
   std::string describe(int64_t status) const;
 
-  // *source <- the ids of a text. Returns their number, or a negative status.
-  int tokenize(const std::string& text, std::vector<int32_t>* source);
+  // *source <- the ids of a text. *pieces <- their texts, empty for special ids, if unknown tokens are replaced.
+  // Returns the number of ids, or a negative status.
+  int tokenize(const std::string& text, std::vector<int32_t>* source, std::vector<std::string>* pieces);
   // Appends the text of ids. Returns a negative status on an error.
   int64_t append_text(const int32_t* ids, size_t n, std::string* text) const;
+  // Appends the text of a result. With pieces, that of the source with the largest attention stands for an unknown
+  // token, as in CTranslate2 with replace_unknowns. Returns a negative status on an error.
+  int64_t append_result(uint32_t sentence, uint32_t rank, const std::vector<std::string>& pieces,
+                        std::string* text) const;
   // Returns the tokens of a sentence that no further step changes.
   std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
 
@@ -65,8 +73,11 @@ class Session {
   const goldcrest_memory& memory() const { return memory_; }  // of the engine that runs; zeros without one
   uint32_t threads() const { return pool_.threads(); }
   goldcrest_engine* engine() const { return engine_; }  // null before start
+  bool replaces_unknowns() const { return replaces_; }
 
  private:
+  int64_t find_attended(goldcrest_alignment wanted, const std::vector<std::string>& pieces) const;
+
   MappedFile model_;
   ThreadPool pool_;
   ArenaMemory arena_;
@@ -75,6 +86,7 @@ class Session {
   goldcrest_info info_ = {};
   goldcrest_text_traits traits_ = {};
   goldcrest_memory memory_ = {};
+  bool replaces_ = false;  // unknown tokens
 };
 
 }  // namespace goldcrest

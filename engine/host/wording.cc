@@ -3,6 +3,7 @@
 #include "host/wording.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "host/printable.h"
@@ -112,6 +113,36 @@ std::string guess_languages(std::string_view code, const std::vector<std::string
   std::vector<std::string> words;
   for (const auto& [n, word] : near) words.push_back(word);
   return words.empty() ? "" : "; did you mean " + list_choices(words) + "?";
+}
+
+namespace {
+
+// The names of Whisper's languages (transformers 5.24, TO_LANGUAGE_CODE of tokenization_whisper.py).
+constexpr std::string_view kLanguageNames =
+    ",afrikaans:af,albanian:sq,amharic:am,arabic:ar,armenian:hy,assamese:as,azerbaijani:az,bashkir:ba,basque:eu,belar"
+    "usian:be,bengali:bn,bosnian:bs,breton:br,bulgarian:bg,burmese:my,cantonese:yue,castilian:es,catalan:ca,chinese:z"
+    "h,croatian:hr,czech:cs,danish:da,dutch:nl,english:en,estonian:et,faroese:fo,finnish:fi,flemish:nl,french:fr,gali"
+    "cian:gl,georgian:ka,german:de,greek:el,gujarati:gu,haitian:ht,haitian creole:ht,hausa:ha,hawaiian:haw,hebrew:he,"
+    "hindi:hi,hungarian:hu,icelandic:is,indonesian:id,italian:it,japanese:ja,javanese:jw,kannada:kn,kazakh:kk,khmer:k"
+    "m,korean:ko,lao:lo,latin:la,latvian:lv,letzeburgesch:lb,lingala:ln,lithuanian:lt,luxembourgish:lb,macedonian:mk,"
+    "malagasy:mg,malay:ms,malayalam:ml,maltese:mt,mandarin:zh,maori:mi,marathi:mr,moldavian:ro,moldovan:ro,mongolian:"
+    "mn,myanmar:my,nepali:ne,norwegian:no,nynorsk:nn,occitan:oc,panjabi:pa,pashto:ps,persian:fa,polish:pl,portuguese:"
+    "pt,punjabi:pa,pushto:ps,romanian:ro,russian:ru,sanskrit:sa,serbian:sr,shona:sn,sindhi:sd,sinhala:si,sinhalese:si"
+    ",slovak:sk,slovenian:sl,somali:so,spanish:es,sundanese:su,swahili:sw,swedish:sv,tagalog:tl,tajik:tg,tamil:ta,tat"
+    "ar:tt,telugu:te,thai:th,tibetan:bo,turkish:tr,turkmen:tk,ukrainian:uk,urdu:ur,uzbek:uz,valencian:ca,vietnamese:v"
+    "i,welsh:cy,yiddish:yi,yoruba:yo,";
+
+}  // namespace
+
+std::string language_code(std::string_view language) {
+  std::string text(language);
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (text.size() > 4 && text.substr(0, 2) == "<|" && text.substr(text.size() - 2) == "|>")
+    return text.substr(2, text.size() - 4);
+  const size_t at = text.find_first_of(",:") == text.npos ? kLanguageNames.find("," + text + ":") : text.npos;
+  if (at == text.npos) return text;
+  const size_t begin = at + text.size() + 2;
+  return std::string(kLanguageNames.substr(begin, kLanguageNames.find(',', begin) - begin));
 }
 
 std::string why_ignored(std::string_view name, const std::vector<std::string>& names) {

@@ -33,6 +33,10 @@ std::string guess(std::string_view name, const std::vector<std::string>& names);
 // another region ("zho_Hans" for "zh"), and those that need as few edits as above. The fewest edits come first.
 std::string guess_languages(std::string_view code, const std::vector<std::string>& codes);
 
+// Returns the code of Whisper's language that is given as its English name, "German", as its token, "<|de|>", or as its
+// code. Other texts stay, in small letters.
+std::string language_code(std::string_view language);
+
 // The end of a warning about a setting that was not read: it is none of `names`, or it has no effect.
 std::string why_ignored(std::string_view name, const std::vector<std::string>& names);
 

@@ -205,6 +205,7 @@ int Merger::write(TokenWriter* writer) {
     const TextSpan piece = {text_.bytes + begin, symbol_bytes(begin)};
     const uint32_t entry = find_piece(view_, piece);
     const bool known = entry != kNoEntry && piece_type(view_, entry) != PieceType::kSurface;
+    writer->set_text(piece);
     // With kSubword each unknown symbol gets an id, rather than one id for a run.
     GOLDCREST_TRY(known || is_subword() ? writer->put_entry(known ? entry : kNoEntry) : writer->put_unknown(piece));
     begin += piece.n;

@@ -21,7 +21,8 @@ class Writer {
   const goldcrest_text_state& state() const { return state_; }
   uint64_t n() const { return n_; }
 
-  void put_token(uint32_t id);
+  void put_token(uint32_t id) { put_piece(piece_text(id), static_cast<PieceType>(view_.type[id])); }
+  void put_piece(TextSpan piece, PieceType type);
   // Writes the bytes that wait for the rest of their character, with U+FFFD for each byte that is no UTF-8. Drops a
   // space that waits for a further word.
   void flush() {
@@ -116,9 +117,7 @@ void Writer::put_subword(TextSpan piece) {
   state_.n_pending = ends_word;
 }
 
-void Writer::put_token(uint32_t id) {
-  const TextSpan piece = piece_text(id);
-  const PieceType type = static_cast<PieceType>(view_.type[id]);
+void Writer::put_piece(TextSpan piece, PieceType type) {
   if (is_subword()) {
     if (type != PieceType::kControl) put_subword(piece);
     return;
@@ -132,19 +131,10 @@ void Writer::put_token(uint32_t id) {
   append(piece.bytes, piece.n);
 }
 
-}  // namespace
-
-// NOLINTNEXTLINE(readability-function-size): the parameters of goldcrest_detokenize
-int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
-                   size_t capacity) {
-  const auto run = [&](Writer* writer) {
-    for (size_t i = 0; i < n; ++i) writer->put_token(static_cast<uint32_t>(tokens[i]));
-    if (n == 0) writer->flush();
-  };
+// Runs `run` on a writer that counts, then on one that writes, if there is room.
+template <typename Run>
+int64_t write(const DetokenizerView& view, goldcrest_text_state* state, char* out, size_t capacity, const Run& run) {
   if (state->n_pending >= sizeof(state->pending)) return GOLDCREST_ERROR_ARGUMENT;
-  for (size_t i = 0; i < n; ++i) {
-    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= view.n_pieces) return GOLDCREST_ERROR_TOKEN_RANGE;
-  }
   Writer counter(view, *state, nullptr);
   run(&counter);
   if (counter.n() > capacity) return GOLDCREST_ERROR_TRUNCATED;
@@ -152,6 +142,26 @@ int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, con
   run(&writer);
   *state = writer.state();
   return static_cast<int64_t>(writer.n());
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): the parameters of goldcrest_detokenize
+int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
+                   size_t capacity) {
+  for (size_t i = 0; i < n; ++i) {
+    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= view.n_pieces) return GOLDCREST_ERROR_TOKEN_RANGE;
+  }
+  return write(view, state, out, capacity, [&](Writer* writer) {
+    for (size_t i = 0; i < n; ++i) writer->put_token(static_cast<uint32_t>(tokens[i]));
+    if (n == 0) writer->flush();
+  });
+}
+
+int64_t detokenize_piece(const DetokenizerView& view, goldcrest_text_state* state, const goldcrest_token& token,
+                         char* out, size_t capacity) {
+  const TextSpan piece = {reinterpret_cast<const uint8_t*>(token.text), static_cast<uint32_t>(token.text_bytes)};
+  return write(view, state, out, capacity, [&](Writer* writer) { writer->put_piece(piece, PieceType::kNormal); });
 }
 
 }  // namespace goldcrest

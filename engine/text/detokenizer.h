@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "goldcrest/goldcrest.h"
+#include "goldcrest/tokens.h"
 #include "model/tokenizer_view.h"
 
 namespace goldcrest {
@@ -17,5 +17,9 @@ namespace goldcrest {
 // [0, n_pieces), which leaves state and out unchanged.
 int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
                    size_t capacity);
+
+// Implements goldcrest_detokenize_token for a piece of text.
+int64_t detokenize_piece(const DetokenizerView& view, goldcrest_text_state* state, const goldcrest_token& token,
+                         char* out, size_t capacity);
 
 }  // namespace goldcrest

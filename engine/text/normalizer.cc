@@ -9,6 +9,7 @@
 
 #include "base/arithmetic.h"
 #include "base/bounds.h"
+#include "base/build_options.h"
 #include "goldcrest/goldcrest.h"
 #include "text/piece_lookup.h"
 
@@ -141,7 +142,7 @@ int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t c
 }
 
 int rewrite(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity) {
-  const bool joins_spaces = (view.added[kAddedFlags] & kAddedKeepSpace) != 0;
+  const bool joins_spaces = kHasAddedWords && (view.added[kAddedFlags] & kAddedKeepSpace) != 0;
   uint32_t n = 0;
   while (text.n > 0) {
     const Replacement replacement = replace_prefix(view, text);

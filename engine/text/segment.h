@@ -18,7 +18,9 @@ struct TokenizeArgs {
   size_t scratch_bytes;  // see tokenizer_scratch
   int32_t* ids;          // [max_ids] written from the front
   size_t max_ids;
-  const uint32_t* language = nullptr;  // entry to put before a text without a language code; null: none
+  const uint32_t* language = nullptr;        // entry to put before a text without a language code; null: none
+  goldcrest_token_function visit = nullptr;  // called for each token; null: nobody asks
+  void* visit_context = nullptr;
 };
 
 // Returns the entry of the language code that a text begins with; kNoEntry if there is none.

@@ -33,6 +33,7 @@ int tokenize(const TokenizeArgs& args) {
   const TextSpan text = {reinterpret_cast<const uint8_t*>(args.text), static_cast<uint32_t>(args.text_bytes)};
   const uint32_t max_ids = args.max_ids > INT32_MAX ? INT32_MAX : static_cast<uint32_t>(args.max_ids);
   TokenWriter writer(*args.view, args.ids, max_ids);
+  writer.watch(args.visit, args.visit_context);
   if (args.language != nullptr && args.view->language_codes && find_language_code(*args.view, text) == kNoEntry)
     GOLDCREST_TRY(writer.put_entry(*args.language));
   const bool has_added = has_added_tokens(*args.view);

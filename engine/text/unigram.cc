@@ -70,6 +70,7 @@ int write_pieces(const TokenizerView& view, TextSpan text, const uint16_t* lengt
     const TextSpan piece = {text.bytes + begin, length[begin]};
     const uint32_t entry = find_piece(view, piece);
     const bool known = entry != kNoEntry && is_proposed(view, entry);
+    writer->set_text(piece);
     GOLDCREST_TRY(known ? writer->put_entry(entry) : writer->put_unknown(piece));
   }
   return writer->finish_run();

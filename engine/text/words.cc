@@ -14,6 +14,7 @@ bool is_ascii_space(uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte 
 
 int write_whole(const TokenizerView& view, TextSpan piece, TokenWriter* writer) {
   const uint32_t entry = find_piece(view, piece);
+  writer->set_text(piece);
   return writer->put_entry(entry == kNoEntry ? view.unknown_id : entry);
 }
 

@@ -22,8 +22,9 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_option("--max-seconds", arguments.max_seconds,
                  "most seconds that the model hears at once: less takes less memory [the model's]")
       ->check_range(0.1, 600.0);
-  app.add_option("--language", arguments.language,
-                 "language of the speech, a code of the model's such as fr [the file's, or what a model hears]");
+  app.add_option(
+      "--language", arguments.language,
+      "language of the speech, a code or an English name such as fr or french [the file's, or what a model hears]");
   app.add_option("--max-target", arguments.limits.max_target_tokens, "most tokens of a text (0: the model's)");
   Option* timestamps = app.add_flag(
       "--timestamps", [&arguments] { arguments.format = Format::kTimestamps; },
@@ -32,7 +33,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "--srt", [&arguments] { arguments.format = Format::kSrt; }, "subtitles in SubRip's format");
   Option* json = app.add_flag(
       "--json", [&arguments] { arguments.format = Format::kJson; },
-      "a JSON object for each utterance, one a line: clip, begin and end in seconds, text");
+      "a JSON object for each utterance, one a line: clip, begin and end in seconds, text, cut: "
+      "whether a limit of tokens ended it");
   timestamps->excludes(srt)->excludes(json);
   srt->excludes(json);
   app.add_flag("--live", arguments.live,

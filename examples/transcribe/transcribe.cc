@@ -211,7 +211,8 @@ class Program {
       std::string text;
       const std::string problem = transcriber_.transcribe(samples, &text);
       if (!problem.empty()) return problem;
-      transcript->add(name, utterance.begin, samples.size(), text);
+      warn_of_cut(utterance, name);
+      transcript->add(name, utterance.begin, samples.size(), {text, !transcriber_.cut().empty()});
     }
     return "";
   }
@@ -222,6 +223,14 @@ class Program {
     std::fprintf(stderr,
                  "%s: %s: warning: %.0f %% of the samples are clipped, so words may be wrong; record it less loud\n",
                  kProgram, name.empty() ? "standard input" : name.c_str(), 100 * share);
+  }
+
+  void warn_of_cut(const Utterance& utterance, const std::string& name) const {
+    if (transcriber_.cut().empty()) return;
+    const double rate = transcriber_.sample_rate(), begin = static_cast<double>(utterance.begin) / rate;
+    std::fprintf(stderr, "%s: %s: warning: the text of %.2f to %.2f s ends too early: %s\n", kProgram,
+                 name.empty() ? "standard input" : name.c_str(), begin,
+                 begin + static_cast<double>(utterance.samples.size()) / rate, transcriber_.cut().c_str());
   }
 
   void print_stats() const {

@@ -44,7 +44,7 @@ std::string Transcriber::start() {
   if (!options_.language.empty()) problem = language_prompt(session_, options_.language, &prompt_);
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
   if (problem.empty()) problem = set_limits();
-  if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}}, options_.limits);
+  if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (problem.empty()) tokens_.resize(session_.memory().limits.max_target_tokens);
   return problem;
 }
@@ -68,6 +68,9 @@ int64_t Transcriber::run(const std::vector<int16_t>& samples, std::string* text)
   const bool is_last = is_interrupted();
   while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))
     status = goldcrest_step(engine, nullptr);
+  goldcrest_result result = {};
+  if (status == GOLDCREST_DONE) status = goldcrest_get_result(engine, 0, 0, &result);
+  if (result.was_cut != 0) cut_ = goldcrest::cut_problem(session_.info(), session_.memory().limits, result.n_tokens);
   if (status >= 0) status = goldcrest_get_agreed(engine, 0, tokens_.data(), tokens_.size());
   return status < 0 ? status : session_.append_text(tokens_.data(), static_cast<uint32_t>(status), text);
 }
@@ -75,6 +78,7 @@ int64_t Transcriber::run(const std::vector<int16_t>& samples, std::string* text)
 std::string Transcriber::transcribe(const std::vector<int16_t>& samples, std::string* text) {
   const auto begin = std::chrono::steady_clock::now();
   text->clear();
+  cut_.clear();
   const int64_t status = run(samples, text);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (status < 0) return session_.describe(status);

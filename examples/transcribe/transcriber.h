@@ -33,8 +33,10 @@ class Transcriber {
   double seconds() const { return seconds_; }  // that the engine took
 
   // *text <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. It adds to
-  // seconds(). Returns an empty string, or the reason of the failure.
+  // seconds() and sets cut(). Returns an empty string, or the reason of the failure.
   std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
+
+  const std::string& cut() const { return cut_; }  // why a limit ended the last text; empty: the model ended it
 
  private:
   std::string set_limits();
@@ -46,4 +48,5 @@ class Transcriber {
   std::vector<int32_t> tokens_;  // of the current text
   size_t max_samples_ = 0;
   double seconds_ = 0;
+  std::string cut_;
 };

@@ -82,7 +82,8 @@ void Transcript::show_partial(uint64_t begin, const std::string& text) {
   std::fflush(stdout);
 }
 
-void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const std::string& text) {
+void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const Heard& heard) {
+  const std::string& text = heard.text;
   if (format_ != Format::kJson) begin += n_before_;
   const double first = static_cast<double>(begin) / sample_rate_;
   const double last = static_cast<double>(begin + n) / sample_rate_;
@@ -106,7 +107,8 @@ void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const st
       print(shown + "\n\n");
       break;
     case Format::kJson: {
-      const goldcrest::converter::Value object = {{"clip", clip}, {"begin", first}, {"end", last}, {"text", text}};
+      const goldcrest::converter::Value object = {
+          {"clip", clip}, {"begin", first}, {"end", last}, {"text", text}, {"cut", heard.is_cut}};
       print_json(object);
       break;
     }

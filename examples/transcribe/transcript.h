@@ -11,6 +11,11 @@
 // Returns the words with which both texts begin. Texts without spaces are compared by characters.
 std::string agreed_words(const std::string& a, const std::string& b);
 
+struct Heard {
+  std::string text;
+  bool is_cut;  // a limit of tokens ended it
+};
+
 class Transcript {
  public:
   // rewrites: standard output is a terminal, on which a partial text can be replaced.
@@ -25,7 +30,7 @@ class Transcript {
 
   // Prints the text of n samples of a clip from `begin` on. In Format::kText the texts of a clip become one line, but
   // those of standard input (an empty name) one each.
-  void add(const std::string& clip, uint64_t begin, size_t n, const std::string& text);
+  void add(const std::string& clip, uint64_t begin, size_t n, const Heard& heard);
 
   // Call it after the last text of a clip, which has n samples. Times of the next clip go on from there, and so do the
   // numbers of subtitles: several clips are one recording. JSON names each clip, so its times begin at 0.

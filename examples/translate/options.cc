@@ -234,6 +234,12 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   app.add_flag("--lexicon-words", arguments.lexicon_words,
                "take the lines of --lexicon as words: a text is any of them one after another")
       ->needs(lexicon);
+  Option* replace = app.add_flag(
+      "--replace-unknowns", [&arguments] { arguments.replace_unknowns = true; },
+      "print the source's token with the largest attention for an unknown token, as packages of Argos Translate do");
+  replace->excludes(app.add_flag(
+      "--no-replace-unknowns", [&arguments] { arguments.replace_unknowns = false; },
+      "print unknown tokens as the model's text for them"));
   Option* stream =
       app.add_flag("--stream", arguments.stream, "print text as soon as no further step can change it, with beams too");
   Option* deadline =
@@ -242,7 +248,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
           ->check_positive();
   for (Option* other : {prefix, prefix_ids, prefix_file, stream, deadline})
     other->excludes(encode)->excludes(decode)->excludes(score);
-  for (const char* other : {"--tokens", "--ids", "--token-scores", "--alignments", "--scores", "--nbest", "--batch"})
+  for (const char* other :
+       {"--tokens", "--ids", "--token-scores", "--alignments", "--scores", "--nbest", "--batch", "--replace-unknowns"})
     stream->excludes(app.option(other));
   for (const char* other : {"--token-scores", "--alignments", "--scores", "--nbest"})
     deadline->excludes(app.option(other));
@@ -273,6 +280,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
       "it, or cutting it short, kills the program with SIGBUS.\n"
       "Exit status: 0 done, 1 failed, 2 bad usage, 3 some lines failed.");
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
+  if (arguments.stream) arguments.replace_unknowns = false;  // attention is known when a text is whole
   arguments.has_min_target = min_target->count() > 0;
   arguments.has_length_penalty = length_penalty->count() > 0;
   arguments.has_word_penalty = word_penalty->count() > 0;

@@ -126,7 +126,8 @@ std::string Translator::missing_text() const {
 }
 
 bool Translator::start_engine() {
-  goldcrest::Session::Options options = {options_.kernels, options_.structure_only, options_.low_memory, false, {}};
+  goldcrest::Session::Options options = {
+      options_.kernels, options_.structure_only, options_.low_memory, false, options_.replace_unknowns, {}};
   options.prepare = [this](goldcrest_config* config) { return backend_.attach(config); };
   const std::string problem = session_.start(options, options_.limits);
   return problem.empty() || refuse(options_.model + ": " + problem);
@@ -181,9 +182,9 @@ bool Translator::set_search() {
 }
 
 // A negative status is an error.
-int Translator::tokenize(const std::string& text, std::vector<int32_t>* source) {
+int Translator::tokenize(const std::string& text, Sentence* sentence) {
   const auto begin = std::chrono::steady_clock::now();
-  const int n = session_.tokenize(text, source);
+  const int n = session_.tokenize(text, &sentence->source, &sentence->pieces);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return n;
 }
@@ -246,7 +247,7 @@ void Translator::read(const std::string& text, Line* line) {
   line->warning = code_warning(&session_, has_code_, text);
   if (splits_) return read_sentences(text, line);
   Sentence sentence = {line, {}, {}};
-  const int status = tokenize(text, &sentence.source);
+  const int status = tokenize(text, &sentence);
   if (status < 0) {
     line->error = session_.describe(status);
   } else if (options_.encode) {
@@ -270,7 +271,7 @@ void Translator::read_sentences(const std::string& text, Line* line) {
     Sentence sentence = {line, std::string(reader.space(), reader.space_bytes()), {}};
     int status = GOLDCREST_ERROR_TOO_LONG;
     do {
-      status = tokenize(code + std::string(reader.sentence(), reader.bytes()), &sentence.source);
+      status = tokenize(code + std::string(reader.sentence(), reader.bytes()), &sentence);
     } while (status == GOLDCREST_ERROR_TOO_LONG && reader.shorten());
     std::string& error = status == GOLDCREST_ERROR_ARGUMENT ? line->no_tokens : line->error;
     if (status < 0) error = session_.describe(status);

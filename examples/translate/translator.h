@@ -44,8 +44,9 @@ struct TranslatorOptions {
   std::string suppressed;                               // a text that no result has; empty: none
   std::vector<std::string> suppressed_ids, biased_ids;  // sequences; of biased_ids the bias comes first
   std::optional<uint32_t> no_repeat_source_ngram;
-  bool stream = false;   // print text as soon as it is certain
-  bool samples = false;  // draw tokens instead of searching
+  std::optional<bool> replace_unknowns;  // by source tokens; none: as the model says
+  bool stream = false;                   // print text as soon as it is certain
+  bool samples = false;                  // draw tokens instead of searching
   goldcrest_sampling sampling = {0, 1, 50, 1, 0, 1, 0};
   uint32_t alternatives = 0;  // results that differ in their first tokens; 0: a search
   float min_alternative_prob = 0;
@@ -77,6 +78,7 @@ class Translator {
   // Call it after the last input. Returns false, after a message, if the file of targets or prefixes has more lines.
   bool check_line_ids();
   void print_stats() const;
+  void warn_of_cut_lines() const;
   uint64_t failed_lines() const { return failed_lines_; }
 
  private:
@@ -92,14 +94,16 @@ class Translator {
     std::string stopped = {};    // a message: why the end of `out` is missing
     std::string no_tokens = {};  // the error of a line in which no sentence gives a token
     bool has_tokens = false;
+    uint32_t n_cut = 0;  // tokens of a result that a limit cut; 0: none
   };
 
   // A line, or a sentence of it: source ids, then what is printed for it.
   struct Sentence {
     Line* line;
-    std::string space;                  // before it
-    std::vector<int32_t> source;        // none: there is nothing to translate
-    std::vector<int32_t> of_line = {};  // of its line in the file of ids: the target to score, or the prefix
+    std::string space;                     // before it
+    std::vector<int32_t> source;           // none: there is nothing to translate
+    std::vector<std::string> pieces = {};  // of goldcrest::Session::tokenize
+    std::vector<int32_t> of_line = {};     // of its line in the file of ids: the target to score, or the prefix
     std::string out = {};
     uint32_t stream = 0;  // its number in the input: of the random numbers of --sample
   };
@@ -131,7 +135,7 @@ class Translator {
   bool read_abbreviations();
   void read(const std::string& text, Line* line);
   void read_sentences(const std::string& text, Line* line);
-  int tokenize(const std::string& text, std::vector<int32_t>* source);
+  int tokenize(const std::string& text, Sentence* sentence);
   void decode(const std::string& text, Line* line);
   void read_ids(const std::string& text, Line* line);
   void read_line_ids(Line* line);
@@ -142,6 +146,7 @@ class Translator {
   int64_t append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text);
   bool has_columns() const;
   int64_t append_text(const int32_t* ids, size_t n, std::string* text);
+  void append_printable(const std::string& whole, std::string* text) const;
   static void append_ids(const int32_t* ids, size_t n, std::string* text);
   bool print_lines();
   void print(const Line& line);
@@ -151,6 +156,8 @@ class Translator {
   goldcrest::Session session_;
   std::unique_ptr<std::FILE, CloseFile> line_ids_;  // options_.score_file or options_.prefix_file
   std::string line_ids_path_;
+  uint64_t n_cut_lines_ = 0, first_cut_line_ = 0;
+  uint32_t n_cut_tokens_ = 0;  // of the first cut line
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   uint32_t n_sentences_ = 0;
   double seconds_ = 0;

@@ -16,6 +16,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "host/interrupt.h"
+#include "host/limits_problem.h"
 #include "host/printable.h"
 #include "host/text_lines.h"
 #include "translator.h"
@@ -208,8 +209,12 @@ bool Translator::has_columns() const {
 int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
   std::string whole;
   const int64_t status = session_.append_text(ids, n, &whole);
-  *text += options_.keep_controls ? whole : goldcrest::single_line(whole, !has_columns());
+  append_printable(whole, text);
   return status;
+}
+
+void Translator::append_printable(const std::string& whole, std::string* text) const {
+  *text += options_.keep_controls ? whole : goldcrest::single_line(whole, !has_columns());
 }
 
 // Appends what a result's tokens attended to. A negative status is an error.
@@ -241,6 +246,7 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
     const int found = goldcrest_get_result(session_.engine(), index, rank, &result);
     if (found < 0) return rank == 0 ? found : GOLDCREST_OK;  // there may be fewer than n_best
     if (rank == 0) target_tokens_ += result.n_tokens;
+    if (rank == 0 && result.was_cut != 0) sentence->line->n_cut = result.n_tokens;
     if (options_.n_best > 1) out += std::to_string(sentence->line->number) + '\t' + std::to_string(rank + 1) + '\t';
     if (options_.scores) {
       append_number(static_cast<double>(result.score), &out);
@@ -253,8 +259,10 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
     } else if (options_.tokens || options_.ids) {
       append_ids(result.tokens, result.n_tokens, &out);
     } else {
-      const int64_t status = append_text(result.tokens, result.n_tokens, &out);
+      std::string whole;
+      const int64_t status = session_.append_result(index, rank, sentence->pieces, &whole);
       if (status < 0) return status;
+      append_printable(whole, &out);
     }
     for (uint32_t i = 0; options_.token_scores && i < result.n_tokens; ++i) {
       out += i == 0 ? '\t' : ' ';
@@ -277,6 +285,10 @@ void Translator::print(const Line& line) {
   if (!line.warning.empty()) print_warning(line);
   const std::string& error = line.error.empty() && !line.has_tokens ? line.no_tokens : line.error;
   if (error.empty()) {
+    if (line.n_cut != 0 && n_cut_lines_++ == 0) {
+      first_cut_line_ = line.number;
+      n_cut_tokens_ = line.n_cut;
+    }
     std::fwrite(line.out.data(), 1, line.out.size(), stdout);
     std::fwrite(line.end.data(), 1, line.end.size(), stdout);
     if (line.stopped.empty()) return;
@@ -287,6 +299,15 @@ void Translator::print(const Line& line) {
   ++failed_lines_;
   std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": %s\n", line.number, error.c_str());
   std::fputc('\n', stdout);
+}
+
+void Translator::warn_of_cut_lines() const {
+  if (n_cut_lines_ == 0) return;
+  const std::string problem = goldcrest::cut_problem(session_.info(), session_.memory().limits, n_cut_tokens_);
+  std::fprintf(stderr,
+               "goldcrest-translate: warning: %" PRIu64 " of %" PRIu64 " lines end too early: line %" PRIu64
+               " is the first, %s\n",
+               n_cut_lines_, n_lines_, first_cut_line_, problem.c_str());
 }
 
 void Translator::print_stats() const {

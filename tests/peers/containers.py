@@ -8,7 +8,7 @@ import random
 import torch
 
 # name: whether the converter reads it
-CONTAINERS = {"safetensors": True, "sharded": True, "zip": True, "zip_nested": True, "legacy": False}
+CONTAINERS = {"safetensors": True, "sharded": True, "zip": True, "zip_nested": True, "legacy": True}
 WRAPPERS = ["", "", "module.", "_orig_mod."]  # what DistributedDataParallel and torch.compile put before every name
 TYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 

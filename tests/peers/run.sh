@@ -18,6 +18,9 @@ case $script in
   sampling_rows)
     modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
     wrong='s/^[0-9]* /7 /' few=(--models 3) ;;
+  argos)
+    modules+=", ctranslate2, sentencepiece" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3)
+    wrong='s/a/b/' few=(--lines 5) ;;
   equality) few=(--models 4) ;;
   lexicons) wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   families | t5 | tokenizer_json | added_tokens)

@@ -211,6 +211,13 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
     EXPECT_EQ(transcribe(fixed, {kClip, "--language", "en"}), texts[0]) << code;
   }
   EXPECT_NE(texts[0], texts[1]);
+  for (const auto& [name, i] : std::vector<std::pair<const char*, size_t>>{
+           {"english", 0}, {"French", 1}, {"<|haw|>", 2}, {"HAWAIIAN", 2}, {"FR", 1}}) {
+    EXPECT_EQ(transcribe(open, {kClip, "--language", name}), texts[i]) << name;
+    EXPECT_EQ(transcribe(random_speech_model("whisper", {"--language", name}), {kClip}), texts[i]) << name;
+  }
+  const Outcome german = run(transcribe_program(), {open, kClip, "--language", "german"});
+  EXPECT_TRUE(has(german.err, R"(--language "german": the model's languages are "en", "fr", "haw")")) << german.err;
   const Outcome unknown = run(transcribe_program(), {open, kClip, "--language", "fx"});
   EXPECT_EQ(unknown.status, 1);
   EXPECT_TRUE(has(unknown.err, R"(--language "fx": the model's languages are "en", "fr", "haw"; did you mean "fr"?)"));
@@ -281,6 +288,33 @@ TEST(Transcribe, AllFormatsHaveTheSameUtterances) {
   EXPECT_EQ(n, texts.size());
   EXPECT_EQ(transcribe(model, {"--timestamps"}, spoken_twice()), times);
   EXPECT_EQ(transcribe(model, {"--srt"}, spoken_twice()), subtitles);
+}
+
+TEST(Transcribe, SaysThatALimitCutAText) {
+  const auto said = [](const std::string& model, Arguments options) {
+    options.insert(options.begin(), {model, kClip});
+    const Outcome outcome = run(transcribe_program(), options);
+    EXPECT_EQ(outcome.status, 0);
+    return outcome;
+  };
+  const std::string whisper = random_speech_model("whisper"), moonshine = random_speech_model("moonshine");
+  const Outcome cut = said(whisper, {"--max-target", "8", "--json"});
+  EXPECT_TRUE(has(
+      cut.err, kClip + ": warning: the text of 0.04 to 0.86 s ends too early: cut at 8 tokens; raise --max-target, up "
+                       "to 24\n"))
+      << cut.err;
+  for (const std::string& line : lines_of(cut.out)) EXPECT_EQ(nlohmann::json::parse(line).at("cut"), true) << line;
+  const Outcome fast = said(moonshine, {"--json"});
+  EXPECT_TRUE(has(fast.err, "tokens; speech is rarely so fast; if it is, convert the model with a higher --ids-per-"))
+      << fast.err;
+  EXPECT_TRUE(has(fast.out, "\"cut\":true")) << fast.out;
+  const Outcome endless = said(random_speech_model("moonshine", {"--ids-per-second", "0"}), {"--json"});
+  EXPECT_TRUE(has(endless.err, "cut at 32 tokens; the model writes no more, so give it less at once")) << endless.err;
+  testing::internal::CaptureStdout();
+  ::Arguments arguments;
+  arguments.format = Format::kJson;
+  Transcript(arguments, kRate, false).add("a.wav", 0, kRate, {"Yes.", false});
+  EXPECT_TRUE(has(testing::internal::GetCapturedStdout(), "\"cut\":false"));
 }
 
 // Writes a file into the test's folder and returns its path.

@@ -126,14 +126,38 @@ TEST(Translate, LimitsOfTheCommandLine) {
   const Outcome bytes = translate("g2p", {"--max-source-bytes", "4"}, "wren\nfinch\n");
   EXPECT_EQ(bytes.status, 3);
   EXPECT_TRUE(has(bytes.err, "line 2: ")) << bytes.err;
-  const std::vector<std::string> short_ids = translated_lines("g2p", {"--max-target", "3", "--tokens"}, "abaco\n");
-  EXPECT_EQ(short_ids, std::vector<std::string>{"10 22 2"});
+  EXPECT_EQ(translate("g2p", {"--max-target", "3", "--tokens"}, "abaco\n").out, "10 22 2\n");
   const std::vector<std::string> long_ids = translated_lines("g2p", {"--min-target", "20", "--tokens"}, "abaco\n");
   ASSERT_EQ(long_ids.size(), 1u);
   EXPECT_GE(std::count(long_ids[0].begin(), long_ids[0].end(), ' '), 19);
   const Outcome beyond = translate("g2p", {"--max-target", "65"}, "wren\n");
   EXPECT_EQ(beyond.status, 1);
   EXPECT_TRUE(has(beyond.err, "--max-target is 65; expected 1 to 64")) << beyond.err;
+}
+
+TEST(Translate, SaysWhichLinesALimitCut) {
+  const std::string warning = "goldcrest-translate: warning: ";
+  const auto said = [&](const std::string& task, const Arguments& options, const std::string& input) {
+    const Outcome outcome = translate(task, options, input);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(lines_of(outcome.out).size(), lines_of(input).size());
+    return outcome.err;
+  };
+  EXPECT_EQ(
+      said("g2p", {"--max-target", "6"}, kWords),
+      warning + "2 of 4 lines end too early: line 1 is the first, cut at 6 tokens; raise --max-target, up to 64\n");
+  EXPECT_EQ(
+      said("g2p", {"--max-target", "6", "--batch", "4", "--beam-size", "4"}, "wren\n\ngoldcrest\n"),
+      warning + "1 of 3 lines end too early: line 3 is the first, cut at 6 tokens; raise --max-target, up to 64\n");
+  EXPECT_EQ(said("enfr", {"--max-length-factor", "0.5"}, "Where is the station? Let's go home.\n"),
+            warning +
+                "1 of 1 lines end too early: line 1 is the first, cut at 4 tokens; raise --max-length-factor or "
+                "--max-extra\n");
+  EXPECT_EQ(said("g2p", {"--max-target", "11"}, kWords), "");
+  EXPECT_EQ(said("g2p", {"--max-target", "6", "--no-force-end"}, "wren\n"), "");
+  const std::string end = said("g2p", {"--max-target", "64", "--min-target", "64"}, "wren\n");
+  EXPECT_TRUE(has(end, "line 1 is the first, cut at 64 tokens; the model writes no more, so give it less at once"))
+      << end;
 }
 
 TEST(Translate, IdsGoInAndOut) {

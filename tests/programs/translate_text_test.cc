@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <sstream>
 
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/goldcrest.hpp"
@@ -176,6 +177,53 @@ TEST(TranslateLines, AGeneratedLineEndIsASpace) {
   const Arguments columns = {"--nbest", "2", "--bias-ids", "60 12", "--max-target", "3", "--max-extra", "0"};
   for (const std::string& line : lines_of(translate("g2p-bytes", columns, "wren\ncat\n").out))
     EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 2) << line;
+}
+
+std::vector<std::string> words_of(const std::string& text, char between) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, between);) words.push_back(word);
+  return words;
+}
+
+// Returns the text of an id after a word, with its space. Both sides share the vocabulary.
+std::string piece_of(const std::string& id) {
+  const auto decoded = [](const std::string& ids) {
+    return lines_of(translate("enfr", {"--decode"}, ids + "\n").out).at(0);
+  };
+  return decoded("260 " + id).substr(decoded("260").size());
+}
+
+// --bias-ids makes unknown tokens. The token of the largest weight of --alignments stands for each, but not the end.
+TEST(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
+  const auto lines = [&](Arguments options, const std::string& input) {
+    options.insert(options.end(), {"--no-split", "--beam-size", "1", "--bias-ids", "12 1", "--max-target", "9"});
+    return lines_of(translate("enfr", options, input).out);
+  };
+  const std::string input = "Where is the station?\nI don't know what to do.\nLet's go home.\nThank you very much.\n";
+  const std::vector<std::string> texts = lines({"--replace-unknowns"}, input),
+                                 rows = lines({"--tokens", "--alignments", "soft"}, input),
+                                 sources = lines_of(translate("enfr", {"--encode"}, input).out);
+  ASSERT_EQ(texts.size(), 4u);
+  size_t n_unknown = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<std::string> columns = words_of(rows[i], '\t'), source = words_of(sources[i], ' ');
+    const std::vector<std::string> tokens = words_of(columns[0], ' '), weights = words_of(columns[1], ' ');
+    std::string expected;
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      std::vector<double> of_token;
+      for (const std::string& weight : words_of(weights[t], ',')) of_token.push_back(std::stod(weight));
+      const auto best = std::max_element(of_token.begin(), of_token.end() - 1) - of_token.begin();
+      expected += piece_of(tokens[t] == "1" ? source[static_cast<size_t>(best)] : tokens[t]);
+      n_unknown += tokens[t] == "1";
+    }
+    EXPECT_EQ(texts[i], expected.substr(expected.starts_with(' ')));
+  }
+  EXPECT_GT(n_unknown, 8u);
+  const std::string strange = lines({"--replace-unknowns"}, "\u2603\u2603\n").at(0);
+  EXPECT_TRUE(has(strange, "\u2603\u2603")) << "a token that the vocabulary lacks: " << strange;
+  EXPECT_EQ(lines({"--no-replace-unknowns"}, input), lines({}, input));
+  EXPECT_EQ(translate("enfr", {"--stream", "--replace-unknowns"}, "").status, 2);
 }
 
 TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {

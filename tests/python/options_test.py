@@ -18,6 +18,7 @@ import goldcrest
 
 SOURCE = Path(sys.argv[1])
 ENFR = "enfr.gcst"
+warnings.filterwarnings("ignore", ".*a text is cut at ")  # random models write to the limit
 WORDS = "Where is the station? I'm hungry. Let's go home. Dr. Smith said: \"no\", é 你好 x1 ... ! ;".split()
 FRENCH = ["Nous", "Je ne sais", "La gare", "Où est", "J'ai faim.", "Allons à la maison.", "Il", "le docteur"]
 
@@ -132,6 +133,8 @@ class Options:
         self.rule("max-extra", "max_extra", dice.randint(0, 5))
         self.rule("max-length-factor", "max_length_factor", dice.choice([0, 0.5, 2]))
         self.rule("repetition-penalty", "repetition_penalty", dice.choice([0.5, 1.25]))
+        if self.kind != "stream":
+            self.flag("replace-unknowns", "replace_unknowns", True)
         self.rule("max-target", "max_target", dice.choice([24, 32]))
         self.rule("max-source", "max_source", dice.choice([8, 24]))
         self.rule("no-repeat-source-ngram", "no_repeat_source_ngram", dice.randint(0, 2))
@@ -192,23 +195,29 @@ class Options:
         return row + "\n"
 
     def printed(self, lines):
-        """Returns what the program prints, as bytes."""
+        """Returns what the program prints, as bytes, and whether it warns that a limit cut a text."""
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            rows, cut = self.rows(lines)
+        assert all("a text is cut at " in str(warning.message) for warning in seen), seen
+        return "".join(rows).encode(), cut or bool(seen)
+
+    def rows(self, lines):
         model = goldcrest.Model(ENFR, **self.model)
         if self.kind == "stream":
-            return "".join("".join(model.stream(line, self.prefix)) + "\n" for line in lines).encode()
+            return ["".join(model.stream(line, self.prefix)) + "\n" for line in lines], False
         if not self.by_line:
-            return "".join(text + "\n" for text in model.translate(lines, self.prefix)).encode()
+            return [text + "\n" for text in model.translate(lines, self.prefix)], False
         results = model.translate_batch(lines, prefix=self.prefix, **self.call)
         n = self.call.get("num_hypotheses", 1)
-        return "".join(
-            self.row(index + 1, rank, result, n) for index, result in enumerate(results) for rank in range(len(result.ids))
-        ).encode()
+        ranks = [(index, rank) for index, result in enumerate(results) for rank in range(len(result.ids))]
+        return [self.row(index + 1, rank, results[index], n) for index, rank in ranks], any(r.cut[0] for r in results)
 
 
 def test_random_options():
     """1,000 random sources with 100 random sets of options: the bytes of the program. Sets that it refuses are refused."""
     vocabulary = 1 + max(goldcrest.Model(ENFR).encode("Where is the station? I'm hungry."))
-    dice, n_equal, n_refused = random.Random(39), 0, 0
+    dice, n_equal, n_refused, n_cut = random.Random(39), 0, 0, 0
     while n_equal < 1000:
         options = Options(dice, vocabulary).draw()
         lines = [words(dice, 8) for _ in range(10)]
@@ -217,11 +226,13 @@ def test_random_options():
             n_refused += 1
             refuses(options.printed, lines)
             continue
-        found = options.printed(lines)
+        found, cut = options.printed(lines)
+        n_cut += cut
+        assert cut == (b" lines end too early: " in done.stderr), (options.arguments, lines, done.stderr)
         assert found == done.stdout, (options.arguments, lines, found.decode(), done.stdout.decode())
         n_equal += len(lines)
     print(f"{n_equal} sources equal, {n_refused} sets of options refused by both")
-    assert n_refused <= 30
+    assert n_refused <= 30 and 10 <= n_cut <= 90, n_cut
 
 
 def test_scores_and_ids():
@@ -266,6 +277,20 @@ def test_warnings():
         warnings.simplefilter("ignore")
         assert (model.translate(coded)[0] + "\n").encode() == program(lines=coded).stdout
     refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
+
+
+def test_unknowns():
+    """Source tokens replace unknown ones, which a bias makes, as in the program; ids stay. Memory grows."""
+    lines = ["Where is the station?", "☃☃ I don't know what to do.", "Let's go home."]
+    for replaces, option in ((True, "--replace-unknowns"), (False, "--no-replace-unknowns")):
+        model = goldcrest.Model(ENFR, 1, max_target=9, bias=[(12, [1])], split=False, replace_unknowns=replaces)
+        done = program(option, "--beam=1", "--max-target=9", "--bias-ids=12 1", "--no-split", lines=lines)
+        assert "".join(text + "\n" for text in model.translate(lines)).encode() == done.stdout
+        results = model.translate_batch(lines)
+        assert [result.hypotheses[0] for result in results] == model.translate(lines)
+        assert sum(1 in result.ids[0] for result in results) > 1, results
+        assert ("☃" in results[1].hypotheses[0]) == replaces, results[1]
+    assert goldcrest.Model(ENFR, replace_unknowns=True).arena_bytes > goldcrest.Model(ENFR).arena_bytes
 
 
 def test_steps_of_layers():

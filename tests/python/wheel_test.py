@@ -20,6 +20,7 @@ from pathlib import Path
 import goldcrest
 
 SOURCE, WHEEL = Path(sys.argv[1]), Path(sys.argv[2])
+warnings.filterwarnings("ignore", ".*a text is cut at ")  # random models write to the limit
 FOLDER = Path(goldcrest.__file__).parent
 WORDS = "Where is the station? I'm hungry. Let's go home. Dr. Smith said: \"no\", é 你好 x1 ... ! ;".split()
 

@@ -62,7 +62,7 @@ endif()
 
 # In the list of budgets a program's name includes the features that its build adds to every firmware's engine.
 set(features "")
-foreach(feature SEARCH INSPECTION LAYERS SHORTLIST TEXT PROMPT ACCURACY SPEECH)
+foreach(feature SEARCH INSPECTION LAYERS SHORTLIST TEXT ADDED_WORDS PROMPT ACCURACY SPEECH)
   if(GOLDCREST_${feature})
     string(TOLOWER "+${feature}" feature)
     string(APPEND features ${feature})

@@ -110,8 +110,13 @@ std::vector<Translation> TestEngine::results(uint32_t sentence) const {
   std::vector<Translation> translations;
   goldcrest_result result;
   for (uint32_t rank = 0; goldcrest_get_result(engine_, sentence, rank, &result) == GOLDCREST_OK; ++rank) {
-    Translation translation = {
-        {result.tokens, result.tokens + result.n_tokens}, result.log_prob, result.score, result.logits_hash, {}, {}};
+    Translation translation = {{result.tokens, result.tokens + result.n_tokens},
+                               result.log_prob,
+                               result.score,
+                               result.logits_hash,
+                               {},
+                               {},
+                               result.was_cut};
     if (result.token_log_probs != nullptr) {
       translation.token_log_probs.assign(result.token_log_probs, result.token_log_probs + result.n_tokens);
     }

@@ -39,6 +39,7 @@ struct Translation {
   std::vector<float> token_log_probs;  // [tokens]; empty if the limits do not ask for them
   std::vector<float>
       alignments;  // [tokens, source ids], the mean of all heads of limits.alignment_layers; may be empty
+  uint32_t was_cut = 0;
   bool operator==(const Translation&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Translation& translation);

@@ -72,6 +72,7 @@ class CTranslate2Reader {
     read_stack("decoder", spec_.decoder);
     spec_.projection = linear("decoder/projection", spec_.decoder.embedding->rows, spec_.decoder.d_model);
     starts_from_zero_ = scalars_.count_or("decoder/start_from_zero_embedding", 0, 0, 1) != 0;
+    if (!is_whisper_) spec_.generation.unknown = alignment();
     tensors_.check_missing();
     refuse_unread(tensors_, scalars_, config_);
   }
@@ -245,6 +246,15 @@ class CTranslate2Reader {
   bool has_layer(const std::string& prefix) const {
     return std::any_of(tensors_.names().begin(), tensors_.names().end(),
                        [&](const std::string& name) { return name.starts_with(prefix + "/"); });
+  }
+
+  // Returns the heads and the layer of CTranslate2's alignments. No heads are all; layers below 0 count from the end.
+  ReplacementSpec alignment() const {
+    const uint32_t n_heads = spec_.decoder.n_heads, n_layers = static_cast<uint32_t>(spec_.decoder.layers.size());
+    const uint32_t heads = scalars_.count_or(key("decoder", "alignment_heads"), 1, 0, UINT32_MAX);
+    const double layer = scalars_.number_or(key("decoder", "alignment_layer"), -1, INT16_MIN, INT16_MAX);
+    return {heads == 0 ? n_heads : std::min(heads, n_heads),
+            static_cast<uint32_t>(std::clamp(layer < 0 ? layer + n_layers : layer, 0.0, n_layers - 1.0))};
   }
 
   void read_stack(const std::string& name, StackSpec& stack) {

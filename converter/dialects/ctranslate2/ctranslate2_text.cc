@@ -20,7 +20,8 @@ namespace {
 constexpr uint64_t kMaxPiecesBytes = uint64_t{64} << 20, kMaxMetadataFileBytes = uint64_t{1} << 20;
 // The defaults of CTranslate2's translate_batch (include/ctranslate2/translation.h): a text has a token before its end.
 constexpr uint32_t kBeams = 2, kMostTokens = 256, kLeastTokens = 2;
-// Argos Translate's call of it (argostranslate/translate.py, apply_packaged_translation, at 1.9).
+// Argos Translate's call of it (argostranslate/translate.py, apply_packaged_translation, at 1.9), with
+// replace_unknowns.
 constexpr uint32_t kArgosBeams = 4;
 constexpr float kArgosLengthPenalty = 0.2f;
 
@@ -44,6 +45,7 @@ class TextReader {
     read_tokenizers();
     spec_.generation.beam_size = is_argos ? kArgosBeams : kBeams;
     if (is_argos) spec_.generation.length_penalty = kArgosLengthPenalty;
+    if (!is_argos) spec_.generation.unknown = {};
     spec_.generation.max_target_tokens = std::min(kMostTokens, spec_.decoder.positions.rows);
     spec_.generation.min_target_tokens = std::min(kLeastTokens, spec_.generation.max_target_tokens);
     // src/decoding.cc: tokens are removed before the soft-max; the last position takes any token; a sentence is done

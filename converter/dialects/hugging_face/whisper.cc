@@ -210,10 +210,10 @@ class PromptSettings {
     std::vector<std::string> codes;
     for (const LanguageEntry& entry : ids.languages) {
       codes.push_back(entry.code);
-      if (language == entry.code || language == "<|" + entry.code + "|>") return entry.id;
+      if (language_code(language) == entry.code) return entry.id;
     }
-    throw Error("{} is {}, expected a code of the vocabulary's languages: {}", own_.where("language"),
-                in_quotes(language), list_in_quotes(codes, 100));
+    throw Error("{} is {}, expected a code or an English name of the vocabulary's languages: {}",
+                own_.where("language"), in_quotes(language), list_in_quotes(codes, 100));
   }
 
   // forced_decoder_ids: [[1, ID], [2, ID], ...]; null as the first id leaves the language to the model.

@@ -68,11 +68,12 @@ void leave_out_timestamps(const WhisperIds& ids, ModelSpec& spec) {
           : format_text("{} rows after the last entry of the vocabulary were left out", all - kept));
 }
 
-void set_prompt(const WhisperIds& ids, const std::string& language, GenerationSpec& generation) {
+void set_prompt(const WhisperIds& ids, const std::string& asked, GenerationSpec& generation) {
+  const std::string language = language_code(asked);
   generation.prompt.forced_ids = ids.prompt;
   if (ids.languages.empty()) {
     if (language.empty() || language == "en") return;
-    throw Error("--language {}: the model knows only English, \"en\"", in_quotes(language));
+    throw Error("--language {}: the model knows only English, \"en\"", in_quotes(asked));
   }
   if (!ids.language_is_open) return;
   std::vector<std::string> codes;
@@ -82,7 +83,7 @@ void set_prompt(const WhisperIds& ids, const std::string& language, GenerationSp
     if (language == entry.code) generation.prompt.forced_ids.insert(generation.prompt.forced_ids.begin(), entry.id);
   }
   if (language.empty() || generation.prompt.forced_ids.size() > ids.prompt.size()) return;
-  throw Error("--language {}: is not a language of the model{}; its languages: {}", in_quotes(language),
+  throw Error("--language {}: is not a language of the model{}; its languages: {}", in_quotes(asked),
               guess_languages(language, codes), list_in_quotes(codes, 8));
 }
 
@@ -221,7 +222,7 @@ void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, cons
   generation.suppressed_ids = kept_ids(std::move(suppressed), n);
   generation.prompt.first_suppressed_ids = kept_ids(stored.at_first, n);
   set_prompt(ids, options.language, generation);
-  spec.source_language = options.language.empty() && ids.languages.empty() ? "en" : options.language;
+  spec.source_language = options.language.empty() && ids.languages.empty() ? "en" : language_code(options.language);
   for (const LanguageEntry& entry : ids.languages)
     if (!ids.language_is_open && entry.id == ids.prompt.front()) spec.source_language = entry.code;
   spec.target_language = spec.source_language;

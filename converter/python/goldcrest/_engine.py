@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import warnings
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _native, _values
 from ._native import Error, Path, Session, lib
@@ -23,7 +23,8 @@ _PHASES = ("always", "text", "encode", "decode")
 class Result(NamedTuple):
     """The hypotheses of a source, best first. Scores and attention are empty unless they are asked for.
 
-    `error` says why a source was refused, which then has no hypotheses.
+    `cut` says of each hypothesis whether a limit of tokens such as max_target ended it, and not the model. `error` says
+    why a source was refused, which then has no hypotheses.
     """
 
     hypotheses: List[str]
@@ -32,6 +33,7 @@ class Result(NamedTuple):
     attention: List[List[List[float]]]
     token_scores: List[List[float]]
     error: str = ""
+    cut: Sequence[bool] = ()
 
 
 class Engine:
@@ -216,7 +218,7 @@ class Engine:
         return (b"".join(pieces) + self._space()).decode("utf-8", "replace")
 
     def _result(self, index: int, n_best: int, scores: bool) -> Result:
-        result = Result([], [], [], [], [])
+        result, cut = Result([], [], [], [], []), []
         for rank in range(n_best):
             part = self._next(index, 0, rank)
             if self._part.problem:
@@ -225,6 +227,7 @@ class Engine:
                 break  # there may be fewer than n_best
             n, n_source = part.n_ids, part.n_source
             result.ids.append(part.ids[:n])
+            cut.append(bool(part.was_cut))
             if self._session.info.has_detokenizer:
                 result.hypotheses.append(ctypes.string_at(part.text, part.text_bytes).decode("utf-8", "replace"))
             if scores:
@@ -234,7 +237,7 @@ class Engine:
                 result.attention.append([weights[i : i + n_source] for i in range(0, n * n_source, n_source)])
             if part.token_log_probs:
                 result.token_scores.append(part.token_log_probs[:n])
-        return result if result.ids else Result([""], [[]], [], [], [])
+        return result._replace(cut=cut) if result.ids else Result([""], [[]], [], [], [], cut=[False])
 
     def _results(self, n: int, n_best: int, scores: bool, skips: bool = False) -> List[Result]:
         """Returns the results of a job's inputs. Raises the first error of an input, unless it skips them."""
@@ -254,6 +257,8 @@ class Engine:
             if self._deadline and time.monotonic() - begin >= self._deadline:
                 warnings.warn(f"stopped after {self._deadline:g} s (deadline); its end is missing", stacklevel=3)
                 return
+        if lib.goldcrest_python_was_cut(self._session.handle):
+            warnings.warn("a text is " + self._session.message(), stacklevel=3)
 
     def _agreed(self) -> Any:
         """Returns the tokens that no further step changes."""

@@ -20,6 +20,7 @@ class Model(Engine):
     `lexicon` are lists of texts or of lists of ids, `bias` is a list of pairs of a number and such a sequence,
     `abbreviations` is a list of words. `sample=True` draws tokens at random by the options behind it. After `deadline`
     seconds a search stops with a warning and gives what is certain. `coarse=True` computes fine inputs as others.
+    `replace_unknowns=True` puts the source's token with the largest attention in place of an unknown one.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Model(Engine):
         seed: int = 0,
         deadline: float = 0.0,
         coarse: bool = False,
+        replace_unknowns: Optional[bool] = None,
         kernels: Optional[str] = None,
         low_memory: bool = False,
         structure_only: bool = False,
@@ -70,7 +72,9 @@ class Model(Engine):
         super().__init__(path, threads)
         session = self._session
         words = None if abbreviations is None else " ".join(lines_of(abbreviations))
-        start = (_values.code_of(kernels), _values.code_of(words), low_memory, structure_only)
+        flags = (1 if low_memory else 0) | (2 if structure_only else 0)
+        flags |= 0 if replace_unknowns is None else 4 if replace_unknowns else 8
+        start = (_values.code_of(kernels), _values.code_of(words), flags)
         session.done(lib.goldcrest_python_configure(session.handle, *start))
         self._given = {
             "beam_size": beam_size,

@@ -147,21 +147,6 @@ class PlannedBuffer(ctypes.Structure):
     ]
 
 
-class SearchResult(ctypes.Structure):
-    """goldcrest_result"""
-
-    _fields_ = [
-        ("tokens", POINTER(c_int32)),
-        ("n_tokens", c_uint32),
-        ("log_prob", c_float),
-        ("score", c_float),
-        ("logits_hash", c_uint64),
-        ("token_log_probs", POINTER(c_float)),
-        ("n_outputs", c_uint32),
-        ("n_prefix", c_uint32),
-    ]
-
-
 class Part(ctypes.Structure):
     """goldcrest_python_part"""
 
@@ -178,6 +163,7 @@ class Part(ctypes.Structure):
         ("token_log_probs", POINTER(c_float)),
         ("problem", c_char_p),
         ("score", c_float),
+        ("was_cut", c_uint32),
     ]
 
 
@@ -244,8 +230,9 @@ _text = [c_char_p, c_size_t]
 _calls: List[Any] = [
     ("goldcrest_python_version", c_char_p, []),
     ("goldcrest_python_size", c_size_t, [c_int]),
+    ("goldcrest_python_was_cut", c_int, [c_void_p]),
     ("goldcrest_python_part_size", c_size_t, []),
-    ("goldcrest_python_configure", c_int, [c_void_p, c_char_p, c_char_p, c_int, c_int]),
+    ("goldcrest_python_configure", c_int, [c_void_p, c_char_p, c_char_p, c_int]),
     ("goldcrest_python_warning", c_int, [c_void_p]),
     ("goldcrest_python_cut", c_int64, [c_void_p, *_text, c_int, POINTER(POINTER(c_int32))]),
     ("goldcrest_python_read_wav", c_int64, [c_void_p, c_char_p, POINTER(POINTER(c_int16))]),
@@ -284,7 +271,6 @@ _calls: List[Any] = [
     ("goldcrest_begin_features", c_int, [c_void_p, POINTER(c_float), c_size_t]),
     ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
     ("goldcrest_reset", None, [c_void_p]),
-    ("goldcrest_get_result", c_int, [c_void_p, c_uint32, c_uint32, POINTER(SearchResult)]),
     ("goldcrest_get_agreed", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
     ("goldcrest_detokenize", c_int64, [c_void_p, POINTER(TextState), POINTER(c_int32), c_size_t, *_text]),
     ("goldcrest_self_test", c_int, [c_void_p, POINTER(Detail)]),
@@ -297,7 +283,7 @@ def _load() -> Any:
     for name, result, arguments in _calls:
         call = getattr(library, name)
         call.restype, call.argtypes = result, arguments
-    structs = (Limits, Search, Info, Memory, PlannedBuffer, SearchResult, Job, Sampling, Sequences)
+    structs = (Limits, Search, Info, Memory, PlannedBuffer, Job, Sampling, Sequences)
     sizes = [library.goldcrest_python_size(index) for index in range(len(structs))]
     for struct, size in zip((*structs, Part), (*sizes, library.goldcrest_python_part_size())):
         if size != ctypes.sizeof(struct):

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the container: by content for a file, by the usual names for a directory.
+#include <algorithm>
+
 #include "host/wording.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"
@@ -10,6 +12,12 @@
 namespace goldcrest::converter {
 namespace {
 
+// Returns whether a file begins as a pickle; safetensors have a brace after eight bytes.
+bool looks_like_pickle(const InputFile& file) {
+  const std::string head = file.text(0, std::min<uint64_t>(file.size(), 9));
+  return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5 && !head.ends_with('{');
+}
+
 std::unique_ptr<TensorSource> open_file(const std::filesystem::path& path) {
   if (path.extension() == ".json") return open_sharded(path);
   const InputFile file(path);
@@ -18,7 +26,7 @@ std::unique_ptr<TensorSource> open_file(const std::filesystem::path& path) {
   if (sniffed.kind == KindId::kMarianNpz) return open_marian_npz(path);
   if (is_marian_native(sniffed.kind)) return open_marian_binary(path);
   if (sniffed.kind == KindId::kCTranslate2) return open_ctranslate2(std::make_unique<const InputFile>(path));
-  if (looks_like_zip(file)) return open_torch_zip(path);
+  if (looks_like_zip(file) || looks_like_pickle(file)) return open_torch_file(path);
   if (path.extension() == ".safetensors" || sniffed.use != Use::kUnknown) return open_safetensors(path);
   throw Error(
       "{}: its content is neither safetensors nor a zip that torch.save wrote; safetensors and PyTorch's zip "

@@ -110,23 +110,6 @@ PickleRef choose(const PickleDocument& document, const std::string& where) {
       where, text);
 }
 
-ElementType storage_type(const std::string& global, const std::string& tensor) {
-  static const std::map<std::string, ElementType> kTypes = {
-      {"torch DoubleStorage", ElementType::kF64}, {"torch FloatStorage", ElementType::kF32},
-      {"torch HalfStorage", ElementType::kF16},   {"torch BFloat16Storage", ElementType::kBf16},
-      {"torch LongStorage", ElementType::kI64},   {"torch IntStorage", ElementType::kI32},
-      {"torch ShortStorage", ElementType::kI16},  {"torch CharStorage", ElementType::kI8},
-      {"torch ByteStorage", ElementType::kU8},    {"torch BoolStorage", ElementType::kBool}};
-  const auto found = kTypes.find(global);
-  if (found == kTypes.end()) {
-    throw Error(
-        "{}: its storage is of type {}, expected float32, float16, bfloat16, float64 or an integer type; convert "
-        "it first, for instance with tensor.float()",
-        tensor, in_quotes(global));
-  }
-  return found->second;
-}
-
 std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const std::string& subject) {
   const PickleNode& tuple = document.node(ref);
   if (tuple.kind != PickleKind::kTuple || tuple.items.size() > kMaxRank) {
@@ -197,6 +180,23 @@ StoredTensor read_tensor(const PickleDocument& document, const std::string& name
 }
 
 }  // namespace
+
+ElementType storage_type(const std::string& global, const std::string& subject) {
+  static const std::map<std::string, ElementType> kTypes = {
+      {"torch DoubleStorage", ElementType::kF64}, {"torch FloatStorage", ElementType::kF32},
+      {"torch HalfStorage", ElementType::kF16},   {"torch BFloat16Storage", ElementType::kBf16},
+      {"torch LongStorage", ElementType::kI64},   {"torch IntStorage", ElementType::kI32},
+      {"torch ShortStorage", ElementType::kI16},  {"torch CharStorage", ElementType::kI8},
+      {"torch ByteStorage", ElementType::kU8},    {"torch BoolStorage", ElementType::kBool}};
+  const auto found = kTypes.find(global);
+  if (found == kTypes.end()) {
+    throw Error(
+        "{}: its storage is of type {}, expected float32, float16, bfloat16, float64 or an integer type; convert "
+        "it first, for instance with tensor.float()",
+        subject, in_quotes(global));
+  }
+  return found->second;
+}
 
 std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where) {
   std::vector<StoredTensor> tensors;

@@ -15,11 +15,14 @@ namespace goldcrest::converter {
 struct StoredTensor {
   std::string name;
   ElementType type = ElementType::kF32;
-  std::string storage;  // key of the zip member
+  std::string storage;  // its key in the file
   uint64_t storage_elements = 0;
   uint64_t offset = 0;                   // elements
   std::vector<uint64_t> shape, strides;  // strides in elements
 };
+
+// Returns the type of the elements of "torch FloatStorage" and the like. `subject` begins the message of an Error.
+ElementType storage_type(const std::string& global, const std::string& subject);
 
 // Returns the tensors of the dictionary from names to tensors. That is one nested under a usual name ("model",
 // "state_dict" ...), else the pickle's root, else the only one there is. OpenNMT-py stores its generator next to its

@@ -51,9 +51,9 @@ class TensorSource {
 std::unique_ptr<TensorSource> open_safetensors(const std::filesystem::path& path);
 // Opens the shards that a *.safetensors.index.json or pytorch_model.bin.index.json lists.
 std::unique_ptr<TensorSource> open_sharded(const std::filesystem::path& index);
-// A zip written by torch.save (pytorch_model.bin, .pt, .pth): the tensors of its (possibly nested) state dict. Nothing
-// in it is executed.
-std::unique_ptr<TensorSource> open_torch_zip(const std::filesystem::path& path);
+// A zip or a stream of pickles by torch.save (pytorch_model.bin, .pt, .pth): the tensors of its (possibly
+// nested) state dict. Nothing in it is executed.
+std::unique_ptr<TensorSource> open_torch_file(const std::filesystem::path& path);
 // Marian's own files: a zip of NumPy arrays, and its binary with float32 weights or intgemm's int8 weights. Special
 // items are left out. So are the multipliers of activations (*_QuantMultA), because this engine measures activations at
 // run time.

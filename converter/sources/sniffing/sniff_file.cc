@@ -144,7 +144,7 @@ KindId kind_of(const Peek& file) {
   if (head.starts_with("PK\3\4")) return kind_of_zip(file);
   if (head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) {
     const KindId kind = kind_of_pickle(file.text(0, kMaxPeekBytes));
-    return kind_of_id(kind).use == Use::kRefused ? kind : KindId::kLegacyPickle;
+    return kind != KindId::kUnknown ? kind : KindId::kLegacyPickle;
   }
   const size_t start = head.find_first_not_of(" \t\r\n");
   if (start != std::string::npos && head[start] == '{') return kind_of_json(file);

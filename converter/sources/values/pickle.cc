@@ -40,6 +40,9 @@ class PickleReader {
     refuse(format_text("has more than {} operations", kMaxOpcodes));
   }
 
+  size_t n_read() const { return at_; }  // bytes
+  [[noreturn]] void refuse_end() const { refuse("does not end with exactly one value"); }
+
  private:
   // Nodes that the constructor makes once.
   static constexpr PickleRef kNone = 0, kFalse = 1, kTrue = 2, kWideInteger = 3, kOther = 4;
@@ -262,13 +265,15 @@ class PickleReader {
 
   bool is(PickleRef ref, PickleKind kind) const { return document_.node(ref).kind == kind; }
 
-  // Takes ("storage", type, key, location, number of elements).
+  // Takes ("storage", type, key, location, number of elements); before torch 1.6 also None, where no storage is a view.
   void push_storage() {
     const PickleNode& id = node(pop());
-    if (id.kind != PickleKind::kTuple || id.items.size() != 5 || !is(id.items[0], PickleKind::kText) ||
-        node(id.items[0]).text != "storage" || !is(id.items[1], PickleKind::kGlobal) ||
-        makes_of(node(id.items[1]).text) != Makes::kStorage || !is(id.items[2], PickleKind::kText) ||
-        !is(id.items[4], PickleKind::kInteger) || node(id.items[4]).integer < 0) {
+    const bool is_id = id.kind == PickleKind::kTuple &&
+                       (id.items.size() == 5 || (id.items.size() == 6 && is(id.items[5], PickleKind::kNone)));
+    if (!is_id || !is(id.items[0], PickleKind::kText) || node(id.items[0]).text != "storage" ||
+        !is(id.items[1], PickleKind::kGlobal) || makes_of(node(id.items[1]).text) != Makes::kStorage ||
+        !is(id.items[2], PickleKind::kText) || !is(id.items[4], PickleKind::kInteger) ||
+        node(id.items[4]).integer < 0) {
       refuse("refers to something that is not a tensor's storage");
     }
     const std::string& key = node(id.items[2]).text;
@@ -334,7 +339,7 @@ class PickleReader {
   }
 
   PickleDocument finish() {
-    if (stack_.size() != 1 || !marks_.empty() || at_ != bytes_.size()) refuse("does not end with exactly one value");
+    if (stack_.size() != 1 || !marks_.empty()) refuse_end();
     document_.root = stack_[0];
     return std::move(document_);
   }
@@ -360,7 +365,17 @@ const PickleNode* PickleDocument::member(const PickleNode& dict, std::string_vie
 }
 
 PickleDocument read_pickle(std::string_view bytes, const std::string& where) {
-  return PickleReader(bytes, where).read();
+  PickleReader reader(bytes, where);
+  PickleDocument document = reader.read();
+  if (reader.n_read() != bytes.size()) reader.refuse_end();
+  return document;
+}
+
+PickleDocument read_first_pickle(std::string_view* bytes, const std::string& where) {
+  PickleReader reader(*bytes, where);
+  PickleDocument document = reader.read();
+  bytes->remove_prefix(reader.n_read());
+  return document;
 }
 
 }  // namespace goldcrest::converter

@@ -20,7 +20,7 @@ enum class PickleKind : uint8_t {
   kList,     // items
   kDict,     // items: key, value, key, value ...; text: the class if these are an object's attributes, else ""
   kGlobal,   // text: "module name", one of the few known ones
-  kStorage,  // text: key of the zip member; integer: elements; items: the kGlobal that gives the type
+  kStorage,  // text: its key in the file; integer: elements; items: the kGlobal that gives the type
   kTensor,   // items: storage, offset, sizes, strides, as stored
   kOther,    // made by a known function that does not matter: a type, a scalar of NumPy ...
 };
@@ -46,5 +46,7 @@ struct PickleDocument {
 
 // Throws Error on every opcode and name that a checkpoint does not need. `where` begins the message.
 PickleDocument read_pickle(std::string_view bytes, const std::string& where);
+// Reads the first of several pickles, and removes it from the bytes.
+PickleDocument read_first_pickle(std::string_view* bytes, const std::string& where);
 
 }  // namespace goldcrest::converter

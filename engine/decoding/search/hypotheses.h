@@ -45,6 +45,12 @@ inline bool ends_text(const SearchOptions& options, const SentenceView& sentence
   return is_end(*options.generation, token) || (!forces_end(options) && is_last_position(options, sentence, position));
 }
 
+// Returns whether a limit ended a text of n tokens that ends with `last`, and not the model's choice of an end token.
+inline bool was_cut(const SearchOptions& options, const SentenceView& sentence, uint32_t n, int32_t last) {
+  if (options.follows_targets) return false;
+  return is_last_position(options, sentence, n - 1) && (forces_end(options) || !is_end(*options.generation, last));
+}
+
 // Feeds `token` to slot b at the position after `position`.
 inline void feed_token(const SentenceView& sentence, uint32_t position, uint32_t b, int32_t token, float log_prob) {
   const size_t at = (position + 1) * sentence.n_slots + b;

@@ -354,6 +354,7 @@ typedef struct goldcrest_result {
   uint32_t n_tokens;
   float log_prob;               /* sum over the tokens; 0 for greedy without GOLDCREST_SEARCH_SCORES */
   float score;                  /* the search ranks results by it */
+  uint32_t was_cut;             /* 1: a limit of tokens ended the text, not the model's own end token; else 0 */
   uint64_t logits_hash;         /* 0 without GOLDCREST_SEARCH_HASH_LOGITS; FORMAT.md */
   const float *token_log_probs; /* [n_tokens]; their sum in this order is log_prob; a forced token has 0. As long in the
                                  * arena as `tokens`. Null without GOLDCREST_INSPECT_TOKEN_SCORES */

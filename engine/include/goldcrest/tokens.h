@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tells programs what the tokens of a model file are: their kinds and texts, and the ids around them.
+ * Tells programs what the tokens of a model file are: their kinds and texts, and the ids around them. Shows the tokens
+ * of a source, and takes the text of one in a result's text, for programs that replace unknown tokens.
  */
 #ifndef GOLDCREST_TOKENS_H_
 #define GOLDCREST_TOKENS_H_
@@ -29,6 +30,9 @@ typedef struct goldcrest_text_traits {
   uint8_t lacks_source_default; /* texts need a source language of goldcrest_set_languages */
   uint8_t lacks_target_default;
   uint8_t target_acts_on_ids; /* the target language acts on sources of ids too */
+  uint32_t unknown_heads; /* not 0: texts are made for a program that replaces unknown tokens by the source token with
+                           * the largest attention: the mean of this many first heads of a decoder layer */
+  uint32_t unknown_layer; /* from 0; of unknown_heads */
   const uint32_t *source_end; /* [n_source_end] the ids that end a source, in the file */
   const uint32_t *forced;     /* [n_forced] the ids that the file forces after a first one that is chosen */
   uint32_t n_source_end, n_forced;
@@ -50,7 +54,7 @@ typedef enum goldcrest_token_kind {
   GOLDCREST_TOKEN_SURFACE = 7
 } goldcrest_token_kind;
 
-/* A token of results. The text has no terminator; it is in the file. */
+/* A token. The text has no terminator; that of a result's token is in the file. */
 typedef struct goldcrest_token {
   int32_t id;
   uint32_t kind; /* goldcrest_token_kind */
@@ -65,6 +69,19 @@ typedef void (*goldcrest_token_function)(void *context, const goldcrest_token *t
  * Errors: those of goldcrest_model_info (ERROR_MODEL_CORRUPT also if a text is outside of the texts). */
 GOLDCREST_MUST_CHECK int goldcrest_target_tokens(const void *model, size_t model_bytes, goldcrest_token_function visit,
                                                  void *visit_context, goldcrest_detail *detail);
+
+/* The same as goldcrest_begin_text. It also calls visit for each token of the source, in order: its id, and its text
+ * until visit returns, as it was normalized, also where the vocabulary lacks it (kind UNKNOWN). The ids of languages
+ * and those around a text have the kind CONTROL and no text. If there is an error, it may have called visit for some
+ * tokens. Errors: those of goldcrest_begin_text; ERROR_UNSUPPORTED (this build lacks GOLDCREST_INSPECTION). */
+GOLDCREST_MUST_CHECK int goldcrest_begin_tokens(goldcrest_engine *engine, const char *text, size_t text_bytes,
+                                                goldcrest_token_function visit, void *visit_context);
+
+/* The same as goldcrest_detokenize for a token that the vocabulary need not have: only its text counts. A token of
+ * goldcrest_begin_tokens fits if the model cuts sources and results in the same way.
+ * Errors: those of goldcrest_detokenize. */
+GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize_token(const goldcrest_engine *engine, goldcrest_text_state *state,
+                                                        const goldcrest_token *token, char *out, size_t out_bytes);
 
 #ifdef __cplusplus
 }

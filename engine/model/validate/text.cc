@@ -10,13 +10,15 @@ namespace goldcrest {
 int Validator::check_tokenizer() {
   const format::Tokenizer* table = model_->tokenizer();
   if (has_feature(features_, kFeatureAddedTokens)) {
-    // The runs of characters, each with its end, and at least one word of a trie.
     const format::Vector<uint32_t>* const added = table == nullptr ? nullptr : table->added();
     const uint32_t n = added != nullptr ? added->size() : 0, *const words = n > kAddedHeader ? added->data() : nullptr;
-    GOLDCREST_REQUIRE_INTACT(words != nullptr && ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 &&
-                                 words[kAddedSpaces] < n && words[kAddedLetters] < n &&
-                                 words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n,
-                             "tokenizer.added", -1);
+    bool is_good = words != nullptr;
+    if (!kHasAddedWords && is_good && needs_added_words(words))
+      return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "tokenizer.added: needs GOLDCREST_ADDED_WORDS");
+    // The runs of characters, each with its end, and at least one word of a trie.
+    is_good = is_good && ((words[kAddedSpaces] | words[kAddedLetters]) & 1) == 0 && words[kAddedSpaces] < n &&
+              words[kAddedLetters] < n && words[kAddedSpaces] + words[kAddedLetters] + kAddedHeader < n;
+    GOLDCREST_REQUIRE_INTACT(is_good, "tokenizer.added", -1);
   }
   if (table == nullptr) return GOLDCREST_OK;
   const SectionView& arrays = section(format::SectionKind::Tokenizer);

@@ -297,7 +297,27 @@ TEST(CTranslate2Text, AnArgosPackage) {
       EXPECT_EQ(spec->source_tokenizer->kind, TokenizerKind::kUnigram);
       EXPECT_EQ(spec->generation.beam_size, 4u);
       EXPECT_EQ(spec->generation.length_penalty, 0.2f);
+      EXPECT_EQ(spec->generation.unknown.heads, 1u);
+      EXPECT_EQ(spec->generation.unknown.layer, 0u);
     }
+  }
+  EXPECT_EQ(plain.generation.unknown.heads, 0u);
+}
+
+// CTranslate2 counts a layer below 0 from the end; no heads are all.
+TEST(CTranslate2Text, AnArgosPackageNamesTheAttentionOfUnknownTokens) {
+  struct Case {
+    float layer, heads;
+    uint32_t expected_layer, expected_heads;
+  };
+  for (const auto& [layer, heads, expected_layer, expected_heads] :
+       {Case{-1, 0, 0, 2}, Case{-1, 2, 0, 2}, Case{0, 1, 0, 1}, Case{-3, 0, 0, 2}, Case{0, 9, 0, 2}}) {
+    Package package;
+    package.checkpoint.model.set(test::scalar("decoder/alignment_layer", test::CTranslate2Type::kInt16, layer));
+    package.checkpoint.model.set(test::scalar("decoder/alignment_heads", test::CTranslate2Type::kInt16, heads));
+    const ModelSpec spec = load_checkpoint(package.write_zip(package.entries()), {});
+    EXPECT_EQ(spec.generation.unknown.layer, expected_layer) << layer << " " << heads;
+    EXPECT_EQ(spec.generation.unknown.heads, expected_heads) << layer << " " << heads;
   }
 }
 

@@ -115,6 +115,9 @@ TEST(Speech, AWhispersOwnSettingsMakeItsPrompt) {
   const Case cases[] = {
       {"<|fr|>", "translate", null, {261, 263, 268}},
       {"fr", null, null, {261, 264, 268}},
+      {"french", null, null, {261, 264, 268}},
+      {"Hawaiian", "translate", null, {262, 263, 268}},
+      {"ENGLISH", null, null, {260, 264, 268}},
       {"haw", "transcribe", Value::list({Value::list({1, 260})}), {262, 264, 268}},
       {null, "translate", null, {kHeard, 263, 268}},
       {null, "translate", Value::list({Value::list({1, 260})}), {kHeard, 263, 268}},
@@ -141,6 +144,7 @@ TEST(Speech, AWhispersOwnSettingsMakeItsPrompt) {
     test::expect_error([&] { load_speech(copy.path()); }, parts);
   };
   refused("language", "de", {"\"language\" is \"de\"", "\"en\", \"fr\", \"haw\""});
+  refused("language", "german", {"\"language\" is \"german\"", "\"en\", \"fr\", \"haw\""});
   refused("task", "summarize", {"\"task\" is \"summarize\"", "\"transcribe\" or \"translate\""});
   refused("forced_decoder_ids", Value::list({Value::list({1, 260}), Value::list({3, 264})}),
           {"forced_decoder_ids", "no entry for position 2"});

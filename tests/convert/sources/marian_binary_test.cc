@@ -260,10 +260,8 @@ TEST(OpenTensors, NamesWhatLiesInAFilesPlace) {
       {"pytorch_model.bin", "\n <!DOCTYPE html><html><body>404", {"web page"}},
       {"pytorch_model.bin", "<html>sign in", {"web page"}},
       {"pytorch_model.bin", "<?xml version=\"1.0\"?><Error>", {"web page"}},
-      {"pytorch_model.bin",
-       std::string("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15),
-       {"before version 1.6", "save it again"}},
-      {"pytorch_model.bin", std::string("\x80\x03}q\0.", 6), {"before version 1.6"}},
+      {"pytorch_model.bin", std::string("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15), {"truncated"}},
+      {"pytorch_model.bin", std::string("\x80\x03}q\0.", 6), {"magic number", "torch.save(model.state_dict(), ...)"}},
       {"pytorch_model.bin", "nothing known", {"neither safetensors nor a zip"}},
       {"model.safetensors", "{\"w\": 1}", {"model.safetensors"}},
   };

@@ -187,8 +187,7 @@ TEST(Sniff, FormatsOfOtherEngines) {
 
 TEST(Sniff, WhatTorchWrote) {
   const std::string legacy_text =
-      "this is a pickle without a zip, PyTorch's format from before version 1.6, which is not read; load it in PyTorch "
-      "and save it again with torch.save, or convert it to safetensors";
+      "this is what torch.save wrote before version 1.6; goldcrest-convert converts it to a .gcst file";
   const std::string fairseq_text =
       "this is a fairseq checkpoint; goldcrest-convert converts it to a .gcst file, with the dict.SOURCE.txt and "
       "dict.TARGET.txt next to it";
@@ -203,12 +202,12 @@ TEST(Sniff, WhatTorchWrote) {
   const std::string fairseq_pickle = fairseq.finish();
   const std::string magic = "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.";
   expect_all({
-      {"legacy", magic + pickle_of({"weight"}), Use::kRefused, legacy_text.c_str()},
+      {"legacy", magic + pickle_of({"weight"}), Use::kConvert, legacy_text.c_str()},
       {"legacy tar", tar("sys_info"), Use::kRefused,
        "this is a tar of pickles, PyTorch's format from before version 0.2, which is not read; load it in PyTorch and "
        "save it again with torch.save, or convert it to safetensors"},
       {"fairseq", torch_zip(fairseq_pickle), Use::kConvert, fairseq_text.c_str()},
-      {"legacy fairseq", magic + fairseq_pickle, Use::kRefused, legacy_text.c_str()},
+      {"legacy fairseq", magic + fairseq_pickle, Use::kConvert, fairseq_text.c_str()},
       {"module", torch_zip(module_pickle), Use::kRefused, module_text.c_str()},
       {"legacy module", magic + module_pickle, Use::kRefused, module_text.c_str()},
       {"OpenNMT-py", torch_zip(pickle_of({"encoder.embeddings.make_embedding.emb_luts.0.weight"})), Use::kConvert,

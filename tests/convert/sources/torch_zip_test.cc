@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's zip: files that torch.save wrote, and hostile zips and pickles. None may be executed or cause a crash.
+// PyTorch's zip and its older stream: files that torch.save wrote, and hostile zips and pickles. None may be executed
+// or cause a crash.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -50,27 +51,31 @@ void expect_written_tensors(const TensorSource& source) {
 TEST(TorchZip, ReadsWhatTorchWrote) {
   expect_written_tensors(*open_tensors(kWritten / "nested.pt"));
   expect_written_tensors(*open_tensors(kWritten / "without_crc.pt"));
+  expect_written_tensors(*open_tensors(kWritten / "legacy.pt"));
+  EXPECT_EQ(open_tensors(kWritten / "legacy.pt")->stored_name("weight"), "weight");
 }
 
 TEST(TorchZip, NamesOtherFormatsOfTorch) {
-  test::expect_error([] { open_tensors(kWritten / "legacy.pt"); }, {"legacy.pt", "before version 1.6", "torch.save"});
   test::expect_error([] { open_tensors(kWritten / "script.pt"); }, {"script.pt", "TorchScript", "state_dict"});
 }
 
 // Every length that is too short gives an error.
 TEST(TorchZip, RefusesTruncatedFiles) {
-  const TemporaryFolder folder;
-  std::filesystem::copy_file(kWritten / "without_crc.pt", folder / "a.pt");
-  for (uint64_t n = std::filesystem::file_size(folder / "a.pt"); n-- > 0;) {
-    std::filesystem::resize_file(folder / "a.pt", n);
-    test::expect_error([&] { open_tensors(folder / "a.pt"); }, {"a.pt"}, "truncated to " + std::to_string(n));
+  for (const char* name : {"without_crc.pt", "legacy.pt"}) {
+    const TemporaryFolder folder;
+    std::filesystem::copy_file(kWritten / name, folder / "a.pt");
+    for (uint64_t n = std::filesystem::file_size(folder / "a.pt"); n-- > 0;) {
+      std::filesystem::resize_file(folder / "a.pt", n);
+      test::expect_error([&] { open_tensors(folder / "a.pt"); }, {"a.pt"},
+                         name + (" truncated to " + std::to_string(n)));
+    }
   }
 }
 
-// Changes every byte in a file whose members have no CRC-32: an error or some tensors, never a crash.
-TEST(TorchZip, SurvivesDamage) {
+// Changes every byte in files without CRC-32: an error or some tensors, never a crash.
+void survive_damage(const std::string& name) {
   const TemporaryFolder folder;
-  std::filesystem::copy_file(kWritten / "without_crc.pt", folder / "a.pt");
+  std::filesystem::copy_file(kWritten / name, folder / "a.pt");
   std::fstream stream(folder / "a.pt", std::ios::binary | std::ios::in | std::ios::out);
   const std::string good((std::istreambuf_iterator<char>(stream)), {});
   const auto set_byte = [&](size_t at, char byte) {
@@ -82,14 +87,19 @@ TEST(TorchZip, SurvivesDamage) {
     set_byte(at, static_cast<char>(good[at] ^ 0x41));
     try {
       const auto source = open_tensors(folder / "a.pt");
-      for (const std::string& name : source->names()) source->load(name);
+      for (const std::string& tensor : source->names()) source->load(tensor);
     } catch (const Error&) {
       ++refused;
     }
     set_byte(at, good[at]);
   }
-  EXPECT_GT(refused, good.size() / 4);  // the other bytes are values, padding, dates and versions
+  EXPECT_GT(refused, good.size() / 4) << name;  // the other bytes are values, padding, dates and versions
   EXPECT_NO_THROW(open_tensors(folder / "a.pt"));
+}
+
+TEST(TorchZip, SurvivesDamage) {
+  survive_damage("without_crc.pt");
+  survive_damage("legacy.pt");
 }
 
 // Writes a zip with this pickle and one storage "0" of 24 bytes.
@@ -102,6 +112,22 @@ std::filesystem::path write_pickle(const TemporaryFolder& folder, const std::str
   stream.close();
   return folder / "a.pt";
 }
+
+// The parts of a file from before torch 1.6, with one storage "0" of six float32.
+struct Stream {
+  std::string magic = "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.";
+  std::string version = PickleWriter().raw("M\xe9\x03").finish();
+  std::string machine = PickleWriter().raw("}").text("little_endian").raw("\x88s").finish();
+  std::string object =
+      PickleWriter().raw("}").text("w").tensor({"FloatStorage", "0", 6, 0, {6}, {1}}).raw("s").finish();
+  std::string keys = PickleWriter().raw("]").text("0").raw("a").finish();
+  std::string storages = std::string("\6\0\0\0\0\0\0\0", 8) + std::string(24, '\0');
+
+  std::filesystem::path write(const TemporaryFolder& folder) const {
+    std::ofstream(folder / "a.pt", std::ios::binary) << magic << version << machine << object << keys << storages;
+    return folder / "a.pt";
+  }
+};
 
 std::string one_tensor(const std::function<void(PickleWriter&)>& value) {
   PickleWriter pickle;
@@ -145,6 +171,42 @@ TEST(Pickle, RefusesCodeThatWouldRun) {
     test::expect_error([&] { open_tensors(path); },
                        {"a.pt", std::string(module) + "." + name, "nothing in it is executed"}, name);
   }
+}
+
+TEST(TorchStream, RefusesLies) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(open_tensors(Stream().write(folder))->load("w").values, std::vector<float>(6, 0.0f));
+  const auto refuse = [&](const std::vector<std::string>& words, const std::function<void(Stream&)>& change) {
+    Stream stream;
+    change(stream);
+    const auto path = stream.write(folder);
+    test::expect_error([&] { open_tensors(path); }, words, words[0]);
+  };
+  refuse({"begins without torch.save's magic number"}, [](Stream& s) { s.magic = PickleWriter().raw("K\1").finish(); });
+  refuse({"not of version 1001"}, [](Stream& s) { s.version = PickleWriter().raw("K\1").finish(); });
+  refuse({"big-endian"},
+         [](Stream& s) { s.machine = PickleWriter().raw("}").text("little_endian").raw("\x89s").finish(); });
+  refuse({"big-endian"}, [](Stream& s) { s.machine = PickleWriter().raw("}").finish(); });
+  refuse({"the storage \"0\" has 7 elements, but its tensors say 6"}, [](Stream& s) { s.storages[0] = 7; });
+  refuse({"elements, but its tensors say 6"}, [](Stream& s) { s.storages[7] = '\x7f'; });
+  refuse({"and 23 bytes are left"}, [](Stream& s) { s.storages.pop_back(); });
+  refuse({"has 1 bytes after its last storage"}, [](Stream& s) { s.storages += 'x'; });
+  refuse({"no tensor has the storage \"1\""},
+         [](Stream& s) { s.keys = PickleWriter().raw("]").text("1").raw("a").finish(); });
+  refuse({"its storages are not a list"}, [](Stream& s) { s.keys = PickleWriter().raw("}").finish(); });
+  refuse({"has no storage \"0\""}, [](Stream& s) {
+    s.keys = PickleWriter().raw("]").finish();
+    s.storages.clear();
+  });
+  refuse({"os.system", "nothing in it is executed"}, [](Stream& s) {
+    s.object = PickleWriter().global("os", "system").raw("(").text("touch owned").raw("tR").finish();
+  });
+  refuse({"QInt8Storage"}, [](Stream& s) {
+    s.object = PickleWriter().raw("}").text("w").tensor({"QInt8Storage", "0", 6, 0, {6}, {1}}).raw("s").finish();
+  });
+  refuse({"does not fit its storage"}, [](Stream& s) {
+    s.object = PickleWriter().raw("}").text("w").tensor({"FloatStorage", "0", 6, 1, {6}, {1}}).raw("s").finish();
+  });
 }
 
 TEST(Pickle, RefusesHostileStreams) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "goldcrest/tokens.h"
 #include "support/engine_fixture.h"
 #include "support/tiny_model.h"
 
@@ -176,6 +177,69 @@ TEST(Detokenize, ChecksItsArguments) {
   TestEngine silent(without.span(), {});
   EXPECT_EQ(goldcrest_detokenize(silent.get(), &state, tokens, 2, out, 16), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(silent.detail().message, "detokenize: the model has no detokenizer");
+}
+
+struct SeenToken {
+  int32_t id;
+  uint32_t kind;
+  std::string text;
+  bool operator==(const SeenToken&) const = default;
+};
+
+// The tokens of a text, whose ids must be those of goldcrest_begin_text.
+std::vector<SeenToken> tokens_of(const TestEngine& engine, const std::string& text) {
+  std::vector<SeenToken> seen;
+  const auto add = [](void* to, const goldcrest_token* token) {
+    static_cast<std::vector<SeenToken>*>(to)->push_back({token->id, token->kind, {token->text, token->text_bytes}});
+  };
+  EXPECT_EQ(goldcrest_begin_text(engine.get(), text.data(), text.size()), 0);
+  const std::vector<int32_t> expected = stored_source(engine, 0);
+  EXPECT_EQ(goldcrest_begin_tokens(engine.get(), text.data(), text.size(), add, &seen), 0);
+  EXPECT_EQ(stored_source(engine, 0), expected);
+  std::vector<int32_t> ids;
+  for (const SeenToken& token : seen) ids.push_back(token.id);
+  EXPECT_EQ(ids, expected);
+  return seen;
+}
+
+TEST(Tokens, HaveTheTextsOfTheSource) {
+  constexpr uint32_t kNormal = GOLDCREST_TOKEN_NORMAL, kUnknown = GOLDCREST_TOKEN_UNKNOWN;
+  const SeenToken end = {0, GOLDCREST_TOKEN_CONTROL, ""};
+  const FileImage letters = text_file(TokenizerKind::kCharacter), pieces = text_file(TokenizerKind::kUnigram),
+                  words = text_file(TokenizerKind::kWord);
+  const TestEngine of_letters(letters.span(), setup_of_texts()), of_pieces(pieces.span(), setup_of_texts()),
+      of_words(words.span(), setup_of_texts());
+  EXPECT_EQ(tokens_of(of_letters, "a\u00e9b"),
+            (std::vector<SeenToken>{{2, kNormal, "a"}, {1, kUnknown, "\u00e9"}, {3, kNormal, "b"}, end}));
+  EXPECT_EQ(tokens_of(of_words, "b  xyz a"),
+            (std::vector<SeenToken>{{3, kNormal, "b"}, {1, kUnknown, "xyz"}, {2, kNormal, "a"}, end}));
+  EXPECT_EQ(tokens_of(of_pieces, "a\u00e9\u2603b"),  // a run of unknown characters is one token
+            (std::vector<SeenToken>{
+                {1, kUnknown, "\u2581"}, {2, kNormal, "a"}, {1, kUnknown, "\u00e9\u2603"}, {3, kNormal, "b"}, end}));
+  EXPECT_EQ(tokens_of(of_pieces, ""), std::vector<SeenToken>{end});
+  EXPECT_EQ(goldcrest_begin_tokens(of_letters.get(), "ab", 2, nullptr, nullptr), 0);
+  const std::string many(kMaxTextIds, 'a');
+  EXPECT_EQ(goldcrest_begin_tokens(of_letters.get(), many.data(), many.size(), nullptr, nullptr),
+            GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_EQ(goldcrest_begin_tokens(nullptr, "ab", 2, nullptr, nullptr), GOLDCREST_ERROR_ARGUMENT);
+}
+
+TEST(Tokens, TakeTheirPlaceInAText) {
+  const FileImage file = text_file(TokenizerKind::kCharacter);
+  TestEngine engine(file.span(), setup_of_texts());
+  goldcrest_text_state state = {};
+  char out[16];
+  const goldcrest_token token = {-1, GOLDCREST_TOKEN_UNKNOWN, "\u2603", 3};
+  EXPECT_EQ(goldcrest_detokenize_token(engine.get(), &state, &token, out, 2), GOLDCREST_ERROR_TRUNCATED);
+  EXPECT_STREQ(engine.detail().message, "out: too small for the text");
+  EXPECT_EQ(state.started, 0);
+  EXPECT_EQ(goldcrest_detokenize_token(engine.get(), &state, &token, out, 3), 3);
+  EXPECT_EQ(std::string(out, 3), "\u2603");
+  EXPECT_EQ(state.started, 1);
+  const goldcrest_token bad = {0, 0, nullptr, 1};
+  EXPECT_EQ(goldcrest_detokenize_token(engine.get(), &state, &bad, out, 16), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_detokenize_token(engine.get(), &state, nullptr, out, 16), GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(goldcrest_detokenize_token(engine.get(), nullptr, &token, out, 16), GOLDCREST_ERROR_ARGUMENT);
 }
 
 }  // namespace

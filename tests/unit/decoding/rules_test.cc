@@ -147,6 +147,60 @@ TEST(Lengths, TheEndIsForcedAtTheMaximum) {
   }
 }
 
+// A text is cut where the same search without that limit goes on, or could not end earlier.
+void expect_cuts(const FileImage& file, goldcrest_search search, const std::vector<int32_t>& source) {
+  constexpr uint32_t kMost = 40;
+  search.max_target_tokens = kMost;
+  TestEngine engine(file.span(), setup_with(1, kMost));
+  engine.set_search(search);
+  const Translation whole = engine.run(source);
+  const size_t n = whole.tokens.size();
+  EXPECT_EQ(whole.was_cut, n == kMost ? 1u : 0u);
+  for (uint32_t most = 1; most < kMost; ++most) {
+    search.max_target_tokens = most;
+    engine.set_search(search);
+    const Translation found = engine.run(source);
+    EXPECT_EQ(found.was_cut, n > most || (search.force_end == GOLDCREST_YES && n == most) ? 1u : 0u)
+        << n << " " << most;
+    EXPECT_EQ(found.tokens.size(), std::min<size_t>(n, most));
+  }
+}
+
+TEST(Lengths, ResultsSayWhetherALimitEndedThem) {
+  size_t n_ended = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    test::TinyOptions options;
+    options.seed = seed;
+    options.end_bias = 3;
+    options.decoder.positions = 40;
+    const FileImage file = test::tiny_file(test::tiny_spec(options));
+    goldcrest_search search = greedy_search(0, 0);
+    const std::vector<int32_t> source = test::Rng(seed).ids(5, 19);
+    for (const goldcrest_choice forced : {GOLDCREST_YES, GOLDCREST_NO}) {
+      search.force_end = static_cast<uint8_t>(forced);
+      expect_cuts(file, search, source);
+    }
+    TestEngine engine(file.span(), setup_with(4, 12));
+    for (const float factor : {1.0f, 2.0f, HUGE_VALF}) {  // of 5 source ids
+      search = engine.search();
+      search.max_length_factor = factor;
+      engine.set_search(search);
+      const size_t most = factor == 1.0f ? 5 : factor == 2.0f ? 10 : 12;
+      const std::vector<Translation> results = engine.run(std::span(&source, 1)).at(0);
+      for (const Translation& found : results) {
+        EXPECT_EQ(found.was_cut, found.tokens.size() == most ? 1u : 0u);
+        n_ended += found.was_cut == 0;
+      }
+    }
+    EngineSetup scored = setup_with(1, 12);
+    scored.limits.inspection = GOLDCREST_INSPECT_TARGETS;
+    TestEngine scorer(file.span(), scored);
+    const std::vector<int32_t> target(12, 7);
+    EXPECT_EQ(scorer.score(std::span(&source, 1), std::span(&target, 1)).at(0).was_cut, 0u) << "no search ended it";
+  }
+  EXPECT_GT(n_ended, 8u);
+}
+
 TEST(Constraints, ForcedFirstAndSuppressedIds) {
   test::TinyOptions options;
   ModelSpec spec = test::tiny_spec(options);

@@ -189,6 +189,10 @@ TEST(Bounds, GenerationNumbers) {
     m.generation->min_target_tokens = n;
   };
   expect_integers("generation.max_target_tokens", set_least, {0, 3}, {4});
+  expect_integers("generation.unknown_heads", [](ModelT& m, uint32_t n) { m.generation->unknown_heads = n; }, {0, 1},
+                  {2, UINT32_MAX});
+  expect_integers("generation.unknown_heads", [](ModelT& m, uint32_t n) { m.generation->unknown_layer = n; }, {0},
+                  {1, UINT32_MAX});
   expect_reals(
       "generation.length_penalty", [](ModelT& m, float x) { m.generation->length_penalty = x; }, -2, 4);
   expect_reals(

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "spec/error.h"
+#include "support/rng.h"
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 
@@ -73,6 +74,48 @@ TEST(AddedTokens, TakeTheSpacesAndStandApartAsTheirFlagsSay) {
       {"a w\u2009b", {1, 2, 1, 6, 1, 0, 3}}  // a thin space is no part of a word
   };
   for (const auto& [text, ids] : cases) EXPECT_EQ(tokenizer.encode(text), ids) << text;
+}
+
+// Tokens without flags are found by a shorter loop. A token that no text has, but which takes white space, turns it
+// off.
+TEST(AddedTokens, WithoutFlagsAreFoundInBothWays) {
+  const char* const parts[] = {"a", "b", " ", "  ", "<x>", "<xy>", "A", "ab", "\u00e9", "\xff", "<", "w"};
+  Rng rng(62);
+  for (const bool normalized : {false, true}) {
+    TokenizerSpec spec = small_spec();
+    add_token(spec, {"<x>", 4, false, false, false, normalized});
+    add_token(spec, {"<xy>", 5});
+    add_token(spec, {"ab", 6, false, false, false, normalized});
+    TokenizerSpec other = spec;
+    add_token(other, {"nowhere", 7, true});
+    const TestTokenizer plain(spec), with_words(other);
+    EXPECT_FALSE(needs_added_words(converter::pack_tokenizer(spec).added.data()));
+    EXPECT_TRUE(needs_added_words(converter::pack_tokenizer(other).added.data()));
+    for (int i = 0; i < 2000; ++i) {
+      std::string text;
+      for (uint32_t n = rng.below(12); n > 0; --n) text += parts[rng.below(std::size(parts))];
+      EXPECT_EQ(plain.encode(text), with_words.encode(text)) << shown(text);
+    }
+  }
+}
+
+// Boards refuse what needs GOLDCREST_ADDED_WORDS.
+TEST(AddedTokens, SayWhatNeedsWords) {
+  const auto needs = [](const AddedToken& token, bool by_items, bool keeps_space) {
+    TokenizerSpec spec = small_spec();
+    add_token(spec, token);
+    spec.added_by_items = by_items;
+    spec.added_keep_last_space = keeps_space;
+    return needs_added_words(converter::pack_tokenizer(spec).added.data());
+  };
+  for (const bool by_items : {false, true}) {
+    EXPECT_FALSE(needs({"<x>", 4}, by_items, false));
+    EXPECT_TRUE(needs({"<x>", 4, true}, by_items, false));
+    EXPECT_TRUE(needs({"<x>", 4, false, true}, by_items, false));
+    EXPECT_TRUE(needs({"<x>", 4, false, false, true}, by_items, false));
+  }
+  EXPECT_FALSE(needs({"<x>", 4, false, false, false, true}, false, false));
+  EXPECT_TRUE(needs({"<x>", 4}, false, true));
 }
 
 TEST(AddedTokens, ArePrintedUnlessTheyAreSpecial) {
