@@ -79,7 +79,9 @@ TEST(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err,
               "goldcrest-translate: line 3: warning: the ids do not end with 2, the end of the model's sources; such a "
-              "result is rarely right\n");
+              "result is rarely right\n"
+              "goldcrest-translate: warning: 2 of 5 lines end too early: line 3 is the first, cut at 64 tokens; the "
+              "model writes no more, so give it less at once\n");
     EXPECT_EQ(lines_of(outcome.out).size(), 5u);
     EXPECT_EQ(translate_with(model, {"--ids"}, "5 6 2\n\n").err, "");
   }
@@ -103,7 +105,9 @@ TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
       "goldcrest-translate: line 8: not a token id: 2\\x1b[31m\n"
       "goldcrest-translate: line 9: not a token id: 5\\x00\n"
       "goldcrest-translate: line 10: too long: 65 ids, where 64 are possible (--max-source)\n"
-      "goldcrest-translate: line 12: not a token id: 5.0\n";
+      "goldcrest-translate: line 12: not a token id: 5.0\n"
+      "goldcrest-translate: warning: 1 of 13 lines end too early: line 11 is the first, cut at 64 tokens; the model "
+      "writes no more, so give it less at once\n";
   for (const Arguments& options : {Arguments{"--ids"}, Arguments{"--ids", "--batch", "4"}}) {
     const Outcome outcome = translate_with(converted_model("g2p"), options, input);
     EXPECT_EQ(outcome.status, 3);

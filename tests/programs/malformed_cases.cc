@@ -143,13 +143,20 @@ std::vector<MalformedCase> malformed_torch_files() {
        zip({{.name = "archive/data.pkl", .bytes = "}.", .crc_is_wrong = true}}),
        {"@/pytorch_model.bin: "}},
       {"a zip without a pickle", "g2p", zip({{"readme.txt", "hello"}}), {"@/pytorch_model.bin: ", "data.pkl"}},
-      {"PyTorch's old format",
+      {"PyTorch's old format, cut",
+       "g2p",
+       [](const CheckpointCopy& copy) {
+         copy.remove(kWeights);
+         copy.write("pytorch_model.bin", "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03.");
+       },
+       {"@/pytorch_model.bin: ", "the pickle of its machine", "truncated", "safetensors"}},
+      {"a pickle of something else",
        "g2p",
        [](const CheckpointCopy& copy) {
          copy.remove(kWeights);
          copy.write("pytorch_model.bin", "\x80\x02\x8a\x0alF\x9c\x46\xf9\x20\x6a\xa8\x50\x19.");
        },
-       {"@/pytorch_model.bin: ", "pickle without a zip", "safetensors"}},
+       {"@/pytorch_model.bin: ", "magic number", "torch.save"}},
       {"weights of another framework",
        "g2p",
        [](const CheckpointCopy& copy) {

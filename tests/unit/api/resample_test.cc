@@ -7,10 +7,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "base/crc32c.h"
 #include "support/rng.h"
+#include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 namespace {
@@ -108,6 +115,64 @@ TEST(Resample, HasTheSameSamplesForAllPiecesAndMachines) {
   EXPECT_EQ(resample({7}, 8000, 48000, 9, 9).size(), 6u);
   const std::vector<int16_t> loud(1000, -32768), louder = resample(loud, 44100, kOutHz, 1000, 1000);
   EXPECT_LE(louder[200], -32760);
+}
+
+// Tones from `lowest` to `highest` Hz, one in each of 40 equal steps of the logarithm, with random phases.
+std::vector<int16_t> tones(double lowest, double highest, uint32_t rate) {
+  constexpr int kTones = 40;
+  Rng rng(rate);
+  std::vector<double> sum(rate);
+  for (int i = 0; i <= kTones; ++i) {
+    const double hz = lowest * std::pow(highest / lowest, static_cast<double>(i) / kTones);
+    const double phase = 3.14159265358979323846 * static_cast<double>(rng.uniform());
+    for (size_t t = 0; t < sum.size(); ++t)
+      sum[t] += std::sin(2 * 3.14159265358979323846 * hz * static_cast<double>(t) / rate + phase);
+  }
+  const double largest =
+      std::abs(*std::max_element(sum.begin(), sum.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+  std::vector<int16_t> samples;
+  for (const double value : sum) samples.push_back(static_cast<int16_t>(std::lround(value * kAmplitude / largest)));
+  return samples;
+}
+
+// The samples of `sox -D` at 16 kHz; none without sox.
+std::vector<int16_t> resample_by_sox(const std::vector<int16_t>& samples, uint32_t rate) {
+  const TemporaryFolder folder;
+  const std::string in = (folder / "in.raw").string(), out = (folder / "out.raw").string(),
+                    raw = "-t raw -e signed -b 16 -c 1 -r ";
+  folder.write("in.raw", std::string(reinterpret_cast<const char*>(samples.data()), 2 * samples.size()));
+  const std::string command = "sox -D " + raw + std::to_string(rate) + " " + in + " " + raw + "16000 " + out;
+  if (std::system(command.c_str()) != 0) return {};
+  std::ifstream stream(out, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  std::vector<int16_t> found(bytes.size() / 2);
+  std::memcpy(found.data(), bytes.data(), 2 * found.size());
+  return found;
+}
+
+// Returns the power of the difference of the middles of two clips, in dB of `signal`'s.
+double difference_db(const std::vector<int16_t>& a, const std::vector<int16_t>& b, const std::vector<int16_t>& signal) {
+  double sum = 0, whole = 0;
+  const size_t n = std::min(a.size(), b.size());
+  for (size_t i = n / 8; i < n - n / 8; ++i) sum += std::pow(a[i] - b[i], 2);
+  for (size_t i = signal.size() / 8; i < signal.size() - signal.size() / 8; ++i) whole += std::pow(signal[i], 2);
+  return 10 * std::log10(sum / whole * static_cast<double>(signal.size()) / static_cast<double>(n) + 1e-30);
+}
+
+TEST(Exhaustive, DISABLED_ResamplesAsSoxDoes) {
+  for (const uint32_t rate : kRates) {
+    const std::vector<int16_t> kept = tones(50, std::min(7000.0, 0.45 * rate), rate);
+    const std::vector<int16_t> by_sox = resample_by_sox(kept, rate);
+    if (by_sox.empty()) GTEST_SKIP() << "sox cannot be run";
+    const double kept_db = difference_db(resample(kept, rate, kOutHz, 1000, 777), by_sox, kept);
+    EXPECT_LE(kept_db, -60) << rate;
+    if (rate <= 20000) continue;
+    const std::vector<int16_t> gone = tones(9000, 0.49 * rate, rate);
+    const std::vector<int16_t> left = resample(gone, rate, kOutHz, 1000, 777);
+    const double gone_db = difference_db(left, std::vector<int16_t>(left.size()), gone);
+    EXPECT_LE(gone_db, -60) << rate;
+    std::printf("%6u Hz: %.1f dB from sox -D, %.1f dB left above 9 kHz\n", rate, kept_db, gone_db);
+  }
 }
 
 TEST(Resample, RefusesOtherRates) {
