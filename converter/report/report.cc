@@ -203,7 +203,8 @@ std::string report_text(const Report& report) {
   if (report.trimmed) text += to_text(*report.trimmed) + "\n";
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text) + "\n";
   if (report.centred_keys) text += to_text(*report.centred_keys);
-  if (report.fine) text += to_text(*report.fine) + "\n";
+  if (report.fine && report.fine->any()) text += to_text(*report.fine) + "\n";
+  if (report.fine && report.info.weight_bits == 8) text += accuracy_text(*report.fine) + "\n";
   if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
   text += arena_line(report);
@@ -222,7 +223,7 @@ std::string report_summary(const Report& report) {
   if (report.trimmed) text += to_text(*report.trimmed);
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text);
   if (report.centred_keys) text += to_text(*report.centred_keys);
-  if (report.fine) text += to_text(*report.fine);
+  if (report.fine && report.fine->any()) text += to_text(*report.fine);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   return text + evaluation_text(report);
 }
@@ -294,7 +295,7 @@ Value report_json(const Report& report) {
   if (report.shortlist_from_text) json["made_shortlist"] = to_json(*report.shortlist_from_text);
   if (const auto& keys = report.centred_keys)
     json["centred_keys"] = {{"heads", keys->heads}, {"centred", keys->centred}};
-  if (report.fine) json["fine_inputs"] = to_json(*report.fine);
+  if (report.fine && report.fine->any()) json["fine_inputs"] = to_json(*report.fine);
   json["warnings"] = spec.warnings;
   if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);
   if (report.shortlist) json["evaluation"]["shortlist"] = to_json(*report.shortlist);

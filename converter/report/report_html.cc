@@ -212,7 +212,8 @@ std::string origin_html(const Report& report) {
   if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape_html(to_text(*report.trimmed)));
   if (report.centred_keys)
     html += format_text("<h2>Keys</h2><pre>{}</pre>", escape_html(to_text(*report.centred_keys)));
-  if (report.fine) html += format_text("<h2>Fine inputs</h2><pre>{}</pre>", escape_html(to_text(*report.fine)));
+  if (report.fine && report.fine->any())
+    html += format_text("<h2>Fine inputs</h2><pre>{}</pre>", escape_html(to_text(*report.fine)));
   if (report.shortlist_from_text)
     html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape_html(to_text(*report.shortlist_from_text)));
   if (spec.lexicon) html += format_text("<p>{}</p>", escape_html(describe_lexicon(spec)));

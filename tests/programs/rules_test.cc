@@ -35,7 +35,7 @@ TEST(Rules, OptionsAreTheFilesRules) {
   const TemporaryFolder folder;
   const std::string plain = converted_model("g2p").string();
   // Masks of early ends and of the last position have something to do.
-  const Arguments beams = {"--beam", "4", "--nbest", "4", "--scores", "--min-target", "4", "--max-target", "6"};
+  const Arguments beams = {"--beam-size", "4", "--n-best", "4", "--scores", "--min-target", "4", "--max-target", "6"};
   const std::string before = translate(plain, beams).out;
   const std::tuple<Arguments, Arguments, converter::RulesSpec> cases[] = {
       {{"--length-penalty-kind", "wu"},

@@ -24,7 +24,7 @@ nlohmann::json report_of(const std::filesystem::path& checkpoint, Arguments opti
 }
 
 std::string translate(const std::filesystem::path& model, const std::string& lines) {
-  const Outcome outcome = run(translate_program(), {model, "--beam", "1"}, {.input = lines});
+  const Outcome outcome = run(translate_program(), {model, "--beam-size", "1"}, {.input = lines});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return outcome.out;
 }

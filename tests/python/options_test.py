@@ -75,11 +75,11 @@ class Options:
         n = dice.randint(2, 4)
         if kind in ("beams", "n_best", "stream"):
             beam = dice.randint(n if kind == "n_best" else 1, 5)
-            self.arguments.append(f"--beam={beam}")
+            self.arguments.append(f"--beam-size={beam}")
             self.model["beam_size"] = beam
             self.rule("early-stopping", "early_stopping", *dice.choice([(True, "true"), (False, "false"), ("never",)]))
         if kind == "n_best":
-            self.arguments.append(f"--nbest={n}")
+            self.arguments.append(f"--n-best={n}")
             self.call["num_hypotheses"] = n
         if kind == "sample":
             self.arguments.append("--sample")
@@ -232,7 +232,7 @@ def test_scores_and_ids():
     assert "".join(ids_text(ids) + "\n" for ids in sources).encode() == program("--encode", lines=lines).stdout
     results = model.translate_batch(sources)
     targets = [result.ids[0] for result in results]
-    assert "".join(ids_text(ids) + "\n" for ids in targets).encode() == program("--ids", "--beam=4", lines=map(ids_text, sources)).stdout
+    assert "".join(ids_text(ids) + "\n" for ids in targets).encode() == program("--ids", "--beam-size=4", lines=map(ids_text, sources)).stdout
     assert "".join(model.decode(ids) + "\n" for ids in targets).encode() == program("--decode", lines=map(ids_text, targets)).stdout
     Path("targets.txt").write_text("".join(ids_text(ids) + "\n" for ids in targets))
     scored = model.score_results(lines, targets, return_attention=True, attention_layer=1)
@@ -351,7 +351,8 @@ def test_hostile_options():
 
 def test_coarse():
     """Model(coarse=True) gives the scores of a file that has no fine inputs, as the program does with --coarse."""
-    goldcrest.convert("examples/models/enfr", "fine.gcst", fine=["encoder.*", "decoder"], refine=("projection",))
+    levels = ["encoder.*=near", "decoder=near", "projection=exact"]
+    goldcrest.convert("examples/models/enfr", "fine.gcst", matrices=levels)
     lines = ["Where is the station?", "I'm hungry.", "Let's go home."]
 
     def scores(path, **options):
@@ -361,8 +362,8 @@ def test_coarse():
     plain = scores(ENFR)
     assert scores("fine.gcst", coarse=True) == plain == scores(ENFR, coarse=True)
     assert scores("fine.gcst") != plain
-    printed = program("--coarse", "--scores", "--beam=2", lines=lines, model="fine.gcst")
-    assert printed.stdout == program("--scores", "--beam=2", lines=lines).stdout, printed.stderr
+    printed = program("--coarse", "--scores", "--beam-size=2", lines=lines, model="fine.gcst")
+    assert printed.stdout == program("--scores", "--beam-size=2", lines=lines).stdout, printed.stderr
 
 
 def test_table():

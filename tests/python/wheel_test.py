@@ -92,7 +92,7 @@ def test_bytes_of_the_program():
     dice = random.Random(39)
     for beam, batch, threads in ((1, 1, 1), (4, 8, 2)):
         lines = [words(dice, 12) for _ in range(500)]
-        options = ["--beam", str(beam), "--batch", str(batch), "--threads", str(threads)]
+        options = ["--beam-size", str(beam), "--batch", str(batch), "--threads", str(threads)]
         expected = program("translate", "enfr.gcst", *options, lines=lines)
         assert expected.returncode == 0, expected.stderr
         model = goldcrest.Model("enfr.gcst", beam_size=beam, batch=batch, threads=threads)
