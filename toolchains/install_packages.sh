@@ -34,7 +34,8 @@ elif [ "${1:-}" = riscv ]; then
 elif [ "${1:-}" = full ]; then
   optional+=("${web[@]}" nodejs node-typescript esbuild)
   command -v npm > /dev/null || optional+=(npm)  # others' nodejs has npm, and Debian's does not fit it
-  packages+=(debootstrap)
+  packages+=(debootstrap man-db mandoc zsh)
+  optional+=(fish)
   optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring g++-riscv64-linux-gnu "${riscv[@]}"
     dpkg-dev lintian arduino-builder zip wine64 g++-mingw-w64-x86-64-posix)
 elif [ "${1:-}" = lint ]; then

@@ -96,33 +96,28 @@ Rows input_options(Options& options) {
   return {
       {"*INPUT", text(options.input),
        "a checkpoint: its folder or weight file; or a .gcst file that gets another form"},
-      {"Input"},
+      {"Input", {}, "", "@checkpoint"},
       {"*--list", answer([] { return list_families(output_columns()); }),
        "print the families that are converted and that are refused, and end"},
-      {"--config FILE", text(read.config), "read this config.json [the one next to the weights]",
-       "@checkpoint @weights"},
-      {"*--source-lang NAME", stored(read.source_lang),
-       "fix the language of the texts; it is one of the checkpoint's, or its own, if it names one [programs choose]",
-       "@checkpoint"},
+      {"--config FILE", text(read.config), "read this config.json [the one next to the weights]", "@weights"},
+      {"--source-lang NAME", stored(read.source_lang),
+       "fix the language of the texts; it is one of the checkpoint's, or its own, if it names one [programs choose]"},
       {"*--target-lang NAME", stored(read.target_lang),
-       "translate every text into this language; codes >>xxx<< in texts are not read [programs choose]", "@checkpoint"},
+       "translate every text into this language; codes >>xxx<< in texts are not read [programs choose]"},
       {"--source-prefix TEXT", text(read.source_prefix),
-       "put this text before every source, for instance \"translate English to German:\" (T5) [none]", "@checkpoint"},
+       "put this text before every source, for instance \"translate English to German:\" (T5) [none]"},
       {"--shortlist FILE", text(read.shortlist),
        "use this shortlist: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; none: no shortlist [the one next to "
        "a model of Marian's own]",
-       "@checkpoint @weights", "--make-shortlist"},
+       "@weights", "--make-shortlist"},
       {"--max-positions N", number(read.choices.max_positions, 1, 1 << 20),
        "read sources and write targets of up to N ids, for a model without a last position (T5) [n_positions of its "
-       "config.json, else 512, with bytes 1024]",
-       "@checkpoint"},
+       "config.json, else 512, with bytes 1024]"},
       {"*--shape", flag(options.shape),
        "report the bytes of a model that is not trained yet. INPUT is its config.json; the report has file, arena and "
-       "work",
-       "@checkpoint"},
+       "work"},
       {"--print-config", flag(options.print_config),
-       "print a config.json for the tensors of an nn.Transformer; replace each null in it", "@checkpoint",
-       "--config --shape"},
+       "print a config.json for the tensors of an nn.Transformer; replace each null in it", "", "--config --shape"},
   };
 }
 
@@ -133,26 +128,24 @@ Rows output_options(Options& options) {
       {"Output"},
       {"*-o --output FILE", text(options.write.output), "write this file; without -o only the report is made",
        "@weights", "--print-config"},
-      {"*--accuracy LEVEL", accuracy(quantize.auto_cost, quantize.level),
-       "come nearer to float32: int8, near, exact or auto=COST. near: inputs of layers have 16 bits, for a second "
-       "product; exact: weights, keys and values too, for up to twice the bytes; auto=COST: near where --evaluate's "
-       "lines need it most, for this share of more work. For speech the last convolution is near [int8]",
-       "@checkpoint"},
-      {"--matrices LIST", comma_list(quantize.matrices, matrix),
-       "give some matrices a level of their own: NAME=LEVEL,... with * in names "
-       "(decoder.layers.*=near,projection=exact); decoder: all that a token multiplies; keys: centres keys for no "
-       "work; weights: a level with 16-bit weights only. The last name that fits counts, the others have --accuracy",
-       "@checkpoint"},
-      {"--weights TYPE", choice(quantize.weights, types),
-       "store int8, or float32: four times the bytes, to measure int8's loss on machines with an operating system",
-       "@checkpoint"},
       {"*--cpu NAME", text(quantize.cpu, refused_by(layout_for_cpu)),
        "order the weights for a processor; every one runs every order [generic, or a .gcst's own]"},
       {"--name TEXT", stored(options.read.name), "name the model"},
-      {"--license TEXT", stored(quantize.license), "store this licence [the checkpoint's]", "@checkpoint"},
-      {"--attribution TEXT", stored(quantize.attribution), "store whom to credit [the checkpoint's]", "@checkpoint"},
+      {"Content of the file", {}, "", "@checkpoint"},
+      {"*--accuracy LEVEL", accuracy(quantize.auto_cost, quantize.level),
+       "come nearer to float32: int8, near, exact or auto=COST. near: inputs of layers have 16 bits, for a second "
+       "product; exact: weights, keys and values too, for up to twice the bytes; auto=COST: near where --evaluate's "
+       "lines need it most, for this share of more work. For speech the last convolution is near [int8]"},
+      {"--matrices LIST", comma_list(quantize.matrices, matrix),
+       "give some matrices a level of their own: NAME=LEVEL,... with * in names "
+       "(decoder.layers.*=near,projection=exact); decoder: all that a token multiplies; keys: centres keys for no "
+       "work; weights: a level with 16-bit weights only. The last name that fits counts, the others have --accuracy"},
+      {"--weights TYPE", choice(quantize.weights, types),
+       "store int8, or float32: four times the bytes, to measure int8's loss on machines with an operating system"},
+      {"--license TEXT", stored(quantize.license), "store this licence [the checkpoint's]"},
+      {"--attribution TEXT", stored(quantize.attribution), "store whom to credit [the checkpoint's]"},
       {"--self-test FILE", text(options.lines.self_test.path),
-       "make the file's self-test from the first lines of this text [random ids]", "@checkpoint @weights"},
+       "make the file's self-test from the first lines of this text [random ids]", "@weights"},
   };
 }
 
@@ -179,15 +172,15 @@ Rows limit_options(Options& options) {
        "targets, 3 both; not kept in the file"},
       {"--alignment-layers BITS", number(limits.alignment_layers),
        "likewise reserve memory for alignments of decoder layers: 1 the first, 2 the second, 3 both, ..."},
-      {"Speech"},
+      {"Speech", {}, "", "@checkpoint"},
       {"--max-seconds SECONDS", number(speech.max_seconds, 1e-300),
-       "set the longest clip, for which the memory is planned [30]", "@checkpoint"},
+       "set the longest clip, for which the memory is planned [30]"},
       {"--ids-per-second N", number(speech.ids_a_second, 0, 1000),
-       "limit a Moonshine's text; 13 for scripts that are not Latin; 0: no limit [6.5]", "@checkpoint"},
+       "limit a Moonshine's text; 13 for scripts that are not Latin; 0: no limit [6.5]"},
       {"--language CODE", stored(speech.language),
-       "write every text in this language of a multilingual Whisper [the model chooses]", "@checkpoint"},
+       "write every text in this language of a multilingual Whisper [the model chooses]"},
       {"--self-test-audio FILE", text(options.lines.clip),
-       "make the file's self-test from this WAV file [half a second of made-up sound]", "@checkpoint"},
+       "make the file's self-test from this WAV file [half a second of made-up sound]"},
   };
 }
 
@@ -199,40 +192,34 @@ Rows search_options(Options& options) {
                                                                     {"0", EarlyStopping::kLikely},
                                                                     {"1", EarlyStopping::kFull}};
   return {
-      {"Search, which the file keeps as defaults [the checkpoint's]"},
+      {"Search, which the file keeps as defaults [the checkpoint's]", {}, "", "@checkpoint"},
       {"--early-stopping WORD", choice(read.early_stopping, stops),
        "stop beams true or 1: once as many results are finished, never: when no better one is possible, false or 0: "
-       "when none is likely",
-       "@checkpoint"},
-      {"--renormalize", set(read.renormalize, true), "run the soft-max only over the tokens that may be chosen",
-       "@checkpoint", "--no-renormalize"},
-      {"--no-renormalize", set(read.renormalize, false), "run the soft-max over all tokens", "@checkpoint"},
-      {"--force-end", set(read.force_end, true), "end a text of the most tokens with the end token", "@checkpoint",
+       "when none is likely"},
+      {"--renormalize", set(read.renormalize, true), "run the soft-max only over the tokens that may be chosen", "",
+       "--no-renormalize"},
+      {"--no-renormalize", set(read.renormalize, false), "run the soft-max over all tokens"},
+      {"--force-end", set(read.force_end, true), "end a text of the most tokens with the end token", "",
        "--no-force-end"},
-      {"--no-force-end", set(read.force_end, false), "leave such a text without an end token", "@checkpoint"},
+      {"--no-force-end", set(read.force_end, false), "leave such a text without an end token"},
       {"--lexicon FILE", text(options.lines.lexicon.path),
        "allow only these texts, one a line, cut by the model's own tokenizer (with --ids: target ids); the engine "
-       "needs GOLDCREST_LEXICON",
-       "@checkpoint"},
+       "needs GOLDCREST_LEXICON"},
       {"--lexicon-words", flag(options.change.lexicon_words),
-       "take the lines of --lexicon as words: a text is any of them one after another", "--lexicon @checkpoint"},
-      {"Vocabulary"},
+       "take the lines of --lexicon as words: a text is any of them one after another", "--lexicon"},
+      {"Vocabulary", {}, "", "@checkpoint @weights"},
       {"--keep-vocabulary FILE", text(options.lines.kept_pieces.path),
        "keep only these entries of the vocabulary, one piece per line (text after a tab is ignored), and those that "
-       "the model needs: special ids, language codes, byte pieces. The logits of kept entries do not change",
-       "@checkpoint @weights"},
+       "the model needs: special ids, language codes, byte pieces. The logits of kept entries do not change"},
       {"--keep-vocabulary-of FILE", text(options.lines.kept_text.path),
        "keep the entries for lines of SOURCE [TAB TARGET]..., and for their characters; a source without target is "
-       "translated. With --keep-vocabulary, both sets are kept",
-       "@checkpoint @weights"},
+       "translated. With --keep-vocabulary, both sets are kept"},
       {"--keep-languages NAME,NAME", comma_list(read.keep_languages),
        "keep only the entries of these languages, for instance eng_Latn,fra_Latn; the others leave the vocabulary and "
-       "the file's table",
-       "@checkpoint @weights"},
+       "the file's table"},
       {"--make-shortlist FILE", text(options.lines.shortlist_text.path),
        "make a shortlist from lines of SOURCE [TAB TARGET]...; a source without target is translated. Every tenth line "
-       "is held out to measure the shortlist",
-       "@checkpoint @weights"},
+       "is held out to measure the shortlist"},
       {"--shortlist-always N", number(options.change.shortlist_always, 0, 65535),
        "make the N most frequent target ids candidates of every sentence [100]", "--make-shortlist"},
       {"--shortlist-best N", number(options.change.shortlist_best, 0, 65535),
@@ -268,11 +255,10 @@ Rows quality_options(Options& options) {
   UserLines& lines = options.lines;
   MeasureOptions& measure = options.measure;
   return {
-      {"Check"},
+      {"Check", {}, "", "@checkpoint @weights"},
       {"*--evaluate FILE", text(lines.evaluation.path),
        "compare float32 with int8 on your own lines. A line is SOURCE [TAB REFERENCE]...; both are compared with the "
-       "references, too. Lines with the same source count once, with all their references",
-       "@checkpoint @weights"},
+       "references, too. Lines with the same source count once, with all their references"},
       {"*--max-loss POINTS", number(measure.max_loss),
        "refuse a model whose int8 loses more points; by --metric: exit status 4, no output", "--evaluate"},
       {"--metric NAME", choice(measure.metric, {"bleu", "chrf", "wer", "exact", "tokens", "lines"}),
@@ -281,8 +267,7 @@ Rows quality_options(Options& options) {
        "--max-loss"},
       {"--check DIR", text(lines.samples),
        "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); exit "
-       "status 3 if they depart",
-       "@checkpoint @weights"},
+       "status 3 if they depart"},
       {"--ids", flag(lines.ids),
        "read token ids instead of text for --evaluate, --self-test, --make-shortlist and --lexicon, as "
        "goldcrest-translate --ids does: SOURCE IDS [TAB TARGET IDS], end ids included. For models without a tokenizer"},
@@ -294,6 +279,8 @@ Rows quality_options(Options& options) {
       {"*--report FILE", text(options.report.page_path), "also write the report as an HTML page",
        "@checkpoint @weights"},
       {"*--json", flag(options.report.json), "print the report as JSON", "@checkpoint"},
+      {"*--verbose", flag(options.report.verbose), "also print every tensor, the formula of the arena and the work", "",
+       "--quiet"},
       {"*-q --quiet", flag(options.report.quiet),
        "print less; no progress, and of the report only the bytes of file and arena and what other options ask for"},
   };

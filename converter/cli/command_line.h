@@ -51,12 +51,12 @@ struct LinesOf {
 // The user's own lines. The command line sets the paths, preflight() reads the lines.
 struct UserLines {
   LinesOf<EvaluationLine> evaluation, kept_text, shortlist_text;
-  LinesOf<NumberedLine> self_test;   // the first few that are not empty
-  LinesOf<NumberedLine> lexicon;     // entries
-  LinesOf<std::string> kept_pieces;  // of the vocabulary
-  std::string clip, samples;         // paths: the self-test's clip, the folder of --check
-  std::string alternatives;          // separates several references in one field
-  bool ids = false;                  // lines are token ids instead of text
+  LinesOf<NumberedLine> self_test;    // the first few that are not empty
+  LinesOf<NumberedLine> lexicon;      // entries
+  LinesOf<NumberedLine> kept_pieces;  // of the vocabulary
+  std::string clip, samples;          // paths: the self-test's clip, the folder of --check
+  std::string alternatives;           // separates several references in one field
+  bool ids = false;                   // lines are token ids instead of text
 };
 
 struct ReadOptions {

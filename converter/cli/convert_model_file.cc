@@ -50,14 +50,13 @@ int convert_model_file(const Options& options) {
   progress.finish();
   const std::vector<BoardFit> boards = fit_boards(options.write, image, map.memory, input);
   const auto report = [&](const std::vector<std::string>& written) {
-    const bool quiet = options.report.quiet;
-    if (!quiet) {
-      print(format_text("model        {}, weights hash {:016x}\n{}", printable(input), info.weights_hash,
-                        describe_architecture(info)));
-    }
+    if (!options.report.quiet)
+      print(format_text("model        {}, weights hash {:016x}\n", printable(input), info.weights_hash));
+    if (options.report.verbose) print(describe_architecture(info));
     print(format_text("file         {} bytes\n", image.size()));
-    print(format_text("arena        {} bytes for {}\n", map.memory.arena_bytes, formula_legend(map.memory.limits)));
-    if (!quiet) print(arena_formula(map));
+    print(format_text("arena        {} bytes for {}\n", map.memory.arena_bytes,
+                      options.report.verbose ? formula_legend(map.memory.limits) : limits_text(map.memory.limits)));
+    if (options.report.verbose) print(arena_formula(map));
     for (const BoardFit& fit : boards) print(to_text(fit));
     print_written(written);
   };

@@ -63,9 +63,9 @@ struct Sides {
   Entries source, target;
 };
 
-void keep_pieces(const LinesOf<std::string>& pieces, Sides& sides) {
+void keep_pieces(const LinesOf<NumberedLine>& pieces, Sides& sides) {
   std::vector<std::string> unknown;
-  for (const std::string& piece : pieces.lines) {
+  for (const auto& [number, piece] : pieces.lines) {
     const bool in_source = sides.source.keep(piece), in_target = sides.target.keep(piece);
     if (!in_source && !in_target) unknown.push_back(printable(piece));
   }

@@ -77,59 +77,33 @@ void check_folder(const fs::path& folder) {
   check_can_write(there / "model");
 }
 
-std::vector<NumberedLine> read_first_lines(const std::string& path, size_t most) {
+// Reads the lines that are not empty. cuts: at a tab, too; else lines of white space are empty.
+std::vector<NumberedLine> read_lines(const std::string& path, bool cuts, const char* unreadable, const char* none) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be read", path);
+  if (!file) throw Error("{}: cannot be {}", path, unreadable);
   std::vector<NumberedLine> lines;
   std::string line;
-  for (size_t number = 1; lines.size() < most && std::getline(file, line); ++number) {
-    line.resize(std::min(line.size(), line.find('\t')));
-    if (!line.empty()) lines.push_back({number, line});
+  for (size_t number = 1; std::getline(file, line); ++number) {
+    if (cuts) line.resize(std::min(line.size(), line.find('\t')));
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.find_first_not_of(cuts ? "" : " \t\r") != std::string::npos) lines.push_back({number, line});
   }
-  if (lines.empty()) throw Error("{}: no line for the self-test", path);
+  if (file.bad()) throw Error("{}: reading failed", path);
+  if (lines.empty()) throw Error("{}: no {}", path, none);
   return lines;
 }
 
-// Reads one piece per line, up to a tab.
-std::vector<std::string> read_pieces(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be opened for reading; expected one piece a line", path);
-  std::vector<std::string> pieces;
-  for (std::string line; std::getline(file, line);) {
-    line.resize(std::min(line.size(), line.find('\t')));
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) pieces.push_back(line);
-  }
-  if (file.bad()) throw Error("{}: reading failed", path);
-  if (pieces.empty()) throw Error("{}: no pieces; expected one per line", path);
-  return pieces;
-}
-
-// Reads the entries of a lexicon; lines of white space are none.
-std::vector<NumberedLine> read_entries(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be opened for reading; expected one text a line", path);
-  std::vector<NumberedLine> entries;
-  std::string line;
-  for (size_t number = 1; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (line.ends_with('\r')) line.pop_back();
-    entries.push_back({number, line});
-  }
-  if (file.bad()) throw Error("{}: reading failed", path);
-  if (entries.empty()) throw Error("{}: no entries; expected one text a line", path);
-  return entries;
-}
-
-void read_vocabulary_lines(UserLines& lines) {
-  const auto read = [](auto& of, const auto& read_lines) {
-    if (!of.path.empty()) of.lines = read_lines(of.path);
+void read_lines(UserLines& lines) {
+  constexpr size_t kSelfTestLines = 4;
+  const auto read = [](LinesOf<NumberedLine>& of, bool cuts, const char* unreadable, const char* none) {
+    if (!of.path.empty()) of.lines = read_lines(of.path, cuts, unreadable, none);
   };
-  const auto read_pairs = [](const std::string& path) { return read_evaluation_lines(path, ""); };
-  read(lines.lexicon, read_entries);
-  read(lines.kept_pieces, read_pieces);
-  read(lines.kept_text, read_pairs);
-  read(lines.shortlist_text, read_pairs);
+  read(lines.self_test, true, "read", "line for the self-test");
+  lines.self_test.lines.resize(std::min(lines.self_test.lines.size(), kSelfTestLines));
+  read(lines.lexicon, false, "opened for reading; expected one text a line", "entries; expected one text a line");
+  read(lines.kept_pieces, true, "opened for reading; expected one piece a line", "pieces; expected one per line");
+  for (auto* of : {&lines.kept_text, &lines.shortlist_text})
+    if (!of->path.empty()) of->lines = read_evaluation_lines(of->path, "");
   const LinesOf<EvaluationLine>& text = lines.shortlist_text;
   if (!text.path.empty() && text.lines.size() < kHeldOut) {
     throw Error("{}: {} different sources; --make-shortlist needs {}, since every tenth is held out", text.path,
@@ -198,15 +172,11 @@ void preflight(Options& options) {
     throw Error("{}: {}", options.input, bounds.what());
   }
   if (!lines.samples.empty()) check_samples(lines.samples);
-  if (!lines.self_test.path.empty()) {
-    constexpr size_t kMostLines = 4;
-    lines.self_test.lines = read_first_lines(lines.self_test.path, kMostLines);
-  }
   if (!lines.evaluation.path.empty()) {
     lines.evaluation.lines = read_evaluation_lines(lines.evaluation.path, lines.alternatives);
     check_metric(options.measure.metric, lines.evaluation);
   }
-  read_vocabulary_lines(lines);
+  read_lines(lines);
   if (lines.ids) {
     check_ids(lines.self_test);
     check_ids(lines.evaluation);

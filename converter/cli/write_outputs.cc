@@ -43,8 +43,12 @@ std::vector<std::string> write_files(const WriteOptions& options, const Outputs&
 void print_report(const Report& report, const ReportOptions& options, const std::vector<std::string>& written) {
   // A name in the checkpoint need not be UTF-8.
   if (options.json) return print(write_json(report_json(report), {2}) + "\n");
-  print(options.quiet && !report.is_shape ? report_summary(report) : report_text(report));
+  print(options.verbose || report.is_shape ? report_text(report)
+        : options.quiet                    ? report_summary(report)
+                                           : report_screen(report));
   print_written(written);
+  const bool is_refused = !report.output.empty() && written.empty();
+  if (!options.quiet && !report.is_shape && !is_refused) print(report_ending(report));
 }
 
 void print_written(const std::vector<std::string>& written) {

@@ -166,10 +166,12 @@ CommandLine::CommandLine(Program program) : program_(std::move(program)) {
                       },
                       shells},
                      "print what completes these options in a shell, or the manual page (man), and end"});
+  std::string heading;  // its conditions
   for (const Option& option : options) {
+    if (!option.value.read) heading = option.needs;
     const bool is_essential = option.names[0] == '*';
     const std::string names = option.names + (is_essential ? 1 : 0);
-    Row row = {option, {}, "", !option.value.read, names[0] != '-', is_essential};
+    Row row = {option, {}, "", heading + " " + option.needs, !option.value.read, names[0] != '-', is_essential};
     for (const std::string& word : words_of(names)) {
       if (word[0] == '-')
         row.names.push_back(word);
@@ -250,7 +252,7 @@ void CommandLine::check_together() const {
     if (row.is_place && !row.is_heading && row.name()[0] != '[' && row.n_given == 0)
       throw Refused(row.name() + " is required");
     if (row.n_given == 0) continue;
-    for (const std::string& other : words_of(row.option.needs))
+    for (const std::string& other : words_of(row.needs))
       if (other[0] != '@' && !is_given(other)) throw Refused(row.name() + " requires " + other);
     for (const std::string& other : words_of(row.option.excludes))
       if (is_given(other)) throw Refused(row.name() + " excludes " + other);
@@ -292,7 +294,7 @@ bool CommandLine::is_given(const std::string& name) const {
 
 std::string CommandLine::first_given(const std::string& needs) const {
   for (const Row& row : rows_)
-    if (row.n_given > 0 && has(words_of(row.option.needs), needs)) return row.name();
+    if (row.n_given > 0 && has(words_of(row.needs), needs)) return row.name();
   return "";
 }
 

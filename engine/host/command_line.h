@@ -33,7 +33,7 @@ struct Option {
   Reader value = {};
   std::string help = {};  // begins with a verb
   // The other options that it needs, and those that it excludes, with spaces between them. A word that begins with @ is
-  // the program's own condition: see first_given().
+  // the program's own condition: see first_given(). A heading's conditions are those of its options, too.
   const char *needs = "", *excludes = "";
 };
 
@@ -150,6 +150,7 @@ class CommandLine {
     Option option;
     std::vector<std::string> names;  // "-o", "--output", or a place's only name
     std::string value;               // "FILE"; empty for a flag
+    std::string needs;               // its own and its heading's
     bool is_heading, is_place, is_essential;
     size_t n_given = 0;
     const std::string& name() const { return names.back(); }

@@ -78,9 +78,6 @@ std::string brief(const std::string& help) {
   return help.substr(0, end);
 }
 
-// A shell's text in single quotes.
-std::string quoted(const std::string& text) { return "'" + replace_all(text, "'", "'\\''") + "'"; }
-
 std::string bash(const std::string& program, const std::vector<Row>& rows) {
   std::string all, without_words, cases;
   for (const Row& row : rows) {
@@ -111,19 +108,19 @@ std::string zsh(const std::string& program, const std::vector<Row>& rows) {
     if (row.is_heading) continue;
     if (row.is_place) {
       const bool repeats = row.option.value.repeats;
-      text += " \\\n  " + quoted((repeats ? "*:" : ":") + escaped(brief(row.option.help)) + ":_files");
+      text += " \\\n  " + quoted_for_shell((repeats ? "*:" : ":") + escaped(brief(row.option.help)) + ":_files");
       continue;
     }
     for (const std::string& name : row.names) {
       const std::string words = join_words(row.option.value.words, " ");
       const std::string action = is_file(row) ? "_files" : words.empty() ? " " : "(" + words + ")";
       const bool is_long = name[1] == '-';
-      text += " \\\n  " + quoted(name +
-                                 (row.value.empty() ? ""
-                                  : is_long         ? "="
-                                                    : "+") +
-                                 "[" + escaped(brief(row.option.help)) + "]" +
-                                 (row.value.empty() ? "" : ":" + escaped(row.value) + ":" + action));
+      text += " \\\n  " + quoted_for_shell(name +
+                                           (row.value.empty() ? ""
+                                            : is_long         ? "="
+                                                              : "+") +
+                                           "[" + escaped(brief(row.option.help)) + "]" +
+                                           (row.value.empty() ? "" : ":" + escaped(row.value) + ":" + action));
     }
   }
   return text + "\n";
@@ -138,8 +135,8 @@ std::string fish(const std::string& program, const std::vector<Row>& rows) {
       text += name[1] == '-' ? " -l " + name.substr(2) : " -s " + name.substr(1);
     if (!row.value.empty()) text += is_file(row) ? " -r -F" : " -x";
     const std::string words = join_words(row.option.value.words, " ");
-    if (!words.empty() && !row.value.empty()) text += " -a " + quoted(words);
-    text += " -d " + quoted(brief(row.option.help)) + "\n";
+    if (!words.empty() && !row.value.empty()) text += " -a " + quoted_for_shell(words);
+    text += " -d " + quoted_for_shell(brief(row.option.help)) + "\n";
   }
   return text;
 }

@@ -137,20 +137,17 @@ std::string choice_problem(std::string_view word, const std::vector<std::string>
   return in_quotes(word) + " is not one of its words: " + list_choices(words) + guess(word, words);
 }
 
-std::string command_line(int argc, const char* const* argv) {
+std::string quoted_for_shell(const std::string& text) {
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,=:+-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char letter : text) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+std::string command_line(int argc, const char* const* argv) {
   std::string line;
-  for (int i = 0; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (i > 0) line += ' ';
-    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) {
-      line += argument;
-      continue;
-    }
-    line += '\'';
-    for (const char letter : argument) line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    line += '\'';
-  }
+  for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + quoted_for_shell(argv[i]);
   return line;
 }
 

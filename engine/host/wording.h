@@ -47,6 +47,9 @@ std::string list_choices(const std::vector<std::string>& words);
 // Returns "" if `word` is one of `words`, or else an error that names all of them and the most similar one.
 std::string choice_problem(std::string_view word, const std::vector<std::string>& words);
 
+// Returns the text for a shell: in quotes if it needs them.
+std::string quoted_for_shell(const std::string& text);
+
 // Returns the arguments, quoted for a shell.
 std::string command_line(int argc, const char* const* argv);
 

@@ -286,6 +286,35 @@ TEST(ConvertStreams, AQuietReportIsShort) {
   EXPECT_NE(asked.out.find("\nboard        rpi-pico2: fits\n"), std::string::npos) << asked.out;
 }
 
+// The screen ends with a verdict and the next two commands. Tensors and formulas need --verbose.
+TEST(ConvertStreams, AScreenEndsWithTheNextCommands) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "model.gcst", checkpoint = checkpoint_folder("g2p").string();
+  const Outcome screen = run(convert_program(), {checkpoint, "-o", model});
+  const std::vector<std::string> lines = lines_of(screen.out);
+  ASSERT_EQ(lines.size(), 8u) << screen.out;
+  EXPECT_TRUE(lines[0].starts_with("checkpoint  " + checkpoint + " (nn_transformer)")) << lines[0];
+  EXPECT_EQ(lines[3], "written      " + model);
+  EXPECT_TRUE(lines[4].ends_with(" and 1194048 bytes more")) << lines[4];
+  EXPECT_EQ(lines[5], "verdict      the self-test passes; --evaluate LINES measures int8 on your own text");
+  EXPECT_EQ(lines[6], "next         goldcrest-translate " + model + " lines.txt");
+  EXPECT_EQ(lines[7], "             goldcrest-inspect " + model + " --self-test --map");
+  const Outcome verbose = run(convert_program(), {checkpoint, "-o", model, "--verbose"});
+  EXPECT_NE(verbose.out.find("SQNR, dB"), std::string::npos);
+  EXPECT_EQ(screen.out.find("SQNR, dB"), std::string::npos);
+  EXPECT_TRUE(verbose.out.ends_with(lines[6] + "\n" + lines[7] + "\n"));
+  const std::string words = folder.write("words", "goldcrest\nwren\n");
+  const Outcome evaluated = run(convert_program(), {checkpoint, "--evaluate", words});
+  EXPECT_NE(
+      evaluated.out.find("\nverdict      int8 is good enough here: 100.0 % of 2 lines are identical (34.2 to 100.0)\n"),
+      std::string::npos)
+      << evaluated.out;
+  EXPECT_NE(evaluated.out.find("\nnext         goldcrest-convert " + checkpoint + " -o model.gcst\n"),
+            std::string::npos);
+  const Outcome refused = run(convert_program(), {checkpoint, "-o", model, "--budget", "file=1K"});
+  EXPECT_EQ(refused.out.find("\nnext "), std::string::npos) << refused.out;
+}
+
 TEST(ConvertStreams, AStandardErrorThatCannotBeWrittenLosesNoConversion) {
   for (const Output error : {Output::kFull, Output::kClosed}) {
     const TemporaryFolder folder;

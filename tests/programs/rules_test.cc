@@ -139,7 +139,7 @@ std::string rules_of(const std::string& file) {
 }
 
 Converted convert_to(const std::string& checkpoint, const std::string& file, Arguments options) {
-  options.insert(options.begin(), {checkpoint, "-o", file});
+  options.insert(options.begin(), {checkpoint, "--verbose", "-o", file});
   const Outcome outcome = run(convert_program(), options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return {outcome, rules_of(file)};
