@@ -254,7 +254,7 @@ size_t goldcrest_python_part_size() { return sizeof(goldcrest_python_part); }
 // *samples <- those of a WAV file at the model's rate, until the next call. Returns how many, or -1 after a message.
 int64_t goldcrest_python_read_wav(goldcrest_session* session, const char* path, const int16_t** samples) {
   const auto read = [&] {
-    const std::string problem = goldcrest::host::read_wav(path, session->info.sample_rate, &session->clip);
+    const std::string problem = goldcrest::host::read_wav(path, session->info().sample_rate, &session->clip);
     return problem.empty() ? problem : path + (": " + problem);
   };
   if (guard(session, read) != 0) return -1;
@@ -264,7 +264,7 @@ int64_t goldcrest_python_read_wav(goldcrest_session* session, const char* path, 
 
 // Returns whether the voice gate of goldcrest-transcribe hears speech.
 bool goldcrest_python_has_speech(const goldcrest_session* session, const int16_t* samples, size_t n) {
-  return has_speech(samples, n, session->info.sample_rate);
+  return has_speech(samples, n, session->info().sample_rate);
 }
 
 // Forgets the job before and any search, and begins a job.

@@ -80,7 +80,7 @@ class Options:
             self.rule("early-stopping", "early_stopping", *dice.choice([(True, "true"), (False, "false"), ("never",)]))
         if kind == "n_best":
             self.arguments.append(f"--n-best={n}")
-            self.call["num_hypotheses"] = n
+            self.call["n_best"] = n
         if kind == "sample":
             self.arguments.append("--sample")
             self.model["sample"] = True
@@ -91,10 +91,10 @@ class Options:
             self.rule("min-p", "min_p", 0.125)
             if dice.random() < 0.5:
                 self.arguments.append(f"--num-samples={n}")
-                self.call["num_hypotheses"] = n
+                self.call["n_best"] = n
         if kind == "alternatives":
             self.arguments += [f"--alternatives={n}", "--min-alternative-prob=0.03125"]
-            self.call.update(num_hypotheses=n, return_alternatives=True, min_alternative_prob=0.03125)
+            self.call.update(n_best=n, return_alternatives=True, min_alternative_prob=0.03125)
         if kind != "stream":
             batch = dice.choice([1, 3, 8])
             self.arguments += [f"--batch={batch}", f"--threads={batch % 3 + 1}"]
@@ -199,7 +199,7 @@ class Options:
         if not self.by_line:
             return "".join(text + "\n" for text in model.translate(lines, self.prefix)).encode()
         results = model.translate_batch(lines, prefix=self.prefix, **self.call)
-        n = self.call.get("num_hypotheses", 1)
+        n = self.call.get("n_best", 1)
         return "".join(
             self.row(index + 1, rank, result, n) for index, result in enumerate(results) for rank in range(len(result.ids))
         ).encode()
@@ -265,7 +265,8 @@ def test_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert (model.translate(coded)[0] + "\n").encode() == program(lines=coded).stdout
-    refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
+    refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], n_best=2)
+    assert "n_best" in refuses(model.translate_batch, ["a"], num_hypotheses=2)
 
 
 def test_steps_of_layers():
@@ -274,7 +275,7 @@ def test_steps_of_layers():
     small, large = goldcrest.Model(ENFR, beam_size=4), goldcrest.Model(ENFR, beam_size=4, batch=64)
     assert list(small.stream(text)) == list(large.stream(text))
     assert large.translate([text] * 3) == [small.translate(text)] * 3
-    assert large.translate_batch([text], num_hypotheses=4) == small.translate_batch([text], num_hypotheses=4)
+    assert large.translate_batch([text], n_best=4) == small.translate_batch([text], n_best=4)
 
 
 def test_languages():
