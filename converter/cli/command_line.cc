@@ -55,11 +55,6 @@ Reader stored(std::string& value) {
   });
 }
 
-// A word that means an answer instead of a conversion.
-Reader answer(std::function<std::string()> text) {
-  return {[text](const std::string&) -> std::string { answer_with(text()); }};
-}
-
 using Level = std::pair<std::string, uint32_t>;
 const std::vector<Level> kLevels = {{"int8", 0}, {"near", kFineInput}, {"exact", kFineInput | kSecondMatrix}};
 

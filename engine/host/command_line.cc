@@ -147,17 +147,19 @@ Reader comma_list(std::vector<std::string>& values) {
   return comma_list(values, [](std::string& value) { return text(value); });
 }
 
-void answer_with(const std::string& text) { throw Answered(text + "\n"); }
+void answer_with(const std::string& text) { throw Answered(!text.empty() && text.back() == '\n' ? text : text + "\n"); }
+
+Reader answer(std::function<std::string()> text) {
+  return {[text](const std::string&) -> std::string { answer_with(text()); }};
+}
 
 CommandLine::CommandLine(Program program) : program_(std::move(program)) {
   std::vector<Option> options = program_.options;
   options.push_back({"Help"});
-  options.push_back({"*-h --help", flag(asks_help_), "show the most used options and end"});
-  options.push_back({"*--help-all", flag(asks_all_), "show all options and end"});
-  options.push_back(
-      {"*--version",
-       {[this](const std::string&) -> std::string { answer_with(std::string(program_.name) + " " GOLDCREST_VERSION); }},
-       "print the version and end"});
+  options.push_back({"*-h --help", answer([this] { return help(false); }), "show the most used options and end"});
+  options.push_back({"*--help-all", answer([this] { return help(true); }), "show all options and end"});
+  const std::string version = std::string(program_.name) + " " GOLDCREST_VERSION;
+  options.push_back({"*--version", answer([version] { return version; }), "print the version and end"});
   const std::vector<std::string> shells = {"bash", "zsh", "fish", "man"};
   options.push_back({"--completion SHELL",
                      {[this, shells](const std::string& word) -> std::string {
@@ -263,9 +265,8 @@ std::optional<CommandLine::Answer> CommandLine::parse(int argc, const char* cons
   try {
     const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
     const auto end = std::find(given.begin(), given.end(), "--");
-    const auto asks = [&](const char* name) { return std::find(given.begin(), end, name) != end; };
-    if (asks("--help-all")) return Answer{true, help(true), ""};
-    if (asks("--help") || asks("-h")) return Answer{true, help(false), ""};
+    for (const char* name : {"--help-all", "--help", "-h"})
+      if (std::find(given.begin(), end, name) != end) find(name)->option.value.read("");
     for (const Word& word : split(argc, argv)) {
       Row& row = *word.row;
       if (++row.n_given > 1 && !row.option.value.repeats && !row.value.empty())

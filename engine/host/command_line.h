@@ -127,10 +127,14 @@ Reader comma_list(std::vector<std::string>& values);
 
 // Ends parsing from within a value's `read`: `text` is what the program prints, as for --version.
 [[noreturn]] void answer_with(const std::string& text);
+// A flag that does.
+Reader answer(std::function<std::string()> text);
 
 class CommandLine {
  public:
   explicit CommandLine(Program program);
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
 
   struct Answer {
     bool is_asked_for;          // help or a version; else an error
@@ -172,7 +176,6 @@ class CommandLine {
 
   Program program_;
   std::vector<Row> rows_;
-  bool asks_help_ = false, asks_all_ = false;
 };
 
 }  // namespace goldcrest

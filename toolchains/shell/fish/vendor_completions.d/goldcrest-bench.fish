@@ -18,4 +18,3 @@ complete -c goldcrest-bench -s h -l help -d 'show the most used options and end'
 complete -c goldcrest-bench -l help-all -d 'show all options and end'
 complete -c goldcrest-bench -l version -d 'print the version and end'
 complete -c goldcrest-bench -l completion -x -a 'bash zsh fish man' -d 'print what completes these options in a shell, or the manual page'
-

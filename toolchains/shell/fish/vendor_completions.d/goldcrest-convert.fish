@@ -64,4 +64,3 @@ complete -c goldcrest-convert -s h -l help -d 'show the most used options and en
 complete -c goldcrest-convert -l help-all -d 'show all options and end'
 complete -c goldcrest-convert -l version -d 'print the version and end'
 complete -c goldcrest-convert -l completion -x -a 'bash zsh fish man' -d 'print what completes these options in a shell, or the manual page'
-

@@ -14,4 +14,3 @@ complete -c goldcrest-inspect -s h -l help -d 'show the most used options and en
 complete -c goldcrest-inspect -l help-all -d 'show all options and end'
 complete -c goldcrest-inspect -l version -d 'print the version and end'
 complete -c goldcrest-inspect -l completion -x -a 'bash zsh fish man' -d 'print what completes these options in a shell, or the manual page'
-

@@ -16,4 +16,3 @@ complete -c goldcrest-transcribe -s h -l help -d 'show the most used options and
 complete -c goldcrest-transcribe -l help-all -d 'show all options and end'
 complete -c goldcrest-transcribe -l version -d 'print the version and end'
 complete -c goldcrest-transcribe -l completion -x -a 'bash zsh fish man' -d 'print what completes these options in a shell, or the manual page'
-

@@ -65,4 +65,3 @@ complete -c goldcrest-translate -s h -l help -d 'show the most used options and 
 complete -c goldcrest-translate -l help-all -d 'show all options and end'
 complete -c goldcrest-translate -l version -d 'print the version and end'
 complete -c goldcrest-translate -l completion -x -a 'bash zsh fish man' -d 'print what completes these options in a shell, or the manual page'
-
