@@ -9,6 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/console.h"
 #include "cli/convert.h"
+#include "cli/preflight.h"
 #include "dialects/config_template.h"
 #include "file/relayout.h"
 #include "sources/values/json_text.h"
@@ -17,41 +18,42 @@
 namespace goldcrest::converter {
 namespace {
 
-int print_config(const Arguments& arguments) {
-  print(write_json(config_template(arguments.input), {1}) + "\n");
+int print_config(const std::string& input) {
+  print(write_json(config_template(input), {1}) + "\n");
   require_output("the config is not whole");
   return kSuccess;
 }
 
-int convert(const Arguments& arguments) {
-  const bool from_model_file = is_model_file(arguments.input);
-  const std::string unfit = from_model_file   ? unfit_for_model_file(arguments)
-                            : arguments.shape ? unfit_for_shape(arguments)
-                                              : "";
-  if (!unfit.empty()) throw UsageError("{}", unfit);
-  if (arguments.shape) return size_shape(arguments);
-  if (arguments.print_config) return print_config(arguments);
-  const UserLines lines = preflight(arguments);
-  return from_model_file ? convert_model_file(arguments) : convert_checkpoint(arguments, lines);
+int convert(Options& options) {
+  const bool from_model_file = is_model_file(options.input);
+  if (from_model_file && !options.checkpoint_only.empty())
+    throw UsageError("{}: {} works on a checkpoint, not on a .gcst file; give the checkpoint", options.input,
+                     options.checkpoint_only);
+  if (options.shape && !options.weights_only.empty())
+    throw UsageError("{} needs weights, and --shape has none; leave one of them out", options.weights_only);
+  if (options.shape) return size_shape(options);
+  if (options.print_config) return print_config(options.input);
+  preflight(options);
+  return from_model_file ? convert_model_file(options) : convert_checkpoint(options);
 }
 
-int no_memory(const Arguments& arguments) {
-  say_error(arguments.input + ": not enough memory");
+int no_memory(const Options& options) {
+  say_error(options.input + ": not enough memory");
   return kBadInput;
 }
 
 int run(int argc, char** argv) {
-  Arguments arguments;
+  Options options;
   try {
-    const std::optional<ExitStatus> status = parse_command_line(argc, argv, arguments);
-    return status ? *status : convert(arguments);
+    const std::optional<ExitStatus> status = parse_command_line(argc, argv, options);
+    return status ? *status : convert(options);
   } catch (const UsageError& error) {
     say_error(error.what());
     return kBadUsage;
   } catch (const std::bad_alloc&) {
-    return no_memory(arguments);
+    return no_memory(options);
   } catch (const std::length_error&) {  // more than any memory has
-    return no_memory(arguments);
+    return no_memory(options);
   } catch (const std::exception& error) {
     say_error(error.what());
     return kBadInput;

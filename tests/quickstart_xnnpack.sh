@@ -19,7 +19,7 @@ for kernels in xnnpack fastest; do
 done
 [ "$2" = with ] || exit 0
 cmake --build --preset quickstart --target goldcrest-bench > /dev/null
-printed=$(build/quickstart/examples/goldcrest-bench build/enfr.gcst --measure speed --beam 1,4 --batch 1 --seconds 0.5 --against xnnpack)
+printed=$(build/quickstart/examples/goldcrest-bench build/enfr.gcst --measure speed --beam-size 1,4 --batch 1 --seconds 0.5 --against xnnpack)
 echo "$printed"
 [ "$(grep -A 9 ' over xnnpack, in turns$' <<< "$printed" | grep -cE '^ +[14] +1 +[0-9]+ +[0-9]+ +[0-9]+[.][0-9]{2} ')" -eq 2 ] ||
   fail "goldcrest-bench prints no ratio"

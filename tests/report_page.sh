@@ -54,7 +54,7 @@ for task in enfr g2p; do
   checkpoint=$source/examples/models/$task page=$work/$task.html
   sed -n 's/.*"text": "\([^"\\]*\)".*/\1/p' "$source/tests/golden/$task/results.jsonl" | awk 'NR <= 40' > "$work/lines.txt"
   "$convert" "$checkpoint" -q --board all --evaluate "$work/lines.txt" --report "$page" > /dev/null
-  default=$(arena_of "$checkpoint") greedy=$(arena_of "$checkpoint" --beam 1)
+  default=$(arena_of "$checkpoint") greedy=$(arena_of "$checkpoint" --beam-size 1)
   for width in 1280 400; do
     for scheme in 0 1; do look "$page" $width $scheme "$default" "$greedy"; done
   done

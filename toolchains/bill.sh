@@ -22,7 +22,6 @@ licence_of() {
     libstdc++-*-dev* | libgcc-*-dev*) echo GPL-3.0-or-later WITH GCC-exception-3.1 ;;
     linux-libc-dev*) echo GPL-2.0-only WITH Linux-syscall-note ;;
     libflatbuffers-dev | libssl-dev) echo Apache-2.0 ;;
-    libcli11-dev) echo BSD-3-Clause ;;
     libfmt-dev | nlohmann-json3-dev | libyaml-cpp-dev) echo MIT ;;
     zlib1g-dev) echo Zlib ;;
     libeigen3-dev) echo MPL-2.0 ;;

@@ -13,7 +13,7 @@ is_offered() { [ -n "$(offered_version "$1")" ]; }
 # no fully connected operators for dynamically quantized int8, or others.
 least_xnnpack=0.0~git20241108
 
-packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev
+packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev
   libfmt-dev libssl-dev libeigen3-dev libyaml-cpp-dev zlib1g-dev)
 optional=()  # where the distribution has them
 web=(clang lld llvm wasi-libc libclang-rt-dev-wasm32 libc++-dev-wasm32)  # WebAssembly
@@ -34,7 +34,8 @@ elif [ "${1:-}" = riscv ]; then
 elif [ "${1:-}" = full ]; then
   optional+=("${web[@]}" nodejs node-typescript esbuild)
   command -v npm > /dev/null || optional+=(npm)  # others' nodejs has npm, and Debian's does not fit it
-  packages+=(debootstrap)
+  packages+=(debootstrap man-db mandoc zsh)
+  optional+=(fish)
   optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring g++-riscv64-linux-gnu "${riscv[@]}"
     dpkg-dev lintian arduino-builder zip wine64 g++-mingw-w64-x86-64-posix)
 elif [ "${1:-}" = lint ]; then

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "cli/changes.h"
@@ -9,16 +8,14 @@
 #include "evaluate/line_encoder.h"
 #include "file/fine_inputs.h"
 #include "file/format.h"
-#include "host/printable.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
 
 namespace goldcrest::converter {
 namespace {
 
-constexpr size_t kMostLines = 100;  // that a ranking is of
+constexpr size_t kMostLines = 100;  // At most this many lines rank the matrices.
 constexpr uint32_t kRankedTogether = 8;
-constexpr std::string_view kKeys = "keys";
 
 // The lines that a ranking is of, and what they are.
 struct Sample {
@@ -28,18 +25,19 @@ struct Sample {
 };
 
 // Takes lines of --evaluate, as far from each other as possible, or made-up ones.
-Sample take_sample(const UserLines& lines, const Arguments& arguments, const ModelSpec& spec, uint32_t most_tokens) {
+Sample take_sample(const Job& job, uint32_t most_tokens) {
+  const ModelSpec& spec = job.spec;
   Sample sample;
-  if (lines.evaluation.empty()) {
-    if (spec.encoder.frontend) throw Error("--fine auto: a model of speech is ranked on the clips of --evaluate");
+  if (job.lines.evaluation.empty()) {
+    if (spec.encoder.frontend) throw Error("--accuracy auto: a model of speech is ranked on the clips of --evaluate");
     sample.kind = Lines::kIds;
     for (const std::vector<int32_t>& source : random_sources(spec, most_tokens))
       sample.sources.push_back(ids_text(source));
     return sample;
   }
-  sample.kind = kind_of(spec, arguments);
-  std::vector<EvaluationLine> all = lines.evaluation;
-  if (spec.encoder.frontend) prepare_clips(arguments.evaluate_path, all);
+  sample.kind = kind_of_lines(job);
+  std::vector<EvaluationLine> all = job.lines.evaluation.lines;
+  if (spec.encoder.frontend) prepare_clips(job.lines.evaluation.path, all);
   const size_t n = std::min(all.size(), kMostLines);
   for (size_t i = 0; i < n; ++i) sample.sources.push_back(all[i * all.size() / n].source);
   if (const std::optional<FrontendSpec>& frontend = spec.encoder.frontend) {
@@ -120,7 +118,7 @@ FineInputs Ranking::run(double share, Progress& progress) {
     fine.n_tokens += target.tokens.size();
     source_rows += target.n_source_tokens;
   }
-  if (fine.n_lines == 0) throw Error("--fine auto: {}", describe_failures(targets));
+  if (fine.n_lines == 0) throw Error("--accuracy auto: {}", describe_failures(targets));
   const auto n = static_cast<double>(fine.n_lines);
   fine.source_rows = source_rows / n;
   fine.target_rows = static_cast<double>(fine.n_tokens) / n;
@@ -140,57 +138,23 @@ FineInputs Ranking::run(double share, Progress& progress) {
 
 }  // namespace
 
-std::optional<double> auto_share(const Arguments& arguments) {
-  constexpr std::string_view kAuto = "auto";
-  constexpr double kShare = 0.5;
-  if (arguments.fine.size() != 1 || !arguments.fine[0].starts_with(kAuto)) return {};
-  const std::string_view share = std::string_view(arguments.fine[0]).substr(kAuto.size());
-  if (share.empty()) return kShare;
-  double value = 0;
-  const auto [end, error] = std::from_chars(share.data() + 1, share.data() + share.size(), value);
-  if (share[0] != '=' || error != std::errc() || end != share.data() + share.size() || !(value > 0 && value <= 1))
-    throw UsageError("--fine: '{}' is not auto=SHARE with a share above 0 and up to 1", printable(arguments.fine[0]));
-  return value;
-}
-
-bool centres_keys(const Arguments& arguments) {
-  return std::ranges::any_of(arguments.fine, [](const std::string& word) { return word == kKeys || word == "all"; });
-}
-
-std::vector<std::string> fine_matrices(const Arguments& arguments) {
-  std::vector<std::string> words = arguments.fine;
-  std::erase(words, kKeys);
-  return words;
-}
-
-void check_fine(const Arguments& arguments) {
-  if (arguments.weights == "float32" && !arguments.fine.empty())
-    throw UsageError("--fine is for int8 weights; leave out --fine or --weights float32");
-  if (arguments.weights == "float32" && !arguments.refine.empty())
-    throw UsageError("--refine is for int8 weights; leave out --refine or --weights float32");
-  if (auto_share(arguments) && arguments.shape)
-    throw UsageError("--fine auto needs weights, and --shape has none; name the matrices");
-}
-
-std::optional<FineInputs> choose_fine_inputs(const UserLines& lines, const Arguments& arguments, Progress& progress,
-                                             const ModelSpec& spec, Payload& payload) {
+FineInputs choose_fine_inputs(std::optional<double> cost, Job& job, Payload& payload) {
   FineInputs fine;
   format::ModelT& model = *payload.metadata;
-  const std::optional<double> share = auto_share(arguments);
-  if (share) {
-    const Sample sample = take_sample(lines, arguments, spec, model.limits->max_source_tokens);
-    fine = Ranking(payload, sample, arguments.input).run(*share, progress);
-    std::vector<std::string> chosen;
-    for (const RankedMatrix& matrix : fine.ranking)
-      if (matrix.chosen) chosen.push_back(matrix.name);
-    if (chosen.empty()) chosen.emplace_back("none");
+  if (cost) {
+    const Sample sample = take_sample(job, model.limits->max_source_tokens);
+    fine = Ranking(payload, sample, job.input).run(*cost, job.progress);
+    std::vector<bool> chosen;
+    for (const FineSite& site : fine_sites(model))
+      chosen.push_back(std::ranges::any_of(
+          fine.ranking, [&](const RankedMatrix& matrix) { return matrix.chosen && matrix.name == site.name; }));
     set_fine_inputs(chosen, model);
   }
   for (const FineSite& site : fine_sites(model))
     if (site.linear->fine_input) fine.matrices.push_back(site.name);
-  fine.refined = refined_parts(model);
+  fine.refined = refined_parts(model, false);
+  fine.exact_bytes = refined_parts(model, true).bytes - fine.refined.bytes;
   fine.more_work = added_work(model, fine.source_rows, fine.target_rows);
-  if (!share && fine.matrices.empty() && !fine.refined.any()) return {};
   return fine;
 }
 

@@ -4,14 +4,13 @@
 #pragma once
 
 #include "cli/command_line.h"
-#include "cli/preflight.h"
 
 namespace goldcrest::converter {
 
-// Each returns the exit status and throws Error.
-int convert_checkpoint(const Arguments& arguments, const UserLines& lines);
+// Each returns the exit status and throws Error. preflight() has read the user's lines.
+int convert_checkpoint(const Options& options);
 // --shape: makes only the report.
-int size_shape(const Arguments& arguments);
-int convert_model_file(const Arguments& arguments);
+int size_shape(const Options& options);
+int convert_model_file(const Options& options);
 
 }  // namespace goldcrest::converter

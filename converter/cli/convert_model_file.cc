@@ -7,7 +7,7 @@
 #include "cli/write_outputs.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
-#include "host/limits_problem.h"
+#include "host/messages.h"
 #include "host/printable.h"
 #include "quantize/pack.h"
 #include "report/engine_session.h"
@@ -32,38 +32,40 @@ goldcrest_info check_model_file(const FileImage& image, const std::string& file)
 
 }  // namespace
 
-int convert_model_file(const Arguments& arguments) {
-  Progress progress(standard_error_screen(arguments.quiet));
-  progress.stage("loading " + arguments.input);
-  FileImage image = read_model_file(arguments.input);
+int convert_model_file(const Options& options) {
+  const std::string& input = options.input;
+  Progress progress(standard_error_screen(options.report.quiet));
+  progress.stage("loading " + input);
+  FileImage image = read_model_file(input);
   progress.stage("running the self-test");
-  goldcrest_info info = check_model_file(image, arguments.input);
-  if (!arguments.cpu.empty()) {
-    progress.stage("ordering the weights for " + arguments.cpu);
-    image = relay_out(image, layout_for_cpu(arguments.cpu), arguments.input);
-    info = check_model_file(image, arguments.input);
+  goldcrest_info info = check_model_file(image, input);
+  if (const std::string& cpu = options.quantize.cpu; !cpu.empty()) {
+    progress.stage("ordering the weights for " + cpu);
+    image = relay_out(image, layout_for_cpu(cpu), input);
+    info = check_model_file(image, input);
   }
-  const std::string problem = limits_problem(info, arguments.limits);
-  if (!problem.empty()) throw Error("{}: {}", arguments.input, problem);
-  const MemoryMap map = map_memory(image.span(), resolve_limits(info, arguments.limits), arguments.input);
+  const std::string problem = limits_problem(info, options.limits);
+  if (!problem.empty()) throw Error("{}: {}", input, problem);
+  const MemoryMap map = map_memory(image.span(), resolve_limits(info, options.limits), input);
   progress.finish();
-  const std::vector<BoardFit> boards = fit_boards(image, map.memory, arguments);
-  const auto report = [&] {
-    if (!arguments.quiet) {
-      print(format_text("model        {}, weights hash {:016x}\n{}", printable(arguments.input), info.weights_hash,
-                        describe_architecture(info)));
-    }
+  const std::vector<BoardFit> boards = fit_boards(options.write, image, map.memory, input);
+  const auto report = [&](const std::vector<std::string>& written) {
+    if (!options.report.quiet)
+      print(format_text("model        {}, weights hash {:016x}\n", printable(input), info.weights_hash));
+    if (options.report.verbose) print(describe_architecture(info));
     print(format_text("file         {} bytes\n", image.size()));
-    print(format_text("arena        {} bytes for {}\n", map.memory.arena_bytes, formula_legend(map.memory.limits)));
-    if (!arguments.quiet) print(arena_formula(map));
+    print(format_text("arena        {} bytes for {}\n", map.memory.arena_bytes,
+                      options.report.verbose ? formula_legend(map.memory.limits) : limits_text(map.memory.limits)));
+    if (options.report.verbose) print(arena_formula(map));
     for (const BoardFit& fit : boards) print(to_text(fit));
+    print_written(written);
   };
-  const std::string stem = std::filesystem::path(arguments.input).stem().string();
-  const std::string name = arguments.name.empty() ? stem : arguments.name;
-  const int status = write_outputs({image, map.memory, boards, name}, arguments, report);
+  const std::string& name = options.read.name;
+  const std::string stem = std::filesystem::path(input).stem().string();
+  const int status =
+      write_outputs(options.write, {input, image, map.memory, boards, name.empty() ? stem : name}, report);
   const RulesSpec rules = rules_of(image);
-  const bool is_for_firmware = !arguments.emit_folder.empty() || !arguments.board.empty();
-  if (is_for_firmware && rules != RulesSpec{}) say_error("warning: " + firmware_rules_warning(rules));
+  if (options.write.is_for_firmware() && rules != RulesSpec{}) say_error("warning: " + firmware_rules_warning(rules));
   return status;
 }
 

@@ -5,31 +5,29 @@
 #include <iterator>
 #include <numeric>
 
-#include "cli/changes.h"
-#include "file/fine_inputs.h"
 #include "file/format.h"
 #include "quantize/pack.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 
-Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
-  progress.stage("quantizing");
-  BuildOptions options;
-  if (arguments.weights == "float32") options.weights = Weights::kFloat32;
-  options.layout = layout_for_cpu(arguments.cpu.empty() ? "generic" : arguments.cpu);
-  options.refine = arguments.refine;
-  options.limits = arguments.limits;
-  if (!arguments.license.empty()) options.license = arguments.license;
-  if (!arguments.attribution.empty()) options.attribution = arguments.attribution;
-  options.progress = progress.counter();
-  try {
-    Payload payload = build_payload(spec, options);
-    if (!arguments.fine.empty() && !auto_share(arguments)) set_fine_inputs(fine_matrices(arguments), *payload.metadata);
-    return payload;
-  } catch (const Error& error) {
-    throw Error("{}: {}", arguments.input, error.what());
-  }
+void set_quantizer(const QuantizeOptions& options, Job& job) {
+  job.quantize = [&](const ModelSpec& spec) {
+    job.progress.stage("quantizing");
+    BuildOptions build;
+    if (options.weights == "float32") build.weights = Weights::kFloat32;
+    build.layout = layout_for_cpu(options.cpu.empty() ? "generic" : options.cpu);
+    build.accuracy = options.levels();
+    build.limits = job.limits;
+    if (!options.license.empty()) build.license = options.license;
+    if (!options.attribution.empty()) build.attribution = options.attribution;
+    build.progress = job.progress.counter();
+    try {
+      return build_payload(spec, build);
+    } catch (const Error& error) {
+      throw Error("{}: {}", job.input, error.what());
+    }
+  };
 }
 
 uint64_t section_bytes(const Payload& payload) {
@@ -37,9 +35,8 @@ uint64_t section_bytes(const Payload& payload) {
                          [](uint64_t sum, const SectionBytes& section) { return sum + section.size(); });
 }
 
-InMemoryModel::InMemoryModel(const ModelSpec& spec, const Arguments& arguments, Progress& progress)
-    : arguments_(arguments), progress_(progress), image_(0) {
-  Payload payload = make_payload(spec, arguments, progress);
+InMemoryModel::InMemoryModel(Job& job) : job_(job), image_(0) {
+  Payload payload = job.quantize(job.spec);
   bytes_ = section_bytes(payload);
   max_source_bytes_ = payload.metadata->limits->max_source_bytes;
   image_ = assemble_from(payload);
@@ -47,21 +44,21 @@ InMemoryModel::InMemoryModel(const ModelSpec& spec, const Arguments& arguments, 
 
 std::vector<Translation> InMemoryModel::translate(const std::vector<EvaluationLine>& lines) {
   constexpr size_t kBatch = 16;
-  progress_.stage("translating");
+  job_.progress.stage("translating");
   goldcrest_limits limits = {};
   limits.max_source_bytes = max_source_bytes_;
   limits.beam_size = 1;
   limits.n_best = 1;
   limits.batch = kBatch;
-  EngineSession session(image_.span(), limits, arguments_.input);
-  EngineTranslator translator(session, arguments_.ids ? Lines::kIds : Lines::kText);
+  EngineSession session(image_.span(), limits, job_.input);
+  EngineTranslator translator(session, job_.lines.ids ? Lines::kIds : Lines::kText);
   std::vector<Translation> translations;
   for (size_t done = 0; done < lines.size();) {
     std::vector<std::string> sources;
     for (size_t i = done; i < std::min(lines.size(), done + kBatch); ++i) sources.push_back(lines[i].source);
     std::ranges::move(translator.translate(sources), std::back_inserter(translations));
     done += sources.size();
-    progress_.at(done, lines.size());
+    job_.progress.at(done, lines.size());
   }
   return translations;
 }

@@ -7,22 +7,21 @@
 #include <vector>
 
 #include "cli/command_line.h"
-#include "cli/progress.h"
 #include "file/write.h"
 #include "report/engine_session.h"
 
 namespace goldcrest::converter {
 
-// Returns the payload for the limits and metadata of the command line. Throws Error that names the checkpoint.
-Payload make_payload(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+// Stage "quantize": sets job.quantize. It throws an Error that names the checkpoint.
+void set_quantizer(const QuantizeOptions& options, Job& job);
 
 // Returns the bytes of all sections.
 uint64_t section_bytes(const Payload& payload);
 
 class InMemoryModel {
  public:
-  // Throws Error as make_payload does.
-  InMemoryModel(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+  // The model of job.spec. Throws Error as job.quantize does.
+  explicit InMemoryModel(Job& job);
 
   const FileImage& image() const { return image_; }
   uint64_t bytes() const { return bytes_; }  // of all sections
@@ -30,8 +29,7 @@ class InMemoryModel {
   std::vector<Translation> translate(const std::vector<EvaluationLine>& lines);
 
  private:
-  const Arguments& arguments_;
-  Progress& progress_;
+  Job& job_;
   uint64_t bytes_ = 0;
   uint32_t max_source_bytes_ = 0;
   FileImage image_;  // without a self-test

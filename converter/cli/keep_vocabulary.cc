@@ -63,23 +63,22 @@ struct Sides {
   Entries source, target;
 };
 
-void keep_pieces(const std::vector<std::string>& pieces, const std::string& path, Sides& sides) {
+void keep_pieces(const LinesOf<NumberedLine>& pieces, Sides& sides) {
   std::vector<std::string> unknown;
-  for (const std::string& piece : pieces) {
+  for (const auto& [number, piece] : pieces.lines) {
     const bool in_source = sides.source.keep(piece), in_target = sides.target.keep(piece);
     if (!in_source && !in_target) unknown.push_back(printable(piece));
   }
   if (unknown.empty()) return;
-  throw Error("{}: {} of {} pieces are not entries of the model's vocabulary: {}", path, unknown.size(), pieces.size(),
-              list_in_quotes(unknown, kMostNamed));
+  throw Error("{}: {} of {} pieces are not entries of the model's vocabulary: {}", pieces.path, unknown.size(),
+              pieces.lines.size(), list_in_quotes(unknown, kMostNamed));
 }
 
 // Keeps the entries of the lines' texts; for a line without target, those of the model's own translation.
-void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path, InMemoryModel& whole, Sides& sides,
-               ModelSpec& spec) {
+void keep_text(const LinesOf<EvaluationLine>& text, InMemoryModel& whole, Sides& sides, ModelSpec& spec) {
   const LineEncoder encoder(spec, false);
   std::vector<EvaluationLine> without_target;
-  for (const EvaluationLine& line : lines) {
+  for (const EvaluationLine& line : text.lines) {
     sides.source.keep(encoder.source(line.source));
     for (const std::string& target : line.references) sides.target.keep(encoder.target(target));
     if (line.references.empty()) without_target.push_back(line);
@@ -88,7 +87,7 @@ void keep_text(const std::vector<EvaluationLine>& lines, const std::string& path
   const std::vector<Translation> translations = whole.translate(without_target);
   for (const Translation& translation : translations) sides.target.keep(translation.tokens);
   const std::string failures = describe_failures(translations);
-  if (!failures.empty()) spec.warnings.push_back(format_text("{}: {}", path, failures));
+  if (!failures.empty()) spec.warnings.push_back(format_text("{}: {}", text.path, failures));
 }
 
 // Warns of removed entries that are the only cover of a character.
@@ -120,28 +119,29 @@ size_t count_unknown(const Segmenter& segmenter, uint32_t unknown_id, const std:
   return n;
 }
 
-void warn_of_unknown(const UserLines& lines, const std::string& path, const TokenizerSpec& before, ModelSpec& spec) {
+void warn_of_unknown(const LinesOf<EvaluationLine>& of, const TokenizerSpec& before, ModelSpec& spec) {
   const TokenizerSpec& after = *spec.source_tokenizer;
-  const size_t was = count_unknown(Segmenter(before), before.unknown_id, lines.evaluation),
-               is = count_unknown(Segmenter(after), after.unknown_id, lines.evaluation);
+  const size_t was = count_unknown(Segmenter(before), before.unknown_id, of.lines),
+               is = count_unknown(Segmenter(after), after.unknown_id, of.lines);
   if (is <= was) return;
   spec.warnings.push_back(format_text(
-      "{}: {} tokens of its sources are unknown to the kept vocabulary, {} to the whole one", path, is, was));
+      "{}: {} tokens of its sources are unknown to the kept vocabulary, {} to the whole one", of.path, is, was));
 }
 
 }  // namespace
 
-TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& arguments, InMemoryModel& whole,
-                                  ModelSpec& spec) {
+TrimmedVocabulary keep_vocabulary(InMemoryModel& whole, Job& job) {
+  const UserLines& lines = job.lines;
+  ModelSpec& spec = job.spec;
   Sides sides = {Entries(*spec.source_tokenizer), Entries(*spec.target_tokenizer)};
-  const bool keeps_all = arguments.keep_path.empty() && arguments.keep_text_path.empty();  // but some languages
+  const bool keeps_all = lines.kept_pieces.empty() && lines.kept_text.empty();  // but some languages
   if (keeps_all) sides.source.keep_all(), sides.target.keep_all();
-  keep_pieces(lines.kept_pieces, arguments.keep_path, sides);
+  keep_pieces(lines.kept_pieces, sides);
   KeptIds wanted;
-  if (arguments.keep_text_path.empty()) {
+  if (lines.kept_text.empty()) {
     wanted = {sides.source.kept(), sides.target.kept()};
   } else {
-    keep_text(lines.kept_text, arguments.keep_text_path, whole, sides, spec);
+    keep_text(lines.kept_text, whole, sides, spec);
     wanted = {sides.source.with_characters(), sides.target.with_characters()};
   }
   const KeptIds kept = with_needed_ids(spec, std::move(wanted));
@@ -152,13 +152,13 @@ TrimmedVocabulary keep_vocabulary(const UserLines& lines, const Arguments& argum
   trimmed.target_kept = static_cast<uint32_t>(kept.target.size());
   trimmed.target_all = spec.decoder.embedding->rows;
   if (trimmed.source_kept == trimmed.source_all && trimmed.target_kept == trimmed.target_all) {
-    const std::string& path = arguments.keep_path.empty() ? arguments.keep_text_path : arguments.keep_path;
+    const std::string& path = lines.kept_pieces.empty() ? lines.kept_text.path : lines.kept_pieces.path;
     throw Error("{}: keeps every entry of the vocabulary; convert without it", keeps_all ? "--keep-languages" : path);
   }
   const TokenizerSpec before = *spec.source_tokenizer;
   spec = trim_vocabulary(spec, kept);
   warn_of_characters(before, *spec.source_tokenizer, spec);
-  if (!lines.evaluation.empty()) warn_of_unknown(lines, arguments.evaluate_path, before, spec);
+  if (!lines.evaluation.empty()) warn_of_unknown(lines.evaluation, before, spec);
   return trimmed;
 }
 

@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "base/bounds.h"
-#include "cli/changes.h"
 #include "evaluate/line_encoder.h"
 #include "file/metadata.h"
 #include "file/relayout.h"
@@ -22,41 +21,43 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
   return !a.empty() && !b.empty() && fs::equivalent(a, b, not_there);
 }
 
-void check_options(const Arguments& arguments) {
-  if (arguments.output == "-") throw UsageError("-o -: a model goes to a file, not to standard output; give its name");
-  if (arguments.weights == "float32" && !arguments.cpu.empty()) {
+void check_options(const Options& options) {
+  const UserLines& lines = options.lines;
+  const std::string& output = options.write.output;
+  if (output == "-") throw UsageError("-o -: a model goes to a file, not to standard output; give its name");
+  if (options.quantize.weights == "float32" && !options.quantize.cpu.empty()) {
     throw UsageError(
         "--cpu {} orders int8 weights, but float32 weights have a fixed order; leave out --cpu or --weights",
-        arguments.cpu);
+        options.quantize.cpu);
   }
-  check_fine(arguments);
-  if (arguments.ids && arguments.evaluate_path.empty() && arguments.self_test_path.empty() &&
-      arguments.make_shortlist_path.empty() && arguments.lexicon_path.empty()) {
+  check_accuracy(options);
+  if (lines.ids && lines.evaluation.path.empty() && lines.self_test.path.empty() && lines.shortlist_text.path.empty() &&
+      lines.lexicon.path.empty()) {
     throw UsageError(
         "--ids applies to the lines of --evaluate, --self-test, --make-shortlist or --lexicon; give one of them");
   }
-  if (arguments.ids && trims(arguments)) {
+  const bool trims = !lines.kept_pieces.path.empty() || !lines.kept_text.path.empty();
+  if (lines.ids && (trims || !options.read.keep_languages.empty())) {
     throw UsageError("--ids: a trimmed vocabulary has new ids; leave out --ids or --keep-vocabulary");
   }
-  if (!arguments.output.empty() && fs::path(arguments.output) == fs::path(arguments.report_path)) {
-    throw UsageError("{}: is named by -o and by --report; give one of them another name", arguments.output);
+  if (!output.empty() && fs::path(output) == fs::path(options.report.page_path)) {
+    throw UsageError("{}: is named by -o and by --report; give one of them another name", output);
   }
 }
 
 // Refuses outputs that would overwrite an input.
-void refuse_input_as_output(const fs::path& output, const char* option, const Arguments& arguments) {
-  const std::string* const inputs[] = {
-      &arguments.input,     &arguments.config,         &arguments.evaluate_path,       &arguments.self_test_path,
-      &arguments.keep_path, &arguments.keep_text_path, &arguments.make_shortlist_path, &arguments.lexicon_path};
-  for (const std::string* input : inputs) {
-    if (is_same_file(output, *input)) {
+void refuse_input_as_output(const fs::path& output, const char* option, const Options& options) {
+  const UserLines& lines = options.lines;
+  for (const std::string& input :
+       {options.input, options.read.config, lines.evaluation.path, lines.self_test.path, lines.kept_pieces.path,
+        lines.kept_text.path, lines.shortlist_text.path, lines.lexicon.path}) {
+    if (is_same_file(output, input)) {
       throw UsageError("{}: is an input, and {} would overwrite it; give another name", output.string(), option);
     }
   }
   std::error_code not_there;
-  const fs::path folder = fs::is_directory(arguments.input, not_there) ? fs::path(arguments.input)
-                                                                       : fs::path(arguments.input).parent_path();
-  const bool is_in_checkpoint = !is_model_file(arguments.input) && fs::exists(output, not_there) &&
+  const fs::path input = options.input, folder = fs::is_directory(input, not_there) ? input : input.parent_path();
+  const bool is_in_checkpoint = !is_model_file(input) && fs::exists(output, not_there) &&
                                 is_same_file(fs::absolute(output).parent_path(), folder.empty() ? "." : folder);
   const std::string extension = output.extension().string();
   if (is_in_checkpoint && extension != ".gcst" && extension != ".html") {
@@ -76,59 +77,37 @@ void check_folder(const fs::path& folder) {
   check_can_write(there / "model");
 }
 
-std::vector<NumberedLine> read_first_lines(const std::string& path, size_t most) {
+// Reads the lines that are not empty. cuts: at a tab, too; else lines of white space are empty.
+std::vector<NumberedLine> read_lines(const std::string& path, bool cuts, const char* unreadable, const char* none) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be read", path);
+  if (!file) throw Error("{}: cannot be {}", path, unreadable);
   std::vector<NumberedLine> lines;
   std::string line;
-  for (size_t number = 1; lines.size() < most && std::getline(file, line); ++number) {
-    line.resize(std::min(line.size(), line.find('\t')));
-    if (!line.empty()) lines.push_back({number, line});
+  for (size_t number = 1; std::getline(file, line); ++number) {
+    if (cuts) line.resize(std::min(line.size(), line.find('\t')));
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.find_first_not_of(cuts ? "" : " \t\r") != std::string::npos) lines.push_back({number, line});
   }
-  if (lines.empty()) throw Error("{}: no line for the self-test", path);
+  if (file.bad()) throw Error("{}: reading failed", path);
+  if (lines.empty()) throw Error("{}: no {}", path, none);
   return lines;
 }
 
-// Reads one piece per line, up to a tab.
-std::vector<std::string> read_pieces(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be opened for reading; expected one piece a line", path);
-  std::vector<std::string> pieces;
-  for (std::string line; std::getline(file, line);) {
-    line.resize(std::min(line.size(), line.find('\t')));
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) pieces.push_back(line);
-  }
-  if (file.bad()) throw Error("{}: reading failed", path);
-  if (pieces.empty()) throw Error("{}: no pieces; expected one per line", path);
-  return pieces;
-}
-
-// Reads the entries of a lexicon; lines of white space are none.
-std::vector<NumberedLine> read_entries(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("{}: cannot be opened for reading; expected one text a line", path);
-  std::vector<NumberedLine> entries;
-  std::string line;
-  for (size_t number = 1; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (line.ends_with('\r')) line.pop_back();
-    entries.push_back({number, line});
-  }
-  if (file.bad()) throw Error("{}: reading failed", path);
-  if (entries.empty()) throw Error("{}: no entries; expected one text a line", path);
-  return entries;
-}
-
-void read_vocabulary_lines(const Arguments& arguments, UserLines& lines) {
-  if (!arguments.lexicon_path.empty()) lines.lexicon = read_entries(arguments.lexicon_path);
-  if (!arguments.keep_path.empty()) lines.kept_pieces = read_pieces(arguments.keep_path);
-  if (!arguments.keep_text_path.empty()) lines.kept_text = read_evaluation_lines(arguments.keep_text_path, "");
-  if (arguments.make_shortlist_path.empty()) return;
-  lines.shortlist_text = read_evaluation_lines(arguments.make_shortlist_path, "");
-  if (lines.shortlist_text.size() < kHeldOut) {
-    throw Error("{}: {} different sources; --make-shortlist needs {}, since every tenth is held out",
-                arguments.make_shortlist_path, lines.shortlist_text.size(), kHeldOut);
+void read_lines(UserLines& lines) {
+  constexpr size_t kSelfTestLines = 4;
+  const auto read = [](LinesOf<NumberedLine>& of, bool cuts, const char* unreadable, const char* none) {
+    if (!of.path.empty()) of.lines = read_lines(of.path, cuts, unreadable, none);
+  };
+  read(lines.self_test, true, "read", "line for the self-test");
+  lines.self_test.lines.resize(std::min(lines.self_test.lines.size(), kSelfTestLines));
+  read(lines.lexicon, false, "opened for reading; expected one text a line", "entries; expected one text a line");
+  read(lines.kept_pieces, true, "opened for reading; expected one piece a line", "pieces; expected one per line");
+  for (auto* of : {&lines.kept_text, &lines.shortlist_text})
+    if (!of->path.empty()) of->lines = read_evaluation_lines(of->path, "");
+  const LinesOf<EvaluationLine>& text = lines.shortlist_text;
+  if (!text.path.empty() && text.lines.size() < kHeldOut) {
+    throw Error("{}: {} different sources; --make-shortlist needs {}, since every tenth is held out", text.path,
+                text.lines.size(), kHeldOut);
   }
 }
 
@@ -141,28 +120,25 @@ void check_ids(const std::string& path, size_t number, const std::string& text) 
   }
 }
 
-void check_ids(const std::string& path, const std::vector<EvaluationLine>& lines) {
-  for (const EvaluationLine& line : lines) {
-    check_ids(path, line.number, line.source);
-    for (const std::string& reference : line.references) check_ids(path, line.number, reference);
+void check_ids(const LinesOf<EvaluationLine>& of) {
+  for (const EvaluationLine& line : of.lines) {
+    check_ids(of.path, line.number, line.source);
+    for (const std::string& reference : line.references) check_ids(of.path, line.number, reference);
   }
 }
 
-void check_all_ids(const UserLines& lines, const Arguments& arguments) {
-  for (const NumberedLine& line : lines.self_test) check_ids(arguments.self_test_path, line.number, line.text);
-  check_ids(arguments.evaluate_path, lines.evaluation);
-  check_ids(arguments.make_shortlist_path, lines.shortlist_text);
-  for (const NumberedLine& line : lines.lexicon) check_ids(arguments.lexicon_path, line.number, line.text);
+void check_ids(const LinesOf<NumberedLine>& of) {
+  for (const NumberedLine& line : of.lines) check_ids(of.path, line.number, line.text);
 }
 
 // Throws Error if the metric needs references that no line has.
-void check_metric(const Arguments& arguments, const std::vector<EvaluationLine>& lines) {
+void check_metric(const std::string& metric, const LinesOf<EvaluationLine>& of) {
   const bool needs_references =
-      std::ranges::count(std::initializer_list<std::string>{"bleu", "chrf", "wer", "exact"}, arguments.metric) != 0;
-  const bool has_references = std::ranges::any_of(lines, [](const EvaluationLine& l) { return !l.references.empty(); });
-  if (needs_references && !has_references) {
-    throw Error("--metric {}: the lines of {} have no references", arguments.metric, arguments.evaluate_path);
-  }
+      std::ranges::count(std::initializer_list<std::string>{"bleu", "chrf", "wer", "exact"}, metric) != 0;
+  const bool has_references =
+      std::ranges::any_of(of.lines, [](const EvaluationLine& l) { return !l.references.empty(); });
+  if (needs_references && !has_references)
+    throw Error("--metric {}: the lines of {} have no references", metric, of.path);
 }
 
 void check_samples(const std::string& folder) {
@@ -175,36 +151,46 @@ void check_samples(const std::string& folder) {
 
 }  // namespace
 
-UserLines preflight(const Arguments& arguments) {
-  check_options(arguments);
+void check_accuracy(const Options& options) {
+  const QuantizeOptions& quantize = options.quantize;
+  if (quantize.weights == "float32" && quantize.chooses_accuracy())
+    throw UsageError("--accuracy is for int8 weights; leave out --accuracy or --weights float32");
+  if (quantize.auto_cost && !quantize.matrices.empty())
+    throw UsageError("--accuracy auto chooses the matrices itself; leave out --matrices");
+  if (quantize.auto_cost && options.shape)
+    throw UsageError("--accuracy auto needs weights, and --shape has none; name the matrices");
+}
+
+void preflight(Options& options) {
+  check_options(options);
   std::error_code error;
-  if (!fs::exists(arguments.input, error)) return {};  // opening it reports the error
-  UserLines lines;
+  if (!fs::exists(options.input, error)) return;  // opening it reports the error
+  UserLines& lines = options.lines;
   try {
-    check_bounds(arguments.limits);
+    check_bounds(options.limits);
   } catch (const Error& bounds) {
-    throw Error("{}: {}", arguments.input, bounds.what());
+    throw Error("{}: {}", options.input, bounds.what());
   }
-  if (!arguments.check_path.empty()) check_samples(arguments.check_path);
-  if (!arguments.self_test_path.empty()) {
-    constexpr size_t kMostLines = 4;
-    lines.self_test = read_first_lines(arguments.self_test_path, kMostLines);
+  if (!lines.samples.empty()) check_samples(lines.samples);
+  if (!lines.evaluation.path.empty()) {
+    lines.evaluation.lines = read_evaluation_lines(lines.evaluation.path, lines.alternatives);
+    check_metric(options.measure.metric, lines.evaluation);
   }
-  if (!arguments.evaluate_path.empty()) {
-    lines.evaluation = read_evaluation_lines(arguments.evaluate_path, arguments.alternatives);
-    check_metric(arguments, lines.evaluation);
+  read_lines(lines);
+  if (lines.ids) {
+    check_ids(lines.self_test);
+    check_ids(lines.evaluation);
+    check_ids(lines.shortlist_text);
+    check_ids(lines.lexicon);
   }
-  read_vocabulary_lines(arguments, lines);
-  if (arguments.ids) check_all_ids(lines, arguments);
-  const std::pair<const char*, const std::string*> outputs[] = {{"-o", &arguments.output},
-                                                                {"--report", &arguments.report_path}};
+  const std::pair<const char*, std::string> outputs[] = {{"-o", options.write.output},
+                                                         {"--report", options.report.page_path}};
   for (const auto& [option, path] : outputs) {
-    if (path->empty()) continue;
-    refuse_input_as_output(*path, option, arguments);
-    check_can_write(*path);
+    if (path.empty()) continue;
+    refuse_input_as_output(path, option, options);
+    check_can_write(path);
   }
-  if (!arguments.emit_folder.empty()) check_folder(arguments.emit_folder);
-  return lines;
+  if (!options.write.emit_folder.empty()) check_folder(options.write.emit_folder);
 }
 
 }  // namespace goldcrest::converter

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/console.h"
 #include "evaluate/check.h"
 #include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
@@ -32,16 +31,16 @@ double loss(const Evaluation& evaluation, std::string metric) {
   return evaluation.float32->exact_match - evaluation.int8->exact_match;
 }
 
-goldcrest_limits evaluation_limits(goldcrest_limits limits, const Arguments& arguments) {
-  if (arguments.evaluate_beam != 0) limits.beam_size = arguments.evaluate_beam;
+goldcrest_limits evaluation_limits(const MeasureOptions& options, goldcrest_limits limits) {
+  if (options.beam_size != 0) limits.beam_size = options.beam_size;
   limits.n_best = 1;
   return limits;
 }
 
 }  // namespace
 
-Lines kind_of(const ModelSpec& spec, const Arguments& arguments) {
-  return spec.encoder.frontend ? Lines::kClips : arguments.ids ? Lines::kIds : Lines::kText;
+Lines kind_of_lines(const Job& job) {
+  return job.spec.encoder.frontend ? Lines::kClips : job.lines.ids ? Lines::kIds : Lines::kText;
 }
 
 void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines) {
@@ -52,22 +51,20 @@ void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines) 
   }
 }
 
-std::optional<std::string> run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress) {
-  progress.stage("checking against samples");
+std::pair<bool, std::string> run_check(Job& job) {
+  job.progress.stage("checking against samples");
   CheckOptions options;
-  options.progress = progress.counter();
-  const CheckReport report = check(Reference(spec), arguments.check_path, options);
-  progress.finish();
-  std::string text = to_text(report);
-  arguments.json ? say(text) : print(text);
-  if (!report.passed()) return std::nullopt;
-  return text;
+  options.progress = job.progress.counter();
+  const CheckReport report = check(Reference(job.spec), job.lines.samples, options);
+  job.progress.finish();
+  return {report.passed(), to_text(report)};
 }
 
-void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec) {
-  if (arguments.ids || !spec.source_tokenizer) return;
+void warn_of_language_codes(const std::string& target_lang, Job& job) {
+  ModelSpec& spec = job.spec;
+  if (job.lines.ids || !spec.source_tokenizer) return;
   std::map<std::string_view, std::vector<size_t>> numbers;  // line numbers by code
-  for (const EvaluationLine& line : lines) {
+  for (const EvaluationLine& line : job.lines.evaluation.lines) {
     const std::string_view code = leading_language_code(line.source);
     if (!code.empty()) numbers[code].push_back(line.number);
   }
@@ -75,18 +72,19 @@ void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Argu
   for (const auto& [code, found] : numbers) {
     const auto is_code = [&, text = code](const Piece& piece) { return piece.text == text; };
     const bool is_entry = std::find_if(spec.source_tokenizer->pieces.begin(), end, is_code) != end;
-    if (is_entry && arguments.target_lang.empty()) continue;
+    if (is_entry && target_lang.empty()) continue;
     const std::string more = found.size() > 1 ? format_text(" ({} such lines)", found.size()) : "";
-    const std::string reason =
-        is_entry ? format_text("is not asked for: --target-lang says {}", in_quotes(arguments.target_lang))
-                 : "is not an entry of the model's vocabulary";
-    spec.warnings.push_back(format_text("{}:{}: {} {}; it is read as text{}", arguments.evaluate_path, found[0],
+    const std::string reason = is_entry ? format_text("is not asked for: --target-lang says {}", in_quotes(target_lang))
+                                        : "is not an entry of the model's vocabulary";
+    spec.warnings.push_back(format_text("{}:{}: {} {}; it is read as text{}", job.lines.evaluation.path, found[0],
                                         in_quotes(code), reason, more));
   }
 }
 
-void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec) {
-  if (!arguments.ids || spec.encoder.frontend) return;
+void warn_of_missing_ends(Job& job) {
+  const UserLines& lines = job.lines;
+  ModelSpec& spec = job.spec;
+  if (!lines.ids || spec.encoder.frontend) return;
   const std::vector<int32_t> end(spec.generation.source_suffix.begin(), spec.generation.source_suffix.end());
   const uint32_t vocab_size = spec.encoder.embedding->rows;
   const auto warn_of = [&](const std::string& path, size_t number, const std::string& text) {
@@ -94,86 +92,86 @@ void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, Mo
     if (!problem.empty()) spec.warnings.push_back(format_text("{}:{}: {}", path, number, problem));
     return !problem.empty();
   };
-  for (const NumberedLine& line : lines.self_test)
-    if (warn_of(arguments.self_test_path, line.number, line.text)) return;
-  for (const EvaluationLine& line : lines.evaluation)
-    if (warn_of(arguments.evaluate_path, line.number, line.source)) return;
-  for (const EvaluationLine& line : lines.shortlist_text)
-    if (warn_of(arguments.make_shortlist_path, line.number, line.source)) return;
+  for (const NumberedLine& line : lines.self_test.lines)
+    if (warn_of(lines.self_test.path, line.number, line.text)) return;
+  for (const auto* of : {&lines.evaluation, &lines.shortlist_text})
+    for (const EvaluationLine& line : of->lines)
+      if (warn_of(of->path, line.number, line.source)) return;
 }
 
-void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
-                    Progress& progress, Report* report) {
-  progress.stage("evaluating");
-  goldcrest_limits limits = evaluation_limits(file_limits, arguments);
-  EngineSession session(image.span(), limits, arguments.evaluate_path);
+void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& job, Report* report) {
+  job.progress.stage("evaluating");
+  const std::string& path = job.lines.evaluation.path;
+  goldcrest_limits limits = evaluation_limits(options, report->memory.memory.limits);
+  EngineSession session(image.span(), limits, path);
   SearchOptions search = default_search(*report->spec);
   search.beam_size = limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, limits.max_target_tokens);
   const Reference reference(*report->spec);
   const bool is_speech = report->spec->encoder.frontend.has_value();
-  if (is_speech) prepare_clips(arguments.evaluate_path, report->evaluation_lines);
+  if (is_speech) prepare_clips(path, report->evaluation_lines);
   const auto encode = [&](const std::string& text) -> OwnedSource {
     if (is_speech) return read_clip(text, session.info().sample_rate);
-    return arguments.ids ? parse_ids(text, session.info().source_vocab_size) : session.encode(text);
+    return job.lines.ids ? parse_ids(text, session.info().source_vocab_size) : session.encode(text);
   };
   const auto decode = [&](std::span<const int32_t> tokens) {
-    if (arguments.ids) return ids_text(tokens);
+    if (job.lines.ids) return ids_text(tokens);
     const std::string text = session.info().has_detokenizer ? session.decode(tokens) : std::string();
     return is_speech ? spoken_words(text) : text;
   };
   ReferenceTranslator float32(reference, search, encode, decode);
-  EngineTranslator int8(session, kind_of(*report->spec, arguments));
-  EvaluationOptions options;
-  options.batch = std::max(8u, limits.batch);  // lines between two updates of progress
-  options.progress = progress.counter();
-  report->evaluation = evaluate(report->evaluation_lines, float32, int8, options);
+  EngineTranslator int8(session, kind_of_lines(job));
+  EvaluationOptions steps;
+  steps.batch = std::max(8u, limits.batch);  // lines between two updates of progress
+  steps.progress = job.progress.counter();
+  report->evaluation = evaluate(report->evaluation_lines, float32, int8, steps);
   if (session.info().weight_bits == 32) report->evaluation->engine_name = "engine";
   if (!report->spec->shortlist) return;
-  progress.stage("evaluating the shortlist");
+  job.progress.stage("evaluating the shortlist");
   limits.max_candidates = GOLDCREST_NO_SHORTLIST;
-  EngineSession whole(image.span(), limits, arguments.evaluate_path);
-  EngineTranslator among_all(whole, arguments.ids ? Lines::kIds : Lines::kText);
-  report->shortlist = evaluate_shortlist(evaluate(report->evaluation_lines, among_all, int8, options),
-                                         session.info().target_vocab_size);
+  EngineSession whole(image.span(), limits, path);
+  EngineTranslator among_all(whole, job.lines.ids ? Lines::kIds : Lines::kText);
+  report->shortlist =
+      evaluate_shortlist(evaluate(report->evaluation_lines, among_all, int8, steps), session.info().target_vocab_size);
 }
 
-size_t count_identical(const FileImage& image, const goldcrest_limits& limits, const Arguments& arguments,
-                       Progress& progress, const Report& report) {
-  progress.stage("evaluating a coarse search");
-  EngineSession session(image.span(), evaluation_limits(limits, arguments), arguments.evaluate_path);
+size_t count_identical(const MeasureOptions& options, const FileImage& image, Job& job, const Report& report) {
+  job.progress.stage("evaluating a coarse search");
+  EngineSession session(image.span(), evaluation_limits(options, report.memory.memory.limits),
+                        job.lines.evaluation.path);
   goldcrest_search search = session.info().search;
   search.beam_size = session.memory().limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, session.memory().limits.max_target_tokens);
   search.flags |= GOLDCREST_SEARCH_COARSE;
   session.set_search(search);
-  EngineTranslator translator(session, kind_of(*report.spec, arguments));
+  EngineTranslator translator(session, kind_of_lines(job));
   size_t identical = 0, done = 0;
   for (const EvaluatedLine& line : report.evaluation->lines) {
     const std::vector<Translation> found = translator.translate({&report.evaluation_lines[line.line].source, 1});
     if (found[0].tokens == line.float32.tokens) ++identical;
-    progress.at(++done, report.evaluation->lines.size());
+    job.progress.at(++done, report.evaluation->lines.size());
   }
   return identical;
 }
 
-Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress) {
-  progress.stage("comparing");
-  const goldcrest_limits limits = evaluation_limits(files.limits, arguments);
-  EngineSession whole_session(files.whole.span(), limits, arguments.evaluate_path);
-  EngineSession part_session(files.part.span(), limits, arguments.evaluate_path);
-  const Lines kind = arguments.ids ? Lines::kIds : Lines::kText;
+Agreement run_agreement(const MeasureOptions& options, std::pair<const FileImage&, const FileImage&> whole_and_part,
+                        Job& job, const Report& report) {
+  job.progress.stage("comparing");
+  const goldcrest_limits limits = evaluation_limits(options, report.memory.memory.limits);
+  EngineSession whole_session(whole_and_part.first.span(), limits, job.lines.evaluation.path);
+  EngineSession part_session(whole_and_part.second.span(), limits, job.lines.evaluation.path);
+  const Lines kind = job.lines.ids ? Lines::kIds : Lines::kText;
   EngineTranslator whole(whole_session, kind), part(part_session, kind);
-  return measure_agreement(lines.evaluation, whole, part, progress.counter());
+  return measure_agreement(job.lines.evaluation.lines, whole, part, job.progress.counter());
 }
 
-Refusal refuse_loss(const Evaluation& evaluation, const Arguments& arguments) {
-  if (arguments.max_loss == kAnyLoss) return {};
+Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options) {
+  if (options.max_loss == kAnyLoss) return {};
   try {
-    const double lost = loss(evaluation, arguments.metric);
-    if (lost <= arguments.max_loss) return {};
+    const double lost = loss(evaluation, options.metric);
+    if (lost <= options.max_loss) return {};
     return {kTooMuchLost, format_text("{} lost {:.3f} points, more than --max-loss {}", evaluation.engine_name, lost,
-                                      arguments.max_loss)};
+                                      options.max_loss)};
   } catch (const Error& error) {
     return {kBadInput, error.what()};
   }

@@ -6,47 +6,40 @@
 #include <string>
 
 #include "cli/command_line.h"
-#include "cli/preflight.h"
-#include "cli/progress.h"
 #include "cli/write_outputs.h"
-#include "evaluate/deviation.h"
 #include "file/write.h"
 #include "report/engine_session.h"
 #include "report/report.h"
 
 namespace goldcrest::converter {
 
-// Prints what --check found, and returns it if the float reference agrees with the samples. Throws Error.
-std::optional<std::string> run_check(const ModelSpec& spec, const Arguments& arguments, Progress& progress);
+// Returns what --check found: whether the float reference agrees with the samples, and the text. Throws Error.
+std::pair<bool, std::string> run_check(Job& job);
 
-// Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks, once for each code.
-void warn_of_language_codes(const std::vector<EvaluationLine>& lines, const Arguments& arguments, ModelSpec& spec);
+// Warns of lines of --evaluate that begin with a >>xx<< which the vocabulary lacks, once for each code. target_lang:
+// the option.
+void warn_of_language_codes(const std::string& target_lang, Job& job);
 
 // Warns once of sources of --ids that lack the end of the model's sources.
-void warn_of_missing_ends(const UserLines& lines, const Arguments& arguments, ModelSpec& spec);
+void warn_of_missing_ends(Job& job);
 
 // Returns the kind of the sources of --evaluate.
-Lines kind_of(const ModelSpec& spec, const Arguments& arguments);
+Lines kind_of_lines(const Job& job);
 
 // Makes sources of paths that begin in the folder of the list, and words of references.
 void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines);
 
-// Evaluates the report's lines and stores the result in the report. Throws Error.
-void run_evaluation(const FileImage& image, const goldcrest_limits& file_limits, const Arguments& arguments,
-                    Progress& progress, Report* report);
+// Evaluates the user's lines and stores the result in the report. Throws Error.
+void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& job, Report* report);
 
 // Returns how many of the evaluation's lines have float32's results in a coarse search.
-size_t count_identical(const FileImage& image, const goldcrest_limits& limits, const Arguments& arguments,
-                       Progress& progress, const Report& report);
+size_t count_identical(const MeasureOptions& options, const FileImage& image, Job& job, const Report& report);
 
-// Two files of one model, and the limits for both.
-struct Compared {
-  const FileImage &whole, &part;
-  const goldcrest_limits& limits;
-};
-Agreement run_agreement(const Compared& files, const UserLines& lines, const Arguments& arguments, Progress& progress);
+// Compares the results of a whole model and of a part of it, with the report's limits.
+Agreement run_agreement(const MeasureOptions& options, std::pair<const FileImage&, const FileImage&> whole_and_part,
+                        Job& job, const Report& report);
 
 // Refuses an int8 model that lost more than --max-loss, and lines that cannot tell.
-Refusal refuse_loss(const Evaluation& evaluation, const Arguments& arguments);
+Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options);
 
 }  // namespace goldcrest::converter

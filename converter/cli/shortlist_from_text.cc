@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/changes.h"
+#include "cli/preflight.h"
 #include "evaluate/line_encoder.h"
 #include "spec/error.h"
 
@@ -9,8 +10,7 @@ namespace {
 // Pairs each source with its given targets, or with the model's own translation.
 class PairMaker {
  public:
-  PairMaker(const ModelSpec& spec, const Arguments& arguments)
-      : encoder_(spec, arguments.ids), path_(arguments.make_shortlist_path) {}
+  explicit PairMaker(const Job& job) : encoder_(job.spec, job.lines.ids), path_(job.lines.shortlist_text.path) {}
 
   std::vector<IdPair> given(const EvaluationLine& line) const {
     std::vector<IdPair> pairs;
@@ -36,13 +36,15 @@ struct Pairs {
   std::vector<IdPair> building, own, given;
 };
 
-Pairs make_pairs(const UserLines& lines, const Arguments& arguments, InMemoryModel& model, ModelSpec& spec) {
-  const PairMaker maker(spec, arguments);
+Pairs make_pairs(Job& job) {
+  InMemoryModel model(job);
+  const PairMaker maker(job);
+  const std::vector<EvaluationLine>& lines = job.lines.shortlist_text.lines;
   Pairs pairs;
   std::vector<EvaluationLine> to_translate;
   std::vector<bool> is_held_out;  // for each line of to_translate
-  for (size_t i = 0; i < lines.shortlist_text.size(); ++i) {
-    const EvaluationLine& line = lines.shortlist_text[i];
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const EvaluationLine& line = lines[i];
     const bool held_out = i % kHeldOut == kHeldOut - 1;
     for (IdPair& pair : maker.given(line)) (held_out ? pairs.given : pairs.building).push_back(std::move(pair));
     if (!held_out && !line.references.empty()) continue;
@@ -55,24 +57,24 @@ Pairs make_pairs(const UserLines& lines, const Arguments& arguments, InMemoryMod
     (is_held_out[i] ? pairs.own : pairs.building).push_back(maker.own(to_translate[i], translations[i]));
   }
   const std::string failures = describe_failures(translations);
-  if (!failures.empty()) spec.warnings.push_back(format_text("{}: {}", arguments.make_shortlist_path, failures));
+  if (!failures.empty()) job.spec.warnings.push_back(format_text("{}: {}", job.lines.shortlist_text.path, failures));
   return pairs;
 }
 
 }  // namespace
 
-ShortlistFromText make_shortlist_from_text(const UserLines& lines, const Arguments& arguments, InMemoryModel& model,
-                                           Progress& progress, ModelSpec& spec) {
-  const Pairs pairs = make_pairs(lines, arguments, model, spec);
+ShortlistFromText make_shortlist_from_text(const ChangeOptions& change, Job& job) {
+  const Pairs pairs = make_pairs(job);
+  ModelSpec& spec = job.spec;
   if (pairs.building.empty() || pairs.own.empty())
-    throw Error("{}: none of its lines could be translated", arguments.make_shortlist_path);
-  progress.stage("making the shortlist");
+    throw Error("{}: none of its lines could be translated", job.lines.shortlist_text.path);
+  job.progress.stage("making the shortlist");
   ShortlistOptions options;
-  options.always = arguments.shortlist_always;
-  options.best = arguments.shortlist_best;
+  options.always = change.shortlist_always;
+  options.best = change.shortlist_best;
   options.source_ids = spec.encoder.embedding->rows;
   options.never = spec.generation.suppressed_ids;
-  options.progress = progress.counter();
+  options.progress = job.progress.counter();
   const ShortlistSpec& shortlist = spec.shortlist.emplace(make_shortlist(pairs.building, options));
   std::vector<uint32_t> end_ids = spec.generation.rules.more_end_ids;
   end_ids.push_back(spec.generation.end_id);

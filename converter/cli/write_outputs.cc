@@ -14,68 +14,72 @@ namespace goldcrest::converter {
 namespace {
 
 // Refuses a model that exceeds the budget or the board, with the sizes.
-Refusal refuse_size(const Outputs& outputs, const Arguments& arguments) {
-  const Budget budget = arguments.budget_text.empty() ? Budget() : parse_budget(arguments.budget_text);
+Refusal refuse_size(const WriteOptions& options, const Outputs& outputs) {
+  const Budget budget = options.budget_text.empty() ? Budget() : parse_budget(options.budget_text);
   const std::string excess = over_budget(budget, outputs.memory.arena_bytes, outputs.image.size());
-  const bool fits_board = arguments.board == "all" || std::ranges::all_of(outputs.boards, &BoardFit::fits);
+  const bool fits_board = options.board == "all" || std::ranges::all_of(outputs.boards, &BoardFit::fits);
   if (excess.empty() && fits_board) return {};
-  const std::string board = fits_board ? "" : format_text(" --board {}", arguments.board);
-  std::string text = format_text("{} does not fit{}: nothing was written", arguments.input, board);
+  const std::string board = fits_board ? "" : format_text(" --board {}", options.board);
+  std::string text = format_text("{} does not fit{}: nothing was written", outputs.input, board);
   if (!excess.empty()) text += format_text("\n{}", excess.substr(0, excess.find_last_not_of('\n') + 1));
   return {kOverBudget, text};
 }
 
-std::vector<std::filesystem::path> write_files(const Outputs& outputs, const Arguments& arguments) {
-  const bool emits = !arguments.emit_folder.empty();
-  const EmitOptions emitted = {emits ? c_name(outputs.name) : "", arguments.section, arguments.array};
-  std::vector<std::filesystem::path> written;
-  if (!arguments.output.empty()) {
-    write_file(arguments.output, outputs.image.span());
-    written.push_back(arguments.output);
+std::vector<std::string> write_files(const WriteOptions& options, const Outputs& outputs) {
+  std::vector<std::string> written;
+  if (!options.output.empty()) {
+    write_file(options.output, outputs.image.span());
+    written.push_back(options.output);
   }
-  if (emits) {
-    std::ranges::move(emit_c(arguments.emit_folder, emitted, outputs.image.span(), outputs.memory),
-                      std::back_inserter(written));
-  }
+  if (options.emit_folder.empty()) return written;
+  const EmitOptions emitted = {c_name(outputs.name), options.section, options.array};
+  for (const auto& path : emit_c(options.emit_folder, emitted, outputs.image.span(), outputs.memory))
+    written.push_back(path.string());
   return written;
 }
 
 }  // namespace
 
-void print_report(const Report& report, const Arguments& arguments) {
+void print_report(const Report& report, const ReportOptions& options, const std::vector<std::string>& written) {
   // A name in the checkpoint need not be UTF-8.
-  if (arguments.json)
-    print(write_json(report_json(report), {2}) + "\n");
-  else
-    print(arguments.quiet && !report.is_shape ? report_summary(report) : report_text(report));
+  if (options.json) return print(write_json(report_json(report), {2}) + "\n");
+  print(options.verbose || report.is_shape ? report_text(report)
+        : options.quiet                    ? report_summary(report)
+                                           : report_screen(report));
+  print_written(written);
+  const bool is_refused = !report.output.empty() && written.empty();
+  if (!options.quiet && !report.is_shape && !is_refused) print(report_ending(report));
 }
 
-void write_page(const Report& report, const Arguments& arguments) {
-  if (arguments.report_path.empty()) return;
+void print_written(const std::vector<std::string>& written) {
+  for (const std::string& path : written) print(format_text("written      {}\n", printable(path)));
+}
+
+void write_page(const Report& report, const ReportOptions& options) {
+  if (options.page_path.empty()) return;
   const std::string html = report_html(report);
-  write_file(arguments.report_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+  write_file(options.page_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
 }
 
-std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory& memory, const Arguments& arguments) {
+std::vector<BoardFit> fit_boards(const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory,
+                                 const std::string& input) {
   std::vector<BoardFit> fits;
-  if (arguments.board.empty()) return fits;
+  if (options.board.empty()) return fits;
   const auto arena_bytes = [&](const goldcrest_limits& limits) {
-    return map_memory(image.span(), limits, arguments.input).memory.arena_bytes;
+    return map_memory(image.span(), limits, input).memory.arena_bytes;
   };
-  for (const Board& board : find_boards(arguments.board)) {
+  for (const Board& board : find_boards(options.board)) {
     fits.push_back(fit_board(board, {image.size(), memory, arena_bytes}));
   }
   return fits;
 }
 
-int write_outputs(const Outputs& outputs, const Arguments& arguments, const std::function<void()>& report) {
-  const Refusal refusal = outputs.refusal.status != kSuccess ? outputs.refusal : refuse_size(outputs, arguments);
-  std::vector<std::filesystem::path> written;
-  if (refusal.status == kSuccess) written = write_files(outputs, arguments);
-  report();
-  for (const std::filesystem::path& path : written) {
-    if (!arguments.json) print(format_text("written      {}\n", printable(path.string())));
-  }
+int write_outputs(const WriteOptions& options, const Outputs& outputs,
+                  const std::function<void(const std::vector<std::string>& written)>& report) {
+  const Refusal refusal = outputs.refusal.status != kSuccess ? outputs.refusal : refuse_size(options, outputs);
+  std::vector<std::string> written;
+  if (refusal.status == kSuccess) written = write_files(options, outputs);
+  report(written);
   const bool is_reported = flush_output();
   if (refusal.status != kSuccess) {
     say_error(refusal.text);
@@ -83,9 +87,7 @@ int write_outputs(const Outputs& outputs, const Arguments& arguments, const std:
   }
   if (is_reported) return kSuccess;
   if (written.empty()) throw Error("standard output: write failed; the report is not whole");
-  std::vector<std::string> names;
-  for (const std::filesystem::path& path : written) names.push_back(path.string());
-  say_error("standard output: write failed; the report is not whole; written: " + join_text(names, ", "));
+  say_error("standard output: write failed; the report is not whole; written: " + join_text(written, ", "));
   return kReportLost;
 }
 

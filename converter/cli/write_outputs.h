@@ -11,13 +11,15 @@
 
 namespace goldcrest::converter {
 
-// Prints to standard output.
-void print_report(const Report& report, const Arguments& arguments);
+// Prints to standard output, with the names of written files.
+void print_report(const Report& report, const ReportOptions& options, const std::vector<std::string>& written);
+void print_written(const std::vector<std::string>& written);
 // Writes the page of --report, if it is asked for. Throws Error.
-void write_page(const Report& report, const Arguments& arguments);
+void write_page(const Report& report, const ReportOptions& options);
 
 // Returns how the model with the limits of `memory` fits the boards of --board; empty without --board. Throws Error.
-std::vector<BoardFit> fit_boards(const FileImage& image, const goldcrest_memory& memory, const Arguments& arguments);
+std::vector<BoardFit> fit_boards(const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory,
+                                 const std::string& input);
 
 // The reason why no file may be written. kSuccess: there is none.
 struct Refusal {
@@ -26,6 +28,7 @@ struct Refusal {
 };
 
 struct Outputs {
+  const std::string& input;
   const FileImage& image;
   const goldcrest_memory& memory;
   const std::vector<BoardFit>& boards;
@@ -34,7 +37,9 @@ struct Outputs {
 };
 
 // Writes the requested files, unless the outputs are refused or the model exceeds the budget or the board. Then calls
-// `report`, which prints. The files stay if the report cannot be printed. Returns the exit status. Throws Error.
-int write_outputs(const Outputs& outputs, const Arguments& arguments, const std::function<void()>& report);
+// `report` with their names; it prints. The files stay if the report cannot be printed. Returns the exit status. Throws
+// Error.
+int write_outputs(const WriteOptions& options, const Outputs& outputs,
+                  const std::function<void(const std::vector<std::string>& written)>& report);
 
 }  // namespace goldcrest::converter

@@ -111,7 +111,7 @@ CentredKeys centre_keys(const std::vector<std::vector<int32_t>>& sources,
 }
 
 std::string to_text(const CentredKeys& keys) {
-  return format_text("keys         {} of {} heads centred (--fine)\n", keys.centred, keys.heads);
+  return format_text("keys         {} of {} heads centred (--accuracy)\n", keys.centred, keys.heads);
 }
 
 }  // namespace goldcrest::converter

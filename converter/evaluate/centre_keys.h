@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --fine keys: subtracts from the keys of an attention their mean. A vector that all keys contain adds the same number
-// to all scores of a query, and a soft-max does not see it, so the float model stays what it is. An int8 key of a head
-// has a single scale, and a large mean takes its bits from what differs (Zhang et al. 2024, SageAttention).
+// --matrices keys: subtracts from the keys of an attention their mean. A vector that all keys contain adds the same
+// number to all scores of a query, and a soft-max does not see it, so the float model stays what it is. An int8 key of
+// a head has a single scale, and a large mean takes its bits from what differs (Zhang et al. 2024, SageAttention).
 #pragma once
 
 #include <cstddef>

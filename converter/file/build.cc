@@ -61,8 +61,9 @@ class Builder {
   std::unique_ptr<format::FrontendT> frontend(const FrontendSpec& frontend);
   std::unique_ptr<format::LayerT> layer(const std::string& name, const LayerSpec& layer, const StackSpec& stack);
   std::unique_ptr<format::EmbeddingT> embedding(const Matrix& matrix);
-  // Returns whether --refine names the matrix. One that keeps its integers leaves no remainder.
-  bool refines(const std::string& name, const Matrix& of) { return refine_.choose(name) && of.stored_scale.empty(); }
+  // Returns whether the matrix gets a second one. One that keeps its integers leaves no remainder.
+  bool refines(const std::string& name, const Matrix& of) { return has_second(name) && of.stored_scale.empty(); }
+  bool has_second(const std::string& name) { return (levels_.terms_of(name) & kSecondMatrix) != 0; }
   bool refines_table(const Matrix& matrix);
   std::unique_ptr<format::LinearT> projection();
   std::unique_ptr<format::LinearT> linear(const std::string& name, const LinearParts& from);
@@ -87,7 +88,7 @@ class Builder {
 
   const ModelSpec& spec_;
   const BuildOptions& options_;
-  MatrixNames refine_{"--refine", options_.refine};
+  MatrixLevels levels_{options_.accuracy};
   SectionWriter weights_{SectionKind::Weights}, parameters_{SectionKind::Parameters};
   SectionWriter positions_{SectionKind::Positions}, tokenizer_{SectionKind::Tokenizer};
   std::map<const Matrix*, Table> tables_;
@@ -174,7 +175,7 @@ std::unique_ptr<format::LinearT> Builder::linear(const std::string& name, const 
   return out;
 }
 
-// A table is refined for all that use it if --refine names one of them.
+// A table is refined for all that use it if a name of one of them says so.
 bool Builder::refines_table(const Matrix& matrix) {
   bool refined = is_projected(matrix) && refines("projection", matrix);
   for (const auto& [name, stack] :
@@ -343,7 +344,7 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   out->centred = stack.centred;
   out->gated = stack.gated;
   out->positions_used = stack.positions_used;
-  out->fine_attention = refine_.choose(name + ".attention");
+  out->fine_attention = has_second(name + ".attention");
   if (stack.rotary) out->rotary = write_rotary(name + ".rotary", *stack.rotary, positions_);
   if (stack.embedding_norm) out->embedding_norm = norm(name + ".embedding_norm", *stack.embedding_norm);
   for (size_t i = 0; i < stack.layers.size(); ++i) {
@@ -370,7 +371,8 @@ Payload Builder::run() {
   metadata.decoder = stack("decoder", spec_.decoder);
   metadata.projection = projection();
   advance();
-  refine_.check("none, all, decoder");
+  if (!options_.accuracy.empty()) set_fine_inputs(levels_, metadata);
+  levels_.check();
   metadata.features |= refined_features(metadata);
   set_search(spec_, limits, metadata);
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "file/fine_inputs.h"
 #include "file/section_writer.h"
 #include "goldcrest/goldcrest.h"
 #include "quantize/pack.h"
@@ -25,7 +26,7 @@ enum class Weights { kInt8, kFloat32 };
 struct BuildOptions {
   Weights weights = Weights::kInt8;
   Layout layout = Layout::kN16K4;                           // of int8 weights
-  std::vector<std::string> refine;                          // matrices with a second one, as MatrixNames has them
+  std::vector<MatrixLevel> accuracy;                        // empty: the spec's fine inputs, no second matrix
   goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)
   std::optional<std::string> license, attribution;          // replace the checkpoint's
   std::function<void(size_t done, size_t total)> progress;  // in layers and tables; may be empty

@@ -71,25 +71,33 @@ std::string matrix_name(const std::string& layer, const MatrixEntry& entry) {
   return format_text("{}.{}", layer, entry.name + kPrefix.size());
 }
 
-MatrixNames::MatrixNames(std::string option, const std::vector<std::string>& words) : option_(std::move(option)) {
-  for (const std::string& word : words) words_.push_back({word, word == "none" && words.size() == 1});
+MatrixLevels::MatrixLevels(const std::vector<MatrixLevel>& levels) {
+  for (const MatrixLevel& level : levels) levels_.push_back({level, level.name == "keys" || level.name == "all"});
 }
 
-bool MatrixNames::choose(const std::string& matrix, bool is_decoder) {
+uint32_t MatrixLevels::terms_of(const std::string& matrix, bool is_decoder) {
   if (std::string name = name_of_equal_layers(matrix); std::ranges::find(matrices_, name) == matrices_.end())
     matrices_.push_back(std::move(name));
-  bool chosen = false;
-  for (auto& [word, found] : words_) {
-    if (word == "all" || (word == "decoder" ? is_decoder : matches(word, matrix))) chosen = found = true;
+  uint32_t terms = 0;
+  for (Found& level : levels_) {
+    if (level.name != "all" && !(level.name == "decoder" ? is_decoder : matches(level.name, matrix))) continue;
+    level.found = true;
+    terms = level.terms;
   }
-  return chosen;
+  return terms;
 }
 
-void MatrixNames::check(const std::string& other_words) const {
-  for (const auto& [word, found] : words_) {
-    if (!found)
-      throw Error("{}: '{}' is no matrix of this model; expected {}, or some of {}", option_, printable(word),
-                  other_words, join_text(matrices_, ", "));
+bool MatrixLevels::centres_keys() const {
+  return std::ranges::any_of(levels_, [](const Found& level) {
+    return level.name == "keys" || (level.name == "all" && (level.terms & kFineInput) != 0);
+  });
+}
+
+void MatrixLevels::check() const {
+  for (const Found& level : levels_) {
+    if (!level.found)
+      throw Error("--matrices: '{}' is no matrix of this model; expected all, decoder, keys, or some of {}",
+                  printable(level.name), join_text(matrices_, ", "));
   }
 }
 
@@ -112,15 +120,14 @@ void set_fine_inputs(const std::vector<bool>& chosen, format::ModelT& model) {
   model.features = any ? model.features | kFeatureRefined : model.features & ~kFeatureRefined;
 }
 
-void set_fine_inputs(const std::vector<std::string>& names, format::ModelT& model) {
-  MatrixNames wanted("--fine", names);
+void set_fine_inputs(MatrixLevels& levels, format::ModelT& model) {
   std::vector<bool> chosen;
-  for (const FineSite& site : fine_sites(model)) chosen.push_back(wanted.choose(site.name, !site.reads_source));
-  wanted.check("none, all, decoder, keys, auto");
+  for (const FineSite& site : fine_sites(model))
+    chosen.push_back((levels.terms_of(site.name, !site.reads_source) & kFineInput) != 0);
   set_fine_inputs(chosen, model);
 }
 
-Refined refined_parts(format::ModelT& model) {
+Refined refined_parts(format::ModelT& model, bool all) {
   Refined refined;
   const auto add = [&](const std::string& name, uint64_t rows, uint64_t row_bytes) {
     refined.matrices.push_back(name);
@@ -128,13 +135,13 @@ Refined refined_parts(format::ModelT& model) {
   };
   for (const FineSite& site : fine_sites(model)) {
     const format::LinearT& linear = *site.linear;
-    if (linear.refined) add(site.name, pad16(linear.n), pad16(linear.k) + sizeof(float) + sizeof(int32_t));
+    if (linear.refined || all) add(site.name, pad16(linear.n), pad16(linear.k) + sizeof(float) + sizeof(int32_t));
   }
   std::vector<uint32_t> counted = {model.projection->weights};
   for (const auto& [name, stack] : {std::pair{"encoder", model.encoder.get()}, {"decoder", model.decoder.get()}}) {
-    if (stack->fine_attention) refined.attention.emplace_back(name);
+    if (stack->fine_attention || all) refined.attention.emplace_back(name);
     const format::EmbeddingT* table = stack->embedding.get();
-    if (table == nullptr || !table->refined) continue;
+    if (table == nullptr || !(table->refined || all)) continue;
     const bool is_counted = std::ranges::find(counted, table->weights) != counted.end();
     add(format_text("{}.embedding", name), is_counted ? 0 : pad16(table->vocab_size),
         pad16(table->d_model) + sizeof(float));
@@ -144,7 +151,7 @@ Refined refined_parts(format::ModelT& model) {
 }
 
 uint32_t refined_features(format::ModelT& model) {
-  const Refined refined = refined_parts(model);
+  const Refined refined = refined_parts(model, false);
   return (refined.matrices.empty() ? 0 : kFeatureRefinedWeights) |
          (refined.attention.empty() ? 0 : kFeatureFineAttention);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --fine: the linear layers of an int8 file whose inputs have 16 bits (FORMAT.md, "Fine inputs and refined weights").
-// The weights stay the same, so a payload can change its choice. --refine: the matrices that have a second int8 matrix.
+// --accuracy: the linear layers of an int8 file whose inputs have 16 bits (FORMAT.md, "Fine inputs and refined
+// weights"), and the matrices that have a second int8 matrix. Inputs leave the weights as they are, so a payload can
+// change their choice.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +19,32 @@ struct MatrixEntry;
 
 namespace goldcrest::converter {
 
-// The matrices that an option names: by name, in which * stands for any text; or "none", "all" or "decoder".
-class MatrixNames {
+// Bits: a matrix may have these.
+constexpr uint32_t kFineInput = 1, kSecondMatrix = 2;
+
+// These bits for the matrices of a name, in which * stands for any text. "all": every one; "decoder": see terms_of().
+struct MatrixLevel {
+  std::string name;
+  uint32_t terms = 0;
+};
+
+class MatrixLevels {
  public:
-  MatrixNames(std::string option, const std::vector<std::string>& words);
-  // Returns whether a word means this matrix. is_decoder: whether "decoder" does; by default, if it is not the
-  // encoder's.
-  bool choose(const std::string& matrix, bool is_decoder);
-  bool choose(const std::string& matrix) { return choose(matrix, !matrix.starts_with("encoder.")); }
-  // Throws Error if a word meant no matrix that `choose` was asked for. Names the word, `other_words` and the matrices.
-  void check(const std::string& other_words) const;
+  explicit MatrixLevels(const std::vector<MatrixLevel>& levels);
+  // Returns the bits of the last name that fits. is_decoder: whether "decoder" does; by default, if the matrix is not
+  // the encoder's.
+  uint32_t terms_of(const std::string& matrix, bool is_decoder);
+  uint32_t terms_of(const std::string& matrix) { return terms_of(matrix, !matrix.starts_with("encoder.")); }
+  // Returns whether keys are centred ("keys", and "all" with fine inputs).
+  bool centres_keys() const;
+  // Throws Error if a name fitted no matrix that terms_of was asked for.
+  void check() const;
 
  private:
-  struct Word {
-    std::string text;
-    bool found;
+  struct Found : MatrixLevel {
+    bool found = false;
   };
-  std::string option_;
-  std::vector<Word> words_;
+  std::vector<Found> levels_;
   std::vector<std::string> matrices_;  // all, those of equal layers once
 };
 
@@ -56,18 +65,18 @@ std::vector<FineSite> fine_sites(format::ModelT& model);
 // Gives fine inputs to these sites and to no others. `chosen`: one for each site.
 void set_fine_inputs(const std::vector<bool>& chosen, format::ModelT& model);
 
-// Does the same by names of sites, as MatrixNames has them; "decoder" means those that each target position multiplies.
-// Throws Error that names what matches no site, and the sites.
-void set_fine_inputs(const std::vector<std::string>& names, format::ModelT& model);
+// Does the same by names of sites; "decoder" means those that each target position multiplies.
+void set_fine_inputs(MatrixLevels& levels, format::ModelT& model);
 
-// The choice of --refine.
+// The matrices with a second one.
 struct Refined {
   std::vector<std::string> matrices;   // and tables, that have a second matrix
   uint64_t bytes = 0;                  // of second matrices, scales and sums included
   std::vector<std::string> attention;  // stacks whose queries, keys and values have 16 bits
   bool any() const { return !matrices.empty() || !attention.empty(); }
 };
-Refined refined_parts(format::ModelT& model);
+// `all`: as if the file were of --accuracy exact.
+Refined refined_parts(format::ModelT& model, bool all);
 
 // Returns the bits of Feature that these need.
 uint32_t refined_features(format::ModelT& model);

@@ -11,7 +11,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "host/id_list.h"
-#include "host/limits_problem.h"
+#include "host/messages.h"
 #include "host/model_languages.h"
 #include "host/wav.h"
 #include "session.h"

@@ -8,7 +8,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/languages.h"
 #include "host/abbreviations.h"
-#include "host/limits_problem.h"
+#include "host/messages.h"
 #include "host/model_languages.h"
 
 namespace {

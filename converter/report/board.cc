@@ -58,7 +58,7 @@ std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t ro
   }
   if (asked.beam_size > 1 || asked.batch > 1) {
     least.limits.beam_size = least.limits.n_best = least.limits.batch = 1;
-    least.options = " --beam 1" + std::string(asked.batch > 1 ? " --batch 1" : "") + least.options;
+    least.options = " --beam-size 1" + std::string(asked.batch > 1 ? " --batch 1" : "") + least.options;
     if (fits(least)) return least.options.substr(1);
   }
   // Bisects the most tokens that fit; the arena grows with them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/printable.h"
+#include "host/wording.h"
 #include "report/rules.h"
 #include "spec/error.h"
 
@@ -119,6 +120,13 @@ std::vector<std::string> rules_of(const Report& report) {
 
 }  // namespace
 
+std::string limits_text(const goldcrest_limits& limits) {
+  std::string text =
+      format_text("{} source and {} target tokens, {}", limits.max_source_tokens, limits.max_target_tokens,
+                  limits.beam_size == 1 ? "greedy" : format_text("{} beams", limits.beam_size));
+  return limits.batch > 1 ? text + format_text(", {} sentences at a time", limits.batch) : text;
+}
+
 std::string describe_architecture(const goldcrest_info& info) {
   return format_text(
       "encoder  {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n"
@@ -161,9 +169,15 @@ std::string file_line(const Report& report) {
   return format_text("{:12} {:>12} bytes, self-test of {} lines\n", "file", report.file_bytes, report.self_test_lines);
 }
 
-std::string arena_line(const Report& report) {
-  const goldcrest_memory& memory = report.memory.memory;
-  return format_text("arena        {:>12} bytes for {}\n", memory.arena_bytes, formula_legend(memory.limits));
+std::string arena_line(const Report& report, const std::string& limits) {
+  return format_text("arena        {:>12} bytes for {}\n", report.memory.memory.arena_bytes, limits);
+}
+
+std::string checkpoint_line(const Report& report) {
+  const ModelSpec& spec = *report.spec;
+  const std::string path = printable(report.checkpoint);
+  if (report.is_shape) return format_text("shape       {} ({}), without weights\n", path, spec.dialect);
+  return format_text("checkpoint  {} ({}), sha256 {}\n", path, spec.dialect, spec.checkpoint_sha256);
 }
 
 std::string evaluation_text(const Report& report) {
@@ -178,10 +192,7 @@ std::string evaluation_text(const Report& report) {
 
 std::string report_text(const Report& report) {
   const ModelSpec& spec = *report.spec;
-  std::string text = report.is_shape ? format_text("shape       {} ({}), without weights\n",
-                                                   printable(report.checkpoint), spec.dialect)
-                                     : format_text("checkpoint  {} ({}), sha256 {}\n", printable(report.checkpoint),
-                                                   spec.dialect, spec.checkpoint_sha256);
+  std::string text = checkpoint_line(report);
   text += describe_architecture(report.info);
   text += format_text("style    encoder {}; decoder {}\n", stack_style(spec.encoder), stack_style(spec.decoder));
   if (report.deviation) text += to_text(*report.deviation);
@@ -203,10 +214,10 @@ std::string report_text(const Report& report) {
   if (report.trimmed) text += to_text(*report.trimmed) + "\n";
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text) + "\n";
   if (report.centred_keys) text += to_text(*report.centred_keys);
-  if (report.fine) text += to_text(*report.fine) + "\n";
+  if (report.fine && report.fine->any()) text += to_text(*report.fine) + "\n";
   if (report.is_shape && !spec.source_tokenizer) text += "These are sizes without a tokenizer.\n";
   const goldcrest_memory& memory = report.memory.memory;
-  text += arena_line(report);
+  text += arena_line(report, formula_legend(memory.limits));
   text += arena_formula(report.memory);
   text +=
       format_text("largest step {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
@@ -218,13 +229,62 @@ std::string report_text(const Report& report) {
 }
 
 std::string report_summary(const Report& report) {
-  std::string text = file_line(report) + arena_line(report);
+  std::string text = file_line(report) + arena_line(report, limits_text(report.memory.memory.limits));
   if (report.trimmed) text += to_text(*report.trimmed);
   if (report.shortlist_from_text) text += to_text(*report.shortlist_from_text);
   if (report.centred_keys) text += to_text(*report.centred_keys);
-  if (report.fine) text += to_text(*report.fine);
+  if (report.fine && report.fine->any()) text += to_text(*report.fine);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   return text + evaluation_text(report);
+}
+
+std::string verdict(const Report& report) {
+  if (!report.evaluation) return "the self-test passes; --evaluate LINES measures int8 on your own text";
+  const Evaluation& evaluation = *report.evaluation;
+  const size_t n = evaluation.lines.size();
+  if (n == 0) return "no line was translated by both float32 and int8";
+  constexpr double kSmallLoss = 0.5, kLikely = 0.95;  // points of BLEU or percent; a share of lines
+  const ShareInterval interval = share_interval(evaluation.identical, n);
+  const double share = static_cast<double>(evaluation.identical) / static_cast<double>(n);
+  std::string scores;
+  bool is_good = share >= kLikely;
+  if (evaluation.float32 && evaluation.int8) {
+    const auto& target = report.spec->target_tokenizer;
+    const bool has_words = target && target->kind == TokenizerKind::kWord;
+    const double before = has_words ? evaluation.float32->exact_match : evaluation.float32->bleu;
+    const double after = has_words ? evaluation.int8->exact_match : evaluation.int8->bleu;
+    is_good = is_good || before - after <= kSmallLoss;
+    scores = format_text(", {} {:.2f} and {:.2f} in float32", has_words ? "exact" : "BLEU", after, before);
+  }
+  return format_text("{} {}: {:.1f} % of {} lines are identical ({:.1f} to {:.1f}){}", evaluation.engine_name,
+                     is_good ? "is good enough here" : "costs something here, and --accuracy near comes nearer",
+                     100 * share, n, 100 * interval.low, 100 * interval.high, scores);
+}
+
+std::vector<std::string> next_commands(const Report& report) {
+  const std::string input = quoted_for_shell(report.checkpoint);
+  const std::string output = report.output.empty() ? "model.gcst" : quoted_for_shell(report.output);
+  std::vector<std::string> commands;
+  if (report.output.empty()) commands.push_back("goldcrest-convert " + input + " -o " + output);
+  commands.push_back(report.info.sample_rate != 0 ? "goldcrest-transcribe " + output + " clip.wav"
+                     : report.info.has_tokenizer  ? "goldcrest-translate " + output + " lines.txt"
+                                                  : "goldcrest-translate " + output + " --ids ids.txt");
+  commands.push_back("goldcrest-inspect " + output + " --self-test --map");
+  if (!report.evaluation)
+    commands.push_back("goldcrest-convert " + input + " --evaluate lines.tsv --report report.html");
+  commands.push_back("goldcrest-convert " + output + " --emit-c firmware --board rpi-pico2");
+  return commands;
+}
+
+std::string report_ending(const Report& report) {
+  const std::vector<std::string> next = next_commands(report);
+  return format_text("{}verdict      {}\nnext         {}\n             {}\n",
+                     report.fine && report.info.weight_bits == 8 ? accuracy_text(*report.fine) : "", verdict(report),
+                     next[0], next[1]);
+}
+
+std::string report_screen(const Report& report) {
+  return checkpoint_line(report) + (report.deviation ? to_text(*report.deviation) : "") + report_summary(report);
 }
 
 Value report_json(const Report& report) {
@@ -294,7 +354,7 @@ Value report_json(const Report& report) {
   if (report.shortlist_from_text) json["made_shortlist"] = to_json(*report.shortlist_from_text);
   if (const auto& keys = report.centred_keys)
     json["centred_keys"] = {{"heads", keys->heads}, {"centred", keys->centred}};
-  if (report.fine) json["fine_inputs"] = to_json(*report.fine);
+  if (report.fine && report.fine->any()) json["fine_inputs"] = to_json(*report.fine);
   json["warnings"] = spec.warnings;
   if (report.evaluation) json["evaluation"] = evaluation_json(*report.evaluation, report.evaluation_lines);
   if (report.shortlist) json["evaluation"]["shortlist"] = to_json(*report.shortlist);

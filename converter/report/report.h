@@ -49,9 +49,19 @@ struct Report {
 std::string report_text(const Report& report);
 // Returns the bytes of file and arena, and what options beyond the conversion asked for.
 std::string report_summary(const Report& report);
+// The same, with the checkpoint's family.
+std::string report_screen(const Report& report);
+// Returns a sentence on what int8 costs the user's lines. Words and characters have no BLEU.
+std::string verdict(const Report& report);
+// Returns commands for what comes next, most useful first.
+std::vector<std::string> next_commands(const Report& report);
+// Returns what the steps of --accuracy cost, a verdict in words, and the next two commands.
+std::string report_ending(const Report& report);
 Value report_json(const Report& report);
 std::string report_html(const Report& report);
 
+// Returns "64 source and 64 target tokens, greedy".
+std::string limits_text(const goldcrest_limits& limits);
 // Returns "encoder: 4 layers, d_model 256, ..." and the same for the decoder, one line each.
 std::string describe_architecture(const goldcrest_info& info);
 

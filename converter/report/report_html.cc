@@ -38,19 +38,11 @@ std::string tile(const std::string& name, const std::string& verdict, const std:
 }
 
 std::string loss_tile(const Report& report) {
-  if (!report.evaluation)
-    return tile("int8 costs", "not measured", "convert with --evaluate LINES, of SOURCE [TAB REFERENCE]");
-  const Evaluation& evaluation = *report.evaluation;
-  const double n = static_cast<double>(std::max<size_t>(1, evaluation.lines.size()));
-  std::string more = format_text("of {} lines have float32's text", evaluation.lines.size());
-  if (evaluation.float32 && evaluation.int8) {
-    more += format_text("; BLEU {:.2f} to {:.2f}, word error {:.2f} to {:.2f} %", evaluation.float32->bleu,
-                        evaluation.int8->bleu, evaluation.float32->word_error_rate, evaluation.int8->word_error_rate);
-  } else {
-    more += "; no line has a reference";
-  }
-  return tile(evaluation.engine_name + " costs",
-              format_text("{:.1f} % identical", 100.0 * static_cast<double>(evaluation.identical) / n), more);
+  if (!report.evaluation) return tile("int8 costs", "not measured", verdict(report));
+  const double n = static_cast<double>(std::max<size_t>(1, report.evaluation->lines.size()));
+  return tile(report.evaluation->engine_name + " costs",
+              format_text("{:.1f} % identical", 100.0 * static_cast<double>(report.evaluation->identical) / n),
+              verdict(report));
 }
 
 std::string board_tile(const Report& report) {
@@ -70,15 +62,12 @@ std::string board_tile(const Report& report) {
 }
 
 std::string verdict_html(const Report& report) {
-  const goldcrest_limits& limits = report.memory.memory.limits;
-  std::string arena = format_text("{} bytes, for {} source and {} target tokens, {}", report.memory.memory.arena_bytes,
-                                  limits.max_source_tokens, limits.max_target_tokens,
-                                  limits.beam_size == 1 ? "greedy" : format_text("{} beams", limits.beam_size));
-  if (limits.batch > 1) arena += format_text(", {} sentences at a time", limits.batch);
+  const goldcrest_memory& memory = report.memory.memory;
+  const std::string arena = format_text("{} bytes, for {}", memory.arena_bytes, limits_text(memory.limits));
   std::string html = "<div class=tiles>" +
                      tile("File", short_bytes(report.file_bytes), format_text("{} bytes", grouped(report.file_bytes))) +
-                     tile("Arena", short_bytes(report.memory.memory.arena_bytes), arena) + loss_tile(report) +
-                     board_tile(report) + "</div>\n";
+                     tile("Arena", short_bytes(memory.arena_bytes), arena) + loss_tile(report) + board_tile(report) +
+                     "</div>\n";
   for (const std::string& warning : report.spec->warnings)
     html += format_text("<p class=bad>Warning: {}</p>\n", escape_html(warning));
   return html;
@@ -177,16 +166,7 @@ std::string memory_html(const Report& report) {
 }
 
 std::string next_html(const Report& report) {
-  const std::string output = report.output.empty() ? "model.gcst" : report.output;
-  std::string commands;
-  if (report.output.empty()) commands += format_text("goldcrest-convert {} -o model.gcst\n", report.checkpoint);
-  commands += report.info.sample_rate != 0 ? format_text("goldcrest-transcribe {} clip.wav\n", output)
-                                           : format_text("echo \"Your text\" | goldcrest-translate {}\n", output);
-  commands += format_text("goldcrest-inspect {} --self-test\n", output);
-  if (!report.evaluation)
-    commands += format_text("goldcrest-convert {} --evaluate lines.tsv --report report.html\n", report.checkpoint);
-  commands += format_text("goldcrest-convert {} --emit-c firmware --board rpi-pico2\n", output);
-  return format_text("<h2>Go on</h2><pre>{}</pre>\n", escape_html(commands));
+  return format_text("<h2>Go on</h2><pre>{}\n</pre>\n", escape_html(join_text(next_commands(report), "\n")));
 }
 
 std::string origin_html(const Report& report) {
@@ -212,7 +192,9 @@ std::string origin_html(const Report& report) {
   if (report.trimmed) html += format_text("<h2>Vocabulary</h2><pre>{}</pre>", escape_html(to_text(*report.trimmed)));
   if (report.centred_keys)
     html += format_text("<h2>Keys</h2><pre>{}</pre>", escape_html(to_text(*report.centred_keys)));
-  if (report.fine) html += format_text("<h2>Fine inputs</h2><pre>{}</pre>", escape_html(to_text(*report.fine)));
+  if (report.fine && report.info.weight_bits == 8)
+    html += format_text("<h2>Accuracy</h2><pre>{}{}</pre>", escape_html(accuracy_text(*report.fine)),
+                        report.fine->any() ? escape_html(to_text(*report.fine)) : "");
   if (report.shortlist_from_text)
     html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape_html(to_text(*report.shortlist_from_text)));
   if (spec.lexicon) html += format_text("<p>{}</p>", escape_html(describe_lexicon(spec)));

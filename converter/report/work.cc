@@ -54,15 +54,23 @@ std::string work_text(const Work& work) {
       work.token, work.token_per_position, work.source_position, work.source_per_position);
 }
 
+std::string accuracy_text(const FineInputs& fine) {
+  return format_text(
+      "accuracy     --accuracy near rounds inputs 256 times finer for up to 2 times the products; exact also weights, "
+      "keys "
+      "and values, for up to 4 times and {} bytes more\n",
+      fine.exact_bytes);
+}
+
 std::string to_text(const FineInputs& fine) {
   const size_t n = fine.matrices.size();
   std::string text;
   if (n > 0 || !fine.ranking.empty())
-    text += format_text("fine inputs  {} {}, {:.1f} % more work in linear layers (--fine)\n", n,
+    text += format_text("fine inputs  {} {}, {:.1f} % more work in linear layers (--accuracy)\n", n,
                         n == 1 ? "matrix" : "matrices", 100 * fine.more_work);
   const Refined& refined = fine.refined;
   if (const size_t n_refined = refined.matrices.size(); n_refined > 0)
-    text += format_text("refined      {} {} more, {} bytes, a second product of each (--refine)\n", n_refined,
+    text += format_text("refined      {} {} more, {} bytes, a second product of each\n", n_refined,
                         n_refined == 1 ? "matrix" : "matrices", refined.bytes);
   if (!refined.attention.empty())
     text += format_text("attention    queries, keys and values have 16 bits: {}\n", join_text(refined.attention, ", "));

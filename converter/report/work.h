@@ -28,7 +28,7 @@ Work work_of(const format::ModelT& model);
 // Returns two lines for people.
 std::string work_text(const Work& work);
 
-// A matrix in the ranking of --fine auto.
+// A matrix in the ranking of --accuracy auto.
 struct RankedMatrix {
   std::string name;      // file/fine_inputs.h
   double gain = 0;       // the share of the error in log-probabilities that its fine inputs remove
@@ -36,7 +36,7 @@ struct RankedMatrix {
   bool chosen = false;
 };
 
-// The choices of --fine and --refine, and their price.
+// The choices of --accuracy and --matrices, and their price.
 struct FineInputs {
   std::vector<std::string> matrices;        // with fine inputs
   double more_work = 0;                     // share of all linear layers' work
@@ -44,8 +44,13 @@ struct FineInputs {
   size_t n_lines = 0, n_tokens = 0;         // that the ranking is of; 0: there is none
   std::vector<RankedMatrix> ranking;        // best first
   Refined refined;
+  uint64_t exact_bytes = 0;                // that --accuracy exact would add to the file
   std::optional<size_t> identical_before;  // of the evaluation's lines, in a coarse search
+  bool any() const { return !matrices.empty() || !ranking.empty() || refined.any(); }
 };
+
+// Returns what the steps of --accuracy would gain and cost, in one sentence.
+std::string accuracy_text(const FineInputs& fine);
 
 std::string to_text(const FineInputs& fine);
 Value to_json(const FineInputs& fine);

@@ -31,3 +31,15 @@ bool finish_output(const char* program);
 // Prints what ends a program before it begins: help, the version, or a usage error. Returns the exit status: 0, 1 if
 // standard output failed, 2 after an error.
 int print_answer(const char* program, const goldcrest::CommandLine::Answer& answer);
+
+namespace goldcrest {
+
+// Returns an error for the first limit that is not 0 and that the model or the engine does not allow:
+// "--max-source is 5000; expected 1 to 64, the model's source positions". Returns "" if all are allowed.
+std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& limits);
+
+// Returns why a text of n tokens was cut by an engine with these limits, and what to do:
+// "cut at 20 tokens; raise --max-target, up to 64".
+std::string cut_problem(const goldcrest_info& info, const goldcrest_limits& limits, uint32_t n);
+
+}  // namespace goldcrest

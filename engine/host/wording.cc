@@ -151,6 +151,12 @@ std::string why_ignored(std::string_view name, const std::vector<std::string>& n
                   : " is not known and was ignored" + guess(name, names);
 }
 
+std::string join_words(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
 std::string list_choices(const std::vector<std::string>& words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
@@ -162,41 +168,17 @@ std::string choice_problem(std::string_view word, const std::vector<std::string>
   return in_quotes(word) + " is not one of its words: " + list_choices(words) + guess(word, words);
 }
 
-namespace {
-
-// Guesses the option that the error's first unknown option was meant to be. Returns "" if none is similar.
-std::string option_guess(std::string_view error, const std::vector<std::string>& names) {
-  const std::string_view of_unknown = "not expected";
-  if (error.find(of_unknown) == std::string_view::npos) return "";
-  for (size_t at = error.find(" -"); at != std::string_view::npos; at = error.find(" -", at + 1)) {
-    const std::string_view word = error.substr(at + 1, error.find_first_of(" =", at + 1) - at - 1);
-    const bool is_option = std::find(names.begin(), names.end(), word) != names.end();
-    if (!is_option && word.size() > 2) return guess(word, names);
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string usage_text(const std::string& program, const std::string& error, const std::vector<std::string>& names) {
-  return program + ": " + printable_lines(error) + option_guess(error, names) + "\n" + program +
-         " --help lists the options\n";
+std::string quoted_for_shell(const std::string& text) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,=:+-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char letter : text) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
 }
 
 std::string command_line(int argc, const char* const* argv) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,=:+-";
   std::string line;
-  for (int i = 0; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (i > 0) line += ' ';
-    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string::npos) {
-      line += argument;
-      continue;
-    }
-    line += '\'';
-    for (const char letter : argument) line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    line += '\'';
-  }
+  for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + quoted_for_shell(argv[i]);
   return line;
 }
 

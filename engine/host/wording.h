@@ -42,14 +42,17 @@ std::string why_ignored(std::string_view name, const std::vector<std::string>& n
 
 // Every program answers a wrong command line with these texts.
 
+// Returns the words with the separator between them.
+std::string join_words(const std::vector<std::string>& words, const char* separator);
+
 // Returns "a, b or c".
 std::string list_choices(const std::vector<std::string>& words);
 
 // Returns "" if `word` is one of `words`, or else an error that names all of them and the most similar one.
 std::string choice_problem(std::string_view word, const std::vector<std::string>& words);
 
-// Returns the answer to an error in a command line. It guesses which of `names` an unknown option was meant to be.
-std::string usage_text(const std::string& program, const std::string& error, const std::vector<std::string>& names);
+// Returns the text for a shell: in quotes if it needs them.
+std::string quoted_for_shell(const std::string& text);
 
 // Returns the arguments, quoted for a shell.
 std::string command_line(int argc, const char* const* argv);

@@ -11,7 +11,6 @@
 
 #include "goldcrest/goldcrest.h"
 #include "host/command_line.h"
-#include "host/limits_problem.h"
 #include "host/mapped_file.h"
 #include "host/messages.h"
 #include "host/model_languages.h"
@@ -43,26 +42,34 @@ struct Arguments {
 // Fills `arguments` from the command line. Returns an exit status if the program is to end: after printing help or the
 // version, or an error of the command line.
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
-  goldcrest::CommandLine app(kProgram, "Shows what a .gcst model holds and needs.");
-  app.version("goldcrest-inspect " GOLDCREST_VERSION);
-  app.add_option("MODEL", arguments.model, "a file that goldcrest-convert wrote")->required();
-  app.add_flag("--self-test", arguments.self_test, "also verify every byte and run the file's self-test");
-  app.add_flag("--map", arguments.map, "also print the arena's formula and a picture of it");
-  app.add_option("--max-source", arguments.limits.max_source_tokens, "source tokens (0: the model's)");
-  app.add_option("--max-source-bytes", arguments.limits.max_source_bytes, "bytes of a source text (0: the model's)");
-  app.add_option("--max-target", arguments.limits.max_target_tokens, "generated tokens (0: the model's)");
-  app.add_option("--beam-size,--beam", arguments.limits.beam_size, "hypotheses (0: the model's)")->check_range(0, 16);
-  app.add_option("--batch", arguments.limits.batch, "sources at a time (0: 1)")->check_range(0, 256);
-  app.add_option("--inspection", arguments.limits.inspection, "1 token scores, 2 scores of given targets, 3 both")
-      ->check_range(0, 3);
-  app.add_option("--alignment-layers", arguments.limits.alignment_layers,
-                 "bits of the decoder layers whose alignments can be asked for: 1 the first, 2 the second, ...");
-  app.add_option("--max-candidates", arguments.limits.max_candidates,
-                 "tokens that a shortlist may leave a source (0: the model's)");
-  app.add_option("--threads", arguments.limits.threads, "tasks that work is split into (0: 1)")->check_range(0, 64);
-  app.add_option("--encoder-rows", arguments.limits.encoder_rows,
-                 "source positions encoded at a time (0: the model's)");
-  app.footer("Exit status: 0 done, 1 the file is refused or the self-test failed, 2 bad usage.");
+  using goldcrest::number;
+  goldcrest_limits& limits = arguments.limits;
+  goldcrest::CommandLine app(
+      {kProgram,
+       "Shows what a .gcst model holds and needs.",
+       {
+           {"*MODEL", goldcrest::text(arguments.model), "a file that goldcrest-convert wrote"},
+           {"Checks"},
+           {"*--self-test", goldcrest::flag(arguments.self_test),
+            "also verify every byte and run the file's self-test"},
+           {"*--map", goldcrest::flag(arguments.map), "also print the arena's formula and a picture of it"},
+           {"Limits, for which the memory is printed"},
+           {"*--max-source N", number(limits.max_source_tokens), "take at most N source tokens [0: the model's]"},
+           {"*--max-target N", number(limits.max_target_tokens), "write at most N tokens [0: the model's]"},
+           {"*--beam-size N", number(limits.beam_size, 0, 16), "keep N hypotheses [0: the model's]"},
+           {"*--batch N", number(limits.batch, 0, 256), "take N sources at a time [1]"},
+           {"*--threads N", number(limits.threads, 0, 64), "split the work into N tasks [1]"},
+           {"*--encoder-rows N", number(limits.encoder_rows), "encode N source positions at a time [0: the model's]"},
+           {"--max-source-bytes N", number(limits.max_source_bytes), "take at most N bytes of a text [0: the model's]"},
+           {"--max-candidates N", number(limits.max_candidates),
+            "let a shortlist leave a source at most N tokens [0: the model's]"},
+           {"--inspection BITS", number(limits.inspection, 0, 3),
+            "have 1: token scores, 2: scores of given targets, 3: both [0]"},
+           {"--alignment-layers BITS", number(limits.alignment_layers),
+            "have alignments of decoder layers: 1 the first, 2 the second, 3 both, ... [0]"},
+       },
+       "  goldcrest-inspect model.gcst --self-test --map\n",
+       "0 done, 1 the file is refused or the self-test failed, 2 bad usage."});
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
   return {};
 }

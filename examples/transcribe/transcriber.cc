@@ -7,7 +7,6 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/speech.h"
 #include "host/interrupt.h"
-#include "host/limits_problem.h"
 #include "host/messages.h"
 #include "host/model_languages.h"
 

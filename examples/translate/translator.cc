@@ -15,7 +15,6 @@
 #include "host/abbreviations.h"
 #include "host/id_list.h"
 #include "host/interrupt.h"
-#include "host/limits_problem.h"
 #include "host/messages.h"
 #include "host/model_languages.h"
 #include "host/text_lines.h"
@@ -153,9 +152,9 @@ bool Translator::set_search() {
   search.beam_size = options_.samples || options_.alternatives != 0 ? 1 : 0;  // 0: the limits'
   if (search.max_target_tokens > session_.memory().limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
-  if (options_.has_min_target) search.min_target_tokens = options_.min_target;
-  if (options_.has_length_penalty) search.length_penalty = options_.length_penalty;
-  if (options_.has_word_penalty) search.word_penalty = options_.word_penalty;
+  if (options_.min_target) search.min_target_tokens = *options_.min_target;
+  if (options_.length_penalty) search.length_penalty = *options_.length_penalty;
+  if (options_.word_penalty) search.word_penalty = *options_.word_penalty;
   search.length_penalty_kind = options_.rules.length_penalty_kind;
   search.early_stopping = options_.rules.early_stopping;
   search.renormalize = options_.rules.renormalize;

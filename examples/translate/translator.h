@@ -23,9 +23,9 @@ struct TranslatorOptions {
   std::string model, kernels;                    // kernels: empty for the best
   std::string source_language, target_language;  // empty: the model's
   goldcrest_limits limits = {};
-  uint32_t n_best = 1, min_target = 0;  // min_target: valid if has_min_target
-  float length_penalty = 1, word_penalty = 0;
-  bool has_min_target = false, has_length_penalty = false, has_word_penalty = false;
+  uint32_t n_best = 1;
+  std::optional<uint32_t> min_target;  // none, as the two below: the model's
+  std::optional<float> length_penalty, word_penalty;
   goldcrest_search rules = {};  // only the fields of rules; 0: the model's
   bool scores = false, tokens = false, encode = false, decode = false, structure_only = false, low_memory = false;
   bool ids = false;  // sources and results are ids

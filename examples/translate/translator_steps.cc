@@ -16,7 +16,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "host/interrupt.h"
-#include "host/limits_problem.h"
+#include "host/messages.h"
 #include "host/printable.h"
 #include "host/text_lines.h"
 #include "translator.h"

@@ -22,7 +22,7 @@ constexpr Shape kShapes[] = {{"base", 512, 2048, 8, {6, 6}, 32000},
                              {"small", 256, 1024, 4, {4, 2}, 8000},
                              {"tiny", 128, 512, 2, {3, 2}, 4000}};
 
-// fine, refine: what goldcrest-convert --fine and --refine take
+// fine, refine: names of the matrices with inputs and with weights of 16 bits, as goldcrest-convert --matrices has them
 void write(const std::string& path, const Shape& shape, const std::string& fine, const std::string& refine) {
   goldcrest::test::TinyOptions options;
   for (goldcrest::test::TinyStack* stack : {&options.encoder, &options.decoder}) {

@@ -59,7 +59,7 @@ target_compile_options(refusals_test PRIVATE -std=c11)
 target_link_libraries(refusals_test PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
 goldcrest_warnings(refusals_test)
 goldcrest_add_model(TARGET refusals_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
-  LIMITS max-source=25 max-source-bytes=24 max-target=33 beam=4 encoder-rows=2)
+  LIMITS max-source=25 max-source-bytes=24 max-target=33 beam-size=4 encoder-rows=2)
 goldcrest_add_model(TARGET refusals_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.gcst" NAME ruled SECTION .model)
 goldcrest_add_model(TARGET refusals_test FILE "${GOLDCREST_GOLDEN_FOLDER}/g2p_refined.gcst" NAME refined SECTION .model)
 goldcrest_session_test(refusals_test)

@@ -13,7 +13,7 @@ function(goldcrest_golden_run name words data model hash)
   target_sources(${name} PRIVATE golden_run.cc)
   target_compile_definitions(${name} PRIVATE GOLDCREST_GOLDEN_WORDS=${words})
   goldcrest_add_model(TARGET ${name} FILE "${model}" NAME golden SECTION .model
-    LIMITS max-source-bytes=64 beam=1)
+    LIMITS max-source-bytes=64 beam-size=1)
   goldcrest_embed_file(${name} golden_hash "${hash}")
   goldcrest_embed_file(${name} golden_words "${CMAKE_SOURCE_DIR}/tests/data/${data}/valid.tsv")
 endfunction()

@@ -7,12 +7,12 @@ endif()
 goldcrest_board_program(instructions_program instructions.cc counted_work.cc)
 set_target_properties(instructions_program PROPERTIES EXCLUDE_FROM_ALL TRUE)
 set(counted_model FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
-  LIMITS max-source=25 max-source-bytes=64 max-target=33 beam=4 encoder-rows=2)
+  LIMITS max-source=25 max-source-bytes=64 max-target=33 beam-size=4 encoder-rows=2)
 goldcrest_add_model(TARGET instructions_program ${counted_model})
 if(GOLDCREST_BOARD STREQUAL "mps3-an547")  # the one with memory for its arena, too
   target_compile_definitions(instructions_program PRIVATE GOLDCREST_COUNT_ENFR)
   goldcrest_add_model(TARGET instructions_program FILE "${CMAKE_SOURCE_DIR}/examples/models/enfr" SECTION .model
-    LIMITS max-source=32 max-source-bytes=128 max-target=32 beam=4 encoder-rows=4)
+    LIMITS max-source=32 max-source-bytes=128 max-target=32 beam-size=4 encoder-rows=4)
 endif()
 add_custom_target(instructions COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:instructions_program> -icount shift=0
   USES_TERMINAL VERBATIM)

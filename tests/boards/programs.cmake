@@ -98,7 +98,7 @@ target_compile_options(firmware_test PRIVATE -std=c11)
 target_link_libraries(firmware_test PRIVATE goldcrest::goldcrest goldcrest_board)
 goldcrest_warnings(firmware_test)
 goldcrest_add_model(TARGET firmware_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" NAME firmware SECTION .model
-  LIMITS max-source=25 max-source-bytes=64 max-target=33 beam=4)
+  LIMITS max-source=25 max-source-bytes=64 max-target=33 beam-size=4)
 goldcrest_board_test(firmware_test fast)
 goldcrest_symbols_test(firmware_test)
 

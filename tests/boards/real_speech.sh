@@ -21,7 +21,7 @@ hear() {
   shift 2
   mkdir -p "$work/$name"
   "$build/converter/goldcrest-convert" --quiet "$folder" -o "$work/$name/speech.gcst" --max-seconds 2 --encoder-rows 4 \
-    --max-target 13 --beam 1 --force-end --budget arena=750000
+    --max-target 13 --beam-size 1 --force-end --budget arena=750000
   "$build/tests/kernels/golden_speech" "$work/$name/speech.gcst" "$GOLDCREST_MOONSHINE_CLIP" "$work/$name/speech"
   bash tests/boards/run_board.sh mps3-an547 "$work/$name/board" "$build/tests/kernels/golden" "$build/converter/goldcrest-convert" \
     feature "speech_test transcribe_firmware" -D GOLDCREST_TRANSCRIBE_MODEL="$work/$name/speech.gcst" \

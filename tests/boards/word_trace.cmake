@@ -11,4 +11,4 @@ target_include_directories(word_trace PRIVATE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOU
 goldcrest_worst_step(word_trace)
 target_link_libraries(word_trace PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
 goldcrest_add_model(TARGET word_trace FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
-  LIMITS max-source=25 max-source-bytes=24 max-target=33 encoder-rows=2 beam=4)
+  LIMITS max-source=25 max-source-bytes=24 max-target=33 encoder-rows=2 beam-size=4)

@@ -13,7 +13,7 @@ consumer=$1 machine=$2 work=$3 source=$4 build=$5 converter=$6
 folder=$source/tests/consumers
 rm -rf "$work"
 mkdir -p "$work"
-limits=(--max-source 25 --max-target 33 --beam 4 --encoder-rows 2)
+limits=(--max-source 25 --max-target 33 --beam-size 4 --encoder-rows 2)
 
 fail() { echo "check.sh $consumer $machine: $*" >&2; exit 1; }
 

@@ -56,7 +56,7 @@ add_test(NAME golden_rules_g2p COMMAND sh -c
   "'$<TARGET_FILE:golden_inspection>' --searches '${golden}/g2p_rules.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_rules.hash'")
 # Second products of every kind, for cross builds, and for firmware that refuses it.
 add_test(NAME golden_model_g2p_refined COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/g2p-small"
-  -o "${golden}/g2p_refined.gcst" --fine all --refine "projection,*.attention")
+  -o "${golden}/g2p_refined.gcst" --accuracy near --matrices "projection=exact,*.attention=exact")
 add_test(NAME golden_hash_g2p_refined COMMAND sh -c
   "'$<TARGET_FILE:golden_hash>' '${golden}/g2p_refined.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_refined.hash'")
 set_tests_properties(golden_model_g2p_rules golden_model_g2p_refined PROPERTIES FIXTURES_SETUP golden_model_g2p_rules)

@@ -124,7 +124,6 @@ struct Door {
 };
 
 const std::vector<Door> kDoors = {
-    {"CLI/", {"engine/host/command_line.cc"}},
     {"Eigen/", {"converter/math/ordered_sums.h"}},
     {"math/ordered_sums.h",
      {"converter/math/ordered_sums.cc", "converter/reference/frontend.h", "converter/reference/operations.h",

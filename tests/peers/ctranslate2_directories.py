@@ -69,7 +69,7 @@ def check_directory(options, model: ctranslate2_models.Model, folder: pathlib.Pa
     if not worst <= TOLERANCE:
         raise Failure(f"logits differ by {worst:.1e} of the smallest magnitude of a position")
     texts = "".join(" ".join(model.vocabulary[i] for i in source[:len(source) - len(ends)]) + "\n" for source in sources)
-    said = run(*translate, "--beam", 1, text=texts).splitlines()
+    said = run(*translate, "--beam-size", 1, text=texts).splitlines()
     special = (model.end, "<s>", "<blank>", "<pad>")
     for line, ids in zip(said, greedy, strict=True):
         if line.split() != [{"<unk>": "\u2047"}.get(t, t) for t in (model.vocabulary[i] for i in ids) if t not in special]:

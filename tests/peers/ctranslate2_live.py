@@ -118,7 +118,7 @@ def is_tie(live: Live, source: list[int], search: Search, ours: list[list[int]],
 
 def of_goldcrest(options, file: pathlib.Path, sources: list[list[int]], search: Search) -> list[list[tuple[float, list[int]]]]:
     lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--beam", search.beams, "--nbest", search.beams,
+    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--beam-size", search.beams, "--n-best", search.beams,
               "--scores", "--min-target", search.least + 1, "--max-target", search.most, text=lines)
     found = [[] for _ in sources]
     for line in out.splitlines():

@@ -74,7 +74,7 @@ class Goldcrest:
         return json.loads(run.stdout)
 
     def _run_case(self, measures: str, case: Case) -> dict:
-        report = self._run(self.patience, measures, case.threads, "--beam", str(case.beam_size), "--batch",
+        report = self._run(self.patience, measures, case.threads, "--beam-size", str(case.beam_size), "--batch",
                            str(case.batch), "--target", str(case.target_tokens))
         return report["cases"][0]
 
@@ -99,7 +99,7 @@ class Goldcrest:
 
     def length_ratios(self) -> dict[str, float]:
         """By beam size: the cost of a position in 200 target tokens over that in 20."""
-        report = self._run(self.patience, "length", 1, "--beam", "1,4")
+        report = self._run(self.patience, "length", 1, "--beam-size", "1,4")
         return {str(cost["beam_size"]): cost["ratio"] for cost in report["length"]}
 
     def opening(self, *options: str) -> dict:

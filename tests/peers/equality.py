@@ -122,7 +122,7 @@ def check_model(options: argparse.Namespace, index: int, counts: Counter) -> Non
             counts["warned of"] += 1
             return
         for beams in dict.fromkeys([1, 4, model.default_beams()]):
-            given = [] if beams == model.default_beams() else ["--beam", beams]
+            given = [] if beams == model.default_beams() else ["--beam-size", beams]
             lines = translate(options, file, model.sources, given)
             if len(lines) != len(model.sources):
                 raise Failure(f"{len(lines)} lines of {len(model.sources)}")

@@ -86,8 +86,8 @@ def is_tie(model: torch.nn.Module, source: list[int], beams: int, most: int, pai
 def of_goldcrest(options: argparse.Namespace, file: pathlib.Path, sources: list[list[int]], beams: int,
                  most: int) -> list[list[list[int]]]:
     lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    made = equality.run(options.build / "examples/goldcrest-translate", file, "--ids", "--beam", beams, "--nbest", beams,
-                        "--max-target", most, text=lines)
+    made = equality.run(options.build / "examples/goldcrest-translate", file, "--ids", "--beam-size", beams,
+                        "--n-best", beams, "--max-target", most, text=lines)
     if made.returncode != 0:
         raise equality.Failure(f"goldcrest-translate: {made.stderr}")
     found = [[] for _ in sources]

@@ -216,7 +216,7 @@ def compare_languages(options: argparse.Namespace, family: tuple, tokenizer: pat
             peer = Peer(f"{folder.name}, {pair}", model,
                         {"decoder_start_token_id" if name == "mbart" else "forced_bos_token_id": target_id})
             for beams in (1, 4):
-                given = ["--no-split", "--tokens", "--scores", "--beam", str(beams)]
+                given = ["--no-split", "--tokens", "--scores", "--beam-size", str(beams)]
                 lines = translate(options, table, text, *given, *pair)
                 if lines != translate(options, fixed, text, *given):
                     raise SystemExit(f"{peer.name}: goldcrest departs: the table's file and the pair's file differ")

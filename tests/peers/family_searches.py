@@ -50,7 +50,8 @@ def translate(options, file: pathlib.Path, text: str, *given: str) -> list[str]:
 
 def results_of(options, file: pathlib.Path, sources: list[list[int]], beams: int) -> list[Found]:
     text = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    lines = [line.split("\t") for line in translate(options, file, text, "--ids", "--scores", "--beam", str(beams))]
+    scored = translate(options, file, text, "--ids", "--scores", "--beam-size", str(beams))
+    lines = [line.split("\t") for line in scored]
     return [([int(token) for token in ids.split()], float(score)) for score, ids in lines]
 
 

@@ -98,8 +98,9 @@ def compare(model: MarianMTModel, draw: random.Random, folder: pathlib.Path, bui
     n_results, known = 0, {}
     for beam_size in (1, 4):
         for layer, head in heads_of(model):
-            out = run(translate, gcst, lines, "--ids", "--beam", beam_size, "--nbest", beam_size, "--max-target", MOST,
-                      "--token-scores", "--alignments", "soft", "--alignment-layer", layer, "--alignment-head", head)
+            out = run(translate, gcst, lines, "--ids", "--beam-size", beam_size, "--n-best", beam_size,
+                      "--max-target", MOST, "--token-scores", "--alignments", "soft", "--alignment-layer", layer,
+                      "--alignment-head", head)
             results = [line.split("\t") for line in out.splitlines()]
             if beam_size > 1:
                 results = [[number, *fields] for number, _, *fields in results]
@@ -133,7 +134,7 @@ def transition_scores(model, source, gcst, translate, lines, worst: Worst) -> No
     generated = model.generate(torch.tensor([source]), num_beams=1, do_sample=False, max_length=MOST + 1,
                                output_scores=True, output_logits=True, return_dict_in_generate=True)
     ids = generated.sequences[0, 1:].tolist()
-    out = run(translate, gcst, lines, "--ids", "--beam", 1, "--max-target", MOST, "--token-scores")
+    out = run(translate, gcst, lines, "--ids", "--beam-size", 1, "--max-target", MOST, "--token-scores")
     fields = out.splitlines()[0].split("\t")
     if [int(token) for token in fields[0].split(" ")] != ids or len(ids) == MOST:
         return

@@ -47,7 +47,7 @@ fi
 # Counts the instructions of a search of this many positions.
 count() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no '--toggle-collect=goldcrest_run' "$1" "$2" \
-    --kernels x86_avx2 --measure speed --beam 4 --batch 1 --source 16 --target "$3" --repetitions 1 --warm-ups 0 \
+    --kernels x86_avx2 --measure speed --beam-size 4 --batch 1 --source 16 --target "$3" --repetitions 1 --warm-ups 0 \
     --seconds 0 2>&1 | sed -n 's/.*Collected : //p'
 }
 

@@ -128,7 +128,7 @@ def check(options, seed: int, counts: Counter) -> None:
         run(converter, folder, "-o", file, "--weights", "float32", "-q", "--ids", *asked)
         tree = Tree(entries, words)
         for beams in (1, 4):
-            search = ["--ids", "--scores", "--beam", beams, "--max-target", MOST, "--min-target", 0, "--batch", 8]
+            search = ["--ids", "--scores", "--beam-size", beams, "--max-target", MOST, "--min-target", 0, "--batch", 8]
             of_file = run(program, file, *search, text=as_lines(sources))
             masked = run(program, free, *search, *asked, "--no-shortlist", text=as_lines(sources))
             if masked != of_file:

@@ -24,7 +24,7 @@ from python_search import Memory, comes_out
 from random_nn import NnTransformer
 
 BEAM, ALPHA, EXTRA = 4, 0.6, 50
-OPTIONS = ["--beam", 4, "--length-penalty", 0.6, "--length-penalty-kind", "wu", "--max-extra", 50]
+OPTIONS = ["--beam-size", 4, "--length-penalty", 0.6, "--length-penalty-kind", "wu", "--max-extra", 50]
 
 
 class PaperModel(NnTransformer):

@@ -183,12 +183,13 @@ def report(results: Results, markdown: bool) -> str:
 
 # Goldcrest's files of --texts by the options of goldcrest-convert. The first one's texts are the measure, the second
 # one's time.
-TEXT_FILES = {"float32": ["--weights", "float32"], "int8": [], "--fine decoder": ["--fine", "decoder"],
-              "--fine all": ["--fine", "all"], "--fine all --refine all": ["--fine", "all", "--refine", "all"]}
+TEXT_FILES = {"float32": ["--weights", "float32"], "int8": [],
+              "--matrices decoder=near": ["--matrices", "decoder=near"],
+              "--accuracy near": ["--accuracy", "near"], "--accuracy exact": ["--accuracy", "exact"]}
 
 
 def texts_of_goldcrest(build: pathlib.Path, model: pathlib.Path, sources: list[str]) -> list[str]:
-    command = [build / "examples/goldcrest-translate", model, "--beam", "1", "--batch", "1", "--threads", "1"]
+    command = [build / "examples/goldcrest-translate", model, "--beam-size", "1", "--batch", "1", "--threads", "1"]
     lines = "".join(f"{line}\n" for line in sources)
     return subprocess.run(command, input=lines, check=True, capture_output=True, text=True).stdout.splitlines()
 

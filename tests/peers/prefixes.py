@@ -51,7 +51,7 @@ def of_goldcrest(options, checkpoint: pathlib.Path, sources, prefixes, beams: in
     file, given = options.work / "model.gcst", options.work / "prefixes.txt"
     run(options.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", "float32", "-q")
     given.write_text(as_lines(prefixes))
-    search = ["--beam", beams, "--nbest", beams]
+    search = ["--beam-size", beams, "--n-best", beams]
     if least is not None:
         search = ["--alternatives", ALTERNATIVES, "--min-alternative-prob", least]
         beams = ALTERNATIVES

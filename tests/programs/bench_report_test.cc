@@ -99,8 +99,8 @@ TEST(Host, NamesWhatItDoesNotKnow) {
 }
 
 TEST(Command, IsAsAShellReadsIt) {
-  const char* const arguments[] = {"bench", "a file.gcst", "it's", "", "--beam=1,4"};
-  EXPECT_EQ(command_line(5, arguments), "bench 'a file.gcst' 'it'\\''s' '' --beam=1,4");
+  const char* const arguments[] = {"bench", "a file.gcst", "it's", "", "--beam-size=1,4"};
+  EXPECT_EQ(command_line(5, arguments), "bench 'a file.gcst' 'it'\\''s' '' --beam-size=1,4");
 }
 
 }  // namespace

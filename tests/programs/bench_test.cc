@@ -33,7 +33,7 @@ Json bench_json(Arguments arguments) {
 
 TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
   const Json report =
-      bench_json({"--measure", "speed", "--beam", "1,3", "--batch", "1,5", "--source", "7", "--target", "9"});
+      bench_json({"--measure", "speed", "--beam-size", "1,3", "--batch", "1,5", "--source", "7", "--target", "9"});
   EXPECT_EQ(report["source_tokens"], 7);
   EXPECT_EQ(report["target_tokens"], 9);
   ASSERT_EQ(report["cases"].size(), 4u);
@@ -63,7 +63,8 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
 }
 
 TEST(Bench, ComparesWithOtherKernelsInTurns) {
-  const Json report = bench_json({"--measure", "speed", "--beam", "1,2", "--batch", "1", "--against", "reference"});
+  const Json report =
+      bench_json({"--measure", "speed", "--beam-size", "1,2", "--batch", "1", "--against", "reference"});
   ASSERT_EQ(report["cases"].size(), 2u);
   for (const Json& measured : report["cases"]) {
     const Json& against = measured["against"];
@@ -77,7 +78,7 @@ TEST(Bench, ComparesWithOtherKernelsInTurns) {
 // XNNPACK's kernels where this build has them; elsewhere it says so.
 TEST(Bench, ComparesWithXnnpackOrSaysThatItLacksIt) {
   const Outcome outcome = bench({converted_model("g2p"), "--seconds", "0", "--repetitions", "1", "--measure", "speed",
-                                 "--beam", "1", "--batch", "1", "--against", "xnnpack"});
+                                 "--beam-size", "1", "--batch", "1", "--against", "xnnpack"});
   if (outcome.status == 0) {
     EXPECT_NE(outcome.out.find(" over xnnpack, in turns\n"), std::string::npos) << outcome.out;
   } else {
@@ -118,7 +119,7 @@ uint64_t sum_of(const Json& kernels, const char* quantity) {
 
 TEST(Bench, CountsTheWorkOfEveryKernel) {
   const Json report = bench_json(
-      {"--measure", "speed,breakdown,bounds", "--beam", "1,3", "--batch", "2", "--source", "5", "--target", "7"});
+      {"--measure", "speed,breakdown,bounds", "--beam-size", "1,3", "--batch", "2", "--source", "5", "--target", "7"});
   ASSERT_EQ(report["cases"].size(), 2u);
   uint64_t beam_size = 1;
   for (const Json& measured : report["cases"]) {
@@ -151,7 +152,7 @@ TEST(Bench, RecordsEverySlotThatASearchUses) {
     converter::write_file(file, fine ? fine_tiny_file(spec, {}, "encoder.layers.*.feed_forward.*").span()
                                      : tiny_file(spec, Layout::kN16K4, {}, weights).span());
     const Outcome outcome = bench({file, "--json", "--seconds", "0", "--repetitions", "1", "--measure",
-                                   "speed,breakdown", "--beam", "2", "--batch", "1", "--kernels", "reference"});
+                                   "speed,breakdown", "--beam-size", "2", "--batch", "1", "--kernels", "reference"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const Json report = Json::parse(outcome.out), &kernels = report["cases"][0]["kernels"];
     size_t n = 0;
@@ -171,8 +172,8 @@ TEST(Bench, CountsTheSameWorkOfFineInputsWithEveryTable) {
   const std::string file = folder / "fine.gcst";
   converter::write_file(file, fine_tiny_file(tiny_spec({}), {}, "encoder.layers.*.feed_forward.*").span());
   const auto macs = [&](const Arguments& kernels) {
-    Arguments arguments = {file,        "--json",          "--seconds", "0", "--repetitions", "1",
-                           "--measure", "speed,breakdown", "--beam",    "1", "--batch",       "1"};
+    Arguments arguments = {file,        "--json",          "--seconds",   "0", "--repetitions", "1",
+                           "--measure", "speed,breakdown", "--beam-size", "1", "--batch",       "1"};
     arguments.insert(arguments.end(), kernels.begin(), kernels.end());
     const Outcome outcome = bench(arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -195,7 +196,7 @@ TEST(Bench, TimesTheChoiceOfAShortlistsCandidates) {
 }
 
 TEST(Bench, BoundsEachCaseByTheMachinesMeasuredSpeeds) {
-  const Json report = bench_json({"--measure", "speed,bounds", "--beam", "1", "--batch", "4"});
+  const Json report = bench_json({"--measure", "speed,bounds", "--beam-size", "1", "--batch", "4"});
   EXPECT_GT(double{report["machine"]["macs_per_s"]}, 0);
   EXPECT_GE(report["machine"]["reading"].size(), 8u);
   const Json& measured = report["cases"][0];
@@ -246,7 +247,7 @@ TEST(Bench, SumsTheFloorByParts) {
 
 TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
   const Outcome outcome = bench({converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "1", "--measure",
-                                 "speed,breakdown,bounds", "--beam", "2", "--batch", "3", "--threads", "2"});
+                                 "speed,breakdown,bounds", "--beam-size", "2", "--batch", "3", "--threads", "2"});
   ThreadPool pool;
   const std::string problem = pool.start(2);
   if (!problem.empty()) {
@@ -263,7 +264,8 @@ TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
 }
 
 TEST(Bench, HearsClipsOfTheWantedLength) {
-  const Arguments brief = {"--seconds", "0", "--repetitions", "1", "--warm-ups", "0", "--beam", "2", "--batch", "3"};
+  const Arguments brief = {"--seconds",   "0", "--repetitions", "1", "--warm-ups", "0",
+                           "--beam-size", "2", "--batch",       "3"};
   const auto heard = [&](const std::string& family, Arguments arguments) {
     arguments.insert(arguments.begin(), brief.begin(), brief.end());
     arguments.insert(arguments.begin(), {random_speech_model(family), "--json"});
@@ -299,7 +301,7 @@ TEST(Bench, HearsClipsOfTheWantedLength) {
 }
 
 TEST(Bench, TellsTheSpreadOfEveryTime) {
-  const Json report = bench_json({"--beam", "2", "--batch", "3"});
+  const Json report = bench_json({"--beam-size", "2", "--batch", "3"});
   size_t n = 0;
   const auto expect_spread = [&](const Json& value) {
     EXPECT_TRUE(value.is_number() && double{value} >= 0) << value;
@@ -332,7 +334,7 @@ TEST(Bench, ListsTheKernelsThatRunHereAndForcesOne) {
 }
 
 TEST(Bench, FitsTheUsualLengthsToTheModelAndRefusesTooLongOnes) {
-  const Json report = bench_json({"--measure", "speed", "--beam", "1", "--batch", "1"});
+  const Json report = bench_json({"--measure", "speed", "--beam-size", "1", "--batch", "1"});
   EXPECT_EQ(report["source_tokens"], 32);
   EXPECT_EQ(report["target_tokens"], 63);  // 64 positions, one of which is for the end token
   const Outcome outcome = bench({converted_model("g2p"), "--target", "64", "--measure", "speed"});

@@ -60,23 +60,68 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
 }
 
 TEST(Choices, AnOptionThatIsNoneIsAnsweredWithTheNearest) {
-  const std::string beam = "The following argument was not expected: --beem; did you mean \"--beam\"?";
+  const std::string beam = "The following argument was not expected: --beem; did you mean \"--beam-size\"?";
   expect_usage("goldcrest-translate", translate_program(), {model(), "--beem=2"},
-               "The following argument was not expected: --beem=2; did you mean \"--beam\"?");
+               "The following argument was not expected: --beem=2; did you mean \"--beam-size\"?");
   expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beem"}, beam);
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--beem"}, beam);
   expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beem"}, beam);
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--secons", "1"},
-               "The following arguments were not expected: 1 --secons; did you mean \"--seconds\"?");
+               "The following argument was not expected: --secons; did you mean \"--seconds\"?");
+}
+
+// Names that other programs give to an option, and names that it once had here.
+TEST(Choices, AnotherNameIsAnsweredWithOurs) {
+  const auto refuse = [](const std::filesystem::path& program, const std::string& word, const std::string& ours) {
+    expect_usage(program.filename().string(), program, {"model", word, "1"},
+                 word + " is not an option here; give " + ours);
+  };
+  for (const char* name : {"--beam", "--num-beams", "--num_beams"}) {
+    for (const std::filesystem::path& program :
+         {convert_program(), translate_program(), inspect_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)})
+      refuse(program, name, "--beam-size");
+  }
+  for (const char* name : {"--out", "--output_dir", "--output-dir"}) refuse(convert_program(), name, "--output");
+  refuse(translate_program(), "--nbest", "--n-best");
+  refuse(translate_program(), "--num-hypotheses", "--n-best");
+  refuse(translate_program(), "--source-language", "--source-lang");
+  refuse(convert_program(), "--fine", "--accuracy near, or --matrices NAME=near");
+  refuse(convert_program(), "--refine", "--accuracy exact, or --matrices NAME=exact");
+  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--output-dir"},
+               "The following argument was not expected: --output-dir");
+  expect_usage(
+      "goldcrest-convert", convert_program(), {"a", "b"},
+      "The following argument was not expected: b (usage: goldcrest-convert INPUT [options]; -o FILE names the "
+      "output)");
+  expect_usage("goldcrest-convert", convert_program(), {"a", "-o", "--json"}, "--output needs a value: FILE");
+  expect_usage("goldcrest-convert", convert_program(), {"a", "--batch", "1", "--batch=2"}, "--batch is given twice");
+}
+
+TEST(Help, FitsATerminalAndTheRestIsInHelpAll) {
+  for (const std::filesystem::path& program : {convert_program(), translate_program(), inspect_program(),
+                                               transcribe_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)}) {
+    const Outcome help = run(program, {"--help"}), all = run(program, {"--json", "--help-all", "--no-such-option"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_EQ(all.status, 0) << all.err;
+    EXPECT_LE(lines_of(help.out).size(), 50u) << program;
+    EXPECT_EQ(help.out, run(program, {"-h"}).out);
+    for (const std::string& line : lines_of(help.out + all.out)) EXPECT_LE(line.size(), 100u) << program << line;
+    for (const std::string& line : lines_of(help.out)) {
+      if (!line.starts_with("  -")) continue;
+      EXPECT_TRUE(has(all.out, line.substr(0, line.find(' ', 5)))) << line;
+    }
+    EXPECT_TRUE(has(all.out, "--completion SHELL")) << program;
+    EXPECT_FALSE(has(help.out, "--completion")) << program;
+  }
 }
 
 // These limits do not depend on a model, so none is read.
 TEST(Choices, MoreBeamsThanThereEverAreAreABadUsage) {
   const std::string text = "--beam-size: Value 99 not in range 0 to 16";
-  expect_usage("goldcrest-translate", translate_program(), {model(), "--beam", "99"}, text);
-  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beam", "99"}, text);
-  expect_usage("goldcrest-convert", convert_program(), {model(), "--beam", "99"}, text);
-  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beam", "99"}, text);
+  expect_usage("goldcrest-translate", translate_program(), {model(), "--beam-size", "99"}, text);
+  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beam-size", "99"}, text);
+  expect_usage("goldcrest-convert", convert_program(), {model(), "--beam-size", "99"}, text);
+  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beam-size", "99"}, text);
   const TemporaryFolder folder;
   const std::string kept = folder.write("kept.gcst", "what was there before");
   expect_usage("goldcrest-convert", convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--beam-size", "17"},
@@ -112,7 +157,7 @@ TEST(Choices, ALimitThatTheModelLacksIsNamedByItsOption) {
   }
   refuse(inspect_program(), {model(), "--alignment-layers", "4"},
          "--alignment-layers is 4; expected 1 to 3, a bit for each of the decoder's layers");
-  refuse(translate_program(), {model(), "--beam", "2", "--n-best", "3"},
+  refuse(translate_program(), {model(), "--beam-size", "2", "--n-best", "3"},
          "--n-best is 3; expected 1 to 2, the beam size");
   refuse(convert_program(), {checkpoint, "-q", "--max-source", "65"},
          "--max-source is 65; expected 1 to 64, the encoder's positions");
@@ -132,7 +177,7 @@ TEST(Choices, EarlyStoppingTakesTheNumbersOfTransformers) {
   const auto translated = [](const std::string& early_stopping) {
     const Outcome outcome =
         run(translate_program(),
-            {model(), "--beam", "2", "--n-best", "2", "--length-penalty", "2", "--early-stopping", early_stopping},
+            {model(), "--beam-size", "2", "--n-best", "2", "--length-penalty", "2", "--early-stopping", early_stopping},
             {.input = "quick\n"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome.out;
@@ -164,7 +209,7 @@ std::vector<Program> programs() {
   return {{translate_program(), {"--stats"}},
           {inspect_program(), {"--map"}},
           {GOLDCREST_BENCH_PROGRAM,
-           {"--measure", "speed", "--beam", "1", "--batch", "1", "--seconds", "0", "--repetitions", "1"}}};
+           {"--measure", "speed", "--beam-size", "1", "--batch", "1", "--seconds", "0", "--repetitions", "1"}}};
 }
 
 Arguments with_model(const Program& program, const std::string& model) {
@@ -239,6 +284,35 @@ TEST(ConvertStreams, AQuietReportIsShort) {
   EXPECT_EQ(lines_of(again.out).size(), 2u) << again.out;
   const Outcome asked = run(convert_program(), {"-q", model, "--board", "rpi-pico2"});
   EXPECT_NE(asked.out.find("\nboard        rpi-pico2: fits\n"), std::string::npos) << asked.out;
+}
+
+// The screen ends with a verdict and the next two commands. Tensors and formulas need --verbose.
+TEST(ConvertStreams, AScreenEndsWithTheNextCommands) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "model.gcst", checkpoint = checkpoint_folder("g2p").string();
+  const Outcome screen = run(convert_program(), {checkpoint, "-o", model});
+  const std::vector<std::string> lines = lines_of(screen.out);
+  ASSERT_EQ(lines.size(), 8u) << screen.out;
+  EXPECT_TRUE(lines[0].starts_with("checkpoint  " + checkpoint + " (nn_transformer)")) << lines[0];
+  EXPECT_EQ(lines[3], "written      " + model);
+  EXPECT_TRUE(lines[4].ends_with(" and 1194048 bytes more")) << lines[4];
+  EXPECT_EQ(lines[5], "verdict      the self-test passes; --evaluate LINES measures int8 on your own text");
+  EXPECT_EQ(lines[6], "next         goldcrest-translate " + model + " lines.txt");
+  EXPECT_EQ(lines[7], "             goldcrest-inspect " + model + " --self-test --map");
+  const Outcome verbose = run(convert_program(), {checkpoint, "-o", model, "--verbose"});
+  EXPECT_NE(verbose.out.find("SQNR, dB"), std::string::npos);
+  EXPECT_EQ(screen.out.find("SQNR, dB"), std::string::npos);
+  EXPECT_TRUE(verbose.out.ends_with(lines[6] + "\n" + lines[7] + "\n"));
+  const std::string words = folder.write("words", "goldcrest\nwren\n");
+  const Outcome evaluated = run(convert_program(), {checkpoint, "--evaluate", words});
+  EXPECT_NE(
+      evaluated.out.find("\nverdict      int8 is good enough here: 100.0 % of 2 lines are identical (34.2 to 100.0)\n"),
+      std::string::npos)
+      << evaluated.out;
+  EXPECT_NE(evaluated.out.find("\nnext         goldcrest-convert " + checkpoint + " -o model.gcst\n"),
+            std::string::npos);
+  const Outcome refused = run(convert_program(), {checkpoint, "-o", model, "--budget", "file=1K"});
+  EXPECT_EQ(refused.out.find("\nnext "), std::string::npos) << refused.out;
 }
 
 TEST(ConvertStreams, AStandardErrorThatCannotBeWrittenLosesNoConversion) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// goldcrest-convert --fine and --refine on the shipped checkpoints.
+// goldcrest-convert --accuracy and --matrices on the shipped checkpoints.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,9 +15,9 @@ TEST(Convert, FineInputsOfMatricesByName) {
   const TemporaryFolder folder;
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
   const auto fine = [&](const std::string& what) {
-    return convert_json(checkpoint, {"-o", output, "--fine", what}).at("fine_inputs");
+    return convert_json(checkpoint, {"-o", output, "--matrices", what}).at("fine_inputs");
   };
-  const nlohmann::json all = fine("all"), decoder = fine("decoder");
+  const nlohmann::json all = fine("all=near"), decoder = fine("decoder=near");
   EXPECT_EQ(all.at("more_work"), 1.0);
   EXPECT_EQ(all.at("matrices").back(), "projection");
   EXPECT_EQ(all.at("matrices").front(), "encoder.layers.0.self_attention.query_key_value");
@@ -34,26 +34,26 @@ TEST(Convert, FineInputsOfMatricesByName) {
   EXPECT_EQ(others, (std::vector<std::string>{"decoder.layers.0.cross_attention.key_value",
                                               "decoder.layers.1.cross_attention.key_value"}))
       << "computed once a source, not at each position";
-  EXPECT_EQ(fine("decoder.layers.*.feed_forward.*,projection").at("matrices"),
+  EXPECT_EQ(fine("decoder.layers.*.feed_forward.*=near,projection=near").at("matrices"),
             nlohmann::json({"decoder.layers.0.feed_forward.in", "decoder.layers.0.feed_forward.out",
                             "decoder.layers.1.feed_forward.in", "decoder.layers.1.feed_forward.out", "projection"}));
   const auto scored = [](const Arguments& how) { return run(translate_program(), how, {.input = "goldcrest\n"}).out; };
   const std::string plain = scored({converted_model("g2p"), "--scores"});
   EXPECT_NE(scored({output, "--scores"}), plain);
   EXPECT_EQ(scored({output, "--scores", "--coarse"}), plain);
-  EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--fine", "none"}).contains("fine_inputs"));
+  EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--accuracy", "int8"}).contains("fine_inputs"));
   EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
 
-  const Outcome unknown = convert(checkpoint, {"-o", folder / "other.gcst", "--fine", "encoder.layers.9.*"});
+  const Outcome unknown = convert(checkpoint, {"-o", folder / "other.gcst", "--matrices", "encoder.layers.9.*=near"});
   EXPECT_EQ(unknown.status, 1);
   EXPECT_TRUE(has(unknown.err, "'encoder.layers.9.*' is no matrix of this model")) << unknown.err;
   EXPECT_TRUE(has(unknown.err, "decoder.layers.*.cross_attention.key_value")) << unknown.err;
   for (const char* bad : {"auto=0", "auto=1.5", "auto=nan", "auto=half", "auto0.5"})
-    EXPECT_EQ(convert(checkpoint, {"-o", folder / "other.gcst", "--fine", bad}).status, 2) << bad;
-  EXPECT_EQ(convert(checkpoint, {"--fine", "all", "--weights", "float32"}).status, 2);
-  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--fine", "all", "--weights", "float32"}).status, 2);
-  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--fine", "auto"}).status, 2);
-  EXPECT_EQ(convert(output, {"--fine", "all"}).status, 2);
+    EXPECT_EQ(convert(checkpoint, {"-o", folder / "other.gcst", "--accuracy", bad}).status, 2) << bad;
+  EXPECT_EQ(convert(checkpoint, {"--accuracy", "near", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--accuracy", "near", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--accuracy", "auto"}).status, 2);
+  EXPECT_EQ(convert(output, {"--accuracy", "near"}).status, 2);
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
@@ -63,13 +63,13 @@ TEST(Convert, CentredKeysCostNothing) {
   const TemporaryFolder folder;
   const std::filesystem::path checkpoint = checkpoint_folder("enfr"), keys = folder / "keys.gcst";
   const std::filesystem::path all = folder / "all.gcst";
-  const nlohmann::json report = convert_json(checkpoint, {"-o", keys, "--fine", "keys"});
+  const nlohmann::json report = convert_json(checkpoint, {"-o", keys, "--matrices", "keys=near"});
   EXPECT_FALSE(report.contains("fine_inputs"));
   EXPECT_EQ(report.at("centred_keys").at("heads"), 32);
   EXPECT_GT(report.at("centred_keys").at("centred"), 8);
   EXPECT_EQ(std::filesystem::file_size(keys), std::filesystem::file_size(converted_model("enfr")));
-  EXPECT_EQ(convert_json(checkpoint, {"-o", all, "--fine", "all"}).at("centred_keys"), report.at("centred_keys"));
-  EXPECT_FALSE(convert_json(checkpoint, {"--fine", "decoder"}).contains("centred_keys"));
+  EXPECT_EQ(convert_json(checkpoint, {"-o", all, "--accuracy", "near"}).at("centred_keys"), report.at("centred_keys"));
+  EXPECT_FALSE(convert_json(checkpoint, {"--matrices", "decoder=near"}).contains("centred_keys"));
   const auto scored = [](const Arguments& how) {
     return run(translate_program(), how, {.input = "We are here.\n"}).out;
   };
@@ -80,10 +80,10 @@ TEST(Convert, CentredKeysCostNothing) {
 
   const PackedFolders checkpoints(recorded("speech.json"));
   const std::filesystem::path speech = checkpoints.path() / "moonshine";
-  const Outcome refused = convert(speech, {"-o", folder / "speech.gcst", "--fine", "keys"});
+  const Outcome refused = convert(speech, {"-o", folder / "speech.gcst", "--matrices", "keys=near"});
   EXPECT_EQ(refused.status, 1);
-  EXPECT_TRUE(has(refused.err, "is a model of speech; --fine keys")) << refused.err;
-  EXPECT_EQ(convert(speech, {"--fine", "all"}).status, 0);
+  EXPECT_TRUE(has(refused.err, "is a model of speech; --matrices keys")) << refused.err;
+  EXPECT_EQ(convert(speech, {"--accuracy", "near"}).status, 0);
 }
 
 // More lines are float32's, and the choice and its file are the same each time.
@@ -93,12 +93,15 @@ TEST(Convert, FineInputsThatTheLinesNeed) {
   for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
     if (n++ % 7 == 0) lines += line + "\n";
   const std::string few = folder.write("few", lines);
-  const auto evaluated = [&](const std::string& what, const std::string& file) {
-    return convert_json(checkpoint_folder("enfr"),
-                        {"-o", folder / file, "--fine", what, "--beam", "1", "--evaluate", few});
+  const auto evaluated = [&](const Arguments& how, const std::string& file) {
+    Arguments arguments = {"-o", folder / file, "--beam-size", "1", "--evaluate", few};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    return convert_json(checkpoint_folder("enfr"), arguments);
   };
-  const nlohmann::json all = evaluated("all", "all.gcst"), chosen = evaluated("auto=0.4", "auto.gcst");
-  const nlohmann::json keys = evaluated("keys", "keys.gcst"), none = evaluated("none", "none.gcst");
+  const Arguments cost = {"--accuracy", "auto=0.4"};
+  const nlohmann::json all = evaluated({"--accuracy", "near"}, "all.gcst"), chosen = evaluated(cost, "auto.gcst");
+  const nlohmann::json keys = evaluated({"--matrices", "keys=near"}, "keys.gcst");
+  const nlohmann::json none = evaluated({"--accuracy", "int8"}, "none.gcst");
   const auto identical = [](const nlohmann::json& of) {
     return of.at("evaluation").at("identical_lines").get<size_t>();
   };
@@ -121,7 +124,7 @@ TEST(Convert, FineInputsThatTheLinesNeed) {
   EXPECT_NEAR(sum, fine.at("more_work").get<double>(), 1e-12);
   EXPECT_LE(sum, 0.4);
   EXPECT_GT(sum, 0.3);
-  evaluated("auto=0.4", "again.gcst");
+  evaluated(cost, "again.gcst");
   EXPECT_TRUE(read_file(folder / "auto.gcst") == read_file(folder / "again.gcst"));
 }
 
@@ -130,13 +133,13 @@ TEST(Convert, SecondMatricesByName) {
   const TemporaryFolder folder;
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
   const auto refined = [&](const std::string& what) {
-    return convert_json(checkpoint, {"-o", output, "--refine", what});
+    return convert_json(checkpoint, {"-o", output, "--matrices", what});
   };
   const auto scored = [](const Arguments& how) { return run(translate_program(), how, {.input = "goldcrest\n"}).out; };
   const std::string plain = scored({converted_model("g2p"), "--scores"});
   const auto bytes = [](const std::filesystem::path& file) { return std::filesystem::file_size(file); };
 
-  const nlohmann::json all = refined("all");
+  const nlohmann::json all = refined("all=weights");
   const nlohmann::json& chosen = all.at("fine_inputs");
   EXPECT_EQ(chosen.at("matrices").size(), 0u);
   EXPECT_EQ(chosen.at("fine_attention"), nlohmann::json({"encoder", "decoder"}));
@@ -146,7 +149,7 @@ TEST(Convert, SecondMatricesByName) {
   EXPECT_LT(more, chosen.at("second_bytes").get<uint64_t>() + 4096);
   EXPECT_NE(scored({output, "--scores"}), plain);
 
-  const nlohmann::json some = refined("decoder.layers.*.feed_forward.out,projection").at("fine_inputs");
+  const nlohmann::json some = refined("decoder.layers.*.feed_forward.out=weights,projection=weights").at("fine_inputs");
   EXPECT_FALSE(some.contains("fine_attention"));
   const auto& names = some.at("second_matrices");
   for (const char* name : {"decoder.layers.0.feed_forward.out", "decoder.layers.1.feed_forward.out", "projection"})
@@ -156,15 +159,15 @@ TEST(Convert, SecondMatricesByName) {
   const std::string of_n16k4 = scored({output, "--scores"});
   EXPECT_EQ(convert(output, {"-o", folder / "other.gcst", "--cpu", "cortex-m55"}).status, 0);
   EXPECT_EQ(scored({folder / "other.gcst", "--scores"}), of_n16k4) << "in another layout";
-  EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--refine", "none"}).contains("fine_inputs"));
+  EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--accuracy", "int8"}).contains("fine_inputs"));
   EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
 
-  const Outcome unknown = convert(checkpoint, {"-o", folder / "none.gcst", "--refine", "projections"});
+  const Outcome unknown = convert(checkpoint, {"-o", folder / "none.gcst", "--matrices", "projections=exact"});
   EXPECT_EQ(unknown.status, 1);
-  EXPECT_TRUE(has(unknown.err, "--refine: 'projections' is no matrix of this model")) << unknown.err;
+  EXPECT_TRUE(has(unknown.err, "--matrices: 'projections' is no matrix of this model")) << unknown.err;
   EXPECT_TRUE(has(unknown.err, "encoder.attention")) << unknown.err;
-  EXPECT_EQ(convert(checkpoint, {"--refine", "all", "--weights", "float32"}).status, 2);
-  EXPECT_EQ(convert(output, {"--refine", "all"}).status, 2);
+  EXPECT_EQ(convert(checkpoint, {"--accuracy", "exact", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(output, {"--matrices", "all=weights"}).status, 2);
 }
 
 // With a second matrix for every matrix, and fine inputs and attention, the lines are float32's.
@@ -173,9 +176,9 @@ TEST(Convert, RefinedFilesHaveFloat32sLines) {
   std::string lines;
   for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
     if (n++ % 7 == 0) lines += line + "\n";
-  const nlohmann::json all =
-      convert_json(checkpoint_folder("enfr"), {"-o", folder / "all.gcst", "--fine", "all", "--refine", "all", "--beam",
-                                               "1", "--evaluate", folder.write("few", lines)});
+  const nlohmann::json all = convert_json(
+      checkpoint_folder("enfr"),
+      {"-o", folder / "all.gcst", "--accuracy", "exact", "--beam-size", "1", "--evaluate", folder.write("few", lines)});
   const nlohmann::json& evaluation = all.at("evaluation");
   EXPECT_GE(evaluation.at("identical_lines").get<double>(), 0.995 * evaluation.at("lines").get<double>());
   EXPECT_LT(all.at("fine_inputs").at("identical_before"), evaluation.at("identical_lines"));

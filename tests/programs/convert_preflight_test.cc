@@ -81,7 +81,7 @@ TEST(ConvertPreflight, OptionsThatContradict) {
   refuse({g2p, "-o", "-"}, 2, "-o -: a model goes to a file, not to standard output; give its name");
   refuse({g2p, "--weights", "float32", "--cpu", "cortex-m55"}, 2,
          "--cpu cortex-m55 orders int8 weights, but float32 weights have a fixed order; leave out --cpu or --weights");
-  refuse({g2p, "--beam", "2", "--n-best", "3"}, 1, g2p + ": --n-best is 3; expected 1 to 2, the beam size");
+  refuse({g2p, "--beam-size", "2", "--n-best", "3"}, 1, g2p + ": --n-best is 3; expected 1 to 2, the beam size");
   refuse({g2p, "--encoder-rows", "2000"}, 1, g2p + ": --encoder-rows is 2000; expected 1 to 1024, the engine's bound");
 }
 
@@ -174,8 +174,8 @@ void expect_same_sizes(const std::filesystem::path& checkpoint, const Arguments&
 
 const std::vector<Arguments> kWeights = {{"--weights", "int8"},
                                          {"--weights", "float32"},
-                                         {"--cpu", "cortex-m55", "--max-target", "9", "--beam", "3"},
-                                         {"--fine", "decoder"}};
+                                         {"--cpu", "cortex-m55", "--max-target", "9", "--beam-size", "3"},
+                                         {"--matrices", "decoder=near"}};
 
 TEST(ConvertShape, TheShippedModels) {
   for (const std::string task : {"g2p", "enfr"}) {
@@ -267,9 +267,9 @@ TEST(ConvertShape, NamesOfTensorsAndATokenizerMayBeMissing) {
 }
 
 TEST(ConvertShape, WorkIsTheEnginesLargestStep) {
-  for (const char* fine : {"none", "decoder", "all"}) {
-    const Json json = json_of({"--shape", checkpoint_folder("g2p"), "--max-source", "7", "--max-target", "9", "--beam",
-                               "1", "--encoder-rows", "1", "--fine", fine});
+  for (const char* fine : {"all=int8", "decoder=near", "all=near"}) {
+    const Json json = json_of({"--shape", checkpoint_folder("g2p"), "--max-source", "7", "--max-target", "9",
+                               "--beam-size", "1", "--encoder-rows", "1", "--matrices", fine});
     const Json& work = json.at("multiply_accumulates");
     EXPECT_EQ(work.at("token").get<uint64_t>() + (7 + 9) * work.at("token_per_position").get<uint64_t>(),
               json.at("arena").at("step_macs").get<uint64_t>())

@@ -11,7 +11,7 @@
 namespace goldcrest::test {
 namespace {
 
-const Arguments kLimits = {"--max-source", "25", "--max-target", "33", "--beam", "4", "--encoder-rows", "2"};
+const Arguments kLimits = {"--max-source", "25", "--max-target", "33", "--beam-size", "4", "--encoder-rows", "2"};
 
 Arguments with_limits(Arguments options) {
   options.insert(options.end(), kLimits.begin(), kLimits.end());

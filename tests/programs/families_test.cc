@@ -149,7 +149,7 @@ TEST(Languages, FilesOfOnePairGiveTheTablesIds) {
     const std::string one = convert_quietly(bart_relatives() / c.family, pair, languages);
     const std::string text = "We are not here.\nWhere is the station?\nx\n";
     for (const char* beam : {"1", "4"}) {
-      const Arguments fixed = {"--tokens", "--scores", "--beam", beam};
+      const Arguments fixed = {"--tokens", "--scores", "--beam-size", beam};
       Arguments chosen = fixed;
       chosen.insert(chosen.end(), languages.begin(), languages.end());
       const Outcome expected = translate_file(one, fixed, text);
@@ -235,8 +235,8 @@ TEST(Shape, KnownModelsHaveTheSizesOfTheirFiles) {
     const TemporaryFolder folder;
     const std::string config = folder.write("config.json", known.config);
     for (const auto& [beams, megabytes] : known.arena_megabytes) {
-      const Outcome outcome =
-          run(convert_program(), {"--shape", config, "--max-source", "128", "--max-target", "128", "--beam", beams});
+      const Outcome outcome = run(
+          convert_program(), {"--shape", config, "--max-source", "128", "--max-target", "128", "--beam-size", beams});
       ASSERT_EQ(outcome.status, 0) << known.name << ": " << outcome.err;
       EXPECT_NEAR(number_of_line(outcome.out, "file") / 1e6, known.file_megabytes, known.file_megabytes / 100)
           << known.name;

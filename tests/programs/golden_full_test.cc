@@ -123,7 +123,7 @@ TEST(AllGoldenLines, SpellingToPronunciation) {
 TEST(AllGoldenLines, BytesToPronunciation) {
   const nlohmann::json report = convert_json(
       checkpoint_folder("g2p-bytes"),
-      {"--max-target", "64", "--beam", "1", "--evaluate", validation_file("g2p"), "--alternatives", " | "});
+      {"--max-target", "64", "--beam-size", "1", "--evaluate", validation_file("g2p"), "--alternatives", " | "});
   const nlohmann::json& evaluation = report.at("evaluation");
   EXPECT_EQ(evaluation.at("lines"), 2484);
   const auto errors = [&](const char* weights) { return 100 - evaluation.at(weights).at("exact_match").get<double>(); };

@@ -50,8 +50,8 @@ TEST(TranslateIds, GiveTheIdsThatTheTextGives) {
   const TemporaryFolder folder;
   const std::string silent = without_text(folder, {false, false}), ids = ids_of_words();
   for (const Arguments& options :
-       {Arguments{}, Arguments{"--beam", "4"}, Arguments{"--nbest", "3", "--scores"}, Arguments{"--batch", "3"},
-        Arguments{"--batch", "2", "--beam", "2", "--threads", "2"}, Arguments{"--min-target", "12"}}) {
+       {Arguments{}, Arguments{"--beam-size", "4"}, Arguments{"--n-best", "3", "--scores"}, Arguments{"--batch", "3"},
+        Arguments{"--batch", "2", "--beam-size", "2", "--threads", "2"}, Arguments{"--min-target", "12"}}) {
     Arguments text_options = options, id_options = options;
     text_options.push_back("--tokens");
     id_options.push_back("--ids");

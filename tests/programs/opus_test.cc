@@ -185,8 +185,9 @@ TEST(Memory, OfAVocabularyOf256206Rows) {
   RecordProperty("converted_bytes", std::to_string(converted.most_bytes));
 
   const std::string text = text_of_piece(4000).substr(3) + " " + text_of_piece(70000).substr(3) + " fghij\n";
-  const Arguments options = {whole, "--max-source", "32", "--max-target", "32", "--beam", "4", "--batch", "1"};
-  const Outcome planned = run(inspect_program(), {whole, "--max-source", "32", "--max-target", "32", "--beam", "4"});
+  const Arguments options = {whole, "--max-source", "32", "--max-target", "32", "--beam-size", "4", "--batch", "1"};
+  const Outcome planned =
+      run(inspect_program(), {whole, "--max-source", "32", "--max-target", "32", "--beam-size", "4"});
   ASSERT_EQ(planned.status, 0) << planned.err;
   const size_t at = planned.out.find("\narena ");
   ASSERT_NE(at, std::string::npos) << planned.out;

@@ -35,7 +35,7 @@ TEST(Rules, OptionsAreTheFilesRules) {
   const TemporaryFolder folder;
   const std::string plain = converted_model("g2p").string();
   // Masks of early ends and of the last position have something to do.
-  const Arguments beams = {"--beam", "4", "--nbest", "4", "--scores", "--min-target", "4", "--max-target", "6"};
+  const Arguments beams = {"--beam-size", "4", "--n-best", "4", "--scores", "--min-target", "4", "--max-target", "6"};
   const std::string before = translate(plain, beams).out;
   const std::tuple<Arguments, Arguments, converter::RulesSpec> cases[] = {
       {{"--length-penalty-kind", "wu"},
@@ -139,7 +139,7 @@ std::string rules_of(const std::string& file) {
 }
 
 Converted convert_to(const std::string& checkpoint, const std::string& file, Arguments options) {
-  options.insert(options.begin(), {checkpoint, "-o", file});
+  options.insert(options.begin(), {checkpoint, "--verbose", "-o", file});
   const Outcome outcome = run(convert_program(), options);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return {outcome, rules_of(file)};

@@ -207,7 +207,7 @@ Lines split(const std::string& text, char separator) {
 TEST(TranslateInspect, TokenScoresAddUpToTheScore) {
   for (const char* beam_size : {"1", "4"}) {
     const Lines lines = lines_of(translated(
-        "g2p", {"--beam", beam_size, "--length-penalty", "0", "--scores", "--tokens", "--token-scores"}, kNames));
+        "g2p", {"--beam-size", beam_size, "--length-penalty", "0", "--scores", "--tokens", "--token-scores"}, kNames));
     ASSERT_EQ(lines.size(), 4u);
     EXPECT_EQ(lines[2], "") << "the blank line";
     for (const size_t line : {0u, 1u, 3u}) {
@@ -228,7 +228,7 @@ TEST(TranslateInspect, TargetsAreScored) {
   const std::string words = "abaco\nwren\n";
   const std::string targets = folder.write("targets", translated("g2p", {"--tokens"}, words));
   const Lines searched = lines_of(translated("g2p", {"--length-penalty", "0", "--scores", "--token-scores"}, words));
-  for (const Arguments& options : {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--beam", "4"}}) {
+  for (const Arguments& options : {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--beam-size", "4"}}) {
     Arguments scoring = {"--score", targets, "--token-scores"};
     scoring.insert(scoring.end(), options.begin(), options.end());
     const Lines scored = lines_of(translated("g2p", scoring, words));
@@ -249,8 +249,8 @@ TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
   const std::string sentence = "Where is the red station?\n";
   for (const Arguments& heads : {Arguments{}, Arguments{"--alignment-layer", "1"}, Arguments{"--alignment-head", "2"},
                                  Arguments{"--alignment-layer", "0", "--alignment-head", "3"}}) {
-    Arguments soft_options = {"--tokens", "--nbest", "2", "--alignments", "soft"},
-              hard_options = {"--tokens", "--nbest", "2", "--alignments", "hard"};
+    Arguments soft_options = {"--tokens", "--n-best", "2", "--alignments", "soft"},
+              hard_options = {"--tokens", "--n-best", "2", "--alignments", "hard"};
     soft_options.insert(soft_options.end(), heads.begin(), heads.end());
     hard_options.insert(hard_options.end(), heads.begin(), heads.end());
     const Lines soft = lines_of(translated("enfr", soft_options, sentence)),
@@ -289,7 +289,7 @@ TEST(TranslateInspect, BatchesAndThreadsChangeNoByte) {
     input += line.text + "\n";
     if (std::count(input.begin(), input.end(), '\n') == 20) break;
   }
-  const Arguments looking = {"--alignments", "soft", "--token-scores", "--nbest", "2"};
+  const Arguments looking = {"--alignments", "soft", "--token-scores", "--n-best", "2"};
   const std::string alone = translated("enfr", looking, input);
   for (const Arguments& way : {Arguments{"--batch", "7"}, Arguments{"--batch", "16", "--threads", "2"}}) {
     Arguments options = looking;
@@ -342,7 +342,7 @@ TEST(TranslateInspect, BadUsage) {
   for (const char* other : {"--encode", "--decode", "--scores"}) {
     EXPECT_EQ(translate("g2p", {"--score", targets, other}, "").status, 2) << other;
   }
-  EXPECT_EQ(translate("g2p", {"--score", targets, "--nbest", "2"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--score", targets, "--n-best", "2"}, "").status, 2);
   EXPECT_EQ(translate("g2p", {"--alignments", "some"}, "").status, 2);
   EXPECT_EQ(translate("g2p", {"--alignment-layer", "-2"}, "").status, 2);
 }

@@ -18,7 +18,7 @@ using Ids = std::vector<int32_t>;
 const std::string kSentences = "Where is the station? I saw Mr. Jackson.  Stop!\n\n The cat is on the table.\nStop!\n";
 
 TEST(TranslateStream, PrintsTheSameText) {
-  for (const Arguments& options : {Arguments{}, Arguments{"--beam", "1"}, Arguments{"--beam", "16"},
+  for (const Arguments& options : {Arguments{}, Arguments{"--beam-size", "1"}, Arguments{"--beam-size", "16"},
                                    Arguments{"--no-split"}, Arguments{"--prefix", "Mon"}}) {
     Arguments streamed = options;
     streamed.push_back("--stream");
@@ -34,7 +34,7 @@ TEST(TranslateStream, PrintsTheSameText) {
 }
 
 TEST(TranslateStream, ExcludesWhatNeedsTheWholeResult) {
-  for (const Arguments& other : {Arguments{"--tokens"}, Arguments{"--nbest", "2"}, Arguments{"--batch", "2"},
+  for (const Arguments& other : {Arguments{"--tokens"}, Arguments{"--n-best", "2"}, Arguments{"--batch", "2"},
                                  Arguments{"--scores"}, Arguments{"--encode"}, Arguments{"--alignments", "hard"}}) {
     Arguments options = other;
     options.push_back("--stream");
@@ -58,9 +58,9 @@ TEST(TranslateSample, DependsOnTheSeed) {
   EXPECT_EQ(with({"--stream"}), drawn);
   EXPECT_NE(translate("enfr", {"--sample", "--seed", "4", "--top-p", "0.9", "--temperature", "1.5"}, kSentences).out,
             drawn);
-  EXPECT_NE(translate("enfr", {"--beam", "1"}, kSentences).out, drawn);
+  EXPECT_NE(translate("enfr", {"--beam-size", "1"}, kSentences).out, drawn);
   EXPECT_EQ(translate("enfr", {"--sample", "--top-k", "1"}, kSentences).out,
-            translate("enfr", {"--beam", "1"}, kSentences).out);
+            translate("enfr", {"--beam-size", "1"}, kSentences).out);
   const std::vector<std::string> several = lines_of(with({"--num-samples", "3"}));
   ASSERT_EQ(several.size(), 3u * 3 + 1) << "three lines, and an empty one";
   EXPECT_EQ(several[1].compare(0, 4, "1\t2\t"), 0) << several[1];
@@ -68,9 +68,9 @@ TEST(TranslateSample, DependsOnTheSeed) {
 
 TEST(TranslateSample, SaysWhatIsWrong) {
   for (const Arguments& options :
-       {Arguments{"--top-k", "5"}, Arguments{"--sample", "--top-k", "257"}, Arguments{"--sample", "--beam", "2"},
+       {Arguments{"--top-k", "5"}, Arguments{"--sample", "--top-k", "257"}, Arguments{"--sample", "--beam-size", "2"},
         Arguments{"--sample", "--temperature", "0"}, Arguments{"--sample", "--num-samples", "17"},
-        Arguments{"--sample", "--nbest", "2"}, Arguments{"--sample", "--top-p", "0"}, Arguments{"--seed", "1"}})
+        Arguments{"--sample", "--n-best", "2"}, Arguments{"--sample", "--top-p", "0"}, Arguments{"--seed", "1"}})
     EXPECT_EQ(translate("enfr", options, "").status, 2) << options.back();
   EXPECT_NE(translate("enfr", {"--smaple"}, "").err.find("did you mean \"--sample\"?"), std::string::npos);
 }
@@ -82,11 +82,11 @@ TEST(TranslateAlternatives, AreLinesThatBeginDifferently) {
   EXPECT_EQ(three[0], "1\t1\tLe temps est sympa.");
   EXPECT_EQ(three[3].substr(0, 4), "2\t1\t");
   EXPECT_EQ(lines_of(translate("enfr", {"--alternatives", "3", "--batch", "2"}, text).out), three);
-  EXPECT_EQ(translate("enfr", {"--alternatives", "1"}, text).out, translate("enfr", {"--beam", "1"}, text).out);
+  EXPECT_EQ(translate("enfr", {"--alternatives", "1"}, text).out, translate("enfr", {"--beam-size", "1"}, text).out);
   const Arguments likely = {"--alternatives", "3", "--min-alternative-prob", "0.9"};
   EXPECT_LT(lines_of(translate("enfr", likely, text).out).size(), 6u);
   for (const Arguments& wrong :
-       {Arguments{"--alternatives", "17"}, Arguments{"--alternatives", "2", "--beam", "2"},
+       {Arguments{"--alternatives", "17"}, Arguments{"--alternatives", "2", "--beam-size", "2"},
         Arguments{"--min-alternative-prob", "0.5"}, Arguments{"--alternatives", "2", "--min-alternative-prob", "2"}})
     EXPECT_EQ(translate("enfr", wrong, "").status, 2);
 }
@@ -131,18 +131,20 @@ TEST(TranslatePrefix, BeginsEveryResult) {
   for (const char* const beams : {"1", "4"}) {
     const std::string text = "The cat is on the table.\nShe bought a car.\n";
     for (const std::string prefix : {"Mon", "Le ch", "Aujourd'hui, ", "L\xC3\xA9o"}) {
-      for (const std::string& line : lines_of(translate("enfr", {"--beam", beams, "--prefix", prefix}, text).out))
+      for (const std::string& line : lines_of(translate("enfr", {"--beam-size", beams, "--prefix", prefix}, text).out))
         EXPECT_EQ(line.compare(0, prefix.size(), prefix), 0) << line;
     }
-    const Outcome ids = translate("enfr", {"--beam", beams, "--prefix-ids", "17 11", "--tokens", "--batch", "2"}, text);
+    const Outcome ids =
+        translate("enfr", {"--beam-size", beams, "--prefix-ids", "17 11", "--tokens", "--batch", "2"}, text);
     for (const std::string& line : lines_of(ids.out)) EXPECT_EQ(line.compare(0, 6, "17 11 "), 0) << line;
     EXPECT_EQ(lines_of(ids.out).size(), 2u);
     // A prefix for each line, and none for one of them.
     const TemporaryFolder folder;
     folder.write("prefixes", "17 11\n\n");
-    const Outcome lines = translate("enfr", {"--beam", beams, "--prefix-file", folder / "prefixes", "--tokens"}, text);
+    const Outcome lines =
+        translate("enfr", {"--beam-size", beams, "--prefix-file", folder / "prefixes", "--tokens"}, text);
     EXPECT_EQ(lines_of(lines.out)[0], lines_of(ids.out)[0]);
-    EXPECT_EQ(lines_of(lines.out)[1], lines_of(translate("enfr", {"--beam", beams, "--tokens"}, text).out)[1]);
+    EXPECT_EQ(lines_of(lines.out)[1], lines_of(translate("enfr", {"--beam-size", beams, "--tokens"}, text).out)[1]);
     folder.write("prefixes", "17 11\n");
     const Outcome shorter = translate("enfr", {"--prefix-file", folder / "prefixes"}, text);
     EXPECT_EQ(shorter.status, 3);

@@ -186,15 +186,17 @@ TEST(Translate, DecodeRefusesWhatIsNoId) {
 }
 
 TEST(Translate, BeamsScoresAndSeveralResults) {
-  EXPECT_EQ(translated_lines("g2p", {"--beam", "4"}, kWords), translated_lines("g2p", {"--beam-size", "4"}, kWords));
+  EXPECT_EQ(translated_lines("g2p", {"--beam-size", "4"}, kWords),
+            translated_lines("g2p", {"--beam-size", "4"}, kWords));
   // The model's own beam size is 4; greedy search gives another first token here.
   EXPECT_EQ(translated_lines("enfr", {"--tokens"}, "Come on.\n"),
-            translated_lines("enfr", {"--tokens", "--beam", "4"}, "Come on.\n"));
+            translated_lines("enfr", {"--tokens", "--beam-size", "4"}, "Come on.\n"));
   EXPECT_NE(translated_lines("enfr", {"--tokens"}, "Come on.\n"),
-            translated_lines("enfr", {"--tokens", "--beam", "1"}, "Come on.\n"));
+            translated_lines("enfr", {"--tokens", "--beam-size", "1"}, "Come on.\n"));
 
-  const std::vector<std::string> best = translated_lines("g2p", {"--beam", "4"}, kWords);
-  const std::vector<std::string> all = translated_lines("g2p", {"--beam", "4", "--nbest", "3", "--scores"}, kWords);
+  const std::vector<std::string> best = translated_lines("g2p", {"--beam-size", "4"}, kWords);
+  const std::vector<std::string> all =
+      translated_lines("g2p", {"--beam-size", "4", "--n-best", "3", "--scores"}, kWords);
   ASSERT_EQ(all.size(), 12u);
   double last_score = 0;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -212,7 +214,7 @@ TEST(Translate, BeamsScoresAndSeveralResults) {
   }
   // Without --beam-size there are as many beams as results.
   EXPECT_EQ(translated_lines("g2p", {"--n-best", "3", "--scores"}, kWords),
-            translated_lines("g2p", {"--beam", "3", "--nbest", "3", "--scores"}, kWords));
+            translated_lines("g2p", {"--beam-size", "3", "--n-best", "3", "--scores"}, kWords));
 }
 
 TEST(Translate, GreedyScoresAreLogProbabilities) {
@@ -234,9 +236,9 @@ TEST(Translate, LengthPenaltyChangesTheRanking) {
   };
   EXPECT_LE(first_length("-2"), first_length("4"));
   EXPECT_EQ(translate("enfr", {"--length-penalty", "17"}, "").status, 1);
-  const std::vector<std::string> plain = translated_lines("g2p", {"--beam", "4", "--scores"}, "wren\n");
+  const std::vector<std::string> plain = translated_lines("g2p", {"--beam-size", "4", "--scores"}, "wren\n");
   const std::vector<std::string> penalized =
-      translated_lines("g2p", {"--beam", "4", "--scores", "--word-penalty", "1"}, "wren\n");
+      translated_lines("g2p", {"--beam-size", "4", "--scores", "--word-penalty", "1"}, "wren\n");
   EXPECT_NEAR(std::stod(fields(penalized.at(0))[0]), std::stod(fields(plain.at(0))[0]) - 1, 0.5);
 }
 
@@ -271,7 +273,8 @@ std::string english_lines(size_t n) {
 
 TEST(Translate, BatchesThreadsAndLowMemoryChangeNoByte) {
   const std::string input = english_lines(70);
-  for (const Arguments& search : {Arguments{"--beam", "1"}, Arguments{"--beam", "4", "--nbest", "2", "--scores"}}) {
+  for (const Arguments& search :
+       {Arguments{"--beam-size", "1"}, Arguments{"--beam-size", "4", "--n-best", "2", "--scores"}}) {
     const std::string alone = translate("enfr", search, input).out;
     EXPECT_EQ(lines_of(alone).size(), search.size() == 2 ? 70u : 140u);
     for (const Arguments& way : {Arguments{"--batch", "3"}, Arguments{"--batch", "32"}, Arguments{"--batch", "256"},
@@ -328,9 +331,9 @@ TEST(Translate, AMissingModelAndBadUsage) {
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such/model.gcst: No such file or directory\n");
   EXPECT_EQ(run(translate_program(), {}).status, 2);
   EXPECT_EQ(translate("g2p", {"--encode", "--decode"}, "").status, 2);
-  EXPECT_EQ(translate("g2p", {"--nbest", "17"}, "").status, 2);
-  EXPECT_EQ(translate("g2p", {"--beam", "-1"}, "").status, 2);
-  EXPECT_EQ(translate("g2p", {"--beam", "2", "--nbest", "4"}, "").status, 1);
+  EXPECT_EQ(translate("g2p", {"--n-best", "17"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--beam-size", "-1"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--beam-size", "2", "--n-best", "4"}, "").status, 1);
   EXPECT_EQ(run(translate_program(), {"--help"}).status, 0);
   EXPECT_EQ(run(translate_program(), {"--version"}).out, "goldcrest-translate " GOLDCREST_VERSION "\n");
 }

@@ -110,7 +110,7 @@ TEST(TranslateLines, BlankOnesStayBlank) {
   const std::string ideographic = "\xe3\x80\x80", no_break = "\xc2\xa0";
   const std::string input = "\nStop!\n \t \n" + ideographic + no_break + "\n\r\n\v\f\nStop!";
   for (const Arguments& options : {Arguments{}, Arguments{"--tokens"}, Arguments{"--batch", "4"}, Arguments{"--scores"},
-                                   Arguments{"--nbest", "1"}}) {
+                                   Arguments{"--n-best", "1"}}) {
     const Outcome outcome = translate("enfr", options, input);
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err, "");
@@ -121,7 +121,7 @@ TEST(TranslateLines, BlankOnesStayBlank) {
     for (const size_t blank : {0, 2, 3, 4, 5}) EXPECT_EQ(lines[blank], "") << blank;
   }
   // With several results, too, an empty line gives one empty line.
-  const Lines lines = lines_of(translate("enfr", {"--nbest", "2"}, "Stop!\n\nStop!\n").out);
+  const Lines lines = lines_of(translate("enfr", {"--n-best", "2"}, "Stop!\n\nStop!\n").out);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[2], "");
   EXPECT_EQ(lines[3].substr(0, 4), "3\t1\t");
@@ -174,7 +174,7 @@ TEST(TranslateLines, AGeneratedLineEndIsASpace) {
   EXPECT_EQ(translate("g2p-bytes", {"--decode"}, ids).out, " \n \n \n\u0080\n\u2027\nA\tB\n");
   EXPECT_EQ(translate("g2p-bytes", {"--decode", "--keep-controls"}, ids).out,
             "\u0085\n\u2028\n\u2029\n\u0080\n\u2027\nA\tB\n");
-  const Arguments columns = {"--nbest", "2", "--bias-ids", "60 12", "--max-target", "3", "--max-extra", "0"};
+  const Arguments columns = {"--n-best", "2", "--bias-ids", "60 12", "--max-target", "3", "--max-extra", "0"};
   for (const std::string& line : lines_of(translate("g2p-bytes", columns, "wren\ncat\n").out))
     EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 2) << line;
 }
@@ -337,18 +337,19 @@ TEST(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
   ASSERT_EQ(alone.size(), 6u);
   const std::string input = "Stop!\n\n" + paragraph(kSix) + "\nStop! Stop!\n";
   for (const Arguments& options : {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--batch", "7", "--threads", "2"},
-                                   Arguments{"--nbest", "1"}}) {
+                                   Arguments{"--n-best", "1"}}) {
     EXPECT_EQ(translated_text("enfr", options, input),
               (Lines{alone[5], "", paragraph(alone), alone[5] + ' ' + alone[5]}));
   }
-  EXPECT_EQ(translated_text("enfr", {"--beam", "2"}, input).size(), 4u);
+  EXPECT_EQ(translated_text("enfr", {"--beam-size", "2"}, input).size(), 4u);
   // As one source the line loses sentences.
   const std::string whole = translated_text("enfr", {"--no-split"}, paragraph(kSix))[0];
   EXPECT_LT(whole.size(), paragraph(alone).size() / 2) << whole;
 }
 
 TEST(TranslateSentences, AreInTheHelp) {
-  const std::string help = run(translate_program(), {"--help"}).out;
+  std::string help = run(translate_program(), {"--help-all"}).out;
+  std::ranges::replace(help, '\n', ' ');
   for (const char* words : {"--no-split", "--abbreviations", "A line is cut into sentences", "A sentence ends at"})
     EXPECT_NE(help.find(words), std::string::npos) << words;
 }
@@ -366,7 +367,7 @@ TEST(TranslateSentences, OfALineAreAnsweredBeforeTheNextLine) {
 TEST(TranslateSentences, ALineIsOneSourceForOptionsThatSayMoreOfIt) {
   const std::string input = "Stop! I'm hungry.\n";
   for (const Arguments& options :
-       {Arguments{"--tokens"}, Arguments{"--encode"}, Arguments{"--nbest", "2"}, Arguments{"--scores"},
+       {Arguments{"--tokens"}, Arguments{"--encode"}, Arguments{"--n-best", "2"}, Arguments{"--scores"},
         Arguments{"--token-scores"}, Arguments{"--alignments", "hard"}}) {
     Arguments by_line = options;
     by_line.emplace_back("--no-split");

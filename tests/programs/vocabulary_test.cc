@@ -24,7 +24,7 @@ nlohmann::json report_of(const std::filesystem::path& checkpoint, Arguments opti
 }
 
 std::string translate(const std::filesystem::path& model, const std::string& lines) {
-  const Outcome outcome = run(translate_program(), {model, "--beam", "1"}, {.input = lines});
+  const Outcome outcome = run(translate_program(), {model, "--beam-size", "1"}, {.input = lines});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return outcome.out;
 }
@@ -228,7 +228,7 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
   const TemporaryFolder folder;
   write_model(folder);
   const auto file = folder / "listed.gcst", plain = folder / "plain.gcst";
-  const Outcome converted = run(convert_program(), {folder.path(), "-o", file});
+  const Outcome converted = run(convert_program(), {"--verbose", folder.path(), "-o", file});
   ASSERT_EQ(converted.status, 0) << converted.err;
   EXPECT_TRUE(contains(converted.out,
                        "shortlist 250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams (the engine "

@@ -76,12 +76,12 @@ class Options:
         n = dice.randint(2, 4)
         if kind in ("beams", "n_best", "stream"):
             beam = dice.randint(n if kind == "n_best" else 1, 5)
-            self.arguments.append(f"--beam={beam}")
+            self.arguments.append(f"--beam-size={beam}")
             self.model["beam_size"] = beam
             self.rule("early-stopping", "early_stopping", *dice.choice([(True, "true"), (False, "false"), ("never",)]))
         if kind == "n_best":
-            self.arguments.append(f"--nbest={n}")
-            self.call["num_hypotheses"] = n
+            self.arguments.append(f"--n-best={n}")
+            self.call["n_best"] = n
         if kind == "sample":
             self.arguments.append("--sample")
             self.model["sample"] = True
@@ -92,10 +92,10 @@ class Options:
             self.rule("min-p", "min_p", 0.125)
             if dice.random() < 0.5:
                 self.arguments.append(f"--num-samples={n}")
-                self.call["num_hypotheses"] = n
+                self.call["n_best"] = n
         if kind == "alternatives":
             self.arguments += [f"--alternatives={n}", "--min-alternative-prob=0.03125"]
-            self.call.update(num_hypotheses=n, return_alternatives=True, min_alternative_prob=0.03125)
+            self.call.update(n_best=n, return_alternatives=True, min_alternative_prob=0.03125)
         if kind != "stream":
             batch = dice.choice([1, 3, 8])
             self.arguments += [f"--batch={batch}", f"--threads={batch % 3 + 1}"]
@@ -209,7 +209,7 @@ class Options:
         if not self.by_line:
             return [text + "\n" for text in model.translate(lines, self.prefix)], False
         results = model.translate_batch(lines, prefix=self.prefix, **self.call)
-        n = self.call.get("num_hypotheses", 1)
+        n = self.call.get("n_best", 1)
         ranks = [(index, rank) for index, result in enumerate(results) for rank in range(len(result.ids))]
         return [self.row(index + 1, rank, results[index], n) for index, rank in ranks], any(r.cut[0] for r in results)
 
@@ -243,7 +243,7 @@ def test_scores_and_ids():
     assert "".join(ids_text(ids) + "\n" for ids in sources).encode() == program("--encode", lines=lines).stdout
     results = model.translate_batch(sources)
     targets = [result.ids[0] for result in results]
-    assert "".join(ids_text(ids) + "\n" for ids in targets).encode() == program("--ids", "--beam=4", lines=map(ids_text, sources)).stdout
+    assert "".join(ids_text(ids) + "\n" for ids in targets).encode() == program("--ids", "--beam-size=4", lines=map(ids_text, sources)).stdout
     assert "".join(model.decode(ids) + "\n" for ids in targets).encode() == program("--decode", lines=map(ids_text, targets)).stdout
     Path("targets.txt").write_text("".join(ids_text(ids) + "\n" for ids in targets))
     scored = model.score_results(lines, targets, return_attention=True, attention_layer=1)
@@ -276,7 +276,8 @@ def test_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert (model.translate(coded)[0] + "\n").encode() == program(lines=coded).stdout
-    refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], num_hypotheses=2)
+    refuses(goldcrest.Model(ENFR, deadline=1).translate_batch, ["a"], n_best=2)
+    assert "n_best" in refuses(model.translate_batch, ["a"], num_hypotheses=2)
 
 
 def test_unknowns():
@@ -284,7 +285,7 @@ def test_unknowns():
     lines = ["Where is the station?", "☃☃ I don't know what to do.", "Let's go home."]
     for replaces, option in ((True, "--replace-unknowns"), (False, "--no-replace-unknowns")):
         model = goldcrest.Model(ENFR, 1, max_target=9, bias=[(12, [1])], split=False, replace_unknowns=replaces)
-        done = program(option, "--beam=1", "--max-target=9", "--bias-ids=12 1", "--no-split", lines=lines)
+        done = program(option, "--beam-size=1", "--max-target=9", "--bias-ids=12 1", "--no-split", lines=lines)
         assert "".join(text + "\n" for text in model.translate(lines)).encode() == done.stdout
         results = model.translate_batch(lines)
         assert [result.hypotheses[0] for result in results] == model.translate(lines)
@@ -299,7 +300,7 @@ def test_steps_of_layers():
     small, large = goldcrest.Model(ENFR, beam_size=4), goldcrest.Model(ENFR, beam_size=4, batch=64)
     assert list(small.stream(text)) == list(large.stream(text))
     assert large.translate([text] * 3) == [small.translate(text)] * 3
-    assert large.translate_batch([text], num_hypotheses=4) == small.translate_batch([text], num_hypotheses=4)
+    assert large.translate_batch([text], n_best=4) == small.translate_batch([text], n_best=4)
 
 
 def test_languages():
@@ -376,7 +377,8 @@ def test_hostile_options():
 
 def test_coarse():
     """Model(coarse=True) gives the scores of a file that has no fine inputs, as the program does with --coarse."""
-    goldcrest.convert("examples/models/enfr", "fine.gcst", fine=["encoder.*", "decoder"], refine=("projection",))
+    levels = ["encoder.*=near", "decoder=near", "projection=exact"]
+    goldcrest.convert("examples/models/enfr", "fine.gcst", matrices=levels)
     lines = ["Where is the station?", "I'm hungry.", "Let's go home."]
 
     def scores(path, **options):
@@ -386,8 +388,8 @@ def test_coarse():
     plain = scores(ENFR)
     assert scores("fine.gcst", coarse=True) == plain == scores(ENFR, coarse=True)
     assert scores("fine.gcst") != plain
-    printed = program("--coarse", "--scores", "--beam=2", lines=lines, model="fine.gcst")
-    assert printed.stdout == program("--scores", "--beam=2", lines=lines).stdout, printed.stderr
+    printed = program("--coarse", "--scores", "--beam-size=2", lines=lines, model="fine.gcst")
+    assert printed.stdout == program("--scores", "--beam-size=2", lines=lines).stdout, printed.stderr
 
 
 def test_table():

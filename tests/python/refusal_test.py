@@ -50,14 +50,14 @@ def test_no_memory():
         "set_languages": lambda model: model.set_languages("en", "fr"),
         "stream": lambda model: list(model.stream(LINES[1])),
         "translate": lambda model: model.translate(LINES),
-        "translate_batch": lambda model: model.translate_batch(LINES, num_hypotheses=2, return_scores=True),
+        "translate_batch": lambda model: model.translate_batch(LINES, n_best=2, return_scores=True),
     }
     fresh = goldcrest.Model(ENFR)
     for name, call in calls.items():
         model = goldcrest.Model(ENFR, batch=256)
         arena = model.arena_bytes
         with LittleMemory():
-            said = refuses(model.translate_batch, LINES, num_hypotheses=16, return_attention=True)
+            said = refuses(model.translate_batch, LINES, n_best=16, return_attention=True)
             assert "no memory for an arena" in said and model.arena_bytes == 0, said
         with LittleMemory():  # its arena is free now
             said = refuses(call, model)
@@ -86,7 +86,7 @@ def test_refused_lines():
     dice = random.Random(62)
     for round_ in range(12):
         model = goldcrest.Model(ENFR, batch=dice.choice([1, 3, 8]), max_source=16, beam_size=dice.choice([1, 4]))
-        options = {"num_hypotheses": dice.randint(1, 2), "return_scores": True, "prefix": dice.choice([None, [5, 6]])}
+        options = {"n_best": dice.randint(1, 2), "return_scores": True, "prefix": dice.choice([None, [5, 6]])}
         good = [dice.choice([*LINES, "", [5, 6, 0]]) for _ in range(dice.randint(1, 30))]
         expected = model.translate_batch(good, **options)
         at = sorted(dice.sample(range(len(good) + len(bad)), len(bad)))
@@ -175,7 +175,7 @@ TEXT_MODELS = [
     {"suppress": ["la gare", [5, 6]], "bias": [(2.5, [9])], "no_repeat_source_ngram": 2, "repetition_penalty": 1.25},
     {"low_memory": True, "split": False, "prefix_in_lengths": True, "batch": 64},
 ]
-LARGE = ("translate_batch", (LINES,), {"num_hypotheses": 16, "return_attention": True, "return_token_scores": True})
+LARGE = ("translate_batch", (LINES,), {"n_best": 16, "return_attention": True, "return_token_scores": True})
 
 
 SPEECH_MODELS = [("whisper.gcst", {}), ("moonshine.gcst", {})]
@@ -196,7 +196,7 @@ def draw(dice, is_text):
     """Returns the name of a call and its arguments: most are good, many are refused, some for a reason of many."""
     lines = [dice.choice(TEXTS[: dice.choice([3, 8, len(TEXTS)])]) for _ in range(dice.randint(1, 5))]
     text, prefix = dice.choice(TEXTS[:10]), dice.choice(PREFIXES[: dice.choice([1, 5, len(PREFIXES)])])
-    batch = {"beam_size": dice.choice([0, 0, 1, 4, 17, -1]), "num_hypotheses": dice.choice([1, 1, 2, 3, 0, 99])}
+    batch = {"beam_size": dice.choice([0, 0, 1, 4, 17, -1]), "n_best": dice.choice([1, 1, 2, 3, 0, 99])}
     batch.update(return_scores=dice.random() < 0.3, return_token_scores=dice.random() < 0.3, prefix=prefix)
     batch.update(return_attention=dice.random() < 0.3, attention_layer=dice.choice([-1, -1, 0, 9]))
     batch.update(return_alternatives=dice.random() < 0.2)
@@ -209,7 +209,7 @@ def draw(dice, is_text):
         ("translate", (lines, prefix), {}),
         ("translate", (text,), {}),
         ("translate_batch", (lines,), {**batch, "on_error": dice.choice(["skip", "raise"])}),
-        ("translate_batch", (lines[:1],), {"num_hypotheses": dice.randint(1, 4), "return_scores": True}),
+        ("translate_batch", (lines[:1],), {"n_best": dice.randint(1, 4), "return_scores": True}),
         ("score_results", (lines, targets), {"return_attention": dice.random() < 0.5}),
         ("encode", (text,), {}),
         ("decode", (dice.choice([[5, 6, 7], [], [10**7], [-1], None]),), {}),

@@ -93,7 +93,7 @@ def test_bytes_of_the_program():
     dice = random.Random(39)
     for beam, batch, threads in ((1, 1, 1), (4, 8, 2)):
         lines = [words(dice, 12) for _ in range(500)]
-        options = ["--beam", str(beam), "--batch", str(batch), "--threads", str(threads)]
+        options = ["--beam-size", str(beam), "--batch", str(batch), "--threads", str(threads)]
         expected = program("translate", "enfr.gcst", *options, lines=lines)
         assert expected.returncode == 0, expected.stderr
         model = goldcrest.Model("enfr.gcst", beam_size=beam, batch=batch, threads=threads)
@@ -375,7 +375,7 @@ def test_hostile_arguments():
             refuses(model.translate_batch, [ids])
         if ids != []:
             refuses(model.decode, ids if isinstance(ids, (int, str, type(None))) else [10**6, *ids])
-    for options in ({"num_hypotheses": 0}, {"num_hypotheses": 17}, {"num_hypotheses": 1.0}, {"num_hypotheses": "1"}, {"beam_size": 17}, {"beam_size": "1"}):
+    for options in ({"n_best": 0}, {"n_best": 17}, {"n_best": 1.0}, {"n_best": "1"}, {"beam_size": 17}, {"beam_size": "1"}):
         refuses(model.translate_batch, ["a"], **options)
     refuses(goldcrest.convert, {"w": b"\0"}, "out.gcst")
     refuses(goldcrest.evaluate, "examples/models/enfr", "a", "b")

@@ -20,7 +20,7 @@ set(measure_stack "")
 if(GOLDCREST_BOARD_RUN)
   goldcrest_cxx_program(stack_test stack_test.cc)
   goldcrest_add_model(TARGET stack_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p" SECTION .model
-    LIMITS max-source=25 max-source-bytes=24 max-target=33 beam=4 encoder-rows=2)
+    LIMITS max-source=25 max-source-bytes=24 max-target=33 beam-size=4 encoder-rows=2)
   set(measure_stack ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:stack_test>)
 endif()
 # The rules know Arm's helpers of the compiler. On other CPUs the painted stack decides.
@@ -57,7 +57,7 @@ if(NOT TARGET translate_firmware AND GOLDCREST_BOARD STREQUAL "mps2-an500")
   target_link_libraries(translate_firmware PRIVATE goldcrest::goldcrest goldcrest_board goldcrest_console_text)
   target_link_options(translate_firmware PRIVATE "-Wl,-Map=$<TARGET_FILE:translate_firmware>.map")
   goldcrest_add_model(TARGET translate_firmware FILE "${CMAKE_SOURCE_DIR}/examples/models/enfr" SECTION .model
-    LIMITS max-source=64 max-source-bytes=256 max-target=64 beam=4 encoder-rows=4)
+    LIMITS max-source=64 max-source-bytes=256 max-target=64 beam-size=4 encoder-rows=4)
 endif()
 
 # In the list of budgets a program's name includes the features that its build adds to every firmware's engine.

@@ -271,10 +271,11 @@ converter::FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldc
 converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits, const std::string& fine,
                                     const std::string& refine) {
   converter::BuildOptions options;
-  options.refine = {refine};
+  if (refine != "none") options.accuracy = {{refine, converter::kSecondMatrix}};
   options.limits = limits;
   const converter::Payload payload = converter::build_payload(spec, options);
-  converter::set_fine_inputs(std::vector<std::string>{fine}, *payload.metadata);
+  converter::MatrixLevels levels({{fine, converter::kFineInput}});
+  converter::set_fine_inputs(levels, *payload.metadata);
   return converter::assemble(payload, {});
 }
 

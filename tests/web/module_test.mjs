@@ -94,7 +94,7 @@ const tests = {
       lines.push('', '   ', lines.slice(0, 60).join(' '));
     }
     for (const beamSize of [0, 1, 3]) {
-      const beams = beamSize ? ['--beam', String(beamSize)] : [];
+      const beams = beamSize ? ['--beam-size', String(beamSize)] : [];
       if (targetLanguage) beams.push('--source-lang', sourceLanguage, '--target-lang', targetLanguage);
       const expected = translateOnHost(last, lines.join('\n') + '\n', [modelPath, '--abbreviations', '@words', ...beams],
         { words: abbreviations }).split('\n');
@@ -194,7 +194,7 @@ const tests = {
       for (const line of lines) model.translate(line);
       const here = (performance.now() - begin) / 1000;
       const stats = translateOnHost('bash', lines.join('\n') + '\n', ['-c', '"$@" --stats 2>&1 > /dev/null', 'bash', last, modelPath,
-        '--beam', '1', '--batch', '1', '--threads', '1', '--kernels', 'x86_avx2']);
+        '--beam-size', '1', '--batch', '1', '--threads', '1', '--kernels', 'x86_avx2']);
       const host = Number(/, ([0-9.]+) s, [^]*kernels x86_avx2,/.exec(stats)[1]);
       if (turn > 0) ratios.push({ ratio: host / here, here, host });
     }

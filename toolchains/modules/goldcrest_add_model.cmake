@@ -88,7 +88,8 @@ endfunction()
 
 # Translates LIMITS to options of goldcrest-convert.
 function(goldcrest_limit_options options_variable)
-  set(known max-source max-source-bytes max-target beam batch n-best encoder-rows inspection alignment-layers max-candidates)
+  set(known max-source max-source-bytes max-target beam-size batch n-best encoder-rows inspection alignment-layers
+    max-candidates)
   set(options "")
   foreach(limit IN LISTS ARGN)
     if(NOT limit MATCHES "^([a-z-]+)=([0-9]+)$" OR NOT CMAKE_MATCH_1 IN_LIST known)
@@ -99,7 +100,7 @@ function(goldcrest_limit_options options_variable)
   set(${options_variable} "${options}" PARENT_SCOPE)
 endfunction()
 
-# goldcrest_add_model(TARGET target FILE checkpoint-or-gcst [NAME name] [LIMITS max-source=25 max-target=33 beam=4 ...]
+# goldcrest_add_model(TARGET target FILE checkpoint-or-gcst [NAME name] [LIMITS max-source=25 max-target=33 beam-size=4 ...]
 #   [CPU cpu] [SECTION section] [BUDGET arena=48K,file=2M] [LEXICON lines.txt] [ARRAY])
 #
 # Gives `target`, of the same folder, the model's bytes and `#include "model_NAME.h"` (goldcrest-convert --emit-c). NAME
@@ -154,7 +155,7 @@ function(goldcrest_add_model)
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(OUTPUT ${outputs}
     COMMAND sh -c [[report=$1 && shift && exec "$@" > "$report"]] sh "${folder}/${name}.txt" "${program}" "${input}"
-      ${options}
+      --verbose ${options}
     DEPENDS ${files} ${arg_LEXICON} ${dependencies}
     COMMENT "Converting ${arg_FILE}" VERBATIM)
   target_sources(${arg_TARGET} PRIVATE "${source}" "${folder}/${name}.h")

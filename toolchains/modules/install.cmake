@@ -14,12 +14,16 @@ endif()
 install(DIRECTORY engine/include/goldcrest DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev ${left_out})
 install(TARGETS goldcrest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
+set(no_pages PATTERN "*goldcrest-convert*" EXCLUDE)
 if(GOLDCREST_CONVERTER)
   install(TARGETS goldcrest-convert RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+  set(no_pages "")
 endif()
 if(GOLDCREST_PROGRAMS)
   install(TARGETS goldcrest-translate goldcrest-transcribe goldcrest-inspect goldcrest-bench RUNTIME
     DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+  # Manual pages and completions.
+  install(DIRECTORY toolchains/shell/ DESTINATION "${CMAKE_INSTALL_DATADIR}" COMPONENT tools ${no_pages})
 endif()
 
 set(library_name "${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest${CMAKE_STATIC_LIBRARY_SUFFIX}")

@@ -65,17 +65,11 @@ foreach(component dev tools)
     COMPONENT ${component}_debian EXCLUDE_FROM_ALL)
 endforeach()
 
-# A manual page is the program's --help.
-foreach(program goldcrest-bench goldcrest-convert goldcrest-inspect goldcrest-transcribe goldcrest-translate)
-  set(page "${debian}/${program}.1")
-  install(CODE "
-    execute_process(COMMAND \"$<TARGET_FILE:${program}>\" --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
-    string(REPLACE \"\\\\\" \"\\\\e\" help \"\${help}\")
-    string(REPLACE \"-\" \"\\\\-\" help \"\${help}\")
-    string(REGEX REPLACE \"\\n([.'])\" \"\\n\\\\\\\\&\\\\1\" help \"\\n\${help}\")
-    file(WRITE \"${page}\" \".TH ${program} 1 \\\"\\\" \\\"goldcrest ${PROJECT_VERSION}\\\"\\n.SH NAME\\n${program} \\\\- ${PROJECT_DESCRIPTION}\\n.SH DESCRIPTION\\n.nf\${help}.fi\\n\")
-    execute_process(COMMAND \"${GOLDCREST_GZIP}\" -9nf \"${page}\" COMMAND_ERROR_IS_FATAL ANY)"
-    COMPONENT tools_debian EXCLUDE_FROM_ALL)
-  install(FILES "${page}.gz" DESTINATION share/man/man1 COMPONENT tools_debian EXCLUDE_FROM_ALL)
-endforeach()
+# Debian compresses manual pages, and has a folder of its own for completions of zsh.
+install(CODE "
+  set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share\")
+  file(GLOB pages \"\${share}/man/man1/*.1\")
+  execute_process(COMMAND \"${GOLDCREST_GZIP}\" -9nf \${pages} COMMAND_ERROR_IS_FATAL ANY)
+  file(RENAME \"\${share}/zsh/site-functions\" \"\${share}/zsh/vendor-completions\")"
+  COMPONENT tools_debian EXCLUDE_FROM_ALL)
 include(CPack)

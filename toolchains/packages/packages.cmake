@@ -14,7 +14,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(model "${PROJECT_BINARY_DIR}/packages_model")
     set(checkpoint "${PROJECT_SOURCE_DIR}/examples/models/g2p-small")
     # With 16 letters at a time two cores share the encoder of a long word.
-    set(limits --max-source 25 --max-source-bytes 32 --max-target 33 --beam 1 --encoder-rows 16)
+    set(limits --max-source 25 --max-source-bytes 32 --max-target 33 --beam-size 1 --encoder-rows 16)
     set(contents "-DSOURCES=${PROJECT_BINARY_DIR}/goldcrest_sources" "-DMODEL=${model}")
     set(prepared goldcrest_source_folder goldcrest_packages_model)
     add_custom_target(goldcrest_packages_model

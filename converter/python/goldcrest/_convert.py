@@ -13,7 +13,6 @@ from ._model import Model
 from ._native import FOLDER, Error, Path
 from ._values import lines_of
 
-_NAMES = {"beam_size": "beam"}
 _TYPES = {
     "f": "F32",
     "d": "F64",
@@ -40,7 +39,8 @@ def convert(
     """Converts a checkpoint to the file `out` and returns the report.
 
     A state dict (name to tensor) needs `config`, a mapping or a file; `folder` has the files of its tokenizers. Options
-    are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids, fine=["a", "b"] is --fine a,b.
+    are those of goldcrest-convert: max_source=25 is --max-source 25, ids=True is --ids, matrices=["a=near", "b=exact"]
+    is --matrices a=near,b=exact.
     """
     import tempfile  # this and what else is imported late takes longer than the rest of the package
 
@@ -106,7 +106,8 @@ def compare(
         of_transformers = hasattr(module, "get_encoder") and hasattr(module, "generate")
         if not of_transformers:
             path = os.path.join(work, "exact.gcst")
-            _run(source, ["--json", "-o", path], {**options, "weights": "float32", "fine": None, "refine": None}, False)
+            exact = {**options, "weights": "float32", "accuracy": None, "matrices": None}
+            _run(source, ["--json", "-o", path], exact, False)
         model = Model(path)
         results, logits = [], {}
         for index, line in enumerate(lines_of(lines)):
@@ -271,7 +272,7 @@ def _start(source: Path, arguments: List[str], options: Mapping[str, Any]) -> An
     path = os.path.join(".", path) if path.startswith("-") else path  # it is no option
     command = [os.path.join(FOLDER, "goldcrest_programs"), "convert", path, "--quiet", *arguments]
     for name, value in options.items():
-        option = "--" + _NAMES.get(name, name).replace("_", "-")
+        option = "--" + name.replace("_", "-")
         if isinstance(value, (list, tuple)):
             value = ",".join(map(str, value))
         if value is True:

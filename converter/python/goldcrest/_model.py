@@ -175,7 +175,7 @@ class Model(Engine):
         self,
         lines: Iterable[Union[str, Ids]],
         beam_size: int = 0,
-        num_hypotheses: int = 1,
+        n_best: int = 1,
         return_scores: bool = False,
         return_attention: bool = False,
         prefix: Prefix = None,
@@ -186,6 +186,7 @@ class Model(Engine):
         attention_layer: int = -1,
         attention_head: int = -1,
         on_error: str = "raise",
+        num_hypotheses: Optional[int] = None,
     ) -> List[Result]:
         """Translates texts or lists of source ids, each as one sentence. Plans the memory again where it must grow.
 
@@ -198,20 +199,22 @@ class Model(Engine):
         on_error="raise" the first such line's Error has its `index` and all `results`; with "skip" the results are
         returned. The Result of a refused line has only its `error`.
         """
+        if num_hypotheses is not None:
+            raise Error("num_hypotheses is not an option here; give n_best")
         skips = _values.choice("on_error", on_error, {"raise": 1, "skip": 2}) == 2
         lines = lines_of(lines)
-        if count("num_hypotheses", num_hypotheses) == 0:
-            raise Error("num_hypotheses is 0; expected 1 or more")
-        asks = num_hypotheses > 1 or return_scores or return_token_scores or return_attention or return_alternatives
+        if count("n_best", n_best) == 0:
+            raise Error("n_best is 0; expected 1 or more")
+        asks = n_best > 1 or return_scores or return_token_scores or return_attention or return_alternatives
         if self._deadline and asks:
             raise Error("a Model with a deadline gives one hypothesis, without scores and attention")
         if return_alternatives and (self._sampling or count("beam_size", beam_size) > 1):
             raise Error("alternatives have no beams and no samples")
         own = self._given["beam_size"] or int(self._session.info.limits.beam_size)
         one = return_alternatives or self._sampling  # hypothesis for each beam
-        needs = {"beam_size": num_hypotheses if one else max(count("beam_size", beam_size) or own, num_hypotheses)}
-        needs["n_best"] = num_hypotheses
-        job = _native.Job(num_hypotheses, return_attention, attention_layer, attention_head, return_token_scores)
+        needs = {"beam_size": n_best if one else max(count("beam_size", beam_size) or own, n_best)}
+        needs["n_best"] = n_best
+        job = _native.Job(n_best, return_attention, attention_layer, attention_head, return_token_scores)
         job.keeps_going = True
         if return_attention:
             needs["alignment_layers"] = self._attention_layers(attention_layer, attention_head)
@@ -223,7 +226,7 @@ class Model(Engine):
             self._begin(job)
             self._add_all(lines, prefixes, LINE)
             self._work(True)
-            return self._results(len(lines), num_hypotheses, return_scores, skips)
+            return self._results(len(lines), n_best, return_scores, skips)
 
     def score_batch(self, sources: Iterable[Union[str, Ids]], targets: Iterable[Ids]) -> List[float]:
         """Returns the log-probability of each target: its ids with the end id, as translate_batch returns them."""

@@ -48,7 +48,7 @@ def label(dictionary, teacher):
         if re.fullmatch(r"[a-z']+", word) and len(word) <= 24 and bucket(word) >= 4:
             pronunciations.setdefault(word, set()).add(phonemes)
     words = sorted(pronunciations)
-    listed = subprocess.run(['goldcrest-translate', teacher, '--beam-size', '8', '--nbest', '8', '--batch', '32'],
+    listed = subprocess.run(['goldcrest-translate', teacher, '--beam-size', '8', '--n-best', '8', '--batch', '32'],
                             input='\n'.join(words) + '\n', capture_output=True, text=True, check=True).stdout
     candidates = {}
     for line in listed.splitlines():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --fine keys: keys lose their mean, and the float model stays what it is.
+// --matrices keys: keys lose their mean, and the float model stays what it is.
 #include "evaluate/centre_keys.h"
 
 #include <gtest/gtest.h>

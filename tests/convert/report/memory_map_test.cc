@@ -212,8 +212,8 @@ TEST(Board, FitsAndWhatWould) {
             "  FLASH         1048576 bytes: model 983040, code, stack and variables taken as 65536; 0 bytes free\n"
             "  RAM             65536 bytes: arena 28000, code, stack and variables taken as 20480; 17056 bytes free\n");
   EXPECT_EQ(fit(1000, 200, 1).limits_that_fit, "--encoder-rows 4");
-  EXPECT_EQ(fit(1000, 200, 2).limits_that_fit, "--beam 1 --encoder-rows 1");
-  EXPECT_EQ(fit(1000, 1000, 2).limits_that_fit, "--max-source 220 --max-target 220 --beam 1 --encoder-rows 1");
+  EXPECT_EQ(fit(1000, 200, 2).limits_that_fit, "--beam-size 1 --encoder-rows 1");
+  EXPECT_EQ(fit(1000, 1000, 2).limits_that_fit, "--max-source 220 --max-target 220 --beam-size 1 --encoder-rows 1");
   EXPECT_EQ(to_text(fit(983041, 100, 1)),
             "board        mine: does not fit\n"
             "  FLASH         1048576 bytes: model 983041, code, stack and variables taken as 65536; 1 bytes too many\n"

@@ -76,7 +76,8 @@ TEST(SelfTest, IsNeverCoarse) {
   const std::vector<SelfTestLine> lines = lines_for(fine);
   EXPECT_NE(lines[0].hash, lines_for(test::tiny_file(spec))[0].hash);
   Payload payload = tiny_payload();
-  converter::set_fine_inputs(std::vector<std::string>{"all"}, *payload.metadata);
+  converter::MatrixLevels all({{"all", converter::kFineInput}});
+  converter::set_fine_inputs(all, *payload.metadata);
   const FileImage file = assemble(payload, lines);
   TestEngine engine(file.span(), {});
   goldcrest_search search = engine.search();
