@@ -100,16 +100,16 @@ extern "C" int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* d
   const Sampler* const sampling = engine->search.sampling;
   const goldcrest_lexicon* const lexicon = engine->search.lexicon;
   const bool lacks_language = engine->languages.lacks_for_ids;
-  const goldcrest_sequences sequences = engine->sequences;
+  [[maybe_unused]] const goldcrest_sequences sequences = engine->sequences;
   engine->search.sampling = nullptr;
   engine->search.lexicon = nullptr;
   engine->languages.lacks_for_ids = false;  // lines have languages of their own
-  use_sequences(*engine, view_sequences(engine->runtime.file));
+  if constexpr (kHasSearch) use_sequences(*engine, view_sequences(engine->runtime.file));
   const int status = run_lines(engine, detail);
   engine->search.sampling = sampling;
   engine->search.lexicon = lexicon;
   engine->languages.lacks_for_ids = lacks_language;
-  use_sequences(*engine, sequences);
+  if constexpr (kHasSearch) use_sequences(*engine, sequences);
   engine->options = options;
   engine_clear(*engine);
   return status;

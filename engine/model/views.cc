@@ -169,8 +169,10 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.first_suppressed_ids = list_of(table.first_suppressed_ids());
     view.n_prompt += count_prompt(table);  // none with a forced first id
   }
-  view.unknown_heads = table.unknown_heads();
-  view.unknown_layer = table.unknown_layer();
+  if constexpr (kHasInspection) {
+    view.unknown_heads = table.unknown_heads();
+    view.unknown_layer = table.unknown_layer();
+  }
   return view;
 }
 

@@ -36,7 +36,8 @@ def make_package(options, model, layer: int, heads: int) -> pathlib.Path:
     converter = ctranslate2.converters.TransformersConverter(str(checkpoint))
     spec = converter._load()
     spec.decoder.alignment_layer, spec.decoder.alignment_heads = (
-        value.dtype.type(new) for value, new in ((spec.decoder.alignment_layer, layer), (spec.decoder.alignment_heads, heads)))
+        value.dtype.type(new)
+        for value, new in ((spec.decoder.alignment_layer, layer), (spec.decoder.alignment_heads, heads)))
     spec.config.add_source_eos = True
     spec.validate()
     spec.optimize(quantization=None)
@@ -67,7 +68,8 @@ def expected_texts(folder: pathlib.Path, lines: list[str]) -> list[str]:
 
 def translate(options, file: pathlib.Path, lines: list[str], *more: str) -> list[str]:
     command = [options.build / "examples/goldcrest-translate", file, "--no-split", "--max-target", str(MOST), *more]
-    return subprocess.run(command, check=True, input="\n".join(lines) + "\n", capture_output=True, text=True).stdout.splitlines()
+    text = "\n".join(lines) + "\n"
+    return subprocess.run(command, check=True, input=text, capture_output=True, text=True).stdout.splitlines()
 
 
 def main() -> None:
@@ -91,7 +93,8 @@ def main() -> None:
         folder = make_package(options, model, layer, heads)
         lines = strange_lines(draw, draw.sample(texts, options.lines))
         file = folder / "model.gcst"
-        subprocess.run([options.build / "converter/goldcrest-convert", folder, "-o", file, "-q", "--weights", "float32"], check=True,
+        convert = options.build / "converter/goldcrest-convert"
+        subprocess.run([convert, folder, "-o", file, "-q", "--weights", "float32"], check=True,
                        stdout=subprocess.DEVNULL)
         found = translate(options, file, lines)
         plain = translate(options, file, lines, "--no-replace-unknowns")

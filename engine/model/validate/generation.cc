@@ -49,8 +49,8 @@ int Validator::check_generation() {
                            "generation.length_penalty", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
                            -1);
-  GOLDCREST_REQUIRE_INTACT(table->unknown_heads() <= model_->decoder()->n_heads() &&
-                               table->unknown_layer() < model_->decoder()->layers()->size(),
+  GOLDCREST_REQUIRE_INTACT(!kHasInspection || (table->unknown_heads() <= model_->decoder()->n_heads() &&
+                                               table->unknown_layer() < model_->decoder()->layers()->size()),
                            "generation.unknown_heads", -1);
   if (has_feature(features_, kFeatureRules | kFeatureFrontend)) GOLDCREST_TRY(check_length_factor(*table));
   return has_feature(features_, kFeatureRules) ? check_rules(*table) : GOLDCREST_OK;

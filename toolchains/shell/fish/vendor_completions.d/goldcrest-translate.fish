@@ -4,6 +4,8 @@ complete -c goldcrest-translate -l no-split -d 'take a line as one sentence, as 
 complete -c goldcrest-translate -l abbreviations -r -F -d 'read words after which a full stop ends no sentence, white space between them'
 complete -c goldcrest-translate -l stream -d 'print text as soon as no further step can change it, with beams too'
 complete -c goldcrest-translate -l deadline -x -d 'stop a sentence, or those of a batch, after this time and print what is certain of it'
+complete -c goldcrest-translate -l replace-unknowns -d 'print the source'\''s token with the largest attention for an unknown token, as packages of Argos Translate do'
+complete -c goldcrest-translate -l no-replace-unknowns -d 'print unknown tokens as the model'\''s text for them'
 complete -c goldcrest-translate -l keep-controls -d 'print control characters and line ends of a result as they are, not as spaces'
 complete -c goldcrest-translate -l beam-size -x -d 'keep N hypotheses, 1 to 16'
 complete -c goldcrest-translate -l n-best -x -d 'print N results a line, each as LINE TAB RANK TAB ..'
