@@ -123,7 +123,7 @@ sub count_tree {
     if ($file =~ m{^(?:engine|converter)/.*(?:CMakeLists\.txt|\.cmake)$}) {
       $add->('examples_elsewhere', $file, scalar grep { /\bexamples\b/ } split /\n/, $code);
     }
-    $engine_text{$file} = $code if $file =~ m{^engine/(?!host/)} and $file =~ $is_cpp;
+    $engine_text{$file} = $code if $file =~ m{^engine/(?!host/)} and $file =~ $is_cpp and $file !~ /_generated\./;
     if ($file =~ m{^examples/(?!bench/)} and $file =~ $is_cpp) {
       $add->('converter_includes', $file, 1) if $code =~ m{^\s*#\s*include\s*"$of_converter/}m;
       $add->('engine_includes', $file, 1) if $code =~ m{^\s*#\s*include\s*"$of_engine/}m;
