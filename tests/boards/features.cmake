@@ -23,7 +23,7 @@ if(GOLDCREST_SEARCH)
   target_compile_definitions(sampling_test PRIVATE GOLDCREST_TESTS_SAMPLES)
 endif()
 # Ten texts: what they save with models of three shapes, and the firmware that answers with them.
-if(GOLDCREST_SHORTLIST AND TARGET phrases_firmware)
+if(GOLDCREST_SHORTLIST AND TARGET phrases_firmware AND EXISTS "${GOLDCREST_GOLDEN_FOLDER}/wide.gcst")
   goldcrest_board_program(lexicon_test lexicon_test.cc)
   foreach(shape wide base enfr)
     goldcrest_add_model(TARGET lexicon_test FILE "${GOLDCREST_GOLDEN_FOLDER}/${shape}.gcst" NAME ${shape} SECTION .model
