@@ -92,5 +92,6 @@ goldcrest_converter_library(goldcrest_load
   dialects/hugging_face/whisper.cc
   dialects/speech/byte_level.cc
   dialects/speech/rotary.cc
+  dialects/speech/voice.cc
   dialects/speech/whisper_parts.cc)
 target_link_libraries(goldcrest_load PUBLIC goldcrest_sources goldcrest_spec PRIVATE goldcrest_tokenizers)

@@ -24,7 +24,7 @@ fi
 cd "$work"
 mkdir -p build/bin
 ln -s "$source/tests" tests
-ln -s "$checkpoint" build/moonshine-tiny
+ln -s "$checkpoint" build/moonshine-tiny && ln -s "$checkpoint.voice.safetensors" build/silero.safetensors
 ln -s "$build/converter/goldcrest-convert" "$build/examples/goldcrest-transcribe" build/bin/
 n=0
 while read -r command; do
@@ -32,7 +32,7 @@ while read -r command; do
   bash -euo pipefail -c "$command" >printed 2>&1 || { cat printed >&2; fail "failed: $command"; }
   n=$((n + 1))
 done < <(commands)
-[ "$n" -ge 7 ] || fail "only $n commands are found"
+[ "$n" -ge 8 ] || fail "only $n commands are found"
 [ "$(stat -c %s build/ask.raw)" -eq 64000 ] || fail "build/ask.raw has not two seconds"
 
 # The script that makes the checkpoint says what is wrong with a package.

@@ -11,7 +11,7 @@ goldcrest_warnings(goldcrest_test_support)
 # Checkpoints that tests write for themselves, without Python.
 add_library(goldcrest_checkpoint_writer STATIC "${CMAKE_CURRENT_LIST_DIR}/support/checkpoint_writer.cc"
   "${CMAKE_CURRENT_LIST_DIR}/support/ctranslate2_model.cc" "${CMAKE_CURRENT_LIST_DIR}/support/marian_native.cc"
-  "${CMAKE_CURRENT_LIST_DIR}/support/marian_tensors.cc")
+  "${CMAKE_CURRENT_LIST_DIR}/support/marian_tensors.cc" "${CMAKE_CURRENT_LIST_DIR}/support/voice_tensors.cc")
 target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
 target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
 target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")

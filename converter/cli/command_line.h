@@ -64,6 +64,7 @@ struct ReadOptions {
   std::string shortlist;  // a file, "none", or empty: the checkpoint's own
   std::string source_lang, target_lang;
   std::string source_prefix;  // a text before every source
+  std::string voice;          // a detector for speech
   std::vector<std::string> keep_languages;
   OpenChoices choices = {};
   std::optional<EarlyStopping> early_stopping;  // empty, as the two below: the checkpoint's own

@@ -69,6 +69,7 @@ void read_checkpoint(const ReadOptions& options, Job& job) {
   else if (!options.shortlist.empty())
     spec.shortlist = read_shortlist(options.shortlist, spec);
   choose(options, job);
+  if (!options.voice.empty()) add_voice(options.voice, spec);
   warn_of_language_codes(options.target_lang, job);
   warn_of_missing_ends(job);
 }

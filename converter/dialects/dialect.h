@@ -31,6 +31,9 @@ struct LoadOptions {
 // `path` is a directory or a weight file. Its container or its config.json tells the family. Throws Error.
 ModelSpec load_checkpoint(const std::filesystem::path& path, const LoadOptions& options);
 
+// Gives a speech model Silero's voice detector (speech/voice.cc). Throws Error for other models and files.
+void add_voice(const std::filesystem::path& path, ModelSpec& spec);
+
 // Returns the model that a checkpoint with this config.json (or the one in the folder `path`) will have. Its weights
 // are tiny; its tokenizer comes from the files next to the config, if they exist. Throws Error, also if the model has
 // more than `most` parameters.

@@ -371,6 +371,11 @@ Payload Builder::run() {
   metadata.decoder = stack("decoder", spec_.decoder);
   metadata.projection = projection();
   advance();
+  if (!spec_.voice.empty()) {
+    metadata.voice = floats("the voice detector", spec_.voice);
+    metadata.features |= kFeatureVoice;
+    record("voice detector", 1, static_cast<uint32_t>(spec_.voice.size()), sizeof(float) * spec_.voice.size(), {});
+  }
   if (!options_.accuracy.empty()) set_fine_inputs(levels_, metadata);
   levels_.check();
   metadata.features |= refined_features(metadata);

@@ -13,8 +13,6 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
-
 // Returns the array's offset in units.
 uint32_t append_floats(const std::string& name, const std::vector<float>& values, SectionWriter& section) {
   std::vector<float> checked(pad16(static_cast<uint32_t>(values.size())));
@@ -54,12 +52,7 @@ std::unique_ptr<format::LogMelT> write_log_mel(const LogMelSpec& log_mel, Sectio
   out->n_fft = log_mel.n_fft;
   out->hop = log_mel.hop;
   out->n_mels = log_mel.filters.rows;
-  std::vector<float> twiddle(2 * size_t{log_mel.n_fft}), weights;
-  for (uint32_t i = 0; i < log_mel.n_fft; ++i) {
-    const double angle = 2 * kPi * i / log_mel.n_fft;
-    twiddle[i] = static_cast<float>(exact_cos(angle));
-    twiddle[log_mel.n_fft + i] = static_cast<float>(exact_sin(angle));
-  }
+  std::vector<float> weights;
   std::vector<uint32_t> first, count;
   for (uint32_t i = 0; i < out->n_mels; ++i) {
     const float* const row = log_mel.filters.row(i);
@@ -69,7 +62,7 @@ std::unique_ptr<format::LogMelT> write_log_mel(const LogMelSpec& log_mel, Sectio
     weights.insert(weights.end(), row + band.first, row + band.first + band.count);
   }
   out->window = append_floats("the window of log-mel features", log_mel.window, parameters);
-  out->twiddle = append_floats("the angles of log-mel features", twiddle, parameters);
+  out->twiddle = append_floats("the angles of log-mel features", transform_angles(log_mel.n_fft), parameters);
   out->first = parameters.append(first);
   out->count = parameters.append(count);
   out->weight = append_floats("the bands of log-mel features", weights, parameters);

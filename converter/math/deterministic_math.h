@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace goldcrest::converter {
 
@@ -74,6 +75,17 @@ inline double exact_cos(double x) {
   const double value =
       quadrant & 1 ? deterministic_math_detail::sine_series(r) : deterministic_math_detail::cosine_series(r);
   return (quadrant + 1) & 2 ? -value : value;
+}
+
+// Returns cos(2 pi i / n) of every i < n, then the sines: the angles of a Fourier transform.
+inline std::vector<float> transform_angles(uint32_t n) {
+  std::vector<float> angles(2 * size_t{n});
+  for (uint32_t i = 0; i < n; ++i) {
+    const double angle = 2 * 3.14159265358979323846 * i / n;
+    angles[i] = static_cast<float>(exact_cos(angle));
+    angles[n + i] = static_cast<float>(exact_sin(angle));
+  }
+  return angles;
 }
 
 }  // namespace goldcrest::converter

@@ -317,6 +317,7 @@ struct ModelSpec {
   std::optional<ShortlistSpec> shortlist;
   std::optional<LexiconSpec> lexicon;
   LanguagesSpec languages;
+  std::vector<float> voice;  // a detector (model/frontend_view.h, voice_floats); empty: none
   // The checkpoint's norms add this to the deviation; 0: they add epsilon to the variance. They are read as norms of
   // the variance (annotated_transformer.cc), and evaluate/deviation.h bounds the error.
   float deviation_epsilon = 0;

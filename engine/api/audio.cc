@@ -6,6 +6,7 @@
 #include "base/build_options.h"
 #include "goldcrest/speech.h"
 #include "layers/inputs/frontend.h"
+#include "layers/inputs/voice.h"
 
 using namespace goldcrest;
 
@@ -80,6 +81,20 @@ int goldcrest_begin_features(goldcrest_engine* engine, const float* features, si
 
 int goldcrest_add_features(goldcrest_engine* engine, const float* features, size_t n) {
   return store_clip(engine, {features, n, true}, false);
+}
+
+int goldcrest_voice_begin(goldcrest_voice* voice, const goldcrest_engine* engine) {
+  if (voice == nullptr || !usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  const uint32_t weights = view_voice(engine->runtime.file);
+  if (weights == 0) return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "voice: the file has no detector");
+  *voice = {};
+  voice->kernels = engine->runtime.kernels;
+  voice->weights = engine->runtime.tensor<float>(weights);
+  return GOLDCREST_OK;
+}
+
+float goldcrest_voice_probability(goldcrest_voice* voice, const int16_t* samples) {
+  return detect_voice(*voice, samples);
 }
 
 }  // extern "C"

@@ -54,6 +54,12 @@ float view_length_factor(const void* model) {
   return factor != 0.0f ? factor : __builtin_huge_valf();
 }
 
+uint32_t view_voice(const void* model) {
+  const format::Model& root = *format::GetModel(model);
+  const uint32_t units = has_feature(root.features(), kFeatureVoice) ? root.voice() : 0;
+  return units != 0 ? Resolver(root).parameters + units : 0;
+}
+
 FrontendView view_frontend(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);

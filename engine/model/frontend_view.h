@@ -51,6 +51,32 @@ struct FrontendView {
   bool measures() const { return has_log_mel || convolutions[0].whole_norm.present(); }
 };
 
+// A convolution over three frames, as a product of windows: k has only the frames that can hold something.
+struct VoiceLayer {
+  uint32_t rows, n, k;  // output rows, outputs, inputs
+};
+constexpr uint32_t kVoiceTransform = 256, kVoiceHop = 128, kVoiceFrames = 4, kVoiceBins = 144;  // 129 bins, padded
+constexpr uint32_t kVoiceCells = 128, kVoiceSampleRate = 16000;
+constexpr VoiceLayer kVoiceLayers[] = {
+    {4, 128, 3 * kVoiceBins},               // frames t - 1, t, t + 1 of every t
+    {2, 64, 3 * 128},                       // of every second t
+    {1, 64, 2 * 64},                        // frames 0 and 1: there is none before them
+    {1, 128, 64},                           // the frame itself: it has no neighbours
+    {1, 4 * kVoiceCells, 2 * kVoiceCells},  // input, forget, candidate and output gates of the row and of `hidden`
+    {1, 16, kVoiceCells},                   // the answer, and 15 rows of zeros
+};
+
+// In a file the window of a frame comes first, then cosines and sines [2 * kVoiceTransform]; then of each layer the
+// weights [n, k] and the biases [n].
+constexpr uint32_t voice_floats() {
+  uint32_t floats = 3 * kVoiceTransform;
+  for (const VoiceLayer& layer : kVoiceLayers) floats += layer.n * (layer.k + 1);
+  return floats;
+}
+
+// Returns the detector's weights, or 0 if the file has none.
+uint32_t view_voice(const void* model);
+
 // Returns a field of 32 bits of a table of the schema, 0 if it is absent. The schema's own accessors are inlined, which
 // takes twice the flash of a call.
 uint32_t number_of(const void* table, uint32_t field);

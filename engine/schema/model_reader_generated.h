@@ -17,8 +17,8 @@ enum class Layout : uint8_t {
 enum class Feature : uint32_t {
   None = 0, Float32 = 1, RmsNorm = 2, Gated = 4, AttentionBias = 8, Rotary = 16, Recurrent = 32, Frontend = 64,
   LogMel = 128, Prompt = 256, Shortlist = 512, Refined = 2048, RefinedWeights = 4096, FineAttention = 16384,
-  Rules = 8192, Subword = 131072, Languages = 262144, Sequences = 524288, Lexicon = 1048576, AddedTokens = 33554432,
-  MAX = AddedTokens,
+  Rules = 8192, Subword = 131072, Languages = 262144, Sequences = 524288, Lexicon = 1048576, Voice = 16777216,
+  AddedTokens = 33554432, MAX = AddedTokens,
 };
 enum class Activation : uint8_t {
   Relu, Gelu, GeluTanh, Silu, Tanh, MAX = Tanh,
@@ -385,7 +385,7 @@ struct Model : Table {
     VT_FORMAT_VERSION = 4, VT_FEATURES = 6, VT_SECTIONS = 8, VT_ENCODER = 10, VT_DECODER = 12, VT_PROJECTION = 14,
     VT_GENERATION = 16, VT_LIMITS = 18, VT_TOKENIZER = 20, VT_DETOKENIZER = 22, VT_SELF_TEST = 24,
     VT_PROVENANCE = 26, VT_WEIGHTS_HASH_LOW = 28, VT_WEIGHTS_HASH_HIGH = 30, VT_SHORTLIST = 32, VT_LANGUAGES = 34,
-    VT_LEXICON = 36,
+    VT_LEXICON = 36, VT_VOICE = 38,
   };
   uint32_t format_version() const { return number<uint32_t>(VT_FORMAT_VERSION); }
   uint32_t features() const { return number<uint32_t>(VT_FEATURES); }
@@ -404,6 +404,7 @@ struct Model : Table {
   const Shortlist* shortlist() const { return content<Shortlist>(VT_SHORTLIST); }
   const Languages* languages() const { return content<Languages>(VT_LANGUAGES); }
   const Vector<uint32_t>* lexicon() const { return content<Vector<uint32_t>>(VT_LEXICON); }
+  uint32_t voice() const { return number<uint32_t>(VT_VOICE); }
 };
 
 inline const Model* GetModel(const void* file) {
@@ -461,7 +462,7 @@ constexpr uint8_t kFieldKinds[] = {
     // Provenance
     4, 4, 4, 4, 4, 4, 4, 4,
     // Model
-    2, 2, 136, 22, 22, 9, 26, 27, 23, 24, 156, 30, 2, 2, 25, 29, 130,
+    2, 2, 136, 22, 22, 9, 26, 27, 23, 24, 156, 30, 2, 2, 25, 29, 130, 2,
 };
 
 // The fields that a file may have only with one of a set of features, ascending, each with its set and its default.
@@ -470,7 +471,7 @@ constexpr FeatureField kFeatureFields[] = {
     {82, 8, 0}, {83, 9, 0}, {84, 10, 0}, {108, 11, 0}, {138, 12, 0}, {139, 12, 0}, {140, 12, 0}, {141, 12, 0},
     {142, 12, 2}, {143, 12, 1}, {144, 12, 0}, {145, 12, 0}, {146, 12, 0}, {147, 12, 0}, {148, 13, 0}, {149, 14, 0},
     {150, 14, 0}, {151, 14, 0}, {152, 15, 0}, {153, 15, 0}, {154, 15, 0}, {164, 16, 0}, {165, 14, 0}, {170, 16, 0},
-    {171, 9, 0}, {172, 17, 0}, {202, 18, 0}, {203, 17, 0}, {204, 19, 0},
+    {171, 9, 0}, {172, 17, 0}, {202, 18, 0}, {203, 17, 0}, {204, 19, 0}, {205, 20, 0},
 };
 constexpr uint32_t bit(Feature feature) { return static_cast<uint32_t>(feature); }
 constexpr uint32_t kFeatureSets[] = {
@@ -494,13 +495,14 @@ constexpr uint32_t kFeatureSets[] = {
     bit(Feature::Languages),
     bit(Feature::Shortlist),
     bit(Feature::Lexicon),
+    bit(Feature::Voice),
 };
 
 // In the order above.
 constexpr TableFields kTables[] = {
     {0, 4}, {4, 9}, {13, 6}, {19, 3}, {22, 3}, {25, 4}, {29, 4}, {33, 3}, {36, 2}, {38, 4}, {42, 7}, {49, 8},
     {57, 6}, {63, 2}, {65, 20}, {85, 24}, {109, 8}, {117, 8}, {125, 32}, {157, 9}, {166, 7}, {173, 7}, {180, 8},
-    {188, 17},
+    {188, 18},
 };
 constexpr uint32_t kRootTable = 23;
 

@@ -31,6 +31,9 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
             "while an utterance of standard input goes on, also print the words in which two runs over it agree", "",
             "--srt"},
            {"*--no-gate", flag(arguments.no_gate), "transcribe silence and noise too; models write words into them"},
+           {"*--no-voice", flag(arguments.no_voice),
+            "tell speech from other sound by its loudness, although the file has a voice detector (goldcrest-convert "
+            "--voice)"},
            {"*--ffmpeg", flag(arguments.ffmpeg), "let ffmpeg convert clips that are not such WAV files"},
            {"Search"},
            {"*--beam-size N", number(arguments.limits.beam_size, 0, 16),

@@ -80,7 +80,7 @@ class Ffmpeg {
 // The text of an utterance that goes on.
 class Preview {
  public:
-  explicit Preview(const Arguments& arguments) : gate_(!arguments.no_gate) {}
+  explicit Preview(bool gate) : gate_(gate) {}
 
   // Runs over what the utterance has so far, if it has enough new sound. Returns the reason of a failure, or "".
   std::string update(const UtteranceCutter& cutter, Transcriber* transcriber, Transcript* transcript) {
@@ -113,7 +113,7 @@ class Preview {
  private:
   static constexpr double kPreviewSeconds = 0.5;
 
-  bool gate_;
+  bool gate_;  // by loudness; a detector tells the cutter what is speech
   uint64_t begin_ = 0;
   size_t wanted_ = 0;          // samples before the next run
   std::string heard_, shown_;  // the last run's text; what is printed of it
@@ -174,12 +174,13 @@ class Program {
 
   std::string hear(WavReader* reader, const std::string& name, Transcript* transcript) {
     const uint32_t rate = transcriber_.sample_rate();
+    detects_ = !arguments_.no_gate && !arguments_.no_voice && transcriber_.begin_voice(&voice_);
     const bool at_pauses = name.empty() || arguments_.format != Format::kText;
-    UtteranceCutter cutter(rate, transcriber_.max_samples(), at_pauses);
+    UtteranceCutter cutter({rate, transcriber_.max_samples(), at_pauses, detects_ ? &voice_ : nullptr});
     std::vector<int16_t> block(rate / 10);
     std::string problem;
     uint64_t n_samples = 0;
-    Preview preview(arguments_);
+    Preview preview(!arguments_.no_gate && !detects_);
     for (bool more = true; more && problem.empty();) {
       const size_t n = reader->read(block.data(), block.size());
       more = n == block.size() && !is_interrupted();
@@ -206,13 +207,14 @@ class Program {
     for (Utterance utterance; (is_last || !is_interrupted()) && cutter->next(&utterance);) {
       const std::vector<int16_t>& samples = utterance.samples;
       if (samples.size() < transcriber_.min_samples()) continue;
-      if (!arguments_.no_gate && !has_speech(samples.data(), samples.size(), transcriber_.sample_rate())) continue;
+      if (!arguments_.no_gate && !detects_ && !has_speech(samples.data(), samples.size(), transcriber_.sample_rate()))
+        continue;
       warn_of_clipping(samples, name);
       std::string text;
       const std::string problem = transcriber_.transcribe(samples, &text);
       if (!problem.empty()) return problem;
       warn_of_cut(utterance, name);
-      transcript->add(name, utterance.begin, samples.size(), {text, !transcriber_.cut().empty()});
+      transcript->add(name, {utterance.speech_begin, utterance.speech_end, text, !transcriber_.cut().empty()});
     }
     return "";
   }
@@ -242,6 +244,8 @@ class Program {
 
   const Arguments& arguments_;
   Transcriber transcriber_;
+  goldcrest_voice voice_ = {};
+  bool detects_ = false;  // voice_ tells the clip's speech from other sound
   uint64_t samples_ = 0;
   size_t n_failed_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/voice.h"
 #include "host/session.h"
 
 struct TranscriberOptions {
@@ -31,6 +32,11 @@ class Transcriber {
   size_t min_samples() const { return session_.info().fixed_window != 0 ? 1 : session_.info().first_row_samples; }
   uint64_t arena_bytes() const { return session_.memory().arena_bytes; }
   double seconds() const { return seconds_; }  // that the engine took
+
+  // Starts a stream of the file's voice detector. Returns false if it has none.
+  bool begin_voice(goldcrest_voice* voice) const {
+    return goldcrest_voice_begin(voice, session_.engine()) == GOLDCREST_OK;
+  }
 
   // *text <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. It adds to
   // seconds() and sets cut(). Returns an empty string, or the reason of the failure.

@@ -82,11 +82,11 @@ void Transcript::show_partial(uint64_t begin, const std::string& text) {
   std::fflush(stdout);
 }
 
-void Transcript::add(const std::string& clip, uint64_t begin, size_t n, const Heard& heard) {
+void Transcript::add(const std::string& clip, const Heard& heard) {
   const std::string& text = heard.text;
-  if (format_ != Format::kJson) begin += n_before_;
-  const double first = static_cast<double>(begin) / sample_rate_;
-  const double last = static_cast<double>(begin + n) / sample_rate_;
+  const uint64_t before = format_ != Format::kJson ? n_before_ : 0;
+  const double first = static_cast<double>(before + heard.begin) / sample_rate_;
+  const double last = static_cast<double>(before + heard.end) / sample_rate_;
   const std::string shown = line(text);
   if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
   switch (format_) {

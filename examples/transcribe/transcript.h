@@ -12,6 +12,7 @@
 std::string agreed_words(const std::string& a, const std::string& b);
 
 struct Heard {
+  uint64_t begin, end;  // of speech: samples of the clip
   std::string text;
   bool is_cut;  // a limit of tokens ended it
 };
@@ -28,9 +29,9 @@ class Transcript {
   // Shows what is known of an utterance that goes on.
   void show_partial(uint64_t begin, const std::string& text);
 
-  // Prints the text of n samples of a clip from `begin` on. In Format::kText the texts of a clip become one line, but
+  // Prints the text of a part of a clip. In Format::kText the texts of a clip become one line, but
   // those of standard input (an empty name) one each.
-  void add(const std::string& clip, uint64_t begin, size_t n, const Heard& heard);
+  void add(const std::string& clip, const Heard& heard);
 
   // Call it after the last text of a clip, which has n samples. Times of the next clip go on from there, and so do the
   // numbers of subtitles: several clips are one recording. JSON names each clip, so its times begin at 0.

@@ -12,10 +12,10 @@ constexpr uint32_t kFramesPerSecond = 50;
 constexpr double kLeastEnergy = 60.0 * 60.0;  // of a loud frame, a variance: -55 dB of full scale
 constexpr double kLoudOverNoise = 4.0;
 constexpr double kSpeechOverPauses = 6.0;
-constexpr size_t kFramesBefore = 15;   // before the first loud frame
-constexpr size_t kPauseFrames = 35;    // that end an utterance
-constexpr size_t kFramesAfter = 10;    // behind the last loud frame
-constexpr size_t kRecentFrames = 250;  // that noise is estimated of
+constexpr size_t kRecentFrames = 250;    // that noise is estimated of
+constexpr double kSurelySpeech = 0.5;    // a detector's probability of frames between which speech is
+constexpr double kLikelySpeech = 0.3;    // a detector's probability with which speech begins
+constexpr double kPerhapsSpeech = 0.15;  // it goes on down to this one
 
 constexpr double kCrossingsOverPauses = 2.5;
 
@@ -63,10 +63,20 @@ bool has_speech(const int16_t* samples, size_t n, uint32_t sample_rate) {
   return clipped_share(samples, n) >= kHardClipping && has_clipped_speech(signs, frame);
 }
 
-UtteranceCutter::UtteranceCutter(uint32_t sample_rate, size_t max_samples, bool at_pauses)
-    : frame_(std::max(1u, sample_rate / kFramesPerSecond)),
-      max_frames_(std::max<size_t>(1, max_samples / frame_)),
-      at_pauses_(at_pauses) {}
+// Energy changes at once; a detector's answer comes a little later, and stays.
+UtteranceCutter::UtteranceCutter(const Options& options)
+    : voice_(options.voice),
+      at_pauses_(options.at_pauses || options.voice != nullptr),
+      frame_(voice_ != nullptr ? GOLDCREST_VOICE_SAMPLES : std::max(1u, options.sample_rate / kFramesPerSecond)) {
+  const double each = static_cast<double>(frame_) / options.sample_rate;
+  const auto frames = [each](double seconds) { return static_cast<size_t>(seconds / each + 0.5); };
+  max_ = std::max<size_t>(1, options.max_samples / frame_);
+  before_ = frames(voice_ != nullptr ? 0.5 : 0.3);
+  least_speech_ = voice_ != nullptr ? frames(0.25) : 1;
+  pause_ = frames(options.at_pauses ? 0.7 : 2.0);
+  after_ = frames(voice_ != nullptr ? 0.4 : 0.2);
+  span_ = frames(0.2);
+}
 
 void UtteranceCutter::push(const int16_t* samples, size_t n) {
   rest_.insert(rest_.end(), samples, samples + n);
@@ -77,38 +87,58 @@ void UtteranceCutter::push(const int16_t* samples, size_t n) {
 
 double UtteranceCutter::noise() const { return quantile({recent_.begin(), recent_.end()}, 0.1); }
 
+// *loudness <- how much there is to lose by a cut in this frame.
+bool UtteranceCutter::is_speech(const int16_t* samples, double energy, double* loudness) {
+  *loudness = energy;
+  if (voice_ == nullptr) return energy >= std::clamp(kLoudOverNoise * noise(), kLeastEnergy, SOUND_POWER_CLIPPED);
+  const double probability = static_cast<double>(goldcrest_voice_probability(voice_, samples));
+  *loudness *= probability;
+  doubt_frames_ = probability >= kSurelySpeech ? 0 : doubt_frames_ + 1;
+  // The detector takes near silence for speech.
+  const bool goes_on = speech_frames_ > 0 && quiet_frames_ == 0;
+  return probability >= (goes_on ? kPerhapsSpeech : kLikelySpeech) && energy >= kLeastEnergy;
+}
+
 void UtteranceCutter::take_frame(const int16_t* samples) {
   const double value = energy(samples, frame_);
-  pending_.insert(pending_.end(), samples, samples + frame_);
-  energies_.push_back(value);
   recent_.push_back(value);
   if (recent_.size() > kRecentFrames) recent_.pop_front();
-  const bool is_loud = value >= std::clamp(kLoudOverNoise * noise(), kLeastEnergy, SOUND_POWER_CLIPPED);
-  quiet_frames_ = is_loud ? 0 : quiet_frames_ + 1;
-  speaks_ = speaks_ || is_loud;
-  const size_t n = energies_.size();
-  if (at_pauses_ && speaks_ && quiet_frames_ >= kPauseFrames) {
-    cut(n - quiet_frames_ + std::min(quiet_frames_, kFramesAfter), n);
-  } else if (at_pauses_ && !speaks_ && n > kFramesBefore) {
-    cut(0, n - kFramesBefore);
-  } else if (n >= max_frames_) {
+  pending_.insert(pending_.end(), samples, samples + frame_);
+  const bool speech = is_speech(samples, value, &loudness_.emplace_back());
+  if (speech) ++speech_frames_;
+  quiet_frames_ = speech ? 0 : quiet_frames_ + 1;
+  wait_frames_ = speech_frames_ > 0 ? wait_frames_ + 1 : 0;
+  speaks_ = speaks_ || speech_frames_ >= least_speech_;
+  if (at_pauses_) end_at_pause();
+  if (loudness_.size() >= max_) {
     const size_t at = quietest_frame();
     cut(at, at);
   }
 }
 
+// Ends an utterance at a pause that is long enough, and forgets what comes before one.
+void UtteranceCutter::end_at_pause() {
+  const size_t n = loudness_.size();
+  if (speaks_) {
+    if (quiet_frames_ >= pause_) cut(n - quiet_frames_ + std::min(quiet_frames_, after_), n);
+    return;
+  }
+  if (quiet_frames_ >= before_) speech_frames_ = wait_frames_ = 0;  // it was a noise
+  const size_t kept = before_ + wait_frames_;
+  if (n > kept) cut(0, n - kept);
+}
+
 // Returns the frame of the last half before which to cut: the middle of the quietest fifth of a second.
 size_t UtteranceCutter::quietest_frame() const {
-  constexpr size_t kSpan = kFramesPerSecond / 5;
-  const size_t n = energies_.size();
+  const size_t n = loudness_.size(), span = span_;
   size_t best = n;
   double least = 0;
-  for (size_t i = n / 2; i + kSpan <= n; ++i) {
+  for (size_t i = n / 2; i + span <= n; ++i) {
     double sum = 0;
-    for (size_t j = 0; j < kSpan; ++j) sum += energies_[i + j];
+    for (size_t j = 0; j < span; ++j) sum += loudness_[i + j];
     if (best == n || sum < least) {
       least = sum;
-      best = i + kSpan / 2;
+      best = i + span / 2;
     }
   }
   return best;
@@ -119,22 +149,42 @@ void UtteranceCutter::cut(size_t n_frames, size_t n_gone) {
   const auto at = [](std::vector<int16_t>& samples, size_t i) {
     return samples.begin() + static_cast<std::ptrdiff_t>(i);
   };
-  if (n_frames > 0) finished_.push_back({begin_, {pending_.begin(), at(pending_, n_frames * frame_)}});
+  if (n_frames > 0) end_utterance(n_frames * frame_);
   pending_.erase(pending_.begin(), at(pending_, n_gone * frame_));
-  energies_.erase(energies_.begin(), energies_.begin() + static_cast<std::ptrdiff_t>(n_gone));
+  loudness_.erase(loudness_.begin(), loudness_.begin() + static_cast<std::ptrdiff_t>(n_gone));
   begin_ += n_gone * frame_;
-  speaks_ = speaks_ && !energies_.empty();  // after a cut at the most samples, speech goes on
+  speaks_ = speaks_ && !loudness_.empty();  // after a cut at the most samples, speech goes on
+  if (n_frames == 0) return;
+  wait_frames_ = speaks_ ? loudness_.size() : 0;
+  speech_frames_ = wait_frames_;
+}
+
+// The first samples that wait are an utterance.
+void UtteranceCutter::end_utterance(size_t n_samples) {
+  Utterance& utterance = finished_.emplace_back();
+  utterance.begin = begin_;
+  utterance.samples.assign(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(n_samples));
+  utterance.speech_begin = begin_;
+  utterance.speech_end = utterance.end();
+  if (voice_ == nullptr) return;
+  const size_t n = loudness_.size();
+  utterance.speech_begin += (n - std::min(n, wait_frames_)) * frame_;
+  const uint64_t last = begin_ + (n - std::min(n, doubt_frames_)) * frame_;
+  if (last > utterance.speech_begin) utterance.speech_end = std::min(last, utterance.speech_end);
 }
 
 void UtteranceCutter::finish() {
   if (!at_pauses_ || speaks_) {
     pending_.insert(pending_.end(), rest_.begin(), rest_.end());
-    if (!pending_.empty()) finished_.push_back({begin_, std::move(pending_)});
+    if (voice_ != nullptr && quiet_frames_ > after_)
+      pending_.resize((loudness_.size() - quiet_frames_ + after_) * frame_);
+    if (!pending_.empty()) end_utterance(pending_.size());
   }
   pending_.clear();
-  energies_.clear();
+  loudness_.clear();
   rest_.clear();
   speaks_ = false;
+  speech_frames_ = wait_frames_ = 0;
 }
 
 bool UtteranceCutter::next(Utterance* utterance) {

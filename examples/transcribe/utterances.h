@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds speech by its energy, and cuts a stream of samples into utterances at pauses. Models write words into silence
-// and noise, so a program that listens needs such a gate.
+// Finds speech, by a detector or by its energy, and cuts a stream of samples into utterances at pauses. Models write
+// words into silence and noise, so a program that listens needs such a gate.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,15 @@
 #include <deque>
 #include <vector>
 
+#include "goldcrest/voice.h"
+
 // A part of the stream.
 struct Utterance {
-  uint64_t begin;  // its first sample, counted from the start of the stream
-  std::vector<int16_t> samples;
+  uint64_t begin = 0;  // its first sample, counted from the start of the stream
+  std::vector<int16_t> samples = {};
+  uint64_t speech_begin = 0, speech_end = 0;  // where a detector hears speech in it; else all of it
+
+  uint64_t end() const { return begin + samples.size(); }
 };
 
 // Returns the share of samples at the loudest values. From kHardClipping on, loudness does not tell speech from pauses.
@@ -24,10 +29,15 @@ bool has_speech(const int16_t* samples, size_t n, uint32_t sample_rate);
 
 class UtteranceCutter {
  public:
-  // max_samples: the most of an utterance. A longer one is cut where it is most quiet. at_pauses: each utterance ends
-  // at the first pause, and what has no speech is left out; false: as late as max_samples allows, and nothing is left
-  // out.
-  UtteranceCutter(uint32_t sample_rate, size_t max_samples, bool at_pauses);
+  struct Options {
+    uint32_t sample_rate;
+    size_t max_samples;  // the most of an utterance. A longer one is cut where it is most quiet
+    // Each utterance ends at the first pause, and what has no speech is left out. false: as late as max_samples allows,
+    // and nothing is left out; with a detector, at the first long pause.
+    bool at_pauses;
+    goldcrest_voice* voice = nullptr;  // a detector whose stream begins; null: energy tells speech from pauses
+  };
+  explicit UtteranceCutter(const Options& options);
 
   // Takes the next samples of the stream.
   void push(const int16_t* samples, size_t n);
@@ -44,17 +54,27 @@ class UtteranceCutter {
  private:
   void take_frame(const int16_t* samples);
   double noise() const;
-  void cut(size_t n_frames, size_t n_kept);
+  void cut(size_t n_frames, size_t n_gone);
+  void end_utterance(size_t n_samples);
   size_t quietest_frame() const;
 
-  size_t frame_, max_frames_;
+  bool is_speech(const int16_t* samples, double energy, double* loudness);
+  void end_at_pause();
+
+  goldcrest_voice* voice_;
   bool at_pauses_;
-  std::vector<int16_t> rest_;     // samples behind the last whole frame
-  std::vector<int16_t> pending_;  // whole frames that no utterance has yet
-  std::vector<double> energies_;  // of pending_, by frame
-  std::deque<double> recent_;     // energies of the last seconds
-  uint64_t begin_ = 0;            // of pending_ in the stream
-  size_t quiet_frames_ = 0;       // since the last loud frame
-  bool speaks_ = false;           // pending_ has a loud frame
+  size_t frame_;                                        // samples
+  size_t max_, before_, least_speech_, pause_, after_;  // frames: of an utterance, of quiet before its speech, ...
+  size_t span_;                                         // of a place to cut
+  std::vector<int16_t> rest_;                           // samples behind the last whole frame
+  std::vector<int16_t> pending_;                        // whole frames that no utterance has yet
+  std::vector<double> loudness_;                        // of pending_, by frame
+  std::deque<double> recent_;                           // energies of the last seconds
+  uint64_t begin_ = 0;                                  // of pending_ in the stream
+  size_t speech_frames_ = 0;                            // in pending_
+  size_t quiet_frames_ = 0;                             // since the last frame of speech
+  size_t doubt_frames_ = 0;                             // since the last frame that surely is speech
+  size_t wait_frames_ = 0;                              // since the first frame of speech
+  bool speaks_ = false;                                 // an utterance has begun
   std::deque<Utterance> finished_;
 };

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of what a model hears in a clip: logits, ids and text, greedy. A host and every board must find the same.
+// The hash of what a model hears in a clip: the voice detector's probabilities, logits, ids and text, greedy. A host
+// and every board must find the same.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/hash.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/speech.h"
+#include "goldcrest/voice.h"
 
 namespace goldcrest::test {
 
@@ -24,6 +27,21 @@ inline int begin_to_hear(goldcrest_engine* engine, const int16_t* samples, size_
   search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
   const int status = goldcrest_set_search(engine, &search);
   return status < 0 ? status : goldcrest_begin_audio(engine, samples, n);
+}
+
+// Continues a hash with the probabilities of a clip's steps. Returns a status; ERROR_UNSUPPORTED: the file has no
+// detector.
+inline int hash_voice(const goldcrest_engine* engine, const int16_t* samples, size_t n, uint64_t* hash) {
+  static goldcrest_voice voice;  // a board's stack does not hold it
+  const int status = goldcrest_voice_begin(&voice, engine);
+  if (status < 0) return status;
+  for (; n >= GOLDCREST_VOICE_SAMPLES; n -= GOLDCREST_VOICE_SAMPLES, samples += GOLDCREST_VOICE_SAMPLES) {
+    const float probability = goldcrest_voice_probability(&voice, samples);
+    uint32_t bits;
+    std::memcpy(&bits, &probability, sizeof bits);
+    *hash = hash_halves(*hash, bits);
+  }
+  return status;
 }
 
 // Reads the result of a clip after GOLDCREST_DONE. Returns a status.

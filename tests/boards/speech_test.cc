@@ -52,6 +52,9 @@ bool hears(const char* kernels, size_t n_samples) {
     std::printf("%s: %s, %s\n", kernels, goldcrest_status_string(status), detail.message);
     return false;
   }
+  const uint64_t voice_start = board_ticks();
+  const bool has_voice = GOLDCREST_PAINTED(hash_voice, engine, heard_clip, n_samples, &heard.hash) >= 0;
+  const uint64_t voice_instructions = instructions_since(voice_start);
   const bool same = heard.hash == std::strtoull(heard_hash, nullptr, 16);
   std::printf("%-16s %u ids, hash %08" PRIx32 "%08" PRIx32 " %s: %s\n", kernels, static_cast<unsigned>(heard.n_tokens),
               static_cast<uint32_t>(heard.hash >> 32), static_cast<uint32_t>(heard.hash), same ? "same" : "DIFFERENT",
@@ -59,6 +62,10 @@ bool hears(const char* kernels, size_t n_samples) {
   std::printf("%-16s %" PRIu32 " thousand instructions a second of sound, arena %u bytes\n", kernels,
               static_cast<uint32_t>(instructions * info.sample_rate / n_samples / 1000),
               static_cast<unsigned>(sizeof arena));
+  if (has_voice)
+    std::printf("%-16s %" PRIu32 " thousand instructions a second of sound for the voice detector, %u bytes of RAM\n",
+                kernels, static_cast<uint32_t>(voice_instructions * info.sample_rate / n_samples / 1000),
+                static_cast<unsigned>(sizeof(goldcrest_voice)));
   return same;
 }
 

@@ -10,7 +10,9 @@
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "model/blocks.h"
+#include "model/frontend_view.h"
 #include "support/engine_fixture.h"
+#include "support/rng.h"
 #include "support/speech_model.h"
 #include "tokenizers/double_array_builder.h"
 #include "unit/model/hostile_file.h"
@@ -270,6 +272,10 @@ const std::vector<ModelParts>& speech_models() {
     std::vector<ModelParts> made;
     for (OpenChoices options : tiny_speech_options()) {
       options.half = made.empty() ? 16 : 0;  // rotary, in the first one
+      if (made.size() == 1) {                // a voice detector, in the second
+        Rng rng(5);
+        for (uint32_t i = 0; i < voice_floats(); ++i) options.voice.push_back(rng.uniform());
+      }
       made.push_back(parts_of(speech_file(options)));
     }
     return made;

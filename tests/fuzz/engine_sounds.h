@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "fuzz/script.h"
 #include "goldcrest/speech.h"
+#include "goldcrest/voice.h"
 #include "support/guarded_buffer.h"
 
 namespace goldcrest::test {
@@ -51,6 +53,7 @@ class Sounds {
     } else {
       const int16_t* const clip = samples(n, script);
       status = fresh ? goldcrest_begin_audio(engine, clip, n) : goldcrest_add_audio(engine, clip, n);
+      if (goldcrest_voice_begin(&voice_, engine) == GOLDCREST_OK) listen(clip, n);
     }
     if (fresh && status >= 0) forget_older();
     return status;
@@ -70,6 +73,16 @@ class Sounds {
   }
 
  private:
+  // A detector's probabilities are in 0..1, whatever its weights are.
+  void listen(const int16_t* clip, size_t n) {
+    int16_t step[GOLDCREST_VOICE_SAMPLES];
+    for (size_t i = 0; i < GOLDCREST_VOICE_SAMPLES; ++i) step[i] = n == 0 ? int16_t{0} : clip[i % n];
+    for (int i = 0; i < 3; ++i) {
+      const float probability = goldcrest_voice_probability(&voice_, step);
+      if (!(probability >= 0 && probability <= 1)) std::abort();
+    }
+  }
+
   // Mostly that of up to four encoder rows.
   static size_t length(const goldcrest_info& info, Script& script) {
     const size_t row = std::min(info.row_samples, 1u << 12), first = std::min(info.first_row_samples, 1u << 12);
@@ -103,6 +116,7 @@ class Sounds {
     if (features_.size() > 1) features_.erase(features_.begin(), features_.end() - 1);
   }
 
+  goldcrest_voice voice_ = {};
   std::vector<std::unique_ptr<GuardedBuffer<int16_t>>> samples_;
   std::vector<std::unique_ptr<GuardedBuffer<float>>> features_;
 };

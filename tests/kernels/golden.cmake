@@ -71,7 +71,8 @@ add_test(NAME golden_hash_g2p_all COMMAND sh -c
 set_tests_properties(golden_hash_g2p_all PROPERTIES LABELS full FIXTURES_REQUIRED golden_g2p
   FIXTURES_SETUP golden_hash_g2p_all)
 
-# Speech: recorded random models and a clip of a second. speech is a Moonshine, speech_whisper a Whisper.
+# Speech: recorded random models with a random voice detector, and a clip of a second. speech is a Moonshine,
+# speech_whisper a Whisper.
 foreach(task speech speech_whisper)
   set(family moonshine)
   set(options --max-seconds 1 --force-end)
@@ -81,7 +82,8 @@ foreach(task speech speech_whisper)
   endif()
   add_test(NAME golden_checkpoint_${task} COMMAND make_golden_checkpoint ${family} "${golden}/${task}")
   add_test(NAME golden_model_${task}
-    COMMAND goldcrest-convert --quiet "${golden}/${task}" -o "${golden}/${task}.gcst" ${options})
+    COMMAND goldcrest-convert --quiet "${golden}/${task}" -o "${golden}/${task}.gcst" ${options}
+      --voice "${golden}/${task}.voice.safetensors")
   add_test(NAME golden_hash_${task} COMMAND golden_speech "${golden}/${task}.gcst" "${golden}/${task}.raw" "${golden}/${task}")
   set_tests_properties(golden_checkpoint_${task} PROPERTIES FIXTURES_SETUP golden_checkpoint_${task})
   set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_REQUIRED golden_checkpoint_${task} FIXTURES_SETUP golden_${task})

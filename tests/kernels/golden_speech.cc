@@ -94,8 +94,11 @@ std::vector<Heard> hear(const GuardedBuffer<uint8_t>& model, const std::vector<C
   for (size_t i = 1; i < clips.size() && status >= 0; ++i)
     status = goldcrest_add_audio(engine.get(), clips[i].data(), clips[i].size());
   if (status >= 0) status = goldcrest_run(engine.get());
-  for (size_t i = 0; i < clips.size() && status >= 0; ++i)
+  for (size_t i = 0; i < clips.size() && status >= 0; ++i) {
     status = heard_result(engine.get(), static_cast<uint32_t>(i), heard[i]);
+    if (status >= 0) status = hash_voice(engine.get(), clips[i].data(), clips[i].size(), &heard[i].hash);
+    if (status == GOLDCREST_ERROR_UNSUPPORTED) status = GOLDCREST_OK;
+  }
   if (status < 0)
     throw std::runtime_error(std::string(kernels) + ": " + goldcrest_status_string(status) + ": " +
                              engine.detail().message);

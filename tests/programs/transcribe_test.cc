@@ -102,7 +102,7 @@ TEST(Gate, OfFirmwareEndsUtterancesAtPausesAndAtTheLongest) {
 }
 
 std::vector<Utterance> cut(const Samples& samples, size_t max_samples, bool at_pauses, size_t block) {
-  UtteranceCutter cutter(kRate, max_samples, at_pauses);
+  UtteranceCutter cutter({kRate, max_samples, at_pauses});
   for (size_t i = 0; i < samples.size(); i += block)
     cutter.push(samples.data() + i, std::min(block, samples.size() - i));
   cutter.finish();
@@ -313,7 +313,7 @@ TEST(Transcribe, SaysThatALimitCutAText) {
   testing::internal::CaptureStdout();
   ::Arguments arguments;
   arguments.format = Format::kJson;
-  Transcript(arguments, kRate, false).add("a.wav", 0, kRate, {"Yes.", false});
+  Transcript(arguments, kRate, false).add("a.wav", {0, kRate, "Yes.", false});
   EXPECT_TRUE(has(testing::internal::GetCapturedStdout(), "\"cut\":false"));
 }
 

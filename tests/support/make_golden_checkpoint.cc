@@ -20,6 +20,7 @@
 #include "support/marian_native.h"
 #include "support/marian_tensors.h"
 #include "support/rng.h"
+#include "support/voice_tensors.h"
 
 namespace {
 
@@ -120,6 +121,9 @@ void write(const std::string& kind, const std::string& folder) {
   } else if (kind == "moonshine" || kind == "whisper") {
     copy_recorded(recorded("speech.json"), kind.c_str(), folder);
     write_file(folder + ".raw", made_up_clip(16000));
+    std::ofstream voice(folder + ".voice.safetensors", std::ios::binary);
+    write_safetensors(voice, random_detector(kSeed), goldcrest::converter::ElementType::kF32);
+    if (!voice.flush()) throw std::runtime_error("cannot write next to " + folder);
   } else if (kind == "flan") {
     copy_recorded(recorded("t5.json")["folders"], "flan-0", folder);
     // Parts of English words, so that texts of words have them.

@@ -46,6 +46,10 @@ class FrontendWriter {
       model_.encoder->rotary = rotary(model_.encoder->max_positions);
       model_.decoder->rotary = rotary(model_.decoder->max_positions);
     }
+    if (!options_.voice.empty()) {
+      model_.features |= kFeatureVoice;
+      model_.voice = parameters(options_.voice);
+    }
     if (!options_.fine_layers) return;
     model_.features |= kFeatureRefined;
     const auto refine = [](const MatrixEntry&, format::LinearT& linear) { linear.fine_input = true; };

@@ -27,6 +27,7 @@ struct OpenChoices {
   uint32_t half = 0;            // of both stacks' rotary; 0: none
   bool fine_layers = false;
   uint32_t encoder_positions = 24;
+  std::vector<float> voice = {};  // a detector
   converter::Weights weights = converter::Weights::kInt8;
   Layout layout = Layout::kN16K4;
 };

@@ -55,7 +55,7 @@ Vocabulary vocabulary_of_json(const Value& json, uint32_t n_ids, const std::stri
   if (json.is_list()) {
     for (size_t id = 0; id < json.size(); ++id) {
       if (!json[id].is_text()) throw Error("{}: id {} is a JSON {}, expected a text", where, id, json[id].type_name());
-      set_text(vocabulary, id, json[id].text());
+      if (!json[id].text().empty()) set_text(vocabulary, id, json[id].text());  // Whisper's base has an unused id
     }
   } else if (json.is_map()) {
     for (const auto& [text, id] : json.members()) {

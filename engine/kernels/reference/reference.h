@@ -105,7 +105,9 @@ float reference_activate(Activation activation, float x);
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
 
 // The specification of float32 files: float32.cc, in builds with the option GOLDCREST_FLOAT32. Every table's float32
-// equals it bit for bit.
+// equals it bit for bit. Builds without the option call the first two for the voice detector.
+void reference_quantize_floats(const QuantizeRowsArgs<float>& args);
+void reference_linear_floats(const LinearArgs<float>& args);
 extern const TypedKernels<float> kernels_reference_float32;
 
 [[maybe_unused]] static constexpr Kernels make_reference_table() {

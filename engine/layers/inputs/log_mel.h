@@ -4,41 +4,28 @@
 #pragma once
 
 #include "base/arithmetic.h"
+#include "layers/inputs/spectrum.h"
 #include "layers/runtime.h"
 #include "model/frontend_view.h"
 
 namespace goldcrest {
 
-// A window of samples: those of a clip, then zeros.
-struct Samples {
-  const int16_t* samples;  // [n]
-  uint32_t n, window;      // n <= window
-};
-
 class LogMel {
  public:
   // scratch: float [log_mel_scratch_floats], aligned to 64 bytes
   LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
-      : runtime_(runtime), view_(view), points_(reinterpret_cast<float*>(scratch)) {}
+      : runtime_(runtime), view_(view), scratch_(reinterpret_cast<float*>(scratch)) {}
 
   // features [n_mels] <- log10 of each band's power in a frame, at least -10.
   void run(const Samples& window, uint32_t frame, float* features) const;
 
  private:
-  // points_ <- the frame's samples times the window function, two to a complex point. Returns false if all are 0, as
-  // behind the end of a clip.
-  bool load(const Samples& window, uint32_t frame) const;
-  // power() <- the power of each bin of the discrete Fourier transform of points_.
-  void find_power() const;
-
-  float* power() const { return points_ + 2 * (size_t{view_.n_fft} + 1); }
-
   const Runtime& runtime_;
   const LogMelView& view_;
-  float* points_;  // [n_fft / 2, 2] twice and [1, 2], then the power [n_fft / 2 + 1]
+  float* scratch_;
 };
 
-uint32_t log_mel_scratch_floats(const LogMelView& view);
+inline uint32_t log_mel_scratch_floats(const LogMelView& view) { return spectrum_floats(view.n_fft); }
 
 // Returns the most multiply-accumulates that a frame takes.
 uint32_t log_mel_macs(const LogMelView& view);

@@ -13,7 +13,6 @@ namespace goldcrest {
 
 namespace {
 
-constexpr float kToFloat = 1.0f / 32768.0f;
 constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
 
 // y [n] <- tanh(y) + residual

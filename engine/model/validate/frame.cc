@@ -115,6 +115,7 @@ int Validator::run() {
   GOLDCREST_TRY(check_self_tests());
   if (has_feature(features_, kFeatureLanguages)) GOLDCREST_TRY(check_languages());
   if (has_feature(features_, kFeatureSequences)) GOLDCREST_TRY(check_sequences());
+  if (has_feature(features_, kFeatureVoice)) GOLDCREST_TRY(check_voice());
   return has_feature(features_, kFeaturePrompt) ? check_prompt() : GOLDCREST_OK;
 }
 

@@ -99,6 +99,13 @@ int Validator::check_frontend() {
   return GOLDCREST_OK;
 }
 
+// The detector needs a frontend that takes its samples.
+int Validator::check_voice() {
+  const bool is_good = has_frontend() && view_frontend(file_).sample_rate == kVoiceSampleRate && model_->voice() != 0 &&
+                       floats_good(section(format::SectionKind::Parameters), model_->voice(), voice_floats());
+  return is_good ? GOLDCREST_OK : refuse({"voice", -1});
+}
+
 // A clip of a self-test line has as many rows as the limits allow.
 int Validator::check_samples(const format::SelfTestLine& line, int32_t index) {
   const auto* samples = line.samples();

@@ -13,6 +13,7 @@
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
+#include "model/frontend_view.h"
 #include "support/speech_model.h"
 
 namespace goldcrest {
@@ -233,6 +234,26 @@ TEST(SpeechFile, LogMelsOutOfBounds) {
   expect_refused(whisper(), lies);
 }
 
+// Moonshine with a detector of zeros.
+const FileImage& hearing() {
+  static const FileImage file = [] {
+    test::OpenChoices options = test::tiny_moonshine();
+    options.voice.resize(voice_floats());
+    return test::speech_file(options);
+  }();
+  return file;
+}
+
+TEST(SpeechFile, Detectors) {
+  EXPECT_EQ(try_file(hearing()).status, GOLDCREST_OK) << try_file(hearing()).detail;
+  expect_refused(hearing(), {{"voice", [](ModelT& m) { m.voice = 0; }},
+                             {"voice", [](ModelT& m) { m.voice += 1; }},
+                             {"voice", [](ModelT& m) { m.voice = UINT32_MAX; }},
+                             {"voice", [](ModelT& m) { m.encoder->frontend->sample_rate = 8000; }},
+                             {"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureVoice; }}});
+  expect_refused(moonshine(), {{"voice", [](ModelT& m) { m.features |= kFeatureVoice; }}});
+}
+
 // An array that ends behind its section, by as little as its place can say.
 void expect_extent_refused(const FileImage& file, format::SectionKind kind,
                            const std::function<uint32_t&(ModelT&)>& place, uint64_t bytes) {
@@ -283,6 +304,8 @@ TEST(SpeechFile, ArraysThatEndBehindTheirSection) {
       whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).first; }, 20 * 4);
   expect_extent_refused(
       whisper(), parameters, [](ModelT& m) -> uint32_t& { return log_mel(m).count; }, 20 * 4);
+  expect_extent_refused(
+      hearing(), parameters, [](ModelT& m) -> uint32_t& { return m.voice; }, 4 * uint64_t{voice_floats()});
   uint64_t n_weights = 0;
   const format::Model& model = *format::GetModel(whisper().bytes());
   const size_t section = model.sections()->Get(static_cast<uint32_t>(parameters))->offset();
@@ -323,6 +346,9 @@ TEST(SpeechFile, ValuesInTablesThatAreNoNumbers) {
   expect_detail(with_value(
                     whisper(), parameters, [](ModelT& m) { return log_mel(m).window; }, not_a_number),
                 "log_mel.window");
+  expect_detail(with_value(
+                    hearing(), parameters, [](ModelT& m) { return m.voice; }, not_a_number),
+                "voice");
   expect_detail(with_value(
                     whisper(), parameters, [](ModelT& m) { return log_mel(m).twiddle; }, not_a_number),
                 "log_mel.twiddle");

@@ -2,6 +2,7 @@ complete -c goldcrest-transcribe -l language -x -d 'take this language of the sp
 complete -c goldcrest-transcribe -l max-seconds -x -d 'let the model hear at most this much at once'
 complete -c goldcrest-transcribe -l live -d 'while an utterance of standard input goes on, also print the words in which two runs over it agree'
 complete -c goldcrest-transcribe -l no-gate -d 'transcribe silence and noise too'
+complete -c goldcrest-transcribe -l no-voice -d 'tell speech from other sound by its loudness, although the file has a voice detector'
 complete -c goldcrest-transcribe -l ffmpeg -d 'let ffmpeg convert clips that are not such WAV files'
 complete -c goldcrest-transcribe -l beam-size -x -d 'keep N hypotheses, 1 to 16'
 complete -c goldcrest-transcribe -l max-target -x -d 'write at most N tokens'
