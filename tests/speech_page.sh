@@ -21,8 +21,7 @@ if [ -z "$checkpoint" ]; then
   exec bash "$source/tests/readme_commands.sh" "$source" "$work" "$page"
 fi
 
-cd "$work"
-mkdir -p build/bin
+cd "$work" && mkdir -p build/bin
 ln -s "$source/tests" tests
 ln -s "$checkpoint" build/moonshine-tiny && ln -s "$checkpoint.voice.safetensors" build/silero.safetensors
 ln -s "$build/converter/goldcrest-convert" "$build/examples/goldcrest-transcribe" build/bin/

@@ -10,49 +10,60 @@ using goldcrest::set;
 using goldcrest::text;
 using goldcrest::texts;
 
+namespace {
+
+std::vector<goldcrest::Option> rows_of(Arguments& arguments) {
+  return {
+      {"*MODEL", text(arguments.model), "a file that goldcrest-convert wrote"},
+      {"*[CLIP...]", texts(arguments.clips),
+       "WAV files: PCM or float, 8 to 192 kHz, of several channels the mean [standard input: a WAV file or raw "
+       "samples: signed, 16 bits, low byte first, one channel, at the model's samples a second]"},
+      {"Speech"},
+      {"*--language CODE", text(arguments.language),
+       "take this language of the speech, a code or an English name such as fr or french [the file's, or what a "
+       "model "
+       "hears]"},
+      {"*--max-seconds SECONDS", number(arguments.max_seconds, 0.1, 600.0),
+       "let the model hear at most this much at once: less takes less memory [the model's]"},
+      {"*--live", flag(arguments.live),
+       "while an utterance of standard input goes on, also print the words in which two runs over it agree", "",
+       "--srt"},
+      {"*--no-gate", flag(arguments.no_gate), "transcribe silence and noise too; models write words into them"},
+      {"*--no-voice", flag(arguments.no_voice),
+       "tell speech from other sound by its loudness, although the file has a voice detector (goldcrest-convert "
+       "--voice)"},
+      {"*--ffmpeg", flag(arguments.ffmpeg), "let ffmpeg convert clips that are not such WAV files"},
+      {"Search"},
+      {"*--drop-uncertain", flag(arguments.drop_uncertain),
+       "leave out texts that stay unlikely or repeat themselves at all temperatures; without it JSON marks them"},
+      {"--no-guards", flag(arguments.no_guards),
+       "take each text as the search found it; no sampling at temperatures of 0.2 to 1, which takes memory"},
+      {"*--beam-size N", number(arguments.limits.beam_size, 0, 16),
+       "keep N hypotheses, 1 to 16; 1 is greedy [0: the model's]"},
+      {"*--max-target N", number(arguments.limits.max_target_tokens), "write at most N tokens [0: the model's]"},
+      {"Printed output"},
+      {"*--timestamps", set(arguments.format, Format::kTimestamps),
+       "print a line for each utterance, with its begin and end", "", "--srt --json"},
+      {"*--srt", set(arguments.format, Format::kSrt), "print subtitles in SubRip's format", "", "--json"},
+      {"*--json", set(arguments.format, Format::kJson),
+       "print a JSON object for each utterance, one a line: clip, begin and end in seconds, text, cut: whether "
+       "a limit of tokens ended it"},
+      {"--keep-controls", flag(arguments.keep_controls),
+       "print control characters and line ends of a text as they are, not as spaces"},
+      {"*--stats", flag(arguments.stats), "print seconds of sound, time and memory to standard error at the end"},
+      {"Machine"},
+      {"*--threads N", number(arguments.limits.threads, 0, 64), "use N threads; 0: one for each CPU [1]"},
+      {"--kernels NAME", text(arguments.kernels), "force a kernel table by its name (an unknown one lists them)"},
+  };
+}
+
+}  // namespace
+
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
   arguments.limits.threads = 1;
   goldcrest::CommandLine app(
-      {kProgram,
-       "Turns speech into text with a .gcst model that takes samples (Moonshine, Whisper).",
-       {
-           {"*MODEL", text(arguments.model), "a file that goldcrest-convert wrote"},
-           {"*[CLIP...]", texts(arguments.clips),
-            "WAV files: PCM or float, 8 to 192 kHz, of several channels the mean [standard input: a WAV file or raw "
-            "samples: signed, 16 bits, low byte first, one channel, at the model's samples a second]"},
-           {"Speech"},
-           {"*--language CODE", text(arguments.language),
-            "take this language of the speech, a code or an English name such as fr or french [the file's, or what a "
-            "model "
-            "hears]"},
-           {"*--max-seconds SECONDS", number(arguments.max_seconds, 0.1, 600.0),
-            "let the model hear at most this much at once: less takes less memory [the model's]"},
-           {"*--live", flag(arguments.live),
-            "while an utterance of standard input goes on, also print the words in which two runs over it agree", "",
-            "--srt"},
-           {"*--no-gate", flag(arguments.no_gate), "transcribe silence and noise too; models write words into them"},
-           {"*--no-voice", flag(arguments.no_voice),
-            "tell speech from other sound by its loudness, although the file has a voice detector (goldcrest-convert "
-            "--voice)"},
-           {"*--ffmpeg", flag(arguments.ffmpeg), "let ffmpeg convert clips that are not such WAV files"},
-           {"Search"},
-           {"*--beam-size N", number(arguments.limits.beam_size, 0, 16),
-            "keep N hypotheses, 1 to 16; 1 is greedy [0: the model's]"},
-           {"*--max-target N", number(arguments.limits.max_target_tokens), "write at most N tokens [0: the model's]"},
-           {"Printed output"},
-           {"*--timestamps", set(arguments.format, Format::kTimestamps),
-            "print a line for each utterance, with its begin and end", "", "--srt --json"},
-           {"*--srt", set(arguments.format, Format::kSrt), "print subtitles in SubRip's format", "", "--json"},
-           {"*--json", set(arguments.format, Format::kJson),
-            "print a JSON object for each utterance, one a line: clip, begin and end in seconds, text, cut: whether "
-            "a limit of tokens ended it"},
-           {"--keep-controls", flag(arguments.keep_controls),
-            "print control characters and line ends of a text as they are, not as spaces"},
-           {"*--stats", flag(arguments.stats), "print seconds of sound, time and memory to standard error at the end"},
-           {"Machine"},
-           {"*--threads N", number(arguments.limits.threads, 0, 64), "use N threads; 0: one for each CPU [1]"},
-           {"--kernels NAME", text(arguments.kernels), "force a kernel table by its name (an unknown one lists them)"},
-       },
+      {kProgram, "Turns speech into text with a .gcst model that takes samples (Moonshine, Whisper).",
+       rows_of(arguments),
        "  goldcrest-transcribe moonshine.gcst clip.wav --timestamps\n"
        "  arecord -q -f S16_LE -r 16000 | goldcrest-transcribe moonshine.gcst --live\n",
        "0 done, 1 failed, 2 bad usage, 3 some clips failed.",

@@ -19,6 +19,7 @@ struct Arguments : TranscriberOptions {
   Format format = Format::kText;
   bool no_gate = false;
   bool no_voice = false;  // the file's voice detector is not asked
+  bool drop_uncertain = false;
   bool ffmpeg = false;
   bool live = false;
   bool keep_controls = false;  // texts keep line ends and control characters

@@ -96,8 +96,9 @@ class Preview {
     if (samples.size() < std::max<size_t>({1, wanted_, transcriber->min_samples()})) return "";
     if (gate_ && !has_speech(samples.data(), samples.size(), rate)) return "";
     const double before = transcriber->seconds();
-    std::string text;
-    const std::string problem = transcriber->transcribe(samples, &text);
+    Transcription made;
+    const std::string problem = transcriber->transcribe(samples, false, &made);
+    const std::string& text = made.text;
     // Sound that came while the model ran is twice that long before the next run.
     const double pause = std::max(kPreviewSeconds, 2 * (transcriber->seconds() - before));
     wanted_ = samples.size() + static_cast<size_t>(pause * rate);
@@ -210,11 +211,12 @@ class Program {
       if (!arguments_.no_gate && !detects_ && !has_speech(samples.data(), samples.size(), transcriber_.sample_rate()))
         continue;
       warn_of_clipping(samples, name);
-      std::string text;
-      const std::string problem = transcriber_.transcribe(samples, &text);
+      Transcription made;
+      const std::string problem = transcriber_.transcribe(samples, true, &made);
       if (!problem.empty()) return problem;
-      warn_of_cut(utterance, name);
-      transcript->add(name, {utterance.speech_begin, utterance.speech_end, text, !transcriber_.cut().empty()});
+      if (made.uncertain && arguments_.drop_uncertain) continue;
+      warn_of_cut(utterance, name, made.cut);
+      transcript->add(name, {utterance.speech_begin, utterance.speech_end, made});
     }
     return "";
   }
@@ -227,12 +229,12 @@ class Program {
                  kProgram, name.empty() ? "standard input" : name.c_str(), 100 * share);
   }
 
-  void warn_of_cut(const Utterance& utterance, const std::string& name) const {
-    if (transcriber_.cut().empty()) return;
+  void warn_of_cut(const Utterance& utterance, const std::string& name, const std::string& cut) const {
+    if (cut.empty()) return;
     const double rate = transcriber_.sample_rate(), begin = static_cast<double>(utterance.begin) / rate;
     std::fprintf(stderr, "%s: %s: warning: the text of %.2f to %.2f s ends too early: %s\n", kProgram,
                  name.empty() ? "standard input" : name.c_str(), begin,
-                 begin + static_cast<double>(utterance.samples.size()) / rate, transcriber_.cut().c_str());
+                 begin + static_cast<double>(utterance.samples.size()) / rate, cut.c_str());
   }
 
   void print_stats() const {

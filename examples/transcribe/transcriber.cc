@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <map>
 
 #include "goldcrest/decoding.h"
 #include "goldcrest/speech.h"
@@ -13,6 +15,22 @@
 namespace {
 
 constexpr uint32_t kLeastWindowRows = 750;
+
+// A text that is less likely, or whose last ids repeat themselves more, is doubtful.     openai/whisper, whisper.cpp
+constexpr double kLeastLogprob = -1.0, kLeastEntropy = 2.4;
+constexpr size_t kEntropyTokens = 32;
+constexpr float kTemperatures[] = {0.2f, 0.4f, 0.6f, 0.8f, 1.0f};
+constexpr uint32_t kMostSampled = 64;  // ids that a token is drawn of
+
+// Returns the entropy of the last ids in nats; that of a text without repetitions if there are fewer.
+double entropy_of(const std::vector<int32_t>& tokens, size_t n) {
+  if (n <= kEntropyTokens) return std::log(static_cast<double>(kEntropyTokens));
+  std::map<int32_t, double> counts;
+  for (size_t i = n - kEntropyTokens; i < n; ++i) counts[tokens[i]] += 1.0 / kEntropyTokens;
+  double entropy = 0;
+  for (const auto& [token, share] : counts) entropy -= share * std::log(share);
+  return entropy;
+}
 
 }  // namespace
 
@@ -42,10 +60,13 @@ std::string Transcriber::start() {
   if (!session_.info().has_detokenizer) return "the model has no detokenizer, so its tokens have no text";
   if (!options_.language.empty()) problem = language_prompt(session_, options_.language, &prompt_);
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
+  options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
   if (problem.empty()) problem = set_limits();
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
-  if (problem.empty()) tokens_.resize(session_.memory().limits.max_target_tokens);
-  return problem;
+  if (!problem.empty()) return problem;
+  tokens_.resize(session_.memory().limits.max_target_tokens);
+  const int64_t status = options_.no_guards ? int64_t{GOLDCREST_OK} : set_search(0);
+  return status < 0 ? session_.describe(status) : "";
 }
 
 std::string Transcriber::warning() const {
@@ -58,8 +79,26 @@ std::string Transcriber::warning() const {
          std::to_string(seconds) + " s";
 }
 
+// temperature 0: the best text is searched. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::set_search(float temperature) {
+  goldcrest_engine* const engine = session_.engine();
+  goldcrest_search search = {};
+  search.flags = GOLDCREST_SEARCH_SCORES;
+  if (temperature == 0) {
+    const int status = goldcrest_set_sampling(engine, nullptr);
+    return status < 0 ? status : goldcrest_set_search(engine, &search);
+  }
+  search.beam_size = 1;
+  goldcrest_sampling sampling = {};
+  sampling.temperature = temperature;
+  sampling.top_k = kMostSampled;
+  sampling.top_p = 1;
+  const int status = goldcrest_set_search(engine, &search);
+  return status < 0 ? status : goldcrest_set_sampling(engine, &sampling);
+}
+
 // Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::run(const std::vector<int16_t>& samples, std::string* text) {
+int64_t Transcriber::run(const std::vector<int16_t>& samples, Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
   int64_t status = goldcrest_begin_audio(engine, samples.data(), samples.size());
   if (status >= 0 && !prompt_.empty()) status = goldcrest_set_prefix(engine, 0, prompt_.data(), prompt_.size(), 0);
@@ -68,19 +107,46 @@ int64_t Transcriber::run(const std::vector<int16_t>& samples, std::string* text)
   while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))
     status = goldcrest_step(engine, nullptr);
   goldcrest_result result = {};
-  if (status == GOLDCREST_DONE) status = goldcrest_get_result(engine, 0, 0, &result);
-  if (result.was_cut != 0) cut_ = goldcrest::cut_problem(session_.info(), session_.memory().limits, result.n_tokens);
+  const bool is_done = status == GOLDCREST_DONE;
+  if (is_done) status = goldcrest_get_result(engine, 0, 0, &result);
+  if (result.was_cut != 0)
+    made->cut = goldcrest::cut_problem(session_.info(), session_.memory().limits, result.n_tokens);
   if (status >= 0) status = goldcrest_get_agreed(engine, 0, tokens_.data(), tokens_.size());
-  return status < 0 ? status : session_.append_text(tokens_.data(), static_cast<uint32_t>(status), text);
+  if (status < 0) return status;
+  const auto n = static_cast<uint32_t>(status);
+  if (is_done) {
+    made->avg_logprob = static_cast<double>(result.log_prob) / std::max(1u, result.n_tokens - result.n_prefix);
+    made->repeats = entropy_of(tokens_, n) < kLeastEntropy;
+    made->uncertain = made->repeats || made->avg_logprob < kLeastLogprob;
+  }
+  return session_.append_text(tokens_.data(), n, &made->text);
 }
 
-std::string Transcriber::transcribe(const std::vector<int16_t>& samples, std::string* text) {
+// Samples until a text is likely; else the first one stays, or the first that does not repeat itself. The draws are the
+// same on every machine.
+int64_t Transcriber::run_again(const std::vector<int16_t>& samples, Transcription* made) {
+  int64_t status = GOLDCREST_OK;
+  for (const float temperature : kTemperatures) {
+    if (!made->uncertain || is_interrupted()) break;
+    Transcription other;
+    other.temperature = static_cast<double>(temperature);
+    status = set_search(temperature);
+    if (status >= 0) status = run(samples, &other);
+    if (status < 0) break;
+    if (!other.uncertain || (made->repeats && !other.repeats)) *made = other;
+  }
+  const int64_t restored = set_search(0);
+  return status < 0 ? status : restored;
+}
+
+std::string Transcriber::transcribe(const std::vector<int16_t>& samples, bool guarded, Transcription* made) {
   const auto begin = std::chrono::steady_clock::now();
-  text->clear();
-  cut_.clear();
-  const int64_t status = run(samples, text);
+  *made = {};
+  int64_t status = run(samples, made);
+  if (options_.no_guards) made->uncertain = false;
+  if (status >= 0 && guarded && made->uncertain) status = run_again(samples, made);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (status < 0) return session_.describe(status);
-  text->erase(0, text->find_first_not_of(' '));  // Whisper's texts begin with a space
+  made->text.erase(0, made->text.find_first_not_of(' '));  // Whisper's texts begin with a space
   return "";
 }

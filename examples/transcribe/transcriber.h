@@ -10,11 +10,22 @@
 #include "goldcrest/voice.h"
 #include "host/session.h"
 
+// The text that a model wrote of some samples, and how sure it was.
+struct Transcription {
+  std::string text = {};
+  std::string cut = {};    // why a limit ended it; empty: the model ended it
+  double avg_logprob = 0;  // mean log-probability of its tokens
+  double temperature = 0;  // of the sampling; 0: it was searched
+  bool repeats = false;    // its last tokens are a loop
+  bool uncertain = false;  // it repeats or is unlikely, and no temperature gave a better text
+};
+
 struct TranscriberOptions {
   std::string model, kernels;
   std::string language;  // empty: the model's, or what it hears
   goldcrest_limits limits = {};
   double max_seconds = 0;  // 0: the model's
+  bool no_guards = false;  // the first text counts
 };
 
 class Transcriber {
@@ -38,15 +49,16 @@ class Transcriber {
     return goldcrest_voice_begin(voice, session_.engine()) == GOLDCREST_OK;
   }
 
-  // *text <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. It adds to
-  // seconds() and sets cut(). Returns an empty string, or the reason of the failure.
-  std::string transcribe(const std::vector<int16_t>& samples, std::string* text);
-
-  const std::string& cut() const { return cut_; }  // why a limit ended the last text; empty: the model ended it
+  // *made <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. A text that
+  // is unlikely or repeats itself is made again by sampling, at rising temperatures, if `guarded`. It adds to
+  // seconds(). Returns an empty string, or the reason of the failure.
+  std::string transcribe(const std::vector<int16_t>& samples, bool guarded, Transcription* made);
 
  private:
   std::string set_limits();
-  int64_t run(const std::vector<int16_t>& samples, std::string* text);
+  int64_t set_search(float temperature);
+  int64_t run(const std::vector<int16_t>& samples, Transcription* made);
+  int64_t run_again(const std::vector<int16_t>& samples, Transcription* made);
 
   TranscriberOptions options_;
   goldcrest::Session session_;
@@ -54,5 +66,4 @@ class Transcriber {
   std::vector<int32_t> tokens_;  // of the current text
   size_t max_samples_ = 0;
   double seconds_ = 0;
-  std::string cut_;
 };

@@ -2,6 +2,7 @@
 #include "transcript.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -83,7 +84,7 @@ void Transcript::show_partial(uint64_t begin, const std::string& text) {
 }
 
 void Transcript::add(const std::string& clip, const Heard& heard) {
-  const std::string& text = heard.text;
+  const std::string& text = heard.made.text;
   const uint64_t before = format_ != Format::kJson ? n_before_ : 0;
   const double first = static_cast<double>(before + heard.begin) / sample_rate_;
   const double last = static_cast<double>(before + heard.end) / sample_rate_;
@@ -107,8 +108,14 @@ void Transcript::add(const std::string& clip, const Heard& heard) {
       print(shown + "\n\n");
       break;
     case Format::kJson: {
-      const goldcrest::converter::Value object = {
-          {"clip", clip}, {"begin", first}, {"end", last}, {"text", text}, {"cut", heard.is_cut}};
+      const goldcrest::converter::Value object = {{"clip", clip},
+                                                  {"begin", first},
+                                                  {"end", last},
+                                                  {"text", text},
+                                                  {"cut", !heard.made.cut.empty()},
+                                                  {"avg_logprob", std::round(heard.made.avg_logprob * 1e4) / 1e4},
+                                                  {"temperature", heard.made.temperature},
+                                                  {"uncertain", heard.made.uncertain}};
       print_json(object);
       break;
     }

@@ -13,8 +13,7 @@ std::string agreed_words(const std::string& a, const std::string& b);
 
 struct Heard {
   uint64_t begin, end;  // of speech: samples of the clip
-  std::string text;
-  bool is_cut;  // a limit of tokens ended it
+  const Transcription& made;
 };
 
 class Transcript {

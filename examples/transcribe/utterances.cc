@@ -15,6 +15,7 @@ constexpr double kSpeechOverPauses = 6.0;
 constexpr size_t kRecentFrames = 250;    // that noise is estimated of
 constexpr double kSurelySpeech = 0.5;    // a detector's probability of frames between which speech is
 constexpr double kLikelySpeech = 0.3;    // a detector's probability with which speech begins
+constexpr double kClearSpeech = 0.8;     // or 0.3 s of the above: single tones of music stay below both
 constexpr double kPerhapsSpeech = 0.15;  // it goes on down to this one
 
 constexpr double kCrossingsOverPauses = 2.5;
@@ -66,6 +67,7 @@ bool has_speech(const int16_t* samples, size_t n, uint32_t sample_rate) {
 // Energy changes at once; a detector's answer comes a little later, and stays.
 UtteranceCutter::UtteranceCutter(const Options& options)
     : voice_(options.voice),
+      fresh_voice_(voice_ != nullptr ? *voice_ : goldcrest_voice{}),
       at_pauses_(options.at_pauses || options.voice != nullptr),
       frame_(voice_ != nullptr ? GOLDCREST_VOICE_SAMPLES : std::max(1u, options.sample_rate / kFramesPerSecond)) {
   const double each = static_cast<double>(frame_) / options.sample_rate;
@@ -94,6 +96,8 @@ bool UtteranceCutter::is_speech(const int16_t* samples, double energy, double* l
   const double probability = static_cast<double>(goldcrest_voice_probability(voice_, samples));
   *loudness *= probability;
   doubt_frames_ = probability >= kSurelySpeech ? 0 : doubt_frames_ + 1;
+  if (doubt_frames_ == 0) ++sure_frames_;
+  is_clear_ = is_clear_ || probability >= kClearSpeech;
   // The detector takes near silence for speech.
   const bool goes_on = speech_frames_ > 0 && quiet_frames_ == 0;
   return probability >= (goes_on ? kPerhapsSpeech : kLikelySpeech) && energy >= kLeastEnergy;
@@ -108,11 +112,12 @@ void UtteranceCutter::take_frame(const int16_t* samples) {
   if (speech) ++speech_frames_;
   quiet_frames_ = speech ? 0 : quiet_frames_ + 1;
   wait_frames_ = speech_frames_ > 0 ? wait_frames_ + 1 : 0;
-  speaks_ = speaks_ || speech_frames_ >= least_speech_;
+  if (speech_frames_ == 0) sure_frames_ = 0, is_clear_ = voice_ == nullptr;
+  speaks_ = speaks_ || (speech_frames_ >= least_speech_ && (is_clear_ || sure_frames_ >= span_ * 3 / 2));
   if (at_pauses_) end_at_pause();
   if (loudness_.size() >= max_) {
     const size_t at = quietest_frame();
-    cut(at, at);
+    cut(speaks_ || !at_pauses_ ? at : 0, at);
   }
 }
 
@@ -120,7 +125,9 @@ void UtteranceCutter::take_frame(const int16_t* samples) {
 void UtteranceCutter::end_at_pause() {
   const size_t n = loudness_.size();
   if (speaks_) {
-    if (quiet_frames_ >= pause_) cut(n - quiet_frames_ + std::min(quiet_frames_, after_), n);
+    if (quiet_frames_ < pause_) return;
+    cut(n - quiet_frames_ + std::min(quiet_frames_, after_), n);
+    if (voice_ != nullptr) *voice_ = fresh_voice_;
     return;
   }
   if (quiet_frames_ >= before_) speech_frames_ = wait_frames_ = 0;  // it was a noise
@@ -130,15 +137,15 @@ void UtteranceCutter::end_at_pause() {
 
 // Returns the frame of the last half before which to cut: the middle of the quietest fifth of a second.
 size_t UtteranceCutter::quietest_frame() const {
-  const size_t n = loudness_.size(), span = span_;
+  const size_t n = loudness_.size();
   size_t best = n;
   double least = 0;
-  for (size_t i = n / 2; i + span <= n; ++i) {
+  for (size_t i = n / 2; i + span_ <= n; ++i) {
     double sum = 0;
-    for (size_t j = 0; j < span; ++j) sum += loudness_[i + j];
+    for (size_t j = 0; j < span_; ++j) sum += loudness_[i + j];
     if (best == n || sum < least) {
       least = sum;
-      best = i + span / 2;
+      best = i + span_ / 2;
     }
   }
   return best;

@@ -62,6 +62,7 @@ class UtteranceCutter {
   void end_at_pause();
 
   goldcrest_voice* voice_;
+  goldcrest_voice fresh_voice_;  // after much speech and silence the detector hears less than in a new stream
   bool at_pauses_;
   size_t frame_;                                        // samples
   size_t max_, before_, least_speech_, pause_, after_;  // frames: of an utterance, of quiet before its speech, ...
@@ -75,6 +76,8 @@ class UtteranceCutter {
   size_t quiet_frames_ = 0;                             // since the last frame of speech
   size_t doubt_frames_ = 0;                             // since the last frame that surely is speech
   size_t wait_frames_ = 0;                              // since the first frame of speech
+  size_t sure_frames_ = 0;                              // of speech that surely is
+  bool is_clear_ = false;                               // one of them is more than sure
   bool speaks_ = false;                                 // an utterance has begun
   std::deque<Utterance> finished_;
 };

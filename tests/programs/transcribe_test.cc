@@ -313,7 +313,9 @@ TEST(Transcribe, SaysThatALimitCutAText) {
   testing::internal::CaptureStdout();
   ::Arguments arguments;
   arguments.format = Format::kJson;
-  Transcript(arguments, kRate, false).add("a.wav", {0, kRate, "Yes.", false});
+  Transcription made;
+  made.text = "Yes.";
+  Transcript(arguments, kRate, false).add("a.wav", {0, kRate, made});
   EXPECT_TRUE(has(testing::internal::GetCapturedStdout(), "\"cut\":false"));
 }
 

@@ -24,7 +24,7 @@ class Reader {
 
   std::vector<float> run() {
     read_transform();
-    // Of a kernel's three taps only those are stored that can meet a frame.
+    // Taps of a kernel that can meet no frame are not stored.
     convolution(0, {kFrequencies, kVoiceBins, 0, 3});
     convolution(1, {128, 128, 0, 3});
     convolution(2, {64, 64, 1, 3});

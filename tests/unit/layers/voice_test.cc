@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The voice detector against its graph, computed as the checkpoint has it: convolutions in double precision. The
-// weights are random; tests/peers/voice.py has Silero's own and ONNX Runtime.
+// The voice detector against the graph of its checkpoint: convolutions in double precision. The
+// weights are random; tests/peers/voice.py compares Silero's own weights with ONNX Runtime.
 #include "goldcrest/voice.h"
 
 #include <gtest/gtest.h>

@@ -4,6 +4,8 @@ complete -c goldcrest-transcribe -l live -d 'while an utterance of standard inpu
 complete -c goldcrest-transcribe -l no-gate -d 'transcribe silence and noise too'
 complete -c goldcrest-transcribe -l no-voice -d 'tell speech from other sound by its loudness, although the file has a voice detector'
 complete -c goldcrest-transcribe -l ffmpeg -d 'let ffmpeg convert clips that are not such WAV files'
+complete -c goldcrest-transcribe -l drop-uncertain -d 'leave out texts that stay unlikely or repeat themselves at all temperatures'
+complete -c goldcrest-transcribe -l no-guards -d 'take each text as the search found it'
 complete -c goldcrest-transcribe -l beam-size -x -d 'keep N hypotheses, 1 to 16'
 complete -c goldcrest-transcribe -l max-target -x -d 'write at most N tokens'
 complete -c goldcrest-transcribe -l timestamps -d 'print a line for each utterance, with its begin and end'

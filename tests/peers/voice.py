@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The voice detector: Silero's probabilities, no words in noise, and all words of speech in noise.
+
+    python tests/peers/voice.py --build build/host --work FOLDER [--clips FOLDER] [--model CHECKPOINT] [--noises N]
+
+Fetches PyPI's silero-vad 6.2.3 and, without --model, moonshine-voice 0.1.0. Compares the probabilities of all kernel
+tables for the WAV files below --clips (16 kHz, one channel) and made-up noise with ONNX Runtime's, within 1e-4. Then
+goldcrest-transcribe hears N clips of noise, hum, music-like sounds, clicks and near silence of 20 s; and 50 recordings
+of four clips each with noise at 20, 10 and 5 dB. The file name of a clip is its text."""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+
+from speech_clips import RATE, ROOT, run, word_errors, words_of, write_wav
+
+STEP, PAST = 512, 64
+
+
+def download(work, package):
+    run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
+        "manylinux_2_34_x86_64", "-d", work, package)
+    return next(work.glob(package.split("==")[0].replace("-", "_") + "-*.whl"))
+
+
+def read_wav(path):
+    samples = np.frombuffer(path.read_bytes()[44:], "<i2")  # as speech-to-phrase's clips
+    return samples.astype(float)
+
+
+def onnx_probabilities(session, samples):
+    state, past, found = np.zeros((2, 1, 128), np.float32), np.zeros(PAST, np.float32), []
+    for at in range(0, len(samples) - STEP + 1, STEP):
+        sound = np.concatenate([past, samples[at:at + STEP].astype(np.float32) / 32768])
+        past = sound[-PAST:]
+        probability, state = session.run(None, {"input": sound[None], "state": state, "sr": np.array(RATE)})
+        found.append(probability[0, 0])
+    return np.array(found)
+
+
+def colored(draw, n, power):
+    """Noise whose power falls with this power of the frequency."""
+    frequency = np.fft.rfftfreq(n, 1 / RATE)
+    frequency[0] = frequency[1]
+    waves = draw.normal(size=len(frequency)) + 1j * draw.normal(size=len(frequency))
+    noise = np.fft.irfft(waves / frequency**(power / 2), n)
+    return noise / noise.std()
+
+
+def clicks(draw, n):
+    sound = draw.normal(size=n) * 0.01
+    for at in draw.integers(0, n - 400, size=40):
+        sound[at:at + 200] += 3 * draw.normal(size=200) * np.exp(-np.arange(200) / 30)
+    return sound
+
+
+def music(draw, n):
+    sound, step = np.zeros(n), int(RATE * draw.uniform(0.25, 0.5))
+    for start in range(0, n, step):
+        time = np.arange(min(2 * step, n - start)) / RATE
+        root = 220 * 2**(draw.integers(-12, 13) / 12)
+        for pitch in (1, 1.25, 1.5, 2):
+            for harmonic in (1, 2, 3, 4):
+                sound[start:start + len(time)] += np.exp(-time / 0.3) * np.sin(
+                    2 * np.pi * root * pitch * harmonic * time) / harmonic**1.5
+    return sound / sound.std()
+
+
+def noises(n_clips, seconds=20):
+    """Yields (name, samples)."""
+    n, time = int(seconds * RATE), np.arange(int(seconds * RATE)) / RATE
+    kinds = {
+        "white": lambda draw: colored(draw, n, 0), "pink": lambda draw: colored(draw, n, 1),
+        "brown": lambda draw: colored(draw, n, 2), "clicks": lambda draw: clicks(draw, n),
+        "music": lambda draw: music(draw, n),
+        "hum": lambda draw: sum(np.sin(2 * np.pi * 50 * h * time + draw.uniform(0, 6)) / h for h in range(1, 9)),
+        "fan": lambda draw: colored(draw, n, 1.5) * (1 + 0.5 * np.sin(2 * np.pi * draw.uniform(0.3, 1.7) * time)),
+        "silence": lambda draw: draw.normal(size=n) * 0.005 + 0.5}
+    for i in range(n_clips):
+        name, draw = list(kinds)[i % len(kinds)], np.random.default_rng(i)
+        yield f"{name}_{i}", kinds[name](draw) * [30, 100, 300, 1000, 3000, 6000][i // len(kinds) % 6]
+
+
+def to_samples(sound):
+    return np.clip(np.round(sound), -32768, 32767).astype("<i2")
+
+
+class Check:
+    def __init__(self, arguments):
+        self.work, self.build, self.n_bad = arguments.work, arguments.build, 0
+        self.work.mkdir(parents=True, exist_ok=True)
+        wheel = download(self.work, "silero-vad==6.2.3")
+        with zipfile.ZipFile(wheel) as files:
+            self.onnx = files.read("silero_vad/data/silero_vad_16k_op15.onnx")
+            (self.work / "other.safetensors").write_bytes(files.read("silero_vad/data/silero_vad_16k.safetensors"))
+        run(sys.executable, ROOT / "examples/speech/silero_weights.py", wheel, self.work / "silero.safetensors")
+        checkpoint = arguments.model
+        if not checkpoint:
+            checkpoint = self.work / "moonshine-tiny"
+            run(sys.executable, ROOT / "examples/speech/moonshine_weights.py",
+                download(self.work, "moonshine-voice==0.1.0"), checkpoint)
+        self.model = self.work / "voice.gcst"
+        converter = self.build / "converter/goldcrest-convert"
+        convert = [str(part) for part in (converter, "--quiet", checkpoint, "-o", self.model, "--max-seconds", 10)]
+        convert.append("--voice")
+        run(*convert, self.work / "silero.safetensors")
+        other = subprocess.run([*convert, str(self.work / "other.safetensors")], capture_output=True, text=True)
+        self.expect(other.returncode == 1 and "has other weights" in other.stderr, "the package's safetensors is taken")
+
+    def expect(self, good, what):
+        if not good:
+            self.n_bad += 1
+            print("goldcrest departs:", what)
+
+    def compare_probabilities(self, paths):
+        import onnxruntime
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = onnxruntime.InferenceSession(self.onnx, options)
+        lines = run(self.build / "examples/voice_probabilities", self.model, *paths).split("\n")
+        worst, n_steps, n_flips = 0, 0, 0
+        for path, line in zip(paths, lines):
+            wanted, found = onnx_probabilities(session, read_wav(path)), np.array([float(p) for p in line.split()])
+            self.expect(len(wanted) == len(found), f"{path.name}: {len(found)} steps of {len(wanted)}")
+            distance = np.abs(wanted - found[:len(wanted)]).max(initial=0)
+            self.expect(distance < 1e-4, f"{path.name}: {distance:.2g} from ONNX Runtime")
+            worst, n_steps = max(worst, distance), n_steps + len(wanted)
+            n_flips += int(((wanted >= 0.5) != (found[:len(wanted)] >= 0.5)).sum())
+        print(f"{len(paths)} clips, {n_steps} steps: at most {worst:.2g} from ONNX Runtime, {n_flips} decisions differ")
+
+    def hear(self, paths, *options):
+        """Returns the utterances of each clip."""
+        heard = collections.defaultdict(list)
+        text = run(self.build / "examples/goldcrest-transcribe", self.model, "--json", *options, *paths)
+        for utterance in map(json.loads, text.splitlines()):
+            heard[utterance["clip"]].append(utterance)
+        return heard
+
+    def hear_noise(self, paths):
+        heard, gated = self.hear(paths), self.hear(paths, "--no-voice")
+        for clip, utterances in heard.items():
+            print(pathlib.Path(clip).name, [utterance["text"] for utterance in utterances])
+        print(f"{len(paths)} clips without speech: words in {len(heard)} with the detector, in {len(gated)} without")
+
+    def hear_joined(self, clips, n_files=50):
+        """Prints word errors in recordings of clips with noise, and of each clip with that noise and without a gate."""
+        draw, choose = np.random.default_rng(3), random.Random(3)
+        errors = collections.Counter()
+        for file in range(n_files):
+            sound, spans = [np.zeros(int(RATE * choose.uniform(0.5, 2)))], []
+            for path in (choose.choice(clips) for _ in range(4)):
+                begin = sum(map(len, sound))
+                sound += [read_wav(path), np.zeros(int(RATE * choose.uniform(1, 2.5)))]
+                spans.append((begin, begin + len(sound[-2]), path))
+            whole = np.concatenate(sound)
+            power = np.concatenate([whole[begin:end] for begin, end, _ in spans]).var()
+            for decibels in (20, 10, 5):
+                noisy = whole + colored(draw, len(whole), file % 3) * np.sqrt(power / 10**(decibels / 10))
+                path = write_wav(self.work / "joined.wav", to_samples(noisy))
+                parts = [write_wav(self.work / f"part{i}.wav", to_samples(noisy[begin:end]))
+                         for i, (begin, end, _) in enumerate(spans)]
+                found, alone = self.hear([path])[str(path)], self.hear(parts, "--no-gate")
+                for (begin, end, clip), part in zip(spans, parts):
+                    wanted = words_of(clip.stem)
+                    here = [u["text"] for u in found if u["end"] * RATE > begin and u["begin"] * RATE < end]
+                    errors["words", decibels] += len(wanted)
+                    errors["joined", decibels] += word_errors(wanted, words_of(" ".join(here)))
+                    texts = [u["text"] for u in alone[str(part)]]
+                    errors["alone", decibels] += word_errors(wanted, words_of(" ".join(texts)))
+                    if not here:
+                        print(f"{decibels} dB, nobody is heard: {clip.stem}")
+        for decibels in (20, 10, 5):
+            joined, alone, n = (errors[what, decibels] for what in ("joined", "alone", "words"))
+            print(f"{decibels} dB: {joined} word errors of {n} in recordings, {alone} in single clips without a gate")
+            self.expect(joined <= alone + n / 200, f"words are missing at {decibels} dB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--clips", type=pathlib.Path, help="a folder of clips, such as speech-to-phrase's tests/wav")
+    parser.add_argument("--model", type=pathlib.Path, help="a checkpoint of speech")
+    parser.add_argument("--noises", type=int, default=64)
+    arguments = parser.parse_args()
+    check = Check(arguments)
+    clips = sorted(arguments.clips.rglob("*.wav")) if arguments.clips else []
+    noise = [write_wav(arguments.work / f"{name}.wav", to_samples(sound)) for name, sound in noises(arguments.noises)]
+    check.compare_probabilities([*clips, *noise, ROOT / "tests/data/speech/ask.wav"])
+    check.hear_noise(noise)
+    english = [clip for clip in clips if "en" in clip.parts and not clip.name.startswith("oov")]
+    if english:
+        check.hear_joined(english)
+    sys.exit(1 if check.n_bad else 0)
+
+
+if __name__ == "__main__":
+    main()
