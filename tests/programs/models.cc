@@ -2,6 +2,7 @@
 // Conversions, goldens and texts that several program tests share.
 #include "programs/models.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -49,6 +50,7 @@ std::string random_speech_model(const std::string& family, const Arguments& opti
   static const TemporaryFolder models;
   std::string name = family;
   for (const std::string& option : options) name += option;
+  std::ranges::replace(name, '/', '_');
   const std::filesystem::path path = models / (name + ".gcst");
   Arguments all = {"-o", path.string()};
   all.insert(all.end(), options.begin(), options.end());

@@ -16,6 +16,7 @@
 #include "programs/models.h"
 #include "programs/wave.h"
 #include "support/rng.h"
+#include "support/voice_tensors.h"
 #include "transcribe/transcript.h"
 #include "transcribe/utterances.h"
 
@@ -199,6 +200,57 @@ std::string transcribe(const std::string& model, Arguments options, const std::s
   const Outcome outcome = run(transcribe_program(), options, {.input = input});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return outcome.out;
+}
+
+// Writes a detector that gives every sound this probability, and returns its path.
+std::string constant_detector(const std::string& name, float probability) {
+  std::vector<NamedTensor> tensors = random_detector(1);
+  for (NamedTensor& tensor : tensors) {
+    if (tensor.name != "model.stft.forward_basis_buffer") std::ranges::fill(tensor.values, 0.0f);
+    if (tensor.name == "model.decoder.decoder.2.bias") tensor.values[0] = std::log(probability / (1 - probability));
+  }
+  const std::string path = testing::TempDir() + name;
+  std::ofstream file(path, std::ios::binary);
+  write_safetensors(file, tensors, converter::ElementType::kF32);
+  return path;
+}
+
+std::vector<nlohmann::json> utterances_of(const std::string& model, Arguments options, const std::string& input) {
+  options.push_back("--json");
+  std::vector<nlohmann::json> found;
+  for (const std::string& line : lines_of(transcribe(model, options, input)))
+    found.push_back(nlohmann::json::parse(line));
+  return found;
+}
+
+TEST(Transcribe, ADetectorAndLoudnessMustBothHearSpeech) {
+  const std::string silent = random_speech_model("moonshine", {"--voice", constant_detector("never", 0.1f)}),
+                    open = random_speech_model("moonshine", {"--voice", constant_detector("ever", 0.9f)}),
+                    doubtful = random_speech_model("moonshine", {"--voice", constant_detector("perhaps", 0.4f)});
+  const std::string quiet(3 * 2 * kRate, '\0'), speech = read_file(kClip).substr(44);
+  const std::string sound = quiet + speech + quiet;
+  EXPECT_TRUE(utterances_of(silent, {}, sound).empty());
+  EXPECT_TRUE(utterances_of(doubtful, {}, sound).empty());
+  EXPECT_FALSE(utterances_of(silent, {"--no-voice"}, sound).empty());
+  const std::vector<nlohmann::json> heard = utterances_of(open, {}, sound);
+  ASSERT_FALSE(heard.empty());
+  const double end = 3 + static_cast<double>(speech.size()) / 2 / kRate;
+  EXPECT_NEAR(heard.front().at("begin").get<double>(), 3, 0.2);
+  EXPECT_NEAR(heard.back().at("end").get<double>(), end, 0.5);
+}
+
+TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {
+  const std::string model = random_speech_model("moonshine"), clip = read_file(kClip);
+  const std::vector<nlohmann::json> all = utterances_of(model, {}, clip);
+  ASSERT_FALSE(all.empty());
+  for (const nlohmann::json& heard : all) {  // random weights are never sure
+    EXPECT_TRUE(heard.at("uncertain").get<bool>());
+    EXPECT_LT(heard.at("avg_logprob").get<double>(), -1);
+  }
+  EXPECT_EQ(utterances_of(model, {}, clip), all);
+  EXPECT_TRUE(utterances_of(model, {"--drop-uncertain"}, clip).empty());
+  for (const nlohmann::json& heard : utterances_of(model, {"--no-guards"}, clip))
+    EXPECT_FALSE(heard.at("uncertain").get<bool>());
 }
 
 TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
