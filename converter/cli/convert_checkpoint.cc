@@ -20,6 +20,7 @@
 #include "evaluate/line_encoder.h"
 #include "file/format.h"
 #include "file/metadata.h"
+#include "file/relayout.h"
 #include "host/printable.h"
 #include "report/engine_session.h"
 #include "report/rules.h"
@@ -71,11 +72,6 @@ void read_checkpoint(const ReadOptions& options, Job& job) {
   choose(options, job);
   warn_of_language_codes(options.target_lang, job);
   warn_of_missing_ends(job);
-}
-
-void warn_of_rules(const WriteOptions& options, ModelSpec& spec) {
-  const RulesSpec& rules = spec.generation.rules;
-  if (options.is_for_firmware() && rules != RulesSpec{}) spec.warnings.push_back(firmware_rules_warning(rules));
 }
 
 // Returns the ids of the self-test's sources: the user's lines, or random ones.
@@ -275,6 +271,9 @@ void measure(const Options& options, const Changes& changes, const FileImage& im
 
 int write(const Options& options, const FileImage& image, Job& job, const Report& report) {
   job.progress.finish();
+  const std::vector<std::string> needed = engine_options(image);
+  if (options.write.is_for_firmware() && !needed.empty())
+    job.spec.warnings.push_back(firmware_warning(needed, job.spec.generation.rules));
   write_page(report, options.report);
   const Refusal refusal = report.evaluation ? refuse_loss(*report.evaluation, options.measure) : Refusal();
   const int status =
@@ -293,7 +292,6 @@ int convert_checkpoint(const Options& options) {
   Job job(options);
   ModelSpec& spec = job.spec;
   read_checkpoint(options.read, job);
-  warn_of_rules(options.write, spec);
   check_texts(job);
   std::optional<DeviationBound> deviation;
   if (spec.deviation_epsilon > 0) {
@@ -338,7 +336,6 @@ int size_shape(const Options& options) {
   const uint64_t most = options.quantize.weights == "float32" ? kMostBytes / 4 : kMostBytes;
   spec = load_shape(job.input, most, options.read.choices);
   choose(options.read, job);
-  warn_of_rules(options.write, spec);
   set_quantizer(options.quantize, job);
   Payload payload = job.quantize(spec);
   const std::optional<FineInputs> fine = choose_fine_inputs({}, job, payload);

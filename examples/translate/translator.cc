@@ -125,8 +125,17 @@ std::string Translator::missing_text() const {
 }
 
 bool Translator::start_engine() {
+  std::optional<bool> replaces = options_.replace_unknowns;
+  if (options_.stream && !replaces && session_.traits().unknown_heads != 0) {
+    replaces = false;  // attention is known when a text is whole
+    std::fprintf(
+        stderr,
+        "goldcrest-translate: %s: warning: --stream prints unknown tokens as the model's text for them; without "
+        "it a source token replaces each, as the model asks\n",
+        options_.model.c_str());
+  }
   goldcrest::Session::Options options = {
-      options_.kernels, options_.structure_only, options_.low_memory, false, options_.replace_unknowns, {}};
+      options_.kernels, options_.structure_only, options_.low_memory, false, replaces, {}};
   options.prepare = [this](goldcrest_config* config) { return backend_.attach(config); };
   const std::string problem = session_.start(options, options_.limits);
   return problem.empty() || refuse(options_.model + ": " + problem);

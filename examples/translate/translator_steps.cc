@@ -183,6 +183,7 @@ int64_t Translator::append_certain(uint32_t index, Sentence* sentence) {
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (--deadline); its end is missing", options_.deadline);
   sentence->line->stopped = is_interrupted() ? "interrupted; its end is missing" : seconds;
+  if (session_.replaces_unknowns()) sentence->line->stopped += ", and unknown tokens are not replaced";
   if (options_.stream) return GOLDCREST_OK;
   const std::vector<int32_t> tokens = session_.agreed_tokens(index);
   target_tokens_ += tokens.size();

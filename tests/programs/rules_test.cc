@@ -190,9 +190,8 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
   checkpoint.write();
   const std::string folder = checkpoint.folder.path(), file = checkpoint.file("model.gcst");
   const std::string warning =
-      "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
-      "with -D GOLDCREST_SEARCH=ON, or convert the checkpoint with --early-stopping false --no-renormalize "
-      "--force-end\n";
+      "goldcrest-convert: warning: the file needs what firmware leaves out by default: build it with -D "
+      "GOLDCREST_SEARCH=ON; a file without rules of the search: --early-stopping false --no-renormalize --force-end\n";
   for (const Arguments& options : {Arguments{"--emit-c", checkpoint.file("c")}, Arguments{"--board", "all"}}) {
     EXPECT_NE(convert_to(folder, file, options).outcome.err.find(warning), std::string::npos) << options[0];
     Arguments plain = options;
@@ -214,8 +213,8 @@ TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
   const TemporaryFolder folder;
   const std::string file = folder / "model.gcst";
   const std::string warning =
-      "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
-      "with -D GOLDCREST_SEARCH=ON\n";
+      "goldcrest-convert: warning: the file needs what firmware leaves out by default: build it with -D "
+      "GOLDCREST_SEARCH=ON\n";
   for (const char* rules : {R"({"no_repeat_ngram": 2, "early_stopping": true})", R"({"token_biases": [["T", 0.5]]})"}) {
     const CheckpointCopy checkpoint("g2p");
     checkpoint.edit("config.json", [&](nlohmann::json& config) { config.update(nlohmann::json::parse(rules)); });

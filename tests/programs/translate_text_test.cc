@@ -224,6 +224,11 @@ TEST(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
   EXPECT_TRUE(has(strange, "\u2603\u2603")) << "a token that the vocabulary lacks: " << strange;
   EXPECT_EQ(lines({"--no-replace-unknowns"}, input), lines({}, input));
   EXPECT_EQ(translate("enfr", {"--stream", "--replace-unknowns"}, "").status, 2);
+  const Outcome cut = translate("enfr", {"--replace-unknowns", "--deadline", "1e-9"}, "Thank you.\n");
+  EXPECT_EQ(
+      cut.err,
+      "goldcrest-translate: line 1: stopped after 1e-09 s (--deadline); its end is missing, and unknown tokens are "
+      "not replaced\n");
 }
 
 TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {
