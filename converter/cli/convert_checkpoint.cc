@@ -269,13 +269,14 @@ void measure(const Options& options, const Changes& changes, const FileImage& im
   if (report.trimmed) report.trimmed->agreement = run_agreement(measure, {changes.whole->image(), image}, job, report);
 }
 
-int write(const Options& options, const FileImage& image, Job& job, const Report& report) {
+int write(const Options& options, const FileImage& image, Job& job, Report& report) {
   job.progress.finish();
   const std::vector<std::string> needed = engine_options(image);
   if (options.write.is_for_firmware() && !needed.empty())
     job.spec.warnings.push_back(firmware_warning(needed, job.spec.generation.rules));
-  write_page(report, options.report);
   const Refusal refusal = report.evaluation ? refuse_loss(*report.evaluation, options.measure) : Refusal();
+  if (refusal.status == kSuccess && !refusal.text.empty()) report.kept_loss = "max-loss     " + refusal.text + "\n";
+  write_page(report, options.report);
   const int status =
       write_outputs(options.write, {job.input, image, report.memory.memory, report.boards, job.spec.name, refusal},
                     [&](const std::vector<std::string>& written) { print_report(report, options.report, written); });

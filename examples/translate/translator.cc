@@ -27,7 +27,7 @@ constexpr uint32_t kBatchesAhead = 16;                       // batches that are
 }  // namespace
 
 bool Translator::refuse(const std::string& problem) const {
-  std::fprintf(stderr, "goldcrest-translate: %s\n", problem.c_str());
+  std::fprintf(stderr, "%s\n", painted(goldcrest::Paint::kRed, "goldcrest-translate: " + problem).c_str());
   return false;
 }
 
@@ -352,6 +352,7 @@ bool Translator::process(std::FILE* input, const std::string& name) {
     read(options_.ids || options_.decode ? text : without_soft_hyphens(text), &lines_.back());
     if (line_ids_) read_line_ids(&lines_.back());
     if (is_enough() && !print_lines()) return false;
+    counter_.show(n_lines_);
     if (is_interrupted()) return false;
   }
   if (is_interrupted()) return false;

@@ -30,7 +30,7 @@ from generation_settings import Draw, WARNED, draw_settings
 
 CLIPS, CLOSE, MOST_TIES = 4, 1e-3, 0.005
 LANGUAGES = ["en", "fr", "haw", "yue", "de", "zh"]
-# Of the text families: transformers gives speech no source ids, and Whisper one end only.
+# Settings of text only: speech has no source ids to repeat, and prompts in place of a forced first id.
 NOT_DRAWN = {*WARNED, "encoder_no_repeat_ngram_size", "forced_bos_token_id"}
 GAP = "\ufffd".encode()  # of a special entry, which no character spans
 BYTE_OF = {character: byte for byte, character in enumerate(speech.byte_characters())}

@@ -226,6 +226,22 @@ TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
   }
 }
 
+// T5's sentinels are added tokens; one that takes white space needs the engine's second option.
+TEST(Board, AllOptionsThatAFileNeedsAreNamed) {
+  for (const bool strips : {false, true}) {
+    const CheckpointCopy checkpoint("g2p-bytes");
+    const nlohmann::json token = {{"content", "<extra_id_41>"}, {"lstrip", strips}, {"normalized", false}};
+    std::ofstream(checkpoint.path() / "tokenizer_config.json")
+        << nlohmann::json{{"tokenizer_class", "ByT5Tokenizer"}, {"added_tokens_decoder", {{"300", token}}}};
+    const Outcome outcome = run(convert_program(), {checkpoint.path(), "-q", "--board", "mps3-an547"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.err.find(std::string("build it with -D GOLDCREST_LAYERS=ON -D GOLDCREST_TEXT=ON") +
+                               (strips ? " -D GOLDCREST_ADDED_WORDS=ON\n" : "\n")),
+              std::string::npos)
+        << outcome.err;
+  }
+}
+
 TEST(SearchDefaults, BadChoicesAreBadUsage) {
   for (const char* word : {"2", "maybe", "likely"}) {
     const Outcome outcome = run(convert_program(), {checkpoint_folder("g2p"), "--early-stopping", word});

@@ -231,6 +231,29 @@ TEST(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
       "not replaced\n");
 }
 
+// `script` is a terminal for the program, whose results go elsewhere.
+TEST(TranslateLines, ATerminalGetsColoursAndACountOfLines) {
+  const TemporaryFolder folder;
+  const auto on_terminal = [&](const std::string& before, const std::string& after) {
+    return run("/usr/bin/script", {"-qec", before + translate_program().string() + " " + after, folder / "typescript"})
+        .out;
+  };
+  const std::string red = "\x1b[31mgoldcrest-translate: nowhere.gcst: No such file";
+  EXPECT_TRUE(has(on_terminal("", "nowhere.gcst"), red)) << on_terminal("", "nowhere.gcst");
+  EXPECT_FALSE(has(on_terminal("NO_COLOR=1 ", "nowhere.gcst"), "\x1b[31m"));
+  const std::string model = converted_model("enfr").string(), lines = folder / "lines";
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "I don't know what to do.\n";
+  folder.write("lines", text);
+  const std::string counted = on_terminal("", model + " " + lines + " >" + (folder / "out").string());
+  EXPECT_TRUE(has(counted, " lines, ") && has(counted, " a second\x1b[K\r")) << counted;
+  EXPECT_EQ(std::filesystem::file_size(folder / "out") % 400, 0u);
+  EXPECT_TRUE(has(run("/usr/bin/script", {"-qec", translate_program().string() + " " + model, folder / "typescript"},
+                      {.input = "\004"})
+                      .out,
+                  "goldcrest-translate: waiting for lines of text; Ctrl-D ends"));
+}
+
 TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {
   const Outcome outcome = translate("g2p", {}, std::string(513, 'a') + "\n" + std::string(64, 'b'));
   EXPECT_EQ(outcome.status, 3);
