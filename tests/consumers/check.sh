@@ -5,7 +5,8 @@
 #   CONSUMER   find_package | xnnpack (find_package too) | add_subdirectory | own_build |
 #              host_converter (add_subdirectory that builds the converter too) |
 #              board (add_subdirectory with the start-up code of a board, and the converter in PATH)
-#   MACHINE    mps3-an547 for board, else host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with and without -fshort-enums;
+#   MACHINE    mps3-an547 for board, else host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with
+#              and without -fshort-enums;
 #              own_build: also aarch64, 64-bit Arm Linux under qemu-user
 #   BUILD      a build of SOURCE for this machine, with its CONVERTER
 #   OPTION     of cmake, for xnnpack: where the library is
@@ -101,7 +102,8 @@ check_no_flatc() {
 options=() enum_flags=("")
 case $machine in
   hard) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4f.cmake") ;;
-  mps3-an547) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m55.cmake" -DGOLDCREST_BOARD=mps3-an547) ;;
+  mps3-an547)
+    options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m55.cmake" -DGOLDCREST_BOARD="$machine") ;;
   soft) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4.cmake") ;;
 esac
 [[ "$machine" =~ ^(host|aarch64)$ ]] || enum_flags=(-fshort-enums -fno-short-enums)

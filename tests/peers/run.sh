@@ -32,7 +32,8 @@ case $script in
     few=(--lines 15) ;;
   families | t5)
     modules+=", ctranslate2, yaml" packages+=(ctranslate2==4.8.5 pyyaml==6.0.3) ;;
-  speech | speech_equality) program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
+  speech | speech_equality)
+    program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random Whispers and Moonshines with random generation settings and added tokens: the float32 files' results are those of
-transformers' generate.
+"""Random Whispers and Moonshines with random generation settings and added tokens: the float32 files' results are those
+of transformers' generate.
 
     python tests/peers/speech_equality.py --build build/host --work FOLDER [--models 200] [--seed 1] [--only NUMBER]
 
-Settings are language, task, forced_decoder_ids and the languages known; suppressed tokens, always and at the begin; bans and
-biases, penalties, lengths, beams and their end. Tokens are added to added_tokens.json or tokenizer.json. Ids are compared
-by `--check`, with the file's own settings, and the bytes that goldcrest-transcribe prints with the texts of transformers'
-ids. Different results are a tie if the best two differ by less than 1e-3; ties are printed. Exit status 1 for another
+Settings are language, task, forced_decoder_ids and the languages known; suppressed tokens, always and at the begin;
+bans and biases, penalties, lengths, beams and their end. Tokens are added to added_tokens.json or tokenizer.json.
+`--check` compares the ids, with the file's own settings. goldcrest-transcribe must print transformers' texts.
+Different results are a tie if the best two differ by less than 1e-3; ties are printed. Exit status 1 for another
 departure, and for ties in more than 0.5 % of the searches."""
 
 import argparse
@@ -47,7 +47,8 @@ def readable(shown: bytes) -> str:
 
 
 def added_entries(draw: random.Random) -> list[str]:
-    return draw.sample(["<cmd>", "Goldcrest", "zürich", "日本", "[1]", "two words", "@@"], draw.choice([0, 0, 1, 3, 5]))
+    entries = ["<cmd>", "Goldcrest", "zürich", "日本", "[1]", "two words", "@@"]
+    return draw.sample(entries, draw.choice([0, 0, 1, 3, 5]))
 
 
 class Whisper:
@@ -57,7 +58,8 @@ class Whisper:
         d_model, heads = shape(draw)
         self.languages = draw.sample(LANGUAGES, draw.randint(1, 6)) if draw.random() < 0.8 else []
         own = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{name}|>" for name in self.languages or ["en"]),
-               "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>"]
+               "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>",
+               "<|notimestamps|>"]
         text = [*speech.byte_characters(), *(f"\u0120w{i}" for i in range(draw.randint(20, 200)))]
         self.added = added_entries(draw)
         times = [f"<|{0.02 * i:.2f}|>" for i in range(draw.choice([2, 51]))]
@@ -69,8 +71,9 @@ class Whisper:
         config = transformers.WhisperConfig(
             vocab_size=len(self.entries) + draw.choice([0, 0, 3]), d_model=d_model, encoder_layers=draw.randint(1, 2),
             decoder_layers=draw.randint(1, 2), encoder_attention_heads=heads, decoder_attention_heads=heads,
-            encoder_ffn_dim=draw.randint(8, 60), decoder_ffn_dim=draw.randint(8, 60), num_mel_bins=draw.choice([10, 12, 40]),
-            max_source_positions=50, max_target_positions=positions, scale_embedding=draw.random() < 0.3,
+            encoder_ffn_dim=draw.randint(8, 60), decoder_ffn_dim=draw.randint(8, 60),
+            num_mel_bins=draw.choice([10, 12, 40]), max_source_positions=50, max_target_positions=positions,
+            scale_embedding=draw.random() < 0.3,
             activation_function=draw.choice(["gelu", "relu", "silu"]), tie_word_embeddings=True,
             pad_token_id=ids["<|endoftext|>"], bos_token_id=ids["<|endoftext|>"], eos_token_id=ids["<|endoftext|>"],
             decoder_start_token_id=start, begin_suppress_tokens=None, suppress_tokens=None)
@@ -103,7 +106,8 @@ class Whisper:
                 drawn["task"] = "transcribe" if kind == "transcribe" else draw.choice(list(tasks))
             if kind == "forced":
                 first = draw.choice([None, ids[f"<|{draw.choice(known)}|>"]])
-                more = [draw.choice(list(tasks.values())), *(draw.randrange(n_text) for _ in range(draw.choice([0, 0, 2])))]
+                more = [draw.choice(list(tasks.values()))]
+                more += [draw.randrange(n_text) for _ in range(draw.choice([0, 0, 2]))]
                 if draw.random() < 0.5:
                     more.append(ids["<|notimestamps|>"])
                 drawn["forced_decoder_ids"] = [[i + 1, token] for i, token in enumerate([first, *more])]
@@ -134,7 +138,8 @@ class Whisper:
         return readable(shown)
 
     def leave_out(self, model) -> None:
-        """A file lacks the rows of timestamps, so they have no share in a soft-max. If tokens follow, it suppresses them."""
+        """A file lacks the rows of timestamps, so they have no share in a soft-max. If tokens follow, it suppresses
+        them."""
         kept = len(self.entries) if self.added else self.first_time
         if self.added:
             times = range(self.first_time, len(self.entries) - len(self.added))
@@ -156,8 +161,8 @@ class Whisper:
 
         model._retrieve_init_tokens = keep
         try:
-            made = model.generate(speech.inputs_of("whisper", model, clip), num_beams=beams, return_dict_in_generate=True,
-                                  force_unique_generate_call=True)
+            made = model.generate(speech.inputs_of("whisper", model, clip), num_beams=beams,
+                                  return_dict_in_generate=True, force_unique_generate_call=True)
         finally:
             del model._retrieve_init_tokens
         return made.sequences[0].tolist()[1:], prompts[0].shape[1] - 1
@@ -270,8 +275,8 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
     lines = expected_lines(kind, model, clips, beam_sizes)
     numpy.save(folder / "samples.npy", numpy.concatenate(clips))
     (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    checked = run(options.build / "converter/goldcrest-convert", folder, "--check", folder, "--weights", "float32", "-o", file,
-                  "--quiet", *(["--ids-per-second", "0"] if isinstance(kind, Moonshine) else []))
+    checked = run(options.build / "converter/goldcrest-convert", folder, "--check", folder, "--weights", "float32",
+                  "-o", file, "--quiet", *(["--ids-per-second", "0"] if isinstance(kind, Moonshine) else []))
     report = checked.stdout.decode()
     if checked.returncode not in (0, 3) or "departure" in report:
         return [f"goldcrest-convert: {checked.returncode} {report}{checked.stderr.decode()}"]
@@ -322,7 +327,8 @@ def main() -> None:
         n_departures += bool(departures)
         for departure in departures:
             print(f"model {seed} departs: {departure}", flush=True)
-    print(f"{dict(counts)}; {n_departures} models depart; {time.time() - begin:.0f} s; transformers {transformers.__version__}")
+    print(f"{dict(counts)}; {n_departures} models depart; {time.time() - begin:.0f} s; transformers "
+          f"{transformers.__version__}")
     if n_departures or counts["ties"] > MOST_TIES * counts["searches"]:
         sys.exit(f"goldcrest departs: {n_departures} models, {counts['ties']} ties of {counts['searches']} searches")
 

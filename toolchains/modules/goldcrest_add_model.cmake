@@ -6,8 +6,8 @@
 set_property(GLOBAL PROPERTY goldcrest_VERSION "${goldcrest_VERSION}")
 
 # Finds the converter for this machine, and the dependencies that keep it up to date. In order of preference:
-# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own; one of this version that is built or in PATH; one that a
-# separate build for this machine makes from the same sources. -DGOLDCREST_HOST_BUILD_FOLDER=FOLDER asks for the last one.
+# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own; one of this version that is built or in PATH; one that a separate
+# build for this machine makes from the same sources, for which -DGOLDCREST_HOST_BUILD_FOLDER=FOLDER asks.
 function(goldcrest_find_converter program_variable dependencies_variable)
   set(has_own FALSE)
   if(TARGET goldcrest-convert AND NOT CMAKE_CROSSCOMPILING)
@@ -47,8 +47,8 @@ function(goldcrest_find_built_converter)
   get_property(expected GLOBAL PROPERTY goldcrest_VERSION)
   execute_process(COMMAND "${GOLDCREST_CONVERT_EXECUTABLE}" --version OUTPUT_VARIABLE version ERROR_QUIET)
   if(version MATCHES "^goldcrest-convert ${expected}[ \n]")
-    message(STATUS "Models are converted with ${GOLDCREST_CONVERT_EXECUTABLE}; -DGOLDCREST_HOST_BUILD_FOLDER=FOLDER builds "
-      "a converter from these sources")
+    message(STATUS "Models are converted with ${GOLDCREST_CONVERT_EXECUTABLE}; "
+      "-DGOLDCREST_HOST_BUILD_FOLDER=FOLDER builds a converter from these sources")
   else()
     message(STATUS "${GOLDCREST_CONVERT_EXECUTABLE} is not of version ${expected}; it is not used")
     unset(GOLDCREST_CONVERT_EXECUTABLE CACHE)
