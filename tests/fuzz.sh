@@ -38,7 +38,7 @@ set_build() {
     '') ;;
     plain) options=("-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags") ;;
     small)
-      mapfile -t options < <(sed -n 's/^GOLDCREST_FEATURE([^,]*, [0-9]*, \(GOLDCREST_[A-Z0-9_]*\),.*/-D\1=OFF/p' engine/base/features-inl.h)
+      mapfile -t options < <(sed -n 's/^GOLDCREST_OPTION([^,]*, \(GOLDCREST_[A-Z0-9_]*\),.*/-D\1=OFF/p' engine/base/features-inl.h)
       [ "${#options[@]}" -gt 0 ] || { echo "fuzz.sh: engine/base/features-inl.h has no options to leave out" >&2; exit 2; }
       ;;
     *) echo "fuzz.sh: FUZZ_BUILD is $FUZZ_BUILD, expected plain or small" >&2; exit 2 ;;

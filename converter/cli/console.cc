@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "host/messages.h"
 #include "host/printable.h"
 #include "spec/error.h"
 
@@ -47,7 +48,10 @@ void say(std::string_view text) {
   }
 }
 
-void say_error(std::string_view message) { say("goldcrest-convert: " + printable_lines(message) + "\n"); }
+void say_error(std::string_view message) {
+  const Paint paint = message.starts_with("warning: ") ? Paint::kYellow : Paint::kRed;
+  say(painted(paint, "goldcrest-convert: " + printable_lines(message)) + "\n");
+}
 
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_output_error();

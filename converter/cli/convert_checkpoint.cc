@@ -20,6 +20,7 @@
 #include "evaluate/line_encoder.h"
 #include "file/format.h"
 #include "file/metadata.h"
+#include "file/relayout.h"
 #include "host/printable.h"
 #include "report/engine_session.h"
 #include "report/rules.h"
@@ -72,11 +73,6 @@ void read_checkpoint(const ReadOptions& options, Job& job) {
   if (!options.voice.empty()) add_voice(options.voice, spec);
   warn_of_language_codes(options.target_lang, job);
   warn_of_missing_ends(job);
-}
-
-void warn_of_rules(const WriteOptions& options, ModelSpec& spec) {
-  const RulesSpec& rules = spec.generation.rules;
-  if (options.is_for_firmware() && rules != RulesSpec{}) spec.warnings.push_back(firmware_rules_warning(rules));
 }
 
 // Returns the ids of the self-test's sources: the user's lines, or random ones.
@@ -274,10 +270,14 @@ void measure(const Options& options, const Changes& changes, const FileImage& im
   if (report.trimmed) report.trimmed->agreement = run_agreement(measure, {changes.whole->image(), image}, job, report);
 }
 
-int write(const Options& options, const FileImage& image, Job& job, const Report& report) {
+int write(const Options& options, const FileImage& image, Job& job, Report& report) {
   job.progress.finish();
-  write_page(report, options.report);
+  const std::vector<std::string> needed = engine_options(image);
+  if (options.write.is_for_firmware() && !needed.empty())
+    job.spec.warnings.push_back(firmware_warning(needed, job.spec.generation.rules));
   const Refusal refusal = report.evaluation ? refuse_loss(*report.evaluation, options.measure) : Refusal();
+  if (refusal.status == kSuccess && !refusal.text.empty()) report.kept_loss = "max-loss     " + refusal.text + "\n";
+  write_page(report, options.report);
   const int status =
       write_outputs(options.write, {job.input, image, report.memory.memory, report.boards, job.spec.name, refusal},
                     [&](const std::vector<std::string>& written) { print_report(report, options.report, written); });
@@ -294,7 +294,6 @@ int convert_checkpoint(const Options& options) {
   Job job(options);
   ModelSpec& spec = job.spec;
   read_checkpoint(options.read, job);
-  warn_of_rules(options.write, spec);
   check_texts(job);
   std::optional<DeviationBound> deviation;
   if (spec.deviation_epsilon > 0) {
@@ -339,7 +338,6 @@ int size_shape(const Options& options) {
   const uint64_t most = options.quantize.weights == "float32" ? kMostBytes / 4 : kMostBytes;
   spec = load_shape(job.input, most, options.read.choices);
   choose(options.read, job);
-  warn_of_rules(options.write, spec);
   set_quantizer(options.quantize, job);
   Payload payload = job.quantize(spec);
   const std::optional<FineInputs> fine = choose_fine_inputs({}, job, payload);

@@ -64,8 +64,9 @@ int convert_model_file(const Options& options) {
   const std::string stem = std::filesystem::path(input).stem().string();
   const int status =
       write_outputs(options.write, {input, image, map.memory, boards, name.empty() ? stem : name}, report);
-  const RulesSpec rules = rules_of(image);
-  if (options.write.is_for_firmware() && rules != RulesSpec{}) say_error("warning: " + firmware_rules_warning(rules));
+  const std::vector<std::string> needed = engine_options(image);
+  if (options.write.is_for_firmware() && !needed.empty())
+    say_error("warning: " + firmware_warning(needed, rules_of(image)));
   return status;
 }
 

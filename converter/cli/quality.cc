@@ -169,9 +169,10 @@ Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options)
   if (options.max_loss == kAnyLoss) return {};
   try {
     const double lost = loss(evaluation, options.metric);
-    if (lost <= options.max_loss) return {};
-    return {kTooMuchLost, format_text("{} lost {:.3f} points, more than --max-loss {}", evaluation.engine_name, lost,
-                                      options.max_loss)};
+    const bool is_kept = lost <= options.max_loss;
+    return {is_kept ? kSuccess : kTooMuchLost,
+            format_text("{} lost {:.3f} points, {} --max-loss {}", evaluation.engine_name, lost,
+                        is_kept ? "within" : "more than", options.max_loss)};
   } catch (const Error& error) {
     return {kBadInput, error.what()};
   }

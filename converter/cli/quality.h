@@ -39,7 +39,7 @@ size_t count_identical(const MeasureOptions& options, const FileImage& image, Jo
 Agreement run_agreement(const MeasureOptions& options, std::pair<const FileImage&, const FileImage&> whole_and_part,
                         Job& job, const Report& report);
 
-// Refuses an int8 model that lost more than --max-loss, and lines that cannot tell.
+// Refuses an int8 model that lost more than --max-loss, and lines that cannot tell. If it lost less, the text says so.
 Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options);
 
 }  // namespace goldcrest::converter

@@ -13,10 +13,16 @@
 namespace goldcrest::converter {
 namespace {
 
+// The image and the input's name must outlive the demand.
+BoardDemand demand_of(const FileImage& image, const goldcrest_memory& memory, const std::string& input) {
+  return {image.size(), memory,
+          [&](const goldcrest_limits& limits) { return map_memory(image.span(), limits, input).memory.arena_bytes; }};
+}
+
 // Refuses a model that exceeds the budget or the board, with the sizes.
 Refusal refuse_size(const WriteOptions& options, const Outputs& outputs) {
   const Budget budget = options.budget_text.empty() ? Budget() : parse_budget(options.budget_text);
-  const std::string excess = over_budget(budget, outputs.memory.arena_bytes, outputs.image.size());
+  const std::string excess = over_budget(budget, demand_of(outputs.image, outputs.memory, outputs.input));
   const bool fits_board = options.board == "all" || std::ranges::all_of(outputs.boards, &BoardFit::fits);
   if (excess.empty() && fits_board) return {};
   const std::string board = fits_board ? "" : format_text(" --board {}", options.board);
@@ -65,12 +71,8 @@ std::vector<BoardFit> fit_boards(const WriteOptions& options, const FileImage& i
                                  const std::string& input) {
   std::vector<BoardFit> fits;
   if (options.board.empty()) return fits;
-  const auto arena_bytes = [&](const goldcrest_limits& limits) {
-    return map_memory(image.span(), limits, input).memory.arena_bytes;
-  };
-  for (const Board& board : find_boards(options.board)) {
-    fits.push_back(fit_board(board, {image.size(), memory, arena_bytes}));
-  }
+  const BoardDemand demand = demand_of(image, memory, input);
+  for (const Board& board : find_boards(options.board)) fits.push_back(fit_board(board, demand));
   return fits;
 }
 

@@ -219,13 +219,21 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
     text += format_text("line {} left out: {}\n", lines[line.line].number,
                         by_float32 ? line.float32.error : line.int8.error);
   }
-  for (size_t i = 0; i < std::min(most, evaluation.most_lost.size()); ++i) {
-    const EvaluatedLine& line = evaluation.lines[evaluation.most_lost[i]];
+  size_t n_shown = 0;
+  const auto show = [&](const EvaluatedLine& line) {
     const EvaluationLine& given = lines[line.line];
-    text += format_text("line {}: lost {:.1f} chrF\n  source    {}\n  float32   {}\n  {:<8}  {}\n", given.number,
-                        line.loss, given.source, line.float32.text, evaluation.engine_name, line.int8.text);
+    text += format_text("line {}: {}\n  source    {}\n  float32   {}\n  {:<8}  {}\n", given.number,
+                        line.loss > 0 ? format_text("lost {:.1f} chrF", line.loss) : "differs, and lost nothing",
+                        given.source, line.float32.text, evaluation.engine_name, line.int8.text);
     for (const std::string& reference : given.references) text += format_text("  reference {}\n", reference);
-  }
+    ++n_shown;
+  };
+  for (const size_t i : evaluation.most_lost)
+    if (n_shown < most) show(evaluation.lines[i]);
+  for (const EvaluatedLine& line : evaluation.lines)
+    if (n_shown < most && line.loss <= 0 && !line.identical) show(line);
+  const size_t n_different = n - evaluation.identical;
+  if (n_shown < n_different) text += format_text("{} more lines differ; --verbose prints all\n", n_different - n_shown);
   return text;
 }
 

@@ -106,7 +106,7 @@ Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float3
 
 // Returns how many lines of the file have the source of an earlier line.
 size_t n_merged(const std::vector<EvaluationLine>& lines);
-// For a terminal: the figures and at most `most` of the lines with the largest losses.
+// For a terminal: the figures and at most `most` of the lines that differ, those with the largest losses first.
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most);
 
 }  // namespace goldcrest::converter

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "file/format.h"
 #include "model/blocks.h"
+#include "model/tokenizer_view.h"
 #include "sources/files/input_file.h"
 #include "spec/error.h"
 
@@ -167,6 +168,24 @@ RulesSpec rules_of(const FileImage& image) {
   for (uint32_t i = 0; ids != nullptr && biases != nullptr && i < ids->size(); ++i)
     rules.biases[ids->Get(i)] = biases->Get(i);
   return rules;
+}
+
+std::vector<std::string> engine_options(const FileImage& image) {
+  const format::Model& model = *format::GetModel(image.bytes());
+  const format::Tokenizer* const tokenizer = model.tokenizer();
+  const auto* const added = tokenizer == nullptr ? nullptr : tokenizer->added();
+  std::vector<std::string> options;
+  const auto add = [&](bool is_needed, const std::string& needs_option) {
+    const std::string option = needs_option.substr(needs_option.find(' ') + 1);
+    if (is_needed && std::ranges::find(options, option) == options.end()) options.push_back(option);
+  };
+#define GOLDCREST_OPTION(...)
+#define GOLDCREST_FEATURE(name, bit, option) add((model.features() & (bit)) != 0, kNo##option);
+#include "base/features-inl.h"
+#undef GOLDCREST_OPTION
+#undef GOLDCREST_FEATURE
+  add(added != nullptr && added->size() != 0 && needs_added_words(added->data()), kNoAddedWords);
+  return options;
 }
 
 }  // namespace goldcrest::converter

@@ -24,4 +24,8 @@ FileImage relay_out(const FileImage& image, Layout layout, const std::string& fi
 // The rules of a model file's search.
 RulesSpec rules_of(const FileImage& image);
 
+// Returns the CMake options of the engine that a model file needs, such as "GOLDCREST_SEARCH"; firmware has none by
+// default.
+std::vector<std::string> engine_options(const FileImage& image);
+
 }  // namespace goldcrest::converter

@@ -40,9 +40,39 @@ bool is_end(const GenerationSpec& generation, const RulesSpec& rules, int32_t to
   return id == generation.end_id || std::ranges::find(rules.more_end_ids, id) != rules.more_end_ids.end();
 }
 
+constexpr int32_t kFirstChoice = -1;
+
+// The options of the search of one source.
+struct SourceOptions : SearchOptions {
+  std::span<const int32_t> source = {};  // a text's ids
+  std::vector<int32_t> forced = {};  // ids of the model's prompt and of the prefix; kFirstChoice: the best first choice
+  size_t n_uncounted = 0;            // of these, the ids that are in no length
+};
+
+// Adds a sequence's bias to the value of its last id if the others are the last of `past`. T: the type of ids.
+template <typename T>
+void bias_completion(std::span<const T> ids, double bias, std::span<const int32_t> past, std::vector<double>& values) {
+  const std::span<const T> others = ids.first(ids.size() - 1);
+  if (others.size() > past.size()) return;
+  const auto is_same = [](T a, int32_t b) { return static_cast<int32_t>(a) == b; };
+  if (std::ranges::equal(others, past.last(others.size()), is_same)) values[static_cast<size_t>(ids.back())] += bias;
+}
+
+void apply_sequences(const SequencesSpec& sequences, std::span<const int32_t> source, std::span<const int32_t> past,
+                     std::vector<double>& values) {
+  for (const SequenceSpec& sequence : sequences.list)
+    bias_completion(std::span(sequence.ids), double{sequence.bias}, past, values);
+  const size_t n = sequences.no_repeat_source_ngram;
+  for (size_t end = n; n != 0 && end <= source.size(); ++end)
+    bias_completion(source.subspan(end - n, n), kNever, past, values);
+}
+
 // Changes the values of the token that follows `past`, which includes the start token.
-void apply_rules(const RulesSpec& rules, std::span<const int32_t> past, std::vector<double>& values) {
+void apply_rules(const SequencesSpec& sequences, const SourceOptions& options, std::span<const int32_t> past,
+                 std::vector<double>& values) {
+  const RulesSpec& rules = options.rules;
   for (const auto& [id, bias] : rules.biases) values[id] += double{bias};
+  apply_sequences(sequences, options.source, past, values);
   if (rules.repetition_penalty != 1) {
     const double penalty = double{rules.repetition_penalty};
     for (const int32_t token : std::set<int32_t>(past.begin(), past.end())) {
@@ -57,14 +87,6 @@ void apply_rules(const RulesSpec& rules, std::span<const int32_t> past, std::vec
     if (std::ranges::equal(past.subspan(first, n - 1), last)) values[static_cast<size_t>(past[first + n - 1])] = kNever;
   }
 }
-
-constexpr int32_t kFirstChoice = -1;
-
-// The options of the search of one source.
-struct SourceOptions : SearchOptions {
-  std::vector<int32_t> forced = {};  // ids of the model's prompt and of the prefix; kFirstChoice: the best first choice
-  size_t n_uncounted = 0;            // of these, the ids that are in no length
-};
 
 double score_of(const Hypothesis& hypothesis, size_t n, const SourceOptions& options) {
   return length_normalized_score(hypothesis.log_prob, n - options.n_uncounted, options);
@@ -88,7 +110,7 @@ std::vector<double> constrained(std::span<const float> logits, const GenerationS
   if (!is_greedy) subtract(raw_sum, values);
   std::vector<int32_t> past = {static_cast<int32_t>(generation.decoder_start_id)};
   past.insert(past.end(), tokens.begin(), tokens.end());
-  apply_rules(rules, past, values);
+  apply_rules(generation.sequences, options, past, values);
   for (const uint32_t id : generation.suppressed_ids) values[id] = kNever;
   if (n == options.forced.size() + 1)
     for (const uint32_t id : generation.prompt.first_suppressed_ids) values[id] = kNever;
@@ -96,8 +118,8 @@ std::vector<double> constrained(std::span<const float> logits, const GenerationS
     values[generation.end_id] = kNever;
     for (const uint32_t id : rules.more_end_ids) values[id] = kNever;
   }
-  const bool changes_logits = is_greedy && (rules.repetition_penalty != 1 || !rules.biases.empty());
-  if (rules.renormalize || changes_logits)
+  const bool has_biases = !rules.biases.empty() || generation.sequences != SequencesSpec{};
+  if (rules.renormalize || (is_greedy && (rules.repetition_penalty != 1 || has_biases)))
     subtract(log_sum_exp(values), values);
   else if (is_greedy)
     subtract(raw_sum, values);
@@ -127,8 +149,8 @@ void add_forced(const GenerationSpec& generation, SourceOptions& options) {
 }
 
 // Adapts the options to one source. The length of a result with its prompt and prefix is within the positions.
-SourceOptions bounded(const ModelSpec& spec, const SearchOptions& wanted, size_t n_source) {
-  SourceOptions options = {wanted};
+SourceOptions bounded(const ModelSpec& spec, const SearchOptions& wanted, const Source& source, size_t n_source) {
+  SourceOptions options = {wanted, source.ids};
   add_forced(spec.generation, options);
   const uint32_t extra = options.rules.max_extra_tokens;
   if (extra != 0)
@@ -306,7 +328,7 @@ std::vector<Hypothesis> search(const Reference& reference, const Source& source,
     throw Error("n_best {} of beam size {}: expected 1..beam size", options.n_best, options.beam_size);
   const SearchedSource searched = {reference.encode(source),
                                    candidates_within(reference.spec(), source.ids, options.max_candidates)};
-  const SourceOptions of_source = bounded(reference.spec(), options, searched.encoded.rows);
+  const SourceOptions of_source = bounded(reference.spec(), options, source, searched.encoded.rows);
   std::vector<Hypothesis> best = options.beam_size == 1 ? std::vector{greedy(reference, searched, of_source)}
                                                         : beam(reference, searched, of_source);
   if (best.empty() || best[0].tokens.empty())
@@ -319,7 +341,7 @@ std::vector<double> token_log_probs(const Reference& reference, const Source& so
                                     const SearchOptions& options) {
   const EncodedSource encoded = reference.encode(source);
   const Logits logits = reference.teacher_forced_logits(encoded, target);
-  const SourceOptions of_source = bounded(reference.spec(), options, encoded.rows);
+  const SourceOptions of_source = bounded(reference.spec(), options, source, encoded.rows);
   std::vector<double> along(target.size());
   for (size_t i = 0; i < target.size(); ++i) {
     const std::vector<double> log_probs =

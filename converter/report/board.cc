@@ -172,8 +172,13 @@ Budget parse_budget(const std::string& text) {
   return budget;
 }
 
-std::string over_budget(const Budget& budget, uint64_t arena_bytes, uint64_t file_bytes) {
-  return excess("arena", budget.arena_bytes, arena_bytes) + excess("file", budget.file_bytes, file_bytes);
+std::string over_budget(const Budget& budget, const BoardDemand& demand) {
+  const std::string of_arena = excess("arena", budget.arena_bytes, demand.memory.arena_bytes);
+  const std::string of_file = excess("file", budget.file_bytes, demand.file_bytes);
+  if (of_arena.empty()) return of_file;
+  const std::optional<std::string> limits = nearest_limits(demand, *budget.arena_bytes);
+  return of_arena + of_file +
+         (limits ? format_text("the arena fits with {}\n", *limits) : "no limits make the arena fit\n");
 }
 
 }  // namespace goldcrest::converter

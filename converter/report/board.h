@@ -64,7 +64,8 @@ struct Budget {
 // text.
 Budget parse_budget(const std::string& text);
 
-// Returns one line for each exceeded number, with the excess; "" if the model fits.
-std::string over_budget(const Budget& budget, uint64_t arena_bytes, uint64_t file_bytes);
+// Returns one line for each exceeded number, with the excess, then the limits with which the arena would fit; "" if the
+// model fits.
+std::string over_budget(const Budget& budget, const BoardDemand& demand);
 
 }  // namespace goldcrest::converter

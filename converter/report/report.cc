@@ -180,12 +180,12 @@ std::string checkpoint_line(const Report& report) {
   return format_text("checkpoint  {} ({}), sha256 {}\n", path, spec.dialect, spec.checkpoint_sha256);
 }
 
-std::string evaluation_text(const Report& report) {
-  constexpr size_t kMaxLines = 10;
+// most: lines that are shown of those that differ.
+std::string evaluation_text(const Report& report, size_t most) {
   std::string text;
-  if (report.evaluation) text += to_text(*report.evaluation, report.evaluation_lines, kMaxLines);
+  if (report.evaluation) text += to_text(*report.evaluation, report.evaluation_lines, most);
   if (report.shortlist) text += to_text(*report.shortlist);
-  return text;
+  return text + report.kept_loss;
 }
 
 }  // namespace
@@ -225,7 +225,7 @@ std::string report_text(const Report& report) {
   text += work_text(report.work);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
   if (report.evaluation) text += "\n";
-  return text + evaluation_text(report);
+  return text + evaluation_text(report, SIZE_MAX);
 }
 
 std::string report_summary(const Report& report) {
@@ -235,7 +235,8 @@ std::string report_summary(const Report& report) {
   if (report.centred_keys) text += to_text(*report.centred_keys);
   if (report.fine && report.fine->any()) text += to_text(*report.fine);
   for (const BoardFit& fit : report.boards) text += to_text(fit);
-  return text + evaluation_text(report);
+  constexpr size_t kMostLines = 10;
+  return text + evaluation_text(report, kMostLines);
 }
 
 std::string verdict(const Report& report) {

@@ -42,6 +42,7 @@ struct Report {
   std::vector<EvaluationLine> evaluation_lines;
   std::string check;          // of --check: the samples' folder, with which the float32 reference agrees; or empty
   std::string check_results;  // its text
+  std::string kept_loss;      // a line that says that the loss is within --max-loss; or empty
   std::string command, date;  // of the conversion, for the page; empty: left out
   std::vector<ArenaGrowth> growth;  // for the page
 };

@@ -58,11 +58,11 @@ std::string options_without_rules(const RulesSpec& rules) {
   return join_text(options, " ");
 }
 
-std::string firmware_rules_warning(const RulesSpec& rules) {
+std::string firmware_warning(const std::vector<std::string>& engine_options, const RulesSpec& rules) {
+  std::string text = "the file needs what firmware leaves out by default: build it with";
+  for (const std::string& option : engine_options) text += " -D " + option + "=ON";
   const std::string options = options_without_rules(rules);
-  return "the file has rules of the search, which firmware leaves out by default: build it with -D "
-         "GOLDCREST_SEARCH=ON" +
-         (options.empty() ? "" : ", or convert the checkpoint with " + options);
+  return text + (options.empty() ? "" : "; a file without rules of the search: " + options);
 }
 
 }  // namespace goldcrest::converter

@@ -20,7 +20,7 @@ std::vector<std::string> describe_sequences(const SequencesSpec& sequences);
 // The options of goldcrest-convert with which a file has none of these rules; empty where no options do that.
 std::string options_without_rules(const RulesSpec& rules);
 
-// A warning for firmware, whose builds leave rules out by default: the file has these rules.
-std::string firmware_rules_warning(const RulesSpec& rules);
+// A warning for firmware, whose builds lack all of the engine's options by default: a file with these rules needs some.
+std::string firmware_warning(const std::vector<std::string>& engine_options, const RulesSpec& rules);
 
 }  // namespace goldcrest::converter

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/messages.h"
 
+#include <unistd.h>
+
+#include <chrono>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -80,7 +84,7 @@ bool finish_output(const char* program) {
 
 int print_answer(const char* program, const goldcrest::CommandLine::Answer& answer) {
   std::fputs(answer.output.c_str(), stdout);
-  std::fputs(answer.error.c_str(), stderr);
+  std::fputs(goldcrest::painted(goldcrest::Paint::kRed, answer.error).c_str(), stderr);
   if (!answer.is_asked_for) return 2;
   return finish_output(program) ? 0 : 1;
 }
@@ -94,11 +98,47 @@ struct Bound {
   const char* reason;
 };
 
+constexpr double kSecondsBetweenCounts = 0.5;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 std::string no_use(const char* option, uint32_t given, const char* reason) {
   return std::string(option) + " is " + std::to_string(given) + ", but " + reason + "; leave it out";
 }
 
 }  // namespace
+
+std::string painted(Paint paint, const std::string& text) {
+  const char *const no_color = std::getenv("NO_COLOR"), *const terminal = std::getenv("TERM");
+  const bool is_plain = text.empty() || isatty(STDERR_FILENO) == 0 || (no_color != nullptr && no_color[0] != '\0') ||
+                        (terminal != nullptr && std::strcmp(terminal, "dumb") == 0);
+  return is_plain ? text : "\x1b[" + std::to_string(static_cast<int>(paint)) + "m" + text + "\x1b[0m";
+}
+
+void say_waiting(const char* program, const char* wanted) {
+  if (isatty(STDIN_FILENO) != 0) std::fprintf(stderr, "%s: waiting for %s\n", program, wanted);
+}
+
+LineCounter::LineCounter()
+    : is_shown_(isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) == 0),
+      begin_(seconds_now()),
+      next_(begin_ + kSecondsBetweenCounts) {}
+
+// The cursor stays at the line's begin, so a message replaces it.
+void LineCounter::show(uint64_t n_lines) {
+  const double now = is_shown_ ? seconds_now() : 0;
+  if (!is_shown_ || now < next_) return;
+  next_ = now + kSecondsBetweenCounts;
+  std::fprintf(stderr, "%" PRIu64 " lines, %.1f a second\x1b[K\r", n_lines,
+               static_cast<double>(n_lines) / (now - begin_));
+}
+
+void LineCounter::finish() {
+  if (is_shown_) std::fputs("\x1b[K", stderr);
+  is_shown_ = false;
+}
 
 std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& limits) {
   const bool has_candidates = info.limits.max_candidates != 0 || info.limits.lexicon != 0 || limits.lexicon != 0;

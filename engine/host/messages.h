@@ -34,6 +34,26 @@ int print_answer(const char* program, const goldcrest::CommandLine::Answer& answ
 
 namespace goldcrest {
 
+// Returns a text for standard error: in colour on a terminal, unless NO_COLOR is set (no-color.org); else as it is.
+enum class Paint { kRed = 31, kYellow = 33 };
+std::string painted(Paint paint, const std::string& text);
+
+// If standard input is a terminal, says on standard error for what the program waits.
+void say_waiting(const char* program, const char* wanted);
+
+// Counts lines on a terminal while the results go elsewhere: the last line of standard error, twice a second.
+class LineCounter {
+ public:
+  LineCounter();
+  void show(uint64_t n_lines);
+  // Clears it.
+  void finish();
+
+ private:
+  bool is_shown_;
+  double begin_, next_;  // seconds of any clock
+};
+
 // Returns an error for the first limit that is not 0 and that the model or the engine does not allow:
 // "--max-source is 5000; expected 1 to 64, the model's source positions". Returns "" if all are allowed.
 std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& limits);

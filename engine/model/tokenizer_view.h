@@ -21,10 +21,10 @@ enum AddedWord : uint32_t { kAddedFlags, kAddedSpaces, kAddedLetters, kAddedHead
 // Flags of the first one; its other bits have the bytes of the longest token.
 constexpr uint32_t kAddedNormalized = 1u << 16, kAddedKeepSpace = 1u << 17, kAddedByItems = 1u << 18;
 
-// Returns whether tokens take white space or must be words of their own, or the space at a part's end counts. Builds
-// without GOLDCREST_ADDED_WORDS refuse such files.
+// Returns whether tokens take white space or must be words of their own. Builds without GOLDCREST_ADDED_WORDS refuse
+// such files.
 inline bool needs_added_words(const uint32_t* added) {
-  return (added[kAddedFlags] >= kAddedKeepSpace) || (added[kAddedSpaces] | added[kAddedLetters]) != 0;
+  return added[kAddedFlags] >= kAddedByItems || (added[kAddedSpaces] | added[kAddedLetters]) != 0;
 }
 
 // Text to ids. Code that uses a view checks every value that it takes from the arrays: trie values against n_pieces,

@@ -28,6 +28,13 @@ uint32_t longest_added_token(const TokenizerView& view, AddedPlace place, TextSp
   return longest;
 }
 
+int tokenize_between(const TokenizeArgs& args, TextSpan part, TokenWriter* writer) {
+  if (part.n == 0) return GOLDCREST_OK;
+  GOLDCREST_TRY(tokenize_part(args, part, writer));
+  if (!has_flag(*args.view, kAddedKeepSpace) || part.bytes[part.n - 1] != ' ') return GOLDCREST_OK;
+  return writer->put_entry(find_piece(*args.view, {kSpaceSymbol, sizeof kSpaceSymbol}));
+}
+
 int tokenize_added(const TokenizeArgs& args, TextSpan text, uint32_t capacity, TokenWriter* writer) {
   if constexpr (kHasAddedWords) {
     if (needs_added_words(args.view->added)) return tokenize_added_words(args, text, capacity, writer);
@@ -53,7 +60,7 @@ int tokenize_added(const TokenizeArgs& args, TextSpan text, uint32_t capacity, T
       place = AddedPlace::kInNormalized;
       continue;
     }
-    if (part.n > 0) GOLDCREST_TRY(tokenize_part(part_args, part, writer));
+    GOLDCREST_TRY(tokenize_between(part_args, part, writer));
     if (n == 0 && place == AddedPlace::kInNormalized) {  // the part's end
       place = AddedPlace::kInText;
       text = behind;

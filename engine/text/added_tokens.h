@@ -21,6 +21,9 @@ constexpr uint32_t kAddedIdMask = (1u << 24) - 1;
 // Returns the bytes of the longest token at the text's start; 0 if there is none. *value <- its value.
 uint32_t longest_added_token(const TokenizerView& view, AddedPlace place, TextSpan text, uint32_t* value);
 
+// Cuts a part between tokens. Where WhitespaceSplit does not come first, the space at its end is a word of its own.
+int tokenize_between(const TokenizeArgs& args, TextSpan part, TokenWriter* writer);
+
 // Writes the ids of the text's added tokens, and cuts each part between them with tokenize_part. By places, it follows
 // added_vocabulary.rs of the crate tokenizers 0.23: tokens of the text first, then those of each part's normalized
 // text. By items, it follows PreTrainedTokenizer.tokenize of transformers 5.24. The scratch ends with `capacity` bytes

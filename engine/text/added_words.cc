@@ -84,10 +84,7 @@ int Items::write(TextSpan item) {
     writer_->set_text(text);
     return writer_->put_entry(value & kAddedIdMask);
   }
-  GOLDCREST_TRY(tokenize_part(args_, text, writer_));
-  // Where WhitespaceSplit does not come first, the space at a part's end is a word of its own.
-  if (!has_flag(view_, kAddedKeepSpace) || item.bytes[item.n - 1] != ' ') return GOLDCREST_OK;
-  return writer_->put_entry(find_piece(view_, {kSpaceSymbol, sizeof kSpaceSymbol}));
+  return tokenize_between(args_, text, writer_);
 }
 
 int Items::flush() {

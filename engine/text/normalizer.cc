@@ -142,7 +142,7 @@ int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t c
 }
 
 int rewrite(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity) {
-  const bool joins_spaces = kHasAddedWords && (view.added[kAddedFlags] & kAddedKeepSpace) != 0;
+  const bool joins_spaces = kHasText && (view.added[kAddedFlags] & kAddedKeepSpace) != 0;
   uint32_t n = 0;
   while (text.n > 0) {
     const Replacement replacement = replace_prefix(view, text);

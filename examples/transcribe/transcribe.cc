@@ -134,6 +134,8 @@ class Program {
     stop_at_interrupt();
     const bool rewrites = arguments_.live && isatty(STDOUT_FILENO) != 0;
     Transcript transcript(arguments_, transcriber_.sample_rate(), rewrites);
+    if (arguments_.clips.empty())
+      goldcrest::say_waiting(kProgram, "sound: a WAV file or samples, as arecord writes them");
     if (arguments_.clips.empty()) hear_file(stdin, "", &transcript);
     for (const std::string& clip : arguments_.clips) {
       if (is_interrupted()) break;
@@ -153,7 +155,9 @@ class Program {
 
  private:
   ExitStatus refuse(const std::string& name, const std::string& problem) {
-    std::fprintf(stderr, "%s: %s: %s\n", kProgram, name.empty() ? "standard input" : name.c_str(), problem.c_str());
+    const std::string message =
+        std::string(kProgram) + ": " + (name.empty() ? "standard input" : name) + ": " + problem;
+    std::fprintf(stderr, "%s\n", goldcrest::painted(goldcrest::Paint::kRed, message).c_str());
     ++n_failed_;
     return kFailed;
   }

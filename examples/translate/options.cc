@@ -250,6 +250,5 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
        "  goldcrest-translate enfr.gcst --beam-size 4 --batch 8 --threads 0 book.txt\n",
        "0 done, 1 failed, 2 bad usage, 3 some lines failed.", kNotes});
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
-  if (arguments.stream) arguments.replace_unknowns = false;  // attention is known when a text is whole
   return {};
 }

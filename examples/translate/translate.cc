@@ -30,9 +30,12 @@ int run(const Arguments& arguments) {
   Translator translator(arguments);
   if (!translator.start()) return kFailed;
   stop_at_interrupt();
+  if (arguments.inputs.empty())
+    goldcrest::say_waiting(kProgram, arguments.ids ? "lines of ids" : "lines of text; Ctrl-D ends");
   bool good = !arguments.inputs.empty() || translator.process(stdin, "standard input");
   for (const std::string& path : arguments.inputs) good = good && process_file(&translator, path);
   good = good && translator.check_line_ids();
+  translator.finish_counter();
   translator.warn_of_cut_lines();
   if (good && arguments.stats) translator.print_stats();
   const bool is_printed = finish_output(kProgram);

@@ -27,7 +27,7 @@ constexpr uint32_t kBatchesAhead = 16;                       // batches that are
 }  // namespace
 
 bool Translator::refuse(const std::string& problem) const {
-  std::fprintf(stderr, "goldcrest-translate: %s\n", problem.c_str());
+  std::fprintf(stderr, "%s\n", painted(goldcrest::Paint::kRed, "goldcrest-translate: " + problem).c_str());
   return false;
 }
 
@@ -125,8 +125,17 @@ std::string Translator::missing_text() const {
 }
 
 bool Translator::start_engine() {
+  std::optional<bool> replaces = options_.replace_unknowns;
+  if (options_.stream && !replaces && session_.traits().unknown_heads != 0) {
+    replaces = false;  // attention is known when a text is whole
+    std::fprintf(
+        stderr,
+        "goldcrest-translate: %s: warning: --stream prints unknown tokens as the model's text for them; without "
+        "it a source token replaces each, as the model asks\n",
+        options_.model.c_str());
+  }
   goldcrest::Session::Options options = {
-      options_.kernels, options_.structure_only, options_.low_memory, false, options_.replace_unknowns, {}};
+      options_.kernels, options_.structure_only, options_.low_memory, false, replaces, {}};
   options.prepare = [this](goldcrest_config* config) { return backend_.attach(config); };
   const std::string problem = session_.start(options, options_.limits);
   return problem.empty() || refuse(options_.model + ": " + problem);
@@ -343,6 +352,7 @@ bool Translator::process(std::FILE* input, const std::string& name) {
     read(options_.ids || options_.decode ? text : without_soft_hyphens(text), &lines_.back());
     if (line_ids_) read_line_ids(&lines_.back());
     if (is_enough() && !print_lines()) return false;
+    counter_.show(n_lines_);
     if (is_interrupted()) return false;
   }
   if (is_interrupted()) return false;

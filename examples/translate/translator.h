@@ -16,6 +16,7 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"
+#include "host/messages.h"
 #include "host/open_backend.h"
 #include "host/session.h"
 
@@ -79,6 +80,7 @@ class Translator {
   bool check_line_ids();
   void print_stats() const;
   void warn_of_cut_lines() const;
+  void finish_counter() { counter_.finish(); }
   uint64_t failed_lines() const { return failed_lines_; }
 
  private:
@@ -123,6 +125,7 @@ class Translator {
   int64_t print_certain(Stream* stream, bool at_end) const;
   int64_t run_steps(Sentence* first);
   int64_t append_certain(uint32_t index, Sentence* sentence);
+  static void say_of_line(const Line& line, goldcrest::Paint paint, const std::string& text);
   static void print_warning(const Line& line);
   bool ask_inspection();
   bool open_line_ids(const std::string& path);
@@ -161,6 +164,7 @@ class Translator {
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   uint32_t n_sentences_ = 0;
   double seconds_ = 0;
+  goldcrest::LineCounter counter_;
   bool splits_ = false;              // lines into sentences
   std::string abbreviations_;        // for goldcrest_part_options
   size_t ahead_ = 1;                 // this many lines or sentences are read before the first is translated

@@ -183,6 +183,7 @@ int64_t Translator::append_certain(uint32_t index, Sentence* sentence) {
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (--deadline); its end is missing", options_.deadline);
   sentence->line->stopped = is_interrupted() ? "interrupted; its end is missing" : seconds;
+  if (session_.replaces_unknowns()) sentence->line->stopped += ", and unknown tokens are not replaced";
   if (options_.stream) return GOLDCREST_OK;
   const std::vector<int32_t> tokens = session_.agreed_tokens(index);
   target_tokens_ += tokens.size();
@@ -277,8 +278,13 @@ int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
   return GOLDCREST_OK;
 }
 
+void Translator::say_of_line(const Line& line, goldcrest::Paint paint, const std::string& text) {
+  const std::string message = "goldcrest-translate: line " + std::to_string(line.number) + ": " + text;
+  std::fprintf(stderr, "%s\n", goldcrest::painted(paint, message).c_str());
+}
+
 void Translator::print_warning(const Line& line) {
-  std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": warning: %s\n", line.number, line.warning.c_str());
+  say_of_line(line, goldcrest::Paint::kYellow, "warning: " + line.warning);
 }
 
 void Translator::print(const Line& line) {
@@ -293,11 +299,11 @@ void Translator::print(const Line& line) {
     std::fwrite(line.end.data(), 1, line.end.size(), stdout);
     if (line.stopped.empty()) return;
     ++failed_lines_;
-    std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": %s\n", line.number, line.stopped.c_str());
+    say_of_line(line, goldcrest::Paint::kYellow, line.stopped);
     return;
   }
   ++failed_lines_;
-  std::fprintf(stderr, "goldcrest-translate: line %" PRIu64 ": %s\n", line.number, error.c_str());
+  say_of_line(line, goldcrest::Paint::kRed, error);
   std::fputc('\n', stdout);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Firmware that translates English to French, text to text, from a serial console: tokenizer, encoder, decoder and beam
- * search in static memory.
+ * Firmware that translates text to text from a serial console: tokenizer, encoder, decoder and beam search in static
+ * memory. Its model is the English-French one, or yours (examples/firmware/run.sh --model).
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ int main(void) {
     board_exit(1);
   }
   put_start(engine, MODEL_ENFR_BYTES, sizeof arena);
-  put_text("Type an English sentence; Ctrl-D ends.\n");
+  put_text("Type a text; Ctrl-D ends.\n");
   for (;;) {
     static char line[kLineBytes];
     put_text("> ");

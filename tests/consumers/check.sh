@@ -3,8 +3,10 @@
 # Uses Goldcrest as other projects do, in a fresh folder. Usage:
 #   check.sh CONSUMER MACHINE WORK SOURCE BUILD CONVERTER [OPTION...]
 #   CONSUMER   find_package | xnnpack (find_package too) | add_subdirectory | own_build |
-#              host_converter (add_subdirectory that builds the converter too)
-#   MACHINE    host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with and without -fshort-enums;
+#              host_converter (add_subdirectory that builds the converter too) |
+#              board (add_subdirectory with the start-up code of a board, and the converter in PATH)
+#   MACHINE    mps3-an547 for board, else host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with
+#              and without -fshort-enums;
 #              own_build: also aarch64, 64-bit Arm Linux under qemu-user
 #   BUILD      a build of SOURCE for this machine, with its CONVERTER
 #   OPTION     of cmake, for xnnpack: where the library is
@@ -100,6 +102,8 @@ check_no_flatc() {
 options=() enum_flags=("")
 case $machine in
   hard) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4f.cmake") ;;
+  mps3-an547)
+    options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m55.cmake" -DGOLDCREST_BOARD="$machine") ;;
   soft) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4.cmake") ;;
 esac
 [[ "$machine" =~ ^(host|aarch64)$ ]] || enum_flags=(-fshort-enums -fno-short-enums)
@@ -135,8 +139,13 @@ case $consumer in
     fi
     grep -q 'not found: XNNPACK pthreadpool' "$work/missing.log" ||
       { cat "$work/missing.log" >&2; fail "the error gives no reason"; } ;;
+  board)
+    PATH="$(dirname "$converter"):$PATH" build_project "$work/program" "${options[@]}" -DGOLDCREST="$source"
+    grep -q 'Models are converted with .*goldcrest-convert' "$work/program.log" || fail "another converter was built"
+    timeout 120 cmake --build "$work/program" --target run || fail "the program failed on the emulated board" ;;
   add_subdirectory | host_converter)
-    [ "$consumer" = host_converter ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")
+    [ "$consumer" != add_subdirectory ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter")
+    [ "$consumer" != host_converter ] || options+=(-DGOLDCREST_HOST_BUILD_FOLDER="$work/host_converter")
     for enum_flag in "${enum_flags[@]}"; do
       CFLAGS=$enum_flag CXXFLAGS=$enum_flag build_project "$work/program$enum_flag" "${options[@]}" \
         -DGOLDCREST="$source"

@@ -6,6 +6,9 @@
 
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h"
+#ifdef ON_BOARD
+#include "board_api.h"
+#endif
 
 /* Firmware checks these at compile time: in the preprocessor, and as a constant expression. */
 #if MODEL_G2P_ARENA_BYTES > 128 * 1024 || MODEL_G2P_STACK_BYTES > 4096
@@ -22,6 +25,9 @@ _Static_assert(sizeof(goldcrest_limits) == 14 * sizeof(uint32_t), "fields of fix
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
 
 int main(void) {
+#ifdef ON_BOARD
+  board_init();
+#endif
   const goldcrest_limits limits = MODEL_G2P_LIMITS;
   goldcrest_config config;
   memset(&config, 0, sizeof config);

@@ -14,6 +14,7 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
+#include "goldcrest/tokens.h"
 #include "model/model_view.h"
 
 namespace goldcrest::test {
@@ -234,8 +235,25 @@ class Calls {
   }
   void begin_text(decltype(goldcrest_begin_text)* store, int other_error) {
     const std::string_view text = script_.text();
-    allow(store(engine_, text.empty() ? nullptr : text.data(), text.size()),
-          {kArgument, kUnsupported, kTooLong, kCorrupt, other_error}, "begin_text: errors");
+    const int64_t status = allow(store(engine_, text.empty() ? nullptr : text.data(), text.size()),
+                                 {kArgument, kUnsupported, kTooLong, kCorrupt, other_error}, "begin_text: errors");
+    if (store == goldcrest_begin_text && text.size() % 2 != 0) begin_tokens(text, status);
+  }
+
+  // The same again with the tokens' texts.
+  void begin_tokens(std::string_view text, int64_t expected) {
+    seen_.clear();
+    const auto see = [](void* to, const goldcrest_token* token) {
+      require(token->text != nullptr || token->text_bytes == 0, "begin_tokens: a text");
+      static_cast<std::vector<SeenToken>*>(to)->push_back({*token, {token->text, token->text_bytes}});
+    };
+    const int64_t status = goldcrest_begin_tokens(engine_, text.data(), text.size(), see, &seen_);
+    require(status == expected || (!kHasInspection && status == kUnsupported), "begin_tokens: begin_text's status");
+    const int32_t* source = nullptr;
+    if (status < 0) return;
+    require(goldcrest_get_source(engine_, 0, &source) == static_cast<int64_t>(seen_.size()),
+            "begin_tokens: all tokens");
+    for (size_t i = 0; i < seen_.size(); ++i) require(seen_[i].token.id == source[i], "begin_tokens: their ids");
   }
 
   void step() {
@@ -298,12 +316,20 @@ class Calls {
     if (script_.one_in(16)) text_state_ = {script_.byte(), script_.byte(), {script_.byte(), 0, 0, script_.byte()}};
     const std::vector<int32_t> tokens = ids(info_.target_vocab_size);
     GuardedBuffer<char> out(script_.below(64));
-    const goldcrest_text_state before = text_state_;
-    const int64_t n =
-        allow(goldcrest_detokenize(engine_, &text_state_, tokens.data(), tokens.size(), out.get(), out.size()),
-              {kArgument, kUnsupported, kRange, kTruncated}, "detokenize: errors");
-    require(n <= static_cast<int64_t>(out.size()) && out.intact(), "detokenize: within its bytes");
-    if (n < 0) require(std::memcmp(&before, &text_state_, sizeof before) == 0, "detokenize: an error changes nothing");
+    goldcrest_text_state before = text_state_;
+    const auto check = [&](int64_t n) {
+      allow(n, {kArgument, kUnsupported, kRange, kTruncated}, "detokenize: errors");
+      require(n <= static_cast<int64_t>(out.size()) && out.intact(), "detokenize: within its bytes");
+      if (n < 0)
+        require(std::memcmp(&before, &text_state_, sizeof before) == 0, "detokenize: an error changes nothing");
+      before = text_state_;
+    };
+    check(goldcrest_detokenize(engine_, &text_state_, tokens.data(), tokens.size(), out.get(), out.size()));
+    if (seen_.empty()) return;
+    const SeenToken& seen = seen_[tokens.size() % seen_.size()];
+    goldcrest_token token = seen.token;
+    token.text = seen.text.data();
+    check(goldcrest_detokenize_token(engine_, &text_state_, &token, out.get(), out.size()));
   }
 
   void translate() {
@@ -377,8 +403,15 @@ class Calls {
           {kArgument}, "set_languages: errors");
   }
 
+  // A token of a source, with its text.
+  struct SeenToken {
+    goldcrest_token token;
+    std::string text;
+  };
+
   Script& script_;
   std::span<const uint8_t> model_;
+  std::vector<SeenToken> seen_;
   goldcrest_info info_ = {};
   goldcrest_memory memory_ = {};
   goldcrest_detail detail_ = {};

@@ -69,7 +69,10 @@ def expected_texts(folder: pathlib.Path, lines: list[str]) -> list[str]:
 def translate(options, file: pathlib.Path, lines: list[str], *more: str) -> list[str]:
     command = [options.build / "examples/goldcrest-translate", file, "--no-split", "--max-target", str(MOST), *more]
     text = "\n".join(lines) + "\n"
-    return subprocess.run(command, check=True, input=text, capture_output=True, text=True).stdout.splitlines()
+    made = subprocess.run(command, check=True, input=text, capture_output=True, text=True)
+    if ("--stream prints unknown tokens" in made.stderr) != ("--stream" in more):
+        sys.exit(f"goldcrest-translate departs: {more} says {made.stderr!r}")
+    return made.stdout.splitlines()
 
 
 def main() -> None:
@@ -98,6 +101,8 @@ def main() -> None:
                        stdout=subprocess.DEVNULL)
         found = translate(options, file, lines)
         plain = translate(options, file, lines, "--no-replace-unknowns")
+        if translate(options, file, lines[:9], "--stream") != plain[:9]:
+            sys.exit("goldcrest-translate departs: --stream replaces unknown tokens, or prints other texts")
         expected = expected_texts(folder, lines)
         n = sum(a == b for a, b in zip(found, expected))
         print(f"layer {layer}, heads {heads}: {n} of {len(lines)} equal; {sum(a != b for a, b in zip(found, plain))} have a "

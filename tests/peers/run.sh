@@ -32,8 +32,9 @@ case $script in
     few=(--lines 15) ;;
   families | t5)
     modules+=", ctranslate2, yaml" packages+=(ctranslate2==4.8.5 pyyaml==6.0.3) ;;
-  speech) program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   voice) program=voice_probabilities wrong='s/^0/1/' modules=onnxruntime packages=(onnxruntime) few=(--noises 2) ;;
+  speech | speech_equality)
+    program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac

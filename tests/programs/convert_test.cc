@@ -238,10 +238,10 @@ TEST(Convert, EvaluationBoundsTheLoss) {
     EXPECT_LT(evaluation.at("token_agreement"), 0.995);
     EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
   }
-  EXPECT_EQ(convert(checkpoint_folder("g2p"),
-                    {"-o", folder / "model.gcst", "--evaluate", other, "--max-loss", "100", "--metric", "lines"})
-                .status,
-            0);
+  const Outcome kept = convert(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--evaluate", other,
+                                                          "--max-loss", "100", "--metric", "lines"});
+  EXPECT_EQ(kept.status, 0);
+  EXPECT_TRUE(has(kept.out, "max-loss     int8 lost 100.000 points, within --max-loss 100\n")) << kept.out;
   EXPECT_EQ(convert(checkpoint_folder("g2p"), {"--evaluate", other, "--max-loss", "nan", "--metric", "lines"}).status,
             4);
 }

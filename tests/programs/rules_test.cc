@@ -190,9 +190,8 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
   checkpoint.write();
   const std::string folder = checkpoint.folder.path(), file = checkpoint.file("model.gcst");
   const std::string warning =
-      "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
-      "with -D GOLDCREST_SEARCH=ON, or convert the checkpoint with --early-stopping false --no-renormalize "
-      "--force-end\n";
+      "goldcrest-convert: warning: the file needs what firmware leaves out by default: build it with -D "
+      "GOLDCREST_SEARCH=ON; a file without rules of the search: --early-stopping false --no-renormalize --force-end\n";
   for (const Arguments& options : {Arguments{"--emit-c", checkpoint.file("c")}, Arguments{"--board", "all"}}) {
     EXPECT_NE(convert_to(folder, file, options).outcome.err.find(warning), std::string::npos) << options[0];
     Arguments plain = options;
@@ -214,8 +213,8 @@ TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
   const TemporaryFolder folder;
   const std::string file = folder / "model.gcst";
   const std::string warning =
-      "goldcrest-convert: warning: the file has rules of the search, which firmware leaves out by default: build it "
-      "with -D GOLDCREST_SEARCH=ON\n";
+      "goldcrest-convert: warning: the file needs what firmware leaves out by default: build it with -D "
+      "GOLDCREST_SEARCH=ON\n";
   for (const char* rules : {R"({"no_repeat_ngram": 2, "early_stopping": true})", R"({"token_biases": [["T", 0.5]]})"}) {
     const CheckpointCopy checkpoint("g2p");
     checkpoint.edit("config.json", [&](nlohmann::json& config) { config.update(nlohmann::json::parse(rules)); });
@@ -224,6 +223,22 @@ TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
     EXPECT_NE(of_checkpoint.out.find(" (the engine needs GOLDCREST_SEARCH)\n"), std::string::npos);
     const Outcome of_file = run(convert_program(), {file, "--board", "all"});
     EXPECT_NE(of_file.err.find(warning), std::string::npos) << of_file.err;
+  }
+}
+
+// T5's sentinels are added tokens; one that takes white space needs the engine's second option.
+TEST(Board, AllOptionsThatAFileNeedsAreNamed) {
+  for (const bool strips : {false, true}) {
+    const CheckpointCopy checkpoint("g2p-bytes");
+    const nlohmann::json token = {{"content", "<extra_id_41>"}, {"lstrip", strips}, {"normalized", false}};
+    std::ofstream(checkpoint.path() / "tokenizer_config.json")
+        << nlohmann::json{{"tokenizer_class", "ByT5Tokenizer"}, {"added_tokens_decoder", {{"300", token}}}};
+    const Outcome outcome = run(convert_program(), {checkpoint.path(), "-q", "--board", "mps3-an547"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.err.find(std::string("build it with -D GOLDCREST_LAYERS=ON -D GOLDCREST_TEXT=ON") +
+                               (strips ? " -D GOLDCREST_ADDED_WORDS=ON\n" : "\n")),
+              std::string::npos)
+        << outcome.err;
   }
 }
 

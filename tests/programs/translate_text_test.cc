@@ -224,6 +224,34 @@ TEST(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
   EXPECT_TRUE(has(strange, "\u2603\u2603")) << "a token that the vocabulary lacks: " << strange;
   EXPECT_EQ(lines({"--no-replace-unknowns"}, input), lines({}, input));
   EXPECT_EQ(translate("enfr", {"--stream", "--replace-unknowns"}, "").status, 2);
+  const Outcome cut = translate("enfr", {"--replace-unknowns", "--deadline", "1e-9"}, "Thank you.\n");
+  EXPECT_EQ(
+      cut.err,
+      "goldcrest-translate: line 1: stopped after 1e-09 s (--deadline); its end is missing, and unknown tokens are "
+      "not replaced\n");
+}
+
+// `script` is a terminal for the program, whose results go elsewhere.
+TEST(TranslateLines, ATerminalGetsColoursAndACountOfLines) {
+  const TemporaryFolder folder;
+  const auto on_terminal = [&](const std::string& before, const std::string& after) {
+    return run("/usr/bin/script", {"-qec", before + translate_program().string() + " " + after, folder / "typescript"})
+        .out;
+  };
+  const std::string red = "\x1b[31mgoldcrest-translate: nowhere.gcst: No such file";
+  EXPECT_TRUE(has(on_terminal("", "nowhere.gcst"), red)) << on_terminal("", "nowhere.gcst");
+  EXPECT_FALSE(has(on_terminal("NO_COLOR=1 ", "nowhere.gcst"), "\x1b[31m"));
+  const std::string model = converted_model("enfr").string(), lines = folder / "lines";
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "I don't know what to do.\n";
+  folder.write("lines", text);
+  const std::string counted = on_terminal("", model + " " + lines + " >" + (folder / "out").string());
+  EXPECT_TRUE(has(counted, " lines, ") && has(counted, " a second\x1b[K\r")) << counted;
+  EXPECT_EQ(std::filesystem::file_size(folder / "out") % 400, 0u);
+  EXPECT_TRUE(has(run("/usr/bin/script", {"-qec", translate_program().string() + " " + model, folder / "typescript"},
+                      {.input = "\004"})
+                      .out,
+                  "goldcrest-translate: waiting for lines of text; Ctrl-D ends"));
 }
 
 TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {

@@ -128,6 +128,8 @@ def test_programs():
         assert f"goldcrest-{name}".encode() in program(name, "--help").stdout.lower(), name
         assert program(name, "--version").stdout == f"goldcrest-{name} {goldcrest.__version__}\n".encode()
         assert program(name, "missing").returncode == 1
+        command = Path(sys.executable).with_name(f"goldcrest-{name}")
+        assert subprocess.check_output([command, "--version"]) == program(name, "--version").stdout, command
     assert program("convert", "examples/models/g2p", "-o", "by_program.gcst", "--quiet").returncode == 0
     assert Path("by_program.gcst").read_bytes() == Path("g2p.gcst").read_bytes()
     assert program("inspect", "by_program.gcst", "--self-test").returncode == 0

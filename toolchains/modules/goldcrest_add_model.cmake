@@ -2,32 +2,57 @@
 # Converts a model at build time for the program that uses it, so that its bytes and the sizes in its header stay
 # current.
 
+# A project that adds Goldcrest as a folder does not see its version.
+set_property(GLOBAL PROPERTY goldcrest_VERSION "${goldcrest_VERSION}")
+
 # Finds the converter for this machine, and the dependencies that keep it up to date. In order of preference:
-# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own or an installed one; one built from the same sources in a
-# separate build for this machine, in GOLDCREST_HOST_BUILD_FOLDER.
+# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own; one of this version that is built or in PATH; one that a separate
+# build for this machine makes from the same sources, for which -DGOLDCREST_HOST_BUILD_FOLDER=FOLDER asks.
 function(goldcrest_find_converter program_variable dependencies_variable)
-  set(dependencies "")
+  set(has_own FALSE)
+  if(TARGET goldcrest-convert AND NOT CMAKE_CROSSCOMPILING)
+    set(has_own TRUE)
+  endif()
+  if(NOT GOLDCREST_CONVERT_EXECUTABLE AND NOT GOLDCREST_HOST_BUILD_FOLDER AND NOT has_own)
+    goldcrest_find_built_converter()
+  endif()
   if(GOLDCREST_CONVERT_EXECUTABLE)
     set(program "${GOLDCREST_CONVERT_EXECUTABLE}")
     set(dependencies "${program}")
-  elseif(TARGET goldcrest-convert AND NOT CMAKE_CROSSCOMPILING)
+  elseif(has_own)
     set(program $<TARGET_FILE:goldcrest-convert>)
     set(dependencies goldcrest-convert)
   elseif(goldcrest_SOURCE_DIR)
     goldcrest_build_host_converter(program)
     set(dependencies goldcrest_host_converter "${program}")
   else()
-    find_program(GOLDCREST_CONVERT_EXECUTABLE goldcrest-convert
-      HINTS "${GOLDCREST_PROGRAM_FOLDER}" NO_CMAKE_FIND_ROOT_PATH)
-    if(NOT GOLDCREST_CONVERT_EXECUTABLE)
-      message(FATAL_ERROR "goldcrest_add_model: no goldcrest-convert for this machine was found; build one from Goldcrest's "
-        "sources and name it with -DGOLDCREST_CONVERT_EXECUTABLE=FILE")
-    endif()
-    set(program "${GOLDCREST_CONVERT_EXECUTABLE}")
-    set(dependencies "${program}")
+    message(FATAL_ERROR "goldcrest_add_model: no goldcrest-convert of this version for this machine was found; "
+      "build one from Goldcrest's sources and name it with -DGOLDCREST_CONVERT_EXECUTABLE=FILE")
   endif()
   set(${program_variable} "${program}" PARENT_SCOPE)
   set(${dependencies_variable} "${dependencies}" PARENT_SCOPE)
+endfunction()
+
+# Sets GOLDCREST_CONVERT_EXECUTABLE in the cache to a converter of this version, if there is one.
+function(goldcrest_find_built_converter)
+  set(folders "${GOLDCREST_PROGRAM_FOLDER}")
+  foreach(build quickstart host)
+    list(APPEND folders "${goldcrest_SOURCE_DIR}/build/${build}/converter")
+  endforeach()
+  find_program(GOLDCREST_CONVERT_EXECUTABLE goldcrest-convert HINTS ${folders} NO_CMAKE_FIND_ROOT_PATH
+    DOC "The converter for this machine")
+  if(NOT GOLDCREST_CONVERT_EXECUTABLE)
+    return()
+  endif()
+  get_property(expected GLOBAL PROPERTY goldcrest_VERSION)
+  execute_process(COMMAND "${GOLDCREST_CONVERT_EXECUTABLE}" --version OUTPUT_VARIABLE version ERROR_QUIET)
+  if(version MATCHES "^goldcrest-convert ${expected}[ \n]")
+    message(STATUS "Models are converted with ${GOLDCREST_CONVERT_EXECUTABLE}; "
+      "-DGOLDCREST_HOST_BUILD_FOLDER=FOLDER builds a converter from these sources")
+  else()
+    message(STATUS "${GOLDCREST_CONVERT_EXECUTABLE} is not of version ${expected}; it is not used")
+    unset(GOLDCREST_CONVERT_EXECUTABLE CACHE)
+  endif()
 endfunction()
 
 # Adds the target goldcrest_host_converter: this machine's build of the converter, which every build brings up to date.

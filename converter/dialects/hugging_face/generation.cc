@@ -183,10 +183,12 @@ void set_rules(const Settings& settings, uint32_t vocab_size, GenerationSpec& sp
 
 void set_lengths(const Settings& settings, const GenerationBounds& bounds, GenerationSpec& spec,
                  std::vector<std::string>& warnings) {
-  // transformers counts the start token in max_length and min_length. A start token and n - 1 others need n positions.
+  // transformers counts the start token in max_length and min_length; Whisper's max_length counts new ids only. A start
+  // token and n - 1 others need n positions.
   const auto max_length = settings.count("max_length", kMaxTokens);
   const auto max_new_tokens = settings.count("max_new_tokens", kMaxTokens);
-  uint32_t most = std::max(max_length.value_or(bounds.max_positions + 1), 2u) - 1;
+  uint32_t most = max_length.value_or(bounds.max_positions + bounds.n_counted);
+  most = std::max(most, bounds.n_counted + 1) - bounds.n_counted;
   if (max_new_tokens) most = std::max(*max_new_tokens, 1u);
   if (!max_length && !max_new_tokens) {
     warnings.push_back(format_text(

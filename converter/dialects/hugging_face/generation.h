@@ -17,6 +17,8 @@ struct GenerationBounds {
   std::optional<uint32_t> usual_start = {};
   // Further settings, which the family reads itself.
   std::vector<std::string> own_keys = {};
+  // Ids before the first new one that max_length counts.
+  uint32_t n_counted = 1;
 };
 
 // Reads the settings from generation_config.json if there is one, as transformers does, else from config.json. A

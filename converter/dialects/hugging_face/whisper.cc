@@ -95,8 +95,7 @@ void read_whisper_graph(const Config& config, TensorReader& tensors, ModelSpec& 
   read_whisper_stack("encoder", config, tensors, spec.encoder);
   read_whisper_stack("decoder", config, tensors, spec.decoder);
   spec.decoder.embedding = tensors.matrix("model.decoder.embed_tokens.weight", sizes.vocab_size, sizes.d_model);
-  if (config.flag_or("scale_embedding", false))
-    spec.decoder.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(sizes.d_model)));
+  // transformers reads scale_embedding, and scales nothing.
   const bool has_head = tensors.has("proj_out.weight");
   const auto head = has_head ? tensors.matrix("proj_out.weight", sizes.vocab_size, sizes.d_model) : nullptr;
   const bool is_tied = !has_head || config.flag_or("tie_word_embeddings", true);
@@ -244,6 +243,15 @@ class PromptSettings {
   const Vocabulary& vocabulary_;
 };
 
+// A sequence of transformers has at most as many ids as the decoder has positions, and min_length counts all of them.
+void count_prompt(bool has_min_new_tokens, uint32_t positions, GenerationSpec* generation) {
+  const auto prompt = static_cast<uint32_t>(generation->prompt.size());
+  uint32_t *const most = &generation->max_target_tokens, *const least = &generation->min_target_tokens;
+  *most = std::min(*most, std::max(positions, prompt + 2) - prompt - 1);
+  if (!has_min_new_tokens) *least -= std::min(*least, prompt);
+  *least = std::min(*least, *most);
+}
+
 ModelSpec load_whisper(const Checkpoint& checkpoint) {
   ModelSpec spec;
   const Config& config = checkpoint.config;
@@ -252,8 +260,7 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
   const Config generation = side_config(checkpoint, "generation_config.json");
   std::error_code error;
   const bool has_generation = std::filesystem::exists(side_file(checkpoint, "generation_config.json"), error);
-  GenerationBounds bounds = {sizes.vocab_size, sizes.target_positions, has_generation,
-                             std::nullopt,     std::nullopt,           kOwnKeys};
+  const GenerationBounds bounds = {sizes.vocab_size, sizes.target_positions, has_generation, {}, {}, kOwnKeys, 0};
   spec.generation = hugging_face_generation(generation, config, bounds, spec.warnings);
   TensorReader tensors(checkpoint.tensors);
   read_whisper_graph(config, tensors, spec);
@@ -265,6 +272,7 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
   }
   if (checkpoint.is_shape && !has_vocabulary(checkpoint)) {
     finish_whisper(usual_whisper_ids(sizes.vocab_size), suppressed, checkpoint.choices, spec);
+    count_prompt(own.has("min_new_tokens"), sizes.target_positions, &spec.generation);
     return spec;
   }
   const Vocabulary vocabulary = read_whisper_vocabulary(checkpoint, sizes.vocab_size, spec);
@@ -273,6 +281,7 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
   check_id(own, "decoder_start_token_id", ids.start);
   PromptSettings(own, config, vocabulary).apply(!checkpoint.choices.language.empty(), &ids);
   finish_whisper(ids, suppressed, checkpoint.choices, spec);
+  count_prompt(own.has("min_new_tokens"), sizes.target_positions, &spec.generation);
   spec.target_tokenizer = speech_tokenizer(vocabulary, spec.decoder.embedding->rows, SpeechText::kByteLevel);
   return spec;
 }

@@ -20,7 +20,8 @@ class Model(Engine):
     `lexicon` are lists of texts or of lists of ids, `bias` is a list of pairs of a number and such a sequence,
     `abbreviations` is a list of words. `sample=True` draws tokens at random by the options behind it. After `deadline`
     seconds a search stops with a warning and gives what is certain. `coarse=True` computes fine inputs as others.
-    `replace_unknowns=True` puts the source's token with the largest attention in place of an unknown one.
+    `replace_unknowns=True` puts the source's token with the largest attention in place of an unknown one, but not in
+    `stream` and not in texts that the deadline cuts.
     """
 
     def __init__(

@@ -151,6 +151,35 @@ TEST(Speech, AWhispersOwnSettingsMakeItsPrompt) {
   refused("lang_to_id", Value{{"<|fr|>", 262}}, {"lang_to_id", "\"fr\"", "261"});
 }
 
+// As WhisperForConditionalGeneration.generate of transformers 5.24: max_length counts new ids and min_length all, a
+// prompt of three after the start too. A sequence has at most 24 ids, the positions. scale_embedding is read and scales
+// nothing.
+TEST(Speech, AWhispersLengthsCountItsPrompt) {
+  const Value null;
+  struct Case {
+    Value max_length, max_new_tokens, min_length, min_new_tokens;
+    uint32_t most, least;
+  };
+  const Case cases[] = {{24, null, null, null, 20, 0}, {448, null, null, null, 20, 0}, {20, null, null, null, 20, 0},
+                        {5, null, null, null, 5, 0},   {1, null, null, null, 1, 0},    {10, 6, 6, null, 6, 3},
+                        {10, null, 2, null, 10, 0},    {10, null, 9, 4, 10, 5},        {8, null, 8, null, 8, 5}};
+  for (const Case& c : cases) {
+    const SpeechCopy copy("whisper");
+    const char* const file = "generation_config.json";
+    copy.set(file, "max_length", c.max_length);
+    copy.set(file, "max_new_tokens", c.max_new_tokens);
+    copy.set(file, "min_length", c.min_length);
+    copy.set(file, "min_new_tokens", c.min_new_tokens);
+    const GenerationSpec generation = load_speech(copy.path()).generation;
+    const std::string where = write_json(Value::list({c.max_length, c.max_new_tokens, c.min_length, c.min_new_tokens}));
+    EXPECT_EQ(generation.max_target_tokens, c.most) << where;
+    EXPECT_EQ(generation.min_target_tokens, c.least) << where;
+  }
+  const SpeechCopy scaled("whisper");
+  scaled.set("config.json", "scale_embedding", true);
+  EXPECT_EQ(load_speech(scaled.path()).decoder.embedding_scale, 1.0f);
+}
+
 // The entry 270, which was the last timestamp, is what the caller says.
 void rename_last(const SpeechCopy& copy, const char* text) {
   Value added = converter::read_json_object(copy.path() / "added_tokens.json"), renamed = Value::map();

@@ -320,12 +320,30 @@ TEST(Budget, AnythingElseIsRefused) {
 
 TEST(Budget, EachNumberThatIsExceeded) {
   const Budget budget = parse_budget("arena=100,file=200");
-  EXPECT_EQ(over_budget(budget, 100, 200), "");
-  EXPECT_EQ(over_budget(budget, 101, 200), "the arena needs 101 bytes, 1 more than --budget arena=100\n");
-  EXPECT_EQ(over_budget(budget, 164, 264),
-            "the arena needs 164 bytes, 64 more than --budget arena=100\n"
-            "the file needs 264 bytes, 64 more than --budget file=200\n");
-  EXPECT_EQ(over_budget({}, UINT64_MAX, UINT64_MAX), "");
+  BoardDemand demand = {200, {}, [](const goldcrest_limits& limits) -> uint64_t {
+                          return 40 + 10 * limits.beam_size + limits.max_source_tokens + limits.max_target_tokens;
+                        }};
+  demand.memory.limits.max_source_tokens = demand.memory.limits.max_target_tokens = 17;
+  demand.memory.limits.beam_size = demand.memory.limits.batch = demand.memory.limits.encoder_rows = 1;
+  const auto over = [&](uint64_t arena_bytes, uint64_t file_bytes) {
+    demand.memory.arena_bytes = arena_bytes;
+    demand.file_bytes = file_bytes;
+    return over_budget(budget, demand);
+  };
+  EXPECT_EQ(over(100, 200), "");
+  demand.memory.limits.beam_size = 3;
+  EXPECT_EQ(over(104, 200),
+            "the arena needs 104 bytes, 4 more than --budget arena=100\nthe arena fits with --beam-size 1\n");
+  demand.memory.limits.max_source_tokens = demand.memory.limits.max_target_tokens = 57;
+  EXPECT_EQ(over(184, 264),
+            "the arena needs 184 bytes, 84 more than --budget arena=100\n"
+            "the file needs 264 bytes, 64 more than --budget file=200\n"
+            "the arena fits with --max-source 25 --max-target 25 --beam-size 1\n");
+  demand.arena_bytes = [](const goldcrest_limits&) { return uint64_t{101}; };
+  EXPECT_EQ(over(101, 200),
+            "the arena needs 101 bytes, 1 more than --budget arena=100\nno limits make the arena fit\n");
+  demand.memory.arena_bytes = UINT64_MAX;
+  EXPECT_EQ(over_budget({}, demand), "");
 }
 
 }  // namespace

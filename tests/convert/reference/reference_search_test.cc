@@ -55,6 +55,26 @@ TEST(ReferenceSearch, ConstraintsOnTheNthToken) {
   EXPECT_EQ(best_tokens(spec, options), (Tokens{3, 2, 3, 2, 0}));
 }
 
+// As transformers' sequence_bias, bad_words_ids and encoder_no_repeat_ngram_size.
+TEST(ReferenceSearch, SequencesAreBiasedAndForbidden) {
+  ModelSpec spec = chain_model({{.1f, .2f, .3f, .4f}, {.5f, .3f, .2f, 0}, {.6f, .3f, .1f, 0}, {.4f, .5f, .1f, 0}});
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  for (const uint32_t beams : {1u, 2u}) {
+    const SearchOptions options = {.beam_size = beams, .max_target_tokens = 9, .length_penalty = 0};
+    const auto found = [&](const SequencesSpec& sequences, const Tokens& source = kShortSource) {
+      spec.generation.sequences = sequences;
+      return search(Reference(spec), source, options)[0].tokens;
+    };
+    const bool is_greedy = beams == 1;
+    EXPECT_EQ(found({}), is_greedy ? (Tokens{3, 1, 0}) : (Tokens{2, 0})) << beams;
+    EXPECT_EQ(found({{{{3, 1}, kNever}, {{2, 0}, kNever}}}), (Tokens{3, 0})) << beams;
+    EXPECT_EQ(found({{{{0, 3, 1}, kNever}, {{0, 2, 0}, -9}}}), (Tokens{3, 0})) << "the start token counts, " << beams;
+    EXPECT_EQ(found({{{{3, 0}, 2}}}), (Tokens{3, 0})) << beams;
+    EXPECT_EQ(found({{}, 2}, {3, 1, 2, 0}), (Tokens{3, 0})) << "two ids of the source, " << beams;
+    EXPECT_EQ(found({{}, 3}, {3, 1, 2, 0}), is_greedy ? (Tokens{3, 1, 0}) : (Tokens{2, 0})) << beams;
+  }
+}
+
 // The next token depends only on the last one, so the right results are known.
 TEST(ReferenceSearch, PromptsAndPrefixes) {
   ModelSpec spec = chain_model({{.1f, .2f, .3f, .4f}, {.5f, .3f, .2f, 0}, {.6f, .3f, .1f, 0}, {.4f, .5f, .1f, 0}});

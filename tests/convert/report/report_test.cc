@@ -219,6 +219,23 @@ TEST(Report, HtmlStaysSmall) {
             }));
 }
 
+TEST(Report, ShowsTenLinesThatDifferAndVerboseAll) {
+  Report report = make_report();
+  Evaluation& evaluation = *report.evaluation;
+  EvaluatedLine equal = evaluation.lines[0], gained = equal;
+  equal.identical = true;
+  equal.loss = gained.loss = 0;
+  evaluation.lines.insert(evaluation.lines.end(), 2, equal);
+  evaluation.lines.insert(evaluation.lines.end(), 12, gained);
+  evaluation.identical = 2;
+  const std::string summary = report_summary(report), text = report_text(report);
+  EXPECT_EQ(count(summary, "  float32   a b\n"), 10u);
+  EXPECT_EQ(count(summary, "differs, and lost nothing"), 9u);
+  EXPECT_EQ(count(summary, "3 more lines differ; --verbose prints all\n"), 1u);
+  EXPECT_EQ(count(text, "  float32   a b\n"), 13u);
+  EXPECT_EQ(count(text, "more lines differ"), 0u);
+}
+
 TEST(Report, NumbersAreShort) {
   EXPECT_EQ(short_bytes(999), "999 bytes");
   EXPECT_EQ(short_bytes(43'264), "43.3 kB");
