@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "host/id_list.h"
 #include "host/printable.h"
+#include "host/text_lines.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 

@@ -12,8 +12,7 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/tokens.h"
-#include "host/arena_memory.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "host/thread_pool.h"
 
 namespace goldcrest {

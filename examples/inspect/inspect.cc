@@ -11,9 +11,9 @@
 
 #include "goldcrest/goldcrest.h"
 #include "host/command_line.h"
-#include "host/mapped_file.h"
 #include "host/messages.h"
-#include "host/model_languages.h"
+#include "host/model_memory.h"
+#include "host/model_texts.h"
 #include "host/printable.h"
 #include "model/model_view.h"
 #include "report/memory_map.h"

@@ -13,7 +13,6 @@
 #include <exception>
 #include <memory>
 
-#include "host/interrupt.h"
 #include "host/messages.h"
 #include "host/wav.h"
 #include "options.h"
