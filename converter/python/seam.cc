@@ -12,13 +12,13 @@
 #include "goldcrest/decoding.h"
 #include "host/messages.h"
 #include "host/text_lines.h"
+#include "host/utterances.h"
 #include "host/wav.h"
 #include "session.h"
-#include "transcribe/utterances.h"
 
 namespace {
 
-using goldcrest::Sentence;
+using goldcrest::host::Sentence;
 
 // Reads a sentence as goldcrest-translate does. At the end of the text, goes to the next input.
 std::string read_sentence(goldcrest_session* session) {
@@ -127,7 +127,7 @@ std::string search_some(goldcrest_session* session, bool* is_done) {
   if (!sentence->problem.empty()) return refuse(&job, sentence->input, sentence->problem);
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (deadline); its end is missing", job.options.deadline);
-  const goldcrest::Found& best = sentence->found[0];
+  const goldcrest::host::Found& best = sentence->found[0];
   if (sentence->is_stopped) session->warnings.push_back(place_of(job, sentence->input) + seconds);
   if (best.was_cut && job.options.keeps_going == 0)
     session->warnings.push_back(place_of(job, sentence->input) + "a text is " + cut_problem(*session, best.ids.size()));
@@ -232,13 +232,13 @@ int goldcrest_python_work(goldcrest_session* session, double milliseconds, int s
 // Returns 1, or 0 behind the last sentence.
 int goldcrest_python_sentence(const goldcrest_session* session, size_t n, size_t index, size_t rank,
                               goldcrest_python_part* part) {
-  static const goldcrest::Found none = {};
+  static const goldcrest::host::Found none = {};
   static const Sentence no_sentence = {};
   const Input& input = session->job.inputs[n];
   const bool is_end = index >= input.sentences.size();
   const Sentence& sentence = is_end ? no_sentence : input.sentences[index];
   const std::string& space = is_end ? input.end : sentence.space;
-  const goldcrest::Found& found = rank < sentence.found.size() ? sentence.found[rank] : none;
+  const goldcrest::host::Found& found = rank < sentence.found.size() ? sentence.found[rank] : none;
   const float* attention = found.attention.empty() ? nullptr : found.attention.data();
   const float* log_probs = found.token_log_probs.empty() ? nullptr : found.token_log_probs.data();
   const char* problem = input.problem.empty() ? nullptr : input.problem.c_str();

@@ -13,7 +13,7 @@
 #include "host/lexicon.h"
 #include "host/messages.h"
 #include "host/model_texts.h"
-#include "host/search.h"
+#include "host/sentence_search.h"
 #include "host/session.h"
 
 // The ways to cut a text. A line and a sentence of only white space have no sources; kTokens reads it like any text.
@@ -23,7 +23,7 @@ enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3, kTarget = 4 };
 struct Input {
   std::string text;
   int mode = kLine;
-  std::vector<goldcrest::Sentence> sentences;
+  std::vector<goldcrest::host::Sentence> sentences;
   std::vector<int32_t> target;
   std::string end;      // the space behind the last sentence
   std::string problem;  // the input's error, if the job goes on without it
@@ -31,7 +31,7 @@ struct Input {
 
 // A text that is cut into sentences.
 struct Reading {
-  goldcrest::TextReader reader;
+  goldcrest::host::TextReader reader;
   std::string no_tokens;  // the error of a sentence without tokens
 };
 
@@ -51,7 +51,7 @@ struct Job {
   std::vector<Input> inputs;
   size_t n_read = 0;  // inputs whose ids are known
   std::optional<Reading> reading;
-  std::optional<goldcrest::Search> search;  // none before all inputs are read
+  std::optional<goldcrest::host::SentenceSearch> search;  // none before all inputs are read
 };
 
 struct goldcrest_session : goldcrest::Session {

@@ -14,11 +14,11 @@
 #include <memory>
 
 #include "host/messages.h"
+#include "host/utterances.h"
 #include "host/wav.h"
 #include "options.h"
 #include "transcriber.h"
 #include "transcript.h"
-#include "utterances.h"
 
 namespace {
 

@@ -254,7 +254,7 @@ void Translator::read(const std::string& text, Line* line) {
 }
 
 void Translator::read_sentences(const std::string& text, Line* line) {
-  goldcrest::TextReader reader(session_, text, abbreviations_, line->warning.empty());
+  goldcrest::host::TextReader reader(session_, text, abbreviations_, line->warning.empty());
   Sentence sentence;
   const auto read_next = [&](int* status) {
     sentence = {lines_.size() - 1};

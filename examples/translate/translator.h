@@ -17,7 +17,7 @@
 #include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"
 #include "host/open_backend.h"
-#include "host/search.h"
+#include "host/sentence_search.h"
 #include "host/session.h"
 
 struct TranslatorOptions {
@@ -98,7 +98,7 @@ class Translator {
     uint32_t n_cut = 0;  // tokens of a result that a limit cut; 0: none
   };
 
-  using Sentence = goldcrest::Sentence;  // a line, or a sentence of it; its input is the line's index in lines_
+  using Sentence = goldcrest::host::Sentence;  // a line, or a sentence of it; its input is the line's index in lines_
 
   // --stream has printed this of a sentence.
   struct Stream {
@@ -113,7 +113,7 @@ class Translator {
   bool read_sequences();
   void begin_stream(Sentence* sentence);
   int64_t print_certain(Stream* stream, bool at_end) const;
-  goldcrest::Search::Options search_options() const;
+  goldcrest::host::SentenceSearch::Options search_options() const;
   static void print_warning(const Line& line);
   bool ask_inspection();
   bool open_line_ids(const std::string& path);
@@ -134,9 +134,9 @@ class Translator {
   void translate();
   void finish(const Sentence& sentence);
   std::string results_of(const Sentence& sentence) const;
-  void append_alignments(const goldcrest::Found& found, std::string* text) const;
+  void append_alignments(const goldcrest::host::Found& found, std::string* text) const;
   bool has_columns() const;
-  std::string text_or_ids(const goldcrest::Found& found) const;
+  std::string text_or_ids(const goldcrest::host::Found& found) const;
   std::string in_line(const std::string& text) const;
   bool print_lines();
   void print(const Line& line);
@@ -156,7 +156,7 @@ class Translator {
   size_t ahead_ = 1;                 // this many lines or sentences are read before the first is translated
   std::deque<Line> lines_;           // not printed yet
   std::vector<Sentence> sentences_;  // not translated yet
-  goldcrest::Search search_;
+  goldcrest::host::SentenceSearch search_;
   bool has_code_ = false;  // each source begins with the code of a target language
   bool has_warned_of_end_ = false;
   std::vector<int32_t> prefix_;

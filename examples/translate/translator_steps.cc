@@ -104,9 +104,9 @@ bool Translator::read_sequences() {
   return true;
 }
 
-goldcrest::Search::Options Translator::search_options() const {
+goldcrest::host::SentenceSearch::Options Translator::search_options() const {
   const TranslatorOptions& o = options_;
-  goldcrest::Search::Options search;
+  goldcrest::host::SentenceSearch::Options search;
   search.n_best = o.n_best;
   search.has_text = !o.tokens && !o.ids;
   search.token_scores = o.token_scores;
@@ -158,7 +158,7 @@ void Translator::finish(const Sentence& sentence) {
     line.error = sentence.problem;
     return;
   }
-  const goldcrest::Found& best = sentence.found[0];
+  const goldcrest::host::Found& best = sentence.found[0];
   source_tokens_ += sentence.source.size();
   target_tokens_ += best.ids.size();
   if (best.was_cut) line.n_cut = static_cast<uint32_t>(best.ids.size());
@@ -177,12 +177,12 @@ std::string Translator::in_line(const std::string& text) const {
   return options_.keep_controls ? text : goldcrest::single_line(text, !has_columns());
 }
 
-std::string Translator::text_or_ids(const goldcrest::Found& found) const {
+std::string Translator::text_or_ids(const goldcrest::host::Found& found) const {
   return options_.tokens || options_.ids ? goldcrest::ids_text(found.ids) : in_line(found.text);
 }
 
 // Appends what a result's tokens attended to.
-void Translator::append_alignments(const goldcrest::Found& found, std::string* text) const {
+void Translator::append_alignments(const goldcrest::host::Found& found, std::string* text) const {
   const size_t n = found.ids.empty() ? 0 : found.attention.size() / found.ids.size();
   for (size_t token = 0; token < found.ids.size(); ++token) {
     const float* const weights = &found.attention[token * n];
@@ -204,7 +204,7 @@ std::string Translator::results_of(const Sentence& sentence) const {
   const std::string end = splits_ ? "" : "\n";
   if (sentence.is_stopped) return options_.stream ? "" : text_or_ids(sentence.found[0]) + end;
   for (size_t rank = 0; rank < sentence.found.size(); ++rank) {
-    const goldcrest::Found& found = sentence.found[rank];
+    const goldcrest::host::Found& found = sentence.found[rank];
     if (options_.n_best > 1)
       out += std::to_string(lines_[sentence.input].number) + '\t' + std::to_string(rank + 1) + '\t';
     if (options_.scores) {

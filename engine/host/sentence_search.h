@@ -12,7 +12,7 @@
 #include "goldcrest/goldcrest.hpp"
 #include "host/session.h"
 
-namespace goldcrest {
+namespace goldcrest::host {
 
 // A result of a search, or a target that was scored.
 struct Found {
@@ -58,7 +58,7 @@ class TextReader {
 
 // Searches sentences in batches, those with the most tokens first, so that the sentences of a batch end at about the
 // same time. The engine has its search, its lexicon and its languages already.
-class Search {
+class SentenceSearch {
  public:
   struct Options {
     uint32_t n_best = 1;
@@ -102,4 +102,4 @@ class Search {
   std::chrono::steady_clock::time_point batch_begin_;
 };
 
-}  // namespace goldcrest
+}  // namespace goldcrest::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/search.h"
+#include "host/sentence_search.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "goldcrest/speech.h"
 #include "host/text_lines.h"
 
-namespace goldcrest {
+namespace goldcrest::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -44,7 +44,7 @@ bool TextReader::next(Session* session, Sentence* sentence, int* status) {
   return true;
 }
 
-void Search::begin(const Options& options, std::vector<Sentence*> sentences) {
+void SentenceSearch::begin(const Options& options, std::vector<Sentence*> sentences) {
   const auto is_empty = [](const Sentence* sentence) { return sentence->size() == 0; };
   *this = {};
   options_ = options;
@@ -55,7 +55,7 @@ void Search::begin(const Options& options, std::vector<Sentence*> sentences) {
 }
 
 // Stores sentence `index` of a batch with its prefix or target, and its stream.
-int Search::store(Session* session, uint32_t index, const Sentence& sentence) const {
+int SentenceSearch::store(Session* session, uint32_t index, const Sentence& sentence) const {
   goldcrest_engine* const engine = session->engine();
   const std::vector<int32_t>&ids = sentence.source, &target = sentence.target;
   const std::vector<int16_t>& samples = sentence.samples;
@@ -71,7 +71,7 @@ int Search::store(Session* session, uint32_t index, const Sentence& sentence) co
 }
 
 // Stores the next batch. If a sentence is refused, there is none yet: the next call stores it without that sentence.
-Sentence* Search::store_batch(Session* session) {
+Sentence* SentenceSearch::store_batch(Session* session) {
   const size_t n = std::min<size_t>(session->memory().limits.batch, order_.size() - n_done_);
   const auto first = order_.begin() + static_cast<ptrdiff_t>(n_done_);
   batch_begin_ = Clock::now();
@@ -89,13 +89,13 @@ Sentence* Search::store_batch(Session* session) {
   return nullptr;
 }
 
-void Search::stop() {
+void SentenceSearch::stop() {
   if (n_batch_ == 0 || !is_running(status_)) return;
   is_stopped_ = true;
   status_ = GOLDCREST_DONE;
 }
 
-Sentence* Search::work(Session* session) {
+Sentence* SentenceSearch::work(Session* session) {
   if (n_batch_ == 0) return store_batch(session);
   const std::chrono::duration<double> longest(options_.deadline);
   if (options_.deadline > 0 && Clock::now() - batch_begin_ >= longest) stop();
@@ -118,7 +118,7 @@ Sentence* Search::work(Session* session) {
 
 // Keeps the tokens of a search that was stopped which no further step would change. Returns a negative status on an
 // error, as the next function does.
-int64_t Search::collect_certain(const Session& session, Sentence* sentence) const {
+int64_t SentenceSearch::collect_certain(const Session& session, Sentence* sentence) const {
   Found found;
   found.ids = session.agreed_tokens(static_cast<uint32_t>(n_in_));
   const bool has_text = options_.has_text && session.info().has_detokenizer != 0;
@@ -128,7 +128,7 @@ int64_t Search::collect_certain(const Session& session, Sentence* sentence) cons
   return status;
 }
 
-int64_t Search::collect(const Session& session, Sentence* sentence) const {
+int64_t SentenceSearch::collect(const Session& session, Sentence* sentence) const {
   const auto index = static_cast<uint32_t>(n_in_);
   for (uint32_t rank = 0; rank < options_.n_best; ++rank) {
     goldcrest_result result = {};
@@ -144,7 +144,8 @@ int64_t Search::collect(const Session& session, Sentence* sentence) const {
     found.was_cut = result.was_cut != 0;
     if (options_.has_text && session.info().has_detokenizer != 0)
       status = session.append_result(index, rank, sentence->pieces, &found.text);
-    if (options_.token_scores) found.token_log_probs.assign(log_probs, log_probs + result.n_tokens);
+    if (options_.token_scores && log_probs != nullptr)
+      found.token_log_probs.assign(log_probs, log_probs + result.n_tokens);
     const size_t n_source = options_.has_attention ? sentence->source.size() : 0;
     found.attention.resize(n_source * result.n_tokens);
     for (uint32_t token = 0; n_source > 0 && token < result.n_tokens && status >= 0; ++token) {
@@ -156,4 +157,4 @@ int64_t Search::collect(const Session& session, Sentence* sentence) const {
   return GOLDCREST_OK;
 }
 
-}  // namespace goldcrest
+}  // namespace goldcrest::host
