@@ -29,10 +29,11 @@ endif()
 goldcrest_warnings(goldcrest_format_text)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../engine/base/features.cmake")
-# goldcrest_converter_library(NAME [COMPUTES] SOURCES...)
+# goldcrest_converter_library(NAME [COMPUTES] SOURCES...). A source may be a pattern.
 function(goldcrest_converter_library name)
   set(sources ${ARGN})
   list(REMOVE_ITEM sources COMPUTES)
+  file(GLOB sources CONFIGURE_DEPENDS ${sources})
   add_library(${name} STATIC ${sources})
   goldcrest_quick_build(${name} ${ARGN})
   target_compile_features(${name} PUBLIC cxx_std_20)

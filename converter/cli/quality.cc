@@ -5,7 +5,6 @@
 #include <map>
 
 #include "evaluate/check.h"
-#include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
 #include "host/text_lines.h"
 #include "host/wording.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
 #include "goldcrest/languages.h"
 #include "goldcrest/speech.h"
@@ -16,7 +15,7 @@
 namespace goldcrest::converter {
 
 EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
-  open(model.data(), model.size());
+  use(model.data(), model.size());
   Options options;
   options.replace_unknowns = false;
   std::string problem = read_info();

@@ -35,7 +35,7 @@ class EngineSession : public Session {
 enum class Lines { kText, kIds, kClips };
 
 // The int8 side of an evaluation, in batches of the session's limits. With Lines::kIds, sources and result texts are
-// ids (line_encoder.h). With Lines::kClips, sources are WAV files, and result texts are their words (clip_file.h).
+// ids (line_encoder.h). With Lines::kClips, sources are WAV files, and result texts are their words (line_encoder.h).
 class EngineTranslator : public Translator {
  public:
   explicit EngineTranslator(EngineSession& session, Lines lines = Lines::kText) : session_(session), lines_(lines) {}

@@ -10,11 +10,11 @@ namespace goldcrest {
 
 std::string Session::open(const std::string& path, uint32_t threads) {
   const std::string problem = mapped_.open(path);
-  open(mapped_.bytes(), mapped_.size());
+  use(mapped_.bytes(), mapped_.size());
   return problem.empty() ? pool_.start(threads) : problem;
 }
 
-void Session::open(const void* bytes, size_t n) {
+void Session::use(const void* bytes, size_t n) {
   bytes_ = bytes;
   n_bytes_ = n;
 }

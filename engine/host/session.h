@@ -37,7 +37,7 @@ class Session {
   // Maps a file and starts threads; 0: one for each CPU. These errors name the file.
   std::string open(const std::string& path, uint32_t threads);
   // Uses a file in memory, which must outlive the session, on one thread.
-  void open(const void* bytes, size_t n);
+  void use(const void* bytes, size_t n);
   // Checks that the file is a model and reads what it says of itself.
   std::string read_info();
   // Plans an arena for the limits and starts an engine in it. The pool sets limits.threads. In a batch, each block of
