@@ -10,7 +10,7 @@
 
 namespace goldcrest::converter {
 
-// What stands in for the objects that a pickle may ask for by name. Every other name is refused.
+// A name that a pickle may ask for makes one of these. Every other name is refused.
 enum class Makes {
   kUnknown,  // refused
   kDict,
