@@ -114,7 +114,6 @@ void begin_search(goldcrest_session* session) {
   job.search->begin({o.n_best, true, scores, scores_targets, o.attention != 0, o.attention_layer, o.attention_head,
                      o.prefix_flags, has_streams, o.deadline},
                     std::move(order));
-  for (const Sentence* sentence : job.search->order()) check_end(session, *sentence);
 }
 
 // A bounded amount of work at the search. *is_done <- whether no sentence is left.
@@ -125,6 +124,7 @@ std::string search_some(goldcrest_session* session, bool* is_done) {
   const Sentence* const sentence = *is_done ? nullptr : job.search->work(session);
   if (sentence == nullptr) return "";
   if (!sentence->problem.empty()) return refuse(&job, sentence->input, sentence->problem);
+  check_end(session, *sentence);
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (deadline); its end is missing", job.options.deadline);
   const goldcrest::host::Found& best = sentence->found[0];

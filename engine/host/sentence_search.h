@@ -85,8 +85,6 @@ class SentenceSearch {
   void stop();
   // Returns the first sentence of the batch in the engine; null if it has none.
   Sentence* running() const { return n_batch_ == 0 ? nullptr : order_[n_done_]; }
-  // Returns the sentences that are not refused, those of the first batch first.
-  const std::vector<Sentence*>& order() const { return order_; }
 
  private:
   int store(Session* session, uint32_t index, const Sentence& sentence) const;

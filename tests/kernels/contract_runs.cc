@@ -11,10 +11,8 @@
 #include "emulated_tables.h"
 #include "kernels/reference/reference.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
-
-using test::ContractCase;
 
 struct NamedTable {
   const Kernels* table;
@@ -42,7 +40,7 @@ bool is_same(const NamedTable& named, const ContractCase& slot, uint64_t run) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test
 
 int main(int argc, char** argv) {
   using namespace goldcrest;

@@ -15,9 +15,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::CTranslate2Folder;
-using test::CTranslate2Type;
-using test::NativeFormula;
+using namespace test;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0}, kTarget = {4, 9, 2, 2, 6, 10, 3};
 

@@ -13,8 +13,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::BinaryLists;
-using test::NativeFolder;
+using namespace test;
 using Ids = std::vector<uint32_t>;
 
 // Lists for the model's 13 source ids: 12, and one for the row of the start token.
@@ -95,8 +94,6 @@ TEST(NativeShortlist, EachKindOfFileByItsContents) {
 
 // Files that hold a shortlist: their contents, and every damage with its message.
 
-using test::BinaryLists;
-using test::TemporaryFolder;
 using Ids = std::vector<uint32_t>;
 
 // Returns the error's message after the file's path, or "read".

@@ -16,10 +16,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::binary_bytes;
-using test::BinaryKind;
-using test::NativeFolder;
-using test::NativeFormula;
+using namespace test;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0};
 
@@ -166,8 +163,6 @@ TEST(MarianNative, WarnsOfWhatItDidNotUse) {
 }
 
 // The graphs that special:model.yml may describe, and the messages about others.
-
-using test::NativeFolder;
 
 struct BadSetting {
   const char *key, *value, *message;  // after "FILE: special:model.yml: setting "

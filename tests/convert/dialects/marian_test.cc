@@ -14,8 +14,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::MarianFolder;
-using test::TemporaryFolder;
+using namespace test;
 
 const std::filesystem::path kModels = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
 

@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 namespace {
 
 using nlohmann::json;
-using test::NnFolder;
+using namespace test;
 
 struct BadFolder {
   const char* name;
@@ -178,8 +178,6 @@ TEST(NnTransformer, AShapesVocabularyLiesBesideIt) {
 
 // nn.Transformer checkpoints of modules that are closer to the paper than PyTorch's: widths of heads, projections
 // without biases, convolutions. Also the spellings of their names.
-
-using test::NnFolder;
 
 // As in the paper, attention has no biases and feed-forward has some.
 TEST(NnTransformer, ProjectionsMayBeWithoutBias) {

@@ -9,8 +9,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::PickleWriter;
-using test::ToolkitFolder;
+using namespace test;
 
 constexpr test::ToolkitShape kPlainOpenNmt = {}, kPlainFairseq = {.is_fairseq = true, .is_pre_norm = false},
                              kOlderFairseq = {.is_fairseq = true, .is_old = true, .is_pre_norm = false};

@@ -16,9 +16,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::ToolkitFolder;
-using test::ToolkitFormula;
-using test::ToolkitShape;
+using namespace test;
 
 constexpr size_t kMaxTarget = 7;
 constexpr ToolkitShape kOpenNmt = {}, kOldOpenNmt = {.is_old = true},

@@ -10,9 +10,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::kTutorials;
-using test::TutorialFolder;
-using test::TutorialKind;
+using namespace test;
 
 std::string refusal(const TutorialFolder& checkpoint) {
   try {

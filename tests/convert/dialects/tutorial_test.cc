@@ -14,10 +14,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::kTutorials;
-using test::TutorialFolder;
-using test::TutorialFormula;
-using test::TutorialKind;
+using namespace test;
 
 constexpr size_t kMaxTarget = 7;
 const std::vector<std::vector<int32_t>> kSources = {{0, 3, 7, 2, 8, 1}, {0, 1}, {0, 5, 5, 4, 1}};

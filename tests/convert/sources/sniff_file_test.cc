@@ -12,9 +12,7 @@ namespace goldcrest::converter {
 namespace {
 
 using namespace std::string_literals;
-using test::PickleWriter;
-using test::TemporaryFolder;
-using test::ZipEntry;
+using namespace test;
 
 std::string zip(const std::vector<ZipEntry>& entries) {
   std::ostringstream stream;

@@ -13,16 +13,13 @@
 #include "support/engine_fixture.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::LanguagePlace;
 using converter::ModelSpec;
 using converter::SelfTestLine;
-using test::EngineSetup;
-using test::TestEngine;
-using test::Translation;
 
 using TableIds = std::vector<int32_t>;
 using Listed = std::vector<std::pair<std::string, int32_t>>;
@@ -328,4 +325,4 @@ TEST(LanguageTable, SelfTestLinesHaveLanguagesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

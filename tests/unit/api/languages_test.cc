@@ -15,13 +15,11 @@
 #include "text/double_array.h"
 #include "text/languages.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::PieceType;
-using test::EngineSetup;
-using test::TestEngine;
 
 using Ids = std::vector<int32_t>;
 using Languages = std::vector<std::pair<std::string, int32_t>>;
@@ -167,4 +165,4 @@ TEST(Languages, ACodeWithAZeroByteIsNone) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

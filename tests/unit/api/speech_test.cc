@@ -18,16 +18,10 @@
 #include "support/tiny_model.h"
 #include "unit/model/hostile_file.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
-using test::EngineSetup;
-using test::give;
-using test::OpenChoices;
-using test::Sound;
-using test::sound_of;
-using test::TestEngine;
 
 std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds, uint32_t flags = 0) {
   goldcrest_search search = engine.search();
@@ -397,4 +391,4 @@ TEST(Speech, WeightsOfTheFrontendBecomeIdle) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -15,17 +15,11 @@
 #include "hostile_file.h"
 #include "support/speech_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using format::ModelT;
-using test::Contents;
-using test::expect_refused;
-using test::Lie;
-using test::remade;
-using test::try_file;
-using test::Verdict;
 
 const FileImage& moonshine() {
   static const FileImage file = test::speech_file(test::tiny_moonshine());
@@ -368,4 +362,4 @@ TEST(SpeechFile, FlippedBitsAreRefusedOrRun) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test
