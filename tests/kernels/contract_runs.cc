@@ -11,8 +11,10 @@
 #include "emulated_tables.h"
 #include "kernels/reference/reference.h"
 
-namespace goldcrest::test {
+namespace goldcrest {
 namespace {
+
+using test::ContractCase;
 
 struct NamedTable {
   const Kernels* table;
@@ -40,7 +42,7 @@ bool is_same(const NamedTable& named, const ContractCase& slot, uint64_t run) {
 }
 
 }  // namespace
-}  // namespace goldcrest::test
+}  // namespace goldcrest
 
 int main(int argc, char** argv) {
   using namespace goldcrest;

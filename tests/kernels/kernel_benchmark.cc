@@ -13,8 +13,13 @@
 #include "linear_problem.h"
 #include "support/rng.h"
 
-namespace goldcrest::test {
+namespace goldcrest {
 namespace {
+
+using test::AlignedBuffer;
+using test::AttentionProblem;
+using test::LinearProblem;
+using test::LinearShape;
 
 constexpr uint32_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 32, 64, 128};
 constexpr size_t kColdBytes = size_t{128}
@@ -112,7 +117,7 @@ void register_row_operations(const Kernels* table) {
 }
 
 }  // namespace
-}  // namespace goldcrest::test
+}  // namespace goldcrest
 
 int main(int argc, char** argv) {
   for (uint32_t i = 0; goldcrest::kernels_at(i) != nullptr; ++i) {
