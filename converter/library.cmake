@@ -29,10 +29,11 @@ endif()
 goldcrest_warnings(goldcrest_format_text)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../engine/base/features.cmake")
-# goldcrest_converter_library(NAME [COMPUTES] SOURCES...)
+# goldcrest_converter_library(NAME [COMPUTES] SOURCES...). A source may be a pattern.
 function(goldcrest_converter_library name)
   set(sources ${ARGN})
   list(REMOVE_ITEM sources COMPUTES)
+  file(GLOB sources CONFIGURE_DEPENDS ${sources})
   add_library(${name} STATIC ${sources})
   goldcrest_quick_build(${name} ${ARGN})
   target_compile_features(${name} PUBLIC cxx_std_20)
@@ -44,6 +45,20 @@ function(goldcrest_converter_library name)
     "${goldcrest_SOURCE_DIR}/engine/include")
   target_link_libraries(${name} PUBLIC goldcrest_format_text)
   goldcrest_warnings(${name})
+endfunction()
+
+# goldcrest_program(NAME SOURCES ... LIBRARIES ...): the program goldcrest-NAME. The wheel has all programs in one, so a
+# library has the same sources, with goldcrest_NAME_main in place of main.
+function(goldcrest_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(goldcrest-${name} ${arg_SOURCES})
+  add_library(goldcrest_${name}_program STATIC EXCLUDE_FROM_ALL ${arg_SOURCES})
+  target_compile_definitions(goldcrest_${name}_program PRIVATE main=goldcrest_${name}_main)
+  foreach(target goldcrest-${name} goldcrest_${name}_program)
+    target_compile_definitions(${target} PRIVATE _FILE_OFFSET_BITS=64)  # files of more than 2 GB, on 32-bit systems too
+    target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
+    goldcrest_warnings(${target})
+  endforeach()
 endfunction()
 
 # Finds a library without CMake files, or with CMake files that lack the static library.

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 bash toolchains/install_packages.sh
-programs=(converter/goldcrest-convert examples/goldcrest-inspect examples/goldcrest-transcribe
+programs=(converter/goldcrest-convert converter/goldcrest-inspect examples/goldcrest-transcribe
   examples/goldcrest-translate)
 echo "Compiling: about a minute and a half on two cores of 2.6 GHz."
 cmake --preset quickstart | sed -n 's/^-- \(XNNPACK backend: .*\)$/\1/p'  # one line: on, or off and why

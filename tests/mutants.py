@@ -37,7 +37,7 @@ MODULES = {
     "reference_constants": (["converter/reference/operations.cc"], ["reference_test", "load_families_test"]),
     "containers": (["converter/sources/" + name + ".cc" for name in (
         "containers/ctranslate2_binary", "containers/marian_binary", "containers/marian_npz", "containers/numpy_array",
-        "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_zip",
+        "values/pickle", "containers/safetensors", "containers/state_dict", "containers/torch_file",
         "files/zip_directory")], ["load_sources_test"]),
 }
 # The sources that include a header.

@@ -4,7 +4,6 @@
 
 #include "cli/changes.h"
 #include "cli/quality.h"
-#include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
 #include "file/fine_inputs.h"
 #include "file/format.h"

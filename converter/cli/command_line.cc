@@ -10,7 +10,7 @@
 #include "host/command_line.h"
 #include "host/printable.h"
 #include "host/wording.h"
-#include "quantize/pack.h"
+#include "quantize/quantize.h"
 #include "report/board.h"
 #include "spec/error.h"
 #include "spec/format_text.h"

@@ -16,7 +16,6 @@
 #include "dialects/shortlist/shortlist_file.h"
 #include "dialects/text/languages.h"
 #include "evaluate/centre_keys.h"
-#include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
 #include "file/format.h"
 #include "file/metadata.h"

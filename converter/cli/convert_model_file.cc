@@ -9,7 +9,7 @@
 #include "file/relayout.h"
 #include "host/messages.h"
 #include "host/printable.h"
-#include "quantize/pack.h"
+#include "quantize/quantize.h"
 #include "report/engine_session.h"
 #include "report/memory_map.h"
 #include "report/report.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "file/format.h"
-#include "quantize/pack.h"
+#include "quantize/quantize.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -5,9 +5,8 @@
 #include <map>
 
 #include "evaluate/check.h"
-#include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
-#include "host/id_list.h"
+#include "host/text_lines.h"
 #include "host/wording.h"
 #include "spec/error.h"
 

@@ -2,14 +2,14 @@
 // Families that a config.json names by its model_type, and the errors if none is named.
 #include <algorithm>
 
-#include "dialects/config_family.h"
+#include "dialects/dialect.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/marian.h"
 #include "dialects/hugging_face/t5.h"
 #include "dialects/nn_transformer/nn_transformer.h"
-#include "dialects/provenance.h"
 #include "dialects/toolkits/toolkit.h"
 #include "dialects/tutorials/tutorial.h"
+#include "dialects/way_in.h"
 #include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"

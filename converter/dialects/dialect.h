@@ -57,4 +57,8 @@ std::string list_families();
 // Returns the same for a terminal with this many columns.
 std::string list_families(size_t columns);
 
+// Fills in name, licence and attribution. Prefers config.json's "name", "license" and "attribution". Else uses
+// _name_or_path, the folder of a Hugging Face cache or the folder's name, and the front matter of README.md.
+void fill_provenance(const Checkpoint& checkpoint, ModelSpec& spec);
+
 }  // namespace goldcrest::converter

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinusoidal position tables for all dialects. Frameworks differ in frequency, layout and first position.
+// Rows that no checkpoint stores: sinusoidal positions, whose frequency, layout and first position differ between
+// frameworks, and Marian's start.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +27,11 @@ Matrix sinusoid_table(const Sinusoid& sinusoid, uint32_t rows, uint32_t d_model)
 
 // Returns the largest |a - b| over the rows that two tables of equal width both have.
 float largest_difference(const Matrix& a, const Matrix& b);
+
+// Marian's targets begin with the zero vector, in its own files and in CTranslate2's.
+//
+// Adds the next free target id as the decoder's first input. Its row is zeros, and the search never chooses it. If
+// source and target share their tables, the source gets the row too.
+void add_start_row(ModelSpec& spec);
 
 }  // namespace goldcrest::converter

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "dialects/dialect.h"
+#include "sources/containers/shape_tensors.h"
 #include "sources/sniffing/sniff.h"
+#include "sources/values/value.h"
 
 namespace goldcrest::converter {
 
@@ -44,5 +46,23 @@ std::unique_ptr<TensorSource> counted(std::unique_ptr<TensorSource> tensors, con
 
 // Returns the checkpoint if it is a directory, else the directory of the weight file. Throws Error if there is none.
 std::filesystem::path directory_of(const std::filesystem::path& checkpoint);
+
+struct Tutorial;
+
+// A family that a config.json names. Each family's room defines its own; config_way.cc lists them all.
+struct ConfigFamily {
+  const char* model_type;
+  const char* description;  // for messages
+  ModelSpec (*load)(const Checkpoint& checkpoint);
+  // Lists the tensors of a checkpoint with this config.json. Sizes that a conversion takes from the weights must be
+  // settings here.
+  std::vector<ShapedTensor> (*tensors)(const Config& config);
+  // Adds names for the tensors that config.json does not name; they do not affect sizes. Null: the names are always the
+  // same.
+  void (*name_tensors)(Value& config);
+  const Tutorial* tutorial;  // whose code fixes what a config.json leaves out; or null
+  ListedFamily listed;       // null texts: another family's row names this one too
+  bool any_length = false;   // its models have no last position, so that an option chooses one
+};
 
 }  // namespace goldcrest::converter

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference/source.h"
+#include "reference/reference.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
 

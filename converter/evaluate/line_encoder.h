@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of text or ids as the ids of a model.
+// Lines of an evaluation as the sources of a model, and its results as texts: of text, of ids, or of names of clips.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,5 +41,12 @@ class LineEncoder {
 std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size);
 
 std::string ids_text(std::span<const int32_t> ids);
+
+// Returns the samples of a WAV file as one channel of `sample_rate` samples a second. Throws Error for any other file,
+// with the command that converts it.
+std::vector<int16_t> read_clip(const std::filesystem::path& path, uint32_t sample_rate);
+
+// Returns the words of a text for word error rates: ASCII letters in lower case, no ASCII punctuation, single spaces.
+std::string spoken_words(const std::string& text);
 
 }  // namespace goldcrest::converter

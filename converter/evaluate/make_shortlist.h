@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "spec/shortlist.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 

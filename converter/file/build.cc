@@ -20,7 +20,6 @@
 #include "file/shortlist_section.h"
 #include "file/tokenizer_section.h"
 #include "host/printable.h"
-#include "quantize/pack.h"
 #include "quantize/quantize.h"
 #include "spec/error.h"
 #include "spec/layer_blocks.h"

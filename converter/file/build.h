@@ -12,7 +12,7 @@
 #include "file/fine_inputs.h"
 #include "file/section_writer.h"
 #include "goldcrest/goldcrest.h"
-#include "quantize/pack.h"
+#include "quantize/quantize.h"
 #include "spec/spec.h"
 
 namespace goldcrest::format {

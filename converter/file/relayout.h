@@ -6,7 +6,7 @@
 #include <string>
 
 #include "file/write.h"
-#include "quantize/pack.h"
+#include "quantize/quantize.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

@@ -7,9 +7,9 @@
 
 #include "goldcrest/decoding.h"
 #include "goldcrest/languages.h"
-#include "host/abbreviations.h"
 #include "host/messages.h"
-#include "host/model_languages.h"
+#include "host/model_texts.h"
+#include "host/text_lines.h"
 
 namespace {
 

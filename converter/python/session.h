@@ -2,38 +2,19 @@
 // The session of the Python package: a mapped model with its threads and engine, and the job that runs in it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "goldcrest/goldcrest.hpp"
+#include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"
 #include "host/messages.h"
+#include "host/model_texts.h"
+#include "host/sentence_search.h"
 #include "host/session.h"
-#include "host/text_lines.h"
-
-struct Hypothesis {
-  std::string text;
-  std::vector<int32_t> ids;
-  std::vector<float> attention;        // [ids][ids of the source]
-  std::vector<float> token_log_probs;  // [ids]
-  float score;                         // of a target that is scored: its log-probability
-  uint32_t was_cut;                    // a limit of tokens ended it
-};
-
-struct Sentence {
-  size_t input = 0;   // its input's index in the job
-  std::string space;  // before it
-  std::vector<int32_t> source;
-  std::vector<std::string> pieces;  // of goldcrest::Session::tokenize
-  uint32_t stream = 0;              // its number in the job: of the random numbers of sampling
-  std::vector<Hypothesis> found;    // best first
-};
 
 // The ways to cut a text. A line and a sentence of only white space have no sources; kTokens reads it like any text.
 // kTarget: ids with which the results of the input before begin, or its target to score.
@@ -42,16 +23,15 @@ enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3, kTarget = 4 };
 struct Input {
   std::string text;
   int mode = kLine;
-  std::vector<Sentence> sentences;
+  std::vector<goldcrest::host::Sentence> sentences;
   std::vector<int32_t> target;
   std::string end;      // the space behind the last sentence
   std::string problem;  // the input's error, if the job goes on without it
 };
 
-// A text that is cut into sentences: each stands behind the language code that the text begins with.
+// A text that is cut into sentences.
 struct Reading {
-  std::string code;
-  goldcrest::SentenceReader reader;
+  goldcrest::host::TextReader reader;
   std::string no_tokens;  // the error of a sentence without tokens
 };
 
@@ -71,12 +51,7 @@ struct Job {
   std::vector<Input> inputs;
   size_t n_read = 0;  // inputs whose ids are known
   std::optional<Reading> reading;
-  bool is_ordered = false;
-  std::vector<Sentence*> order;              // longest first: a batch has sentences of like lengths
-  size_t n_done = 0, n_batch = 0, n_in = 0;  // sentences: of earlier batches, in the engine, of those collected
-  int status = GOLDCREST_WORKING;            // of the batch
-  std::chrono::steady_clock::time_point batch_begin;
-  bool is_stopped = false;  // the batch, by the deadline
+  std::optional<goldcrest::host::SentenceSearch> search;  // none before all inputs are read
 };
 
 struct goldcrest_session : goldcrest::Session {

@@ -7,9 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/align.h"
+#include "model/model_view.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
@@ -75,5 +77,16 @@ std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, co
 // Copies values that stay float (biases, gammas, betas, positions) to their places in `placed`. Magnitudes below 2^-60
 // become 0. Throws Error with `name` and the index if a value is above 2^16 or not finite.
 void copy_floats(std::span<const float> values, const Placement& placement, const std::string& name, float* placed);
+
+// The order of a padded int8 matrix's elements in the file (FORMAT.md, "Tensor layouts").
+
+// The layout that the kernels of `cpu` stream fastest; every layout runs everywhere. Throws Error for an unknown name.
+Layout layout_for_cpu(std::string_view cpu);
+
+// Packs row-major `weights` into `layout`. Both dimensions are multiples of 16.
+std::vector<int8_t> pack(std::span<const int8_t> weights, uint32_t rows, uint32_t columns, Layout layout);
+
+// Unpacks from `layout` to row-major, the inverse of pack.
+std::vector<int8_t> unpack(std::span<const int8_t> packed, uint32_t rows, uint32_t columns, Layout layout);
 
 }  // namespace goldcrest::converter

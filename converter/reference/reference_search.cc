@@ -11,7 +11,7 @@
 
 #include "math/deterministic_math.h"
 #include "spec/error.h"
-#include "spec/shortlist.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 namespace {

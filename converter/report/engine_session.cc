@@ -4,9 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "evaluate/clip_file.h"
 #include "evaluate/line_encoder.h"
-#include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "goldcrest/speech.h"
 #include "math/deterministic_math.h"
@@ -16,30 +14,15 @@
 
 namespace goldcrest::converter {
 
-EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file)
-    : model_(model) {
-  check(goldcrest_model_info(model.data(), model.size(), &info_, &detail_), file);
-  check(goldcrest_plan_memory(model.data(), model.size(), &limits, &memory_, nullptr, nullptr, &detail_), file);
-  arena_.resize(memory_.arena_bytes + kAlignment);
-  const size_t misalignment = reinterpret_cast<uintptr_t>(arena_.data()) % kAlignment;
-  goldcrest_config config = {};
-  config.model = model.data();
-  config.model_bytes = model.size();
-  config.arena = arena_.data() + (kAlignment - misalignment) % kAlignment;
-  config.arena_bytes = memory_.arena_bytes;
-  config.limits = limits;
-  config.detail = &detail_;
-  check(goldcrest_init(&engine_, &config), file);
+EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
+  use(model.data(), model.size());
+  Options options;
+  options.replace_unknowns = false;
+  std::string problem = read_info();
+  if (problem.empty()) problem = start(options, limits);
+  if (!problem.empty()) throw Error("{}: {}", file, problem);
   const goldcrest_lexicon none = {};  // self-test and measures are of the model without its lexicon
-  if (info_.limits.lexicon != 0) check(goldcrest_set_lexicon(engine_, &none), file);
-}
-
-std::string EngineSession::describe(int64_t status) const {
-  std::string text = goldcrest_status_string(static_cast<int>(status));
-  if (detail_.message == nullptr) return text;
-  text += format_text(": {}", detail_.message);
-  if (detail_.index >= 0) text += format_text(" ({})", detail_.index);
-  return text;
+  if (info().limits.lexicon != 0) check(goldcrest_set_lexicon(engine(), &none), file);
 }
 
 void EngineSession::check(int64_t status, const std::string& context) const {
@@ -47,12 +30,12 @@ void EngineSession::check(int64_t status, const std::string& context) const {
 }
 
 void EngineSession::set_search(const goldcrest_search& search) {
-  check(goldcrest_set_search(engine_, &search), "search");
+  check(goldcrest_set_search(engine(), &search), "search");
 }
 
 bool EngineSession::choose_languages(size_t line) {
   LanguagesView table;
-  if (!view_languages(model_.data(), &table)) return false;
+  if (!view_languages(model(), &table)) return false;
   const bool is_forced = table.of_targets().place == goldcrest::LanguagePlace::kForcedFirst;
   const char* names[2] = {};
   for (uint32_t i = 0; i < 2; ++i) {
@@ -61,102 +44,72 @@ bool EngineSession::choose_languages(size_t line) {
     if (side.n == 0 || (side.by_default != kNoId && !takes_turns)) continue;
     auto language = static_cast<uint32_t>(takes_turns ? line % side.n : 0);
     while (side.ids[language] == kNoId) language = (language + 1) % side.n;
-    names[i] = view_language_code(model_.data(), language);
+    names[i] = view_language_code(model(), language);
   }
-  check(goldcrest_set_languages(engine_, names[0], names[1]), "languages");
+  check(goldcrest_set_languages(engine(), names[0], names[1]), "languages");
   return is_forced;
 }
 
 std::vector<int32_t> EngineSession::encode(const std::string& text) {
-  check(goldcrest_begin_text(engine_, text.data(), text.size()), "source");
-  const int32_t* ids = nullptr;
-  const int n = goldcrest_get_source(engine_, 0, &ids);
-  check(n, "source");
-  return {ids, ids + n};
+  std::vector<int32_t> ids;
+  std::vector<std::string> pieces;
+  check(tokenize(text, &ids, &pieces), "source");
+  return ids;
 }
 
 std::string EngineSession::decode(std::span<const int32_t> tokens) {
   std::string text;
-  goldcrest_text_state state = {};
-  char piece[4096];
-  for (size_t i = 0; i <= tokens.size(); ++i) {
-    const size_t n = i < tokens.size() ? 1 : 0;  // 0: flush
-    const int64_t bytes = goldcrest_detokenize(engine_, &state, tokens.data() + i, n, piece, sizeof piece);
-    check(bytes, "target");
-    text.append(piece, static_cast<size_t>(bytes));
-  }
+  check(append_text(tokens.data(), tokens.size(), &text), "target");
   return text;
 }
 
-int EngineTranslator::add(const std::string& source, bool first) {
-  goldcrest_engine* engine = session_.engine();
-  if (lines_ == Lines::kClips) {
-    if (first) clips_.clear();
-    const std::vector<int16_t>& clip = clips_.emplace_back(read_clip(source, session_.info().sample_rate));
-    return first ? goldcrest_begin_audio(engine, clip.data(), clip.size())
-                 : goldcrest_add_audio(engine, clip.data(), clip.size());
-  }
-  if (lines_ == Lines::kText) {
-    return first ? goldcrest_begin_text(engine, source.data(), source.size())
-                 : goldcrest_add_text(engine, source.data(), source.size());
-  }
-  const std::vector<int32_t> ids = parse_ids(source, UINT32_MAX >> 1);  // the engine checks the vocabulary
-  return first ? goldcrest_begin(engine, ids.data(), ids.size()) : goldcrest_add(engine, ids.data(), ids.size());
+host::Sentence EngineTranslator::read(const std::string& line) {
+  host::Sentence sentence;
+  if (lines_ == Lines::kClips) sentence.samples = read_clip(line, session_.info().sample_rate);
+  if (lines_ == Lines::kIds) sentence.source = parse_ids(line, UINT32_MAX >> 1);  // the engine checks the vocabulary
+  const int status = lines_ == Lines::kText ? session_.tokenize(line, &sentence.source, &sentence.pieces) : 0;
+  if (status < 0) sentence.problem = session_.describe(status);
+  return sentence;
 }
 
-std::string EngineTranslator::text_of(std::span<const int32_t> tokens) {
-  if (lines_ == Lines::kIds) return ids_text(tokens);
-  const std::string text = session_.info().has_detokenizer ? session_.decode(tokens) : "";
-  return lines_ == Lines::kClips ? spoken_words(text) : text;
+std::string EngineTranslator::text_of(const host::Found& found) const {
+  if (lines_ == Lines::kIds) return ids_text(found.ids);
+  return lines_ == Lines::kClips ? spoken_words(found.text) : found.text;
 }
 
 std::vector<Translation> EngineTranslator::run(std::span<const std::string> sources,
                                                std::span<const Translation> targets) {
   std::vector<Translation> translations(sources.size());
-  goldcrest_engine* engine = session_.engine();
-  const size_t batch = session_.memory().limits.batch;
-  for (size_t next = 0; next < sources.size();) {
-    std::vector<size_t> stored;
-    for (; next < sources.size() && stored.size() < batch; ++next) {
-      const std::string& text = sources[next];
-      if (!targets.empty() && !targets[next].error.empty()) {
-        translations[next].error = targets[next].error;
-        continue;
-      }
-      try {
-        int index = add(text, stored.empty());
-        if (index >= 0 && !targets.empty()) {
-          const std::vector<int32_t>& target = targets[next].tokens;
-          const int status = goldcrest_score(engine, static_cast<uint32_t>(index), target.data(), target.size());
-          if (status < 0) index = status;
-        }
-        if (index < 0)
-          translations[next].error = session_.describe(index);
-        else
-          stored.push_back(next);
-      } catch (const Error& error) {  // of a clip that cannot be read
-        translations[next].error = error.what();
-      }
+  std::vector<host::Sentence> sentences(sources.size());
+  std::vector<host::Sentence*> readable;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    std::string& error = translations[i].error;
+    if (!targets.empty()) error = targets[i].error;
+    if (!error.empty()) continue;
+    try {
+      sentences[i] = read(sources[i]);
+      error = sentences[i].problem;
+    } catch (const Error& problem) {  // of a clip that cannot be read
+      error = problem.what();
     }
-    if (stored.empty()) continue;
-    const int status = goldcrest_run(engine);
-    for (size_t i = 0; i < stored.size(); ++i) {
-      Translation& translation = translations[stored[i]];
-      goldcrest_result result = {};
-      const int got = status < 0 ? status : goldcrest_get_result(engine, static_cast<uint32_t>(i), 0, &result);
-      if (got < 0) {
-        translation.error = session_.describe(got);
-        continue;
-      }
-      translation.tokens.assign(result.tokens, result.tokens + result.n_tokens);
-      translation.n_outputs = result.n_outputs;
-      if (result.token_log_probs != nullptr)
-        translation.token_log_probs.assign(result.token_log_probs, result.token_log_probs + result.n_tokens);
-      const int32_t* source = nullptr;
-      const int n_source = goldcrest_get_source(engine, static_cast<uint32_t>(i), &source);
-      if (n_source > 0) translation.n_source_tokens = static_cast<uint32_t>(n_source);
-      translation.text = text_of(translation.tokens);
-    }
+    sentences[i].input = i;
+    if (!targets.empty()) sentences[i].target = targets[i].tokens;
+    if (error.empty()) readable.push_back(&sentences[i]);
+  }
+  host::SentenceSearch search;
+  search.begin({.has_text = lines_ != Lines::kIds, .token_scores = true, .scores_targets = !targets.empty()}, readable);
+  while (!search.is_done()) {
+    host::Sentence* const finished = search.work(&session_);
+    if (finished == nullptr) continue;
+    Translation& translation = translations[finished->input];
+    translation.error = finished->problem;
+    if (!translation.error.empty()) continue;
+    host::Found& found = finished->found[0];
+    translation.text = text_of(found);
+    translation.tokens = std::move(found.ids);
+    translation.n_outputs = found.n_outputs;
+    translation.token_log_probs = std::move(found.token_log_probs);
+    translation.n_source_tokens = static_cast<uint32_t>(finished->source.size());
   }
   return translations;
 }

@@ -8,23 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "base/align.h"
 #include "evaluate/evaluate.h"
 #include "file/write.h"
 #include "goldcrest/goldcrest.h"
+#include "host/sentence_search.h"
 
 namespace goldcrest::converter {
 
-class EngineSession {
+class EngineSession : public Session {
  public:
   // Throws Error naming `file` if the engine refuses the model or the limits. The model must outlive the session.
   EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file);
-  EngineSession(const EngineSession&) = delete;
-  EngineSession& operator=(const EngineSession&) = delete;
-
-  goldcrest_engine* engine() const { return engine_; }
-  const goldcrest_info& info() const { return info_; }
-  const goldcrest_memory& memory() const { return memory_; }
 
   void set_search(const goldcrest_search& search);
   // Chooses the languages of self-test line `line`, if the model has a table of them: the defaults, or else the first
@@ -33,24 +27,15 @@ class EngineSession {
   // Returns the ids that the file's tokenizer gives for a text. Throws Error if the text is too long for the limits.
   std::vector<int32_t> encode(const std::string& text);
   std::string decode(std::span<const int32_t> tokens);
-  // Returns "status: detail" of the last failed call.
-  std::string describe(int64_t status) const;
 
  private:
   void check(int64_t status, const std::string& context) const;
-
-  std::span<const uint8_t> model_;
-  std::vector<uint8_t> arena_;
-  goldcrest_engine* engine_ = nullptr;
-  goldcrest_info info_ = {};
-  goldcrest_memory memory_ = {};
-  goldcrest_detail detail_ = {};
 };
 
 enum class Lines { kText, kIds, kClips };
 
 // The int8 side of an evaluation, in batches of the session's limits. With Lines::kIds, sources and result texts are
-// ids (line_encoder.h). With Lines::kClips, sources are WAV files, and result texts are their words (clip_file.h).
+// ids (line_encoder.h). With Lines::kClips, sources are WAV files, and result texts are their words (line_encoder.h).
 class EngineTranslator : public Translator {
  public:
   explicit EngineTranslator(EngineSession& session, Lines lines = Lines::kText) : session_(session), lines_(lines) {}
@@ -64,13 +49,12 @@ class EngineTranslator : public Translator {
  private:
   // `targets`: one for each source, or none.
   std::vector<Translation> run(std::span<const std::string> sources, std::span<const Translation> targets);
-  // Adds a source to the batch; the first one starts it. Returns its index, or a negative status.
-  int add(const std::string& source, bool first);
-  std::string text_of(std::span<const int32_t> tokens);
+  // Throws Error if the line is no source.
+  host::Sentence read(const std::string& line);
+  std::string text_of(const host::Found& found) const;
 
   EngineSession& session_;
   Lines lines_;
-  std::vector<std::vector<int16_t>> clips_;  // of the batch, which the engine reads in place
 };
 
 // Returns the engine's description of a model. Throws Error naming `file`.

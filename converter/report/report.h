@@ -13,7 +13,6 @@
 #include "report/board.h"
 #include "report/html.h"
 #include "report/memory_map.h"
-#include "report/shortlist.h"
 #include "report/vocabulary.h"
 #include "report/work.h"
 #include "sources/values/value.h"

@@ -3,20 +3,88 @@
 // below it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "host/lexicon.h"
-#include "spec/matrix_values.h"
-#include "spec/shortlist.h"
 
 namespace goldcrest::converter {
+
+// Values in memory, or `n` values that `read` returns at each call. The latter are in memory from their first use until
+// release(). Not thread-safe.
+class MatrixValues {
+ public:
+  using Read = std::function<std::vector<float>()>;
+
+  MatrixValues() = default;
+  MatrixValues(std::vector<float> values) : values_(std::move(values)) {}  // NOLINT(google-explicit-constructor)
+  MatrixValues(std::initializer_list<float> values) : values_(values) {}
+  MatrixValues(size_t n, Read read) : n_(n), read_(std::move(read)) {}
+
+  // Does not read the values.
+  size_t size() const { return read_ ? n_ : values_.size(); }
+  bool empty() const { return size() == 0; }
+
+  const std::vector<float>& get() const {
+    if (read_ && values_.empty()) values_ = read_();
+    return values_;
+  }
+  const float* data() const { return get().data(); }
+  float operator[](size_t i) const { return get()[i]; }
+  friend bool operator==(const MatrixValues& a, const MatrixValues& b) { return a.get() == b.get(); }
+
+  // Frees the memory if the values can be read again.
+  void release() const {
+    if (read_) std::vector<float>().swap(values_);
+  }
+  // Returns the values, and frees the copy here if they can be read again.
+  std::vector<float> take() const {
+    get();
+    return read_ ? std::exchange(values_, {}) : values_;
+  }
+  // Returns the values for changes; from now on they stay in memory.
+  std::vector<float>& edit() {
+    get();
+    read_ = nullptr;
+    return values_;
+  }
+
+ private:
+  size_t n_ = 0;  // for values that can be read
+  Read read_;     // may be empty
+  mutable std::vector<float> values_;
+};
+
+// A shortlist in the form of the model file: it tells which outputs are the candidates of a sentence.
+
+struct NgramList {
+  std::vector<uint32_t> ngram;  // consecutive source ids, at least two
+  std::vector<uint32_t> ids;    // ascending
+};
+
+// The candidates of a sentence are `always`, the lists of its ids and the lists of its n-grams. All lists have target
+// ids, ascending and without duplicates. End ids may be missing.
+struct ShortlistSpec {
+  std::vector<uint32_t> always;
+  std::vector<uint64_t> offset;  // [source ids + 1]; the list of id i is ids[offset[i] .. offset[i + 1])
+  std::vector<uint32_t> ids;
+  std::vector<NgramList> ngrams;  // ascending by n-gram, each once
+};
+
+// Returns the candidates of a source, which includes the ids around its text: ascending, without duplicates, end ids
+// included.
+std::vector<uint32_t> candidates_of(const ShortlistSpec& shortlist, std::span<const int32_t> source,
+                                    std::span<const uint32_t> end_ids);
 
 // Row-major float matrix. `name` is the checkpoint's name for it, for messages and the report.
 struct Matrix {

@@ -3,7 +3,6 @@
 // indices.
 #pragma once
 
-#include "spec/shortlist.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

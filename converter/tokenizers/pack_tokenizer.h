@@ -43,4 +43,11 @@ bool is_language_entry(const std::string& text);
 PackedTokenizer pack_tokenizer(const TokenizerSpec& given);
 PackedDetokenizer pack_detokenizer(const TokenizerSpec& spec);
 
+// Throws Error for a token without text, or of an id that the vocabulary lacks.
+void check_added_tokens(const TokenizerSpec& spec);
+
+// Packs added tokens into the arrays of the schema's table AddedTokens. Call it last, because normalized tokens need
+// the packed map.
+void pack_added_tokens(const TokenizerSpec& spec, PackedTokenizer& packed);
+
 }  // namespace goldcrest::converter

@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "base/bounds.h"
+#include "host/printable.h"
 #include "host/wording.h"
-#include "sources/values/is_utf8.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

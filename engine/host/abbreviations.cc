@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/abbreviations.h"
-
 #include <algorithm>
 #include <cctype>
+
+#include "host/model_texts.h"
 
 namespace {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of the programs: errors of the engine in full, and the kernel tables. No function throws if standard
-// error or output cannot be written.
+// The messages of the programs: errors of the engine in full, and the kernel tables. Also how a program ends, with
+// Ctrl-C or without. No function throws if standard error or output cannot be written.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -31,6 +32,21 @@ bool finish_output(const char* program);
 // Prints what ends a program before it begins: help, the version, or a usage error. Returns the exit status: 0, 1 if
 // standard output failed, 2 after an error.
 int print_answer(const char* program, const goldcrest::CommandLine::Answer& answer);
+
+// Ctrl-C ends a program's work early, so that it prints what it has.
+inline volatile std::sig_atomic_t interrupted = 0;
+
+inline bool is_interrupted() { return interrupted != 0; }
+
+// A second interrupt ends the program at once. Reading is not resumed, so that an interrupt also ends a wait for input.
+inline void stop_at_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  struct sigaction former = {};
+  sigaction(SIGINT, nullptr, &former);
+  if (former.sa_handler != SIG_IGN) sigaction(SIGINT, &action, nullptr);  // a job in the background ignores it
+}
 
 namespace goldcrest {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "goldcrest/goldcrest.h"
-#include "host/arena_memory.h"
+#include "host/model_memory.h"
 
 class Backend {
  public:

@@ -33,5 +33,6 @@ size_t utf8_length(std::string_view text);
 
 // Returns the offset of the first byte that is not UTF-8, or the text's length.
 size_t valid_utf8_prefix(std::string_view text);
+inline bool is_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
 
 }  // namespace goldcrest

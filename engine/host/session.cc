@@ -9,8 +9,14 @@
 namespace goldcrest {
 
 std::string Session::open(const std::string& path, uint32_t threads) {
-  const std::string problem = model_.open(path);
+  const std::string problem = mapped_.open(path);
+  use(mapped_.bytes(), mapped_.size());
   return problem.empty() ? pool_.start(threads) : problem;
+}
+
+void Session::use(const void* bytes, size_t n) {
+  bytes_ = bytes;
+  n_bytes_ = n;
 }
 
 std::string Session::read_info() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mapped model with its threads and an engine, for programs on an operating system.
+// A model with its threads and an engine, for programs on an operating system.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,7 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/tokens.h"
-#include "host/arena_memory.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "host/thread_pool.h"
 
 namespace goldcrest {
@@ -37,6 +36,8 @@ class Session {
 
   // Maps a file and starts threads; 0: one for each CPU. These errors name the file.
   std::string open(const std::string& path, uint32_t threads);
+  // Uses a file in memory, which must outlive the session, on one thread.
+  void use(const void* bytes, size_t n);
   // Checks that the file is a model and reads what it says of itself.
   std::string read_info();
   // Plans an arena for the limits and starts an engine in it. The pool sets limits.threads. In a batch, each block of
@@ -59,8 +60,8 @@ class Session {
   // Returns the tokens of a sentence that no further step changes.
   std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
 
-  const void* model() const { return model_.bytes(); }
-  size_t model_bytes() const { return model_.size(); }
+  const void* model() const { return bytes_; }
+  size_t model_bytes() const { return n_bytes_; }
   const goldcrest_info& info() const { return info_; }
   const goldcrest_text_traits& traits() const { return traits_; }
   // Returns the ids that end a source.
@@ -78,7 +79,9 @@ class Session {
  private:
   int64_t find_attended(goldcrest_alignment wanted, const std::vector<std::string>& pieces) const;
 
-  MappedFile model_;
+  MappedFile mapped_;
+  const void* bytes_ = nullptr;  // of the model
+  size_t n_bytes_ = 0;
   ThreadPool pool_;
   ArenaMemory arena_;
   goldcrest_engine* engine_ = nullptr;

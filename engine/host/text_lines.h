@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of text, and the prefixes of results, as ids.
+// Lines of untrusted text, with bounded memory: what is wrong with them as text or as ids. Needs only the standard
+// library.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +8,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
-
-#include "goldcrest/tokens.h"
-#include "host/session.h"
-
-// Reads lines of untrusted text with bounded memory, and finds what is wrong with them as text or as ids.
 
 constexpr size_t kMaxLineBytes = size_t{1} << 24;  // no engine takes more
 
@@ -36,24 +31,24 @@ std::string too_many(size_t n, uint32_t most, const char* option);
 // *ids <- a line's decimal ids, separated by spaces, each below vocab_size. Returns an error, or an empty string.
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);
 
-// Makes ids of target texts: of a prefix, of a lexicon's entries. A model file has a tokenizer for sources only, so
-// this cuts a text into pieces that the detokenizer writes. The session must outlive it.
-class TextCutter {
- public:
-  explicit TextCutter(const goldcrest::Session& session);
+namespace goldcrest {
 
-  // *ids <- the fewest pieces of the target whose text is `text`; of equally few, those with the longest first piece.
-  // Bytes that no piece has are byte pieces. If pieces are words: those between spaces. Returns an error, or an empty
-  // string.
-  std::string cut(const std::string& text, std::vector<int32_t>* ids) const;
-
- private:
-  void add(const goldcrest_token& token);
-  std::string cut_words(const std::string& text, std::vector<int32_t>* ids) const;
-  static std::string no_pieces(const std::string& text);
-
-  std::unordered_map<std::string_view, int32_t> ids_;
-  size_t longest_ = 0;
-  std::string problem_;  // of the file
-  bool has_pieces_ = false, has_words_ = false, adds_space_ = false;
+struct ParsedIds {
+  std::vector<int32_t> ids;
+  std::string_view bad;    // the first word that is not an id of the vocabulary; the ids end before it
+  bool is_number = false;  // `bad` is a number, but too large
 };
+
+// Reads decimal ids below `vocab_size`, separated by white space.
+ParsedIds read_id_list(std::string_view line, uint32_t vocab_size);
+
+// Returns the ids as read_id_list reads them: "5 3 0".
+std::string ids_text(const std::vector<int32_t>& ids);
+
+// Returns the warning of a source that does not end with `end`, as a model's sources do, or "" if it does.
+std::string missing_end(const std::vector<int32_t>& source, const std::vector<int32_t>& end);
+
+// Returns the >>xx<< at the start of a text for a multilingual model, or "".
+std::string_view leading_language_code(std::string_view text);
+
+}  // namespace goldcrest

@@ -6,7 +6,7 @@
 
 #include "goldcrest/speech.h"
 #include "host/messages.h"
-#include "host/model_languages.h"
+#include "host/model_texts.h"
 
 namespace bench {
 namespace {

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
-#include "host/arena_memory.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "host/open_backend.h"
 #include "host/thread_pool.h"
 

@@ -13,13 +13,12 @@
 #include <exception>
 #include <memory>
 
-#include "host/interrupt.h"
 #include "host/messages.h"
+#include "host/utterances.h"
 #include "host/wav.h"
 #include "options.h"
 #include "transcriber.h"
 #include "transcript.h"
-#include "utterances.h"
 
 namespace {
 

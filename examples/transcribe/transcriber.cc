@@ -8,9 +8,8 @@
 
 #include "goldcrest/decoding.h"
 #include "goldcrest/speech.h"
-#include "host/interrupt.h"
 #include "host/messages.h"
-#include "host/model_languages.h"
+#include "host/model_texts.h"
 
 namespace {
 

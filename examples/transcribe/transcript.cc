@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "host/printable.h"
-#include "sources/values/json_text.h"
-#include "sources/values/value.h"
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 // Returns 00:00:01,250 for a subtitle.
 std::string subtitle_time(double seconds) {
@@ -38,8 +39,8 @@ std::string tail_of(const std::string& text, size_t n) {
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 // Prints one line. JSON needs no escapes for DEL and the separators of lines, but programs that split lines do.
-void print_json(const goldcrest::converter::Value& object) {
-  std::string text = goldcrest::converter::write_json(object) + "\n";
+void print_json(const Json& object) {
+  std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   constexpr std::pair<std::string_view, const char*> kEscapes[] = {
       {"\x7f", "\\u007f"}, {"\xc2\x85", "\\u0085"}, {"\u2028", "\\u2028"}, {"\u2029", "\\u2029"}};
   for (const auto& [from, to] : kEscapes) {
@@ -72,9 +73,7 @@ std::string Transcript::line(const std::string& text) const {
 void Transcript::show_partial(uint64_t begin, const std::string& text) {
   constexpr size_t kMostShown = 72;
   if (format_ == Format::kJson) {
-    const goldcrest::converter::Value object = {
-        {"begin", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}};
-    print_json(object);
+    print_json({{"begin", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}});
   } else if (rewrites_) {
     std::printf("\r%s\033[K", tail_of(line(text), kMostShown).c_str());
   } else {
@@ -107,18 +106,16 @@ void Transcript::add(const std::string& clip, const Heard& heard) {
                   subtitle_time(last).c_str());
       print(shown + "\n\n");
       break;
-    case Format::kJson: {
-      const goldcrest::converter::Value object = {{"clip", clip},
-                                                  {"begin", first},
-                                                  {"end", last},
-                                                  {"text", text},
-                                                  {"cut", !heard.made.cut.empty()},
-                                                  {"avg_logprob", std::round(heard.made.avg_logprob * 1e4) / 1e4},
-                                                  {"temperature", heard.made.temperature},
-                                                  {"uncertain", heard.made.uncertain}};
-      print_json(object);
+    case Format::kJson:
+      print_json({{"clip", clip},
+                  {"begin", first},
+                  {"end", last},
+                  {"text", text},
+                  {"cut", !heard.made.cut.empty()},
+                  {"avg_logprob", std::round(heard.made.avg_logprob * 1e4) / 1e4},
+                  {"temperature", heard.made.temperature},
+                  {"uncertain", heard.made.uncertain}});
       break;
-    }
   }
   std::fflush(stdout);
 }

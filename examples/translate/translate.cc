@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "host/interrupt.h"
 #include "host/messages.h"
 #include "translator.h"
 

@@ -12,17 +12,18 @@
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
-#include "host/abbreviations.h"
-#include "host/id_list.h"
-#include "host/interrupt.h"
 #include "host/messages.h"
-#include "host/model_languages.h"
+#include "host/model_texts.h"
 #include "host/text_lines.h"
 
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it at the start of a file
 constexpr uint32_t kBatchesAhead = 16;                       // batches that are read and sorted together
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 }  // namespace
 
@@ -189,25 +190,18 @@ bool Translator::set_search() {
   return status < 0 ? fail(status) : true;
 }
 
-// A negative status is an error.
-int Translator::tokenize(const std::string& text, Sentence* sentence) {
-  const auto begin = std::chrono::steady_clock::now();
-  const int n = session_.tokenize(text, &sentence->source, &sentence->pieces);
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return n;
-}
-
 void Translator::decode(const std::string& text, Line* line) {
   std::vector<int32_t> ids;
   line->error = parse_ids(text, session_.info().target_vocab_size, &ids);
   if (!line->error.empty()) return;
-  const int64_t status = append_text(ids.data(), ids.size(), &line->out);
+  const int64_t status = session_.append_text(ids.data(), ids.size(), &line->out);
   if (status < 0) line->error = session_.describe(status);
-  line->out += '\n';
+  line->out = in_line(line->out) + '\n';
 }
 
 void Translator::read_ids(const std::string& text, Line* line) {
-  Sentence sentence = {line, {}, {}};
+  Sentence sentence = {lines_.size() - 1};
+  sentence.target = prefix_;
   line->error = parse_ids(text, session_.info().source_vocab_size, &sentence.source);
   const uint32_t most = session_.memory().limits.max_source_tokens;
   if (line->error.empty() && sentence.source.size() > most)
@@ -228,13 +222,13 @@ void Translator::read_line_ids(Line* line) {
   std::string problem = found                               ? parse_ids(text, session_.info().target_vocab_size, &ids)
                         : std::ferror(line_ids_.get()) != 0 ? std::strerror(errno)
                                                             : "no such line";
-  const bool has_source = !sentences_.empty() && sentences_.back().line == line;
+  const bool has_source = !sentences_.empty() && sentences_.back().input == lines_.size() - 1;
   const uint32_t most =
       is_target ? session_.memory().limits.max_target_tokens : session_.memory().limits.max_prefix_tokens;
   if (problem.empty() && ids.size() > most) problem = too_many(ids.size(), most, "--max-target");
   if (problem.empty() && is_target && ids.empty() && has_source) problem = "no ids";
   if (!problem.empty() && line->error.empty()) line->error = line_ids_path_ + ": " + problem;
-  if (has_source) sentences_.back().of_line = std::move(ids);
+  if (has_source) sentences_.back().target = std::move(ids);
 }
 
 bool Translator::check_line_ids() {
@@ -254,82 +248,66 @@ void Translator::read(const std::string& text, Line* line) {
   if (!line->error.empty()) return;
   line->warning = code_warning(&session_, has_code_, text);
   if (splits_) return read_sentences(text, line);
-  Sentence sentence = {line, {}, {}};
-  const int status = tokenize(text, &sentence);
+  Sentence sentence = {lines_.size() - 1};
+  sentence.target = prefix_;
+  const auto begin = std::chrono::steady_clock::now();
+  const int status = session_.tokenize(text, &sentence.source, &sentence.pieces);
+  seconds_ += seconds_since(begin);
   if (status < 0) {
     line->error = session_.describe(status);
   } else if (options_.encode) {
-    append_ids(sentence.source.data(), sentence.source.size(), &line->out);
-    line->out += '\n';
+    line->out = goldcrest::ids_text(sentence.source) + '\n';
   } else {
     sentences_.push_back(std::move(sentence));
   }
 }
 
-// The sentences of a line, each behind the code of a language that the line begins with.
 void Translator::read_sentences(const std::string& text, Line* line) {
-  size_t n_code = line->warning.empty() ? goldcrest::leading_language_code(text).size() : 0;
-  while (n_code > 0 && n_code < text.size() && text[n_code] == ' ') ++n_code;
-  const std::string code = text.substr(0, n_code);
-  const uint32_t most = session_.memory().limits.max_source_bytes;
-  const goldcrest_part_options parts = {abbreviations_.data(), abbreviations_.size(),
-                                        n_code < most ? most - n_code : 1};
-  goldcrest::SentenceReader reader(text.data() + n_code, text.size() - n_code, parts);
-  while (reader.next()) {
-    Sentence sentence = {line, std::string(reader.space(), reader.space_bytes()), {}};
-    int status = GOLDCREST_ERROR_TOO_LONG;
-    do {
-      status = tokenize(code + std::string(reader.sentence(), reader.bytes()), &sentence);
-    } while (status == GOLDCREST_ERROR_TOO_LONG && reader.shorten());
+  goldcrest::host::TextReader reader(session_, text, abbreviations_, line->warning.empty());
+  Sentence sentence;
+  const auto read_next = [&](int* status) {
+    sentence = {lines_.size() - 1};
+    const auto begin = std::chrono::steady_clock::now();
+    const bool is_sentence = reader.next(&session_, &sentence, status);
+    seconds_ += seconds_since(begin);
+    return is_sentence;
+  };
+  for (int status = GOLDCREST_OK; read_next(&status);) {
     std::string& error = status == GOLDCREST_ERROR_ARGUMENT ? line->no_tokens : line->error;
     if (status < 0) error = session_.describe(status);
     line->has_tokens = line->has_tokens || status >= 0;
     if (sentences_.size() >= ahead_) translate();
     sentences_.push_back(std::move(sentence));
   }
-  line->end = std::string(reader.space(), reader.space_bytes()) + '\n';
+  line->end = sentence.space + '\n';
 }
 
-void Translator::translate_batch(const std::vector<Sentence*>& batch) {
-  const auto begin = std::chrono::steady_clock::now();
-  int64_t status = GOLDCREST_OK;
-  for (size_t i = 0; i < batch.size() && status >= 0; ++i) {
-    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
-    status = store(session_.engine(), batch[i]->source.data(), batch[i]->source.size());
-  }
-  for (uint32_t i = 0; !options_.score_file.empty() && i < batch.size() && status >= 0; ++i) {
-    status = goldcrest_score(session_.engine(), i, batch[i]->of_line.data(), batch[i]->of_line.size());
-  }
-  if (status >= 0) status = set_prefixes(batch);
-  if (status >= 0) status = set_streams(batch);
-  if (status >= 0) status = run_steps(batch[0]);
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  for (uint32_t i = 0; i < batch.size(); ++i) {
-    const int64_t formatted = status < 0                 ? status
-                              : status == GOLDCREST_DONE ? append_results(i, batch[i])
-                                                         : append_certain(i, batch[i]);
-    if (formatted < 0)
-      batch[i]->line->error = session_.describe(formatted);
-    else
-      source_tokens_ += batch[i]->source.size();
-  }
-}
-
-// Translates the sentences that are read, those with the most tokens first, and puts the results into their lines.
+// Translates the sentences that are read, and puts the results into their lines.
 void Translator::translate() {
   std::vector<Sentence*> order;
   for (Sentence& sentence : sentences_) {
     sentence.stream = n_sentences_++;
-    if (sentence.line->error.empty() && !sentence.source.empty()) order.push_back(&sentence);
+    if (lines_[sentence.input].error.empty()) order.push_back(&sentence);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Sentence* a, const Sentence* b) { return a->source.size() > b->source.size(); });
-  for (auto first = order.begin(); first != order.end();) {
-    const auto last = first + std::min<ptrdiff_t>(session_.memory().limits.batch, order.end() - first);
-    translate_batch({first, last});
-    first = last;
+  search_.begin(search_options(), std::move(order));
+  std::optional<Stream> stream;
+  while (!search_.is_done()) {
+    if (is_interrupted()) search_.stop();
+    const auto begin = std::chrono::steady_clock::now();
+    Sentence* const finished = search_.work(&session_);
+    seconds_ += seconds_since(begin);
+    if (options_.stream && !stream && finished == nullptr) {
+      begin_stream(search_.running());
+      stream.emplace();
+    } else if (stream && stream->status >= 0 && (finished == nullptr || finished->problem.empty())) {
+      stream->status = print_certain(&*stream, finished != nullptr);
+    }
+    if (finished == nullptr) continue;
+    if (stream && stream->status < 0) finished->problem = session_.describe(stream->status);
+    stream.reset();
+    finish(*finished);
   }
-  for (const Sentence& sentence : sentences_) sentence.line->out += sentence.space + sentence.out;
+  for (const Sentence& sentence : sentences_) lines_[sentence.input].out += sentence.space + results_of(sentence);
   sentences_.clear();
 }
 

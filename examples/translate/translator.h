@@ -18,6 +18,7 @@
 #include "host/lexicon.h"
 #include "host/messages.h"
 #include "host/open_backend.h"
+#include "host/sentence_search.h"
 #include "host/session.h"
 
 struct TranslatorOptions {
@@ -99,33 +100,23 @@ class Translator {
     uint32_t n_cut = 0;  // tokens of a result that a limit cut; 0: none
   };
 
-  // A line, or a sentence of it: source ids, then what is printed for it.
-  struct Sentence {
-    Line* line;
-    std::string space;                     // before it
-    std::vector<int32_t> source;           // none: there is nothing to translate
-    std::vector<std::string> pieces = {};  // of goldcrest::Session::tokenize
-    std::vector<int32_t> of_line = {};     // of its line in the file of ids: the target to score, or the prefix
-    std::string out = {};
-    uint32_t stream = 0;  // its number in the input: of the random numbers of --sample
-  };
+  using Sentence = goldcrest::host::Sentence;  // a line, or a sentence of it; its input is the line's index in lines_
 
   // --stream has printed this of a sentence.
   struct Stream {
     goldcrest_text_state state;
     size_t n_printed;  // tokens
+    int64_t status;
   };
 
   std::string missing_text() const;
   bool read_prefix();
   bool read_lexicon();
   bool read_sequences();
-  int set_streams(const std::vector<Sentence*>& batch);
-  int set_prefixes(const std::vector<Sentence*>& batch);
+  void begin_stream(Sentence* sentence);
   int64_t print_certain(Stream* stream, bool at_end) const;
-  int64_t run_steps(Sentence* first);
-  int64_t append_certain(uint32_t index, Sentence* sentence);
   static void say_of_line(const Line& line, goldcrest::Paint paint, const std::string& text);
+  goldcrest::host::SentenceSearch::Options search_options() const;
   static void print_warning(const Line& line);
   bool ask_inspection();
   bool open_line_ids(const std::string& path);
@@ -144,13 +135,12 @@ class Translator {
   void read_line_ids(Line* line);
   bool is_enough() const { return sentences_.size() >= ahead_ || lines_.size() >= ahead_; }
   void translate();
-  void translate_batch(const std::vector<Sentence*>& batch);
-  int64_t append_results(uint32_t index, Sentence* sentence);
-  int64_t append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text);
+  void finish(const Sentence& sentence);
+  std::string results_of(const Sentence& sentence) const;
+  void append_alignments(const goldcrest::host::Found& found, std::string* text) const;
   bool has_columns() const;
-  int64_t append_text(const int32_t* ids, size_t n, std::string* text);
-  void append_printable(const std::string& whole, std::string* text) const;
-  static void append_ids(const int32_t* ids, size_t n, std::string* text);
+  std::string text_or_ids(const goldcrest::host::Found& found) const;
+  std::string in_line(const std::string& text) const;
   bool print_lines();
   void print(const Line& line);
 
@@ -170,7 +160,8 @@ class Translator {
   size_t ahead_ = 1;                 // this many lines or sentences are read before the first is translated
   std::deque<Line> lines_;           // not printed yet
   std::vector<Sentence> sentences_;  // not translated yet
-  bool has_code_ = false;            // each source begins with the code of a target language
+  goldcrest::host::SentenceSearch search_;
+  bool has_code_ = false;  // each source begins with the code of a target language
   bool has_warned_of_end_ = false;
   std::vector<int32_t> prefix_;
   goldcrest::LexiconSpec lexicon_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -15,8 +14,8 @@
 
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
-#include "host/interrupt.h"
 #include "host/messages.h"
+#include "host/model_texts.h"
 #include "host/printable.h"
 #include "host/text_lines.h"
 #include "translator.h"
@@ -105,24 +104,20 @@ bool Translator::read_sequences() {
   return true;
 }
 
-int Translator::set_prefixes(const std::vector<Sentence*>& batch) {
-  const uint32_t flags =
-      GOLDCREST_PREFIX_BEHIND_PROMPT | (options_.prefix_in_lengths ? GOLDCREST_PREFIX_IN_LENGTHS : 0);
-  int status = GOLDCREST_OK;
-  for (uint32_t i = 0; options_.limits.max_prefix_tokens > 0 && i < batch.size() && status >= 0; ++i) {
-    const std::vector<int32_t>& ids = options_.prefix_file.empty() ? prefix_ : batch[i]->of_line;
-    status = goldcrest_set_prefix(session_.engine(), i, ids.data(), ids.size(), flags);
-  }
-  return status;
-}
-
-// With --sample: results do not depend on how sentences are put into batches.
-int Translator::set_streams(const std::vector<Sentence*>& batch) {
-  int status = GOLDCREST_OK;
-  for (uint32_t i = 0; options_.samples && i < batch.size() && status >= 0; ++i) {
-    status = goldcrest_set_stream(session_.engine(), i, batch[i]->stream);
-  }
-  return status;
+goldcrest::host::SentenceSearch::Options Translator::search_options() const {
+  const TranslatorOptions& o = options_;
+  goldcrest::host::SentenceSearch::Options search;
+  search.n_best = o.n_best;
+  search.has_text = !o.tokens && !o.ids;
+  search.token_scores = o.token_scores;
+  search.scores_targets = !o.score_file.empty();
+  search.has_attention = !o.alignments.empty();
+  search.attention_layer = o.alignment_layer;
+  search.attention_head = o.alignment_head;
+  search.prefix_flags = GOLDCREST_PREFIX_BEHIND_PROMPT | (o.prefix_in_lengths ? GOLDCREST_PREFIX_IN_LENGTHS : 0);
+  search.has_streams = o.samples;
+  search.deadline = o.deadline;
+  return search;
 }
 
 // Prints the text of what has become certain since the last call; at the end also what waits in the state.
@@ -145,60 +140,33 @@ int64_t Translator::print_certain(Stream* stream, bool at_end) const {
   return GOLDCREST_OK;
 }
 
-// Steps until the search is done, an interrupt or the deadline comes. Returns DONE, WORKING if it was stopped, or an
-// error.
-int64_t Translator::run_steps(Sentence* first) {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::chrono::duration<double> longest(options_.deadline);
-  Stream stream = {};
-  if (options_.stream) {
-    Line& line = *first->line;
-    if (!line.warning.empty()) print_warning(line);
-    line.warning.clear();
-    std::fwrite(line.out.data(), 1, line.out.size(), stdout);
-    std::fwrite(first->space.data(), 1, first->space.size(), stdout);
-    line.out.clear();
-    first->space.clear();
-  }
-  int64_t status = GOLDCREST_WORKING;
-  while (status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN) {
-    if (is_interrupted()) break;
-    if (options_.deadline > 0 && std::chrono::steady_clock::now() - begin >= longest) break;
-    status = goldcrest_step(session_.engine(), nullptr);
-    if (status >= 0 && options_.stream) {
-      const int64_t printed = print_certain(&stream, false);
-      if (printed < 0) status = printed;
-    }
-  }
-  if (status == GOLDCREST_TOKEN) status = GOLDCREST_WORKING;
-  if (status >= 0 && options_.stream) {
-    const int64_t printed = print_certain(&stream, true);
-    if (printed < 0) return printed;
-  }
-  return status;
+// Prints what stands before the text of a sentence.
+void Translator::begin_stream(Sentence* sentence) {
+  Line& line = lines_[sentence->input];
+  if (!line.warning.empty()) print_warning(line);
+  line.warning.clear();
+  std::fwrite(line.out.data(), 1, line.out.size(), stdout);
+  std::fwrite(sentence->space.data(), 1, sentence->space.size(), stdout);
+  line.out.clear();
+  sentence->space.clear();
 }
 
-// The certain tokens of a search that was stopped, and why it was.
-int64_t Translator::append_certain(uint32_t index, Sentence* sentence) {
+// Tells a sentence's line and the statistics how its search ended.
+void Translator::finish(const Sentence& sentence) {
+  Line& line = lines_[sentence.input];
+  if (!sentence.problem.empty()) {
+    line.error = sentence.problem;
+    return;
+  }
+  const goldcrest::host::Found& best = sentence.found[0];
+  source_tokens_ += sentence.source.size();
+  target_tokens_ += best.ids.size();
+  if (best.was_cut) line.n_cut = static_cast<uint32_t>(best.ids.size());
+  if (!sentence.is_stopped) return;
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, "stopped after %g s (--deadline); its end is missing", options_.deadline);
-  sentence->line->stopped = is_interrupted() ? "interrupted; its end is missing" : seconds;
-  if (session_.replaces_unknowns()) sentence->line->stopped += ", and unknown tokens are not replaced";
-  if (options_.stream) return GOLDCREST_OK;
-  const std::vector<int32_t> tokens = session_.agreed_tokens(index);
-  target_tokens_ += tokens.size();
-  if (!options_.tokens && !options_.ids) {
-    const int64_t status = append_text(tokens.data(), tokens.size(), &sentence->out);
-    if (status < 0) return status;
-  } else {
-    append_ids(tokens.data(), tokens.size(), &sentence->out);
-  }
-  if (!splits_) sentence->out += '\n';
-  return GOLDCREST_OK;
-}
-
-void Translator::append_ids(const int32_t* ids, size_t n, std::string* text) {
-  for (size_t i = 0; i < n; ++i) *text += (i == 0 ? "" : " ") + std::to_string(ids[i]);
+  line.stopped = is_interrupted() ? "interrupted; its end is missing" : seconds;
+  if (session_.replaces_unknowns()) line.stopped += ", and unknown tokens are not replaced";
 }
 
 // Returns true if the program prints more than the text of a result on its line, with tabs between.
@@ -206,76 +174,56 @@ bool Translator::has_columns() const {
   return options_.n_best > 1 || options_.scores || options_.token_scores || !options_.alignments.empty();
 }
 
-// Appends the text of n ids. A negative status is an error.
-int64_t Translator::append_text(const int32_t* ids, size_t n, std::string* text) {
-  std::string whole;
-  const int64_t status = session_.append_text(ids, n, &whole);
-  append_printable(whole, text);
-  return status;
+std::string Translator::in_line(const std::string& text) const {
+  return options_.keep_controls ? text : goldcrest::single_line(text, !has_columns());
 }
 
-void Translator::append_printable(const std::string& whole, std::string* text) const {
-  *text += options_.keep_controls ? whole : goldcrest::single_line(whole, !has_columns());
+std::string Translator::text_or_ids(const goldcrest::host::Found& found) const {
+  return options_.tokens || options_.ids ? goldcrest::ids_text(found.ids) : in_line(found.text);
 }
 
-// Appends what a result's tokens attended to. A negative status is an error.
-int64_t Translator::append_alignments(uint32_t sentence, uint32_t rank, uint32_t n_tokens, std::string* text) {
-  std::vector<float> weights(session_.memory().limits.max_source_tokens);
-  for (uint32_t token = 0; token < n_tokens; ++token) {
-    const goldcrest_alignment wanted = {sentence, rank, token, options_.alignment_layer, options_.alignment_head};
-    const int n = goldcrest_get_alignment(session_.engine(), &wanted, weights.data(), weights.size());
-    if (n < 0) return n;
+// Appends what a result's tokens attended to.
+void Translator::append_alignments(const goldcrest::host::Found& found, std::string* text) const {
+  const size_t n = found.ids.empty() ? 0 : found.attention.size() / found.ids.size();
+  for (size_t token = 0; token < found.ids.size(); ++token) {
+    const float* const weights = &found.attention[token * n];
     *text += token == 0 ? '\t' : ' ';
     if (options_.alignments == "hard") {
-      const auto largest = std::max_element(weights.begin(), weights.begin() + n);
-      *text += std::to_string(largest - weights.begin()) + '-' + std::to_string(token);
+      *text += std::to_string(std::max_element(weights, weights + n) - weights) + '-' + std::to_string(token);
       continue;
     }
-    for (int i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
       if (i > 0) *text += ',';
-      append_number(static_cast<double>(weights[static_cast<size_t>(i)]), text);
+      append_number(static_cast<double>(weights[i]), text);
     }
   }
-  return GOLDCREST_OK;
 }
 
-// Appends the results of a source, best first. A negative status is an error.
-int64_t Translator::append_results(uint32_t index, Sentence* sentence) {
-  std::string& out = sentence->out;
-  for (uint32_t rank = 0; rank < options_.n_best; ++rank) {
-    goldcrest_result result = {};
-    const int found = goldcrest_get_result(session_.engine(), index, rank, &result);
-    if (found < 0) return rank == 0 ? found : GOLDCREST_OK;  // there may be fewer than n_best
-    if (rank == 0) target_tokens_ += result.n_tokens;
-    if (rank == 0 && result.was_cut != 0) sentence->line->n_cut = result.n_tokens;
-    if (options_.n_best > 1) out += std::to_string(sentence->line->number) + '\t' + std::to_string(rank + 1) + '\t';
+// Returns what is printed for a sentence: its results, best first. --stream has printed their text.
+std::string Translator::results_of(const Sentence& sentence) const {
+  std::string out;
+  const std::string end = splits_ ? "" : "\n";
+  if (sentence.is_stopped) return options_.stream ? "" : text_or_ids(sentence.found[0]) + end;
+  for (size_t rank = 0; rank < sentence.found.size(); ++rank) {
+    const goldcrest::host::Found& found = sentence.found[rank];
+    if (options_.n_best > 1)
+      out += std::to_string(lines_[sentence.input].number) + '\t' + std::to_string(rank + 1) + '\t';
     if (options_.scores) {
-      append_number(static_cast<double>(result.score), &out);
+      append_number(static_cast<double>(found.score), &out);
       out += '\t';
     }
-    if (!options_.score_file.empty()) {
-      append_number(static_cast<double>(result.log_prob), &out);
-    } else if (options_.stream) {
-      // printed already
-    } else if (options_.tokens || options_.ids) {
-      append_ids(result.tokens, result.n_tokens, &out);
-    } else {
-      std::string whole;
-      const int64_t status = session_.append_result(index, rank, sentence->pieces, &whole);
-      if (status < 0) return status;
-      append_printable(whole, &out);
-    }
-    for (uint32_t i = 0; options_.token_scores && i < result.n_tokens; ++i) {
+    if (!options_.score_file.empty())
+      append_number(static_cast<double>(found.log_prob), &out);
+    else if (!options_.stream)
+      out += text_or_ids(found);
+    for (size_t i = 0; i < found.token_log_probs.size(); ++i) {
       out += i == 0 ? '\t' : ' ';
-      append_number(static_cast<double>(result.token_log_probs[i]), &out);
+      append_number(static_cast<double>(found.token_log_probs[i]), &out);
     }
-    if (!options_.alignments.empty()) {
-      const int64_t status = append_alignments(index, rank, result.n_tokens, &out);
-      if (status < 0) return status;
-    }
-    if (!splits_) out += '\n';
+    if (!options_.alignments.empty()) append_alignments(found, &out);
+    out += end;
   }
-  return GOLDCREST_OK;
+  return out;
 }
 
 void Translator::say_of_line(const Line& line, goldcrest::Paint paint, const std::string& text) {

@@ -17,7 +17,7 @@
 #include "arm_cycles/traced.h"
 #include "examples/bench/observed_kernels.h"
 #include "goldcrest/speech.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 

@@ -14,7 +14,7 @@
 #include "model_generated.h"
 #include "report/engine_session.h"
 #include "sources/containers/tensor_source.h"
-#include "spec/shortlist.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "fuzz/script.h"
 #include "fuzz/text_checks.h"
-#include "sources/values/is_utf8.h"
+#include "host/printable.h"
 #include "unit/text/damaged_tables.h"
 
 namespace goldcrest::test {
@@ -33,6 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   const TestTokenizer& tokenizer = tokenizers[script.below(static_cast<uint32_t>(tokenizers.size()))];
   const std::vector<int32_t> ids = checked_ids(tokenizer.view(), script.rest());
   const std::string text = checked_text(tokenizer.detokenizer_view(), ids);
-  require(goldcrest::converter::is_utf8(text), "detokenize: UTF-8 if all pieces are UTF-8");
+  require(goldcrest::is_utf8(text), "detokenize: UTF-8 if all pieces are UTF-8");
   return 0;
 }

@@ -15,11 +15,8 @@
 #include "goldcrest/goldcrest.h"
 #include "kernels/reference/reference.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
-
-using test::ContractCase;
-using test::kContractCases;
 
 void expect_reference_bits(const Kernels& table, const char* way) {
   std::printf("%s %s\n", table.name, way);
@@ -170,4 +167,4 @@ TEST(Contract, ABrokenSlotIsFound) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -13,13 +13,8 @@
 #include "kernels/reference/reference.h"
 #include "support/guarded_buffer.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
-
-using test::AlignedBuffer;
-using test::GuardedBuffer;
-using test::LinearProblem;
-using test::LinearShape;
 
 constexpr uint32_t kMaxRows = 100;  // more than kResidualRows
 
@@ -315,4 +310,4 @@ TEST(XnnpackLinear, NothingBeyondInputsAndOutputsIsTouched) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -10,10 +10,8 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
-
-using test::heap_calls;
 
 constexpr uint32_t kSentences = 10000, kBatch = 4, kLongest = 9;
 
@@ -82,4 +80,4 @@ TEST(Heap, NoCallFromInitToTheEndOfTenThousandSentences) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -10,7 +10,7 @@
 #include "examples/bench/machine.h"
 #include "examples/bench/report.h"
 #include "goldcrest/goldcrest.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "host/thread_pool.h"
 #include "programs/models.h"
 #include "programs/process.h"

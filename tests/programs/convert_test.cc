@@ -7,7 +7,7 @@
 #include "convert/support/arena_formula.h"
 #include "convert/support/sample_folder.h"
 #include "goldcrest/goldcrest.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/rng.h"

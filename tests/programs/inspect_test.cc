@@ -11,7 +11,7 @@
 #include "convert/support/ctranslate2_folder.h"
 #include "convert/support/shipped_model.h"
 #include "convert/support/toolkit_folder.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "model_generated.h"
 #include "programs/models.h"
 #include "programs/process.h"

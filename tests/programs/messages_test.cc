@@ -16,7 +16,7 @@
 
 #include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 #include "host/thread_pool.h"
 #include "model_generated.h"
 #include "programs/models.h"

@@ -12,13 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/support/sample_folder.h"
+#include "host/utterances.h"
 #include "listen_firmware/voice_gate.h"
 #include "programs/models.h"
 #include "programs/wave.h"
 #include "support/rng.h"
 #include "support/voice_tensors.h"
 #include "transcribe/transcript.h"
-#include "transcribe/utterances.h"
 
 namespace goldcrest::test {
 namespace {

@@ -153,6 +153,22 @@ TEST(TranslatePrefix, BeginsEveryResult) {
   }
 }
 
+// A sentence of a batch that the engine refuses takes nothing from the others.
+TEST(TranslatePrefix, IsRefusedOnlyOnItsLine) {
+  const std::string text = "The cat is on the table.\nShe bought a car.\nStop!\n";
+  const TemporaryFolder folder;
+  folder.write("prefixes", "17 11\n17 0\n17\n");  // 0 ends a text
+  const auto with = [&](const char* batch) {
+    return translate("enfr", {"--prefix-file", folder / "prefixes", "--batch", batch}, text);
+  };
+  const Outcome one = with("1"), three = with("3");
+  EXPECT_EQ(lines_of(three.out)[1], "");
+  EXPECT_NE(three.err.find("line 2: bad argument: prefix: an end id (1)"), std::string::npos) << three.err;
+  EXPECT_EQ(three.out, one.out);
+  EXPECT_EQ(three.err, one.err);
+  EXPECT_EQ(three.status, 3);
+}
+
 TEST(TranslatePrefix, SaysWhatIsWrong) {
   const auto message = [](const std::string& task, const Arguments& options) {
     const Outcome outcome = translate(task, options, "Stop!\n");

@@ -6,8 +6,7 @@
 #include <cstring>
 
 #include "goldcrest/goldcrest.h"
-#include "host/arena_memory.h"
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 
 namespace {
 

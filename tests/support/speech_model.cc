@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "base/build_options.h"
-#include "converter/quantize/pack.h"
 #include "converter/quantize/quantize.h"
 #include "goldcrest/speech.h"
 #include "support/random_spec.h"

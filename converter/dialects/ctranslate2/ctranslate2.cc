@@ -9,7 +9,6 @@
 #include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/speech/parts.h"
-#include "dialects/start_row.h"
 #include "host/wording.h"
 #include "spec/error.h"
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "base/bounds.h"
-#include "dialects/hugging_face/activations.h"
+#include "dialects/config.h"
 #include "dialects/hugging_face/generation.h"
+#include "dialects/hugging_face/layers.h"
 #include "dialects/hugging_face/seq2seq_graph.h"
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/positions.h"
-#include "dialects/required_settings.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -2,7 +2,7 @@
 // BART and its relatives: the families of transformers that share one graph and differ in a few choices.
 #pragma once
 
-#include "dialects/config_family.h"
+#include "dialects/way_in.h"
 
 namespace goldcrest::converter {
 

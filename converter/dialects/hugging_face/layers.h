@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of encoder-decoders. Most families of transformers name their tensors alike.
+// Layers, activations and tables of encoder-decoders. Most families of transformers name their tensors alike.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "dialects/config.h"
 #include "dialects/tensor_reader.h"
 #include "sources/containers/shape_tensors.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 
@@ -25,5 +27,31 @@ void add_layer_tensors(const std::string& prefix, const LayerShape& shape, std::
 
 // Adds prefix + ".weight" and prefix + ".bias".
 void add_norm_tensors(const std::string& prefix, uint32_t d_model, std::vector<ShapedTensor>& tensors);
+
+// The activations of a feed-forward network, by transformers' names (transformers/activations.py at v5.2).
+
+// for messages: the usual names
+inline constexpr const char* kActivationNames = "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or swish";
+
+// Throws Error if the setting `key` names no activation.
+Activation read_activation(const Config& config, const char* key);
+
+// The embedding tables and the output projection, which transformers may tie to one another.
+
+// The names of a family's tables.
+struct TableTensors {
+  const char *shared, *encoder, *decoder, *head;
+  const char* head_bias;  // of the projection; zeros if the checkpoint has none
+};
+
+struct TableSettings {
+  bool shared = false;  // the encoder and the decoder use the same table
+  bool tied = false;    // the projection uses it too
+  uint32_t source_rows = 0, target_rows = 0, d_model = 0;
+};
+
+// Reads the embeddings and the projection as transformers 5 loads them. A place that has a table of its own keeps it,
+// even if config.json ties it. Any other place takes the table that it is tied to.
+void read_tables(const TableTensors& names, const TableSettings& settings, TensorReader& tensors, ModelSpec& spec);
 
 }  // namespace goldcrest::converter

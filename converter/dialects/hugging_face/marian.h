@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface between the two halves of the Marian dialect: weights and settings (marian.cc), tokenizers
-// (marian_text.cc).
+// (marian.cc).
 #pragma once
 
-#include "dialects/config_family.h"
+#include "dialects/way_in.h"
 
 namespace goldcrest::converter {
 

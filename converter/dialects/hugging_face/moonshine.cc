@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "base/bounds.h"
-#include "dialects/hugging_face/activations.h"
+#include "dialects/config.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/generation.h"
+#include "dialects/hugging_face/layers.h"
 #include "dialects/hugging_face/side_files.h"
-#include "dialects/required_settings.h"
 #include "dialects/speech/parts.h"
 #include "dialects/tensor_reader.h"
 #include "host/wording.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dialects/config.h"
-#include "dialects/hugging_face/tables.h"
+#include "dialects/hugging_face/layers.h"
 #include "sources/containers/shape_tensors.h"
 
 namespace goldcrest::converter {

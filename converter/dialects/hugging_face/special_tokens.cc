@@ -7,7 +7,7 @@
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/text/tokenizer_json.h"
 #include "dialects/text/vocabulary_file.h"
-#include "host/id_list.h"
+#include "host/text_lines.h"
 #include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"

@@ -6,12 +6,12 @@
 #include <map>
 
 #include "base/bounds.h"
+#include "dialects/config.h"
 #include "dialects/hugging_face/generation.h"
+#include "dialects/hugging_face/layers.h"
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/t5_buckets.h"
-#include "dialects/hugging_face/tables.h"
 #include "dialects/positions.h"
-#include "dialects/required_settings.h"
 #include "dialects/tensor_reader.h"
 #include "host/wording.h"
 #include "spec/error.h"

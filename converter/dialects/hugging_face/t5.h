@@ -2,7 +2,7 @@
 // T5 and its relatives: weights and settings are in t5.cc, tokenizers in t5_text.cc.
 #pragma once
 
-#include "dialects/config_family.h"
+#include "dialects/way_in.h"
 
 namespace goldcrest::converter {
 

@@ -5,13 +5,12 @@
 #include <cmath>
 
 #include "base/bounds.h"
-#include "dialects/hugging_face/activations.h"
+#include "dialects/config.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/generation.h"
 #include "dialects/hugging_face/layers.h"
 #include "dialects/hugging_face/seq2seq_graph.h"
 #include "dialects/hugging_face/side_files.h"
-#include "dialects/required_settings.h"
 #include "dialects/speech/parts.h"
 #include "dialects/text/vocabulary_file.h"
 #include "host/wording.h"

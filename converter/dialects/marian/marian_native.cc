@@ -7,7 +7,6 @@
 
 #include "base/bounds.h"
 #include "dialects/positions.h"
-#include "dialects/start_row.h"
 #include "dialects/tensor_reader.h"
 #include "host/wording.h"
 #include "sources/values/yaml_text.h"

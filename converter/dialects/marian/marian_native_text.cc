@@ -5,7 +5,6 @@
 
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
-#include "dialects/text/subword_files.h"
 #include "dialects/text/subword_text.h"
 #include "dialects/text/tokenizer_fit.h"
 #include "dialects/text/vocabulary_file.h"

@@ -9,7 +9,6 @@
 
 #include "base/bounds.h"
 #include "dialects/nn_transformer/nn_transformer_attention.h"
-#include "dialects/nn_transformer/pad_heads.h"
 #include "dialects/positions.h"
 #include "host/wording.h"
 #include "spec/error.h"

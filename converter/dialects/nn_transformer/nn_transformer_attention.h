@@ -2,8 +2,9 @@
 // The projections of an attention as nn.Transformer has them, fused or separate.
 #pragma once
 
-#include "dialects/nn_transformer/nn_transformer_names.h"
+#include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tensor_reader.h"
+#include "spec/spec.h"
 
 namespace goldcrest::converter {
 
@@ -18,5 +19,11 @@ bool has_attention_bias(const TensorReader& tensors, const LayerNames& names, co
 // Reads the attention except its norm. The tensors determine how many rows the heads have together.
 AttentionSpec read_attention(TensorReader& tensors, const LayerNames& names, const std::string& prefix,
                              const AttentionInputs& inputs);
+
+// Pads attention heads that are narrower than the engine's with rows and columns of zeros. This changes no value.
+
+// Queries and keys have query.weight->rows / n_heads rows per head, values out.weight->columns / n_heads. Afterwards
+// each has d_head.
+void pad_heads(AttentionSpec& attention, uint32_t n_heads, uint32_t d_head);
 
 }  // namespace goldcrest::converter

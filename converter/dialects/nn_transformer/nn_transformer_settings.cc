@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings that the nn_transformer dialect knows, and those that a config.json must have (NN_TRANSFORMER.md).
+#include "dialects/config.h"
 #include "dialects/nn_transformer/nn_transformer.h"
-#include "dialects/required_settings.h"
 #include "dialects/text/vocabulary_file.h"
 #include "host/wording.h"
 

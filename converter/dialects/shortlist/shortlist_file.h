@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "spec/shortlist.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

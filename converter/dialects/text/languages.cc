@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/id_list.h"
+#include "host/text_lines.h"
 #include "host/wording.h"
 #include "spec/error.h"
 #include "spec/format_text.h"

@@ -12,6 +12,7 @@
 #include "spec/subword_entry.h"
 
 namespace goldcrest::converter {
+
 namespace {
 
 void check_codes(const Vocabulary& vocabulary, const std::vector<const SubwordCodes*>& both,
@@ -63,6 +64,30 @@ void set_subword_tokenizers(const SubwordSide& source, const SubwordSide& target
   }
   spec.source_tokenizer = subword_tokenizer(*source.codes, *source.vocabulary);
   spec.target_tokenizer = subword_tokenizer(*target.codes, *target.vocabulary);
+}
+
+bool is_codes_name(const std::string& name) {
+  return name == "bpe.model" || name.starts_with("codes") || name.starts_with("bpecodes") || name.ends_with(".codes") ||
+         name.ends_with(".code") || name.ends_with(".bpe");
+}
+
+bool is_pieces_name(const std::string& name) { return is_sentencepiece_name(name) && !is_codes_name(name); }
+
+std::optional<std::pair<size_t, size_t>> source_and_target_files(const std::vector<std::string>& names,
+                                                                 const std::string& what_cuts,
+                                                                 const std::string& where) {
+  if (names.empty()) return std::nullopt;
+  if (names.size() == 1) return {{0, 0}};
+  if (names.size() == 2 && is_source_and_target(names[0], names[1])) return {{0, 1}};
+  if (names.size() == 2 && is_source_and_target(names[1], names[0])) return {{1, 0}};
+  throw Error("{}: which of {} {} texts is not known; expected one, or two whose names have \"source\" and \"target\"",
+              where, names.size(), what_cuts);
+}
+
+std::string words_warning(const std::string& checkpoint, const std::string& vocabulary) {
+  return format_text(
+      "{}: there is no SentencePiece model next to it: a text is a list of entries of {}, separated by spaces",
+      checkpoint, vocabulary);
 }
 
 }  // namespace goldcrest::converter

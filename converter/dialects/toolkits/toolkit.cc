@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "dialects/nn_transformer/nn_transformer.h"
-#include "dialects/text/subword_files.h"
+#include "dialects/text/subword_text.h"
 #include "host/wording.h"
 #include "sources/sniffing/sniff.h"
 #include "sources/values/json_text.h"

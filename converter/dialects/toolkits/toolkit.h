@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dialects/config.h"
-#include "dialects/nn_transformer/nn_transformer_names.h"
+#include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/way_in.h"
 #include "sources/sniffing/sniff_kinds.h"

@@ -3,9 +3,9 @@
 // dialect that loads as nn_transformer does, with these as defaults (TUTORIALS.md).
 #pragma once
 
-#include "dialects/config_family.h"
-#include "dialects/nn_transformer/nn_transformer_names.h"
+#include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/way_in.h"
 #include "sources/sniffing/sniff_kinds.h"
 #include "sources/values/value.h"
 

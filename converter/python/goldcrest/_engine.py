@@ -284,15 +284,18 @@ class Engine:
         if self._sampling is not None:
             self._check(lib.goldcrest_set_stream(self._engine, 0, number))
         state, printed = _native.TextState(), 0
-        for _ in self._steps():
+
+        def certain() -> bytes:
+            nonlocal printed
             agreed = self._agreed()
-            text = b"".join(self._piece(state, agreed[i : i + 1]) for i in range(printed, len(agreed)))
-            printed = len(agreed)
+            first, printed = printed, len(agreed)
+            return b"".join(self._piece(state, agreed[i : i + 1]) for i in range(first, len(agreed)))
+
+        for _ in self._steps():
+            text = certain()
             if text:
                 yield text.decode("utf-8", "replace")
-        agreed = self._agreed()
-        text = b"".join(self._piece(state, agreed[i : i + 1]) for i in range(printed, len(agreed)))
-        text += self._piece(state, [])
+        text = certain() + self._piece(state, [])
         if text:
             yield text.decode("utf-8", "replace")
 

@@ -22,7 +22,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORKING, TOKEN, DONE = 1, 2, 3
@@ -61,169 +61,85 @@ class Error(RuntimeError):
     results: Sequence[Any] = ()
 
 
-class Limits(ctypes.Structure):
-    """goldcrest_limits"""
-
-    _fields_ = [(name, c_uint32) for name in LIMIT_NAMES]
-
-
-class Search(ctypes.Structure):
-    """goldcrest_search"""
-
-    _fields_ = [
-        ("beam_size", c_uint32),
-        ("min_target_tokens", c_uint32),
-        ("max_target_tokens", c_uint32),
-        ("length_penalty", c_float),
-        ("word_penalty", c_float),
-        ("flags", c_uint32),
-        ("renormalize", c_uint8),
-        ("force_end", c_uint8),
-        ("early_stopping", c_uint8),
-        ("length_penalty_kind", c_uint8),
-        ("no_repeat_ngram", c_uint32),
-        ("max_extra_tokens", c_uint32),
-        ("repetition_penalty", c_float),
-        ("max_length_factor", c_float),
-    ]
+def _struct(name: str, *fields: Tuple[Any, str]) -> Any:
+    """Returns a struct of C: types, each with the names of the fields that have it, in order."""
+    members = [(field, kind) for kind, names in fields for field in names.split()]
+    return type(name, (ctypes.Structure,), {"__doc__": name, "_fields_": members})
 
 
-class Info(ctypes.Structure):
-    """goldcrest_info"""
-
-    _fields_ = [
-        ("format_version", c_uint32),
-        ("file_bytes", c_uint64),
-        ("weights_hash", c_uint64),
-        ("source_vocab_size", c_uint32),
-        ("target_vocab_size", c_uint32),
-        ("encoder_layers", c_uint32),
-        ("decoder_layers", c_uint32),
-        *[(f"count_{i}", c_uint32) for i in range(5)],
-        ("decoder_heads", c_uint32),
-        ("max_source_positions", c_uint32),
-        ("max_target_positions", c_uint32),
-        ("weight_bits", c_uint32),
-        ("has_tokenizer", c_int32),
-        ("has_detokenizer", c_int32),
-        ("sample_rate", c_uint32),
-        ("feature_channels", c_uint32),
-        *[(f"speech_{i}", c_uint32) for i in range(3)],
-        ("decoder_start_id", c_int32),
-        *[(f"id_{i}", c_int32) for i in range(3)],
-        ("prompt_tokens", c_uint32),
-        ("limits", Limits),
-        ("search", Search),
-        ("name", c_char_p),
-        ("source_language", c_char_p),
-        ("target_language", c_char_p),
-        ("license", c_char_p),
-        *[(f"text_{i}", c_char_p) for i in range(4)],
-    ]
-
-
-class Memory(ctypes.Structure):
-    """goldcrest_memory"""
-
-    _fields_ = [
-        ("arena_bytes", c_uint64),
-        *[(f"bytes_{i}", c_uint64) for i in range(9)],
-        ("limits", Limits),
-    ]
-
-
-class PlannedBuffer(ctypes.Structure):
-    """goldcrest_buffer"""
-
-    _fields_ = [
-        ("name", c_char_p),
-        ("phase", c_uint32),
-        ("scratch", c_int32),
-        ("constant", c_uint64),
-        ("coefficient", c_uint64),
-        ("factors", c_uint8 * 4),
-        ("bytes", c_uint64),
-        ("offset_bytes", c_uint64),
-    ]
-
-
-class Part(ctypes.Structure):
-    """goldcrest_python_part"""
-
-    _fields_ = [
-        ("space", c_void_p),
-        ("text", c_void_p),
-        ("space_bytes", c_size_t),
-        ("text_bytes", c_size_t),
-        ("source", POINTER(c_int32)),
-        ("ids", POINTER(c_int32)),
-        ("n_source", c_size_t),
-        ("n_ids", c_size_t),
-        ("attention", POINTER(c_float)),
-        ("token_log_probs", POINTER(c_float)),
-        ("problem", c_char_p),
-        ("score", c_float),
-        ("was_cut", c_uint32),
-    ]
-
-
-class Job(ctypes.Structure):
-    """goldcrest_python_job"""
-
-    _fields_ = [
-        ("n_best", c_uint32),
-        ("attention", c_uint32),
-        ("attention_layer", c_int32),
-        ("attention_head", c_int32),
-        ("token_scores", c_uint32),
-        ("scores_targets", c_uint32),
-        ("prefix_flags", c_uint32),
-        ("streams", c_uint32),
-        ("keeps_going", c_uint32),
-        ("deadline", c_double),
-    ]
-
-
-class Sampling(ctypes.Structure):
-    """goldcrest_sampling"""
-
-    _fields_ = [
-        ("seed", c_uint64),
-        ("temperature", c_float),
-        ("top_k", c_uint32),
-        ("top_p", c_float),
-        ("min_p", c_float),
-        ("n_samples", c_uint32),
-        ("first_sample", c_uint32),
-    ]
-
-
-class Sequences(ctypes.Structure):
-    """goldcrest_sequences"""
-
-    _fields_ = [
-        ("ids", POINTER(c_int32)),
-        ("biases", POINTER(c_float)),
-        ("n_ids", c_uint32),
-        ("n", c_uint32),
-        ("no_repeat_source_ngram", c_uint32),
-    ]
-
-
-class Detail(ctypes.Structure):
-    """goldcrest_detail"""
-
-    _fields_ = [("message", c_char_p), ("index", c_int32)]
-
-
-class TextState(ctypes.Structure):
-    """goldcrest_text_state"""
-
-    _fields_ = [("started", c_uint8), ("n_pending", c_uint8), ("pending", c_uint8 * 4)]
-
+Limits = _struct("goldcrest_limits", (c_uint32, " ".join(LIMIT_NAMES)))
+Search = _struct(
+    "goldcrest_search",
+    (c_uint32, "beam_size min_target_tokens max_target_tokens"),
+    (c_float, "length_penalty word_penalty"),
+    (c_uint32, "flags"),
+    (c_uint8, "renormalize force_end early_stopping length_penalty_kind"),
+    (c_uint32, "no_repeat_ngram max_extra_tokens"),
+    (c_float, "repetition_penalty max_length_factor"),
+)
+# Fields that the package does not read have a number for a name.
+Info = _struct(
+    "goldcrest_info",
+    (c_uint32, "format_version"),
+    (c_uint64, "file_bytes weights_hash"),
+    (c_uint32, "source_vocab_size target_vocab_size encoder_layers decoder_layers count_0 count_1 count_2 count_3"),
+    (c_uint32, "count_4 decoder_heads max_source_positions max_target_positions weight_bits"),
+    (c_int32, "has_tokenizer has_detokenizer"),
+    (c_uint32, "sample_rate feature_channels speech_0 speech_1 speech_2"),
+    (c_int32, "decoder_start_id id_0 id_1 id_2"),
+    (c_uint32, "prompt_tokens"),
+    (Limits, "limits"),
+    (Search, "search"),
+    (c_char_p, "name source_language target_language license text_0 text_1 text_2 text_3"),
+)
+Memory = _struct(
+    "goldcrest_memory", (c_uint64, "arena_bytes " + " ".join(f"bytes_{i}" for i in range(9))), (Limits, "limits")
+)
+PlannedBuffer = _struct(
+    "goldcrest_buffer",
+    (c_char_p, "name"),
+    (c_uint32, "phase"),
+    (c_int32, "scratch"),
+    (c_uint64, "constant coefficient"),
+    (c_uint8 * 4, "factors"),
+    (c_uint64, "bytes offset_bytes"),
+)
+Part = _struct(
+    "goldcrest_python_part",
+    (c_void_p, "space text"),
+    (c_size_t, "space_bytes text_bytes"),
+    (POINTER(c_int32), "source ids"),
+    (c_size_t, "n_source n_ids"),
+    (POINTER(c_float), "attention token_log_probs"),
+    (c_char_p, "problem"),
+    (c_float, "score"),
+    (c_uint32, "was_cut"),
+)
+Job = _struct(
+    "goldcrest_python_job",
+    (c_uint32, "n_best attention"),
+    (c_int32, "attention_layer attention_head"),
+    (c_uint32, "token_scores scores_targets prefix_flags streams keeps_going"),
+    (c_double, "deadline"),
+)
+Sampling = _struct(
+    "goldcrest_sampling",
+    (c_uint64, "seed"),
+    (c_float, "temperature"),
+    (c_uint32, "top_k"),
+    (c_float, "top_p min_p"),
+    (c_uint32, "n_samples first_sample"),
+)
+Sequences = _struct(
+    "goldcrest_sequences",
+    (POINTER(c_int32), "ids"),
+    (POINTER(c_float), "biases"),
+    (c_uint32, "n_ids n no_repeat_source_ngram"),
+)
+Detail = _struct("goldcrest_detail", (c_char_p, "message"), (c_int32, "index"))
+TextState = _struct("goldcrest_text_state", (c_uint8, "started n_pending"), (c_uint8 * 4, "pending"))
 
 VISIT = CFUNCTYPE(None, c_void_p, POINTER(PlannedBuffer))
-
 LANGUAGE = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_int32)
 
 _text = [c_char_p, c_size_t]

@@ -9,7 +9,6 @@
 #include "sources/containers/element_type.h"
 #include "sources/containers/marian_items.h"
 #include "sources/containers/numpy_array.h"
-#include "sources/containers/read_elements.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/zip_directory.h"
 #include "spec/error.h"

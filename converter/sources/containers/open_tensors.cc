@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the container: by content for a file, by the usual names for a directory.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "host/wording.h"
 #include "sources/containers/tensor_source.h"
@@ -10,6 +12,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
+
 namespace {
 
 // Returns whether a file begins as a pickle; safetensors have a brace after eight bytes.
@@ -50,6 +53,39 @@ std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   return std::filesystem::is_directory(status) ? open_directory(path) : open_file(path);
+}
+
+namespace {
+
+class CountedTensors : public TensorSource {
+ public:
+  CountedTensors(std::unique_ptr<TensorSource> tensors, std::function<void(size_t, size_t)> progress)
+      : tensors_(std::move(tensors)), progress_(std::move(progress)) {}
+
+  const std::vector<std::string>& names() const override { return tensors_->names(); }
+  bool has(const std::string& name) const override { return tensors_->has(name); }
+  std::vector<uint64_t> shape(const std::string& name) const override { return tensors_->shape(name); }
+  Tensor load(const std::string& name) const override {
+    Tensor tensor = tensors_->load(name);
+    if (loaded_.insert(name).second) progress_(loaded_.size(), names().size());
+    return tensor;
+  }
+  std::filesystem::path file(const std::string& name) const override { return tensors_->file(name); }
+  std::vector<std::filesystem::path> files() const override { return tensors_->files(); }
+  std::string stored_name(const std::string& name) const override { return tensors_->stored_name(name); }
+  Value settings() const override { return tensors_->settings(); }
+
+ private:
+  std::unique_ptr<TensorSource> tensors_;
+  std::function<void(size_t, size_t)> progress_;
+  mutable std::set<std::string> loaded_;
+};
+
+}  // namespace
+
+std::unique_ptr<TensorSource> count_loads(std::unique_ptr<TensorSource> tensors,
+                                          std::function<void(size_t done, size_t total)> progress) {
+  return std::make_unique<CountedTensors>(std::move(tensors), std::move(progress));
 }
 
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 
 #include "host/wording.h"
 #include "sources/containers/element_type.h"
-#include "sources/containers/read_elements.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"
 #include "sources/values/json_text.h"

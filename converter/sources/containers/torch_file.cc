@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "host/wording.h"
-#include "sources/containers/read_elements.h"
+#include "sources/containers/element_type.h"
 #include "sources/containers/state_dict.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/zip_directory.h"

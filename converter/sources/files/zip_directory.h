@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "sources/files/input_file.h"
 
 namespace goldcrest::converter {
+
+// Inflates deflated bytes (RFC 1951) with zlib. Returns the first n bytes of the contents; with `is_whole` the contents
+// must have exactly n. Returns nothing if there are fewer or the bytes are damaged.
+std::optional<std::string> inflate(std::string_view deflated, uint64_t n, bool is_whole);
 
 struct ZipMember {
   std::string name;

@@ -10,6 +10,22 @@
 
 namespace goldcrest::converter {
 
+// A name that a pickle may ask for makes one of these. Every other name is refused.
+enum class Makes {
+  kUnknown,  // refused
+  kDict,
+  kDictOfDefaults,  // its argument makes missing values
+  kObject,          // a dictionary of its attributes
+  kFirstArgument,
+  kTensor,     // from (storage, offset, sizes, strides, ...)
+  kParameter,  // from a tensor; its other arguments do not matter
+  kStorage,    // a type of storage
+  kOther,      // something that does not matter here
+};
+
+// `name`: "module name".
+Makes makes_of(std::string_view name);
+
 enum class PickleKind : uint8_t {
   kNone,
   kBool,

@@ -5,8 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "host/printable.h"
 #include "host/wording.h"
-#include "sources/values/is_utf8.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {

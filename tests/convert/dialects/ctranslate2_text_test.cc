@@ -11,8 +11,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::CTranslate2Folder;
-using test::ZipEntry;
+using namespace test;
 
 const std::filesystem::path kPieces = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr";
 constexpr uint32_t kIds = 5999;  // of source.spm and target.spm

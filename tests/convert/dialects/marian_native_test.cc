@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares Marian's own models with their formula, and the models that each container gives.
+#include "support/marian_native.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,19 +9,20 @@
 #include <span>
 
 #include "convert/support/native_folder.h"
+#include "dialects/shortlist/shortlist_file.h"
 #include "file/build.h"
 #include "quantize/quantize.h"
 #include "reference/reference_search.h"
 #include "spec/error.h"
 #include "spec/validate_spec.h"
+#include "support/expect_error.h"
+#include "support/rng.h"
+#include "support/temporary_folder.h"
 
 namespace goldcrest::converter {
 namespace {
 
-using test::binary_bytes;
-using test::BinaryKind;
-using test::NativeFolder;
-using test::NativeFormula;
+using namespace test;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0};
 
@@ -166,8 +169,6 @@ TEST(MarianNative, WarnsOfWhatItDidNotUse) {
 }
 
 // The graphs that special:model.yml may describe, and the messages about others.
-
-using test::NativeFolder;
 
 struct BadSetting {
   const char *key, *value, *message;  // after "FILE: special:model.yml: setting "
@@ -332,6 +333,504 @@ TEST(MarianNativeGraph, LearnedPositionsComeWithUnscaledEmbeddings) {
   EXPECT_EQ(spec.decoder.positions.rows, 20u);
   EXPECT_EQ(spec.decoder.positions.values[0], 0.5f);
   EXPECT_EQ(spec.generation.max_target_tokens, 20u);
+}
+
+// The files in the folder of a Marian model: decoder settings, vocabularies, and the messages if they are missing.
+
+using test::NativeFolder;
+
+const std::filesystem::path kPieces = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr";
+constexpr uint32_t kIds = 5999;  // of source.spm and target.spm
+
+// A model with a row for each piece of the example's SentencePiece models.
+struct PieceFolder : NativeFolder {
+  PieceFolder() {
+    shape = {kIds, 4, 8, 2, 1, 1, true};
+    tensors = test::native_tensors(shape, 1);
+    settings = test::native_settings(shape);
+    decoder = "";
+    std::filesystem::remove(folder / "vocab.yml");
+  }
+  void copy(const char* from, const char* to) const { std::filesystem::copy_file(kPieces / from, folder / to); }
+};
+
+TEST(MarianNativeText, OneSentencePieceModelIsForBoth) {
+  PieceFolder checkpoint;
+  checkpoint.copy("source.spm", "vocab.enfr.spm");
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.warnings,
+            (std::vector<std::string>{checkpoint.file("model.npz") +
+                                      ": no YAML next to it has \"models\" that name it; it searches greedily, with "
+                                      "normalize 1"}));
+  EXPECT_EQ(spec.generation.beam_size, 1u);
+  EXPECT_EQ(spec.generation.length_penalty, 1.0f);
+  EXPECT_EQ(spec.source_tokenizer->vocab_size, kIds + 1);
+  EXPECT_EQ(spec.target_tokenizer->pieces[4].text, spec.source_tokenizer->pieces[4].text);
+  EXPECT_EQ(spec.source_tokenizer->pieces[kIds].text, "");
+  EXPECT_EQ(spec.source_tokenizer->unknown_id, 1u);
+}
+
+TEST(MarianNativeText, TwoSentencePieceModelsByTheirNames) {
+  PieceFolder checkpoint;
+  checkpoint.copy("target.spm", "trgvocab.enfr.spm");
+  checkpoint.copy("source.spm", "srcvocab.enfr.spm");
+  EXPECT_EQ(checkpoint.load().target_tokenizer->vocab_size, kIds + 1);
+  checkpoint.folder.write("trgvocab.enfr.spm", "");
+  EXPECT_EQ(message_of(checkpoint), checkpoint.file("trgvocab.enfr.spm") + ": the file is empty; download it again");
+  checkpoint.folder.write("srcvocab.enfr.spm", "");  // the converter reads it first
+  EXPECT_EQ(message_of(checkpoint), checkpoint.file("srcvocab.enfr.spm") + ": the file is empty; download it again");
+  std::filesystem::rename(checkpoint.folder / "trgvocab.enfr.spm", checkpoint.folder / "other.spm");
+  const std::string expected =
+      ": its vocabularies are not known: expected the YAML that marian-decoder is started with next to the model (or "
+      "with "
+      "--config), with \"models\" and \"vocabs\", or one .spm file, or srcvocab.spm and trgvocab.spm; found ";
+  EXPECT_EQ(message_of(checkpoint), checkpoint.folder.path().string() + expected + "2 .spm files");
+  std::filesystem::remove(checkpoint.folder / "other.spm");
+  std::filesystem::remove(checkpoint.folder / "srcvocab.enfr.spm");
+  EXPECT_EQ(message_of(checkpoint), checkpoint.folder.path().string() + expected + "no .spm file");
+}
+
+TEST(MarianNativeText, PiecesAndRowsMustFit) {
+  PieceFolder checkpoint;
+  checkpoint.copy("source.spm", "vocab.spm");
+  checkpoint.tensor("Wemb") = {"Wemb", {6001, 4}, std::vector<float>(6001 * 4, 0.5f)};
+  checkpoint.tensor("decoder_ff_logit_out_b") = {"decoder_ff_logit_out_b", {1, 6001}, std::vector<float>(6001)};
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.source_tokenizer->vocab_size, 6002u);
+  EXPECT_EQ(spec.warnings[1], checkpoint.file("vocab.spm") + ": 2 of 6001 ids have no piece");
+  checkpoint.tensor("Wemb") = {"Wemb", {12, 4}, std::vector<float>(48, 0.5f)};
+  checkpoint.tensor("decoder_ff_logit_out_b") = {"decoder_ff_logit_out_b", {1, 12}, std::vector<float>(12)};
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.spm") + ": has 5999 pieces, but the source's embedding has 12 rows");
+}
+
+// OPUS-MT's packages: a YAML vocabulary, and the SentencePiece models that cut texts into its pieces.
+TEST(MarianNativeText, AYamlVocabularyWithSentencePieceModels) {
+  PieceFolder checkpoint;
+  checkpoint.copy("source.spm", "source.spm");
+  checkpoint.copy("target.spm", "target.spm");
+  checkpoint.copy("vocab.json", "opus.vocab.yml");  // JSON is also YAML
+  checkpoint.tensor("Wemb") = {"Wemb", {6000, 4}, std::vector<float>(24000, 0.5f)};
+  checkpoint.tensor("decoder_ff_logit_out_b") = {"decoder_ff_logit_out_b", {1, 6000}, std::vector<float>(6000)};
+  checkpoint.decoder =
+      "relative-paths: true\nmodels: [/elsewhere/model.npz]\nvocabs: [/elsewhere/opus.vocab.yml, opus.vocab.yml]\n"
+      "beam-size: 20\n";
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kUnigram);
+  EXPECT_EQ(spec.source_tokenizer->vocab_size, 6001u);
+  EXPECT_EQ(spec.generation.beam_size, 16u);
+  EXPECT_EQ(spec.warnings,
+            (std::vector<std::string>{checkpoint.file("decoder.yml") + ": setting \"beam-size\" is 20; 16 are used"}));
+  EXPECT_EQ(spec.tokenizer_files,
+            (std::vector<std::filesystem::path>{checkpoint.file("opus.vocab.yml"), checkpoint.file("source.spm"),
+                                                checkpoint.file("target.spm")}));
+}
+
+// OPUS-MT's downloads: a vocabulary of subword-nmt's pieces, source.bpe and target.bpe.
+TEST(MarianNativeText, MergesNextToAListOfPieces) {
+  NativeFolder checkpoint;
+  checkpoint.folder.write("vocab.yml",
+                          "</s>: 0\n<unk>: 1\na@@: 2\nb@@: 3\nab: 4\nab@@: 5\nb: 6\na: 7\nbab: 8\nc: 9\nc@@: 10\n"
+                          "d: 11\n");
+  const auto pieces_of = [](const TokenizerSpec& tokenizer) {
+    std::string texts;
+    for (const auto& merge : tokenizer.merges) texts += merge.left + "+" + merge.right + " ";
+    return texts;
+  };
+  // One side's words stay words, with a warning, as long as there are no merges.
+  EXPECT_EQ(checkpoint.load().source_tokenizer->kind, TokenizerKind::kWord);
+  const char *shorter = "#version: 0.2\na b</w>\na b\n", *longer = "#version: 0.2\na b</w>\na b\nb ab</w>\n";
+  checkpoint.folder.write("source.bpe", shorter);
+  checkpoint.folder.write("target.bpe", longer);
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
+  EXPECT_EQ(spec.target_tokenizer->kind, TokenizerKind::kSubword);
+  EXPECT_NE(pieces_of(*spec.source_tokenizer), pieces_of(*spec.target_tokenizer));
+  EXPECT_EQ(spec.tokenizer_files,
+            (std::vector<std::filesystem::path>{checkpoint.file("vocab.yml"), checkpoint.file("source.bpe"),
+                                                checkpoint.file("target.bpe")}));
+  EXPECT_EQ(spec.warnings, std::vector<std::string>{});
+  // One file is for both; a truecaser is named; a third file cannot be told apart; another model's is
+  // warned of.
+  std::filesystem::remove(checkpoint.folder / "target.bpe");
+  checkpoint.folder.write("source.tcmodel", "the (1/1)\n");
+  const ModelSpec both = checkpoint.load();
+  EXPECT_EQ(pieces_of(*both.source_tokenizer), pieces_of(*both.target_tokenizer));
+  ASSERT_EQ(both.warnings.size(), 1u);
+  EXPECT_NE(both.warnings[0].find(checkpoint.file("source.tcmodel") + ": is not read: Moses's truecaser"),
+            std::string::npos);
+  checkpoint.folder.write("other.bpe", shorter);
+  EXPECT_NE(message_of(checkpoint).find("which of 2 files of subword-nmt's merges cut texts is not known"),
+            std::string::npos);
+  std::filesystem::remove(checkpoint.folder / "other.bpe");
+  checkpoint.folder.write("source.bpe", "#version: 0.2\nx y\n");
+  EXPECT_NE(checkpoint.load().warnings[0].find("do they belong to different models?"), std::string::npos);
+}
+
+TEST(MarianNativeText, AFileThatIsNotReadIsNamed) {
+  NativeFolder checkpoint;
+  EXPECT_EQ(checkpoint.load().warnings, std::vector<std::string>{});
+  for (const char* name : {"vocab.spm", "sentencepiece.bpe.model", "spiece.model"}) {
+    checkpoint.folder.write(name, "");
+    const std::vector<std::string> warnings = checkpoint.load().warnings;
+    ASSERT_EQ(warnings.size(), 1u) << name;
+    EXPECT_NE(warnings[0].find(checkpoint.file(name) + ": is not read: if it cuts the model's texts"),
+              std::string::npos);
+    std::filesystem::remove(checkpoint.folder / name);
+  }
+}
+
+TEST(MarianNativeText, SentencePieceModelsOfAnotherVocabulary) {
+  NativeFolder checkpoint;
+  for (const char* name : {"source.spm", "target.spm"})
+    std::filesystem::copy_file(kPieces / name, checkpoint.folder / name);
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.yml") +
+                ": 10 of its 10 entries are not pieces of source.spm or target.spm: they belong "
+                "to different models");
+  std::filesystem::remove(checkpoint.folder / "source.spm");
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.yml") +
+                ": 10 of its 10 entries are not pieces of target.spm: they belong to different models");
+}
+
+TEST(MarianNativeText, IdsWithoutATextAreCounted) {
+  NativeFolder checkpoint;
+  checkpoint.folder.write("vocab.yml", "</s>: 0\n<unk>: 1\nword5: 5\nword6: 6\nword7: 7\nword8: 8\nword9: 9\n");
+  EXPECT_EQ(checkpoint.load().warnings,
+            std::vector<std::string>{checkpoint.file("vocab.yml") + ": 5 of 12 ids have no text"});
+  checkpoint.folder.write("vocab.yml", "</s>: 0\n<unk>: 1\n");
+  EXPECT_EQ(message_of(checkpoint),
+            checkpoint.file("vocab.yml") + ": 10 of 12 ids have no text; it is another model's");
+}
+
+TEST(MarianNativeText, TheHashIsOfTheVocabulariesToo) {
+  NativeFolder checkpoint;
+  const std::string before = checkpoint.load().checkpoint_sha256;
+  std::string vocabulary = "</s>: 0\n<unk>: 1\n";
+  for (int id = 2; id < 12; ++id) vocabulary += format_text("other{0}: {0}\n", id);
+  checkpoint.folder.write("vocab.yml", vocabulary);
+  EXPECT_NE(checkpoint.load().checkpoint_sha256, before);
+}
+
+TEST(MarianNativeText, NematusNamesOfTheSpecialIds) {
+  NativeFolder checkpoint;
+  std::string vocabulary = "eos: 0\nUNK: 1\n";
+  for (int id = 2; id < 12; ++id) vocabulary += format_text("word{0}: {0}\n", id);
+  checkpoint.folder.write("vocab.yml", vocabulary);
+  EXPECT_EQ(checkpoint.load().generation.end_id, 0u);
+  checkpoint.folder.write("vocab.yml", "a: 0\nb: 1\n<unk>: 2\n");
+  EXPECT_EQ(message_of(checkpoint), checkpoint.file("vocab.yml") + ": has no entry \"</s>\", the end token");
+  checkpoint.folder.write("vocab.yml", "</s>: 0\nb: 1\n");
+  EXPECT_EQ(message_of(checkpoint), checkpoint.file("vocab.yml") + ": has no entry \"<unk>\", the unknown token");
+}
+
+TEST(MarianNativeText, SettingsHaveMariansDefaults) {
+  NativeFolder checkpoint;
+  checkpoint.decoder = "models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\n";
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.generation.beam_size, 12u);
+  EXPECT_EQ(spec.generation.length_penalty, 0.0f);
+  EXPECT_EQ(spec.generation.word_penalty, 0.0f);
+  EXPECT_EQ(spec.generation.rules, RulesSpec{});
+}
+
+TEST(MarianNativeText, SaysWhatIsWrongWithSettings) {
+  struct Case {
+    const char *decoder, *message;  // after decoder.yml's path
+  };
+  const Case cases[] = {{"models: [model.npz]\nvocabs: [vocab.yml]\n",
+                         ": setting \"vocabs\" has 1 files, expected two: of one source and one target"},
+                        {"models: [model.npz]\nvocabs: 5\n", ": setting \"vocabs\" is not a list of file names"},
+                        {"models: [model.npz, b.npz]\nvocabs: [vocab.yml, vocab.yml]\n",
+                         ": setting \"models\" has 2 files, expected one: ensembles are not supported"},
+                        {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nbeam-size: 0\n",
+                         ": setting \"beam-size\" is \"0\", expected an integer from 1 to 1000"},
+                        {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nnormalize: 9\n",
+                         ": setting \"normalize\" is \"9\", expected a number from -2 to 4"},
+                        {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nmax-length-factor: 0\n",
+                         ": setting \"max-length-factor\" is \"0\", expected a number from 0.0009765625 to 1024"},
+                        {"models: [model.npz]\nmodels: [x]\n", ": line 2 has the key \"models\" again"}};
+  for (const Case& bad : cases) {
+    NativeFolder checkpoint;
+    checkpoint.decoder = bad.decoder;
+    EXPECT_EQ(message_of(checkpoint), checkpoint.file("decoder.yml") + bad.message);
+  }
+  NativeFolder factored;
+  factored.decoder = "models: [model.npz]\nvocabs: [a.fsv, a.fsv]\n";
+  EXPECT_EQ(message_of(factored), factored.file("a.fsv") + ": is a factored vocabulary, which is not supported");
+  NativeFolder both;
+  both.folder.write("other.yml", both.decoder);
+  EXPECT_EQ(message_of(both), both.folder.path().string() +
+                                  ": \"decoder.yml\" and \"other.yml\" both name \"model.npz\"; "
+                                  "give one of them with --config");
+  both.folder.write("model.npz.decoder.yml", "models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nallow-unk: true\n");
+  EXPECT_EQ(both.load().generation.suppressed_ids, std::vector<uint32_t>{12});
+  const ModelSpec named = load_checkpoint(both.folder / "model.npz", {both.folder / "other.yml", {}});
+  EXPECT_EQ(named.generation.beam_size, 4u);
+}
+
+TEST(MarianNativeText, WarnsOfWhatItDoesNotDo) {
+  NativeFolder checkpoint;
+  checkpoint.decoder +=
+      "max-length-factor: 2.5\noutput-sampling: true\nmax-length: 40\nbeem-size: 2\nmax-length-crop: false\n"
+      "output-approx-knn: []\n";
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.encoder.positions.rows, 40u);
+  EXPECT_EQ(spec.generation.rules, (RulesSpec{.force_end = false, .max_length_factor = 2.5f}));
+  const std::string setting = checkpoint.file("decoder.yml") + ": setting ";
+  EXPECT_EQ(spec.warnings, (std::vector<std::string>{
+                               setting + "\"beem-size\" is not known and was ignored; did you mean \"beam-size\"?",
+                               setting + "\"output-sampling\" is not supported and was ignored"}));
+}
+
+// The shortlist of a Marian model: named by its settings, found in its folder, or not usable.
+
+using Ids = std::vector<uint32_t>;
+
+// Lists for the model's 13 source ids: 12, and one for the row of the start token.
+std::string lists() { return BinaryLists{2, {0, 1, 1, 3}, {5, 7, 9}}.bytes(); }
+
+TEST(NativeShortlist, TheOnlyBinaryBesideTheModel) {
+  const NativeFolder folder;
+  EXPECT_FALSE(folder.load().shortlist.has_value());
+  folder.folder.write("lex.s2t.bin", lists());
+  const ModelSpec spec = folder.load();
+  ASSERT_TRUE(spec.shortlist.has_value());
+  EXPECT_EQ(spec.shortlist->always, (Ids{0, 1}));
+  EXPECT_EQ(spec.shortlist->offset.size(), spec.encoder.embedding->rows + 1);
+  EXPECT_EQ(spec.shortlist->ids, (Ids{5, 7, 9}));
+
+  folder.folder.write("other.s2t.bin", lists());
+  const ModelSpec several = folder.load();
+  EXPECT_FALSE(several.shortlist.has_value());
+  EXPECT_EQ(several.warnings.back(),
+            folder.folder.path().string() + ": has 2 shortlists, and none is used; choose one with --shortlist");
+}
+
+TEST(NativeShortlist, WhatTheSettingsName) {
+  NativeFolder folder;
+  folder.decoder += "shortlist: [models/lex.bin, false]\n";
+  const ModelSpec without = folder.load();
+  EXPECT_FALSE(without.shortlist.has_value());
+  EXPECT_EQ(without.warnings.back(), folder.file("decoder.yml") + ": setting \"shortlist\" names " +
+                                         folder.file("lex.bin") + ", which is missing; no shortlist is used");
+  folder.folder.write("lex.bin", lists());
+  folder.folder.write("other.bin", BinaryLists{1, {0, 1}, {3}}.bytes());
+  EXPECT_EQ(folder.load().shortlist->always, (Ids{0, 1}));
+}
+
+TEST(NativeShortlist, ATextWithItsOptions) {
+  NativeFolder folder;
+  folder.folder.write("lex.s2t", "word5 word2 0.5\nword6 word2 0.4\nword7 word2 0.05\nword8 word3 0.9\n");
+  folder.decoder += "shortlist: [lex.s2t, 3, 2, 0.1]\n";
+  const ModelSpec spec = folder.load();
+  EXPECT_EQ(spec.shortlist->always, (Ids{0, 1, 2}));
+  EXPECT_EQ(spec.shortlist->ids, (Ids{5, 6, 8}));
+  EXPECT_EQ(spec.shortlist->offset[2], 0u);
+  EXPECT_EQ(spec.shortlist->offset[3], 2u);
+}
+
+TEST(NativeShortlist, WhatCannotBeUsed) {
+  NativeFolder folder;
+  const std::string decoder = folder.decoder, where = folder.file("decoder.yml") + ": setting \"shortlist\"";
+  folder.folder.write("lex.s2t", "word5 word2 0.5\n");
+  folder.folder.write("lex.s2t.gz", "\x1f\x8b");
+  folder.decoder = decoder + "shortlist: {a: b}\n";
+  test::expect_error([&] { folder.load(); },
+                     {where + " is {\"a\":\"b\"}, expected a list that begins with a file's name"});
+  folder.decoder = decoder + "shortlist: [lex.s2t, many]\n";
+  test::expect_error([&] { folder.load(); }, {where + " has \"many\", expected a number"});
+  folder.decoder = decoder + "shortlist: [lex.s2t, -1]\n";
+  test::expect_error([&] { folder.load(); }, {where + " has -1, expected a number"});
+  folder.decoder = decoder + "shortlist: [lex.s2t.gz, 50, 50]\n";
+  EXPECT_EQ(folder.load().warnings.back(),
+            folder.file("lex.s2t.gz") +
+                ": is compressed, and no shortlist is used; unpack it with gunzip, and name it with --shortlist");
+}
+
+TEST(NativeShortlist, EachKindOfFileByItsContents) {
+  const NativeFolder folder;
+  ModelSpec spec = folder.load();
+  EXPECT_EQ(read_shortlist(folder.folder.write("a", lists()), spec).ids, (Ids{5, 7, 9}));
+  EXPECT_EQ(read_shortlist(folder.folder.write("b", "word5 word2 0.5\n"), spec).ids, (Ids{5}));
+  const ShortlistSpec map = read_shortlist(folder.folder.write("c", "\tword3\nword2 word4\tword5\n"), spec);
+  EXPECT_EQ(map.always, (Ids{3}));
+  ASSERT_EQ(map.ngrams.size(), 1u);
+  EXPECT_EQ(map.ngrams[0].ngram, (Ids{2, 4}));
+  spec.source_tokenizer.reset();
+  test::expect_error(
+      [&] { read_shortlist(folder.folder / "b", spec); },
+      {folder.file("b") + ": a shortlist of texts needs the vocabularies of both sides, which the checkpoint lacks"});
+}
+
+// Files that hold a shortlist: their contents, and every damage with its message.
+
+using Ids = std::vector<uint32_t>;
+
+// Returns the error's message after the file's path, or "read".
+template <typename Read>
+std::string message_of(const std::string& bytes, Read read) {
+  static const TemporaryFolder folder;
+  const std::filesystem::path path = folder.write("lex", bytes);
+  try {
+    read(path);
+    return "read";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    return message.starts_with(path.string()) ? message.substr(path.string().size()) : "no name: " + message;
+  }
+}
+
+constexpr ShortlistBounds kBounds = {4, 10};
+
+std::string binary_message(const std::string& bytes) {
+  return message_of(bytes, [](const auto& path) { read_binary_shortlist(path, kBounds); });
+}
+
+TEST(ShortlistFile, ReadsMariansBinary) {
+  const TemporaryFolder folder;
+  const ShortlistSpec shortlist = read_binary_shortlist(folder.write("lex.bin", BinaryLists().bytes()), kBounds);
+  EXPECT_EQ(shortlist.always, (Ids{0, 1, 2}));
+  EXPECT_EQ(shortlist.offset, (std::vector<uint64_t>{0, 2, 2, 5, 5}));  // the fourth id has an empty list
+  EXPECT_EQ(shortlist.ids, (Ids{1, 7, 0, 4, 9}));
+  EXPECT_TRUE(shortlist.ngrams.empty());
+  const ShortlistSpec many = read_binary_shortlist(folder.write("lex.bin", BinaryLists{100}.bytes()), kBounds);
+  EXPECT_EQ(many.always.size(), 10u);
+}
+
+TEST(ShortlistFile, SaysWhatIsWrongWithABinary) {
+  const std::string good = BinaryLists().bytes();
+  EXPECT_EQ(binary_message(""), ": the file is empty; download it again");
+  EXPECT_EQ(binary_message(good.substr(0, 47)), ": is not a binary shortlist of Marian: it does not begin like one");
+  EXPECT_EQ(binary_message(good.substr(0, good.size() - 1)),
+            ": has 51 bytes after its header, which says 4 offsets and 5 ids: it is truncated or damaged");
+  std::string huge = good;
+  huge.replace(32, 8, std::string(7, '\xff') + '\x7f');
+  EXPECT_EQ(binary_message(huge),
+            ": has 52 bytes after its header, which says 9223372036854775807 offsets and 5 ids: it is truncated or "
+            "damaged");
+  std::string changed = good;
+  changed[50] = 1;
+  EXPECT_EQ(binary_message(changed).substr(0, 17), ": its checksum is");
+  const auto lists = [](const BinaryLists& of) { return binary_message(of.bytes()); };
+  EXPECT_EQ(lists({3, {0, 2, 2, 2, 2, 5}, {1, 7, 0, 4, 9}}),
+            ": has lists for 5 source ids, but the model has 4; is it another model's?");
+  EXPECT_EQ(lists({3, {0, 2, 2, 4}, {1, 7, 0, 4, 9}}),
+            ": its offsets go from 0 to 4, expected from 0 to 5: it is damaged");
+  EXPECT_EQ(lists({3, {0, 3, 2, 5}, {1, 7, 9, 4, 9}}),
+            ": the list of the source id 1 ends before it begins: it is damaged");
+  EXPECT_EQ(lists({3, {0, 9, 9, 5}, {1, 7, 0, 4, 9}}),
+            ": the list of the source id 0 ends before it begins: it is damaged");
+  EXPECT_EQ(lists({3, {0, 2, 2, 5}, {7, 7, 0, 4, 9}}), ": the list of the source id 0 is not ascending: it is damaged");
+  EXPECT_EQ(lists({3, {0, 2, 2, 5}, {1, 10, 0, 4, 9}}),
+            ": the source id 0 lists the target id 10, expected less than 10; is it another model's?");
+}
+
+TEST(ShortlistFile, DamagedBinariesAreRefused) {
+  const std::string good = BinaryLists().bytes();
+  for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(binary_message(good.substr(0, n)), "read") << n;
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string changed = good;
+    changed[i] = static_cast<char>(changed[i] ^ 0x10);
+    // The last, odd id is not in the checksum, which covers whole words of eight bytes.
+    if (i < good.size() - 4) {
+      EXPECT_NE(binary_message(changed), "read") << i;
+    }
+  }
+}
+
+TokenizerSpec words(std::vector<std::string> texts) {
+  TokenizerSpec spec;
+  spec.unknown_id = 1;
+  for (std::string& text : texts) spec.pieces.push_back({std::move(text)});
+  spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
+  return spec;
+}
+
+struct Texts {
+  TokenizerSpec source = words({"</s>", "<unk>", "the", "house", "a"});
+  TokenizerSpec target = words({"</s>", "<unk>", "la", "le", "maison", "un", "une", "chez"});
+};
+
+ShortlistSpec lexical(const std::string& content, const LexicalOptions& options) {
+  const TemporaryFolder folder;
+  const Texts texts;
+  return read_lexical_shortlist(folder.write("lex.s2t", content), {texts.source, texts.target}, options);
+}
+
+TEST(ShortlistFile, ReadsMariansText) {
+  const std::string content =
+      "la the 0.3\nle the 0.4\nles the 0.9\nmaison house 0.8\nchez house 0.05\nNULL the 0.5\nune NULL 0.5\n\n"
+      "un a 0.4\r\nune a 0.4\nla a 1e-3\nle cottage 0.2\n";
+  const ShortlistSpec shortlist = lexical(content, {2, 2, 0.1});
+  EXPECT_EQ(shortlist.always, (Ids{0, 1}));
+  EXPECT_EQ(shortlist.offset, (std::vector<uint64_t>{0, 0, 1, 3, 4, 6}));
+  // "the" keeps <unk> and "le"; "a" keeps both words; no pair at or below the threshold is kept.
+  EXPECT_EQ(shortlist.ids, (Ids{3, 1, 3, 4, 5, 6}));
+  EXPECT_EQ(lexical(content, {2, 1, 0.1}).ids, (Ids{3, 1, 4, 6}));  // of equal probabilities the greater id
+}
+
+TEST(ShortlistFile, SaysWhichLineOfATextIsWrong) {
+  const Texts texts;
+  const auto message = [&](const std::string& content) {
+    return message_of(content, [&](const auto& path) {
+      read_lexical_shortlist(path, {texts.source, texts.target}, {});
+    });
+  };
+  EXPECT_EQ(message("la the 0.3\nla the\n"), ":2: has 2 words, expected three: target, source, probability");
+  EXPECT_EQ(message("la the 0.3x\n"), ":1: \"0.3x\" is not a probability, expected a number from 0 to 1");
+  EXPECT_EQ(message("la the -1\n"), ":1: \"-1\" is not a probability, expected a number from 0 to 1");
+  EXPECT_EQ(message("la the nan\n"), ":1: \"nan\" is not a probability, expected a number from 0 to 1");
+}
+
+TEST(ShortlistFile, ReadsCTranslate2sMap) {
+  const TemporaryFolder folder;
+  const Texts texts;
+  std::vector<std::string> warnings;
+  const ShortlistSpec shortlist = read_vocabulary_map(
+      folder.write("vmap.txt",
+                   "\tune la\nthe\tle la\nthe house\tmaison chez maison\na cottage\tla\nhouse\tmaison villa\n"
+                   "\tla\na the house\tla\n"),
+      {texts.source, texts.target}, warnings);
+  EXPECT_EQ(shortlist.always, (Ids{2, 6}));
+  EXPECT_EQ(shortlist.offset, (std::vector<uint64_t>{0, 0, 0, 2, 3, 3}));
+  EXPECT_EQ(shortlist.ids, (Ids{2, 3, 4}));
+  ASSERT_EQ(shortlist.ngrams.size(), 2u);
+  EXPECT_EQ(shortlist.ngrams[0].ngram, (Ids{2, 3}));
+  EXPECT_EQ(shortlist.ngrams[0].ids, (Ids{4, 7}));
+  EXPECT_EQ(shortlist.ngrams[1].ngram, (Ids{4, 2, 3}));
+  EXPECT_EQ(warnings, (std::vector<std::string>{(folder / "vmap.txt").string() +
+                                                ": 1 of its lines and 1 of its candidates are not of this model's "
+                                                "vocabularies"}));
+}
+
+TEST(ShortlistFile, SaysWhichLineOfAMapIsWrong) {
+  const Texts texts;
+  const auto message = [&](const std::string& content) {
+    std::vector<std::string> warnings;
+    return message_of(content, [&](const auto& path) {
+      read_vocabulary_map(path, {texts.source, texts.target}, warnings);
+    });
+  };
+  EXPECT_EQ(message("the\tla\nthe la\n"), ":2: expected one tab, between the source's pieces and the target's");
+  EXPECT_EQ(message("the\tla\tle\n"), ":1: expected one tab, between the source's pieces and the target's");
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += "the ";
+  EXPECT_EQ(message(many + "\tla\n"), ":1: has 17 pieces of the source, expected at most 16");
+}
+
+TEST(ShortlistFile, RandomTextsDoNoHarm) {
+  const Texts texts;
+  const std::string letters = std::string("the la\t\n 0.5\r\xc3\xa9") + '\0';
+  test::Rng rng(7);
+  for (int round = 0; round < 300; ++round) {
+    std::string content(1 + rng.below(60), ' ');
+    for (char& c : content) c = letters[rng.below(static_cast<uint32_t>(letters.size()))];
+    std::vector<std::string> warnings;
+    message_of(content, [&](const auto& path) { read_lexical_shortlist(path, {texts.source, texts.target}, {}); });
+    message_of(content, [&](const auto& path) { read_vocabulary_map(path, {texts.source, texts.target}, warnings); });
+  }
 }
 
 }  // namespace

@@ -12,8 +12,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::MarianFolder;
-using test::NnFolder;
+using namespace test;
 
 template <typename Folder>
 std::string error_of(Folder& checkpoint) {
@@ -201,8 +200,6 @@ TEST(Nearest, NamesTheLanguagesThatWereMeant) {
 }
 
 // Tokenizers that do not belong to a checkpoint: which are refused, which give a warning, and which are right.
-
-using test::MarianFolder;
 
 const std::filesystem::path kData = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data";
 

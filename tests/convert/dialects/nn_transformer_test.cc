@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "convert/support/nn_folder.h"
 #include "dialects/dialect.h"
@@ -346,6 +347,317 @@ TEST(Positions, DialectsDiffer) {
       EXPECT_EQ(difference > 0.05f, &a != &b) << a.name << " and " << b.name;
     }
   }
+}
+
+// Every contradiction between an nn.Transformer checkpoint's settings and its tensors.
+
+using nlohmann::json;
+using namespace test;
+
+struct BadFolder {
+  const char* name;
+  std::function<void(NnFolder&)> change;
+  std::vector<std::string> words;
+};
+
+TEST(NnTransformer, RefusesWhatDoesNotFit) {
+  const auto erase = [](const char* key) { return [key](NnFolder& c) { c.config.erase(key); }; };
+  const auto set = [](const char* key, const json& value) {
+    return [key, value](NnFolder& c) { c.config[key] = value; };
+  };
+  const auto tensor = [](const char* key, const json& value) {
+    return [key, value](NnFolder& c) { c.config["tensors"][key] = value; };
+  };
+  const std::string layer = "transformer.encoder.layers.1.", cross = "transformer.decoder.layers.0.multihead_attn.";
+  const std::vector<BadFolder> cases = {
+      {"no heads", erase("nhead"), {"config.json", "\"nhead\" is missing"}},
+      {"heads do not divide", set("nhead", 3), {"nhead", "3", "divisor of d_model 8"}},
+      {"no activation", erase("activation"), {"activation", "missing"}},
+      {"unknown activation", set("activation", "elu"), {"activation", "\"elu\"", "\"gelu_tanh\"", "\"silu\""}},
+      {"no norm_first", erase("norm_first"), {"norm_first", "missing"}},
+      {"norm_first a text", set("norm_first", "false"), {"norm_first", "true or false"}},
+      {"no scale", erase("scale_embedding"), {"scale_embedding", "missing"}},
+      {"no positions", erase("position_encoding"), {"position_encoding", "missing"}},
+      {"unknown positions", set("position_encoding", "rotary"), {"\"rotary\"", "\"sinusoidal_interleaved\""}},
+      {"no number of positions", erase("max_positions"), {"max_positions", "missing"}},
+      {"too many positions", set("max_positions", 1u << 31), {"max_positions"}},
+      {"unknown denominator", set("position_denominator", 8), {"position_denominator", "expected a text"}},
+      {"learned without a name", set("position_encoding", "learned"), {"tensors", "positions", "missing"}},
+      {"depth differs", set("num_encoder_layers", 3), {"num_encoder_layers", "3", "have 2"}},
+      {"width differs", set("d_model", 16), {"d_model", "16", "have 8"}},
+      {"feed-forward differs", set("dim_feedforward", 13), {"dim_feedforward", "13", "have 12"}},
+      {"no embedding",
+       [](NnFolder& c) { c.config["tensors"].erase("source_embedding"); },
+       {"source_embedding", "\"source.weight\""}},
+      {"embedding not there", tensor("source_embedding", "absent"), {"weights.pt", "\"absent\" is missing"}},
+      {"embedding a vector",
+       tensor("source_embedding", "head.bias"),
+       {"head.bias", "[6]", "expected [vocabulary, d_model]"}},
+      {"no projection",
+       [](NnFolder& c) { c.config["tensors"].erase("output_projection"); },
+       {"output_projection", "tied"}},
+      {"tied and not", set("tied_output_projection", true), {"tied_output_projection", "output_projection"}},
+      {"shared and not", set("shared_embeddings", true), {"shared_embeddings", "target_embedding"}},
+      {"projection of another size",
+       [](NnFolder& c) {
+         c.add("head.weight", {7, 8});
+       },
+       {"head.weight", "[7, 8]", "expected [6, 8]"}},
+      {"prefix not there", tensor("transformer", "model."), {"model.encoder.layers.0.linear1.weight", "missing"}},
+      {"two transformers",
+       [](NnFolder& c) {
+         c.add("other.encoder.layers.0.linear1.weight", {12, 8});
+       },
+       {"2 tensors", "transformer"}},
+      {"missing bias",
+       [&](NnFolder& c) { c.tensors.erase(layer + "linear2.bias"); },
+       {layer + "linear2.bias", "missing"}},
+      {"missing norm",
+       [&](NnFolder& c) { c.tensors.erase(layer + "norm2.weight"); },
+       {layer + "norm2.weight", "missing"}},
+      {"layers differ in width",
+       [&](NnFolder& c) {
+         c.add_pair(layer + "linear1", {13, 8});
+       },
+       {layer + "linear1.weight", "[13, 8]", "expected [12, 8]"}},
+      {"not fused right",
+       [&](NnFolder& c) {
+         c.add(cross + "in_proj_weight", {16, 8});
+       },
+       {cross, "[16, 8]", "expected [24, 8]"}},
+      {"bias_k",
+       [&](NnFolder& c) {
+         c.add(cross + "bias_k", {1, 1, 8});
+       },
+       {"bias_k", "not supported"}},
+      {"NaN",
+       [&](NnFolder& c) { c.tensors.at(layer + "norm1.bias").values[3] = std::nanf(""); },
+       {layer + "norm1.bias", "nan", "[3]"}},
+      {"same name twice",
+       [](NnFolder& c) {
+         c.add("module.head.weight", {6, 8});
+       },
+       {"same name", "module."}},
+      {"vocabulary too long",
+       set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b", "c"}),
+       {"\"c\"", "6 rows"}},
+      {"text twice",
+       set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "a"}),
+       {"target_vocabulary", "\"a\""}},
+      {"text a number", set("target_vocabulary", {"</s>", 1}), {"target_vocabulary", "number", "expected a text"}},
+      {"no unit", erase("source_unit"), {"source_unit", "missing"}},
+      {"unknown unit", set("source_unit", "letter"), {"source_unit", "\"letter\"", "character"}},
+      {"pieces without a model", set("source_unit", "sentencepiece"), {"source_unit", "not a SentencePiece model"}},
+      {"file outside", set("source_vocabulary", "../words.txt"), {"source_vocabulary", "checkpoint's directory"}},
+      {"absolute file", set("source_vocabulary", "/etc/passwd"), {"source_vocabulary", "checkpoint's directory"}},
+      {"file not there", set("source_vocabulary", "words.txt"), {"words.txt", "missing", "source_vocabulary"}},
+      {"no start token", erase("bos_token"), {"bos_token", "missing"}},
+      {"no end token", erase("eos_token"), {"eos_token", "missing"}},
+      {"no unknown token", erase("unk_token"), {"unk_token", "missing"}},
+      {"token not in the vocabulary", set("eos_token", "<eos>"), {"\"<eos>\"", "eos_token"}},
+      {"token id out of range", set("target_eos_token", 6), {"target_eos_token", "below 6"}},
+      {"add_source_eos not said", erase("add_source_eos"), {"add_source_eos", "missing"}},
+      {"beams", set("beam_size", 17), {"beam_size", "17", "1 to 16"}},
+      {"longer than the positions", set("max_length", 11), {"max_length", "11", "1 to 10"}},
+      {"tensors not an object", set("tensors", "x"), {"tensors", "expected an object"}},
+  };
+  for (const BadFolder& bad : cases) {
+    NnFolder checkpoint;
+    bad.change(checkpoint);
+    test::expect_error([&] { checkpoint.load(); }, bad.words, bad.name);
+  }
+}
+
+// If only one of two tables is named, the other side would get the wrong table.
+TEST(NnTransformer, ASecondTableOfPositionsIsRefused) {
+  NnFolder checkpoint;
+  checkpoint.add("src_pos.weight", {10, 8});
+  checkpoint.add("tgt_pos.weight", {10, 8});
+  checkpoint.config["position_encoding"] = "learned";
+  checkpoint.config["tensors"]["positions"] = "src_pos.weight";
+  test::expect_error([&] { checkpoint.load(); },
+                     {"\"tgt_pos.weight\"",
+                      "is not used, although it looks like a table of positions; name the tables "
+                      "of both sides as tensors.source_positions and tensors.target_positions"});
+  // A copy of the used table does not count, for example of a module that is registered twice. Nor does a linear
+  // layer.
+  checkpoint.tensors.erase("tgt_pos.weight");
+  checkpoint.tensors["tgt_pos.weight"] = {"tgt_pos.weight", {10, 8}, checkpoint.values("src_pos.weight")};
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+  checkpoint.add_pair("tgt_pos", {10, 8});
+  EXPECT_EQ(checkpoint.load().warnings.size(), 1u);
+  // Both tables are named.
+  checkpoint.tensors.erase("tgt_pos.bias");
+  checkpoint.config["tensors"] = {{"source_embedding", "source.weight"},
+                                  {"target_embedding", "target.weight"},
+                                  {"output_projection", "head"},
+                                  {"source_positions", "src_pos.weight"},
+                                  {"target_positions", "tgt_pos.weight"}};
+  EXPECT_TRUE(checkpoint.load().warnings.empty());
+}
+
+// --shape counts a vocabulary's entries before it reads them.
+TEST(NnTransformer, AShapesVocabularyLiesBesideIt) {
+  NnFolder checkpoint;
+  checkpoint.config.update({{"d_model", 8}, {"dim_feedforward", 12}});
+  checkpoint.config.update({{"num_encoder_layers", 1}, {"num_decoder_layers", 1}, {"target_vocabulary", "target.txt"}});
+  checkpoint.folder.write("target.txt", "</s>\n<unk>\n<s>\n<pad>\na\nb\n");
+  const auto load = [&] {
+    checkpoint.folder.write("config.json", checkpoint.config.dump());
+    return load_shape(checkpoint.folder.path(), 1 << 20);
+  };
+  EXPECT_EQ(load().decoder.embedding->rows, 6u);
+  const std::string where = (checkpoint.folder / "config.json").string() + ": setting \"target_vocabulary\"";
+  for (const char* name : {"/", "../target.txt", ""}) {
+    checkpoint.config["target_vocabulary"] = name;
+    test::expect_error(load, {where + " is \"" + name + "\", expected a file in the checkpoint's directory"});
+  }
+  checkpoint.config["target_vocabulary"] = "words.txt";
+  test::expect_error(load, {(checkpoint.folder / "words.txt").string() + ": is missing; " + where + " names it"});
+}
+
+// nn.Transformer checkpoints of modules that are closer to the paper than PyTorch's: widths of heads, projections
+// without biases, convolutions. Also the spellings of their names.
+
+// As in the paper, attention has no biases and feed-forward has some.
+TEST(NnTransformer, ProjectionsMayBeWithoutBias) {
+  NnFolder checkpoint;
+  std::erase_if(checkpoint.tensors, [](const auto& entry) {
+    return entry.first.ends_with("in_proj_bias") || entry.first.ends_with("out_proj.bias");
+  });
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
+  EXPECT_EQ(spec.encoder.layers[0].self_attention->key.bias, std::vector<float>(8, 0.0f));
+  EXPECT_EQ(spec.decoder.layers[0].cross_attention->out.bias, std::vector<float>(8, 0.0f));
+  EXPECT_EQ(spec.encoder.layers[0].feed_forward.in.bias,
+            checkpoint.values("transformer.encoder.layers.0.linear1.bias"));
+}
+
+// Gives each attention 2 heads of 3 query and key rows and 5 value rows: 6, 6 and 10 rows for d_model 8.
+void make_heads_odd(NnFolder& checkpoint) {
+  for (const std::string attention : {"encoder.layers.0.self_attn.", "encoder.layers.1.self_attn.",
+                                      "decoder.layers.0.self_attn.", "decoder.layers.0.multihead_attn."}) {
+    checkpoint.add("transformer." + attention + "in_proj_weight", {22, 8});
+    checkpoint.add("transformer." + attention + "in_proj_bias", {22});
+    checkpoint.add("transformer." + attention + "out_proj.weight", {8, 10});
+  }
+}
+
+TEST(NnTransformer, HeadsOfOtherWidthsAreFilledWithZeros) {
+  NnFolder checkpoint;
+  make_heads_odd(checkpoint);
+  checkpoint.config.update({{"d_k", 3}, {"decoder_d_v", 5}, {"encoder_d_v", 5}});
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
+  for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+    EXPECT_EQ(stack->d_head, 5u);
+    EXPECT_EQ(stack->attention_scale, 1 / std::sqrt(3.0f));
+  }
+  const std::string prefix = "transformer.decoder.layers.0.multihead_attn.";
+  const std::vector<float>&fused = checkpoint.values(prefix + "in_proj_weight"),
+        &bias = checkpoint.values(prefix + "in_proj_bias"), &out = checkpoint.values(prefix + "out_proj.weight");
+  const AttentionSpec& cross = *spec.decoder.layers[0].cross_attention;
+  const std::pair<const LinearSpec*, uint32_t> parts[] = {{&cross.query, 0}, {&cross.key, 6}, {&cross.value, 12}};
+  for (const auto& [linear, first] : parts) {
+    const uint32_t width = linear == &cross.value ? 5 : 3;
+    ASSERT_EQ(linear->weight->rows, 10u);
+    for (uint32_t row = 0; row < 10; ++row) {
+      const bool is_real = row % 5 < width;
+      const uint32_t from = first + row / 5 * width + row % 5;
+      EXPECT_EQ(linear->bias[row], is_real ? bias[from] : 0.0f);
+      for (uint32_t i = 0; i < 8; ++i) EXPECT_EQ(linear->weight->row(row)[i], is_real ? fused[from * 8 + i] : 0.0f);
+    }
+  }
+  EXPECT_EQ(cross.out.weight->values, out);  // values have the most rows
+
+  checkpoint.config["d_k"] = 4;
+  test::expect_error([&] { checkpoint.load(); }, {"setting \"d_k\" is 4, but the tensors have 3 "
+                                                  "(\"transformer.encoder.layers.0.self_attn.in_proj_weight[0:6]\")"});
+  checkpoint.config.erase("d_k");
+  checkpoint.config["nhead"] = 4;
+  test::expect_error([&] { checkpoint.load(); },
+                     {"setting \"nhead\" is 4, expected a divisor of the 6 rows of its heads "
+                      "(\"transformer.encoder.layers.0.self_attn.in_proj_weight[0:6]\")"});
+  NnFolder uneven;
+  uneven.add("transformer.encoder.layers.1.self_attn.in_proj_weight", {20, 8});
+  uneven.add("transformer.encoder.layers.1.self_attn.in_proj_bias", {20});
+  test::expect_error([&] { uneven.load(); },
+                     {"config.json: \"transformer.encoder.layers.1.self_attn.in_proj_weight[0:6]\": its heads "
+                      "have 3 rows, others of the encoder 4"});
+}
+
+TEST(NnTransformer, WideKeysPadTheValues) {
+  NnFolder checkpoint;
+  const std::string prefix = "transformer.encoder.layers.0.self_attn.";
+  for (const std::string attention : {"encoder.layers.0.self_attn.", "encoder.layers.1.self_attn."}) {
+    checkpoint.add("transformer." + attention + "in_proj_weight", {20, 8});
+    checkpoint.add("transformer." + attention + "in_proj_bias", {20});
+    checkpoint.add("transformer." + attention + "out_proj.weight", {8, 4});
+  }
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_EQ(spec.encoder.d_head, 4u);
+  EXPECT_EQ(spec.decoder.d_head, 4u);
+  const Matrix& out = *spec.encoder.layers[0].self_attention->out.weight;
+  const std::vector<float>& stored = checkpoint.values(prefix + "out_proj.weight");
+  ASSERT_EQ(out.columns, 8u);
+  for (uint32_t row = 0; row < 8; ++row) {
+    for (uint32_t column = 0; column < 8; ++column) {
+      const float expected = column % 4 < 2 ? stored[row * 4 + column / 4 * 2 + column % 4] : 0.0f;
+      EXPECT_EQ(out.row(row)[column], expected);
+    }
+  }
+}
+
+TEST(NnTransformer, ConvolutionsOfWidthOneAreMatrices) {
+  NnFolder checkpoint;
+  const ModelSpec matrices = checkpoint.load();
+  const std::vector<float> inner = matrices.decoder.layers[0].feed_forward.in.weight->values.get();
+  for (auto& [name, tensor] : checkpoint.tensors) {
+    if (name.find(".linear") != std::string::npos && tensor.shape.size() == 2) tensor.shape.push_back(1);
+  }
+  const ModelSpec spec = checkpoint.load();
+  EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
+  EXPECT_EQ(spec.decoder.layers[0].feed_forward.in.weight->values.get(), inner);
+  EXPECT_EQ(spec.encoder.layers[1].feed_forward.out.weight->rows, 8u);
+  EXPECT_EQ(spec.encoder.layers[1].feed_forward.out.weight->columns, 12u);
+  checkpoint.tensors["transformer.encoder.layers.1.linear2.weight"].shape = {8, 4, 3};
+  test::expect_error([&] { checkpoint.load(); }, {"linear2.weight\" has shape [8, 4, 3], expected [8, 12]"});
+}
+
+TEST(NnTransformer, PrefixesMayBeWithoutTheirDot) {
+  NnFolder checkpoint;
+  for (const char* prefix : {"transformer", "transformer.", "module.transformer"}) {
+    checkpoint.config["tensors"]["transformer"] = prefix;
+    EXPECT_EQ(checkpoint.load().encoder.layers.size(), 2u) << prefix;
+  }
+  checkpoint.config["tensors"].erase("transformer");
+  checkpoint.config["tensors"]["encoder"] = "transformer.encoder";
+  checkpoint.config["tensors"]["decoder"] = "transformer.decoder.";
+  EXPECT_EQ(checkpoint.load().decoder.layers.size(), 1u);
+  checkpoint.add_pair("norm_in", {8});
+  for (const char* prefix : {"norm_in", "norm_in."}) {
+    checkpoint.config["tensors"]["target_embedding_norm"] = prefix;
+    EXPECT_TRUE(checkpoint.load().decoder.embedding_norm) << prefix;
+  }
+}
+
+// A checkpoint needs the decoder's start token, under either name, and the source's if its sources have a start token.
+TEST(NnTransformer, TheStartTokenIsNeededWhereItIsUsed) {
+  NnFolder checkpoint;
+  checkpoint.config.erase("bos_token");
+  test::expect_error([&] { checkpoint.load(); }, {"\"bos_token\" is missing"});
+  checkpoint.config["decoder_start_token"] = "<s>";
+  EXPECT_EQ(checkpoint.load().generation.decoder_start_id, 2u);
+  checkpoint.config["target_decoder_start_token"] = "<pad>";
+  EXPECT_EQ(checkpoint.load().generation.decoder_start_id, 3u);
+  checkpoint.config["bos_token"] = "<s>";
+  checkpoint.config.erase("decoder_start_token");
+  EXPECT_EQ(checkpoint.load().generation.decoder_start_id, 3u);
+  checkpoint.config.erase("bos_token");
+  checkpoint.config["add_source_bos"] = true;
+  test::expect_error([&] { checkpoint.load(); }, {"\"bos_token\" is missing"});
+  checkpoint.config["source_bos_token"] = "<s>";
+  EXPECT_EQ(checkpoint.load().generation.source_prefix, std::vector<uint32_t>{1});
 }
 
 }  // namespace

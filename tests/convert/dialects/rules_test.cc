@@ -14,8 +14,7 @@ namespace goldcrest::converter {
 namespace {
 
 using nlohmann::json;
-using test::MarianFolder;
-using test::NnFolder;
+using namespace test;
 
 // Loads with a generation_config.json that has only the ids, and `settings`.
 ModelSpec load_with(const json& settings) {

@@ -9,7 +9,7 @@
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
-#include "evaluate/clip_file.h"
+#include "evaluate/line_encoder.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
 

@@ -17,7 +17,7 @@
 #include "convert/support/section_bytes.h"
 #include "file/metadata.h"
 #include "model_generated.h"
-#include "quantize/pack.h"
+#include "quantize/quantize.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
 

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "convert/support/chain_model.h"
 #include "spec/error.h"
-#include "spec/shortlist.h"
+#include "spec/spec.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 

@@ -166,8 +166,7 @@ TEST(Printable, MetadataIsCleanedAndCut) {
 
 // A model with recurrent layers: --check with samples of Marian's formula, and the self-test of its file.
 
-using test::NativeFolder;
-using test::NativeFormula;
+using namespace test;
 
 constexpr uint32_t kMaxTarget = 9;
 const std::vector<std::vector<int32_t>> kSources = {{3, 7, 2, 11, 5, 0}, {0}, {9, 9, 4, 0}};

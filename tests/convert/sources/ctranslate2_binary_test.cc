@@ -16,9 +16,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::CTranslate2Model;
-using test::NamedTensor;
-using test::TemporaryFolder;
+using namespace test;
 
 const NamedTensor kMatrix = {"encoder/a/weight", {2, 3}, {1, 2, 3, -4, 5, 6}};
 const NamedTensor kBias = {"encoder/a/bias", {2}, {-1, 0.5f}};

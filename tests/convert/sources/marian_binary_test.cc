@@ -19,11 +19,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::binary_bytes;
-using test::BinaryItem;
-using test::BinaryKind;
-using test::NamedTensor;
-using test::TemporaryFolder;
+using namespace test;
 
 constexpr size_t kHead = 16, kItem = 32;  // the file's head; an item: name, type, axes, data, eight bytes each
 
@@ -189,8 +185,6 @@ TEST(MarianBinary, SaysWhatIsNoIntgemm) {
 TEST(MarianBinary, SurvivesDamage) { test::expect_damage_survived(model(BinaryKind::kInt8WithAlphas), message_of); }
 
 // Kinds of paths: a file or directory of weights, a link into a cache, or something else.
-
-using test::TemporaryFolder;
 
 std::string good_safetensors(float value) {
   std::ostringstream stream;

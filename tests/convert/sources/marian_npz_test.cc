@@ -17,12 +17,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::NamedTensor;
-using test::npy_bytes;
-using test::npz_bytes;
-using test::TemporaryFolder;
-using test::ZipEntry;
-using test::ZipWriter;
+using namespace test;
 
 constexpr const char* kZipRemedy =
     "; expected a zip as NumPy and Marian write it: download it again, or save it again with numpy.savez";

@@ -15,8 +15,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::NamedTensor;
-using test::TemporaryFolder;
+using namespace test;
 
 const std::vector<NamedTensor> kTensors = {
     {"b", {2, 3}, {0, 1, 2, 3, 4, 5}}, {"a", {2}, {7, 64}}, {"riscv_scalar", {}, {9}}, {"empty", {0, 4}, {}}};

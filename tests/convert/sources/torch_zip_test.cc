@@ -15,11 +15,7 @@
 namespace goldcrest::converter {
 namespace {
 
-using test::NamedTensor;
-using test::PickleWriter;
-using test::TemporaryFolder;
-using test::ZipEntry;
-using test::ZipWriter;
+using namespace test;
 
 const std::filesystem::path kWritten = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/torch";
 

@@ -16,14 +16,11 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::ModelSpec;
-using test::EngineSetup;
-using test::Rng;
-using test::TestEngine;
 using Ids = std::vector<int32_t>;
 
 EngineSetup setup_for(uint32_t batch, uint32_t beam_size) {
@@ -311,4 +308,4 @@ TEST(Agreement, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

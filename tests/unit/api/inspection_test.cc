@@ -10,17 +10,11 @@
 #include "decoding/search/hypotheses.h"
 #include "inspected.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::ModelSpec;
-using test::EngineSetup;
-using test::inspecting;
-using test::random_source;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 using Model = test::InspectedModel;
 using Naive = test::NaiveForward<double>;
 
@@ -316,4 +310,4 @@ TEST(Inspection, IsRefusedWhereTheLimitsDoNotAsk) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -12,7 +12,7 @@
 #include "support/engine_fixture.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 // 40 source and 30 target positions, two decoder layers, a tokenizer.
@@ -161,12 +161,6 @@ TEST_F(Search, Rules) {
 
 // Compares alignments with those of a naive forward pass in double, and, to the bit, with the kernels' attention.
 
-using test::EngineSetup;
-using test::inspecting;
-using test::random_source;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 using Model = test::InspectedModel;
 using Naive = test::NaiveForward<double>;
 
@@ -303,4 +297,4 @@ TEST(Alignment, IsTheKernelsAttentionToTheBit) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -11,13 +11,10 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
-using test::EngineSetup;
-using test::Rng;
-using test::TestEngine;
 
 const FileImage& odd_file() {
   static const FileImage image = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
@@ -397,4 +394,4 @@ TEST(Init, MisalignedOrMissingMemoryIsRefused) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -9,14 +9,10 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
-using test::EngineSetup;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 
 // Every rule of the search at once.
 converter::RulesSpec all_rules() {
@@ -314,4 +310,4 @@ TEST(TokenStream, IsTheResult) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

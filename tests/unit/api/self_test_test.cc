@@ -16,15 +16,12 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::Payload;
 using converter::SelfTestLine;
-using test::EngineSetup;
-using test::TestEngine;
-using test::Translation;
 
 Payload tiny_payload() { return converter::build_payload(test::tiny_spec(test::odd_tiny_options()), {}); }
 
@@ -181,9 +178,6 @@ TEST(SelfTest, KeepsTheSearchAndEndsWhatWasUnderWay) {
 
 // goldcrest_config.idle_weights: what the engine reports, when, and that it reads none of it before the next source.
 
-using test::EngineSetup;
-using test::TestEngine;
-
 struct Bytes {
   size_t offset, n;
   bool operator==(const Bytes&) const = default;
@@ -302,4 +296,4 @@ INSTANTIATE_TEST_SUITE_P(Models, IdleWeights,
                                          test::mixed_tiny_options()));
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -10,15 +10,11 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::SelfTestLine;
-using test::EngineSetup;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 
 constexpr uint32_t kScoresAndHash = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
 
@@ -185,4 +181,4 @@ TEST(Shortlist, TheSelfTestLeavesOutWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

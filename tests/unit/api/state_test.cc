@@ -9,13 +9,10 @@
 #include "support/engine_fixture.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
-using test::EngineSetup;
-using test::TestEngine;
-using test::Translation;
 
 const FileImage& file() {
   static const FileImage image = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
@@ -304,4 +301,4 @@ TEST(StatusString, EveryValueHasItsOwn) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -10,14 +10,11 @@
 #include "support/engine_fixture.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::TokenizerKind;
-using test::EngineSetup;
-using test::GuardedBuffer;
-using test::TestEngine;
 
 constexpr uint32_t kMaxTextIds = 8, kMaxBytes = 20;
 
@@ -243,4 +240,4 @@ TEST(Tokens, TakeTheirPlaceInAText) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

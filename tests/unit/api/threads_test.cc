@@ -14,13 +14,8 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
-
-using test::EngineSetup;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 
 // Large enough that single operations on a few rows are split, which does not happen in smaller shared_models.
 test::TinyOptions wide_options() {
@@ -263,4 +258,4 @@ TEST(Threads, OneEnginePerThreadOverOneModel) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -15,16 +15,11 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::ModelSpec;
-using test::NaiveHypothesis;
-using test::NaiveOptions;
-using test::PrefixLogits;
-using test::TestEngine;
-using test::Translation;
 
 constexpr uint32_t kMaxTarget = 9;
 
@@ -396,4 +391,4 @@ TEST(LogSumExp, EqualsTheSumOverAllOutputs) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -16,18 +16,11 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::ModelSpec;
-using test::EngineSetup;
-using test::NaiveHypothesis;
-using test::NaiveOptions;
-using test::PrefixLogits;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 
 using Entry = std::vector<int32_t>;
 using Entries = std::vector<Entry>;
@@ -378,4 +371,4 @@ TEST(Lexicon, MayChangeWhileItIsUsed) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

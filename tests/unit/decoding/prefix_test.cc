@@ -14,16 +14,12 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::Matrix;
 using converter::ModelSpec;
-using test::EngineSetup;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 using Ids = std::vector<int32_t>;
 using Translations = std::vector<std::vector<Translation>>;
 
@@ -358,4 +354,4 @@ TEST(Prompt, FirstSuppressedIds) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

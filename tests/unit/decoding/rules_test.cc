@@ -11,15 +11,11 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::ModelSpec;
-using test::EngineSetup;
-using test::PrefixLogits;
-using test::TestEngine;
-using test::Translation;
 
 EngineSetup setup_with(uint32_t beam_size, uint32_t max_target_tokens) {
   EngineSetup setup;
@@ -238,4 +234,4 @@ TEST(Constraints, EverythingSuppressedEndsTheSearch) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

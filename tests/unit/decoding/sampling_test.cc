@@ -15,14 +15,10 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
-using test::EngineSetup;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 using Ids = std::vector<int32_t>;
 
 constexpr uint32_t kMost = 12;  // target tokens
@@ -397,4 +393,4 @@ TEST(Sampling, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

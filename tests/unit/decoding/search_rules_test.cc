@@ -14,7 +14,7 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::EarlyStopping;
@@ -24,12 +24,6 @@ using converter::ModelSpec;
 using converter::RulesSpec;
 using converter::SequenceSpec;
 using converter::SequencesSpec;
-using test::NaiveHypothesis;
-using test::NaiveOptions;
-using test::PrefixLogits;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 
 constexpr uint32_t kMostTokens = 14, kVocabulary = 300, kSourceEntries = 29;
 
@@ -384,4 +378,4 @@ TEST(SearchRules, ThePapersDecoding) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

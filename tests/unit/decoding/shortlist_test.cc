@@ -15,18 +15,11 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using converter::ModelSpec;
-using test::EngineSetup;
-using test::NaiveHypothesis;
-using test::NaiveOptions;
-using test::PrefixLogits;
-using test::Rng;
-using test::TestEngine;
-using test::Translation;
 
 constexpr uint32_t kSourceVocabulary = 50;
 
@@ -352,4 +345,4 @@ TEST(LexiconOutputs, AreGatheredUpToTheLimit) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

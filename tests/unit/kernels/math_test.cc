@@ -18,7 +18,7 @@
 #include "recomputed.h"
 #include "support/rng.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -184,13 +184,6 @@ TEST(AllFunctions, BitsAreThoseOfTheConstants) {
 
 // Compares the reference's attention with a naive one: int64 sums, keys looked up through the ancestor table one by
 // one.
-
-using test::quantized;
-using test::QuantizedRow;
-using test::random_floats;
-using test::random_weights;
-using test::Rng;
-using test::strided_sum;
 
 // A cache of keys and values [n_heads, cache_rows, d_head] and queries; key t of query row r is at row_of(t, r).
 void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed) {
@@ -360,4 +353,4 @@ TEST(BuildCheck, ATableWithOneOtherBitFails) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

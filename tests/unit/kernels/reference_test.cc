@@ -15,15 +15,8 @@
 #include "kernels/reference/math.h"
 #include "recomputed.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
-
-using test::quantized;
-using test::QuantizedRow;
-using test::random_floats;
-using test::random_weights;
-using test::Rng;
-using test::strided_sum;
 
 constexpr float kPlusInfinity = std::numeric_limits<float>::infinity();
 constexpr Layout kLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16};
@@ -352,4 +345,4 @@ TEST(WeightsValid, RefusesEveryMinus128AndEveryWrongSum) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

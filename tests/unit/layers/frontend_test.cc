@@ -24,13 +24,10 @@
 #include "support/rng.h"
 #include "support/speech_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
-using test::EngineSetup;
-using test::OpenChoices;
-using test::TestEngine;
 using Rows = std::vector<std::vector<double>>;
 
 double activate(format::Activation activation, double x) {
@@ -380,4 +377,4 @@ TEST(FineInputs, AreTwoProductsWithEveryTable) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

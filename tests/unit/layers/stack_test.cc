@@ -25,12 +25,10 @@
 #include "support/rng.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::Activation;
-using test::TinyOptions;
-using test::TinyStack;
 
 constexpr double kErrorOfBlock = 0.018, kFloatErrorOfBlock = 2.4e-6;
 
@@ -264,4 +262,4 @@ TEST(Biases, AnUlpOfEachBiasIsFound) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

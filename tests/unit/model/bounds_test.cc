@@ -18,13 +18,11 @@
 #include "model/validate.h"
 #include "model/validate/trailer.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using format::ModelT;
-using test::smallest_file;
-using test::smallest_listed_file;
 
 // Bytes of the weights, parameters, positions and tokenizer.
 using Room = std::array<size_t, 4>;
@@ -335,4 +333,4 @@ TEST(Exhaustive, FloatsAroundTheirBounds) {
 TEST(Exhaustive, DISABLED_EveryFloat) { expect_float_bounds(0, uint64_t{1} << 32, 1); }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -15,21 +15,11 @@
 #include "model/model_view.h"
 #include "support/rng.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using format::ModelT;
-using test::expect_refused;
-using test::Mutation;
-using test::remade;
-using test::smallest_biased_file;
-using test::smallest_biased_float32_file;
-using test::smallest_file;
-using test::smallest_gated_file;
-using test::smallest_gated_float32_file;
-using test::try_file;
-using test::Verdict;
 
 constexpr const char* kFeatureBits = "metadata: feature bits";
 
@@ -193,8 +183,6 @@ TEST(Biases, EveryTruncationAndEveryFlippedBitIsRefused) {
 }
 
 // Files with a table of languages.
-
-using test::smallest_languages_file;
 
 TEST(HostileLanguages, TheFileRuns) {
   const Verdict verdict = try_file(smallest_languages_file());
@@ -368,4 +356,4 @@ TEST(HostileLexicon, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -12,12 +12,10 @@
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
-using test::GuardedBuffer;
-using test::smallest_file;
 
 constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid, true};
 
@@ -239,4 +237,4 @@ TEST(BitFlip, WithRightChecksumsItIsRefusedOrRuns) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

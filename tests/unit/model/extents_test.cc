@@ -16,7 +16,7 @@
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
@@ -162,7 +162,6 @@ TEST(Extents, EveryArrayFitsItsSectionToTheByte) {
 // goldcrest_check_weights: slices of any size find what one pass finds, and read no byte that has not arrived.
 
 using converter::FileImage;
-using test::smallest_file;
 
 constexpr size_t kTrailerBytes = 64;
 
@@ -298,4 +297,4 @@ TEST(Slices, AnyStateIsSafe) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

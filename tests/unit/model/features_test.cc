@@ -13,15 +13,10 @@
 #include "hostile_file.h"
 #include "model/model_view.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using format::ModelT;
-using test::Mutation;
-using test::remade;
-using test::smallest_file;
-using test::try_file;
-using test::Verdict;
 
 TEST(HostileRules, NeedTheirFeature) {
   const std::vector<Mutation> rules = {[](ModelT& m) { m.generation->renormalize = true; },
@@ -135,12 +130,6 @@ TEST(HostileSequences, HaveBounds) {
 using converter::FileImage;
 using format::ModelT;
 using format::TokenizerKind;
-using test::expect_refused;
-using test::remade;
-using test::smallest_file;
-using test::smallest_subword_file;
-using test::try_file;
-using test::Verdict;
 
 TEST(Subword, TheFileRuns) {
   const Verdict verdict = try_file(smallest_subword_file());
@@ -252,11 +241,6 @@ TEST(Subword, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
 // Files with a prompt: none without the feature bit, none beyond its bounds.
 
 using format::ModelT;
-using test::Mutation;
-using test::remade;
-using test::smallest_file;
-using test::try_file;
-using test::Verdict;
 
 // The file's target has 7 ids, of which 0 ends a text; its self-test targets have two ids, its limits three.
 void refused(const Mutation& mutate) {
@@ -323,4 +307,4 @@ TEST(HostilePrompt, HasBounds) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -16,22 +16,16 @@
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using format::ModelT;
-using test::Mutation;
-using test::remade;
-using test::smallest_file;
-using test::smallest_float32_file;
-using test::try_file;
-using test::Verdict;
 
-void expect_refused(const std::vector<test::Lie>& lies) { test::expect_refused(smallest_file(), lies); }
+void expect_smallest_refused(const std::vector<test::Lie>& lies) { expect_refused(smallest_file(), lies); }
 
 TEST(Hostile, MissingTables) {
-  expect_refused({
+  expect_smallest_refused({
       {"encoder: dimensions", [](ModelT& m) { m.encoder.reset(); }},
       {"decoder: dimensions", [](ModelT& m) { m.decoder.reset(); }},
       {"projection", [](ModelT& m) { m.projection.reset(); }},
@@ -63,7 +57,7 @@ TEST(Hostile, OptionalTablesMayBeMissing) {
 }
 
 TEST(Hostile, IdsAndEnumerationsOutOfRange) {
-  expect_refused({
+  expect_smallest_refused({
       {"generation.decoder_start_id", [](ModelT& m) { m.generation->decoder_start_id = 7; }},
       {"generation.end_id", [](ModelT& m) { m.generation->end_id = UINT32_MAX; }},
       {"generation.pad_id", [](ModelT& m) { m.generation->pad_id = 7; }},
@@ -95,20 +89,20 @@ TEST(Hostile, IdsAndEnumerationsOutOfRange) {
 TEST(Hostile, RealNumbersOutOfRange) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {nan, infinity, -infinity, -1.0f, 1e-30f, 1e30f}) {
-    expect_refused({
+    expect_smallest_refused({
         {"encoder: dimensions", [&](ModelT& m) { m.encoder->attention_scale = bad; }},
         {"decoder: dimensions", [&](ModelT& m) { m.decoder->embedding_scale = bad; }},
         {"layers.feed_forward.norm", [&](ModelT& m) { m.decoder->layers[0]->feed_forward->norm->epsilon = bad; }},
     });
   }
   for (const float bad : {nan, infinity, -infinity, 4.5f, -2.5f}) {
-    expect_refused({{"generation.length_penalty", [&](ModelT& m) { m.generation->length_penalty = bad; }}});
+    expect_smallest_refused({{"generation.length_penalty", [&](ModelT& m) { m.generation->length_penalty = bad; }}});
   }
   for (const float bad : {nan, infinity, -infinity, 1025.0f}) {
-    expect_refused({{"generation.word_penalty", [&](ModelT& m) { m.generation->word_penalty = bad; }}});
+    expect_smallest_refused({{"generation.word_penalty", [&](ModelT& m) { m.generation->word_penalty = bad; }}});
   }
   for (const float bad : {nan, infinity, -infinity}) {
-    expect_refused({{"tokenizer.unknown_score", [&](ModelT& m) { m.tokenizer->max_score = bad; }}});
+    expect_smallest_refused({{"tokenizer.unknown_score", [&](ModelT& m) { m.tokenizer->max_score = bad; }}});
   }
 }
 
@@ -385,4 +379,4 @@ TEST(Hostile, VersionsAndFeatures) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

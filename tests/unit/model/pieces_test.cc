@@ -13,13 +13,12 @@
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using format::ModelT;
 using format::SectionKind;
-using test::Verdict;
 
 // Products of n and k beyond a piece's 65,536 bytes, in widths that do not divide it; and k beyond 4,096.
 const FileImage& large_file(converter::Weights weights) {
@@ -163,11 +162,6 @@ TEST(Pieces, TokensHaveTheirTextsOrNone) {
 
 using converter::FileImage;
 using format::ModelT;
-using test::remade;
-using test::smallest_file;
-using test::smallest_float32_file;
-using test::try_file;
-using test::Verdict;
 
 TEST(Float32, TheFileIsAcceptedAndRuns) {
   const Verdict verdict = try_file(smallest_float32_file());
@@ -248,4 +242,4 @@ TEST(Float32, TheLargestWeightsRun) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

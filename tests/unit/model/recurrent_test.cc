@@ -12,18 +12,11 @@
 #include "model/validate.h"
 #include "support/rng.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using format::ModelT;
-using test::expect_refused;
-using test::Mutation;
-using test::remade;
-using test::smallest_file;
-using test::smallest_recurrent_file;
-using test::try_file;
-using test::Verdict;
 
 std::unique_ptr<format::RecurrentT> recurrent_block() {
   ModelT metadata;
@@ -168,12 +161,6 @@ TEST(Recurrent, ViewsOfMixedLayers) {
 
 using converter::FileImage;
 using format::ModelT;
-using test::expect_refused;
-using test::remade;
-using test::smallest_file;
-using test::smallest_listed_file;
-using test::try_file;
-using test::Verdict;
 
 // Changes one number of the file's shortlist. `units` is the place of the array in its section.
 template <typename T>
@@ -317,4 +304,4 @@ TEST(Shortlist, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

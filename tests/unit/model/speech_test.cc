@@ -16,17 +16,11 @@
 #include "model/frontend_view.h"
 #include "support/speech_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 using converter::FileImage;
 using format::ModelT;
-using test::Contents;
-using test::expect_refused;
-using test::Lie;
-using test::remade;
-using test::try_file;
-using test::Verdict;
 
 const FileImage& moonshine() {
   static const FileImage file = test::speech_file(test::tiny_moonshine());
@@ -394,4 +388,4 @@ TEST(SpeechFile, FlippedBitsAreRefusedOrRun) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -13,7 +13,7 @@
 #include "support/guarded_buffer.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
+namespace goldcrest::test {
 namespace {
 
 TEST(ModelInfo, SaysWhatTheFileHolds) {
@@ -142,8 +142,6 @@ TEST(Features, AreThoseOfTheSchema) {
 // Compares the structure check with FlatBuffers' own verifier with the generated functions, on damaged metadata.
 
 using converter::FileImage;
-using test::GuardedBuffer;
-using test::smallest_file;
 
 bool generated_check(const uint8_t* metadata, size_t n) {
   flatbuffers::Verifier verifier(metadata, n, 8, 8192);
@@ -218,4 +216,4 @@ TEST(Structure, TheNumberOfTablesIsJudgedAsByTheGeneratedCheck) {
 }
 
 }  // namespace
-}  // namespace goldcrest
+}  // namespace goldcrest::test

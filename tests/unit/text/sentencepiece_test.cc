@@ -17,7 +17,6 @@
 #include "spec/trim_vocabulary.h"
 #include "tokenizers/charsmap.h"
 #include "tokenizers/double_array_builder.h"
-#include "tokenizers/protobuf_reader.h"
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 

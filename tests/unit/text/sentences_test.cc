@@ -10,7 +10,7 @@
 #include <fstream>
 #include <set>
 
-#include "host/abbreviations.h"
+#include "host/model_texts.h"
 #include "support/rng.h"
 #include "text/characters.h"
 #include "text/utf8.h"

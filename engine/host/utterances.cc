@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "utterances.h"
+#include "host/utterances.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "../listen_firmware/sound_power.h"
-
 namespace {
 
 constexpr uint32_t kFramesPerSecond = 50;
-constexpr double kLeastEnergy = 60.0 * 60.0;  // of a loud frame, a variance: -55 dB of full scale
+constexpr double kLeastEnergy = 60.0 * 60.0;            // of a loud frame, a variance: -55 dB of full scale
+constexpr double kClippedEnergy = 0.6 * 32768 * 32768;  // of a frame that is loud whatever the noise is
 constexpr double kLoudOverNoise = 4.0;
 constexpr double kSpeechOverPauses = 6.0;
 constexpr size_t kRecentFrames = 250;    // that noise is estimated of
@@ -20,8 +19,14 @@ constexpr double kPerhapsSpeech = 0.15;  // it goes on down to this one
 
 constexpr double kCrossingsOverPauses = 2.5;
 
+// Returns the variance: a microphone's constant offset makes no sound.
 double energy(const int16_t* samples, size_t n) {
-  return static_cast<double>(sound_power(samples, static_cast<uint32_t>(n))) / static_cast<double>(n * n);
+  int64_t sum = 0, squares = 0;
+  for (size_t i = 0; i < n; ++i) {
+    sum += samples[i];
+    squares += int64_t{samples[i]} * samples[i];
+  }
+  return static_cast<double>(static_cast<int64_t>(n) * squares - sum * sum) / static_cast<double>(n * n);
 }
 
 // Returns the value that this share of the values is below.
@@ -92,7 +97,7 @@ double UtteranceCutter::noise() const { return quantile({recent_.begin(), recent
 // *loudness <- how much there is to lose by a cut in this frame.
 bool UtteranceCutter::is_speech(const int16_t* samples, double energy, double* loudness) {
   *loudness = energy;
-  if (voice_ == nullptr) return energy >= std::clamp(kLoudOverNoise * noise(), kLeastEnergy, SOUND_POWER_CLIPPED);
+  if (voice_ == nullptr) return energy >= std::clamp(kLoudOverNoise * noise(), kLeastEnergy, kClippedEnergy);
   const double probability = static_cast<double>(goldcrest_voice_probability(voice_, samples));
   *loudness *= probability;
   doubt_frames_ = probability >= kSurelySpeech ? 0 : doubt_frames_ + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/mapped_file.h"
+#include "host/model_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
+
+#include "goldcrest/goldcrest.h"
 
 MappedFile::~MappedFile() {
   if (bytes_ != nullptr) munmap(bytes_, size_);
@@ -43,4 +44,18 @@ std::string MappedFile::open(const std::string& path) {
   }
   close(descriptor);
   return problem;
+}
+
+ArenaMemory allocate_arena(uint64_t bytes) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  constexpr size_t kFewestHugePages = 4;  // a smaller arena's pages fit the CPU's tables
+  if (bytes > SIZE_MAX - kHugePage) return nullptr;
+  const auto n = static_cast<size_t>(bytes);
+  if (n < kFewestHugePages * kHugePage) return ArenaMemory(std::aligned_alloc(GOLDCREST_ALIGN, n));
+  ArenaMemory memory(std::aligned_alloc(kHugePage, (n + kHugePage - 1) / kHugePage * kHugePage));
+#ifdef MADV_HUGEPAGE
+  // Only whole huge pages, so that the process does not grow beyond `bytes`. A system may refuse.
+  if (memory) madvise(memory.get(), n / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+  return memory;
 }

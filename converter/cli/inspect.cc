@@ -11,10 +11,10 @@
 
 #include "goldcrest/goldcrest.h"
 #include "host/command_line.h"
-#include "host/mapped_file.h"
 #include "host/messages.h"
-#include "host/model_languages.h"
+#include "host/model_texts.h"
 #include "host/printable.h"
+#include "host/session.h"
 #include "model/model_view.h"
 #include "report/memory_map.h"
 #include "report/rules.h"
@@ -126,29 +126,16 @@ void print_lexicon(const goldcrest_lexicon& lexicon) {
 }
 
 // Runs the file's self-test in an arena of its own; prints the verdict.
-bool self_test(const MappedFile& model, const MemoryMap& map) {
-  struct alignas(GOLDCREST_ALIGN) Unit {
-    uint8_t bytes[GOLDCREST_ALIGN];
-  };
-  const auto arena_bytes = static_cast<size_t>(map.memory.arena_bytes);
-  std::vector<Unit> arena(arena_bytes / sizeof(Unit));
+bool self_test(goldcrest::Session* session, const goldcrest_limits& limits) {
   goldcrest_detail detail = {"", -1};
-  goldcrest_config config = {};
-  config.model = model.bytes();
-  config.model_bytes = model.size();
-  config.arena = arena.data();
-  config.arena_bytes = arena_bytes;
-  config.limits = map.memory.limits;
-  config.detail = &detail;
-  goldcrest_engine* engine = nullptr;
-  int status = goldcrest_init(&engine, &config);
-  if (status >= 0) status = goldcrest_self_test(engine, &detail);
-  if (status < 0) {
-    print_text("self-test    FAILED: {}\n", describe_error(status, detail));
-    return false;
-  }
-  print_text("self-test    passed with kernels {}\n", goldcrest_kernels_name(engine));
-  return true;
+  std::string problem = session->start({"", false, false, false, false, {}}, limits);
+  const int status = problem.empty() ? goldcrest_self_test(session->engine(), &detail) : GOLDCREST_OK;
+  if (status < 0) problem = describe_error(status, detail);
+  if (problem.empty())
+    print_text("self-test    passed with kernels {}\n", goldcrest_kernels_name(session->engine()));
+  else
+    print_text("self-test    FAILED: {}\n", problem);
+  return problem.empty();
 }
 
 // Throws if the path is known to be something other than a model file.
@@ -163,38 +150,34 @@ void refuse_other_kinds(const std::string& path) {
 
 int inspect(const Arguments& arguments) {
   refuse_other_kinds(arguments.model);
-  MappedFile model;
-  std::string problem = model.open(arguments.model);
+  goldcrest::Session session;
+  std::string problem = session.open(arguments.model, std::max(1u, arguments.limits.threads));
   if (problem.empty()) problem = kernels_problem("");
   if (!problem.empty()) throw goldcrest::converter::Error("{}", problem);
-  goldcrest_info info = {};
-  goldcrest_detail detail = {"", -1};
-  const int status = goldcrest_model_info(model.bytes(), model.size(), &info, &detail);
-  if (status < 0) {
-    throw goldcrest::converter::Error("{}: {}", arguments.model,
-                                      describe_model_error(status, detail, model.bytes(), model.size()));
-  }
-  const std::string unfit = goldcrest::limits_problem(info, arguments.limits);
-  if (!unfit.empty()) throw goldcrest::converter::Error("{}: {}", arguments.model, unfit);
+  problem = session.read_info();
+  const goldcrest_info& info = session.info();
+  if (problem.empty()) problem = goldcrest::limits_problem(info, arguments.limits);
+  if (!problem.empty()) throw goldcrest::converter::Error("{}: {}", arguments.model, problem);
+  const void* const model = session.model();
   goldcrest::TokenizerView tokenizer = {};
   const bool is_subword =
-      goldcrest::view_tokenizer(model.bytes(), &tokenizer) && tokenizer.kind == goldcrest::TokenizerKind::kSubword;
+      goldcrest::view_tokenizer(model, &tokenizer) && tokenizer.kind == goldcrest::TokenizerKind::kSubword;
   print_info(info, is_subword);
-  const std::vector<std::string> sources = source_languages(model.bytes(), model.size());
+  const std::vector<std::string> sources = source_languages(model, session.model_bytes());
   if (!sources.empty()) print_text("sources      {}: {}\n", sources.size(), printable(join_text(sources, " ")));
-  const std::vector<std::string> targets = target_languages(model.bytes(), model.size());
+  const std::vector<std::string> targets = target_languages(model, session.model_bytes());
   if (!targets.empty()) print_text("targets      {}: {}\n", targets.size(), printable(join_text(targets, " ")));
-  const goldcrest::GenerationView generation = goldcrest::view_generation(model.bytes());
+  const goldcrest::GenerationView generation = goldcrest::view_generation(model);
   const std::vector<std::string> rules =
       goldcrest::converter::describe_rules(info.search, generation.n_more_ends, generation.n_biased);
   if (!rules.empty()) print_text("rules        {}\n", join_text(rules, ", "));
   goldcrest::ShortlistView shortlist = {};
-  if (goldcrest::view_shortlist(model.bytes(), &shortlist)) print_shortlist(shortlist, info.limits.max_candidates);
+  if (goldcrest::view_shortlist(model, &shortlist)) print_shortlist(shortlist, info.limits.max_candidates);
   goldcrest_lexicon lexicon = {};
-  if (goldcrest::view_lexicon(model.bytes(), &lexicon)) print_lexicon(lexicon);
+  if (goldcrest::view_lexicon(model, &lexicon)) print_lexicon(lexicon);
   goldcrest_limits limits = arguments.limits;
   if (limits.max_source_bytes == 0) limits.max_source_bytes = info.limits.max_source_bytes;
-  const std::span<const uint8_t> bytes(static_cast<const uint8_t*>(model.bytes()), model.size());
+  const std::span<const uint8_t> bytes(static_cast<const uint8_t*>(model), session.model_bytes());
   const MemoryMap map = goldcrest::converter::map_memory(bytes, limits, arguments.model);
   const goldcrest_memory& memory = map.memory;
   print_text("arena        {} bytes for {}\n", memory.arena_bytes, goldcrest::converter::formula_legend(memory.limits));
@@ -204,7 +187,7 @@ int inspect(const Arguments& arguments) {
   if (memory.text_steps > 0) print_text("tokenizing   at most {} steps\n", memory.text_steps);
   if (arguments.map)
     print_text("\n{}\n{}", goldcrest::converter::arena_formula(map), goldcrest::converter::picture(map));
-  const bool passed = !arguments.self_test || self_test(model, map);
+  const bool passed = !arguments.self_test || self_test(&session, map.memory.limits);
   return passed ? kSuccess : kFailed;
 }
 

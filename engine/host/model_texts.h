@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/tokens.h"
 #include "host/session.h"
 
 // Both return the codes of a model that goldcrest_model_info has accepted; none if it has only one language there.
@@ -32,3 +35,35 @@ std::string code_warning(goldcrest::Session* session, bool has_code, const std::
 
 // Chooses the first language of each side of the model's table that has no default.
 int choose_first_languages(goldcrest_engine* engine, const void* model, size_t model_bytes);
+
+// Words after which a full stop does not end a sentence, as goldcrest_part_options takes them. The lists were written
+// for this project.
+
+// The list of a language, by a code such as "de", "deu" or "de_DE"; the lists of all languages together, for a code
+// that has none and for an empty one.
+std::string abbreviations_of(std::string_view language);
+
+// The words of a file's text, without the full stops that they end with.
+std::string abbreviations_in(std::string_view text);
+
+// Makes ids of target texts: of a prefix, of a lexicon's entries. A model file has a tokenizer for sources only, so
+// this cuts a text into pieces that the detokenizer writes. The session must outlive it.
+class TextCutter {
+ public:
+  explicit TextCutter(const goldcrest::Session& session);
+
+  // *ids <- the fewest pieces of the target whose text is `text`; of equally few, those with the longest first piece.
+  // Bytes that no piece has are byte pieces. If pieces are words: those between spaces. Returns an error, or an empty
+  // string.
+  std::string cut(const std::string& text, std::vector<int32_t>* ids) const;
+
+ private:
+  void add(const goldcrest_token& token);
+  std::string cut_words(const std::string& text, std::vector<int32_t>* ids) const;
+  static std::string no_pieces(const std::string& text);
+
+  std::unordered_map<std::string_view, int32_t> ids_;
+  size_t longest_ = 0;
+  std::string problem_;  // of the file
+  bool has_pieces_ = false, has_words_ = false, adds_space_ = false;
+};

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/model_languages.h"
+#include "host/model_texts.h"
 
 #include <algorithm>
 
 #include "goldcrest/languages.h"
 #include "goldcrest/tokens.h"
-#include "host/id_list.h"
+#include "host/messages.h"
 #include "host/printable.h"
+#include "host/text_lines.h"
 #include "host/wording.h"
 
 namespace {
@@ -145,4 +146,68 @@ std::string language_prompt(const goldcrest::Session& session, const std::string
     if (std::find(entries.ids.begin(), entries.ids.end(), forced) == entries.ids.end()) ids->push_back(forced);
   }
   return "";
+}
+
+namespace {
+
+constexpr std::string_view kPieceSpace = "\xe2\x96\x81";  // U+2581, which stands for a space in pieces
+
+}  // namespace
+
+TextCutter::TextCutter(const goldcrest::Session& session) {
+  const uint8_t kind = session.traits().target;
+  has_pieces_ = kind == GOLDCREST_CUT_UNIGRAM || kind == GOLDCREST_CUT_BPE;
+  has_words_ = kind == GOLDCREST_CUT_WORDS;
+  adds_space_ = session.traits().target_adds_space != 0;
+  const auto visit = [](void* cutter, const goldcrest_token* token) { static_cast<TextCutter*>(cutter)->add(*token); };
+  goldcrest_detail detail = {"", -1};
+  const int n = goldcrest_target_tokens(session.model(), session.model_bytes(), visit, this, &detail);
+  if (n < 0) problem_ = describe_error(n, detail);
+}
+
+void TextCutter::add(const goldcrest_token& token) {
+  const bool is_byte = token.kind == GOLDCREST_TOKEN_BYTE;
+  const bool is_text = token.kind == GOLDCREST_TOKEN_NORMAL || token.kind == GOLDCREST_TOKEN_USER_DEFINED || is_byte;
+  if (!is_text || token.text_bytes == 0) return;
+  // A byte's piece and a normal one can have the same text; the normal one is meant.
+  const auto [found, is_new] = ids_.emplace(std::string_view(token.text, token.text_bytes), token.id);
+  if (!is_new && !is_byte) found->second = token.id;
+  longest_ = std::max(longest_, token.text_bytes);
+}
+
+std::string TextCutter::cut(const std::string& text, std::vector<int32_t>* ids) const {
+  if (!problem_.empty()) return problem_;
+  if (has_words_) return cut_words(text, ids);
+  if (!has_pieces_) return "the model's results are not made of SentencePiece's pieces or of words; give it as ids";
+  std::string spaced = adds_space_ ? std::string(kPieceSpace) : "";
+  for (const char c : text) spaced += c == ' ' ? std::string(kPieceSpace) : std::string(1, c);
+  const size_t n = spaced.size(), none = n + 1;
+  std::vector<size_t> fewest(n + 1, none), next(n + 1, 0);  // pieces from a byte on; the end of the first of them
+  fewest[n] = 0;
+  for (size_t begin = n; begin-- > 0;) {
+    for (size_t end = std::min(n, begin + longest_); end > begin; --end) {
+      if (fewest[end] + 1 >= fewest[begin]) continue;
+      if (ids_.count(std::string_view(spaced).substr(begin, end - begin)) == 0) continue;
+      fewest[begin] = fewest[end] + 1;
+      next[begin] = end;
+    }
+  }
+  if (fewest[0] == none) return no_pieces(text);
+  for (size_t begin = 0; begin < n; begin = next[begin])
+    ids->push_back(ids_.at(std::string_view(spaced).substr(begin, next[begin] - begin)));
+  return "";
+}
+
+std::string TextCutter::cut_words(const std::string& text, std::vector<int32_t>* ids) const {
+  for (size_t begin = 0, end = 0; (begin = text.find_first_not_of(' ', end)) != std::string::npos;) {
+    end = std::min(text.find(' ', begin), text.size());
+    const auto found = ids_.find(std::string_view(text).substr(begin, end - begin));
+    if (found == ids_.end()) return no_pieces(text);
+    ids->push_back(found->second);
+  }
+  return "";
+}
+
+std::string TextCutter::no_pieces(const std::string& text) {
+  return "the model's vocabulary has no pieces for \"" + goldcrest::printable(text) + "\"";
 }
