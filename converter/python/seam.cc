@@ -186,9 +186,16 @@ int goldcrest_python_was_cut(goldcrest_session* session) {
   return 1;
 }
 
-// Returns whether the voice gate of goldcrest-transcribe hears speech.
+// Returns whether goldcrest-transcribe hears speech: by the file's detector, if it has one, else by loudness.
 bool goldcrest_python_has_speech(const goldcrest_session* session, const int16_t* samples, size_t n) {
-  return has_speech(samples, n, session->info().sample_rate);
+  goldcrest_voice voice;
+  const uint32_t rate = session->info().sample_rate;
+  if (goldcrest_voice_begin(&voice, session->engine()) < 0) return has_speech(samples, n, rate);
+  UtteranceCutter cutter({rate, n, true, &voice});
+  cutter.push(samples, n);
+  cutter.finish();
+  Utterance found;
+  return cutter.next(&found);
 }
 
 // Forgets the job before and any search, and begins a job.

@@ -2,9 +2,9 @@
 // Conversions, goldens and texts that several program tests share.
 #include "programs/models.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>

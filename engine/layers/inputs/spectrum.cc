@@ -29,20 +29,20 @@ struct Twiddles {
 };
 
 // The points that become sums together are `apart` from one another, and then `each`.
-struct Stage {
+struct TransformStage {
   Twiddles twiddles;
   size_t apart, each;
 };
 
 // x, y: the first of the points.
-void run_butterfly_of_2(const Stage& stage, const Complex* x, Complex* y, uint32_t turn) {
+void run_butterfly_of_2(const TransformStage& stage, const Complex* x, Complex* y, uint32_t turn) {
   const Complex a = x[0], b = x[stage.apart], difference = a - b;
   y[0] = a + b;
   stage.twiddles.put(y + stage.each, difference.re, difference.im, turn);
 }
 
 // With t = 2 pi / 5, the sums of k and 5 - k have the same cosines of k t and 2 k t, and opposite sines.
-[[gnu::noinline]] void run_butterfly_of_5(const Stage& stage, const Complex* x, Complex* y, uint32_t turn) {
+[[gnu::noinline]] void run_butterfly_of_5(const TransformStage& stage, const Complex* x, Complex* y, uint32_t turn) {
   const Twiddles& twiddles = stage.twiddles;
   const size_t apart = stage.apart, each = stage.each;
   const Complex a0 = x[0], outer = x[apart] + x[4 * apart], inner = x[2 * apart] + x[3 * apart];
@@ -59,7 +59,7 @@ void run_butterfly_of_2(const Stage& stage, const Complex* x, Complex* y, uint32
 
 // Returns the discrete Fourier transform of the n points at x, which is there or at y. Each stage turns groups of
 // `length` points, `each` of them apart, to `radix` groups of a radix-th of the length.
-Complex* transform(Stage& stage, uint32_t n, Complex* x, Complex* y) {
+Complex* transform(TransformStage& stage, uint32_t n, Complex* x, Complex* y) {
   for (uint32_t length = n; length > 1;) {
     const uint32_t radix = length % 5 == 0 ? 5 : 2;
     stage.apart = n / radix;
@@ -101,7 +101,7 @@ bool Spectrum::load(const Samples& window, int32_t first) const {
 
 // With Z the transform of the points: X[k] = (Z[k] + Z*[m - k]) / 2 - i w^k (Z[k] - Z*[m - k]) / 2, m = n_fft / 2.
 void Spectrum::find_power() const {
-  Stage stage = {{twiddle, twiddle + n_fft, n_fft}, 0, 1};
+  TransformStage stage = {{twiddle, twiddle + n_fft, n_fft}, 0, 1};
   const uint32_t m = n_fft / 2;
   Complex* const pairs = reinterpret_cast<Complex*>(points);
   Complex* const z = transform(stage, m, pairs, pairs + m);
