@@ -267,12 +267,14 @@ void pack_byte_ids(const TokenizerSpec& spec, PackedTokenizer* packed) {
   }
 }
 
-// Returns what the detokenizer prints for a piece, except for U+2581; for an entry of a language, which prints nothing,
-// its name, by which programs find it.
+bool is_task(const std::string& text) { return text == "<|translate|>" || text == "<|transcribe|>"; }
+
+// Returns what the detokenizer prints for a piece, except for U+2581; for an entry of a language or a task of Whisper,
+// which prints nothing, its name, by which programs find it.
 std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
   switch (piece.type) {
     case PieceType::kControl:
-      return spec.byte_level && is_language_entry(piece.text) ? piece.text : "";
+      return spec.byte_level && (is_language_entry(piece.text) || is_task(piece.text)) ? piece.text : "";
     case PieceType::kUnknown:
       return spec.unknown_surface + (spec.kind == TokenizerKind::kSubword ? " " : "");
     case PieceType::kByte:

@@ -64,6 +64,7 @@ std::vector<std::string> listed(ListFunction list, const void* model, size_t mod
 struct Entries {
   std::vector<std::string> codes;
   std::vector<int32_t> ids;
+  int32_t translate = -1, transcribe = -1;  // of its tasks
 
   static void add(void* context, const goldcrest_token* token) {
     const std::string_view text(token->text, token->text_bytes);
@@ -71,6 +72,10 @@ struct Entries {
                           text.substr(text.size() - 2) == "|>";
     if (!is_entry) return;
     auto* entries = static_cast<Entries*>(context);
+    if (text == "<|translate|>") entries->translate = token->id;
+    if (text == "<|transcribe|>") entries->transcribe = token->id;
+    constexpr size_t kLongest = 7;  // <|haw|>
+    if (text.size() > kLongest) return;
     entries->codes.emplace_back(text.substr(2, text.size() - 4));
     entries->ids.push_back(token->id);
   }
@@ -128,23 +133,36 @@ int choose_first_languages(goldcrest_engine* engine, const void* model, size_t m
                                  targets.empty() ? nullptr : targets[0].c_str());
 }
 
-std::string language_prompt(const goldcrest::Session& session, const std::string& language, std::vector<int32_t>* ids) {
+std::string task_prompt(const goldcrest::Session& session, const SpeechTask& task, std::vector<int32_t>* ids) {
   ids->clear();
   Entries entries;
   const int status = goldcrest_target_tokens(session.model(), session.model_bytes(), Entries::add, &entries, nullptr);
   if (status < 0) return goldcrest_status_string(status);
+  if (task.translates && (entries.translate < 0 || entries.codes.empty()))
+    return "--translate: the file has no entry <|translate|>; a multilingual Whisper has one, and goldcrest-convert "
+           "keeps "
+           "it since this option exists";
   const Asked what = {"--language", "language", ""};
   if (entries.codes.empty()) {
     const std::string only = session.info().target_language;
-    return goldcrest::language_code(language) == only ? "" : refusal(what, language, {only});
+    return goldcrest::language_code(task.language) == only ? "" : refusal(what, task.language, {only});
   }
-  const auto found = std::find(entries.codes.begin(), entries.codes.end(), goldcrest::language_code(language));
-  if (found == entries.codes.end()) return refusal(what, language, entries.codes);
-  ids->push_back(entries.ids[static_cast<size_t>(found - entries.codes.begin())]);
+  const auto is_language = [&](int32_t id) {
+    return std::find(entries.ids.begin(), entries.ids.end(), id) != entries.ids.end();
+  };
+  ids->push_back(-1);
   for (uint32_t i = 0; i < session.traits().n_forced; ++i) {
     const auto forced = static_cast<int32_t>(session.traits().forced[i]);
-    if (std::find(entries.ids.begin(), entries.ids.end(), forced) == entries.ids.end()) ids->push_back(forced);
+    if (is_language(forced)) {
+      ids->front() = forced;
+    } else {
+      ids->push_back(task.translates && forced == entries.transcribe ? entries.translate : forced);
+    }
   }
+  if (task.language.empty()) return "";
+  const auto found = std::find(entries.codes.begin(), entries.codes.end(), goldcrest::language_code(task.language));
+  if (found == entries.codes.end()) return refusal(what, task.language, entries.codes);
+  ids->front() = entries.ids[static_cast<size_t>(found - entries.codes.begin())];
   return "";
 }
 

@@ -25,9 +25,16 @@ std::string languages_problem(const goldcrest::Session& session, const std::stri
 // Returns a message if texts need a language that is neither asked for nor the model's default, or "" if they do not.
 std::string missing_language(const goldcrest::Session& session, const std::string& source, const std::string& target);
 
-// *ids <- the prompt with which a speech model writes in this language: the language's id, then what follows it in the
-// file's prompt; none if the model knows only this language. Returns a message if the model lacks the language.
-std::string language_prompt(const goldcrest::Session& session, const std::string& language, std::vector<int32_t>* ids);
+// What a speech model is to write.
+struct SpeechTask {
+  std::string language;     // of the speech; empty: the file's, or what the model hears
+  bool translates = false;  // into English
+};
+
+// *ids <- the prompt with which a speech model does a task: the language's id (-1: what it hears), then what follows it
+// in the file's prompt; none if the model knows only this language. Returns a message if the model lacks the language
+// or the task.
+std::string task_prompt(const goldcrest::Session& session, const SpeechTask& task, std::vector<int32_t>* ids);
 
 // Returns a warning if the vocabulary lacks the >>xxx<< that a text begins with, or "". has_code: the tokenizer puts
 // the code of a chosen language before texts. Replaces the engine's sources.

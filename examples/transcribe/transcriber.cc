@@ -57,7 +57,8 @@ std::string Transcriber::start() {
   if (!problem.empty()) return problem;
   if (session_.info().sample_rate == 0) return "the model takes no samples; goldcrest-translate runs models of text";
   if (!session_.info().has_detokenizer) return "the model has no detokenizer, so its tokens have no text";
-  if (!options_.language.empty()) problem = language_prompt(session_, options_.language, &prompt_);
+  if (!options_.language.empty() || options_.translates)
+    problem = task_prompt(session_, {options_.language, options_.translates}, &prompt_);
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
   if (problem.empty()) problem = set_limits();
@@ -96,11 +97,33 @@ int64_t Transcriber::set_search(float temperature) {
   return status < 0 ? status : goldcrest_set_sampling(engine, &sampling);
 }
 
+// Returns the id of the language that a first search hears, or a negative status.
+int64_t Transcriber::hear_language(const std::vector<int16_t>& samples) {
+  goldcrest_engine* const engine = session_.engine();
+  int64_t status = goldcrest_begin_audio(engine, samples.data(), samples.size());
+  while (status >= 0 && status != GOLDCREST_TOKEN && status != GOLDCREST_DONE) status = goldcrest_step(engine, nullptr);
+  int32_t language = 0;
+  if (status >= 0) status = goldcrest_get_agreed(engine, 0, &language, 1);
+  return status < 0 ? status : language;
+}
+
+// Stores the samples and their prompt. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::begin(const std::vector<int16_t>& samples) {
+  std::vector<int32_t> prompt = prompt_;
+  if (!prompt.empty() && prompt.front() < 0) {
+    const int64_t heard = hear_language(samples);
+    if (heard < 0) return heard;
+    prompt.front() = static_cast<int32_t>(heard);
+  }
+  const int status = goldcrest_begin_audio(session_.engine(), samples.data(), samples.size());
+  return status < 0 || prompt.empty() ? status
+                                      : goldcrest_set_prefix(session_.engine(), 0, prompt.data(), prompt.size(), 0);
+}
+
 // Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::run(const std::vector<int16_t>& samples, Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
-  int64_t status = goldcrest_begin_audio(engine, samples.data(), samples.size());
-  if (status >= 0 && !prompt_.empty()) status = goldcrest_set_prefix(engine, 0, prompt_.data(), prompt_.size(), 0);
+  int64_t status = begin(samples);
   // An interrupt stops the search that it finds. One that came before, while input was read, stops no search.
   const bool is_last = is_interrupted();
   while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))

@@ -22,7 +22,8 @@ struct Transcription {
 
 struct TranscriberOptions {
   std::string model, kernels;
-  std::string language;  // empty: the model's, or what it hears
+  std::string language;     // empty: the model's, or what it hears
+  bool translates = false;  // into English
   goldcrest_limits limits = {};
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
@@ -56,13 +57,15 @@ class Transcriber {
 
  private:
   std::string set_limits();
+  int64_t begin(const std::vector<int16_t>& samples);
+  int64_t hear_language(const std::vector<int16_t>& samples);
   int64_t set_search(float temperature);
   int64_t run(const std::vector<int16_t>& samples, Transcription* made);
   int64_t run_again(const std::vector<int16_t>& samples, Transcription* made);
 
   TranscriberOptions options_;
   goldcrest::Session session_;
-  std::vector<int32_t> prompt_;  // of the language that the user chose
+  std::vector<int32_t> prompt_;  // of the language and the task that the user chose; -1: the language that is heard
   std::vector<int32_t> tokens_;  // of the current text
   size_t max_samples_ = 0;
   double seconds_ = 0;

@@ -253,6 +253,23 @@ TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {
     EXPECT_FALSE(heard.at("uncertain").get<bool>());
 }
 
+TEST(Transcribe, ATaskAtRunTimeIsThatOfTheCheckpoint) {
+  const PackedFolders recordings(recorded("speech.json"));
+  const FolderCopy checkpoint(recordings.path() / "whisper");
+  checkpoint.set("generation_config.json", "task", "translate");
+  const std::string open = random_speech_model("whisper"), translator = testing::TempDir() + "translator.gcst";
+  ASSERT_EQ(convert(checkpoint.path(), {"-o", translator}).status, 0);
+  const std::string translated = transcribe(translator, {kClip});
+  EXPECT_NE(translated, transcribe(open, {kClip}));
+  EXPECT_EQ(transcribe(open, {kClip, "--translate"}), translated) << "in the language that it hears";
+  for (const char* code : {"en", "fr", "haw"})
+    EXPECT_EQ(transcribe(open, {kClip, "--translate", "--language", code}),
+              transcribe(translator, {kClip, "--language", code}));
+  const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--translate"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_TRUE(has(none.err, "--translate: the file has no entry <|translate|>")) << none.err;
+}
+
 TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
   const std::string open = random_speech_model("whisper");
   std::vector<std::string> texts;
