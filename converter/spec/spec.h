@@ -387,7 +387,7 @@ struct ModelSpec {
   LanguagesSpec languages;
   std::vector<float> voice;  // a detector (model/frontend_view.h, voice_floats); empty: none
   // The checkpoint's norms add this to the deviation; 0: they add epsilon to the variance. They are read as norms of
-  // the variance (annotated_transformer.cc), and evaluate/deviation.h bounds the error.
+  // the variance (tutorials/tutorial.cc), and evaluate/deviation.h bounds the error.
   float deviation_epsilon = 0;
   uint32_t added_target_ids = 0;  // the last ids, which the checkpoint lacks; measures of logits skip them
   std::string name, source_language, target_language, license, attribution, dialect;

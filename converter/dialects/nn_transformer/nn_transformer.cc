@@ -178,7 +178,7 @@ class NnTransformerReader {
     return layer_names_.divides_by_deviation ? of_variance(std::move(norm)) : norm;
   }
 
-  // The checkpoint divides by the unbiased deviation; annotated_transformer.cc derives the norm.
+  // The checkpoint divides by the unbiased deviation; tutorials/tutorial.cc derives the norm.
   NormSpec of_variance(NormSpec norm) {
     const auto n = static_cast<double>(norm.gamma.size());
     for (float& gamma : norm.gamma) gamma = static_cast<float>(gamma * std::sqrt((n - 1) / n));

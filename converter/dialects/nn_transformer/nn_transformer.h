@@ -27,7 +27,7 @@ struct LayerNames {
   const char *encoder_last_norm = "norm2", *decoder_last_norm = "norm3";
   const char* final_norm = "norm";  // of a stack
   const char *gamma = ".weight", *beta = ".bias";
-  // Norms divide by the unbiased deviation + epsilon (annotated_transformer.cc).
+  // Norms divide by the unbiased deviation + epsilon (tutorials/tutorial.cc).
   bool divides_by_deviation = false;
   // Returns true for an unread tensor that changes nothing; other unread tensors are refused. Null: all give a warning.
   bool (*has_no_effect)(const std::string& name) = nullptr;
