@@ -186,7 +186,7 @@ int goldcrest_python_was_cut(goldcrest_session* session) {
   return 1;
 }
 
-// Returns whether goldcrest-transcribe hears speech: by the file's detector, if it has one, else by loudness.
+// Returns whether goldcrest-transcribe hears speech: the file's detector decides, without a detector loudness.
 bool goldcrest_python_has_speech(const goldcrest_session* session, const int16_t* samples, size_t n) {
   goldcrest_voice voice;
   const uint32_t rate = session->info().sample_rate;

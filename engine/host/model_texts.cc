@@ -139,9 +139,8 @@ std::string task_prompt(const goldcrest::Session& session, const SpeechTask& tas
   const int status = goldcrest_target_tokens(session.model(), session.model_bytes(), Entries::add, &entries, nullptr);
   if (status < 0) return goldcrest_status_string(status);
   if (task.translates && (entries.translate < 0 || entries.codes.empty()))
-    return "--translate: the file has no entry <|translate|>; a multilingual Whisper has one, and goldcrest-convert "
-           "keeps "
-           "it since this option exists";
+    return "--translate: the file has no entry <|translate|>; convert a multilingual Whisper again, whose entry "
+           "goldcrest-convert keeps since this option exists";
   const Asked what = {"--language", "language", ""};
   if (entries.codes.empty()) {
     const std::string only = session.info().target_language;

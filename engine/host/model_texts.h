@@ -25,7 +25,7 @@ std::string languages_problem(const goldcrest::Session& session, const std::stri
 // Returns a message if texts need a language that is neither asked for nor the model's default, or "" if they do not.
 std::string missing_language(const goldcrest::Session& session, const std::string& source, const std::string& target);
 
-// What a speech model is to write.
+// The language and the task of a speech model.
 struct SpeechTask {
   std::string language;     // of the speech; empty: the file's, or what the model hears
   bool translates = false;  // into English

@@ -1,4 +1,5 @@
 complete -c goldcrest-transcribe -l language -x -d 'take this language of the speech, a code or an English name such as fr or french'
+complete -c goldcrest-transcribe -l translate -d 'write in English what is said in another language'
 complete -c goldcrest-transcribe -l max-seconds -x -d 'let the model hear at most this much at once'
 complete -c goldcrest-transcribe -l live -d 'while an utterance of standard input goes on, also print the words in which two runs over it agree'
 complete -c goldcrest-transcribe -l no-gate -d 'transcribe silence and noise too'
