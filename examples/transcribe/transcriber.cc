@@ -18,7 +18,7 @@ constexpr uint32_t kLeastWindowRows = 750;
 // A text that is less likely, or whose last ids repeat themselves more, is doubtful.     openai/whisper, whisper.cpp
 constexpr double kLeastLogprob = -1.0, kLeastEntropy = 2.4;
 constexpr size_t kEntropyTokens = 32;
-constexpr float kTemperatures[] = {0.2f, 0.4f, 0.6f, 0.8f, 1.0f};
+constexpr double kTemperatures[] = {0.2, 0.4, 0.6, 0.8, 1.0};
 constexpr uint32_t kMostSampled = 64;  // ids that a token is drawn of
 
 // Returns the entropy of the last ids in nats; that of a text without repetitions if there are fewer.
@@ -148,11 +148,11 @@ int64_t Transcriber::run(const std::vector<int16_t>& samples, Transcription* mad
 // same on every machine.
 int64_t Transcriber::run_again(const std::vector<int16_t>& samples, Transcription* made) {
   int64_t status = GOLDCREST_OK;
-  for (const float temperature : kTemperatures) {
+  for (const double temperature : kTemperatures) {
     if (!made->uncertain || is_interrupted()) break;
     Transcription other;
-    other.temperature = static_cast<double>(temperature);
-    status = set_search(temperature);
+    other.temperature = temperature;
+    status = set_search(static_cast<float>(temperature));
     if (status >= 0) status = run(samples, &other);
     if (status < 0) break;
     if (!other.uncertain || (made->repeats && !other.repeats)) *made = other;
