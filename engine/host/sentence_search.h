@@ -41,7 +41,7 @@ struct Sentence {
   size_t size() const { return source.size() + samples.size(); }
 };
 
-// Cuts a text into sentences that the engine takes, each behind the code of a language with which the text begins.
+// Cuts a text into sentences that the engine takes. The code of a language with which the text begins precedes each.
 class TextReader {
  public:
   // The text and the abbreviations must outlive it. takes_code: the text may begin with a code.

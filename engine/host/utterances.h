@@ -67,7 +67,7 @@ class UtteranceCutter {
   size_t frame_;                                        // samples
   size_t max_, before_, least_speech_, pause_, after_;  // frames: of an utterance, of quiet before its speech, ...
   size_t span_;                                         // of a place to cut
-  std::vector<int16_t> rest_;                           // samples behind the last whole frame
+  std::vector<int16_t> rest_;                           // samples after the last whole frame
   std::vector<int16_t> pending_;                        // whole frames that no utterance has yet
   std::vector<double> loudness_;                        // of pending_, by frame
   std::deque<double> recent_;                           // energies of the last seconds
