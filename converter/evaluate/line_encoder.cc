@@ -5,7 +5,7 @@
 
 #include "host/printable.h"
 #include "host/text_lines.h"
-#include "host/wav.h"
+#include "host/speech/wav.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 

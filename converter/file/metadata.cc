@@ -207,6 +207,7 @@ std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec,
   out->no_repeat_source_ngram = spec.sequences.no_repeat_source_ngram;
   out->unknown_heads = spec.unknown.heads;
   out->unknown_layer = spec.unknown.layer;
+  out->alignment_heads = spec.alignment_heads;
   return out;
 }
 

@@ -12,8 +12,8 @@
 #include "goldcrest/decoding.h"
 #include "host/messages.h"
 #include "host/text_lines.h"
-#include "host/utterances.h"
-#include "host/wav.h"
+#include "host/speech/utterances.h"
+#include "host/speech/wav.h"
 #include "session.h"
 
 namespace {

@@ -31,6 +31,10 @@ void encode_block(const goldcrest_engine& engine, Range block) {
   }
 }
 
+Stage stage_after_encoder(const goldcrest_engine& engine) {
+  return chooses_outputs(engine.search) ? Stage::kCandidates : Stage::kDecoderLayer;
+}
+
 // Returns the stage after the one that all rows have passed. Reports the weights that are not read again.
 Progress next_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
@@ -50,7 +54,7 @@ Progress next_stage(const goldcrest_engine& engine) {
     default:
       report_idle_source_keys(runtime.idle, runtime.file, layer);
       if (layer + 1 < runtime.model.decoder.n_layers) return {Stage::kSourceKeys, layer + 1, 0};
-      return {chooses_outputs(engine.search) ? Stage::kCandidates : Stage::kDecoderLayer, 0, 0};
+      return {stage_after_encoder(engine), 0, 0};
   }
 }
 
@@ -79,7 +83,7 @@ int encode_step(goldcrest_engine& engine) {
   Progress& progress = engine.progress;
   if (chooses_outputs(engine.search) && progress.stage == Stage::kCandidates) {
     choose_candidates(engine);
-  } else {
+  } else if (progress.stage != Stage::kDecoderLayer) {
     const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
     encode_block(engine, {progress.first_row, count});
     progress.first_row += count;
@@ -142,12 +146,14 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
 
 int engine_step(goldcrest_engine& engine, int32_t* token) {
   switch (engine.state) {
-    case EngineState::kSourcesStored: {
+    case EngineState::kSourcesStored:
+    case EngineState::kSourcesEncoded: {
       bool follows_targets = false;
       if (takes_targets(engine.runtime.limits)) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
       set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
       engine.runtime.model.coarse = (engine.options.flags & GOLDCREST_SEARCH_COARSE) != 0;
-      engine.progress = {first_stage(engine), 0, 0};
+      const bool is_encoded = engine.state == EngineState::kSourcesEncoded;
+      engine.progress = {is_encoded ? stage_after_encoder(engine) : first_stage(engine), 0, 0};
       engine.state = EngineState::kEncoding;
       return encode_step(engine);
     }
@@ -186,6 +192,15 @@ extern "C" int goldcrest_run(goldcrest_engine* engine) {
   int status = GOLDCREST_WORKING;
   while (status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN) status = engine_step(*engine, nullptr);
   return status;
+}
+
+extern "C" int goldcrest_search_again(goldcrest_engine* engine) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  const bool is_encoded = engine->state >= EngineState::kDecoding || engine->state == EngineState::kSourcesEncoded;
+  if (!is_encoded) return fail(*engine->detail, GOLDCREST_ERROR_STATE, "search_again: no source is encoded");
+  for (uint32_t i = 0; i < engine->batch.n_sentences; ++i) forget_target(*engine, i);
+  engine->state = EngineState::kSourcesEncoded;
+  return GOLDCREST_OK;
 }
 
 extern "C" void goldcrest_reset(goldcrest_engine* engine) {

@@ -9,8 +9,16 @@ namespace goldcrest {
 
 constexpr uint32_t kEngineBytes = 2048;  // reserved for the engine object, the same on every machine
 
-// The states decide which calls are allowed next.
-enum class EngineState : uint32_t { kIdle, kSourcesStored, kEncoding, kDecoding, kLastTokenGiven, kDone };
+// The states decide which calls are allowed next. kSourcesEncoded: the encoder's work on the stored sources is done.
+enum class EngineState : uint32_t {
+  kIdle,
+  kSourcesStored,
+  kSourcesEncoded,
+  kEncoding,
+  kDecoding,
+  kLastTokenGiven,
+  kDone
+};
 
 // The stages of a search, in this order. All rows of the batch pass one stage before the next begins.
 // Encoding: with a frontend, what must be measured of whole clips; the embeddings, or the frontend's rows; for each
@@ -81,6 +89,11 @@ inline bool usable(const goldcrest_engine* engine) { return engine != nullptr &&
 // ERROR_ARGUMENT unless beam_size is 1, as sampling needs.
 int need_one_beam(const goldcrest_engine& engine, uint32_t beam_size);
 
+// Returns whether sources are stored and no step has begun.
+inline bool awaits_step(const goldcrest_engine& engine) {
+  return engine.state == EngineState::kSourcesStored || engine.state == EngineState::kSourcesEncoded;
+}
+
 // Sets the sequences of the next searches.
 void use_sequences(goldcrest_engine& engine, const goldcrest_sequences& sequences);
 
@@ -96,6 +109,9 @@ int open_source(goldcrest_engine* engine, bool fresh);
 
 // Checks that a sentence is stored and that no step has begun. ERROR_STATE or ERROR_ARGUMENT.
 int find_new_source(const goldcrest_engine& engine, uint32_t sentence);
+
+// Takes what the caller said of a stored source's target back.
+void forget_target(goldcrest_engine& engine, uint32_t sentence);
 
 // Appends a sentence of n rows, whose source is stored. Returns its index.
 int append_sentence(goldcrest_engine& engine, uint32_t n);

@@ -39,7 +39,7 @@ namespace {
                     field);
   GOLDCREST_TRY(need_one_beam(engine, engine.options.beam_size));
   if constexpr (kHasInspection) {
-    const bool follows_targets = engine.state == EngineState::kSourcesStored && has_targets(engine);
+    const bool follows_targets = awaits_step(engine) && has_targets(engine);
     GOLDCREST_REQUIRE(!follows_targets, bad, "sampling: a stored source has a target", -1);
   }
   return GOLDCREST_OK;

@@ -18,15 +18,19 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 
 }  // namespace
 
+void goldcrest::forget_target(goldcrest_engine& engine, uint32_t sentence) {
+  engine.buffers.sentences[sentence].prefix = {};
+  SampleSlot* const samples = engine.buffers.samples;
+  if (samples != nullptr) samples[size_t{sentence} * engine.buffers.beam_size].stream = sentence;
+  if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(sentence).n = 0;
+}
+
 int goldcrest::append_sentence(goldcrest_engine& engine, uint32_t n) {
   Batch& batch = engine.batch;
   batch.sentences[batch.n_sentences] = {batch.n_rows, n};
   batch.n_rows += n;
-  engine.buffers.sentences[batch.n_sentences].prefix = {};
   engine.buffers.sentences[batch.n_sentences].language = engine.languages.target;
-  SampleSlot* const samples = engine.buffers.samples;
-  if (samples != nullptr) samples[size_t{batch.n_sentences} * engine.buffers.beam_size].stream = batch.n_sentences;
-  if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(batch.n_sentences).n = 0;
+  forget_target(engine, batch.n_sentences);
   engine.state = EngineState::kSourcesStored;
   return static_cast<int>(batch.n_sentences++);
 }
@@ -55,8 +59,7 @@ void goldcrest::choose_languages(const LanguagesView& table, const uint32_t (&in
 
 int goldcrest::find_new_source(const goldcrest_engine& engine, uint32_t sentence) {
   goldcrest_detail& detail = *engine.detail;
-  GOLDCREST_REQUIRE(engine.state == EngineState::kSourcesStored, GOLDCREST_ERROR_STATE,
-                    "begin first, and call this before the first step", -1);
+  GOLDCREST_REQUIRE(awaits_step(engine), GOLDCREST_ERROR_STATE, "begin first, and call this before the first step", -1);
   GOLDCREST_REQUIRE(sentence < engine.batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
   return GOLDCREST_OK;
 }

@@ -42,6 +42,8 @@ int goldcrest_get_text_traits(const void* model, size_t model_bytes, goldcrest_t
   traits->forced = generation.forced_ids;
   traits->unknown_heads = generation.unknown_heads;
   traits->unknown_layer = generation.unknown_layer;
+  traits->alignment_heads = generation.alignment_heads.ids;
+  traits->n_alignment_heads = generation.alignment_heads.n;
   if (generation.forced_first_id < 0) traits->n_forced = generation.n_prompt - (generation.first_choices.n > 0 ? 1 : 0);
   return GOLDCREST_OK;
 }

@@ -138,20 +138,25 @@ std::string task_prompt(const goldcrest::Session& session, const SpeechTask& tas
   Entries entries;
   const int status = goldcrest_target_tokens(session.model(), session.model_bytes(), Entries::add, &entries, nullptr);
   if (status < 0) return goldcrest_status_string(status);
-  if (task.translates && (entries.translate < 0 || entries.codes.empty()))
-    return "--translate: the file has no entry <|translate|>; convert a multilingual Whisper again, whose entry "
-           "goldcrest-convert keeps since this option exists";
-  const Asked what = {"--language", "language", ""};
-  if (entries.codes.empty()) {
-    const std::string only = session.info().target_language;
-    return goldcrest::language_code(task.language) == only ? "" : refusal(what, task.language, {only});
-  }
+  const uint32_t n_forced = session.traits().n_forced;
+  const std::vector<int32_t> prompt(session.traits().forced, session.traits().forced + n_forced);
   const auto is_language = [&](int32_t id) {
     return std::find(entries.ids.begin(), entries.ids.end(), id) != entries.ids.end();
   };
+  // An English Whisper has the entries, too; but none in its prompt.
+  const bool has_languages =
+      session.info().prompt_tokens > n_forced || std::any_of(prompt.begin(), prompt.end(), is_language);
+  if (task.translates && (entries.translate < 0 || !has_languages))
+    return "--translate: the file has no entry <|translate|>; convert a multilingual Whisper again, whose entry "
+           "goldcrest-convert keeps since this option exists";
+  const Asked what = {"--language", "language", ""};
+  if (!has_languages) {
+    const std::string only = session.info().target_language;
+    const std::string asked = goldcrest::language_code(task.language);
+    return asked.empty() || asked == only ? "" : refusal(what, task.language, {only});
+  }
   ids->push_back(-1);
-  for (uint32_t i = 0; i < session.traits().n_forced; ++i) {
-    const auto forced = static_cast<int32_t>(session.traits().forced[i]);
+  for (const int32_t forced : prompt) {
     if (is_language(forced)) {
       ids->front() = forced;
     } else {

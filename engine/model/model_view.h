@@ -110,6 +110,7 @@ struct GenerationView {
   IdList first_suppressed_ids;            // right behind the prompt
   uint32_t n_prompt;                      // ids: the forced first id, or the first choice and the forced ids
   uint32_t unknown_heads, unknown_layer;  // of programs that replace unknown tokens
+  IdList alignment_heads;                 // of programs that tell the times of words
 };
 
 // Where the language of a source, or of its target, acts.

@@ -172,6 +172,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   if constexpr (kHasInspection) {
     view.unknown_heads = table.unknown_heads();
     view.unknown_layer = table.unknown_layer();
+    view.alignment_heads = list_of(table.alignment_heads());
   }
   return view;
 }

@@ -285,7 +285,7 @@ struct Generation : Table {
     VT_REPETITION_PENALTY = 38, VT_FORCE_END = 40, VT_LENGTH_PENALTY_KIND = 42, VT_MAX_EXTRA_TOKENS = 44,
     VT_BIASED_IDS = 46, VT_BIASES = 48, VT_MAX_LENGTH_FACTOR = 50, VT_FIRST_CHOICES = 52, VT_FORCED_IDS = 54,
     VT_FIRST_SUPPRESSED_IDS = 56, VT_SEQUENCES = 58, VT_SEQUENCE_BIASES = 60, VT_NO_REPEAT_SOURCE_NGRAM = 62,
-    VT_UNKNOWN_HEADS = 64, VT_UNKNOWN_LAYER = 66,
+    VT_UNKNOWN_HEADS = 64, VT_UNKNOWN_LAYER = 66, VT_ALIGNMENT_HEADS = 68,
   };
   uint32_t decoder_start_id() const { return number<uint32_t>(VT_DECODER_START_ID); }
   uint32_t end_id() const { return number<uint32_t>(VT_END_ID); }
@@ -319,6 +319,7 @@ struct Generation : Table {
   uint32_t no_repeat_source_ngram() const { return number<uint32_t>(VT_NO_REPEAT_SOURCE_NGRAM); }
   uint32_t unknown_heads() const { return number<uint32_t>(VT_UNKNOWN_HEADS); }
   uint32_t unknown_layer() const { return number<uint32_t>(VT_UNKNOWN_LAYER); }
+  const Vector<uint32_t>* alignment_heads() const { return content<Vector<uint32_t>>(VT_ALIGNMENT_HEADS); }
 };
 
 struct Limits : Table {
@@ -452,7 +453,7 @@ constexpr uint8_t kFieldKinds[] = {
     2, 2, 2, 2, 2, 2, 2, 2,
     // Generation
     2, 2, 2, 2, 2, 130, 130, 130, 2, 2, 2, 2, 2, 0, 0, 130, 2, 2, 0, 0, 2, 130, 130, 2, 130, 130, 130, 130, 130, 2,
-    2, 2,
+    2, 2, 130,
     // Limits
     2, 2, 2, 2, 2, 2, 2, 2, 2,
     // SelfTestLine
@@ -470,8 +471,8 @@ constexpr FeatureField kFeatureFields[] = {
     {11, 0, 0}, {12, 1, 0}, {18, 1, 0}, {28, 2, 0}, {41, 3, 0}, {62, 4, 0}, {79, 5, 1}, {80, 6, 0}, {81, 7, 1},
     {82, 8, 0}, {83, 9, 0}, {84, 10, 0}, {108, 11, 0}, {138, 12, 0}, {139, 12, 0}, {140, 12, 0}, {141, 12, 0},
     {142, 12, 2}, {143, 12, 1}, {144, 12, 0}, {145, 12, 0}, {146, 12, 0}, {147, 12, 0}, {148, 13, 0}, {149, 14, 0},
-    {150, 14, 0}, {151, 14, 0}, {152, 15, 0}, {153, 15, 0}, {154, 15, 0}, {164, 16, 0}, {165, 14, 0}, {170, 16, 0},
-    {171, 9, 0}, {172, 17, 0}, {202, 18, 0}, {203, 17, 0}, {204, 19, 0}, {205, 20, 0},
+    {150, 14, 0}, {151, 14, 0}, {152, 15, 0}, {153, 15, 0}, {154, 15, 0}, {165, 16, 0}, {166, 14, 0}, {171, 16, 0},
+    {172, 9, 0}, {173, 17, 0}, {203, 18, 0}, {204, 17, 0}, {205, 19, 0}, {206, 20, 0},
 };
 constexpr uint32_t bit(Feature feature) { return static_cast<uint32_t>(feature); }
 constexpr uint32_t kFeatureSets[] = {
@@ -501,8 +502,8 @@ constexpr uint32_t kFeatureSets[] = {
 // In the order above.
 constexpr TableFields kTables[] = {
     {0, 4}, {4, 9}, {13, 6}, {19, 3}, {22, 3}, {25, 4}, {29, 4}, {33, 3}, {36, 2}, {38, 4}, {42, 7}, {49, 8},
-    {57, 6}, {63, 2}, {65, 20}, {85, 24}, {109, 8}, {117, 8}, {125, 32}, {157, 9}, {166, 7}, {173, 7}, {180, 8},
-    {188, 18},
+    {57, 6}, {63, 2}, {65, 20}, {85, 24}, {109, 8}, {117, 8}, {125, 33}, {158, 9}, {167, 7}, {174, 7}, {181, 8},
+    {189, 18},
 };
 constexpr uint32_t kRootTable = 23;
 

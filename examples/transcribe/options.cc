@@ -28,7 +28,7 @@ std::vector<goldcrest::Option> rows_of(Arguments& arguments) {
        "let the model hear at most this much at once: less takes less memory [the model's]"},
       {"*--live", flag(arguments.live),
        "while an utterance of standard input goes on, also print the words in which two runs over it agree", "",
-       "--srt"},
+       "--srt --vtt"},
       {"*--no-gate", flag(arguments.no_gate), "transcribe silence and noise too; models write words into them"},
       {"*--no-voice", flag(arguments.no_voice),
        "tell speech from other sound by its loudness, although the file has a voice detector (goldcrest-convert "
@@ -44,11 +44,17 @@ std::vector<goldcrest::Option> rows_of(Arguments& arguments) {
       {"*--max-target N", number(arguments.limits.max_target_tokens), "write at most N tokens [0: the model's]"},
       {"Printed output"},
       {"*--timestamps", set(arguments.format, Format::kTimestamps),
-       "print a line for each utterance, with its begin and end", "", "--srt --json"},
-      {"*--srt", set(arguments.format, Format::kSrt), "print subtitles in SubRip's format", "", "--json"},
+       "print a line for each utterance, with its begin and end", "", "--srt --vtt --json"},
+      {"*--srt", set(arguments.format, Format::kSrt), "print subtitles in SubRip's format", "", "--json --vtt --words"},
+      {"*--vtt", set(arguments.format, Format::kVtt), "print subtitles in WebVTT's format", "", "--json --words"},
       {"*--json", set(arguments.format, Format::kJson),
-       "print a JSON object for each utterance, one a line: clip, begin and end in seconds, text, cut: whether "
+       "print a JSON object for each utterance, one a line: clip, start and end in seconds, text, cut: whether "
        "a limit of tokens ended it"},
+      {"*--words", flag(arguments.words),
+       "print a line for each word, with its begin, its end and its probability; with --json an array of words"},
+      {"--max-line-width N", number(arguments.subtitles.line_width, 1, 1000),
+       "put at most N characters on a line of subtitles [42]"},
+      {"--max-line-count N", number(arguments.subtitles.n_lines, 1, 100), "give a subtitle at most N lines [2]"},
       {"--keep-controls", flag(arguments.keep_controls),
        "print control characters and line ends of a text as they are, not as spaces"},
       {"*--stats", flag(arguments.stats), "print seconds of sound, time and memory to standard error at the end"},
@@ -76,6 +82,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
        "later run may change these words. A terminal shows them in the line that the utterance's text then replaces; "
        "elsewhere they are a line that begins with \"... \", or with --json an object with \"partial\": true.\n"});
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
+  arguments.finds_words = arguments.words || arguments.format == Format::kSrt || arguments.format == Format::kVtt;
   if (arguments.live && !arguments.clips.empty())
     return ExitStatus(print_answer(kProgram, app.refuse("--live: reads standard input, so it takes no CLIP")));
   return {};

@@ -6,17 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "subtitles.h"
 #include "transcriber.h"
 
 constexpr const char* kProgram = "goldcrest-transcribe";
 
 enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2, kClipsFailed = 3 };
 
-enum class Format { kText, kTimestamps, kSrt, kJson };
+enum class Format { kText, kTimestamps, kSrt, kVtt, kJson };
 
 struct Arguments : TranscriberOptions {
   std::vector<std::string> clips;
   Format format = Format::kText;
+  bool words = false;  // printed with their times
+  SubtitleLimits subtitles;
   bool no_gate = false;
   bool no_voice = false;  // the file's voice detector is not asked
   bool drop_uncertain = false;

@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "host/messages.h"
-#include "host/utterances.h"
-#include "host/wav.h"
+#include "host/speech/utterances.h"
+#include "host/speech/wav.h"
 #include "options.h"
 #include "transcriber.h"
 #include "transcript.h"
@@ -179,7 +179,7 @@ class Program {
   std::string hear(WavReader* reader, const std::string& name, Transcript* transcript) {
     const uint32_t rate = transcriber_.sample_rate();
     detects_ = !arguments_.no_gate && !arguments_.no_voice && transcriber_.begin_voice(&voice_);
-    const bool at_pauses = name.empty() || arguments_.format != Format::kText;
+    const bool at_pauses = name.empty() || arguments_.format != Format::kText || arguments_.words;
     UtteranceCutter cutter({rate, transcriber_.max_samples(), at_pauses, detects_ ? &voice_ : nullptr});
     std::vector<int16_t> block(rate / 10);
     std::string problem;
@@ -219,7 +219,7 @@ class Program {
       if (!problem.empty()) return problem;
       if (made.uncertain && arguments_.drop_uncertain) continue;
       warn_of_cut(utterance, name, made.cut);
-      transcript->add(name, {utterance.speech_begin, utterance.speech_end, made});
+      transcript->add(name, utterance, made);
     }
     return "";
   }

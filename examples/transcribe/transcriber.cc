@@ -61,6 +61,7 @@ std::string Transcriber::start() {
     problem = task_prompt(session_, {options_.language, options_.translates}, &prompt_);
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
+  if (options_.finds_words) goldcrest::host::ask_for_words(session_, &options_.limits);
   if (problem.empty()) problem = set_limits();
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (!problem.empty()) return problem;
@@ -97,33 +98,31 @@ int64_t Transcriber::set_search(float temperature) {
   return status < 0 ? status : goldcrest_set_sampling(engine, &sampling);
 }
 
-// Returns the id of the language that a first search hears, or a negative status.
-int64_t Transcriber::hear_language(const std::vector<int16_t>& samples) {
+// Returns the id of the language that a first step of the search hears, or a negative status.
+int64_t Transcriber::hear_language() {
   goldcrest_engine* const engine = session_.engine();
-  int64_t status = goldcrest_begin_audio(engine, samples.data(), samples.size());
+  int64_t status = GOLDCREST_OK;
   while (status >= 0 && status != GOLDCREST_TOKEN && status != GOLDCREST_DONE) status = goldcrest_step(engine, nullptr);
   int32_t language = 0;
   if (status >= 0) status = goldcrest_get_agreed(engine, 0, &language, 1);
+  if (status >= 0) status = goldcrest_search_again(engine);
   return status < 0 ? status : language;
 }
 
-// Stores the samples and their prompt. Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::begin(const std::vector<int16_t>& samples) {
+// Gives the stored samples their prompt. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::give_prompt() {
+  if (prompt_.empty()) return GOLDCREST_OK;
   std::vector<int32_t> prompt = prompt_;
-  if (!prompt.empty() && prompt.front() < 0) {
-    const int64_t heard = hear_language(samples);
-    if (heard < 0) return heard;
-    prompt.front() = static_cast<int32_t>(heard);
-  }
-  const int status = goldcrest_begin_audio(session_.engine(), samples.data(), samples.size());
-  return status < 0 || prompt.empty() ? status
-                                      : goldcrest_set_prefix(session_.engine(), 0, prompt.data(), prompt.size(), 0);
+  const int64_t heard = prompt.front() < 0 ? hear_language() : prompt.front();
+  if (heard < 0) return heard;
+  prompt.front() = static_cast<int32_t>(heard);
+  return goldcrest_set_prefix(session_.engine(), 0, prompt.data(), prompt.size(), 0);
 }
 
 // Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::run(const std::vector<int16_t>& samples, Transcription* made) {
+int64_t Transcriber::run(const std::vector<int16_t>& samples, bool is_final, Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
-  int64_t status = begin(samples);
+  int64_t status = give_prompt();
   // An interrupt stops the search that it finds. One that came before, while input was read, stops no search.
   const bool is_last = is_interrupted();
   while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))
@@ -137,11 +136,15 @@ int64_t Transcriber::run(const std::vector<int16_t>& samples, Transcription* mad
   if (status < 0) return status;
   const auto n = static_cast<uint32_t>(status);
   if (is_done) {
+    made->tokens.assign(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
+    if (!made->tokens.empty() && made->tokens.back() == session_.info().end_id) made->tokens.pop_back();
     made->avg_logprob = static_cast<double>(result.log_prob) / std::max(1u, result.n_tokens - result.n_prefix);
     made->repeats = entropy_of(tokens_, n) < kLeastEntropy;
     made->uncertain = made->repeats || made->avg_logprob < kLeastLogprob;
   }
-  return session_.append_text(tokens_.data(), n, &made->text);
+  status = session_.append_text(tokens_.data(), n, &made->text);
+  if (status < 0 || !is_done || !is_final || !options_.finds_words) return status;
+  return goldcrest::host::find_words(session_, samples.size(), &made->words);
 }
 
 // Samples until a text is likely; else the first one stays, or the first that does not repeat itself. The draws are the
@@ -152,8 +155,9 @@ int64_t Transcriber::run_again(const std::vector<int16_t>& samples, Transcriptio
     if (!made->uncertain || is_interrupted()) break;
     Transcription other;
     other.temperature = temperature;
-    status = set_search(static_cast<float>(temperature));
-    if (status >= 0) status = run(samples, &other);
+    status = goldcrest_search_again(session_.engine());
+    if (status >= 0) status = set_search(static_cast<float>(temperature));
+    if (status >= 0) status = run(samples, true, &other);
     if (status < 0) break;
     if (!other.uncertain || (made->repeats && !other.repeats)) *made = other;
   }
@@ -161,12 +165,13 @@ int64_t Transcriber::run_again(const std::vector<int16_t>& samples, Transcriptio
   return status < 0 ? status : restored;
 }
 
-std::string Transcriber::transcribe(const std::vector<int16_t>& samples, bool guarded, Transcription* made) {
+std::string Transcriber::transcribe(const std::vector<int16_t>& samples, bool is_final, Transcription* made) {
   const auto begin = std::chrono::steady_clock::now();
   *made = {};
-  int64_t status = run(samples, made);
+  int64_t status = goldcrest_begin_audio(session_.engine(), samples.data(), samples.size());
+  if (status >= 0) status = run(samples, is_final, made);
   if (options_.no_guards) made->uncertain = false;
-  if (status >= 0 && guarded && made->uncertain) status = run_again(samples, made);
+  if (status >= 0 && is_final && made->uncertain) status = run_again(samples, made);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (status < 0) return session_.describe(status);
   made->text.erase(0, made->text.find_first_not_of(' '));  // Whisper's texts begin with a space

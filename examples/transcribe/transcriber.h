@@ -9,6 +9,7 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/voice.h"
 #include "host/session.h"
+#include "host/speech/word_times.h"
 
 // The text that a model wrote of some samples, and how sure it was.
 struct Transcription {
@@ -18,6 +19,8 @@ struct Transcription {
   double temperature = 0;  // of the sampling; 0: it was searched
   bool repeats = false;    // its last tokens are a loop
   bool uncertain = false;  // it repeats or is unlikely, and no temperature gave a better text
+  std::vector<int32_t> tokens = {};  // without prompt and end
+  std::vector<goldcrest::host::TimedWord> words = {};  // if asked for; seconds from the first sample
 };
 
 struct TranscriberOptions {
@@ -27,6 +30,7 @@ struct TranscriberOptions {
   goldcrest_limits limits = {};
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
+  bool finds_words = false;
 };
 
 class Transcriber {
@@ -51,16 +55,16 @@ class Transcriber {
   }
 
   // *made <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. A text that
-  // is unlikely or repeats itself is made again by sampling, at rising temperatures, if `guarded`. It adds to
-  // seconds(). Returns an empty string, or the reason of the failure.
-  std::string transcribe(const std::vector<int16_t>& samples, bool guarded, Transcription* made);
+  // is unlikely or repeats itself is made again by sampling, at rising temperatures, if it `is_final`; such a text has
+  // words. It adds to seconds(). Returns an empty string, or the reason of the failure.
+  std::string transcribe(const std::vector<int16_t>& samples, bool is_final, Transcription* made);
 
  private:
   std::string set_limits();
-  int64_t begin(const std::vector<int16_t>& samples);
-  int64_t hear_language(const std::vector<int16_t>& samples);
+  int64_t give_prompt();
+  int64_t hear_language();
   int64_t set_search(float temperature);
-  int64_t run(const std::vector<int16_t>& samples, Transcription* made);
+  int64_t run(const std::vector<int16_t>& samples, bool is_final, Transcription* made);
   int64_t run_again(const std::vector<int16_t>& samples, Transcription* made);
 
   TranscriberOptions options_;

@@ -14,15 +14,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns 00:00:01,250 for a subtitle.
-std::string subtitle_time(double seconds) {
+// Returns 00:00:01,250 for a subtitle of SubRip, 00:00:01.250 for one of WebVTT.
+std::string subtitle_time(double seconds, char point) {
   const uint64_t ms = static_cast<uint64_t>(seconds * 1000 + 0.5);
   char text[40];
-  std::snprintf(text, sizeof(text), "%02llu:%02llu:%02llu,%03llu", static_cast<unsigned long long>(ms / 3600000),
+  std::snprintf(text, sizeof(text), "%02llu:%02llu:%02llu%c%03llu", static_cast<unsigned long long>(ms / 3600000),
                 static_cast<unsigned long long>(ms / 60000 % 60), static_cast<unsigned long long>(ms / 1000 % 60),
-                static_cast<unsigned long long>(ms % 1000));
+                point, static_cast<unsigned long long>(ms % 1000));
   return text;
 }
+
+double rounded(double number, double unit) { return std::round(number / unit) * unit; }
 
 bool is_inside_character(const std::string& text, size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
@@ -67,13 +69,13 @@ std::string agreed_words(const std::string& a, const std::string& b) {
 
 // Returns the text as the program prints it in a line.
 std::string Transcript::line(const std::string& text) const {
-  return keeps_controls_ ? text : goldcrest::single_line(text, true);
+  return arguments_.keep_controls ? text : goldcrest::single_line(text, true);
 }
 
 void Transcript::show_partial(uint64_t begin, const std::string& text) {
   constexpr size_t kMostShown = 72;
   if (format_ == Format::kJson) {
-    print_json({{"begin", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}});
+    print_json({{"start", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}});
   } else if (rewrites_) {
     std::printf("\r%s\033[K", tail_of(line(text), kMostShown).c_str());
   } else {
@@ -82,46 +84,91 @@ void Transcript::show_partial(uint64_t begin, const std::string& text) {
   std::fflush(stdout);
 }
 
-void Transcript::add(const std::string& clip, const Heard& heard) {
-  const std::string& text = heard.made.text;
-  const uint64_t before = format_ != Format::kJson ? n_before_ : 0;
-  const double first = static_cast<double>(before + heard.begin) / sample_rate_;
-  const double last = static_cast<double>(before + heard.end) / sample_rate_;
-  const std::string shown = line(text);
+// Returns the time of a sample of the clip. Clips follow one another, but in JSON, which names them.
+double Transcript::seconds(uint64_t sample) const {
+  return static_cast<double>(sample + (format_ != Format::kJson ? n_before_ : 0)) / sample_rate_;
+}
+
+// Returns the words with times like those of `seconds`, within the speech.
+Transcript::Words Transcript::words_of(const Utterance& utterance, const Transcription& made) const {
+  const double offset = seconds(utterance.begin), first = seconds(utterance.speech_begin),
+               last = seconds(utterance.speech_end);
+  Words words = made.words;
+  for (goldcrest::host::TimedWord& word : words) {
+    word.text = line(word.text);
+    word.begin = std::clamp(offset + word.begin, first, last);
+    word.end = std::clamp(offset + word.end, word.begin, last);
+  }
+  return words;
+}
+
+void Transcript::print_subtitles(const Utterance& utterance, const Words& words) {
+  const bool is_vtt = format_ == Format::kVtt;
+  const double earliest = std::max(subtitles_end_, seconds(utterance.begin));
+  for (const Subtitle& it : make_subtitles(words, arguments_.subtitles, earliest, seconds(utterance.end()))) {
+    if (is_vtt && n_subtitles_ == 0) print("WEBVTT\n\n");
+    const char point = is_vtt ? '.' : ',';
+    std::printf("%llu\n%s --> %s\n", static_cast<unsigned long long>(++n_subtitles_),
+                subtitle_time(it.begin, point).c_str(), subtitle_time(it.end, point).c_str());
+    std::string text = it.text;
+    for (size_t at = 0; is_vtt && (at = text.find_first_of("&<", at)) != text.npos; ++at)
+      text.replace(at, 1, text[at] == '&' ? "&amp;" : "&lt;");
+    print(text + "\n\n");
+    subtitles_end_ = it.end;
+  }
+}
+
+void Transcript::print_object(const std::string& clip, const Utterance& utterance, const Transcription& made) {
+  Json object = {{"clip", clip},
+                 {"start", seconds(utterance.speech_begin)},
+                 {"end", seconds(utterance.speech_end)},
+                 {"text", line(made.text)},
+                 {"tokens", made.tokens},
+                 {"cut", !made.cut.empty()},
+                 {"avg_logprob", rounded(made.avg_logprob, 1e-4)},
+                 {"temperature", made.temperature},
+                 {"uncertain", made.uncertain}};
+  if (arguments_.words) {
+    object["words"] = Json::array();
+    for (const goldcrest::host::TimedWord& word : words_of(utterance, made)) {
+      object["words"].push_back({{"word", word.text},
+                                 {"start", rounded(word.begin, 1e-3)},
+                                 {"end", rounded(word.end, 1e-3)},
+                                 {"probability", rounded(word.probability, 1e-4)}});
+    }
+  }
+  print_json(object);
+}
+
+void Transcript::add(const std::string& clip, const Utterance& utterance, const Transcription& made) {
+  const std::string shown = line(made.text);
   if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
-  switch (format_) {
-    case Format::kText:
-      if (clip.empty()) {
-        print(shown + "\n");
-      } else {
-        line_ += (line_.empty() || text.empty() ? "" : " ") + shown;
-      }
-      break;
-    case Format::kTimestamps:
-      std::printf("[%.2f --> %.2f] ", first, last);
-      print(shown + "\n");
-      break;
-    case Format::kSrt:
-      std::printf("%llu\n%s --> %s\n", static_cast<unsigned long long>(++n_subtitles_), subtitle_time(first).c_str(),
-                  subtitle_time(last).c_str());
-      print(shown + "\n\n");
-      break;
-    case Format::kJson:
-      print_json({{"clip", clip},
-                  {"begin", first},
-                  {"end", last},
-                  {"text", text},
-                  {"cut", !heard.made.cut.empty()},
-                  {"avg_logprob", std::round(heard.made.avg_logprob * 1e4) / 1e4},
-                  {"temperature", heard.made.temperature},
-                  {"uncertain", heard.made.uncertain}});
-      break;
+  const auto print_timed = [](double begin, double end, const std::string& text) {
+    std::printf("[%.2f --> %.2f] ", begin, end);
+    print(text + "\n");
+  };
+  if (format_ == Format::kJson) {
+    print_object(clip, utterance, made);
+  } else if (format_ == Format::kSrt || format_ == Format::kVtt) {
+    print_subtitles(utterance, words_of(utterance, made));
+  } else if (arguments_.words) {
+    for (const goldcrest::host::TimedWord& word : words_of(utterance, made)) {
+      char sure[16];
+      std::snprintf(sure, sizeof sure, " (%.2f)", word.probability);
+      print_timed(word.begin, word.end, word.text.substr(std::min(word.text.find_first_not_of(' '), word.text.size())) + sure);
+    }
+  } else if (format_ == Format::kTimestamps) {
+    print_timed(seconds(utterance.speech_begin), seconds(utterance.speech_end), shown);
+  } else if (clip.empty()) {
+    print(shown + "\n");
+  } else {
+    line_ += (line_.empty() || made.text.empty() ? "" : " ") + shown;
   }
   std::fflush(stdout);
 }
 
 void Transcript::end_clip(const std::string& clip, uint64_t n) {
-  if (format_ == Format::kText && !clip.empty()) print(line_ + "\n");
+  if (format_ == Format::kText && !clip.empty() && !arguments_.words) print(line_ + "\n");
   line_.clear();
   n_before_ += n;
 }

@@ -5,45 +5,46 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "host/speech/utterances.h"
 #include "options.h"
 
 // Returns the words with which both texts begin. Texts without spaces are compared by characters.
 std::string agreed_words(const std::string& a, const std::string& b);
 
-struct Heard {
-  uint64_t begin, end;  // of speech: samples of the clip
-  const Transcription& made;
-};
-
 class Transcript {
  public:
   // rewrites: standard output is a terminal, on which a partial text can be replaced.
   Transcript(const Arguments& arguments, uint32_t sample_rate, bool rewrites)
-      : format_(arguments.format),
-        keeps_controls_(arguments.keep_controls),
-        sample_rate_(sample_rate),
-        rewrites_(rewrites) {}
+      : arguments_(arguments), format_(arguments.format), sample_rate_(sample_rate), rewrites_(rewrites) {}
 
   // Shows what is known of an utterance that goes on.
   void show_partial(uint64_t begin, const std::string& text);
 
   // Prints the text of a part of a clip. In Format::kText the texts of a clip become one line, but
   // those of standard input (an empty name) one each.
-  void add(const std::string& clip, const Heard& heard);
+  void add(const std::string& clip, const Utterance& utterance, const Transcription& made);
 
   // Call it after the last text of a clip, which has n samples. Times of the next clip go on from there, and so do the
   // numbers of subtitles: several clips are one recording. JSON names each clip, so its times begin at 0.
   void end_clip(const std::string& clip, uint64_t n);
 
  private:
-  std::string line(const std::string& text) const;
+  using Words = std::vector<goldcrest::host::TimedWord>;
 
+  std::string line(const std::string& text) const;
+  double seconds(uint64_t sample) const;
+  Words words_of(const Utterance& utterance, const Transcription& made) const;
+  void print_subtitles(const Utterance& utterance, const Words& words);
+  void print_object(const std::string& clip, const Utterance& utterance, const Transcription& made);
+
+  const Arguments& arguments_;
   Format format_;
-  bool keeps_controls_;
   uint32_t sample_rate_;
   bool rewrites_;
   std::string line_;
   uint64_t n_subtitles_ = 0;
-  uint64_t n_before_ = 0;  // samples of earlier clips
+  uint64_t n_before_ = 0;      // samples of earlier clips
+  double subtitles_end_ = 0;  // seconds: of the last one
 };

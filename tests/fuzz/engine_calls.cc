@@ -211,6 +211,7 @@ class Calls {
         return self_test();
       default:
         if (script_.one_in(4)) misuse_engine(engine_, hears());
+        if (script_.one_in(2)) return (void)allow(goldcrest_search_again(engine_), {kState}, "search_again: errors");
         return goldcrest_reset(engine_);
     }
   }

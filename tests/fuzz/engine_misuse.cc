@@ -56,6 +56,7 @@ void misuse_no_engine(goldcrest_engine* none) {
   refused(goldcrest_add_text(none, text, 1));
   refused(goldcrest_step(none, nullptr));
   refused(goldcrest_run(none));
+  refused(goldcrest_search_again(none));
   refused(goldcrest_self_test(none, nullptr));
   refused(goldcrest_set_search(none, nullptr));
   refused(goldcrest_set_languages(none, nullptr, nullptr));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/host/wav.h"
+#include "engine/host/speech/wav.h"
 #include "fuzz/script.h"
 
 namespace goldcrest::test {

@@ -7,7 +7,7 @@
 
 #include "goldcrest/voice.h"
 #include "host/session.h"
-#include "host/wav.h"
+#include "host/speech/wav.h"
 
 int main(int argc, char** argv) {
   std::vector<std::string> first(static_cast<size_t>(argc));

@@ -7,7 +7,7 @@
 #include <limits>
 #include <memory>
 
-#include "host/wav.h"
+#include "host/speech/wav.h"
 #include "programs/wave.h"
 #include "support/rng.h"
 

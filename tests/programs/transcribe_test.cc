@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/support/sample_folder.h"
-#include "host/utterances.h"
+#include "host/speech/utterances.h"
 #include "listen_firmware/voice_gate.h"
 #include "programs/models.h"
 #include "programs/wave.h"

@@ -41,6 +41,7 @@ void read_ctranslate2_whisper(const CTranslate2Files& files, const Config& confi
   const Vocabulary vocabulary = read_whisper_entries(files, n_ids, spec);
   const WhisperIds ids = find_whisper_ids(vocabulary, n_ids >= kFirstMultilingual);
   spec.generation.rules.force_end = false;
+  spec.generation.alignment_heads = whisper_alignment_heads(config, spec.decoder);
   finish_whisper(ids, {whisper_id_list(config, "suppress_ids"), whisper_id_list(config, "suppress_ids_begin")}, options,
                  spec);
   spec.target_tokenizer = speech_tokenizer(vocabulary, spec.decoder.embedding->rows, SpeechText::kByteLevel);

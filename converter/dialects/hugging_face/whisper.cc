@@ -266,6 +266,7 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
   const Config& own = has_generation ? generation : config;
   const WhisperSuppressed suppressed = {spec.generation.suppressed_ids,
                                         ids_in_setting(own, "begin_suppress_tokens", sizes.vocab_size)};
+  spec.generation.alignment_heads = whisper_alignment_heads(own, spec.decoder);
   if (own.flag_or("return_timestamps", false)) {
     spec.warnings.push_back(own.where("return_timestamps") + " is true; results have no timestamps here");
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dialects/config.h"
 #include "dialects/dialect.h"
 #include "spec/spec.h"
 #include "tokenizers/vocabulary.h"
@@ -79,6 +80,10 @@ WhisperIds usual_whisper_ids(uint32_t n_ids);
 
 // Returns the stem of two convolutions over `bands` mel bands.
 FrontendSpec whisper_frontend(uint32_t bands, LinearSpec first, LinearSpec second);
+
+// Returns the heads whose attention follows the speech, layer * n_heads + head: those of the setting alignment_heads,
+// [[LAYER, HEAD], ...]; without it those of the upper half of the layers, as openai/whisper has it.
+std::vector<uint32_t> whisper_alignment_heads(const Config& config, const StackSpec& decoder);
 
 // Fits the model to the user's choices: the window, the language, the prompt. Leaves out the entries of timestamps.
 // `stored` are ids that the checkpoint never generates, and those that it does not begin with. Throws Error for a

@@ -9,6 +9,7 @@
 #include "dialects/text/vocabulary_file.h"
 #include "host/wording.h"
 #include "math/deterministic_math.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "spec/frontend_rows.h"
 #include "tokenizers/pack_tokenizer.h"
@@ -207,6 +208,27 @@ FrontendSpec whisper_frontend(uint32_t bands, LinearSpec first, LinearSpec secon
   // The first one takes 1 % of the encoder's work, and saves one text of 15 (tests/peers/speech_clips.py).
   for (ConvolutionSpec& convolution : frontend.convolutions) convolution.linear.fine_input = true;
   return frontend;
+}
+
+std::vector<uint32_t> whisper_alignment_heads(const Config& config, const StackSpec& decoder) {
+  const auto n_layers = static_cast<uint32_t>(decoder.layers.size());
+  std::vector<uint32_t> heads;
+  const Value* const pairs = config.find("alignment_heads");
+  if (pairs == nullptr || pairs->is_null()) {
+    for (uint32_t i = n_layers / 2 * decoder.n_heads; i < n_layers * decoder.n_heads; ++i) heads.push_back(i);
+    return heads;
+  }
+  const std::string where = config.where("alignment_heads");
+  if (!pairs->is_list()) throw Error("{} is a JSON {}, expected [[LAYER, HEAD], ...]", where, pairs->type_name());
+  for (const Value& pair : *pairs) {
+    const bool is_pair = pair.is_list() && pair.size() == 2 && pair[0].is_natural() && pair[1].is_natural();
+    if (!is_pair || pair[0].natural() >= n_layers || pair[1].natural() >= decoder.n_heads) {
+      throw Error("{} has {}, expected [LAYER, HEAD] of the decoder's {} layers and {} heads", where, write_json(pair),
+                  n_layers, decoder.n_heads);
+    }
+    heads.push_back(static_cast<uint32_t>(pair[0].natural()) * decoder.n_heads + static_cast<uint32_t>(pair[1].natural()));
+  }
+  return heads;
 }
 
 void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options,

@@ -346,6 +346,12 @@ GOLDCREST_MUST_CHECK int goldcrest_step(goldcrest_engine *engine, int32_t *token
 /* Steps until done. Returns DONE. Errors: those of goldcrest_step. */
 GOLDCREST_MUST_CHECK int goldcrest_run(goldcrest_engine *engine);
 
+/* Stores the same sources again, and keeps what the encoder has made of them: the next steps only decode. Results are
+ * those of giving the sources anew, with the options, samplings and lexicon of that time; prefixes, targets and streams
+ * must be given again. Call it once the encoder's work is done, while the search goes on or after it.
+ * Errors: ERROR_ARGUMENT (engine null), ERROR_STATE (no source is encoded). */
+GOLDCREST_MUST_CHECK int goldcrest_search_again(goldcrest_engine *engine);
+
 /* Forgets sources and results. */
 void goldcrest_reset(goldcrest_engine *engine);
 

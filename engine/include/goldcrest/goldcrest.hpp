@@ -185,6 +185,7 @@ class Engine {
     return Status(static_cast<int64_t>(used));
   }
   Status self_test(goldcrest_detail& detail) { return Status(goldcrest_self_test(engine_, &detail)); }
+  int search_again() { return goldcrest_search_again(engine_); }
   void reset() { goldcrest_reset(engine_); }
   const char* kernels_name() const { return goldcrest_kernels_name(engine_); }
   goldcrest_engine* get() const { return engine_; }

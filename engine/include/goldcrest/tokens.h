@@ -36,6 +36,8 @@ typedef struct goldcrest_text_traits {
   const uint32_t *source_end; /* [n_source_end] the ids that end a source, in the file */
   const uint32_t *forced;     /* [n_forced] the ids that the file forces after a first one that is chosen */
   uint32_t n_source_end, n_forced;
+  const uint32_t *alignment_heads; /* [n_alignment_heads] those that follow the speech: layer * decoder_heads + head */
+  uint32_t n_alignment_heads;      /* 0: the file does not say */
 } goldcrest_text_traits;
 
 /* *traits <- what the file says of texts. Work: that of a size query.

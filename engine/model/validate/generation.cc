@@ -52,6 +52,10 @@ int Validator::check_generation() {
   GOLDCREST_REQUIRE_INTACT(!kHasInspection || (table->unknown_heads() <= model_->decoder()->n_heads() &&
                                                table->unknown_layer() < model_->decoder()->layers()->size()),
                            "generation.unknown_heads", -1);
+  if constexpr (kHasInspection) {
+    const uint32_t n_heads = model_->decoder()->n_heads() * model_->decoder()->layers()->size();
+    GOLDCREST_TRY(check_ids(table->alignment_heads(), n_heads, "generation.alignment_heads", -1));
+  }
   if (has_feature(features_, kFeatureRules | kFeatureFrontend)) GOLDCREST_TRY(check_length_factor(*table));
   return has_feature(features_, kFeatureRules) ? check_rules(*table) : GOLDCREST_OK;
 }

@@ -187,6 +187,22 @@ TEST_P(EveryState, Reset) {
   EXPECT_EQ(goldcrest_step(engine(), nullptr), GOLDCREST_ERROR_STATE);
 }
 
+TEST_P(EveryState, SearchAgain) {
+  const bool encoded = finished_ || GetParam() == State::kDecoding;
+  EXPECT_EQ(goldcrest_search_again(engine()), encoded ? GOLDCREST_OK : GOLDCREST_ERROR_STATE);
+  if (!encoded) return;
+  EXPECT_EQ(goldcrest_search_again(engine()), GOLDCREST_OK);
+  EXPECT_EQ(goldcrest_add(engine(), kSource.data(), 1), GOLDCREST_ERROR_STATE);
+  goldcrest_search search = engine_.search();
+  search.beam_size = 2;
+  engine_.set_search(search);
+  int steps = 0;
+  while (goldcrest_step(engine(), nullptr) != GOLDCREST_DONE) ++steps;
+  EXPECT_LE(steps, 1 + 8 * 2) << "one that starts, and the layer and the output of 8 positions";
+  const std::vector<Translation> again = engine_.results(0);
+  EXPECT_EQ(engine_.run(kSource), again);
+}
+
 TEST_P(EveryState, SetSearch) {
   EXPECT_EQ(goldcrest_set_search(engine(), nullptr), busy_ ? GOLDCREST_ERROR_STATE : GOLDCREST_OK);
   const goldcrest_search good = engine_.search();
@@ -259,6 +275,7 @@ TEST(NoEngine, EveryFunctionRefusesANullAndAFailedEngine) {
     EXPECT_EQ(goldcrest_set_search(engine, nullptr), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_step(engine, nullptr), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_run(engine), GOLDCREST_ERROR_ARGUMENT);
+    EXPECT_EQ(goldcrest_search_again(engine), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_get_result(engine, 0, 0, &result), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_score(engine, 0, kSource.data(), 1), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_get_alignment(engine, &wanted, weights, 6), GOLDCREST_ERROR_ARGUMENT);

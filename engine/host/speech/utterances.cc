@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/utterances.h"
+#include "host/speech/utterances.h"
 
 #include <algorithm>
 #include <utility>

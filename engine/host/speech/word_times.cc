@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/speech/word_times.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "goldcrest/decoding.h"
+#include "goldcrest/inspection.h"
+
+namespace goldcrest::host {
+
+namespace {
+
+constexpr uint32_t kMedianWidth = 7;  // rows; odd
+
+// The attention of a result's ids, one after another: each head's weights less their mean over the ids, in their
+// deviations, smoothed over time; then the mean of the heads.
+class AttentionRows {
+ public:
+  AttentionRows(const Session& session, uint32_t n_tokens, size_t n_rows)
+      : session_(session),
+        n_rows_(n_rows),
+        n_tokens_(n_tokens),
+        weights_(session.memory().limits.max_source_tokens) {
+    const goldcrest_text_traits& traits = session.traits();
+    heads_.assign(traits.alignment_heads, traits.alignment_heads + traits.n_alignment_heads);
+    if (heads_.empty()) {
+      for (uint32_t i = 0; i < session.info().decoder_layers * session.info().decoder_heads; ++i) heads_.push_back(i);
+    }
+  }
+
+  // Reads all ids once, for the means and deviations. Returns a negative status on an error.
+  int64_t measure() {
+    mean_.assign(heads_.size() * n_rows_, 0.0f);
+    inverse_deviation_ = mean_;
+    for (uint32_t token = 0; token < n_tokens_; ++token) {
+      for (size_t h = 0; h < heads_.size(); ++h) {
+        const int64_t status = read(token, h);
+        if (status < 0) return status;
+        for (size_t t = 0; t < n_rows_; ++t) {
+          // Welford's mean and sum of squares, which lose nothing where weights hardly differ.
+          float &mean = mean_[h * n_rows_ + t], &squares = inverse_deviation_[h * n_rows_ + t];
+          const float step = weights_[t] - mean;
+          mean += step / static_cast<float>(token + 1);
+          squares += step * (weights_[t] - mean);
+        }
+      }
+    }
+    for (float& squares : inverse_deviation_)
+      squares = squares > 0 ? 1 / std::sqrt(squares / static_cast<float>(n_tokens_)) : 0;
+    return GOLDCREST_OK;
+  }
+
+  // *row <- [n_rows] of an id. Returns a negative status on an error.
+  int64_t get(uint32_t token, std::vector<float>* row) {
+    row->assign(n_rows_, 0.0f);
+    for (size_t h = 0; h < heads_.size(); ++h) {
+      const int64_t status = read(token, h);
+      if (status < 0) return status;
+      for (size_t t = 0; t < n_rows_; ++t)
+        weights_[t] = (weights_[t] - mean_[h * n_rows_ + t]) * inverse_deviation_[h * n_rows_ + t];
+      for (size_t t = 0; t < n_rows_; ++t) (*row)[t] += median_at(t) / static_cast<float>(heads_.size());
+    }
+    return GOLDCREST_OK;
+  }
+
+ private:
+  // weights_ <- a head's, of the rows that the clip fills.
+  int64_t read(uint32_t token, size_t h) {
+    const uint32_t n_heads = session_.info().decoder_heads;
+    const goldcrest_alignment wanted = {0, 0, token, static_cast<int32_t>(heads_[h] / n_heads),
+                                        static_cast<int32_t>(heads_[h] % n_heads)};
+    const int64_t status = goldcrest_get_alignment(session_.engine(), &wanted, weights_.data(), weights_.size());
+    if (status < 0) return status;
+    float sum = 0;
+    for (size_t t = 0; t < n_rows_; ++t) sum += weights_[t];
+    for (size_t t = 0; t < n_rows_ && sum > 0; ++t) weights_[t] /= sum;
+    return GOLDCREST_OK;
+  }
+
+  // Returns the median around a row; both ends are mirrored.
+  float median_at(size_t t) const {
+    constexpr size_t kSide = kMedianWidth / 2;
+    if (n_rows_ <= kSide) return weights_[t];
+    float window[kMedianWidth];
+    for (size_t i = 0; i < kMedianWidth; ++i) {
+      const size_t at = t + i < kSide ? kSide - t - i : t + i - kSide;
+      window[i] = weights_[at < n_rows_ ? at : 2 * (n_rows_ - 1) - at];
+    }
+    std::nth_element(window, window + kSide, window + kMedianWidth);
+    return window[kSide];
+  }
+
+  const Session& session_;
+  size_t n_rows_;
+  uint32_t n_tokens_;
+  std::vector<float> weights_, mean_, inverse_deviation_;
+  std::vector<uint32_t> heads_;
+};
+
+// The path of least cost through rows of ids and columns of time.
+class TimeWarp {
+ public:
+  explicit TimeWarp(size_t n_columns) : cost_(n_columns + 1, kFar) { cost_[0] = 0; }
+
+  void add(const std::vector<float>& likeness) {
+    const size_t n = cost_.size();
+    came_from_.resize(came_from_.size() + (n + 3) / 4);
+    uint8_t* const steps = came_from_.data() + came_from_.size() - (n + 3) / 4;
+    std::vector<float> next(n, kFar);
+    for (size_t j = 1; j < n; ++j) {
+      const float both = cost_[j - 1], down = cost_[j], across = next[j - 1];
+      const Step step = both < down && both < across ? kBoth : down < both && down < across ? kDown : kAcross;
+      next[j] = (step == kBoth ? both : step == kDown ? down : across) - likeness[j - 1];
+      steps[j / 4] = static_cast<uint8_t>(steps[j / 4] | step << j % 4 * 2);
+    }
+    cost_ = std::move(next);
+    ++n_rows_;
+  }
+
+  // Returns the first column of each row.
+  std::vector<size_t> first_columns() const {
+    const size_t n = cost_.size();
+    std::vector<size_t> first(n_rows_, 0);
+    for (size_t i = n_rows_, j = n - 1; i > 0;) {
+      if (j > 0) first[i - 1] = j - 1;
+      const Step step = j == 0 ? kDown : Step(came_from_[(i - 1) * ((n + 3) / 4) + j / 4] >> j % 4 * 2 & 3);
+      if (step != kAcross) --i;
+      if (step != kDown) --j;
+    }
+    return first;
+  }
+
+ private:
+  enum Step : uint8_t { kBoth, kDown, kAcross };
+  static constexpr float kFar = std::numeric_limits<float>::infinity();
+  std::vector<float> cost_;  // of the path to each column, behind a column that no path has
+  std::vector<uint8_t> came_from_;
+  size_t n_rows_ = 0;
+};
+
+// Returns the first character of a text, 0 for none; texts of the detokenizer are whole characters.
+uint32_t first_character(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto lead = static_cast<uint8_t>(text[0]);
+  const size_t n = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  uint32_t character = n == 1 ? lead : lead & (0xFFu >> (n + 1));
+  for (size_t i = 1; i < n && i < text.size(); ++i) character = character << 6 | (static_cast<uint8_t>(text[i]) & 0x3F);
+  return character;
+}
+
+// Chinese, Japanese, Thai, Lao and Burmese, which put no spaces between words.
+bool has_no_spaces(uint32_t character) {
+  constexpr uint32_t kScripts[][2] = {{0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x2E80, 0x2FFF},  {0x3040, 0x4DBF},
+                                      {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
+  return std::any_of(std::begin(kScripts), std::end(kScripts),
+                     [&](const auto& script) { return character >= script[0] && character <= script[1]; });
+}
+
+constexpr std::string_view kBefore = " \"'\u201c\u00bf([{-", kAfter = "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001",
+                           kSentenceEnds = ".\u3002!\uff01?\uff1f";
+
+std::string_view without_space(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text;
+}
+
+bool is_one_of(std::string_view text, std::string_view characters) {
+  text = without_space(text);
+  return !text.empty() && characters.find(text) != characters.npos;
+}
+
+// A run of ids, and what it says.
+struct Run : TimedWord {
+  uint32_t first, n;
+};
+
+// A text whose ids begin behind its prompt; its last id is an end.
+struct SpokenText {
+  std::vector<int32_t> ids;
+  uint32_t first;
+
+  auto n() const { return static_cast<uint32_t>(ids.size()) - 1; }
+};
+
+// Cuts the ids of a text into words and single marks. Returns a negative status on an error.
+int64_t cut_runs(const Session& session, const SpokenText& said, const float* log_probs, std::vector<Run>* runs) {
+  goldcrest_text_state state = {};
+  bool is_whole = true;  // the id before ended a character
+  for (uint32_t i = said.first; i < said.n(); ++i) {
+    char text[4096];
+    const int64_t bytes = goldcrest_detokenize(session.engine(), &state, &said.ids[i], 1, text, sizeof(text));
+    if (bytes < 0) return bytes;
+    const std::string_view piece(text, static_cast<size_t>(bytes));
+    const bool begins = runs->empty() || (!piece.empty() && piece[0] == ' ') || has_no_spaces(first_character(piece)) ||
+                        (piece.size() == 1 && std::ispunct(static_cast<unsigned char>(piece[0])) != 0);
+    if (begins && is_whole) runs->push_back({{"", 0, 0, 0}, i, 0});
+    runs->back().text += piece;
+    runs->back().probability += std::exp(static_cast<double>(log_probs[i]));
+    ++runs->back().n;
+    is_whole = !piece.empty();
+  }
+  return GOLDCREST_OK;
+}
+
+// Words longer than this many of their median are cut where a sentence begins or ends: a pause is in them.
+void cut_long_words(std::vector<Run>* runs) {
+  constexpr double kLongest = 2, kMostMedian = 0.7;
+  std::vector<double> durations;
+  for (const Run& run : *runs)
+    if (run.end > run.begin) durations.push_back(run.end - run.begin);
+  if (durations.empty()) return;
+  std::sort(durations.begin(), durations.end());
+  const size_t n = durations.size();
+  const double most = kLongest * std::min(kMostMedian, (durations[(n - 1) / 2] + durations[n / 2]) / 2);
+  for (size_t i = 0; i < runs->size(); ++i) {
+    Run& run = (*runs)[i];
+    if (run.end - run.begin <= most) continue;
+    if (i > 0 && is_one_of(run.text, kSentenceEnds))
+      run.end = run.begin + most;
+    else if (i == 0 || is_one_of((*runs)[i - 1].text, kSentenceEnds))
+      run.begin = run.end - most;
+  }
+}
+
+// *words <- the runs, with their marks.
+void join_marks(const std::vector<Run>& runs, std::vector<TimedWord>* words) {
+  std::string before;
+  for (const Run& run : runs) {
+    const bool is_first = words->empty();
+    if (!is_first && before.empty() && run.text[0] != ' ' && is_one_of(run.text, kAfter)) {
+      words->back().text += run.text;
+    } else if ((is_first || run.text[0] == ' ') && is_one_of(run.text, kBefore) && &run != &runs.back()) {
+      before += run.text;
+    } else {
+      words->push_back(run);
+      words->back().text.insert(0, before);
+      words->back().probability /= run.n;
+      before.clear();
+    }
+  }
+}
+
+}  // namespace
+
+void ask_for_words(const Session& session, goldcrest_limits* limits) {
+  const goldcrest_text_traits& traits = session.traits();
+  limits->inspection |= GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
+  if (traits.n_alignment_heads == 0) limits->alignment_layers = GOLDCREST_ALL_LAYERS;
+  for (uint32_t i = 0; i < traits.n_alignment_heads; ++i)
+    limits->alignment_layers |= 1u << traits.alignment_heads[i] / session.info().decoder_heads;
+}
+
+namespace {
+
+// Gives a text to the decoder once more, with an end behind its end: so its attention is that of openai/whisper, whose
+// means cover the row that the end is read at. *result <- the scores. Returns a negative status on an error.
+int64_t score_text(const Session& session, const SpokenText& said, goldcrest_result* result) {
+  std::vector<int32_t> target = said.ids;
+  target.push_back(session.info().end_id);
+  target.resize(std::min<size_t>(target.size(), session.memory().limits.max_target_tokens));
+  goldcrest_engine* const engine = session.engine();
+  int status = goldcrest_search_again(engine);
+  if (status >= 0 && session.memory().limits.max_sampled > 0) status = goldcrest_set_sampling(engine, nullptr);
+  if (status >= 0) status = goldcrest_score(engine, 0, target.data(), target.size());
+  if (status >= 0) status = goldcrest_run(engine);
+  return status < 0 ? status : goldcrest_get_result(engine, 0, 0, result);
+}
+
+}  // namespace
+
+int64_t find_words(const Session& session, size_t n_samples, std::vector<TimedWord>* words) {
+  words->clear();
+  const goldcrest_info& info = session.info();
+  goldcrest_result result = {};
+  int64_t status = goldcrest_get_result(session.engine(), 0, 0, &result);
+  if (status < 0) return status;
+  SpokenText said = {{result.tokens, result.tokens + result.n_tokens}, result.n_prefix};
+  if (said.ids.back() != info.end_id) said.ids.push_back(info.end_id);
+  if (info.fixed_window != 0) status = score_text(session, said, &result);
+  std::vector<Run> runs;
+  if (status >= 0) status = cut_runs(session, said, result.token_log_probs, &runs);
+  if (status < 0 || runs.empty()) return std::min<int64_t>(status, GOLDCREST_OK);
+  const size_t n_rows = std::clamp<size_t>(n_samples / info.row_samples, 1, session.memory().limits.max_source_tokens);
+  AttentionRows rows(session, result.n_tokens, n_rows);
+  status = rows.measure();
+  TimeWarp warp(n_rows);
+  std::vector<float> row;
+  for (uint32_t i = said.first; i < std::min(said.n() + 1, result.n_tokens) && status >= 0; ++i) {
+    status = rows.get(i, &row);
+    warp.add(row);
+  }
+  if (status < 0) return status;
+  const std::vector<size_t> first = warp.first_columns();
+  const double seconds = static_cast<double>(info.row_samples) / info.sample_rate;
+  for (Run& run : runs) {
+    const size_t behind = run.first + run.n - said.first;
+    run.begin = static_cast<double>(first[run.first - said.first]) * seconds;
+    run.end = static_cast<double>(behind < first.size() ? first[behind] : n_rows) * seconds;
+  }
+  cut_long_words(&runs);
+  join_marks(runs, words);
+  return GOLDCREST_OK;
+}
+
+}  // namespace goldcrest::host

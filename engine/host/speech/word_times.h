@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds when the words of a result were said. The attention of some heads of the decoder follows the speech; a path of
+// least cost through it (dynamic time warping) gives each id its rows of sound, as in openai/whisper's timing.py at
+// 20250625. Memory: two bits for each id and row, two floats for each head and row: 180 kB for 30 s of Whisper base.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/session.h"
+
+namespace goldcrest::host {
+
+// A word with its punctuation. Texts of words, one after another, are the text of the result.
+struct TimedWord {
+  std::string text;
+  double begin, end;  // seconds from the clip's first sample
+  double probability;  // the mean of its ids'
+};
+
+// Adds to *limits what find_words needs.
+void ask_for_words(const Session& session, goldcrest_limits* limits);
+
+// *words <- those of the best result of a clip of n_samples. Call it after DONE, with limits of ask_for_words. A model
+// with a fixed window decodes the text once more, which replaces the result. Returns a negative status, or GOLDCREST_OK.
+int64_t find_words(const Session& session, size_t n_samples, std::vector<TimedWord>* words);
+
+}  // namespace goldcrest::host

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times of words and segments of Whisper, next to CTranslate2's of the same weights.
+
+    python tests/peers/times.py --build build/host --work FOLDER --checkpoint DIR [--checkpoint DIR ...] [CLIP ...]
+
+DIR is a Whisper as CTranslate2 stores it. Clips are WAV files of 16 kHz and one channel. At float32, each word must
+begin and end within one row (20 ms) of what CTranslate2's `align` and openai/whisper's rules for words give; at int8 the
+median difference must be at most 40 ms."""
+
+import argparse
+import json
+import pathlib
+import statistics
+import string
+import sys
+
+import ctranslate2
+import numpy as np
+from transformers import AutoTokenizer, PreTrainedTokenizerFast, WhisperFeatureExtractor
+
+from speech_clips import RATE, run
+
+ROW = 0.02
+BEFORE, AFTER = "\"'\u201c\u00bf([{-", "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001"
+
+
+def read_wav(path):
+    return np.frombuffer(pathlib.Path(path).read_bytes()[44:], "<i2")
+
+
+def heard(build, model, clip, *options):
+    """The program's JSON objects of one clip, which it takes whole."""
+    text = run(build / "examples/goldcrest-transcribe", model, clip, "--json", "--no-gate", "--no-voice", "--no-guards",
+               *options)
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def cut_words(tokenizer, ids):
+    """openai/whisper's words: a space begins one, and a mark is one of its own. [(text, number of ids)]"""
+    words, waiting = [], []
+    for token in ids:
+        waiting.append(token)
+        text = tokenizer.decode(waiting)
+        if "\ufffd" in text:
+            continue
+        if not words or text.startswith(" ") or text.strip() in string.punctuation:
+            words.append([text, 0])
+        else:
+            words[-1][0] += text
+        words[-1][1] += len(waiting)
+        waiting = []
+    return words
+
+
+def join_marks(words):
+    """openai/whisper's merge_punctuations, of [text, begin, end]."""
+    j = len(words) - 1
+    for i in range(len(words) - 2, -1, -1):
+        if words[i][0].startswith(" ") and words[i][0].strip() in BEFORE:
+            words[j][0], words[i][0] = words[i][0] + words[j][0], ""
+        else:
+            j = i
+    i = 0
+    for j in range(1, len(words)):
+        if not words[i][0].endswith(" ") and words[j][0] in AFTER and words[j][0]:
+            words[i][0], words[j][0] = words[i][0] + words[j][0], ""
+        else:
+            i = j
+    return [word for word in words if word[0]]
+
+
+def aligned_words(model, features, tokenizer, prompt, ids, n_samples):
+    """What CTranslate2 and openai/whisper's rules make of a text."""
+    n_frames = n_samples // 160
+    found = model.align(features, prompt, [ids], n_frames, median_filter_width=7)[0]
+    rows = [None] * (len(ids) + 1)
+    for row, column in found.alignments:
+        if rows[row] is None:
+            rows[row] = column
+    words, at = [], 0
+    for text, n in cut_words(tokenizer, ids):
+        words.append([text, rows[at] * ROW, rows[at + n] * ROW])
+        at += n
+    durations = [end - begin for _, begin, end in words if end > begin]
+    most = 2 * min(0.7, statistics.median(durations)) if durations else 0
+    for i, word in enumerate(words):
+        if word[2] - word[1] > most and i > 0:
+            if word[0] in ".\u3002!\uff01?\uff1f":
+                word[2] = word[1] + most
+            elif words[i - 1][0] in ".\u3002!\uff01?\uff1f":
+                word[1] = word[2] - most
+    return join_marks(words)
+
+
+def check_words(arguments, checkpoint, extractor, tokenizer, model):
+    prompt_of = lambda ids: [tokenizer.convert_tokens_to_ids(text) for text in ids]
+    is_multilingual = len(tokenizer) >= 51865
+    departures = {}
+    for kind in ("float32", "int8"):
+        file = arguments.work / f"{checkpoint.name}_{kind}.gcst"
+        run(arguments.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", kind, "--quiet")
+        departures[kind] = []
+        for clip in arguments.clips:
+            samples = read_wav(clip)
+            for part in heard(arguments.build, file, clip, "--words", "--language", "en"):
+                if not part["tokens"]:
+                    continue
+                first, last = round(part["start"] * RATE), round(part["end"] * RATE)
+                mel = extractor(samples[first:last] / 32768, sampling_rate=RATE, return_tensors="np").input_features
+                prompt = ["<|startoftranscript|>"] + (["<|en|>", "<|transcribe|>"] if is_multilingual else [])
+                words = aligned_words(model, ctranslate2.StorageView.from_array(mel), tokenizer, prompt_of(prompt),
+                                      part["tokens"], last - first)
+                ours = part["words"]
+                assert [word["word"] for word in ours] == [word[0] for word in words], (clip, ours, words)
+                for i, (mine, (text, begin, end)) in enumerate(zip(ours, words)):
+                    begin, end = part["start"] + begin, part["start"] + end
+                    if i > 0:  # ours also cuts a pause before the first word
+                        departures[kind].append((abs(mine["start"] - begin), str(clip), text, mine["start"], begin))
+                    departures[kind].append((abs(mine["end"] - end), str(clip), text, mine["end"], end))
+    return departures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--checkpoint", type=pathlib.Path, action="append", required=True)
+    parser.add_argument("clips", nargs="+")
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for checkpoint in arguments.checkpoint:
+        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(checkpoint / "tokenizer.json"))
+        model = ctranslate2.models.Whisper(str(checkpoint), compute_type="float32", intra_threads=2)
+        for kind, found in check_words(arguments, checkpoint, WhisperFeatureExtractor(), tokenizer, model).items():
+            sizes = sorted(item[0] for item in found)
+            beyond = [item for item in found if item[0] > ROW + 1e-3]
+            print(f"{checkpoint.name} {kind}: {len(found)} times, median {1000 * statistics.median(sizes):.0f} ms, "
+                  f"largest {1000 * sizes[-1]:.0f} ms, {len(beyond)} beyond a row")
+            for item in beyond[:10] if kind == "float32" else []:
+                print("  ", item)
+            failed |= bool(beyond) if kind == "float32" else statistics.median(sizes) > 0.04
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
