@@ -174,6 +174,8 @@ Rows limit_options(Options& options) {
        "limit a Moonshine's text; 13 for scripts that are not Latin; 0: no limit [6.5]"},
       {"--language CODE", stored(speech.language),
        "write every text in this language of a multilingual Whisper [the model chooses]"},
+      {"--timestamps", flag(speech.timestamps),
+       "keep Whisper's entries that stand for times, so that it can cut long clips into segments itself"},
       {"--voice FILE", text(options.read.voice),
        "put Silero's voice detector into the file, of examples/speech/silero_weights.py: goldcrest-transcribe then "
        "hears only where people speak [none]"},

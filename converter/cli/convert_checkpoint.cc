@@ -70,6 +70,8 @@ void read_checkpoint(const ReadOptions& options, Job& job) {
     spec.shortlist = read_shortlist(options.shortlist, spec);
   choose(options, job);
   if (!options.voice.empty()) add_voice(options.voice, spec);
+  if (options.choices.timestamps && spec.generation.first_timestamp == 0)
+    throw Error("--timestamps: the model has no entries that stand for times, which only Whisper has");
   warn_of_language_codes(options.target_lang, job);
   warn_of_missing_ends(job);
 }

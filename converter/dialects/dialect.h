@@ -16,6 +16,7 @@ namespace goldcrest::converter {
 
 // Choices that some checkpoints leave open.
 struct OpenChoices {
+  bool timestamps = false;     // of speech: ids that are times stay
   double max_seconds = 0;      // of speech: the longest clip; 0: the family's
   std::string language;        // of speech: the target's, as the checkpoint names it; empty: the model chooses
   uint32_t max_positions = 0;  // of a model without a last position (T5); 0: the checkpoint's or the family's usual one

@@ -87,6 +87,7 @@ void set_search(const ModelSpec& spec, const goldcrest_limits& limits, format::M
   if (spec.encoder.frontend) rules.max_length_factor = 0;  // not a rule for clips
   if (rules != RulesSpec{}) metadata.features |= kFeatureRules;
   if (spec.generation.prompt != PromptSpec{} || limits.max_prefix_tokens != 0) metadata.features |= kFeaturePrompt;
+  if (spec.generation.first_timestamp != 0) metadata.features |= kFeatureTimestamps;
   if (metadata.languages) metadata.features |= kFeatureLanguages;
 }
 
@@ -208,6 +209,8 @@ std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec,
   out->unknown_heads = spec.unknown.heads;
   out->unknown_layer = spec.unknown.layer;
   out->alignment_heads = spec.alignment_heads;
+  out->first_timestamp = spec.first_timestamp;
+  out->max_first_timestamp = spec.max_first_timestamp;
   return out;
 }
 

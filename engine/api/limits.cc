@@ -140,8 +140,8 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
                     "search.length_penalty: outside [-2, 4]", -1);
   GOLDCREST_REQUIRE(wanted.word_penalty >= kMinWordPenalty && wanted.word_penalty <= kMaxWordPenalty, bad,
                     "search.word_penalty: outside [-1024, 1024]", -1);
-  const uint32_t known_flags =
-      GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS | GOLDCREST_SEARCH_COARSE;
+  const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS |
+                               GOLDCREST_SEARCH_COARSE | GOLDCREST_SEARCH_TIMESTAMPS;
   GOLDCREST_REQUIRE((wanted.flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
   if constexpr (kHasSearch) {
     GOLDCREST_TRY(check_rules(wanted, detail));

@@ -44,6 +44,7 @@ int goldcrest_get_text_traits(const void* model, size_t model_bytes, goldcrest_t
   traits->unknown_layer = generation.unknown_layer;
   traits->alignment_heads = generation.alignment_heads.ids;
   traits->n_alignment_heads = generation.alignment_heads.n;
+  traits->first_timestamp = generation.first_timestamp;
   if (generation.forced_first_id < 0) traits->n_forced = generation.n_prompt - (generation.first_choices.n > 0 ? 1 : 0);
   return GOLDCREST_OK;
 }

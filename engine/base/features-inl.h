@@ -36,4 +36,5 @@ GOLDCREST_FEATURE(Sequences, 524288, Search)
 GOLDCREST_FEATURE(Lexicon, 1048576, Shortlist)
 GOLDCREST_FEATURE(Voice, 16777216, Speech)
 GOLDCREST_FEATURE(AddedTokens, 33554432, Text)
+GOLDCREST_FEATURE(Timestamps, 134217728, Search)
 // clang-format on

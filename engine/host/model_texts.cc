@@ -65,6 +65,7 @@ struct Entries {
   std::vector<std::string> codes;
   std::vector<int32_t> ids;
   int32_t translate = -1, transcribe = -1;  // of its tasks
+  int32_t no_speech = -1;
 
   static void add(void* context, const goldcrest_token* token) {
     const std::string_view text(token->text, token->text_bytes);
@@ -74,6 +75,7 @@ struct Entries {
     auto* entries = static_cast<Entries*>(context);
     if (text == "<|translate|>") entries->translate = token->id;
     if (text == "<|transcribe|>") entries->transcribe = token->id;
+    if (text == "<|nospeech|>" || text == "<|nocaptions|>") entries->no_speech = token->id;
     constexpr size_t kLongest = 7;  // <|haw|>
     if (text.size() > kLongest) return;
     entries->codes.emplace_back(text.substr(2, text.size() - 4));
@@ -168,6 +170,12 @@ std::string task_prompt(const goldcrest::Session& session, const SpeechTask& tas
   if (found == entries.codes.end()) return refusal(what, task.language, entries.codes);
   ids->front() = entries.ids[static_cast<size_t>(found - entries.codes.begin())];
   return "";
+}
+
+int32_t no_speech_token(const goldcrest::Session& session) {
+  Entries entries;
+  const int status = goldcrest_target_tokens(session.model(), session.model_bytes(), Entries::add, &entries, nullptr);
+  return status < 0 ? -1 : entries.no_speech;
 }
 
 namespace {

@@ -36,6 +36,9 @@ struct SpeechTask {
 // or the task.
 std::string task_prompt(const goldcrest::Session& session, const SpeechTask& task, std::vector<int32_t>* ids);
 
+// Returns the id of a speech model that says that nobody speaks; -1: none.
+int32_t no_speech_token(const goldcrest::Session& session);
+
 // Returns a warning if the vocabulary lacks the >>xxx<< that a text begins with, or "". has_code: the tokenizer puts
 // the code of a chosen language before texts. Replaces the engine's sources.
 std::string code_warning(goldcrest::Session* session, bool has_code, const std::string& text);

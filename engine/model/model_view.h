@@ -111,6 +111,8 @@ struct GenerationView {
   uint32_t n_prompt;                      // ids: the forced first id, or the first choice and the forced ids
   uint32_t unknown_heads, unknown_layer;  // of programs that replace unknown tokens
   IdList alignment_heads;                 // of programs that tell the times of words
+  uint32_t first_timestamp;               // 0: none
+  uint32_t max_first_timestamp;           // the latest that may come first is this many after it
 };
 
 // Where the language of a source, or of its target, acts.

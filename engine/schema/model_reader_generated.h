@@ -18,7 +18,7 @@ enum class Feature : uint32_t {
   None = 0, Float32 = 1, RmsNorm = 2, Gated = 4, AttentionBias = 8, Rotary = 16, Recurrent = 32, Frontend = 64,
   LogMel = 128, Prompt = 256, Shortlist = 512, Refined = 2048, RefinedWeights = 4096, FineAttention = 16384,
   Rules = 8192, Subword = 131072, Languages = 262144, Sequences = 524288, Lexicon = 1048576, Voice = 16777216,
-  AddedTokens = 33554432, MAX = AddedTokens,
+  AddedTokens = 33554432, Timestamps = 134217728, MAX = Timestamps,
 };
 enum class Activation : uint8_t {
   Relu, Gelu, GeluTanh, Silu, Tanh, MAX = Tanh,
@@ -285,7 +285,8 @@ struct Generation : Table {
     VT_REPETITION_PENALTY = 38, VT_FORCE_END = 40, VT_LENGTH_PENALTY_KIND = 42, VT_MAX_EXTRA_TOKENS = 44,
     VT_BIASED_IDS = 46, VT_BIASES = 48, VT_MAX_LENGTH_FACTOR = 50, VT_FIRST_CHOICES = 52, VT_FORCED_IDS = 54,
     VT_FIRST_SUPPRESSED_IDS = 56, VT_SEQUENCES = 58, VT_SEQUENCE_BIASES = 60, VT_NO_REPEAT_SOURCE_NGRAM = 62,
-    VT_UNKNOWN_HEADS = 64, VT_UNKNOWN_LAYER = 66, VT_ALIGNMENT_HEADS = 68,
+    VT_UNKNOWN_HEADS = 64, VT_UNKNOWN_LAYER = 66, VT_ALIGNMENT_HEADS = 68, VT_FIRST_TIMESTAMP = 70,
+    VT_MAX_FIRST_TIMESTAMP = 72,
   };
   uint32_t decoder_start_id() const { return number<uint32_t>(VT_DECODER_START_ID); }
   uint32_t end_id() const { return number<uint32_t>(VT_END_ID); }
@@ -320,6 +321,8 @@ struct Generation : Table {
   uint32_t unknown_heads() const { return number<uint32_t>(VT_UNKNOWN_HEADS); }
   uint32_t unknown_layer() const { return number<uint32_t>(VT_UNKNOWN_LAYER); }
   const Vector<uint32_t>* alignment_heads() const { return content<Vector<uint32_t>>(VT_ALIGNMENT_HEADS); }
+  uint32_t first_timestamp() const { return number<uint32_t>(VT_FIRST_TIMESTAMP); }
+  uint32_t max_first_timestamp() const { return number<uint32_t>(VT_MAX_FIRST_TIMESTAMP); }
 };
 
 struct Limits : Table {
@@ -453,7 +456,7 @@ constexpr uint8_t kFieldKinds[] = {
     2, 2, 2, 2, 2, 2, 2, 2,
     // Generation
     2, 2, 2, 2, 2, 130, 130, 130, 2, 2, 2, 2, 2, 0, 0, 130, 2, 2, 0, 0, 2, 130, 130, 2, 130, 130, 130, 130, 130, 2,
-    2, 2, 130,
+    2, 2, 130, 2, 2,
     // Limits
     2, 2, 2, 2, 2, 2, 2, 2, 2,
     // SelfTestLine
@@ -471,8 +474,8 @@ constexpr FeatureField kFeatureFields[] = {
     {11, 0, 0}, {12, 1, 0}, {18, 1, 0}, {28, 2, 0}, {41, 3, 0}, {62, 4, 0}, {79, 5, 1}, {80, 6, 0}, {81, 7, 1},
     {82, 8, 0}, {83, 9, 0}, {84, 10, 0}, {108, 11, 0}, {138, 12, 0}, {139, 12, 0}, {140, 12, 0}, {141, 12, 0},
     {142, 12, 2}, {143, 12, 1}, {144, 12, 0}, {145, 12, 0}, {146, 12, 0}, {147, 12, 0}, {148, 13, 0}, {149, 14, 0},
-    {150, 14, 0}, {151, 14, 0}, {152, 15, 0}, {153, 15, 0}, {154, 15, 0}, {165, 16, 0}, {166, 14, 0}, {171, 16, 0},
-    {172, 9, 0}, {173, 17, 0}, {203, 18, 0}, {204, 17, 0}, {205, 19, 0}, {206, 20, 0},
+    {150, 14, 0}, {151, 14, 0}, {152, 15, 0}, {153, 15, 0}, {154, 15, 0}, {158, 16, 0}, {159, 16, 0}, {167, 17, 0},
+    {168, 14, 0}, {173, 17, 0}, {174, 9, 0}, {175, 18, 0}, {205, 19, 0}, {206, 18, 0}, {207, 20, 0}, {208, 21, 0},
 };
 constexpr uint32_t bit(Feature feature) { return static_cast<uint32_t>(feature); }
 constexpr uint32_t kFeatureSets[] = {
@@ -492,6 +495,7 @@ constexpr uint32_t kFeatureSets[] = {
     bit(Feature::Rules) | bit(Feature::Frontend),
     bit(Feature::Prompt),
     bit(Feature::Sequences),
+    bit(Feature::Timestamps),
     bit(Feature::Shortlist) | bit(Feature::Lexicon),
     bit(Feature::Languages),
     bit(Feature::Shortlist),
@@ -502,8 +506,8 @@ constexpr uint32_t kFeatureSets[] = {
 // In the order above.
 constexpr TableFields kTables[] = {
     {0, 4}, {4, 9}, {13, 6}, {19, 3}, {22, 3}, {25, 4}, {29, 4}, {33, 3}, {36, 2}, {38, 4}, {42, 7}, {49, 8},
-    {57, 6}, {63, 2}, {65, 20}, {85, 24}, {109, 8}, {117, 8}, {125, 33}, {158, 9}, {167, 7}, {174, 7}, {181, 8},
-    {189, 18},
+    {57, 6}, {63, 2}, {65, 20}, {85, 24}, {109, 8}, {117, 8}, {125, 35}, {160, 9}, {169, 7}, {176, 7}, {183, 8},
+    {191, 18},
 };
 constexpr uint32_t kRootTable = 23;
 

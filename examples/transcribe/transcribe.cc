@@ -96,7 +96,7 @@ class Preview {
     if (gate_ && !has_speech(samples.data(), samples.size(), rate)) return "";
     const double before = transcriber->seconds();
     Transcription made;
-    const std::string problem = transcriber->transcribe(samples, false, &made);
+    const std::string problem = transcriber->transcribe(samples, Purpose::kPartial, &made);
     const std::string& text = made.text;
     // Sound that came while the model ran is twice that long before the next run.
     const double pause = std::max(kPreviewSeconds, 2 * (transcriber->seconds() - before));
@@ -177,24 +177,11 @@ class Program {
   }
 
   std::string hear(WavReader* reader, const std::string& name, Transcript* transcript) {
-    const uint32_t rate = transcriber_.sample_rate();
     detects_ = !arguments_.no_gate && !arguments_.no_voice && transcriber_.begin_voice(&voice_);
-    const bool at_pauses = name.empty() || arguments_.format != Format::kText || arguments_.words;
-    UtteranceCutter cutter({rate, transcriber_.max_samples(), at_pauses, detects_ ? &voice_ : nullptr});
-    std::vector<int16_t> block(rate / 10);
-    std::string problem;
     uint64_t n_samples = 0;
-    Preview preview(!arguments_.no_gate && !detects_);
-    for (bool more = true; more && problem.empty();) {
-      const size_t n = reader->read(block.data(), block.size());
-      more = n == block.size() && !is_interrupted();
-      n_samples += n;
-      cutter.push(block.data(), n);
-      if (!more) cutter.finish();
-      problem = hear_finished(&cutter, name, transcript);
-      more = more && !is_interrupted();
-      if (arguments_.live && more && problem.empty()) problem = preview.update(cutter, &transcriber_, transcript);
-    }
+    std::string problem = transcriber_.has_timestamps() && !detects_ && !name.empty()
+                              ? hear_windows(reader, name, transcript, &n_samples)
+                              : hear_utterances(reader, name, transcript, &n_samples);
     samples_ += n_samples;
     transcript->end_clip(name, n_samples);
     if (is_interrupted()) return problem.empty() && !name.empty() ? "interrupted; the rest is missing" : problem;
@@ -206,6 +193,52 @@ class Program {
     return problem;
   }
 
+  std::string hear_utterances(WavReader* reader, const std::string& name, Transcript* transcript, uint64_t* n_samples) {
+    const uint32_t rate = transcriber_.sample_rate();
+    const bool at_pauses = name.empty() || arguments_.format != Format::kText || arguments_.words;
+    UtteranceCutter cutter({rate, transcriber_.max_samples(), at_pauses, detects_ ? &voice_ : nullptr});
+    std::vector<int16_t> block(rate / 10);
+    std::string problem;
+    Preview preview(!arguments_.no_gate && !detects_);
+    for (bool more = true; more && problem.empty();) {
+      const size_t n = reader->read(block.data(), block.size());
+      more = n == block.size() && !is_interrupted();
+      *n_samples += n;
+      cutter.push(block.data(), n);
+      if (!more) cutter.finish();
+      problem = hear_finished(&cutter, name, transcript);
+      more = more && !is_interrupted();
+      if (arguments_.live && more && problem.empty()) problem = preview.update(cutter, &transcriber_, transcript);
+    }
+    return problem;
+  }
+
+  // The model hears as much as it takes, cuts it into segments, and hears on where the last of them ended.
+  std::string hear_windows(WavReader* reader, const std::string& name, Transcript* transcript, uint64_t* n_samples) {
+    Utterance window;
+    std::vector<int16_t>& samples = window.samples;
+    for (bool more = true; !is_interrupted();) {
+      const size_t n_kept = samples.size(), n_wanted = transcriber_.max_samples() - n_kept;
+      samples.resize(n_kept + n_wanted);
+      const size_t n = more ? reader->read(samples.data() + n_kept, n_wanted) : 0;
+      samples.resize(n_kept + n);
+      *n_samples += n;
+      more = n == n_wanted;
+      if (samples.size() < transcriber_.min_samples()) break;
+      Transcription made;
+      made.n_heard = samples.size();
+      window.speech_begin = window.begin;
+      window.speech_end = window.end();
+      std::string problem;
+      if (arguments_.no_gate || has_speech(samples.data(), samples.size(), transcriber_.sample_rate()))
+        problem = hear_part(window, Purpose::kWindow, name, transcript, &made);
+      if (!problem.empty()) return problem;
+      samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(made.n_heard));
+      window.begin += made.n_heard;
+    }
+    return "";
+  }
+
   std::string hear_finished(UtteranceCutter* cutter, const std::string& name, Transcript* transcript) {
     const bool is_last = is_interrupted();  // an interrupt that comes later stops the search and leaves out the rest
     for (Utterance utterance; (is_last || !is_interrupted()) && cutter->next(&utterance);) {
@@ -213,14 +246,21 @@ class Program {
       if (samples.size() < transcriber_.min_samples()) continue;
       if (!arguments_.no_gate && !detects_ && !has_speech(samples.data(), samples.size(), transcriber_.sample_rate()))
         continue;
-      warn_of_clipping(samples, name);
       Transcription made;
-      const std::string problem = transcriber_.transcribe(samples, true, &made);
+      const std::string problem = hear_part(utterance, Purpose::kUtterance, name, transcript, &made);
       if (!problem.empty()) return problem;
-      if (made.uncertain && arguments_.drop_uncertain) continue;
-      warn_of_cut(utterance, name, made.cut);
-      transcript->add(name, utterance, made);
     }
+    return "";
+  }
+
+  std::string hear_part(const Utterance& part, Purpose purpose, const std::string& name, Transcript* transcript,
+                        Transcription* made) {
+    warn_of_clipping(part.samples, name);
+    const std::string problem = transcriber_.transcribe(part.samples, purpose, made);
+    const bool is_silent = made->segments.empty() && made->no_speech >= 0;
+    if (!problem.empty() || is_silent || (made->uncertain && arguments_.drop_uncertain)) return problem;
+    warn_of_cut(part, name, made->cut);
+    transcript->add(name, part, *made);
     return "";
   }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "goldcrest/decoding.h"
+#include "goldcrest/inspection.h"
 #include "goldcrest/speech.h"
 #include "host/messages.h"
 #include "host/model_texts.h"
@@ -59,6 +60,8 @@ std::string Transcriber::start() {
   if (!session_.info().has_detokenizer) return "the model has no detokenizer, so its tokens have no text";
   if (!options_.language.empty() || options_.translates)
     problem = task_prompt(session_, {options_.language, options_.translates}, &prompt_);
+  no_speech_ = no_speech_token(session_);
+  if (!options_.no_guards && no_speech_ >= 0) options_.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
   if (options_.finds_words) goldcrest::host::ask_for_words(session_, &options_.limits);
@@ -66,8 +69,7 @@ std::string Transcriber::start() {
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (!problem.empty()) return problem;
   tokens_.resize(session_.memory().limits.max_target_tokens);
-  const int64_t status = options_.no_guards ? int64_t{GOLDCREST_OK} : set_search(0);
-  return status < 0 ? session_.describe(status) : "";
+  return "";
 }
 
 std::string Transcriber::warning() const {
@@ -81,21 +83,21 @@ std::string Transcriber::warning() const {
 }
 
 // temperature 0: the best text is searched. Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::set_search(float temperature) {
+int64_t Transcriber::set_search(double temperature) {
   goldcrest_engine* const engine = session_.engine();
-  goldcrest_search search = {};
-  search.flags = GOLDCREST_SEARCH_SCORES;
-  if (temperature == 0) {
-    const int status = goldcrest_set_sampling(engine, nullptr);
-    return status < 0 ? status : goldcrest_set_search(engine, &search);
-  }
-  search.beam_size = 1;
+  goldcrest_search search = session_.info().search;
+  search.beam_size = temperature == 0 ? 0 : 1;
+  search.max_target_tokens = std::min(search.max_target_tokens, session_.memory().limits.max_target_tokens);
+  search.min_target_tokens = std::min(search.min_target_tokens, search.max_target_tokens);
+  search.flags = options_.no_guards ? 0 : GOLDCREST_SEARCH_SCORES;
+  if (purpose_ == Purpose::kWindow) search.flags |= GOLDCREST_SEARCH_TIMESTAMPS;
   goldcrest_sampling sampling = {};
-  sampling.temperature = temperature;
+  sampling.temperature = static_cast<float>(temperature);
   sampling.top_k = kMostSampled;
   sampling.top_p = 1;
-  const int status = goldcrest_set_search(engine, &search);
-  return status < 0 ? status : goldcrest_set_sampling(engine, &sampling);
+  int status = options_.no_guards ? GOLDCREST_OK : goldcrest_set_sampling(engine, nullptr);
+  if (status >= 0) status = goldcrest_set_search(engine, &search);
+  return status < 0 || temperature == 0 ? status : goldcrest_set_sampling(engine, &sampling);
 }
 
 // Returns the id of the language that a first step of the search hears, or a negative status.
@@ -120,7 +122,7 @@ int64_t Transcriber::give_prompt() {
 }
 
 // Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::run(const std::vector<int16_t>& samples, bool is_final, Transcription* made) {
+int64_t Transcriber::run(size_t n_samples, Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
   int64_t status = give_prompt();
   // An interrupt stops the search that it finds. One that came before, while input was read, stops no search.
@@ -128,52 +130,146 @@ int64_t Transcriber::run(const std::vector<int16_t>& samples, bool is_final, Tra
   while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))
     status = goldcrest_step(engine, nullptr);
   goldcrest_result result = {};
-  const bool is_done = status == GOLDCREST_DONE;
-  if (is_done) status = goldcrest_get_result(engine, 0, 0, &result);
-  if (result.was_cut != 0)
-    made->cut = goldcrest::cut_problem(session_.info(), session_.memory().limits, result.n_tokens);
-  if (status >= 0) status = goldcrest_get_agreed(engine, 0, tokens_.data(), tokens_.size());
-  if (status < 0) return status;
-  const auto n = static_cast<uint32_t>(status);
-  if (is_done) {
-    made->tokens.assign(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
-    if (!made->tokens.empty() && made->tokens.back() == session_.info().end_id) made->tokens.pop_back();
-    made->avg_logprob = static_cast<double>(result.log_prob) / std::max(1u, result.n_tokens - result.n_prefix);
-    made->repeats = entropy_of(tokens_, n) < kLeastEntropy;
-    made->uncertain = made->repeats || made->avg_logprob < kLeastLogprob;
+  if (status == GOLDCREST_DONE) {
+    status = goldcrest_get_result(engine, 0, 0, &result);
+    return status < 0 ? status : take_text(result, n_samples, made);
   }
-  status = session_.append_text(tokens_.data(), n, &made->text);
-  if (status < 0 || !is_done || !is_final || !options_.finds_words) return status;
-  return goldcrest::host::find_words(session_, samples.size(), &made->words);
+  made->n_heard = n_samples;
+  if (status >= 0) status = goldcrest_get_agreed(engine, 0, tokens_.data(), tokens_.size());
+  if (status >= 0) status = session_.append_text(tokens_.data(), static_cast<size_t>(status), &made->text);
+  made->segments = {{0, static_cast<double>(n_samples) / session_.info().sample_rate, made->text, {}, {}}};
+  return status;
+}
+
+namespace {
+
+// Cuts the ids of a text where two times follow each other, as openai/whisper's transcribe.py does. row: seconds.
+void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double row, Transcription* made, double* heard) {
+  const double whole = *heard;
+  const auto is_time = [&](size_t i) { return i < ids.size() && ids[i] >= first_time; };
+  const auto time_at = [&](size_t i) { return std::min(whole, (ids[i] - first_time) * row); };
+  Segment segment;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!is_time(i)) {
+      segment.tokens.push_back(ids[i]);
+    } else if (segment.tokens.empty()) {
+      segment.begin = time_at(i);
+    } else {
+      segment.end = time_at(i);
+      made->segments.push_back(std::move(segment));
+      segment = {};
+      segment.begin = time_at(i);
+    }
+  }
+  // What follows the last pair of times is heard again. A text whose last time stands single, or that has none, says all.
+  const bool ends_single = ids.size() > 1 && is_time(ids.size() - 1) && !is_time(ids.size() - 2);
+  const bool has_pair = std::adjacent_find(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
+                          return a >= first_time && b >= first_time;
+                        }) != ids.end();
+  if (has_pair && !ends_single && segment.begin > 0) {
+    *heard = segment.begin;
+  } else if (!segment.tokens.empty()) {
+    segment.end = whole;
+    made->segments.push_back(std::move(segment));
+  }
+}
+
+}  // namespace
+
+// Takes the text of a result, and finds what else is asked for. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples, Transcription* made) {
+  const goldcrest_info& info = session_.info();
+  const std::vector<int32_t> prompt(result.tokens, result.tokens + result.n_prefix);
+  std::vector<int32_t> ids(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
+  made->avg_logprob = static_cast<double>(result.log_prob) / static_cast<double>(std::max<size_t>(1, ids.size()));
+  if (result.was_cut != 0)
+    made->cut = goldcrest::cut_problem(info, session_.memory().limits, result.n_tokens);
+  if (!ids.empty() && ids.back() == info.end_id) ids.pop_back();
+  made->repeats = entropy_of(ids, ids.size()) < kLeastEntropy;
+  made->uncertain = !options_.no_guards && (made->repeats || made->avg_logprob < kLeastLogprob);
+  double heard = static_cast<double>(n_samples) / info.sample_rate;
+  if (purpose_ == Purpose::kWindow) {
+    const auto first_time = static_cast<int32_t>(session_.traits().first_timestamp);
+    cut_segments(ids, first_time, static_cast<double>(info.row_samples) / info.sample_rate, made, &heard);
+  } else {
+    made->segments.push_back({0, heard, "", ids, {}});
+  }
+  made->n_heard = std::min(n_samples, static_cast<size_t>(heard * info.sample_rate + 0.5));
+  int64_t status = GOLDCREST_OK;
+  for (Segment& segment : made->segments) {
+    if (status >= 0) status = session_.append_text(segment.tokens.data(), segment.tokens.size(), &segment.text);
+    made->text += segment.text;
+  }
+  if (status < 0 || purpose_ == Purpose::kPartial) return status;
+  if (options_.finds_words) status = find_words(prompt, n_samples, made);
+  return status < 0 ? status : hear_silence(made);
+}
+
+// Gives the segments their words. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
+  goldcrest::host::SpokenText said = {prompt, {}};
+  if (purpose_ == Purpose::kWindow) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
+  for (const Segment& segment : made->segments)
+    said.ids.insert(said.ids.end(), segment.tokens.begin(), segment.tokens.end());
+  std::vector<goldcrest::host::TimedWord> words;
+  const int64_t status = goldcrest::host::find_words(session_, said, n_samples, &words);
+  size_t n_given = 0, n_before = 0, i = 0;  // ids of words, ids of segments; words
+  for (Segment& segment : made->segments) {
+    n_before += segment.tokens.size();
+    for (; i < words.size() && n_given < n_before; n_given += words[i++].n_ids) segment.words.push_back(words[i]);
+  }
+  return status;
+}
+
+// Finds how likely it is that nobody speaks: the model's probability of the id that says so, right behind the start.
+// Such a text is none if it is unlikely, too.     openai/whisper
+int64_t Transcriber::hear_silence(Transcription* made) {
+  constexpr double kMostNoSpeech = 0.6;
+  if (options_.no_guards || no_speech_ < 0) return GOLDCREST_OK;
+  goldcrest_engine* const engine = session_.engine();
+  goldcrest_result result = {};
+  int status = goldcrest_search_again(engine);
+  if (status >= 0) status = goldcrest_set_sampling(engine, nullptr);
+  if (status >= 0) status = goldcrest_score(engine, 0, &no_speech_, 1);
+  if (status >= 0) status = goldcrest_run(engine);
+  if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &result);
+  if (status < 0) return status;
+  made->no_speech = std::exp(static_cast<double>(result.log_prob));
+  if (made->no_speech <= kMostNoSpeech || made->avg_logprob > kLeastLogprob) return status;
+  made->segments.clear();
+  made->text.clear();
+  made->uncertain = false;
+  return status;
 }
 
 // Samples until a text is likely; else the first one stays, or the first that does not repeat itself. The draws are the
 // same on every machine.
-int64_t Transcriber::run_again(const std::vector<int16_t>& samples, Transcription* made) {
+int64_t Transcriber::run_again(size_t n_samples, Transcription* made) {
   int64_t status = GOLDCREST_OK;
   for (const double temperature : kTemperatures) {
-    if (!made->uncertain || is_interrupted()) break;
+    if (!made->uncertain || is_interrupted() || status < 0) break;
     Transcription other;
     other.temperature = temperature;
     status = goldcrest_search_again(session_.engine());
-    if (status >= 0) status = set_search(static_cast<float>(temperature));
-    if (status >= 0) status = run(samples, true, &other);
-    if (status < 0) break;
-    if (!other.uncertain || (made->repeats && !other.repeats)) *made = other;
+    if (status >= 0) status = set_search(temperature);
+    if (status >= 0) status = run(n_samples, &other);
+    if (status >= 0 && (!other.uncertain || (made->repeats && !other.repeats))) *made = other;
   }
-  const int64_t restored = set_search(0);
-  return status < 0 ? status : restored;
+  return status;
 }
 
-std::string Transcriber::transcribe(const std::vector<int16_t>& samples, bool is_final, Transcription* made) {
+std::string Transcriber::transcribe(const std::vector<int16_t>& samples, Purpose purpose, Transcription* made) {
   const auto begin = std::chrono::steady_clock::now();
   *made = {};
+  purpose_ = purpose;
   int64_t status = goldcrest_begin_audio(session_.engine(), samples.data(), samples.size());
-  if (status >= 0) status = run(samples, is_final, made);
-  if (options_.no_guards) made->uncertain = false;
-  if (status >= 0 && is_final && made->uncertain) status = run_again(samples, made);
+  if (status >= 0) status = set_search(0);
+  if (status >= 0) status = run(samples.size(), made);
+  if (status >= 0 && purpose != Purpose::kPartial && made->uncertain) status = run_again(samples.size(), made);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (status < 0) return session_.describe(status);
-  made->text.erase(0, made->text.find_first_not_of(' '));  // Whisper's texts begin with a space
+  // Whisper's texts begin with a space.
+  made->text.erase(0, made->text.find_first_not_of(' '));
+  for (Segment& segment : made->segments) segment.text.erase(0, segment.text.find_first_not_of(' '));
   return "";
 }

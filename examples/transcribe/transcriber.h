@@ -11,17 +11,30 @@
 #include "host/session.h"
 #include "host/speech/word_times.h"
 
-// The text that a model wrote of some samples, and how sure it was.
-struct Transcription {
+// A part of a text. Times are seconds from the first sample.
+struct Segment {
+  double begin = 0, end = 0;
   std::string text = {};
-  std::string cut = {};    // why a limit ended it; empty: the model ended it
-  double avg_logprob = 0;  // mean log-probability of its tokens
-  double temperature = 0;  // of the sampling; 0: it was searched
-  bool repeats = false;    // its last tokens are a loop
-  bool uncertain = false;  // it repeats or is unlikely, and no temperature gave a better text
-  std::vector<int32_t> tokens = {};  // without prompt and end
-  std::vector<goldcrest::host::TimedWord> words = {};  // if asked for; seconds from the first sample
+  std::vector<int32_t> tokens = {};  // without prompt, times and end
+  std::vector<goldcrest::host::TimedWord> words = {};  // if asked for
 };
+
+// What a model wrote of some samples, and how sure it was.
+struct Transcription {
+  std::vector<Segment> segments = {};  // one without a text's own times
+  size_t n_heard = 0;                  // samples that they cover
+  std::string text = {};
+  std::string cut = {};     // why a limit ended it; empty: the model ended it
+  double avg_logprob = 0;   // mean log-probability of its tokens
+  double no_speech = -1;    // the probability that nobody speaks; below 0: the model does not say
+  double temperature = 0;   // of the sampling; 0: it was searched
+  bool repeats = false;     // its last tokens are a loop
+  bool uncertain = false;   // it repeats or is unlikely, and no temperature gave a better text
+};
+
+// What a text is for: a partial text, or the text of an utterance, or one with times of its own, which the model cuts
+// where it sees fit.
+enum class Purpose { kPartial, kUtterance, kWindow };
 
 struct TranscriberOptions {
   std::string model, kernels;
@@ -54,23 +67,31 @@ class Transcriber {
     return goldcrest_voice_begin(voice, session_.engine()) == GOLDCREST_OK;
   }
 
+  // Returns whether the file has ids that stand for times.
+  bool has_timestamps() const { return session_.traits().first_timestamp != 0; }
+
   // *made <- what min_samples() to max_samples() samples say; what is certain of it if an interrupt comes. A text that
-  // is unlikely or repeats itself is made again by sampling, at rising temperatures, if it `is_final`; such a text has
-  // words. It adds to seconds(). Returns an empty string, or the reason of the failure.
-  std::string transcribe(const std::vector<int16_t>& samples, bool is_final, Transcription* made);
+  // is unlikely or repeats itself is made again by sampling, at rising temperatures, unless it is partial. It adds to
+  // seconds(). Returns an empty string, or the reason of the failure.
+  std::string transcribe(const std::vector<int16_t>& samples, Purpose purpose, Transcription* made);
 
  private:
   std::string set_limits();
   int64_t give_prompt();
   int64_t hear_language();
-  int64_t set_search(float temperature);
-  int64_t run(const std::vector<int16_t>& samples, bool is_final, Transcription* made);
-  int64_t run_again(const std::vector<int16_t>& samples, Transcription* made);
+  int64_t set_search(double temperature);
+  int64_t run(size_t n_samples, Transcription* made);
+  int64_t run_again(size_t n_samples, Transcription* made);
+  int64_t take_text(const goldcrest_result& result, size_t n_samples, Transcription* made);
+  int64_t find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made);
+  int64_t hear_silence(Transcription* made);
 
   TranscriberOptions options_;
   goldcrest::Session session_;
   std::vector<int32_t> prompt_;  // of the language and the task that the user chose; -1: the language that is heard
   std::vector<int32_t> tokens_;  // of the current text
+  int32_t no_speech_ = -1;       // the id that says that nobody speaks
+  Purpose purpose_ = Purpose::kUtterance;
   size_t max_samples_ = 0;
   double seconds_ = 0;
 };

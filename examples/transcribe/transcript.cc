@@ -24,7 +24,7 @@ std::string subtitle_time(double seconds, char point) {
   return text;
 }
 
-double rounded(double number, double unit) { return std::round(number / unit) * unit; }
+double rounded(double number, double scale) { return std::round(number * scale) / scale; }
 
 bool is_inside_character(const std::string& text, size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
@@ -84,28 +84,30 @@ void Transcript::show_partial(uint64_t begin, const std::string& text) {
   std::fflush(stdout);
 }
 
-// Returns the time of a sample of the clip. Clips follow one another, but in JSON, which names them.
 double Transcript::seconds(uint64_t sample) const {
   return static_cast<double>(sample + (format_ != Format::kJson ? n_before_ : 0)) / sample_rate_;
 }
 
-// Returns the words with times like those of `seconds`, within the speech.
-Transcript::Words Transcript::words_of(const Utterance& utterance, const Transcription& made) const {
+Segment Transcript::placed(const Utterance& utterance, const Segment& segment) const {
   const double offset = seconds(utterance.begin), first = seconds(utterance.speech_begin),
                last = seconds(utterance.speech_end);
-  Words words = made.words;
-  for (goldcrest::host::TimedWord& word : words) {
+  const auto place = [&](double time, double least) { return std::clamp(offset + time, least, std::max(least, last)); };
+  Segment shown = segment;
+  shown.begin = place(segment.begin, first);
+  shown.end = place(segment.end, shown.begin);
+  shown.text = line(segment.text);
+  for (goldcrest::host::TimedWord& word : shown.words) {
     word.text = line(word.text);
-    word.begin = std::clamp(offset + word.begin, first, last);
-    word.end = std::clamp(offset + word.end, word.begin, last);
+    word.begin = place(word.begin, first);
+    word.end = place(word.end, word.begin);
   }
-  return words;
+  return shown;
 }
 
-void Transcript::print_subtitles(const Utterance& utterance, const Words& words) {
+void Transcript::print_subtitles(const Segment& segment, double earliest, double latest) {
   const bool is_vtt = format_ == Format::kVtt;
-  const double earliest = std::max(subtitles_end_, seconds(utterance.begin));
-  for (const Subtitle& it : make_subtitles(words, arguments_.subtitles, earliest, seconds(utterance.end()))) {
+  earliest = std::max(earliest, subtitles_end_);
+  for (const Subtitle& it : make_subtitles(segment.words, arguments_.subtitles, earliest, latest)) {
     if (is_vtt && n_subtitles_ == 0) print("WEBVTT\n\n");
     const char point = is_vtt ? '.' : ',';
     std::printf("%llu\n%s --> %s\n", static_cast<unsigned long long>(++n_subtitles_),
@@ -118,51 +120,63 @@ void Transcript::print_subtitles(const Utterance& utterance, const Words& words)
   }
 }
 
-void Transcript::print_object(const std::string& clip, const Utterance& utterance, const Transcription& made) {
+void Transcript::print_object(const std::string& clip, const Segment& segment, const Transcription& made) {
   Json object = {{"clip", clip},
-                 {"start", seconds(utterance.speech_begin)},
-                 {"end", seconds(utterance.speech_end)},
-                 {"text", line(made.text)},
-                 {"tokens", made.tokens},
+                 {"start", rounded(segment.begin, 1e5)},
+                 {"end", rounded(segment.end, 1e5)},
+                 {"text", segment.text},
+                 {"tokens", segment.tokens},
                  {"cut", !made.cut.empty()},
-                 {"avg_logprob", rounded(made.avg_logprob, 1e-4)},
+                 {"avg_logprob", rounded(made.avg_logprob, 1e4)},
                  {"temperature", made.temperature},
                  {"uncertain", made.uncertain}};
+  if (made.no_speech >= 0) object["no_speech_prob"] = rounded(made.no_speech, 1e4);
   if (arguments_.words) {
     object["words"] = Json::array();
-    for (const goldcrest::host::TimedWord& word : words_of(utterance, made)) {
+    for (const goldcrest::host::TimedWord& word : segment.words) {
       object["words"].push_back({{"word", word.text},
-                                 {"start", rounded(word.begin, 1e-3)},
-                                 {"end", rounded(word.end, 1e-3)},
-                                 {"probability", rounded(word.probability, 1e-4)}});
+                                 {"start", rounded(word.begin, 1e5)},
+                                 {"end", rounded(word.end, 1e5)},
+                                 {"probability", rounded(word.probability, 1e4)}});
     }
   }
   print_json(object);
 }
 
-void Transcript::add(const std::string& clip, const Utterance& utterance, const Transcription& made) {
-  const std::string shown = line(made.text);
-  if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
+// Prints a segment as text.
+void Transcript::print_segment(const std::string& clip, const Segment& segment) {
   const auto print_timed = [](double begin, double end, const std::string& text) {
     std::printf("[%.2f --> %.2f] ", begin, end);
     print(text + "\n");
   };
-  if (format_ == Format::kJson) {
-    print_object(clip, utterance, made);
-  } else if (format_ == Format::kSrt || format_ == Format::kVtt) {
-    print_subtitles(utterance, words_of(utterance, made));
-  } else if (arguments_.words) {
-    for (const goldcrest::host::TimedWord& word : words_of(utterance, made)) {
+  if (arguments_.words) {
+    for (const goldcrest::host::TimedWord& word : segment.words) {
       char sure[16];
       std::snprintf(sure, sizeof sure, " (%.2f)", word.probability);
-      print_timed(word.begin, word.end, word.text.substr(std::min(word.text.find_first_not_of(' '), word.text.size())) + sure);
+      print_timed(word.begin, word.end, word.text.substr(word.text[0] == ' ' ? 1 : 0) + sure);
     }
   } else if (format_ == Format::kTimestamps) {
-    print_timed(seconds(utterance.speech_begin), seconds(utterance.speech_end), shown);
+    print_timed(segment.begin, segment.end, segment.text);
   } else if (clip.empty()) {
-    print(shown + "\n");
+    print(segment.text + "\n");
   } else {
-    line_ += (line_.empty() || made.text.empty() ? "" : " ") + shown;
+    line_ += (line_.empty() || segment.text.empty() ? "" : " ") + segment.text;
+  }
+}
+
+void Transcript::add(const std::string& clip, const Utterance& utterance, const Transcription& made) {
+  const bool one_text = made.segments.size() == 1;
+  if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
+  for (size_t i = 0; i < made.segments.size(); ++i) {
+    const Segment segment = placed(utterance, made.segments[i]);
+    if (format_ == Format::kJson) {
+      print_object(clip, segment, made);
+    } else if (format_ == Format::kSrt || format_ == Format::kVtt) {
+      print_subtitles(segment, one_text ? seconds(utterance.begin) : segment.begin,
+                      one_text ? seconds(utterance.end()) : segment.end);
+    } else {
+      print_segment(clip, segment);
+    }
   }
   std::fflush(stdout);
 }

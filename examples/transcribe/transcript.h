@@ -31,13 +31,13 @@ class Transcript {
   void end_clip(const std::string& clip, uint64_t n);
 
  private:
-  using Words = std::vector<goldcrest::host::TimedWord>;
-
+  // A segment in seconds of the output: of the clip in JSON, else of all clips, which follow one another.
+  Segment placed(const Utterance& utterance, const Segment& segment) const;
   std::string line(const std::string& text) const;
   double seconds(uint64_t sample) const;
-  Words words_of(const Utterance& utterance, const Transcription& made) const;
-  void print_subtitles(const Utterance& utterance, const Words& words);
-  void print_object(const std::string& clip, const Utterance& utterance, const Transcription& made);
+  void print_subtitles(const Segment& segment, double earliest, double latest);
+  void print_object(const std::string& clip, const Segment& segment, const Transcription& made);
+  void print_segment(const std::string& clip, const Segment& segment);
 
   const Arguments& arguments_;
   Format format_;

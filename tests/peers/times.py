@@ -5,7 +5,8 @@
 
 DIR is a Whisper as CTranslate2 stores it. Clips are WAV files of 16 kHz and one channel. At float32, each word must
 begin and end within one row (20 ms) of what CTranslate2's `align` and openai/whisper's rules for words give; at int8 the
-median difference must be at most 40 ms."""
+median difference must be at most 40 ms. Segments of a file with timestamps must have the ids and times of CTranslate2's
+`generate`, but for one in 200."""
 
 import argparse
 import json
@@ -16,7 +17,7 @@ import sys
 
 import ctranslate2
 import numpy as np
-from transformers import AutoTokenizer, PreTrainedTokenizerFast, WhisperFeatureExtractor
+from transformers import PreTrainedTokenizerFast, WhisperFeatureExtractor
 
 from speech_clips import RATE, run
 
@@ -92,13 +93,50 @@ def aligned_words(model, features, tokenizer, prompt, ids, n_samples):
     return join_marks(words)
 
 
-def check_words(arguments, checkpoint, extractor, tokenizer, model):
-    prompt_of = lambda ids: [tokenizer.convert_tokens_to_ids(text) for text in ids]
-    is_multilingual = len(tokenizer) >= 51865
+def convert(arguments, checkpoint, kind, *options):
+    file = arguments.work / f"{checkpoint.name}_{kind}{''.join(options)}.gcst"
+    run(arguments.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", kind, "--quiet", *options)
+    return file
+
+
+class Peer:
+    """CTranslate2 with a checkpoint's weights in float32."""
+
+    def __init__(self, checkpoint):
+        self.tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(checkpoint / "tokenizer.json"))
+        self.model = ctranslate2.models.Whisper(str(checkpoint), compute_type="float32", intra_threads=2)
+        self.extractor = WhisperFeatureExtractor()
+        names = ["<|startoftranscript|>"] + (["<|en|>", "<|transcribe|>"] if self.model.is_multilingual else [])
+        self.prompt = [self.tokenizer.convert_tokens_to_ids(name) for name in names]
+        self.first_time = self.tokenizer.convert_tokens_to_ids("<|notimestamps|>") + 1
+
+    def features(self, samples):
+        mel = self.extractor(samples / 32768, sampling_rate=RATE, return_tensors="np").input_features
+        return ctranslate2.StorageView.from_array(mel)
+
+    def segments(self, samples):
+        """(begin, end, ids) of each segment of the clip's first window."""
+        ids = self.model.generate(self.features(samples), [self.prompt], beam_size=1)[0].sequences_ids[0]
+        length, found, begin, text = len(samples) / RATE, [], 0.0, []
+        for token in ids:
+            if token < self.first_time:
+                text.append(token)
+                continue
+            time = min(length, (token - self.first_time) * ROW)
+            if text:
+                found.append((begin, time, text))
+            begin, text = time, []
+        pairs = [a >= self.first_time and b >= self.first_time for a, b in zip(ids, ids[1:])]
+        ends_single = len(ids) > 1 and ids[-1] >= self.first_time > ids[-2]
+        if text and (ends_single or not any(pairs)):
+            found.append((begin, length, text))
+        return found
+
+
+def check_words(arguments, checkpoint, peer):
     departures = {}
     for kind in ("float32", "int8"):
-        file = arguments.work / f"{checkpoint.name}_{kind}.gcst"
-        run(arguments.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", kind, "--quiet")
+        file = convert(arguments, checkpoint, kind)
         departures[kind] = []
         for clip in arguments.clips:
             samples = read_wav(clip)
@@ -106,9 +144,7 @@ def check_words(arguments, checkpoint, extractor, tokenizer, model):
                 if not part["tokens"]:
                     continue
                 first, last = round(part["start"] * RATE), round(part["end"] * RATE)
-                mel = extractor(samples[first:last] / 32768, sampling_rate=RATE, return_tensors="np").input_features
-                prompt = ["<|startoftranscript|>"] + (["<|en|>", "<|transcribe|>"] if is_multilingual else [])
-                words = aligned_words(model, ctranslate2.StorageView.from_array(mel), tokenizer, prompt_of(prompt),
+                words = aligned_words(peer.model, peer.features(samples[first:last]), peer.tokenizer, peer.prompt,
                                       part["tokens"], last - first)
                 ours = part["words"]
                 assert [word["word"] for word in ours] == [word[0] for word in words], (clip, ours, words)
@@ -118,6 +154,23 @@ def check_words(arguments, checkpoint, extractor, tokenizer, model):
                         departures[kind].append((abs(mine["start"] - begin), str(clip), text, mine["start"], begin))
                     departures[kind].append((abs(mine["end"] - end), str(clip), text, mine["end"], end))
     return departures
+
+
+def check_segments(arguments, checkpoint, peer):
+    """The clips whose segments differ at float32."""
+    file = convert(arguments, checkpoint, "float32", "--timestamps")
+    differing = []
+    for clip in arguments.clips:
+        samples = read_wav(clip)
+        ours = [(part["start"], part["end"], part["tokens"])
+                for part in heard(arguments.build, file, clip, "--language", "en")]
+        theirs = peer.segments(samples[:30 * RATE])
+        same = len(ours) >= len(theirs) and all(
+            mine[2] == other[2] and abs(mine[0] - other[0]) < 1e-3 and abs(mine[1] - other[1]) < 1e-3
+            for mine, other in zip(ours, theirs))
+        if not same:
+            differing.append((str(clip), ours, theirs))
+    return differing
 
 
 def main():
@@ -130,9 +183,13 @@ def main():
     arguments.work.mkdir(parents=True, exist_ok=True)
     failed = False
     for checkpoint in arguments.checkpoint:
-        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(checkpoint / "tokenizer.json"))
-        model = ctranslate2.models.Whisper(str(checkpoint), compute_type="float32", intra_threads=2)
-        for kind, found in check_words(arguments, checkpoint, WhisperFeatureExtractor(), tokenizer, model).items():
+        peer = Peer(checkpoint)
+        differing = check_segments(arguments, checkpoint, peer)
+        print(f"{checkpoint.name}: segments of {len(arguments.clips)} clips, {len(differing)} differ")
+        for item in differing:
+            print("  ", *item)
+        failed |= len(differing) * 200 > len(arguments.clips)
+        for kind, found in check_words(arguments, checkpoint, peer).items():
             sizes = sorted(item[0] for item in found)
             beyond = [item for item in found if item[0] > ROW + 1e-3]
             print(f"{checkpoint.name} {kind}: {len(found)} times, median {1000 * statistics.median(sizes):.0f} ms, "

@@ -265,10 +265,11 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
   read_whisper_graph(config, tensors, spec);
   const Config& own = has_generation ? generation : config;
   const WhisperSuppressed suppressed = {spec.generation.suppressed_ids,
-                                        ids_in_setting(own, "begin_suppress_tokens", sizes.vocab_size)};
+                                        ids_in_setting(own, "begin_suppress_tokens", sizes.vocab_size),
+                                        own.count_or("max_initial_timestamp_index", 50, 0, kWhisperTimes)};
   spec.generation.alignment_heads = whisper_alignment_heads(own, spec.decoder);
-  if (own.flag_or("return_timestamps", false)) {
-    spec.warnings.push_back(own.where("return_timestamps") + " is true; results have no timestamps here");
+  if (own.flag_or("return_timestamps", false) && !checkpoint.choices.timestamps) {
+    spec.warnings.push_back(own.where("return_timestamps") + " is true; results have timestamps only with --timestamps");
   }
   if (checkpoint.is_shape && !has_vocabulary(checkpoint)) {
     finish_whisper(usual_whisper_ids(sizes.vocab_size), suppressed, checkpoint.choices, spec);

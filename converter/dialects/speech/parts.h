@@ -52,6 +52,7 @@ RotarySpec halved_rotary(const InterleavedRotary& rotary, uint32_t positions);
 constexpr uint32_t kWhisperRate = 16000;        // samples a second
 constexpr uint32_t kWhisperKernel = 3;          // of both convolutions
 constexpr uint32_t kFirstMultilingual = 51865;  // entries of the smallest multilingual vocabulary
+constexpr uint32_t kWhisperTimes = 1501;        // entries of timestamps: 0 to 30 s
 constexpr uint32_t kLeastWhisperRows = 750;     // a shorter window makes these models loop
 
 struct LanguageEntry {
@@ -90,6 +91,7 @@ std::vector<uint32_t> whisper_alignment_heads(const Config& config, const StackS
 // language that the model lacks.
 struct WhisperSuppressed {
   std::vector<uint32_t> always, at_first;
+  uint32_t max_first_timestamp = 50;  // the latest time of a text's begin, in rows
 };
 void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options,
                     ModelSpec& spec);

@@ -51,8 +51,15 @@ std::shared_ptr<const Matrix> first_rows(const std::shared_ptr<const Matrix>& ta
   return slice_rows(table, 0, n);
 }
 
-void leave_out_timestamps(const WhisperIds& ids, ModelSpec& spec) {
-  const uint32_t kept = ids.n_kept, all = spec.decoder.embedding->rows;
+void leave_out_timestamps(const WhisperIds& ids, bool are_kept, ModelSpec& spec) {
+  const uint32_t all = spec.decoder.embedding->rows, n_times = kWhisperTimes;
+  uint32_t kept = ids.n_kept;
+  if (are_kept) {
+    if (!ids.timestamps.empty() || ids.no_timestamps + n_times >= all)
+      throw Error("--timestamps: the vocabulary does not end with Whisper's {} entries of times", n_times);
+    spec.generation.first_timestamp = ids.no_timestamps + 1;
+    kept += n_times;
+  }
   if (!ids.timestamps.empty()) {
     spec.warnings.push_back(
         format_text("{} entries of timestamps are suppressed, because entries follow them: results have no timestamps",
@@ -64,8 +71,8 @@ void leave_out_timestamps(const WhisperIds& ids, ModelSpec& spec) {
   spec.projection.weight = is_tied ? spec.decoder.embedding : first_rows(spec.projection.weight, kept);
   spec.projection.bias.resize(kept);
   spec.warnings.push_back(
-      ids.timestamps.empty()
-          ? format_text("{} entries of timestamps were left out: results have no timestamps", all - kept)
+      ids.timestamps.empty() && !are_kept
+          ? format_text("{} entries of timestamps were left out: --timestamps keeps them", all - kept)
           : format_text("{} rows after the last entry of the vocabulary were left out", all - kept));
 }
 
@@ -180,7 +187,7 @@ WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) 
 }
 
 WhisperIds usual_whisper_ids(uint32_t n_ids) {
-  constexpr uint32_t kTimestamps = 1501, kTextIds = 50257, kBetween = 5;  // kBetween: transcribe to notimestamps
+  constexpr uint32_t kTimestamps = kWhisperTimes, kTextIds = 50257, kBetween = 5;  // kBetween: transcribe to notimestamps
   WhisperIds ids;
   if (n_ids < kTextIds + kTimestamps + kBetween + 2) {
     ids.no_timestamps = n_ids - 1;
@@ -234,8 +241,10 @@ std::vector<uint32_t> whisper_alignment_heads(const Config& config, const StackS
 void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options,
                     ModelSpec& spec) {
   set_window(options, spec);
-  leave_out_timestamps(ids, spec);
+  leave_out_timestamps(ids, options.timestamps, spec);
   GenerationSpec& generation = spec.generation;
+  if (options.timestamps)
+    generation.max_first_timestamp = std::min(stored.max_first_timestamp, kWhisperTimes - 1);
   const uint32_t n = spec.decoder.embedding->rows;
   generation.decoder_start_id = ids.start;
   generation.end_id = ids.end;

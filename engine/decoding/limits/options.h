@@ -82,6 +82,15 @@ inline bool forbids_ngrams(const goldcrest_search& options) {
   return kHasSearch && options.no_repeat_ngram <= options.max_target_tokens;
 }
 
+// Returns whether the file has ids that are times, and whether results have them.
+inline bool has_timestamps(const SearchOptions& options) {
+  return kHasSearch && options.generation->first_timestamp != 0;
+}
+inline bool finds_timestamps(const SearchOptions& options) {
+  return has_timestamps(options) && (options.flags & GOLDCREST_SEARCH_TIMESTAMPS) != 0 && !options.follows_targets &&
+         !has_lexicon(options);
+}
+
 inline uint32_t count_more_ends(const GenerationView& generation) { return kHasSearch ? generation.n_more_ends : 0; }
 
 inline bool is_end(const GenerationView& generation, int32_t token) {

@@ -26,7 +26,8 @@ Prompt prompt_of(const SearchOptions& options, const PrefixExtent& given) {
   if (scores_targets(options)) return {0, 0, 0};
   const GenerationView& generation = *options.generation;
   const bool replaces = given.n() > 0 && !given.has(GOLDCREST_PREFIX_BEHIND_PROMPT);
-  const uint32_t n_file = replaces ? 0 : generation.n_prompt;
+  // The last id of the prompt says that there are no timestamps.
+  const uint32_t n_file = replaces ? 0 : generation.n_prompt - (finds_timestamps(options) ? 1 : 0);
   const uint32_t n_counted =
       (generation.forced_first_id >= 0 ? n_file : 0) + (given.has(GOLDCREST_PREFIX_IN_LENGTHS) ? given.n() : 0);
   const uint32_t n = n_file + given.n();

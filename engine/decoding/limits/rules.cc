@@ -13,7 +13,7 @@ Past past_of(const OutputStep& step, uint32_t row) {
 
 bool sums_changed_values(const SearchOptions& options) {
   if (!options.needs_sums || scores_targets(options)) return false;
-  if (renormalizes(options)) return true;
+  if (renormalizes(options) || finds_timestamps(options)) return true;
   const bool adds_biases = has_biases(options) || has_sequences(options);
   return !options.strategy->by_log_prob && (penalizes_repetition(options) || adds_biases);
 }
@@ -63,9 +63,15 @@ bool ForbidNgrams::run(const LogitBlock& block) const {
 
 bool SumAfterRules::run(const LogitBlock& block) const {
   const TopTokens& lists = block.lists;
-  const size_t sum = size_t{block.row} * lists.block_stride + block.index();
-  kernels_.logit_sums({block.values, lists.block_max + sum, lists.block_sum + sum, kOutputBlock, lists.block_stride, 1,
-                       block.outputs.count});
+  const size_t row = size_t{block.row} * lists.block_stride, sum = row + block.index();
+  uint32_t n = block.outputs.count;
+  if (finds_timestamps(step_.options)) {
+    n = count_before_timestamps(block, step_.options.generation->first_timestamp);
+    if (n < block.outputs.count) sum_timestamps(block, n, n == 0 ? sum : row + count_output_blocks(block.set.n));
+  }
+  if (!sums_ || n == 0 || step_.times_only) return true;
+  step_.runtime.kernels->logit_sums(
+      {block.values, lists.block_max + sum, lists.block_sum + sum, kOutputBlock, lists.block_stride, 1, n});
   return true;
 }
 

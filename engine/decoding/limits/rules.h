@@ -96,19 +96,43 @@ class ForbidNgrams : public StageOfPast {
   bool run(const LogitBlock& block) const;
 };
 
+// Removes the ids that must not follow in a result with timestamps; all timestamps in one without.
+class ApplyTimestamps : public StageOfPast {
+ public:
+  explicit ApplyTimestamps(const OutputStep& step) : StageOfPast(has_timestamps(step.options), step) {}
+  bool run(const LogitBlock& block) const;
+};
+
+// A result with timestamps goes on with one where all of them together are more likely than the likeliest other id. So
+// their sums are apart from those of text: in the slots of their blocks, and for the block that has both in the slot
+// behind the last block's.
+
+// Returns how many outputs of a block come before the timestamps.
+uint32_t count_before_timestamps(const LogitBlock& block, uint32_t first_timestamp);
+
+// Computes the sums of a block's outputs from `first` on.
+void sum_timestamps(const LogitBlock& block, uint32_t first, size_t slot);
+
+// Call it for each row when its blocks are listed. Returns whether a timestamp must follow: then the row's list is
+// empty, and only timestamps are to be listed in it, in a step with times_only.
+bool choose_timestamps(const SearchOptions& options, const TopTokens& lists, uint32_t row);
+inline bool takes_only_times(const TopTokens& lists, uint32_t row) {
+  return lists.block_max[size_t{row} * lists.block_stride] == kNever;
+}
+
 // Computes the sums of a block from the values that the stages before it left. A lexicon has sums of its own.
 class SumAfterRules {
  public:
   explicit SumAfterRules(const OutputStep& step)
-      : runs_(sums_after_rules(step.options) && !has_lexicon(step.options)), kernels_(*step.runtime.kernels) {}
+      : sums_(sums_after_rules(step.options) && !has_lexicon(step.options)), step_(step) {}
 
-  bool runs() const { return runs_; }
+  bool runs() const { return sums_ || finds_timestamps(step_.options); }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
 
  private:
-  const bool runs_;
-  const Kernels& kernels_;
+  const bool sums_;
+  const OutputStep& step_;
 };
 
 }  // namespace goldcrest

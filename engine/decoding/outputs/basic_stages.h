@@ -10,7 +10,7 @@ namespace goldcrest {
 // Continues the hash of each sentence's logits.
 class HashLogits {
  public:
-  explicit HashLogits(const OutputStep& step) : runs_(hashes_logits(step.options)), step_(step) {}
+  explicit HashLogits(const OutputStep& step) : runs_(hashes_logits(step.options) && !step.times_only), step_(step) {}
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }

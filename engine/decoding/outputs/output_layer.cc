@@ -22,7 +22,7 @@ namespace {
 using Rules = StageList<LogProbabilities, AddBiases, ApplySequences, PenalizeRepetition, ForbidNgrams>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
                          SkipLowBlock, StageIf<kHasSearch, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
-                         StageIf<kHasSearch, SumAfterRules>>;
+                         StageIf<kHasSearch, StageList<ApplyTimestamps, SumAfterRules>>>;
 
 class OutputLayer {
  public:
@@ -134,6 +134,22 @@ void collect(const Kernels& kernels, const LogitBlock& block) {
 
 namespace {
 
+// Lists the rows in which a timestamp must follow once more.
+void list_timestamps(const OutputStep& step, const OutputSet& outputs, const OutputInputs& inputs) {
+  const uint32_t n_rows = step.rows.n_rows, n_blocks = count_output_blocks(outputs.n);
+  const TopTokens lists = top_tokens(step.top_tokens, step.options.list_size, outputs.n + kOutputBlock, 0);
+  bool any = false;
+  for (uint32_t row = 0; row < n_rows; ++row) {
+    const PrefixExtent& given = step.sentences[step.sentence_of(sentence_of_row(step, row))].prefix;
+    if (step.rows.position >= prompt_of(step.options, given).n) any |= choose_timestamps(step.options, lists, row);
+  }
+  if (!any) return;
+  OutputStep again = step;
+  again.times_only = true;
+  const uint32_t first = step.options.generation->first_timestamp / kOutputBlock;
+  OutputLayer(again, outputs).run({0, n_rows}, inputs, {first, n_blocks - first}, 0);
+}
+
 // Computes the rows of all live sentences, which have the same outputs.
 void run_together(const OutputStep& step, const OutputSet& outputs) {
   const Runtime& runtime = step.runtime;
@@ -157,6 +173,7 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
   for (uint32_t task = 1; task < split.n_tasks; ++task) {
     for (uint32_t row = 0; row < n_rows; ++row) merge_top_tokens(layer.lists(0), layer.lists(task), row);
   }
+  if (finds_timestamps(step.options)) list_timestamps(step, outputs, inputs);
 }
 
 // Computes the rows sentence by sentence, each with outputs of its own.

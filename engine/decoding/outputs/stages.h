@@ -28,6 +28,7 @@ struct OutputStep {
   const TopTokenBuffers& top_tokens;  // written
   const ShortlistBuffers& shortlist;  // read; its nodes of a lexicon are written before the stages
   const int32_t* source_ids;          // [rows of all sources], read; null if the sources are clips
+  bool times_only = false;            // the rows in question are listed once more, with their timestamps only
 
   // The batch index of a live sentence.
   uint32_t sentence_of(const LiveSentence& live) const { return live.first_slot / rows.beam_size; }

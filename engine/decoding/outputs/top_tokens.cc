@@ -10,8 +10,17 @@
 
 namespace goldcrest {
 
+namespace {
+
+// Returns the sums of a row: one for each block, and one more if the file has timestamps.
+uint32_t sum_slots(const ModelView& model) {
+  return count_output_blocks(model.vocab_size) + (has_feature(model.features, kFeatureTimestamps) ? 1 : 0);
+}
+
+}  // namespace
+
 TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
-  const uint32_t n_blocks = count_output_blocks(model.vocab_size);
+  const uint32_t n_blocks = sum_slots(model);
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH, kThreads = GOLDCREST_FACTOR_THREADS;
   const auto rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, 0, 0}}; };
   const auto task_rows_of = [](uint64_t bytes) { return BufferSize{0, bytes, {kBeam, kBatch, kThreads, 0}}; };
@@ -34,7 +43,7 @@ void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopToken
   place(runtime, refs.values, &placed->values);
   place(runtime, refs.tokens, &placed->tokens);
   place(runtime, refs.counts, &placed->counts);
-  placed->block_stride = count_output_blocks(runtime.model.vocab_size);
+  placed->block_stride = sum_slots(runtime.model);
 }
 
 TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t n_outputs, uint32_t task) {

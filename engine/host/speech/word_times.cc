@@ -173,36 +173,30 @@ bool is_one_of(std::string_view text, std::string_view characters) {
   return !text.empty() && characters.find(text) != characters.npos;
 }
 
-// A run of ids, and what it says.
+// A word or a mark.
 struct Run : TimedWord {
-  uint32_t first, n;
+  uint32_t first;  // of its ids
 };
 
-// A text whose ids begin behind its prompt; its last id is an end.
-struct SpokenText {
-  std::vector<int32_t> ids;
-  uint32_t first;
-
-  auto n() const { return static_cast<uint32_t>(ids.size()) - 1; }
-};
-
-// Cuts the ids of a text into words and single marks. Returns a negative status on an error.
+// Cuts a text into words and single marks; log_probs are those of its ids. Returns a negative status on an error.
 int64_t cut_runs(const Session& session, const SpokenText& said, const float* log_probs, std::vector<Run>* runs) {
   goldcrest_text_state state = {};
   bool is_whole = true;  // the id before ended a character
-  for (uint32_t i = said.first; i < said.n(); ++i) {
+  for (uint32_t i = 0; i < said.ids.size(); ++i) {
     char text[4096];
     const int64_t bytes = goldcrest_detokenize(session.engine(), &state, &said.ids[i], 1, text, sizeof(text));
     if (bytes < 0) return bytes;
     const std::string_view piece(text, static_cast<size_t>(bytes));
     const bool begins = runs->empty() || (!piece.empty() && piece[0] == ' ') || has_no_spaces(first_character(piece)) ||
                         (piece.size() == 1 && std::ispunct(static_cast<unsigned char>(piece[0])) != 0);
-    if (begins && is_whole) runs->push_back({{"", 0, 0, 0}, i, 0});
-    runs->back().text += piece;
-    runs->back().probability += std::exp(static_cast<double>(log_probs[i]));
-    ++runs->back().n;
+    if (begins && is_whole) runs->push_back({{"", 0, 0, 0, 0}, i});
+    Run& run = runs->back();
+    run.text += piece;
+    run.probability += std::exp(static_cast<double>(log_probs[i]));
+    ++run.n_ids;
     is_whole = !piece.empty();
   }
+  for (Run& run : *runs) run.probability /= run.n_ids;
   return GOLDCREST_OK;
 }
 
@@ -229,17 +223,21 @@ void cut_long_words(std::vector<Run>* runs) {
 // *words <- the runs, with their marks.
 void join_marks(const std::vector<Run>& runs, std::vector<TimedWord>* words) {
   std::string before;
+  uint32_t n_before = 0;  // its ids
   for (const Run& run : runs) {
     const bool is_first = words->empty();
     if (!is_first && before.empty() && run.text[0] != ' ' && is_one_of(run.text, kAfter)) {
       words->back().text += run.text;
+      words->back().n_ids += run.n_ids;
     } else if ((is_first || run.text[0] == ' ') && is_one_of(run.text, kBefore) && &run != &runs.back()) {
       before += run.text;
+      n_before += run.n_ids;
     } else {
       words->push_back(run);
       words->back().text.insert(0, before);
-      words->back().probability /= run.n;
+      words->back().n_ids += n_before;
       before.clear();
+      n_before = 0;
     }
   }
 }
@@ -259,8 +257,9 @@ namespace {
 // Gives a text to the decoder once more, with an end behind its end: so its attention is that of openai/whisper, whose
 // means cover the row that the end is read at. *result <- the scores. Returns a negative status on an error.
 int64_t score_text(const Session& session, const SpokenText& said, goldcrest_result* result) {
-  std::vector<int32_t> target = said.ids;
-  target.push_back(session.info().end_id);
+  std::vector<int32_t> target = said.prompt;
+  target.insert(target.end(), said.ids.begin(), said.ids.end());
+  target.insert(target.end(), 2, session.info().end_id);
   target.resize(std::min<size_t>(target.size(), session.memory().limits.max_target_tokens));
   goldcrest_engine* const engine = session.engine();
   int status = goldcrest_search_again(engine);
@@ -272,33 +271,32 @@ int64_t score_text(const Session& session, const SpokenText& said, goldcrest_res
 
 }  // namespace
 
-int64_t find_words(const Session& session, size_t n_samples, std::vector<TimedWord>* words) {
+int64_t find_words(const Session& session, const SpokenText& said, size_t n_samples, std::vector<TimedWord>* words) {
   words->clear();
   const goldcrest_info& info = session.info();
+  const auto n_prompt = static_cast<uint32_t>(said.prompt.size()), n_ids = static_cast<uint32_t>(said.ids.size());
+  if (n_ids == 0 || n_prompt + n_ids > session.memory().limits.max_target_tokens) return GOLDCREST_OK;
   goldcrest_result result = {};
-  int64_t status = goldcrest_get_result(session.engine(), 0, 0, &result);
-  if (status < 0) return status;
-  SpokenText said = {{result.tokens, result.tokens + result.n_tokens}, result.n_prefix};
-  if (said.ids.back() != info.end_id) said.ids.push_back(info.end_id);
-  if (info.fixed_window != 0) status = score_text(session, said, &result);
+  int64_t status = info.fixed_window != 0 ? score_text(session, said, &result)
+                                          : goldcrest_get_result(session.engine(), 0, 0, &result);
   std::vector<Run> runs;
-  if (status >= 0) status = cut_runs(session, said, result.token_log_probs, &runs);
-  if (status < 0 || runs.empty()) return std::min<int64_t>(status, GOLDCREST_OK);
+  if (status >= 0) status = cut_runs(session, said, result.token_log_probs + n_prompt, &runs);
+  if (status < 0) return status;
   const size_t n_rows = std::clamp<size_t>(n_samples / info.row_samples, 1, session.memory().limits.max_source_tokens);
   AttentionRows rows(session, result.n_tokens, n_rows);
   status = rows.measure();
   TimeWarp warp(n_rows);
   std::vector<float> row;
-  for (uint32_t i = said.first; i < std::min(said.n() + 1, result.n_tokens) && status >= 0; ++i) {
-    status = rows.get(i, &row);
+  for (uint32_t i = 0; i <= n_ids && n_prompt + i < result.n_tokens && status >= 0; ++i) {
+    status = rows.get(n_prompt + i, &row);
     warp.add(row);
   }
   if (status < 0) return status;
   const std::vector<size_t> first = warp.first_columns();
   const double seconds = static_cast<double>(info.row_samples) / info.sample_rate;
   for (Run& run : runs) {
-    const size_t behind = run.first + run.n - said.first;
-    run.begin = static_cast<double>(first[run.first - said.first]) * seconds;
+    const uint32_t behind = run.first + run.n_ids;
+    run.begin = static_cast<double>(first[run.first]) * seconds;
     run.end = static_cast<double>(behind < first.size() ? first[behind] : n_rows) * seconds;
   }
   cut_long_words(&runs);

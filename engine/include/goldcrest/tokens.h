@@ -38,6 +38,8 @@ typedef struct goldcrest_text_traits {
   uint32_t n_source_end, n_forced;
   const uint32_t *alignment_heads; /* [n_alignment_heads] those that follow the speech: layer * decoder_heads + head */
   uint32_t n_alignment_heads;      /* 0: the file does not say */
+  uint32_t first_timestamp; /* with GOLDCREST_SEARCH_TIMESTAMPS the id of 0 s, the next ones are an encoder row each; 0:
+                             * results have no times */
 } goldcrest_text_traits;
 
 /* *traits <- what the file says of texts. Work: that of a size query.
