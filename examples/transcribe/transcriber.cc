@@ -118,6 +118,7 @@ int64_t Transcriber::give_prompt() {
   const int64_t heard = prompt.front() < 0 ? hear_language() : prompt.front();
   if (heard < 0) return heard;
   prompt.front() = static_cast<int32_t>(heard);
+  if (purpose_ == Purpose::kWindow) prompt.pop_back();  // the id that forbids times
   return goldcrest_set_prefix(session_.engine(), 0, prompt.data(), prompt.size(), 0);
 }
 

@@ -235,7 +235,7 @@ TEST(Transcribe, ADetectorAndLoudnessMustBothHearSpeech) {
   const std::vector<nlohmann::json> heard = utterances_of(open, {}, sound);
   ASSERT_FALSE(heard.empty());
   const double end = 3 + static_cast<double>(speech.size()) / 2 / kRate;
-  EXPECT_NEAR(heard.front().at("begin").get<double>(), 3, 0.2);
+  EXPECT_NEAR(heard.front().at("start").get<double>(), 3, 0.2);
   EXPECT_NEAR(heard.back().at("end").get<double>(), end, 0.5);
 }
 
@@ -334,29 +334,69 @@ TEST(Transcribe, SaysNothingOfNoiseAndWarnsOfShortWindows) {
 TEST(Transcribe, AllFormatsHaveTheSameUtterances) {
   const std::string model = random_speech_model("moonshine");
   std::vector<std::string> texts = lines_of(transcribe(model, {}, spoken_twice()));
-  std::string times, subtitles;
+  std::string times, words;
   size_t n = 0;
-  const auto clock = [](double seconds) {
-    char text[40];
-    std::snprintf(text, sizeof text, "00:00:%06.3f", seconds);
-    text[8] = ',';
-    return std::string(text);
-  };
-  for (const std::string& line : lines_of(transcribe(model, {"--json"}, spoken_twice()))) {
+  for (const std::string& line : lines_of(transcribe(model, {"--json", "--words"}, spoken_twice()))) {
     const nlohmann::json object = nlohmann::json::parse(line);
-    const double begin = object.at("begin"), end = object.at("end");
+    const double begin = object.at("start"), end = object.at("end");
     const std::string text = object.at("text");
     ASSERT_LT(n, texts.size());
     EXPECT_EQ(text, texts[n++]);
     EXPECT_TRUE(begin < end && end < 8) << begin << " " << end;
-    char both[60];
-    std::snprintf(both, sizeof both, "[%.2f --> %.2f] ", begin, end);
-    times += both + text + "\n";
-    subtitles += std::to_string(n) + "\n" + clock(begin) + " --> " + clock(end) + "\n" + text + "\n\n";
+    EXPECT_FALSE(object.at("tokens").empty());
+    const auto print = [](double first, double last, const std::string& what) {
+      char both[60];
+      std::snprintf(both, sizeof both, "[%.2f --> %.2f] ", first, last);
+      return both + what;
+    };
+    times += print(begin, end, text + "\n");
+    std::string joined;
+    for (const nlohmann::json& word : object.at("words")) {
+      const std::string of_word = word.at("word");
+      char sure[20];
+      std::snprintf(sure, sizeof sure, " (%.2f)\n", word.at("probability").get<double>());
+      words += print(word.at("start"), word.at("end"), of_word.substr(of_word[0] == ' ' ? 1 : 0) + sure);
+      EXPECT_TRUE(begin <= word.at("start") && word.at("start") <= word.at("end") && word.at("end") <= end);
+      joined += of_word;
+    }
+    EXPECT_EQ(joined.substr(joined.find_first_not_of(' ')), text);
   }
   EXPECT_EQ(n, texts.size());
   EXPECT_EQ(transcribe(model, {"--timestamps"}, spoken_twice()), times);
-  EXPECT_EQ(transcribe(model, {"--srt"}, spoken_twice()), subtitles);
+  EXPECT_EQ(transcribe(model, {"--words"}, spoken_twice()), words);
+}
+
+// WebVTT has SubRip's subtitles in its own way of writing; all words are in them.
+TEST(Transcribe, SubtitlesHaveAllWords) {
+  for (const char* family : {"moonshine", "whisper"}) {
+    const std::string model = random_speech_model(family), srt = transcribe(model, {"--srt"}, spoken_twice());
+    std::string vtt = transcribe(model, {"--vtt"}, spoken_twice());
+    ASSERT_TRUE(vtt.starts_with("WEBVTT\n\n1\n00:00:")) << vtt;
+    vtt.erase(0, 8);
+    std::string shown, said;
+    for (const auto& [from, to] : {std::pair{"&lt;", "<"}, {"&amp;", "&"}})
+      for (size_t at = 0; (at = vtt.find(from, at)) != vtt.npos; ++at) vtt.replace(at, std::strlen(from), to);
+    const std::vector<std::string> lines = lines_of(srt);
+    double before = 0;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].find(" --> ") == std::string::npos) continue;
+      int minutes[2], milliseconds[2];
+      double seconds[2];
+      ASSERT_EQ(std::sscanf(lines[i].c_str(), "00:%d:%lf,%d --> 00:%d:%lf,%d", &minutes[0], &seconds[0],
+                            &milliseconds[0], &minutes[1], &seconds[1], &milliseconds[1]), 6);
+      const double begin = seconds[0] + milliseconds[0] / 1e3, end = seconds[1] + milliseconds[1] / 1e3;
+      EXPECT_TRUE(before <= begin && begin <= end && end < begin + 7.001) << lines[i];
+      before = end;
+      std::string with_points = lines[i];
+      std::ranges::replace(with_points, ',', '.');
+      EXPECT_TRUE(has(vtt, with_points)) << with_points;
+      for (++i; i < lines.size() && !lines[i].empty(); ++i) shown += lines[i];
+    }
+    for (const nlohmann::json& heard : utterances_of(model, {}, spoken_twice())) said += heard.at("text");
+    std::erase(shown, ' ');
+    std::erase(said, ' ');
+    EXPECT_EQ(shown, said) << family;
+  }
 }
 
 TEST(Transcribe, SaysThatALimitCutAText) {
@@ -383,8 +423,9 @@ TEST(Transcribe, SaysThatALimitCutAText) {
   ::Arguments arguments;
   arguments.format = Format::kJson;
   Transcription made;
-  made.text = "Yes.";
-  Transcript(arguments, kRate, false).add("a.wav", {0, kRate, made});
+  made.segments = {{0, 1, "Yes.", {}, {}}};
+  Utterance second = {0, std::vector<int16_t>(kRate), 0, kRate};
+  Transcript(arguments, kRate, false).add("a.wav", second, made);
   EXPECT_TRUE(has(testing::internal::GetCapturedStdout(), "\"cut\":false"));
 }
 

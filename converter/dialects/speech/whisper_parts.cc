@@ -52,13 +52,13 @@ std::shared_ptr<const Matrix> first_rows(const std::shared_ptr<const Matrix>& ta
 }
 
 void leave_out_timestamps(const WhisperIds& ids, bool are_kept, ModelSpec& spec) {
-  const uint32_t all = spec.decoder.embedding->rows, n_times = kWhisperTimes;
+  const uint32_t all = spec.decoder.embedding->rows, first = ids.no_timestamps + 1;
   uint32_t kept = ids.n_kept;
   if (are_kept) {
-    if (!ids.timestamps.empty() || ids.no_timestamps + n_times >= all)
-      throw Error("--timestamps: the vocabulary does not end with Whisper's {} entries of times", n_times);
-    spec.generation.first_timestamp = ids.no_timestamps + 1;
-    kept += n_times;
+    if (!ids.timestamps.empty() || first >= all)
+      throw Error("--timestamps: the vocabulary does not end with Whisper's entries of times, \"<|0.00|>\" and so on");
+    spec.generation.first_timestamp = first;
+    kept = std::min(all, first + kWhisperTimes);
   }
   if (!ids.timestamps.empty()) {
     spec.warnings.push_back(
@@ -243,9 +243,9 @@ void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, cons
   set_window(options, spec);
   leave_out_timestamps(ids, options.timestamps, spec);
   GenerationSpec& generation = spec.generation;
-  if (options.timestamps)
-    generation.max_first_timestamp = std::min(stored.max_first_timestamp, kWhisperTimes - 1);
   const uint32_t n = spec.decoder.embedding->rows;
+  if (options.timestamps)
+    generation.max_first_timestamp = std::min(stored.max_first_timestamp, n - 1 - generation.first_timestamp);
   generation.decoder_start_id = ids.start;
   generation.end_id = ids.end;
   std::vector<uint32_t> suppressed = stored.always;

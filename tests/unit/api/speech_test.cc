@@ -13,6 +13,7 @@
 
 #include "api/observe.h"
 #include "base/build_options.h"
+#include "goldcrest/inspection.h"
 #include "host/thread_pool.h"
 #include "model/frontend_view.h"
 #include "support/engine_fixture.h"
@@ -437,6 +438,123 @@ TEST(ClipLimit, OtherFactorsAreRefused) {
       EXPECT_EQ(verdict.detail, std::string("generation.max_length_factor"));
     }
   }
+}
+
+// Whisper's timestamps, next to the rules as openai/whisper's decoding.py writes them, over probabilities that
+// goldcrest_score gives one by one.
+
+constexpr uint32_t kMaxFirst = 3;
+
+converter::FileImage timed_file(uint64_t seed, uint32_t first) {
+  test::OpenChoices options = test::tiny_whisper();
+  options.seed = seed;
+  return test::remade(test::speech_file(options), [&](format::ModelT& model) {
+    model.features |= kFeaturePrompt | kFeatureTimestamps;
+    model.generation->forced_ids = {first - 1};
+    model.generation->first_timestamp = first;
+    model.generation->max_first_timestamp = kMaxFirst;
+  });
+}
+
+// Returns the log-probabilities of every next id behind some ids.
+std::vector<double> next_log_probs(test::TestEngine& engine, std::vector<int32_t> ids) {
+  std::vector<double> found;
+  ids.push_back(0);
+  for (uint32_t id = 0; id < engine.info().target_vocab_size; ++id) {
+    ids.back() = static_cast<int32_t>(id);
+    EXPECT_EQ(goldcrest_search_again(engine.get()), GOLDCREST_OK);
+    EXPECT_EQ(goldcrest_score(engine.get(), 0, ids.data(), ids.size()), GOLDCREST_OK);
+    EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+    found.push_back(engine.results(0).at(0).token_log_probs.back());
+  }
+  return found;
+}
+
+// Sets those that must not follow to -infinity. Returns how far the last rule is from its other choice.
+double apply_rules(const std::vector<int32_t>& ids, int32_t first, int32_t end, std::vector<double>* values) {
+  const auto forbid = [&](int32_t from, int32_t to) {
+    for (int32_t id = from; id < std::min(to, static_cast<int32_t>(values->size())); ++id)
+      (*values)[static_cast<size_t>(id)] = -HUGE_VAL;
+  };
+  forbid(first - 1, first);
+  const size_t n = ids.size();
+  const bool is_time = n > 0 && ids[n - 1] >= first, was_time = n < 2 || ids[n - 2] >= first;
+  if (is_time) was_time ? forbid(first, INT32_MAX) : forbid(0, end);
+  for (const int32_t id : ids)
+    if (id >= first) forbid(first, is_time && !was_time ? ids[n - 1] : id + 1);
+  if (n == 0) forbid(0, first);
+  if (n == 0) forbid(first + kMaxFirst + 1, INT32_MAX);
+  double times = 0, text = -HUGE_VAL;
+  for (size_t id = 0; id < values->size(); ++id) {
+    if (static_cast<int32_t>(id) < first)
+      text = std::max(text, (*values)[id]);
+    else
+      times += std::exp((*values)[id]);
+  }
+  if (std::log(times) > text) forbid(0, first);
+  return std::abs(std::log(times) - text);
+}
+
+TEST(Timestamps, FollowWhispersRules) {
+  size_t n_times = 0, n_text = 0;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto first = static_cast<int32_t>(8 + 4 * seed);
+    const converter::FileImage file = timed_file(seed, static_cast<uint32_t>(first));
+    test::EngineSetup setup;
+    setup.limits.inspection = GOLDCREST_INSPECT_TARGETS | GOLDCREST_INSPECT_TOKEN_SCORES;
+    setup.limits.beam_size = 3;
+    test::TestEngine engine(file.span(), setup);
+    goldcrest_search search = engine.search();
+    search.beam_size = 1;
+    const test::Sound sound = test::sound_of(engine.info(), seed, 9);
+    const auto run = [&](uint32_t flags) {
+      search.flags = flags;
+      engine.set_search(search);
+      EXPECT_EQ(test::give(engine.get(), sound, true), 0);
+      EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+      return engine.results(0).at(0);
+    };
+    const test::Translation plain = run(0), timed = run(GOLDCREST_SEARCH_TIMESTAMPS);
+    EXPECT_EQ(plain.tokens.at(0), first - 1) << "the prompt";
+    for (const int32_t id : plain.tokens) EXPECT_LT(id, first);
+    const int32_t end = engine.info().end_id;
+    std::vector<int32_t> ids;
+    for (const int32_t id : timed.tokens) {
+      std::vector<double> values = next_log_probs(engine, ids);
+      const int32_t start = engine.info().decoder_start_id;
+      values[static_cast<size_t>(start)] = -HUGE_VAL;  // suppressed by the file
+      if (apply_rules(ids, first, end, &values) < 1e-4) break;
+      const double best = *std::ranges::max_element(values);
+      double sum = 0;
+      for (const double value : values) sum += std::exp(value - best);
+      const bool is_forced = ids.size() + 1 == timed.tokens.size() && timed.was_cut != 0;
+      if (!is_forced) {
+        EXPECT_NEAR(values[static_cast<size_t>(id)], best, 1e-5) << seed << " " << ids.size();
+        EXPECT_NEAR(timed.token_log_probs[ids.size()], -std::log(sum), 1e-4) << seed << " " << ids.size();
+      }
+      ids.push_back(id);
+      (id >= first ? n_times : n_text) += 1;
+    }
+    search.beam_size = 3;
+    const test::Translation beams = run(GOLDCREST_SEARCH_TIMESTAMPS);
+    EXPECT_GE(beams.tokens.at(0), first);
+    EXPECT_LE(beams.tokens.at(0), first + static_cast<int32_t>(kMaxFirst));
+    EXPECT_TRUE(engine.memory_intact());
+  }
+  EXPECT_GT(n_times, 10u);
+  EXPECT_GT(n_text, 10u);
+}
+
+TEST(Timestamps, DamagedTablesAreRefused) {
+  test::expect_refused(timed_file(1, 20), {
+      {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 0; }},
+      {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 19; }},
+      {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = UINT32_MAX; }},
+      {"generation: prompt", [](format::ModelT& m) { m.generation->max_first_timestamp = 17; }},
+      {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids = {5}; }},
+      {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids.clear(); }},
+      {"generation.alignment_heads", [](format::ModelT& m) { m.generation->alignment_heads = {0, 1000}; }},
+  });
 }
 
 }  // namespace
