@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "host/printable.h"
-#include "host/text_lines.h"
 #include "host/speech/wav.h"
+#include "host/text_lines.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 

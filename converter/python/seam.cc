@@ -11,9 +11,9 @@
 
 #include "goldcrest/decoding.h"
 #include "host/messages.h"
-#include "host/text_lines.h"
 #include "host/speech/utterances.h"
 #include "host/speech/wav.h"
+#include "host/text_lines.h"
 #include "session.h"
 
 namespace {

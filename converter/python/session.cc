@@ -123,7 +123,10 @@ int64_t goldcrest_python_cut(goldcrest_session* session, const char* text, size_
   const int status = guard(session, [&]() -> std::string {
     const std::string whole(text, n);
     if (language == 0) return cut(session, whole, &session->cut);
-    return task_prompt(*session, {whole}, &session->cut);
+    TaskPrompt prompt;
+    const std::string problem = task_prompt(*session, {whole}, &prompt);
+    session->cut = prompt.ids;
+    return problem.empty() && !prompt.languages.empty() ? "language: expected one" : problem;
   });
   *ids = session->cut.data();
   return status < 0 ? -1 : static_cast<int64_t>(session->cut.size());

@@ -346,7 +346,7 @@ struct GenerationSpec {
   SequencesSpec sequences;
   ReplacementSpec unknown;
   uint32_t first_timestamp = 0, max_first_timestamp = 0;  // ids that are times; 0: none. The latest first, from there
-  std::vector<uint32_t> alignment_heads;  // that follow the speech: layer * n_heads + head; empty: all
+  std::vector<uint32_t> alignment_heads;                  // that follow the speech: layer * n_heads + head; empty: all
   uint32_t max_prefix_tokens = 0;  // ids of a caller's prefix for which engines reserve memory by default
 };
 

@@ -60,28 +60,20 @@ std::vector<std::string> listed(ListFunction list, const void* model, size_t mod
   return codes;
 }
 
-// Collects the entries <|xx|> of a speech model.
-struct Entries {
-  std::vector<std::string> codes;
-  std::vector<int32_t> ids;
-  int32_t translate = -1, transcribe = -1;  // of its tasks
-  int32_t no_speech = -1;
-
-  static void add(void* context, const goldcrest_token* token) {
-    const std::string_view text(token->text, token->text_bytes);
-    const bool is_entry = token->kind == GOLDCREST_TOKEN_CONTROL && text.size() >= 5 && text.substr(0, 2) == "<|" &&
-                          text.substr(text.size() - 2) == "|>";
-    if (!is_entry) return;
-    auto* entries = static_cast<Entries*>(context);
-    if (text == "<|translate|>") entries->translate = token->id;
-    if (text == "<|transcribe|>") entries->transcribe = token->id;
-    if (text == "<|nospeech|>" || text == "<|nocaptions|>") entries->no_speech = token->id;
-    constexpr size_t kLongest = 7;  // <|haw|>
-    if (text.size() > kLongest) return;
-    entries->codes.emplace_back(text.substr(2, text.size() - 4));
-    entries->ids.push_back(token->id);
-  }
-};
+void add_entry(void* context, const goldcrest_token* token) {
+  const std::string_view text(token->text, token->text_bytes);
+  const bool is_entry = token->kind == GOLDCREST_TOKEN_CONTROL && text.size() >= 5 && text.substr(0, 2) == "<|" &&
+                        text.substr(text.size() - 2) == "|>";
+  if (!is_entry) return;
+  auto* entries = static_cast<SpeechEntries*>(context);
+  if (text == "<|translate|>") entries->translate = token->id;
+  if (text == "<|transcribe|>") entries->transcribe = token->id;
+  if (text == "<|nospeech|>" || text == "<|nocaptions|>") entries->no_speech = token->id;
+  constexpr size_t kLongest = 7;  // <|haw|>
+  if (text.size() > kLongest) return;
+  entries->codes.emplace_back(text.substr(2, text.size() - 4));
+  entries->ids.push_back(token->id);
+}
 
 }  // namespace
 
@@ -135,19 +127,26 @@ int choose_first_languages(goldcrest_engine* engine, const void* model, size_t m
                                  targets.empty() ? nullptr : targets[0].c_str());
 }
 
-std::string task_prompt(const goldcrest::Session& session, const SpeechTask& task, std::vector<int32_t>* ids) {
-  ids->clear();
-  Entries entries;
-  const int status = goldcrest_target_tokens(session.model(), session.model_bytes(), Entries::add, &entries, nullptr);
-  if (status < 0) return goldcrest_status_string(status);
+SpeechEntries speech_entries(const goldcrest::Session& session) {
+  SpeechEntries entries;
+  const int n = goldcrest_target_tokens(session.model(), session.model_bytes(), add_entry, &entries, nullptr);
+  return n < 0 ? SpeechEntries() : entries;  // read_info has accepted the file
+}
+
+std::string SpeechEntries::code_of(int32_t id) const {
+  const auto found = std::find(ids.begin(), ids.end(), id);
+  return found == ids.end() ? "" : codes[static_cast<size_t>(found - ids.begin())];
+}
+
+std::string task_prompt(const goldcrest::Session& session, const SpeechTask& task, TaskPrompt* prompt) {
+  *prompt = {};
+  const SpeechEntries entries = speech_entries(session);
   const uint32_t n_forced = session.traits().n_forced;
-  const std::vector<int32_t> prompt(session.traits().forced, session.traits().forced + n_forced);
-  const auto is_language = [&](int32_t id) {
-    return std::find(entries.ids.begin(), entries.ids.end(), id) != entries.ids.end();
-  };
+  const std::vector<int32_t> forced(session.traits().forced, session.traits().forced + n_forced);
+  const auto is_language = [&](int32_t id) { return !entries.code_of(id).empty(); };
   // An English Whisper has the entries, too; but none in its prompt.
   const bool has_languages =
-      session.info().prompt_tokens > n_forced || std::any_of(prompt.begin(), prompt.end(), is_language);
+      session.info().prompt_tokens > n_forced || std::any_of(forced.begin(), forced.end(), is_language);
   if (task.translates && (entries.translate < 0 || !has_languages))
     return "--translate: the file has no entry <|translate|>; convert a multilingual Whisper again, whose entry "
            "goldcrest-convert keeps since this option exists";
@@ -157,25 +156,25 @@ std::string task_prompt(const goldcrest::Session& session, const SpeechTask& tas
     const std::string asked = goldcrest::language_code(task.language);
     return asked.empty() || asked == only ? "" : refusal(what, task.language, {only});
   }
-  ids->push_back(-1);
-  for (const int32_t forced : prompt) {
-    if (is_language(forced)) {
-      ids->front() = forced;
+  prompt->ids.push_back(-1);
+  for (const int32_t id : forced) {
+    if (is_language(id)) {
+      prompt->ids.front() = id;
     } else {
-      ids->push_back(task.translates && forced == entries.transcribe ? entries.translate : forced);
+      prompt->ids.push_back(task.translates && id == entries.transcribe ? entries.translate : id);
     }
   }
-  if (task.language.empty()) return "";
-  const auto found = std::find(entries.codes.begin(), entries.codes.end(), goldcrest::language_code(task.language));
-  if (found == entries.codes.end()) return refusal(what, task.language, entries.codes);
-  ids->front() = entries.ids[static_cast<size_t>(found - entries.codes.begin())];
+  std::vector<int32_t>& named = prompt->languages;
+  for (size_t at = 0, end = 0; at < task.language.size(); at = end + 1) {
+    end = std::min(task.language.find(',', at), task.language.size());
+    const std::string language = task.language.substr(at, end - at);
+    const auto found = std::find(entries.codes.begin(), entries.codes.end(), goldcrest::language_code(language));
+    if (found == entries.codes.end()) return refusal(what, language, entries.codes);
+    named.push_back(entries.ids[static_cast<size_t>(found - entries.codes.begin())]);
+  }
+  if (!named.empty()) prompt->ids.front() = named.size() == 1 ? named[0] : -1;
+  if (named.size() == 1) named.clear();
   return "";
-}
-
-int32_t no_speech_token(const goldcrest::Session& session) {
-  Entries entries;
-  const int status = goldcrest_target_tokens(session.model(), session.model_bytes(), Entries::add, &entries, nullptr);
-  return status < 0 ? -1 : entries.no_speech;
 }
 
 namespace {

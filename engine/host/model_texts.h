@@ -25,19 +25,33 @@ std::string languages_problem(const goldcrest::Session& session, const std::stri
 // Returns a message if texts need a language that is neither asked for nor the model's default, or "" if they do not.
 std::string missing_language(const goldcrest::Session& session, const std::string& source, const std::string& target);
 
+// The entries of a speech model that are no text: languages, and the ids of tasks and of silence; -1: none.
+struct SpeechEntries {
+  std::vector<std::string> codes;  // of the languages
+  std::vector<int32_t> ids;        // of the languages
+  int32_t translate = -1, transcribe = -1, no_speech = -1;
+
+  // Returns the code of a language's id; "" for another id.
+  std::string code_of(int32_t id) const;
+};
+SpeechEntries speech_entries(const goldcrest::Session& session);
+
 // The language and the task of a speech model.
 struct SpeechTask {
-  std::string language;     // of the speech; empty: the file's, or what the model hears
+  std::string language;     // of the speech, or several with commas between; empty: the file's, or what the model hears
   bool translates = false;  // into English
 };
 
-// *ids <- the prompt with which a speech model does a task: the language's id (-1: what it hears), then what follows it
-// in the file's prompt; none if the model knows only this language. Returns a message if the model lacks the language
-// or the task.
-std::string task_prompt(const goldcrest::Session& session, const SpeechTask& task, std::vector<int32_t>* ids);
+// The prompt with which a speech model does a task.
+struct TaskPrompt {
+  // The language's id (-1: what it hears), then what follows it in the file's prompt; none if the model knows only this
+  // language.
+  std::vector<int32_t> ids;
+  std::vector<int32_t> languages;  // among which it chooses, if the task names several
+};
 
-// Returns the id of a speech model that says that nobody speaks; -1: none.
-int32_t no_speech_token(const goldcrest::Session& session);
+// Returns a message if the model lacks a language or the task.
+std::string task_prompt(const goldcrest::Session& session, const SpeechTask& task, TaskPrompt* prompt);
 
 // Returns a warning if the vocabulary lacks the >>xxx<< that a text begins with, or "". has_code: the tokenizer puts
 // the code of a chosen language before texts. Replaces the engine's sources.

@@ -12,7 +12,7 @@ using goldcrest::texts;
 
 namespace {
 
-std::vector<goldcrest::Option> rows_of(Arguments& arguments) {
+std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
   return {
       {"*MODEL", text(arguments.model), "a file that goldcrest-convert wrote"},
       {"*[CLIP...]", texts(arguments.clips),
@@ -20,9 +20,8 @@ std::vector<goldcrest::Option> rows_of(Arguments& arguments) {
        "samples: signed, 16 bits, low byte first, one channel, at the model's samples a second]"},
       {"Speech"},
       {"*--language CODE", text(arguments.language),
-       "take this language of the speech, a code or an English name such as fr or french [the file's, or what a "
-       "model "
-       "hears]"},
+       "take this language of the speech, a code or an English name such as fr or french, or the likeliest of several, "
+       "as fr,de,en [the file's, or what a model hears]"},
       {"*--translate", flag(arguments.translates), "write in English what is said in another language (Whisper)"},
       {"*--max-seconds SECONDS", number(arguments.max_seconds, 0.1, 600.0),
        "let the model hear at most this much at once: less takes less memory [the model's]"},
@@ -66,7 +65,7 @@ std::vector<goldcrest::Option> rows_of(Arguments& arguments) {
 
 }  // namespace
 
-std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
+std::optional<ExitStatus> parse_options(int argc, const char* const* argv, TranscribeArguments& arguments) {
   arguments.limits.threads = 1;
   goldcrest::CommandLine app(
       {kProgram, "Turns speech into text with a .gcst model that takes samples (Moonshine, Whisper).",

@@ -15,7 +15,7 @@ enum ExitStatus { kSuccess = 0, kFailed = 1, kBadUsage = 2, kClipsFailed = 3 };
 
 enum class Format { kText, kTimestamps, kSrt, kVtt, kJson };
 
-struct Arguments : TranscriberOptions {
+struct TranscribeArguments : TranscriberOptions {
   std::vector<std::string> clips;
   Format format = Format::kText;
   bool words = false;  // printed with their times
@@ -31,4 +31,4 @@ struct Arguments : TranscriberOptions {
 
 // Fills `arguments` from the command line. Returns an exit status if the program is to end: after printing help or the
 // version, or an error of the command line.
-std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments);
+std::optional<ExitStatus> parse_options(int argc, const char* const* argv, TranscribeArguments& arguments);

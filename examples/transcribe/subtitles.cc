@@ -32,8 +32,7 @@ std::string text_of(const Words& words, Part part) {
 std::vector<Part> wrap(const Words& words, Part part, size_t width) {
   std::vector<Part> lines;
   for (size_t i = part.first; i < part.last; ++i) {
-    if (lines.empty() || count_characters(text_of(words, {lines.back().first, i + 1})) > width)
-      lines.push_back({i, i});
+    if (lines.empty() || count_characters(text_of(words, {lines.back().first, i + 1})) > width) lines.push_back({i, i});
     lines.back().last = i + 1;
   }
   return lines;
@@ -83,8 +82,7 @@ std::vector<Subtitle> make_subtitles(const Words& words, const SubtitleLimits& l
   std::vector<Subtitle> subtitles;
   for (size_t first = 0; first < words.size();) {
     const Part part = next_part(words, first, limits);
-    subtitles.push_back(
-        {lines_of(words, part, limits.line_width), words[part.first].begin, words[part.last - 1].end});
+    subtitles.push_back({lines_of(words, part, limits.line_width), words[part.first].begin, words[part.last - 1].end});
     first = part.last;
   }
   for (size_t i = 0; i < subtitles.size(); ++i) {

@@ -9,8 +9,8 @@
 #include "host/speech/word_times.h"
 
 struct Subtitle {
-  std::string text;    // its lines, with a line feed between two
-  double begin, end;   // seconds
+  std::string text;   // its lines, with a line feed between two
+  double begin, end;  // seconds
 };
 
 struct SubtitleLimits {

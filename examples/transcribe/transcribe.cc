@@ -122,7 +122,7 @@ class Preview {
 // The work of the program after its options.
 class Program {
  public:
-  explicit Program(const Arguments& arguments) : arguments_(arguments), transcriber_(arguments) {}
+  explicit Program(const TranscribeArguments& arguments) : arguments_(arguments), transcriber_(arguments) {}
 
   ExitStatus run() {
     const std::string problem = transcriber_.start();
@@ -287,7 +287,7 @@ class Program {
     std::fprintf(stderr, ", arena %llu bytes\n", static_cast<unsigned long long>(transcriber_.arena_bytes()));
   }
 
-  const Arguments& arguments_;
+  const TranscribeArguments& arguments_;
   Transcriber transcriber_;
   goldcrest_voice voice_ = {};
   bool detects_ = false;  // voice_ tells the clip's speech from other sound
@@ -298,7 +298,7 @@ class Program {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
+  TranscribeArguments arguments;
   if (const std::optional<ExitStatus> status = parse_options(argc, argv, arguments)) return *status;
   try {
     return Program(arguments).run();

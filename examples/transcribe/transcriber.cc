@@ -59,10 +59,11 @@ std::string Transcriber::start() {
   if (session_.info().sample_rate == 0) return "the model takes no samples; goldcrest-translate runs models of text";
   if (!session_.info().has_detokenizer) return "the model has no detokenizer, so its tokens have no text";
   if (!options_.language.empty() || options_.translates)
-    problem = task_prompt(session_, {options_.language, options_.translates}, &prompt_);
-  no_speech_ = no_speech_token(session_);
-  if (!options_.no_guards && no_speech_ >= 0) options_.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
-  options_.limits.max_prefix_tokens = static_cast<uint32_t>(prompt_.size());
+    problem = task_prompt(session_, {options_.language, options_.translates}, &task_);
+  entries_ = speech_entries(session_);
+  const bool scores = !task_.languages.empty() || (!options_.no_guards && entries_.no_speech >= 0);
+  if (scores) options_.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
+  options_.limits.max_prefix_tokens = static_cast<uint32_t>(task_.ids.size());
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
   if (options_.finds_words) goldcrest::host::ask_for_words(session_, &options_.limits);
   if (problem.empty()) problem = set_limits();
@@ -100,24 +101,56 @@ int64_t Transcriber::set_search(double temperature) {
   return status < 0 || temperature == 0 ? status : goldcrest_set_sampling(engine, &sampling);
 }
 
-// Returns the id of the language that a first step of the search hears, or a negative status.
-int64_t Transcriber::hear_language() {
+// Returns the log-probability of an id right behind the start, and forgets the search. *status < 0: none.
+double Transcriber::log_prob_of(int32_t token, int64_t* status) {
+  goldcrest_engine* const engine = session_.engine();
+  goldcrest_result result = {};
+  *status = goldcrest_search_again(engine);
+  if (*status >= 0 && !options_.no_guards) *status = goldcrest_set_sampling(engine, nullptr);
+  if (*status >= 0) *status = goldcrest_score(engine, 0, &token, 1);
+  if (*status >= 0) *status = goldcrest_run(engine);
+  if (*status >= 0) *status = goldcrest_get_result(engine, 0, 0, &result);
+  return static_cast<double>(result.log_prob);
+}
+
+// Returns the likeliest of the languages that the user named, or a negative status.
+int64_t Transcriber::choose_language(Transcription* made) {
+  double sum = 0, largest = 0;
+  int32_t best = -1;
+  for (const int32_t language : task_.languages) {
+    int64_t status = GOLDCREST_OK;
+    const double probability = std::exp(log_prob_of(language, &status));
+    if (status < 0) return status;
+    sum += probability;
+    if (best >= 0 && probability <= largest) continue;
+    best = language;
+    largest = probability;
+  }
+  made->language_probability = sum > 0 ? largest / sum : 0;
+  return best;
+}
+
+// Returns the id of the language that a first step of the search hears, or a negative status. Then the search begins
+// again.
+int64_t Transcriber::hear_language(Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
   int64_t status = GOLDCREST_OK;
   while (status >= 0 && status != GOLDCREST_TOKEN && status != GOLDCREST_DONE) status = goldcrest_step(engine, nullptr);
   int32_t language = 0;
   if (status >= 0) status = goldcrest_get_agreed(engine, 0, &language, 1);
-  if (status >= 0) status = goldcrest_search_again(engine);
-  return status < 0 ? status : language;
+  if (status >= 0) status = task_.languages.empty() ? language : choose_language(made);
+  if (status < 0) return status;
+  const int again = goldcrest_search_again(engine);
+  return again < 0 ? again : status;
 }
 
 // Gives the stored samples their prompt. Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::give_prompt() {
-  if (prompt_.empty()) return GOLDCREST_OK;
-  std::vector<int32_t> prompt = prompt_;
-  const int64_t heard = prompt.front() < 0 ? hear_language() : prompt.front();
-  if (heard < 0) return heard;
-  prompt.front() = static_cast<int32_t>(heard);
+int64_t Transcriber::give_prompt(Transcription* made) {
+  if (task_.ids.empty()) return GOLDCREST_OK;
+  std::vector<int32_t> prompt = task_.ids;
+  const int64_t language = prompt.front() < 0 ? hear_language(made) : prompt.front();
+  if (language < 0) return language;
+  prompt.front() = static_cast<int32_t>(language);
   if (purpose_ == Purpose::kWindow) prompt.pop_back();  // the id that forbids times
   return goldcrest_set_prefix(session_.engine(), 0, prompt.data(), prompt.size(), 0);
 }
@@ -125,7 +158,7 @@ int64_t Transcriber::give_prompt() {
 // Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::run(size_t n_samples, Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
-  int64_t status = give_prompt();
+  int64_t status = give_prompt(made);
   // An interrupt stops the search that it finds. One that came before, while input was read, stops no search.
   const bool is_last = is_interrupted();
   while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))
@@ -162,7 +195,8 @@ void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double ro
       segment.begin = time_at(i);
     }
   }
-  // What follows the last pair of times is heard again. A text whose last time stands single, or that has none, says all.
+  // The search hears again from the last pair of times on. A text whose last time stands single, or that has none, says
+  // all.
   const bool ends_single = ids.size() > 1 && is_time(ids.size() - 1) && !is_time(ids.size() - 2);
   const bool has_pair = std::adjacent_find(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
                           return a >= first_time && b >= first_time;
@@ -181,10 +215,10 @@ void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double ro
 int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples, Transcription* made) {
   const goldcrest_info& info = session_.info();
   const std::vector<int32_t> prompt(result.tokens, result.tokens + result.n_prefix);
+  if (!prompt.empty()) made->language = entries_.code_of(prompt.front());
   std::vector<int32_t> ids(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
   made->avg_logprob = static_cast<double>(result.log_prob) / static_cast<double>(std::max<size_t>(1, ids.size()));
-  if (result.was_cut != 0)
-    made->cut = goldcrest::cut_problem(info, session_.memory().limits, result.n_tokens);
+  if (result.was_cut != 0) made->cut = goldcrest::cut_problem(info, session_.memory().limits, result.n_tokens);
   if (!ids.empty() && ids.back() == info.end_id) ids.pop_back();
   made->repeats = entropy_of(ids, ids.size()) < kLeastEntropy;
   made->uncertain = !options_.no_guards && (made->repeats || made->avg_logprob < kLeastLogprob);
@@ -226,16 +260,10 @@ int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_sam
 // Such a text is none if it is unlikely, too.     openai/whisper
 int64_t Transcriber::hear_silence(Transcription* made) {
   constexpr double kMostNoSpeech = 0.6;
-  if (options_.no_guards || no_speech_ < 0) return GOLDCREST_OK;
-  goldcrest_engine* const engine = session_.engine();
-  goldcrest_result result = {};
-  int status = goldcrest_search_again(engine);
-  if (status >= 0) status = goldcrest_set_sampling(engine, nullptr);
-  if (status >= 0) status = goldcrest_score(engine, 0, &no_speech_, 1);
-  if (status >= 0) status = goldcrest_run(engine);
-  if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &result);
+  int64_t status = GOLDCREST_OK;
+  if (options_.no_guards || entries_.no_speech < 0) return status;
+  made->no_speech = std::exp(log_prob_of(entries_.no_speech, &status));
   if (status < 0) return status;
-  made->no_speech = std::exp(static_cast<double>(result.log_prob));
   if (made->no_speech <= kMostNoSpeech || made->avg_logprob > kLeastLogprob) return status;
   made->segments.clear();
   made->text.clear();

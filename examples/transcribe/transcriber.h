@@ -8,6 +8,7 @@
 
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/voice.h"
+#include "host/model_texts.h"
 #include "host/session.h"
 #include "host/speech/word_times.h"
 
@@ -15,30 +16,32 @@
 struct Segment {
   double begin = 0, end = 0;
   std::string text = {};
-  std::vector<int32_t> tokens = {};  // without prompt, times and end
+  std::vector<int32_t> tokens = {};                    // without prompt, times and end
   std::vector<goldcrest::host::TimedWord> words = {};  // if asked for
 };
 
-// What a model wrote of some samples, and how sure it was.
+// A model's text of some samples, and how sure it was.
 struct Transcription {
   std::vector<Segment> segments = {};  // one without a text's own times
   size_t n_heard = 0;                  // samples that they cover
   std::string text = {};
-  std::string cut = {};     // why a limit ended it; empty: the model ended it
-  double avg_logprob = 0;   // mean log-probability of its tokens
-  double no_speech = -1;    // the probability that nobody speaks; below 0: the model does not say
-  double temperature = 0;   // of the sampling; 0: it was searched
-  bool repeats = false;     // its last tokens are a loop
-  bool uncertain = false;   // it repeats or is unlikely, and no temperature gave a better text
+  std::string cut = {};              // why a limit ended it; empty: the model ended it
+  double avg_logprob = 0;            // mean log-probability of its tokens
+  double no_speech = -1;             // the probability that nobody speaks; below 0: the model does not say
+  std::string language = {};         // that the model was told or heard; empty: it knows one
+  double language_probability = -1;  // among several that the user named; below 0: not chosen so
+  double temperature = 0;            // of the sampling; 0: it was searched
+  bool repeats = false;              // its last tokens are a loop
+  bool uncertain = false;            // it repeats or is unlikely, and no temperature gave a better text
 };
 
-// What a text is for: a partial text, or the text of an utterance, or one with times of its own, which the model cuts
-// where it sees fit.
+// A text is a partial one, or that of an utterance, or one with times of its own, which the model cuts where it sees
+// fit.
 enum class Purpose { kPartial, kUtterance, kWindow };
 
 struct TranscriberOptions {
   std::string model, kernels;
-  std::string language;     // empty: the model's, or what it hears
+  std::string language;     // empty: the model's, or what it hears; or several, as fr,de
   bool translates = false;  // into English
   goldcrest_limits limits = {};
   double max_seconds = 0;  // 0: the model's
@@ -77,8 +80,10 @@ class Transcriber {
 
  private:
   std::string set_limits();
-  int64_t give_prompt();
-  int64_t hear_language();
+  int64_t give_prompt(Transcription* made);
+  int64_t hear_language(Transcription* made);
+  int64_t choose_language(Transcription* made);
+  double log_prob_of(int32_t token, int64_t* status);
   int64_t set_search(double temperature);
   int64_t run(size_t n_samples, Transcription* made);
   int64_t run_again(size_t n_samples, Transcription* made);
@@ -88,9 +93,9 @@ class Transcriber {
 
   TranscriberOptions options_;
   goldcrest::Session session_;
-  std::vector<int32_t> prompt_;  // of the language and the task that the user chose; -1: the language that is heard
+  TaskPrompt task_;  // of the language and the task that the user chose
+  SpeechEntries entries_;
   std::vector<int32_t> tokens_;  // of the current text
-  int32_t no_speech_ = -1;       // the id that says that nobody speaks
   Purpose purpose_ = Purpose::kUtterance;
   size_t max_samples_ = 0;
   double seconds_ = 0;

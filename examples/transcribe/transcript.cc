@@ -130,6 +130,8 @@ void Transcript::print_object(const std::string& clip, const Segment& segment, c
                  {"avg_logprob", rounded(made.avg_logprob, 1e4)},
                  {"temperature", made.temperature},
                  {"uncertain", made.uncertain}};
+  if (!made.language.empty()) object["language"] = made.language;
+  if (made.language_probability >= 0) object["language_probability"] = rounded(made.language_probability, 1e4);
   if (made.no_speech >= 0) object["no_speech_prob"] = rounded(made.no_speech, 1e4);
   if (arguments_.words) {
     object["words"] = Json::array();

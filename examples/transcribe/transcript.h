@@ -16,7 +16,7 @@ std::string agreed_words(const std::string& a, const std::string& b);
 class Transcript {
  public:
   // rewrites: standard output is a terminal, on which a partial text can be replaced.
-  Transcript(const Arguments& arguments, uint32_t sample_rate, bool rewrites)
+  Transcript(const TranscribeArguments& arguments, uint32_t sample_rate, bool rewrites)
       : arguments_(arguments), format_(arguments.format), sample_rate_(sample_rate), rewrites_(rewrites) {}
 
   // Shows what is known of an utterance that goes on.
@@ -39,12 +39,12 @@ class Transcript {
   void print_object(const std::string& clip, const Segment& segment, const Transcription& made);
   void print_segment(const std::string& clip, const Segment& segment);
 
-  const Arguments& arguments_;
+  const TranscribeArguments& arguments_;
   Format format_;
   uint32_t sample_rate_;
   bool rewrites_;
   std::string line_;
   uint64_t n_subtitles_ = 0;
-  uint64_t n_before_ = 0;      // samples of earlier clips
+  uint64_t n_before_ = 0;     // samples of earlier clips
   double subtitles_end_ = 0;  // seconds: of the last one
 };

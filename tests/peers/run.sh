@@ -33,6 +33,9 @@ case $script in
   families | t5)
     modules+=", ctranslate2, yaml" packages+=(ctranslate2==4.8.5 pyyaml==6.0.3) ;;
   voice) program=voice_probabilities wrong='s/^0/1/' modules=onnxruntime packages=(onnxruntime) few=(--noises 2) ;;
+  times)
+    program=goldcrest-transcribe wrong='s/\"end\":[0-9.]*/\"end\":9/g' modules+=", ctranslate2, tokenizers"
+    packages+=(ctranslate2==4.8.5) ;;
   speech | speech_equality)
     program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;

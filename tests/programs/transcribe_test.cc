@@ -270,6 +270,50 @@ TEST(Transcribe, ATaskAtRunTimeIsThatOfTheCheckpoint) {
   EXPECT_TRUE(has(none.err, "--translate: the file has no entry <|translate|>")) << none.err;
 }
 
+// Two utterances, as a microphone's program writes them.
+std::string spoken_twice() {
+  const std::string clip = read_file(kClip).substr(44), silence(32000, '\0');
+  return silence + clip + silence + clip + silence;
+}
+
+// An English Whisper's vocabulary has the languages too, but no prompt of it names one.
+TEST(Transcribe, AnEnglishModelTakesItsOwnLanguageOnly) {
+  const PackedFolders recordings(recorded("speech.json"));
+  const FolderCopy checkpoint(recordings.path() / "whisper");
+  checkpoint.set("generation_config.json", "is_multilingual", false);
+  const std::string english = testing::TempDir() + "english.gcst";
+  ASSERT_EQ(convert(checkpoint.path(), {"-o", english}).status, 0);
+  EXPECT_EQ(transcribe(english, {kClip, "--language", "en"}), transcribe(english, {kClip}));
+  for (const Arguments& option : {Arguments{"--language", "fr"}, Arguments{"--translate"}}) {
+    Arguments all = {english, kClip};
+    all.insert(all.end(), option.begin(), option.end());
+    EXPECT_EQ(run(transcribe_program(), all).status, 1) << option[0];
+  }
+}
+
+// A file with ids that stand for times cuts a clip into segments itself; the ids are no text.
+TEST(Transcribe, AFileWithTimesTellsThem) {
+  const PackedFolders recordings(recorded("speech.json"));
+  const FolderCopy checkpoint(recordings.path() / "whisper");
+  checkpoint.set("generation_config.json", "suppress_tokens", std::vector<int>{3, 4});
+  const std::string timed = testing::TempDir() + "timed.gcst", plain = testing::TempDir() + "plain.gcst";
+  ASSERT_EQ(convert(checkpoint.path(), {"-o", timed, "--timestamps"}).status, 0);
+  ASSERT_EQ(convert(checkpoint.path(), {"-o", plain}).status, 0);
+  const std::vector<nlohmann::json> segments = utterances_of(timed, {kClip, "--words"}, "");
+  ASSERT_FALSE(segments.empty());
+  double before = 0;
+  for (const nlohmann::json& segment : segments) {
+    EXPECT_TRUE(before <= segment.at("start") && segment.at("start") <= segment.at("end")) << segment;
+    before = segment.at("start");
+    for (const int id : segment.at("tokens")) EXPECT_LT(id, 269) << "the first id of a time";
+  }
+  EXPECT_LE(segments.back().at("end").get<double>(), 2.06);
+  // Standard input is cut at pauses, and its texts are those of a file without times.
+  EXPECT_EQ(transcribe(timed, {}, spoken_twice()), transcribe(plain, {}, spoken_twice()));
+  const Outcome refused = convert(recordings.path() / "moonshine", {"-o", plain, "--timestamps"});
+  EXPECT_TRUE(refused.status != 0 && has(refused.err, "--timestamps: the model has no entries that stand for times"));
+}
+
 TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
   const std::string open = random_speech_model("whisper");
   std::vector<std::string> texts;
@@ -285,6 +329,18 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
     EXPECT_EQ(transcribe(open, {kClip, "--language", name}), texts[i]) << name;
     EXPECT_EQ(transcribe(random_speech_model("whisper", {"--language", name}), {kClip}), texts[i]) << name;
   }
+  std::vector<double> sums;
+  for (const auto& [names, n] :
+       std::vector<std::pair<const char*, size_t>>{{"en,fr", 2}, {"french,en", 2}, {"haw,fr,en", 3}}) {
+    const std::vector<nlohmann::json> heard = utterances_of(open, {kClip, "--language", names}, "");
+    ASSERT_FALSE(heard.empty());
+    const std::string chosen = heard[0].at("language");
+    const double probability = heard[0].at("language_probability");
+    EXPECT_TRUE(probability >= 1.0 / static_cast<double>(n) - 1e-4 && probability <= 1) << names;
+    EXPECT_EQ(heard[0].at("tokens"), utterances_of(open, {kClip, "--language", chosen}, "")[0].at("tokens")) << names;
+    if (n == 2) sums.push_back(probability);
+  }
+  EXPECT_EQ(sums[0], sums[1]) << "the order does not matter";
   const Outcome german = run(transcribe_program(), {open, kClip, "--language", "german"});
   EXPECT_TRUE(has(german.err, R"(--language "german": the model's languages are "en", "fr", "haw")")) << german.err;
   const Outcome unknown = run(transcribe_program(), {open, kClip, "--language", "fx"});
@@ -293,12 +349,6 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
   const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--language", "fr"});
   EXPECT_EQ(none.status, 1);
   EXPECT_TRUE(has(none.err, R"(--language "fr": the model's language is not stated)"));
-}
-
-// Two utterances, as a microphone's program writes them.
-std::string spoken_twice() {
-  const std::string clip = read_file(kClip).substr(44), silence(32000, '\0');
-  return silence + clip + silence + clip + silence;
 }
 
 TEST(Transcribe, LiveTextEndsAsTheUsualOne) {
@@ -383,7 +433,8 @@ TEST(Transcribe, SubtitlesHaveAllWords) {
       int minutes[2], milliseconds[2];
       double seconds[2];
       ASSERT_EQ(std::sscanf(lines[i].c_str(), "00:%d:%lf,%d --> 00:%d:%lf,%d", &minutes[0], &seconds[0],
-                            &milliseconds[0], &minutes[1], &seconds[1], &milliseconds[1]), 6);
+                            &milliseconds[0], &minutes[1], &seconds[1], &milliseconds[1]),
+                6);
       const double begin = seconds[0] + milliseconds[0] / 1e3, end = seconds[1] + milliseconds[1] / 1e3;
       EXPECT_TRUE(before <= begin && begin <= end && end < begin + 7.001) << lines[i];
       before = end;
@@ -420,7 +471,7 @@ TEST(Transcribe, SaysThatALimitCutAText) {
   const Outcome endless = said(random_speech_model("moonshine", {"--ids-per-second", "0"}), {"--json"});
   EXPECT_TRUE(has(endless.err, "cut at 32 tokens; the model writes no more, so give it less at once")) << endless.err;
   testing::internal::CaptureStdout();
-  ::Arguments arguments;
+  TranscribeArguments arguments;
   arguments.format = Format::kJson;
   Transcription made;
   made.segments = {{0, 1, "Yes.", {}, {}}};

@@ -54,8 +54,7 @@ void make_likeness(Rows* rows) {
       std::vector<double> window;
       for (std::ptrdiff_t i = t - 3; i <= t + 3; ++i) {
         const std::ptrdiff_t mirrored = std::abs(i);
-        window.push_back(
-            before[static_cast<size_t>(mirrored < n_columns ? mirrored : 2 * (n_columns - 1) - mirrored)]);
+        window.push_back(before[static_cast<size_t>(mirrored < n_columns ? mirrored : 2 * (n_columns - 1) - mirrored)]);
       }
       std::ranges::sort(window);
       row[static_cast<size_t>(t)] = window[3];
@@ -150,7 +149,8 @@ TEST(WordTimes, AreThoseOfWholeMatrices) {
         // So may be those at the marks of sentences.
         if ((words[std::max<size_t>(1, i) - 1].text + words[i].text).find_first_of(".!?,") != std::string::npos)
           continue;
-        const double expected = i == 0 ? words[0].begin : static_cast<double>(first[begin]) * row;  // the first may be cut
+        const double expected =
+            i == 0 ? words[0].begin : static_cast<double>(first[begin]) * row;  // the first may be cut
         EXPECT_NEAR(words[i].begin, expected, 1e-9) << family << " " << i;
         EXPECT_NEAR(words[i].end, static_cast<double>(end < first.size() ? first[end] : n_rows) * row, 1e-9);
         ++n_compared;

@@ -6,6 +6,7 @@ import ctypes
 import importlib.metadata
 import inspect
 import io
+import math
 import os
 import random
 import re
@@ -278,6 +279,21 @@ def test_speech():
             languages = [model.transcribe(clip, language=code, gate=False) for code in ("en", "fr")]
             assert languages[0] != languages[1]
             assert model.transcribe(rows)
+        parts = list(model.transcribe_segments(spoken, words=True, gate=False))
+        assert parts and [part.text for part in parts] == [part.text for part in model.transcribe_segments(ask, gate=False)]
+        for number, part in enumerate(parts):
+            assert part.id == number and 0 <= part.start < part.end <= len(spoken) / 16000, part
+            assert "".join(word.word for word in part.words).strip() == part.text.strip(), part
+            assert all(part.start <= word.start <= word.end <= part.end for word in part.words), part
+            assert part.tokens and not math.isnan(part.avg_logprob), part
+            assert (part.language is None) == (name == "moonshine"), part
+        assert model.transcribe_segments(spoken, gate=False).__next__().words is None, "the rest is not wanted"
+        if name == "whisper":
+            assert {part.language for part in model.transcribe_segments(ask, language=["haw", "fr"])} <= {"haw", "fr"}
+        for call in (dict(language="xx"), dict(language=["en", "xx"])):
+            refuses(lambda options: list(model.transcribe_segments(ask, **options)), call)
+        for clip_of_no_kind in (None, 5, "missing.wav", array("f", [1.0]), "clip.flac"):
+            refuses(lambda clip: list(model.transcribe_segments(clip)), clip_of_no_kind)
         refuses(model.transcribe, rows.cast("B").cast("f", [48, 10]))
         refuses(model.translate, "a")
         refuses(model.translate_batch, [[1, 2]])

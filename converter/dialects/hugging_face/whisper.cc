@@ -269,7 +269,8 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
                                         own.count_or("max_initial_timestamp_index", 50, 0, kWhisperTimes)};
   spec.generation.alignment_heads = whisper_alignment_heads(own, spec.decoder);
   if (own.flag_or("return_timestamps", false) && !checkpoint.choices.timestamps) {
-    spec.warnings.push_back(own.where("return_timestamps") + " is true; results have timestamps only with --timestamps");
+    spec.warnings.push_back(own.where("return_timestamps") +
+                            " is true; results have timestamps only with --timestamps");
   }
   if (checkpoint.is_shape && !has_vocabulary(checkpoint)) {
     finish_whisper(usual_whisper_ids(sizes.vocab_size), suppressed, checkpoint.choices, spec);

@@ -82,8 +82,8 @@ WhisperIds usual_whisper_ids(uint32_t n_ids);
 // Returns the stem of two convolutions over `bands` mel bands.
 FrontendSpec whisper_frontend(uint32_t bands, LinearSpec first, LinearSpec second);
 
-// Returns the heads whose attention follows the speech, layer * n_heads + head: those of the setting alignment_heads,
-// [[LAYER, HEAD], ...]; without it those of the upper half of the layers, as openai/whisper has it.
+// Returns the heads that follow the speech, layer * n_heads + head: those of the setting alignment_heads,
+// [[LAYER, HEAD], ...]; without it those of the upper half of the layers, as in openai/whisper.
 std::vector<uint32_t> whisper_alignment_heads(const Config& config, const StackSpec& decoder);
 
 // Fits the model to the user's choices: the window, the language, the prompt. Leaves out the entries of timestamps.

@@ -187,7 +187,8 @@ WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) 
 }
 
 WhisperIds usual_whisper_ids(uint32_t n_ids) {
-  constexpr uint32_t kTimestamps = kWhisperTimes, kTextIds = 50257, kBetween = 5;  // kBetween: transcribe to notimestamps
+  constexpr uint32_t kTimestamps = kWhisperTimes, kTextIds = 50257,
+                     kBetween = 5;  // kBetween: transcribe to notimestamps
   WhisperIds ids;
   if (n_ids < kTextIds + kTimestamps + kBetween + 2) {
     ids.no_timestamps = n_ids - 1;
@@ -233,7 +234,8 @@ std::vector<uint32_t> whisper_alignment_heads(const Config& config, const StackS
       throw Error("{} has {}, expected [LAYER, HEAD] of the decoder's {} layers and {} heads", where, write_json(pair),
                   n_layers, decoder.n_heads);
     }
-    heads.push_back(static_cast<uint32_t>(pair[0].natural()) * decoder.n_heads + static_cast<uint32_t>(pair[1].natural()));
+    heads.push_back(static_cast<uint32_t>(pair[0].natural()) * decoder.n_heads +
+                    static_cast<uint32_t>(pair[1].natural()));
   }
   return heads;
 }

@@ -5,6 +5,7 @@ from ._convert import compare, convert, emit_c, evaluate
 from ._engine import Buffer, Result, arena_bytes, memory_map
 from ._model import Model
 from ._native import Error, version
+from ._segments import Segment, Word
 
 __version__ = version()
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "Error",
     "Model",
     "Result",
+    "Segment",
+    "Word",
     "arena_bytes",
     "compare",
     "convert",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m goldcrest convert|translate|inspect, and the commands goldcrest-convert and so on that pip installs.
+"""python -m goldcrest convert|translate|transcribe|inspect, and the commands goldcrest-convert and so on of pip.
 
 Each becomes the program, with its options, streams and exit status.
 """
@@ -20,6 +20,10 @@ def convert() -> None:
 
 def translate() -> None:
     _become("translate")
+
+
+def transcribe() -> None:
+    _become("transcribe")
 
 
 def inspect() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple, Uni
 from . import _native, _values
 from ._engine import LINE, SENTENCES, TOKENS, Engine, Result
 from ._native import Error, Path, count, lib, run_aside
+from ._segments import Segment, segments
 from ._values import Ids, Prefix, Target, array_of, id_array, lines_of
 
 
@@ -330,6 +331,42 @@ class Model(Engine):
                 pass
             agreed = self._agreed()
             return self._text(agreed).decode("utf-8", "replace").lstrip(" ")
+
+    def transcribe_segments(
+        self,
+        samples: Any,
+        *,
+        words: bool = False,
+        language: Union[str, Sequence[str], None] = None,
+        translate: bool = False,
+        voice: bool = True,
+        gate: bool = True,
+        guards: bool = True,
+    ) -> Iterator[Segment]:
+        """Yields what a clip of any length says, part by part, as soon as it is known: goldcrest-transcribe's Segments.
+
+        `samples` is a path or a buffer of samples, as in transcribe. `words=True` gives each Segment its words with
+        their times. `language` is a code, or a list of codes among which the model chooses. `translate=True` writes
+        English. `voice=False` does not ask the file's voice detector, `gate=False` transcribes silence too, and
+        `guards=False` takes each text as the search found it. The program is a process of its own, with the Model's
+        threads and beams.
+        """
+        rate = int(self._session.info.sample_rate)
+        if rate == 0:
+            raise Error("the model takes no samples; translate runs models of text")
+        if isinstance(samples, (str, bytes, os.PathLike)):
+            clip: Any = os.fsdecode(samples)
+        else:
+            array = _values.samples_of(samples)
+            if array is None:
+                raise TypeError(f"samples is {type(samples).__name__}; expected a path, or a buffer of 16-bit integers")
+            clip = bytes(memoryview(array).cast("B"))
+        switches = {"--words": words, "--translate": translate, "--no-voice": not voice, "--no-gate": not gate}
+        arguments = [name for name, is_on in {**switches, "--no-guards": not guards}.items() if is_on]
+        if language is not None:
+            arguments.append("--language=" + (language if isinstance(language, str) else ",".join(language)))
+        arguments += [f"--threads={self._session.threads}", f"--beam-size={self._given['beam_size']}"]
+        return segments(self._session.path, clip, arguments)
 
     def self_test(self) -> None:
         """Runs the file's self-test; raises Error if this machine computes other results."""

@@ -269,6 +269,7 @@ class Session:
             raise Error("a path has no NUL byte")
         if count("threads", threads) > 64:
             raise Error(f"threads is {threads}; expected 0 to 64")
+        self.path, self.threads = os.path.abspath(os.fsdecode(name)), threads
         self.handle = lib.goldcrest_python_open(name, threads)
         if not self.handle:
             raise MemoryError

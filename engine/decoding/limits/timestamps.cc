@@ -68,7 +68,8 @@ uint32_t count_before_timestamps(const LogitBlock& block, uint32_t first_timesta
 
 void sum_timestamps(const LogitBlock& block, uint32_t first, size_t slot) {
   float largest = kNever, sum = 0.0f;
-  for (uint32_t i = first; i < block.outputs.count; ++i) largest = block.values[i] > largest ? block.values[i] : largest;
+  for (uint32_t i = first; i < block.outputs.count; ++i)
+    largest = block.values[i] > largest ? block.values[i] : largest;
   for (uint32_t i = first; i < block.outputs.count && largest != kNever; ++i)
     sum += exponential(block.values[i] - largest);
   block.lists.block_max[slot] = largest;
@@ -77,7 +78,8 @@ void sum_timestamps(const LogitBlock& block, uint32_t first, size_t slot) {
 
 bool choose_timestamps(const SearchOptions& options, const TopTokens& lists, uint32_t row) {
   const uint32_t first = options.generation->first_timestamp;
-  const uint32_t n_text = count_output_blocks(first);  // the last of them may have times, whose sum has a slot of its own
+  const uint32_t n_text =
+      count_output_blocks(first);  // the last of them may have times, whose sum has a slot of its own
   float* const largest = lists.block_max + size_t{row} * lists.block_stride;
   float* const sum = lists.block_sum + size_t{row} * lists.block_stride;
   const auto only_times = [&] {

@@ -18,8 +18,8 @@ inline uint32_t count_outputs(const SearchOptions& options, const SentenceState&
   return chooses_outputs(options) && state.n_candidates > 0 ? state.n_candidates : options.model->vocab_size;
 }
 
-// Returns the number of outputs whose sums are in the rows' lists: with a lexicon there is a single sum, with timestamps
-// one more than there are blocks.
+// Returns the number of outputs whose sums are in the rows' lists: with a lexicon there is a single sum, with
+// timestamps one more than there are blocks.
 inline uint32_t count_summed(const SearchOptions& options, const SentenceState& state) {
   return has_lexicon(options) ? 1 : count_outputs(options, state) + (finds_timestamps(options) ? kOutputBlock : 0);
 }

@@ -135,7 +135,7 @@ void collect(const Kernels& kernels, const LogitBlock& block) {
 namespace {
 
 // Lists the rows in which a timestamp must follow once more.
-void list_timestamps(const OutputStep& step, const OutputSet& outputs, const OutputInputs& inputs) {
+void list_timestamps(OutputStep step, const OutputSet& outputs, const OutputInputs& inputs) {
   const uint32_t n_rows = step.rows.n_rows, n_blocks = count_output_blocks(outputs.n);
   const TopTokens lists = top_tokens(step.top_tokens, step.options.list_size, outputs.n + kOutputBlock, 0);
   bool any = false;
@@ -144,10 +144,9 @@ void list_timestamps(const OutputStep& step, const OutputSet& outputs, const Out
     if (step.rows.position >= prompt_of(step.options, given).n) any |= choose_timestamps(step.options, lists, row);
   }
   if (!any) return;
-  OutputStep again = step;
-  again.times_only = true;
+  step.times_only = true;
   const uint32_t first = step.options.generation->first_timestamp / kOutputBlock;
-  OutputLayer(again, outputs).run({0, n_rows}, inputs, {first, n_blocks - first}, 0);
+  OutputLayer(step, outputs).run({0, n_rows}, inputs, {first, n_blocks - first}, 0);
 }
 
 // Computes the rows of all live sentences, which have the same outputs.

@@ -21,10 +21,7 @@ constexpr uint32_t kMedianWidth = 7;  // rows; odd
 class AttentionRows {
  public:
   AttentionRows(const Session& session, uint32_t n_tokens, size_t n_rows)
-      : session_(session),
-        n_rows_(n_rows),
-        n_tokens_(n_tokens),
-        weights_(session.memory().limits.max_source_tokens) {
+      : session_(session), n_rows_(n_rows), n_tokens_(n_tokens), weights_(session.memory().limits.max_source_tokens) {
     const goldcrest_text_traits& traits = session.traits();
     heads_.assign(traits.alignment_heads, traits.alignment_heads + traits.n_alignment_heads);
     if (heads_.empty()) {
@@ -160,7 +157,8 @@ bool has_no_spaces(uint32_t character) {
                      [&](const auto& script) { return character >= script[0] && character <= script[1]; });
 }
 
-constexpr std::string_view kBefore = " \"'\u201c\u00bf([{-", kAfter = "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001",
+constexpr std::string_view kBefore = " \"'\u201c\u00bf([{-",
+                           kAfter = "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001",
                            kSentenceEnds = ".\u3002!\uff01?\uff1f";
 
 std::string_view without_space(std::string_view text) {

@@ -15,7 +15,7 @@ namespace goldcrest::host {
 // A word with its punctuation. Texts of words, one after another, are the text of the result.
 struct TimedWord {
   std::string text;
-  double begin, end;  // seconds from the clip's first sample
+  double begin, end;   // seconds from the clip's first sample
   double probability;  // the mean of its ids'
   uint32_t n_ids;
 };

@@ -147,9 +147,10 @@ typedef struct goldcrest_search {
 #define GOLDCREST_SEARCH_HASH_LOGITS 2u /* fill goldcrest_result.logits_hash; greedy only */
 #define GOLDCREST_SEARCH_ALL_OUTPUTS 4u /* compute all outputs, whatever a shortlist or lexicon leaves */
 #define GOLDCREST_SEARCH_COARSE 8u      /* without fine inputs and second matrices; never in the self-test */
-#define GOLDCREST_SEARCH_TIMESTAMPS 16u /* results have ids that are times (goldcrest_text_traits.first_timestamp), by
-                                         * Whisper's rules, and log-probabilities of what these leave. The file's prompt
-                                         * then lacks its last id, which forbids times. Nothing with a lexicon */
+#define GOLDCREST_SEARCH_TIMESTAMPS                                                    \
+  16u /* results have ids that are times (goldcrest_text_traits.first_timestamp), by   \
+       * Whisper's rules, and log-probabilities of what these leave. The file's prompt \
+       * then lacks its last id, which forbids times. Nothing with a lexicon */
 
 /* The contents of a file. Strings point into the file and are never null. */
 typedef struct goldcrest_info {

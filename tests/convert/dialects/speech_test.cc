@@ -210,7 +210,8 @@ TEST(Speech, EntriesAfterTheTimestampsStay) {
 TEST(Speech, TimestampsThatAreAskedForAreLeftOutWithAWarning) {
   const SpeechCopy copy("whisper");
   copy.set("generation_config.json", "return_timestamps", true);
-  EXPECT_TRUE(mentions(load_speech(copy.path()).warnings, "\"return_timestamps\" is true; results have timestamps only with"));
+  EXPECT_TRUE(
+      mentions(load_speech(copy.path()).warnings, "\"return_timestamps\" is true; results have timestamps only with"));
   EXPECT_FALSE(mentions(load_speech(speech_folders() / "whisper").warnings, "return_timestamps"));
 }
 

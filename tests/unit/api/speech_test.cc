@@ -546,15 +546,20 @@ TEST(Timestamps, FollowWhispersRules) {
 }
 
 TEST(Timestamps, DamagedTablesAreRefused) {
-  test::expect_refused(timed_file(1, 20), {
-      {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 0; }},
-      {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 19; }},
-      {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = UINT32_MAX; }},
-      {"generation: prompt", [](format::ModelT& m) { m.generation->max_first_timestamp = 17; }},
-      {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids = {5}; }},
-      {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids.clear(); }},
-      {"generation.alignment_heads", [](format::ModelT& m) { m.generation->alignment_heads = {0, 1000}; }},
-  });
+  test::expect_refused(
+      timed_file(1, 20),
+      {
+          {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 0; }},
+          {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 19; }},
+          {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = UINT32_MAX; }},
+          {"generation: prompt", [](format::ModelT& m) { m.generation->max_first_timestamp = 17; }},
+          {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids = {5}; }},
+          {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids.clear(); }},
+          {"generation.alignment_heads",
+           [](format::ModelT& m) {
+             m.generation->alignment_heads = {0, 1000};
+           }},
+      });
 }
 
 }  // namespace
