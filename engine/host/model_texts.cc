@@ -2,6 +2,7 @@
 #include "host/model_texts.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "goldcrest/languages.h"
 #include "goldcrest/tokens.h"
@@ -198,6 +199,7 @@ void TextCutter::add(const goldcrest_token& token) {
   const bool is_byte = token.kind == GOLDCREST_TOKEN_BYTE;
   const bool is_text = token.kind == GOLDCREST_TOKEN_NORMAL || token.kind == GOLDCREST_TOKEN_USER_DEFINED || is_byte;
   if (!is_text || token.text_bytes == 0) return;
+  has_bytes_ = has_bytes_ && is_byte;
   // A byte's piece and a normal one can have the same text; the normal one is meant.
   const auto [found, is_new] = ids_.emplace(std::string_view(token.text, token.text_bytes), token.id);
   if (!is_new && !is_byte) found->second = token.id;
@@ -233,6 +235,71 @@ std::string TextCutter::cut_words(const std::string& text, std::vector<int32_t>*
     const auto found = ids_.find(std::string_view(text).substr(begin, end - begin));
     if (found == ids_.end()) return no_pieces(text);
     ids->push_back(found->second);
+  }
+  return "";
+}
+
+namespace {
+
+// Returns the end of the part of a text that begins at `begin`, as GPT-2's expression cuts it: a space and letters,
+// digits or marks, or the end of a contraction. Characters that are not ASCII are letters.
+size_t end_of_part(std::string_view text, size_t begin) {
+  for (const std::string_view end : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
+    if (text.substr(begin, end.size()) == end) return begin + end.size();
+  const auto kind_of = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80 || std::isalpha(byte) != 0) return 1;
+    return std::isdigit(byte) != 0 ? 2 : std::isspace(byte) != 0 ? 0 : 3;
+  };
+  size_t at = begin + (text[begin] == ' ' && begin + 1 < text.size() ? 1 : 0);
+  const int kind = kind_of(text[at]);
+  while (at < text.size() && kind_of(text[at]) == kind) ++at;
+  return at;
+}
+
+}  // namespace
+
+// Appends the ids of a part: the pair of pieces with the lowest merged id becomes one, until no pair has a piece.
+bool TextCutter::merge_part(std::string_view part, std::vector<int32_t>* ids) const {
+  std::vector<std::string_view> pieces;
+  for (size_t begin = 0, end = 0; begin < part.size(); begin = end) {
+    end = begin + 1;
+    while (!has_bytes_ && end < part.size() && (part[end] & 0xC0) == 0x80) ++end;
+    if (ids_.count(part.substr(begin, end - begin)) == 0) end = begin + 1;
+    if (ids_.count(part.substr(begin, end - begin)) == 0) return false;
+    pieces.push_back(part.substr(begin, end - begin));
+  }
+  for (;;) {
+    size_t best = pieces.size();
+    int32_t lowest = 0;
+    std::string_view merged;
+    for (size_t i = 0; i + 1 < pieces.size(); ++i) {
+      const std::string_view both(pieces[i].data(), pieces[i].size() + pieces[i + 1].size());
+      const auto found = ids_.find(both);
+      if (found == ids_.end() || (best < pieces.size() && found->second >= lowest)) continue;
+      best = i;
+      lowest = found->second;
+      merged = both;
+    }
+    if (best == pieces.size()) break;
+    pieces[best] = merged;
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  }
+  for (const std::string_view piece : pieces) ids->push_back(ids_.at(piece));
+  return true;
+}
+
+std::string TextCutter::cut_by_merges(const std::string& text, std::vector<int32_t>* ids) const {
+  if (!problem_.empty()) return problem_;
+  std::string spaced = adds_space_ ? std::string(kPieceSpace) : "";
+  if (has_bytes_) {
+    spaced = text;
+  } else {
+    for (const char c : text) spaced += c == ' ' ? std::string(kPieceSpace) : std::string(1, c);
+  }
+  for (size_t begin = 0, end = 0; begin < spaced.size(); begin = end) {
+    end = has_bytes_ ? end_of_part(spaced, begin) : spaced.size();
+    if (!merge_part(std::string_view(spaced).substr(begin, end - begin), ids)) return no_pieces(text);
   }
   return "";
 }

@@ -81,7 +81,12 @@ class TextCutter {
   // string.
   std::string cut(const std::string& text, std::vector<int32_t>* ids) const;
 
+  // The same by the merges of a BPE, whose pieces are numbered in the order of their merges: the ids that a model of
+  // speech was trained on.
+  std::string cut_by_merges(const std::string& text, std::vector<int32_t>* ids) const;
+
  private:
+  bool merge_part(std::string_view part, std::vector<int32_t>* ids) const;
   void add(const goldcrest_token& token);
   std::string cut_words(const std::string& text, std::vector<int32_t>* ids) const;
   static std::string no_pieces(const std::string& text);
@@ -90,4 +95,5 @@ class TextCutter {
   size_t longest_ = 0;
   std::string problem_;  // of the file
   bool has_pieces_ = false, has_words_ = false, adds_space_ = false;
+  bool has_bytes_ = true;  // all pieces are bytes, and a space is one
 };

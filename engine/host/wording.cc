@@ -43,8 +43,15 @@ namespace {
 
 constexpr size_t kMaxNames = 10'000, kMaxBytes = 200, kMaxEdits = 3;
 
-// The Levenshtein distance.
-size_t edits(std::string_view a, std::string_view b) {
+// True if one name is the other with a prefix that ends in a dot.
+bool differ_in_prefix(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return a.size() < b.size() && b.substr(b.size() - a.size()) == a && b[b.size() - a.size() - 1] == '.';
+}
+
+}  // namespace
+
+size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -58,14 +65,6 @@ size_t edits(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// True if one name is the other with a prefix that ends in a dot.
-bool differ_in_prefix(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  return a.size() < b.size() && b.substr(b.size() - a.size()) == a && b[b.size() - a.size() - 1] == '.';
-}
-
-}  // namespace
-
 std::string nearest(std::string_view name, const std::vector<std::string>& names) {
   std::string best;
   size_t least = std::min(kMaxEdits, std::max<size_t>(name.size() / 4, 1)) + 1;
@@ -74,7 +73,7 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
     if (differ_in_prefix(name, other)) return other;
     const size_t difference = std::max(name.size(), other.size()) - std::min(name.size(), other.size());
     if (difference >= least || std::max(name.size(), other.size()) > kMaxBytes) continue;
-    const size_t n = edits(name, other);
+    const size_t n = edit_distance(name, other);
     if (n < least) {
       least = n;
       best = other;
@@ -102,7 +101,7 @@ std::string guess_languages(std::string_view code, const std::vector<std::string
   std::vector<std::pair<size_t, std::string>> near;  // by edits
   for (size_t i = 0; i < std::min(codes.size(), kMaxNames); ++i) {
     if (std::max(code.size(), codes[i].size()) > kMaxBytes) continue;
-    const size_t n = edits(code, codes[i]);
+    const size_t n = edit_distance(code, codes[i]);
     const std::string_view other = stem_of(codes[i]);
     const bool has_stem = std::min(stem.size(), other.size()) >= 2 &&
                           (other.substr(0, stem.size()) == stem || stem.substr(0, other.size()) == other);

@@ -20,6 +20,9 @@ std::string in_quotes(std::string_view text);
 // Returns the texts in quotes, separated by commas. After the first `most`, only the number of the others follows.
 std::string list_in_quotes(const std::vector<std::string>& texts, size_t most);
 
+// Returns the Levenshtein distance in bytes.
+size_t edit_distance(std::string_view a, std::string_view b);
+
 // Guesses the name that the user meant.
 
 // Prefers a name of `names` that ends with `name`, or with which `name` ends (another prefix). Else returns the name

@@ -179,9 +179,10 @@ class Program {
   std::string hear(WavReader* reader, const std::string& name, Transcript* transcript) {
     detects_ = !arguments_.no_gate && !arguments_.no_voice && transcriber_.begin_voice(&voice_);
     uint64_t n_samples = 0;
-    std::string problem = transcriber_.has_timestamps() && !detects_ && !name.empty()
-                              ? hear_windows(reader, name, transcript, &n_samples)
-                              : hear_utterances(reader, name, transcript, &n_samples);
+    const bool hears_windows =
+        transcriber_.has_timestamps() && !detects_ && !name.empty() && arguments_.phrases.empty();
+    std::string problem = hears_windows ? hear_windows(reader, name, transcript, &n_samples)
+                                        : hear_utterances(reader, name, transcript, &n_samples);
     samples_ += n_samples;
     transcript->end_clip(name, n_samples);
     if (is_interrupted()) return problem.empty() && !name.empty() ? "interrupted; the rest is missing" : problem;
@@ -257,7 +258,7 @@ class Program {
                         Transcription* made) {
     warn_of_clipping(part.samples, name);
     const std::string problem = transcriber_.transcribe(part.samples, purpose, made);
-    const bool is_silent = made->segments.empty() && made->no_speech >= 0;
+    const bool is_silent = made->segments.empty();
     if (!problem.empty() || is_silent || (made->uncertain && arguments_.drop_uncertain)) return problem;
     warn_of_cut(part, name, made->cut);
     transcript->add(name, part, *made);

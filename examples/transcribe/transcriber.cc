@@ -61,7 +61,13 @@ std::string Transcriber::start() {
   if (!options_.language.empty() || options_.translates)
     problem = task_prompt(session_, {options_.language, options_.translates}, &task_);
   entries_ = speech_entries(session_);
-  const bool scores = !task_.languages.empty() || (!options_.no_guards && entries_.no_speech >= 0);
+  if (problem.empty() && !options_.phrases.empty()) problem = phrases_.read(options_.phrases, session_);
+  if (problem.empty() && !phrases_.empty()) {
+    options_.limits.lexicon = 1;
+    options_.limits.max_candidates =
+        goldcrest::lexicon_candidates(phrases_.lexicon(), 1, session_.info().target_vocab_size);
+  }
+  const bool scores = !phrases_.empty() || !task_.languages.empty() || (!options_.no_guards && entries_.no_speech >= 0);
   if (scores) options_.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(task_.ids.size());
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
@@ -101,16 +107,18 @@ int64_t Transcriber::set_search(double temperature) {
   return status < 0 || temperature == 0 ? status : goldcrest_set_sampling(engine, &sampling);
 }
 
-// Returns the log-probability of an id right behind the start, and forgets the search. *status < 0: none.
-double Transcriber::log_prob_of(int32_t token, int64_t* status) {
+// *log_prob <- that of a target, in place of the search. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::log_prob_of(std::vector<int32_t> target, double* log_prob) {
   goldcrest_engine* const engine = session_.engine();
+  target.resize(std::min<size_t>(target.size(), session_.memory().limits.max_target_tokens));
   goldcrest_result result = {};
-  *status = goldcrest_search_again(engine);
-  if (*status >= 0 && !options_.no_guards) *status = goldcrest_set_sampling(engine, nullptr);
-  if (*status >= 0) *status = goldcrest_score(engine, 0, &token, 1);
-  if (*status >= 0) *status = goldcrest_run(engine);
-  if (*status >= 0) *status = goldcrest_get_result(engine, 0, 0, &result);
-  return static_cast<double>(result.log_prob);
+  int status = goldcrest_search_again(engine);
+  if (status >= 0 && !options_.no_guards) status = goldcrest_set_sampling(engine, nullptr);
+  if (status >= 0) status = goldcrest_score(engine, 0, target.data(), target.size());
+  if (status >= 0) status = goldcrest_run(engine);
+  if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &result);
+  *log_prob = static_cast<double>(result.log_prob);
+  return std::min<int64_t>(status, GOLDCREST_OK);
 }
 
 // Returns the likeliest of the languages that the user named, or a negative status.
@@ -118,9 +126,10 @@ int64_t Transcriber::choose_language(Transcription* made) {
   double sum = 0, largest = 0;
   int32_t best = -1;
   for (const int32_t language : task_.languages) {
-    int64_t status = GOLDCREST_OK;
-    const double probability = std::exp(log_prob_of(language, &status));
+    double log_prob = 0;
+    const int64_t status = log_prob_of({language}, &log_prob);
     if (status < 0) return status;
+    const double probability = std::exp(log_prob);
     sum += probability;
     if (best >= 0 && probability <= largest) continue;
     best = language;
@@ -236,8 +245,62 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
     made->text += segment.text;
   }
   if (status < 0 || purpose_ == Purpose::kPartial) return status;
-  if (options_.finds_words) status = find_words(prompt, n_samples, made);
+  if (!phrases_.empty()) status = hear_phrase(prompt, n_samples, made);
+  if (status >= 0 && options_.finds_words) status = find_words(prompt, n_samples, made);
   return status < 0 ? status : hear_silence(made);
+}
+
+// *ids <- those of the text that a search finds among the phrases. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::search_phrases(std::vector<int32_t>* ids) {
+  const goldcrest_lexicon lexicon = phrases_.lexicon().view(), none = {};
+  goldcrest_engine* const engine = session_.engine();
+  Transcription ignored;
+  int64_t status = goldcrest_search_again(engine);
+  if (status >= 0) status = goldcrest_set_lexicon(engine, &lexicon);
+  if (status >= 0) status = set_search(0);
+  if (status >= 0) status = give_prompt(&ignored);
+  if (status >= 0) status = goldcrest_run(engine);
+  goldcrest_result result = {};
+  if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &result);
+  if (status < 0) return status;
+  ids->assign(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
+  if (!ids->empty() && ids->back() == session_.info().end_id) ids->pop_back();
+  return goldcrest_set_lexicon(engine, &none);
+}
+
+// Takes the likeliest phrase in place of the text, of those that are like it and the one that a search finds; none, if
+// the text is much likelier. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
+  constexpr double kMostLoss = 2;  // nats for each id of the phrase
+  const double temperature = made->temperature;
+  std::vector<std::vector<int32_t>> texts(2);
+  for (const Segment& segment : made->segments)
+    texts[0].insert(texts[0].end(), segment.tokens.begin(), segment.tokens.end());
+  int64_t status = search_phrases(&texts[1]);
+  for (std::vector<int32_t>& ids : phrases_.nearest(made->text)) texts.push_back(std::move(ids));
+  double text_log_prob = 0, best_log_prob = 0;
+  size_t best = 0;  // the text itself: no phrase yet
+  for (size_t i = 0; i < texts.size() && status >= 0; ++i) {
+    std::vector<int32_t> target = prompt;
+    target.insert(target.end(), texts[i].begin(), texts[i].end());
+    target.push_back(session_.info().end_id);
+    double log_prob = 0;
+    status = log_prob_of(target, &log_prob);
+    if (i == 0) text_log_prob = log_prob;
+    if (i == 0 || (best != 0 && log_prob <= best_log_prob)) continue;
+    best = i;
+    best_log_prob = log_prob;
+  }
+  if (status < 0) return status;
+  const std::vector<int32_t>& ids = texts[best];
+  made->segments.clear();
+  made->text.clear();
+  made->uncertain = made->repeats = false;
+  const std::string phrase = phrases_.spelled(ids);
+  if (phrase.empty() || text_log_prob - best_log_prob > kMostLoss * static_cast<double>(ids.size())) return status;
+  made->text = phrase;
+  made->segments.push_back({0, static_cast<double>(n_samples) / session_.info().sample_rate, phrase, ids, {}});
+  return temperature == 0 ? status : set_search(temperature);
 }
 
 // Gives the segments their words. Returns a negative status, or GOLDCREST_OK.
@@ -260,10 +323,11 @@ int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_sam
 // Such a text is none if it is unlikely, too.     openai/whisper
 int64_t Transcriber::hear_silence(Transcription* made) {
   constexpr double kMostNoSpeech = 0.6;
-  int64_t status = GOLDCREST_OK;
-  if (options_.no_guards || entries_.no_speech < 0) return status;
-  made->no_speech = std::exp(log_prob_of(entries_.no_speech, &status));
+  if (options_.no_guards || entries_.no_speech < 0) return GOLDCREST_OK;
+  double log_prob = 0;
+  const int64_t status = log_prob_of({entries_.no_speech}, &log_prob);
   if (status < 0) return status;
+  made->no_speech = std::exp(log_prob);
   if (made->no_speech <= kMostNoSpeech || made->avg_logprob > kLeastLogprob) return status;
   made->segments.clear();
   made->text.clear();

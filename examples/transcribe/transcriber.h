@@ -11,6 +11,7 @@
 #include "host/model_texts.h"
 #include "host/session.h"
 #include "host/speech/word_times.h"
+#include "phrases.h"
 
 // A part of a text. Times are seconds from the first sample.
 struct Segment {
@@ -47,6 +48,7 @@ struct TranscriberOptions {
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
   bool finds_words = false;
+  std::string phrases;  // a file of the only texts that may be heard; empty: any
 };
 
 class Transcriber {
@@ -83,18 +85,21 @@ class Transcriber {
   int64_t give_prompt(Transcription* made);
   int64_t hear_language(Transcription* made);
   int64_t choose_language(Transcription* made);
-  double log_prob_of(int32_t token, int64_t* status);
   int64_t set_search(double temperature);
   int64_t run(size_t n_samples, Transcription* made);
   int64_t run_again(size_t n_samples, Transcription* made);
   int64_t take_text(const goldcrest_result& result, size_t n_samples, Transcription* made);
   int64_t find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made);
   int64_t hear_silence(Transcription* made);
+  int64_t search_phrases(std::vector<int32_t>* ids);
+  int64_t hear_phrase(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made);
+  int64_t log_prob_of(std::vector<int32_t> target, double* log_prob);
 
   TranscriberOptions options_;
   goldcrest::Session session_;
   TaskPrompt task_;  // of the language and the task that the user chose
   SpeechEntries entries_;
+  Phrases phrases_;
   std::vector<int32_t> tokens_;  // of the current text
   Purpose purpose_ = Purpose::kUtterance;
   size_t max_samples_ = 0;

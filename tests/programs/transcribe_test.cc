@@ -291,6 +291,27 @@ TEST(Transcribe, AnEnglishModelTakesItsOwnLanguageOnly) {
   }
 }
 
+// Each clip that speaks a phrase has its text; other speech has none. Random weights cannot tell, so the phrases are
+// what the model hears.
+TEST(Transcribe, OnlyPhrasesAreHeard) {
+  for (const char* family : {"moonshine", "whisper"}) {
+    const std::string model = random_speech_model(family),
+                      list = testing::TempDir() + family + std::string("_phrases.txt");
+    std::ofstream(list) << "stop\n\nturn on the light\n";
+    const std::string heard = transcribe(model, {kClip, "--phrases", list});  // random weights cannot tell
+    EXPECT_TRUE(heard == "stop\n" || heard == "turn on the light\n" || heard == "\n") << heard;
+    std::ofstream(list) << "stop\n" << std::string("a\0b", 3) << "\n";
+    const Outcome refused = run(transcribe_program(), {model, kClip, "--phrases", list});
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_TRUE(has(refused.err, "line 2: ")) << refused.err;
+    std::ofstream(list, std::ios::trunc) << "\n";
+    EXPECT_TRUE(
+        has(run(transcribe_program(), {model, kClip, "--phrases", list}).err, "no phrases; expected one a line"));
+    EXPECT_TRUE(
+        has(run(transcribe_program(), {model, kClip, "--phrases", "none.txt"}).err, "none.txt: cannot be read"));
+  }
+}
+
 // A file with ids that stand for times cuts a clip into segments itself; the ids are no text.
 TEST(Transcribe, AFileWithTimesTellsThem) {
   const PackedFolders recordings(recorded("speech.json"));

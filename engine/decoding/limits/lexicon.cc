@@ -61,9 +61,12 @@ uint32_t behind_end(const goldcrest_lexicon& lexicon, uint32_t node) {
   return next;
 }
 
-// Returns the number of the ids before the lexicon's.
+// Returns the number of the ids before the lexicon's: the file's, or the caller's in place of the file's prompt.
 uint32_t count_before(const SearchOptions& options, const SentenceState& state) {
-  return prompt_of(options, state.prefix).n_file;
+  const GenerationView& generation = *options.generation;
+  const Prompt prompt = prompt_of(options, state.prefix);
+  const bool has_prompt = generation.n_prompt > 0 && generation.forced_first_id < 0;
+  return has_prompt && prompt.n_file == 0 ? prompt.n : prompt.n_file;
 }
 
 // Adds the tokens that are allowed at a node to the chosen outputs. Returns false if there are more than the limits

@@ -132,9 +132,9 @@ GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(const goldcrest_lexicon *lexico
  * The soft-max runs over the allowed ids. If the hypotheses of a source have at most limits.max_candidates of them
  * together, only these outputs are computed; otherwise all, with the same results. (With a repetition penalty, beams
  * compute all.) A logits hash covers what was computed. Rules and suppressed ids apply; a text for which they leave
- * nothing ends. A shortlist does not apply. The file's prompt and forced first id stand before the entry, a caller's
- * prefix begins it. A text that reaches its greatest length is cut. goldcrest_score and goldcrest_self_test ignore the
- * lexicon. Not while a search is under way. Errors: those of goldcrest_check_lexicon; ERROR_ARGUMENT (engine null),
+ * nothing ends. A shortlist does not apply. The file's prompt and forced first id stand before the entry, and so does a
+ * caller's prefix in place of a prompt; another prefix begins it. A text that reaches its greatest length is cut.
+ * goldcrest_score and goldcrest_self_test ignore the lexicon. Not while a search is under way. Errors: those of goldcrest_check_lexicon; ERROR_ARGUMENT (engine null),
  * ERROR_STATE (a search is under way), ERROR_UNSUPPORTED (limits.lexicon is 0). An error changes nothing. */
 GOLDCREST_MUST_CHECK int goldcrest_set_lexicon(goldcrest_engine *engine, const goldcrest_lexicon *lexicon);
 
