@@ -23,6 +23,8 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
        "take this language of the speech, a code or an English name such as fr or french, or the likeliest of several, "
        "as fr,de,en [the file's, or what a model hears]"},
       {"*--translate", flag(arguments.translates), "write in English what is said in another language (Whisper)"},
+      {"*--key-terms FILE", text(arguments.key_terms),
+       "expect these names and terms, one a line, which a greedy search then spells as the file does"},
       {"*--phrases FILE", text(arguments.phrases), "hear only these sentences, one a line; other speech has no text"},
       {"*--max-seconds SECONDS", number(arguments.max_seconds, 0.1, 600.0),
        "let the model hear at most this much at once: less takes less memory [the model's]"},

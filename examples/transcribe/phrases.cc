@@ -33,7 +33,8 @@ void change_case(std::string* text, size_t at, bool upper) {
   }
 }
 
-constexpr size_t kSentences = 2;  // spellings with a capital, before those without
+constexpr size_t kCases = 4, kSentences = 2;  // spellings, first those with a capital; each is repeated
+constexpr size_t kMarks = 3;                  // with these marks, then without
 
 // Returns a phrase as models write it: those of sentences first.
 std::vector<std::string> spellings(const std::string& phrase) {
@@ -48,7 +49,8 @@ std::vector<std::string> spellings(const std::string& phrase) {
 
 }  // namespace
 
-std::string Phrases::read(const std::string& path, const goldcrest::Session& session) {
+std::string read_spellings(const std::string& path, const goldcrest::Session& session,
+                           const std::function<void(const Spelling&)>& visit) {
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -56,26 +58,35 @@ std::string Phrases::read(const std::string& path, const goldcrest::Session& ses
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   if (!file) return unread();
   const TextCutter cutter(session);
-  const std::string space = session.traits().target_adds_space != 0 ? "" : " ";
+  const bool has_space = session.traits().target_adds_space != 0;
   std::string line;
+  bool is_empty = true;
   for (size_t number = 1; read_line(file.get(), &line); ++number) {
     if (is_blank(line)) continue;
+    is_empty = false;
     std::string problem = text_problem(line);
     const std::vector<std::string> all = problem.empty() ? spellings(line) : std::vector<std::string>();
     for (size_t i = 0; i < all.size() && problem.empty(); ++i) {
-      std::vector<int32_t> ids;
-      problem = cutter.cut_by_merges(space + all[i], &ids);
-      if (i % 4 < kSentences && i < 8) sentences_.emplace(all[i], ids);
-      phrases_.emplace(std::move(ids), line);
+      Spelling it = {line, all[i], {}, {}, i / kCases < kMarks, i % kCases < kSentences};
+      problem = cutter.cut_by_merges((has_space ? "" : " ") + it.text, &it.ids);
+      if (problem.empty() && !has_space) problem = cutter.cut_by_merges(it.text, &it.ids_without_space);
+      if (problem.empty()) visit(it);
     }
     if (!problem.empty()) return path + ": line " + std::to_string(number) + ": " + problem;
   }
   if (std::ferror(file.get()) != 0) return unread();
-  if (phrases_.empty()) return path + ": no phrases; expected one a line";
+  return is_empty ? path + ": is empty; expected one text a line" : "";
+}
+
+std::string Phrases::read(const std::string& path, const goldcrest::Session& session) {
   std::vector<std::vector<int32_t>> entries;
-  for (const auto& [ids, phrase] : phrases_) entries.push_back(ids);
-  lexicon_ = goldcrest::make_lexicon(std::move(entries), false);
-  return "";
+  const std::string problem = read_spellings(path, session, [&](const Spelling& it) {
+    entries.push_back(it.ids);
+    phrases_.emplace(it.ids, it.line);
+    if (it.is_sentence && it.has_mark && it.text.back() != '!') sentences_.emplace(it.text, it.ids);
+  });
+  if (problem.empty()) lexicon_ = goldcrest::make_lexicon(std::move(entries), false);
+  return problem;
 }
 
 std::vector<std::vector<int32_t>> Phrases::nearest(const std::string& text) const {

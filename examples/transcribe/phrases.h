@@ -3,12 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "host/lexicon.h"
 #include "host/session.h"
+
+// One way in which models write a text of the user's.
+struct Spelling {
+  const std::string& line;  // the user's text
+  std::string text;
+  std::vector<int32_t> ids;
+  std::vector<int32_t> ids_without_space;  // before it; empty: the model's texts always begin with one
+  bool has_mark, is_sentence;              // it ends with a mark; it begins with a capital
+};
+
+// Reads a list of texts, one a line, and calls `visit` for each spelling of each. Returns why it cannot, or "".
+std::string read_spellings(const std::string& path, const goldcrest::Session& session,
+                           const std::function<void(const Spelling&)>& visit);
 
 class Phrases {
  public:
@@ -22,7 +36,7 @@ class Phrases {
   // Returns spellings of the phrases that are most like a text.
   std::vector<std::vector<int32_t>> nearest(const std::string& text) const;
 
-  // Returns the phrase, as its line has it, that these ids spell; "" if none does.
+  // Returns the phrase that these ids spell, as its line writes it; "" if none does.
   std::string spelled(const std::vector<int32_t>& ids) const;
 
  private:

@@ -61,6 +61,7 @@ std::string Transcriber::start() {
   if (!options_.language.empty() || options_.translates)
     problem = task_prompt(session_, {options_.language, options_.translates}, &task_);
   entries_ = speech_entries(session_);
+  if (problem.empty() && !options_.key_terms.empty()) problem = key_terms_.read(options_.key_terms, session_);
   if (problem.empty() && !options_.phrases.empty()) problem = phrases_.read(options_.phrases, session_);
   if (problem.empty() && !phrases_.empty()) {
     options_.limits.lexicon = 1;
@@ -73,6 +74,8 @@ std::string Transcriber::start() {
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
   if (options_.finds_words) goldcrest::host::ask_for_words(session_, &options_.limits);
   if (problem.empty()) problem = set_limits();
+  if (problem.empty() && !key_terms_.empty() && options_.limits.beam_size > 1)
+    problem = "--key-terms: follows a greedy search; leave --beam-size at 1";
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (!problem.empty()) return problem;
   tokens_.resize(session_.memory().limits.max_target_tokens);
@@ -170,8 +173,12 @@ int64_t Transcriber::run(size_t n_samples, Transcription* made) {
   int64_t status = give_prompt(made);
   // An interrupt stops the search that it finds. One that came before, while input was read, stops no search.
   const bool is_last = is_interrupted();
-  while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted()))
-    status = goldcrest_step(engine, nullptr);
+  if (status >= 0 && !key_terms_.empty()) status = key_terms_.begin(engine);
+  int32_t token = -1;
+  while (status >= 0 && status != GOLDCREST_DONE && (is_last || !is_interrupted())) {
+    status = goldcrest_step(engine, &token);
+    if (status == GOLDCREST_TOKEN && !key_terms_.empty()) key_terms_.follow(token);
+  }
   goldcrest_result result = {};
   if (status == GOLDCREST_DONE) {
     status = goldcrest_get_result(engine, 0, 0, &result);
@@ -259,6 +266,7 @@ int64_t Transcriber::search_phrases(std::vector<int32_t>* ids) {
   if (status >= 0) status = goldcrest_set_lexicon(engine, &lexicon);
   if (status >= 0) status = set_search(0);
   if (status >= 0) status = give_prompt(&ignored);
+  if (status >= 0 && !key_terms_.empty()) status = key_terms_.begin(engine);
   if (status >= 0) status = goldcrest_run(engine);
   goldcrest_result result = {};
   if (status >= 0) status = goldcrest_get_result(engine, 0, 0, &result);
@@ -269,7 +277,7 @@ int64_t Transcriber::search_phrases(std::vector<int32_t>* ids) {
 }
 
 // Takes the likeliest phrase in place of the text, of those that are like it and the one that a search finds; none, if
-// the text is much likelier. Returns a negative status, or GOLDCREST_OK.
+// the text is much likelier, says much more or is a loop. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
   constexpr double kMostLoss = 2;  // nats for each id of the phrase
   const double temperature = made->temperature;
@@ -293,11 +301,14 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
   }
   if (status < 0) return status;
   const std::vector<int32_t>& ids = texts[best];
+  const bool says_more = texts[0].size() > 2 * ids.size() + 2;
+  const bool fits =
+      !made->repeats && !says_more && text_log_prob - best_log_prob <= kMostLoss * static_cast<double>(ids.size());
+  const std::string phrase = fits ? phrases_.spelled(ids) : "";
   made->segments.clear();
   made->text.clear();
   made->uncertain = made->repeats = false;
-  const std::string phrase = phrases_.spelled(ids);
-  if (phrase.empty() || text_log_prob - best_log_prob > kMostLoss * static_cast<double>(ids.size())) return status;
+  if (phrase.empty()) return status;
   made->text = phrase;
   made->segments.push_back({0, static_cast<double>(n_samples) / session_.info().sample_rate, phrase, ids, {}});
   return temperature == 0 ? status : set_search(temperature);

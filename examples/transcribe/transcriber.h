@@ -11,6 +11,7 @@
 #include "host/model_texts.h"
 #include "host/session.h"
 #include "host/speech/word_times.h"
+#include "key_terms.h"
 #include "phrases.h"
 
 // A part of a text. Times are seconds from the first sample.
@@ -48,7 +49,8 @@ struct TranscriberOptions {
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
   bool finds_words = false;
-  std::string phrases;  // a file of the only texts that may be heard; empty: any
+  std::string key_terms;  // a file of terms that are likelier than the model thinks; empty: none
+  std::string phrases;    // a file of the only texts that may be heard; empty: any
 };
 
 class Transcriber {
@@ -100,6 +102,7 @@ class Transcriber {
   TaskPrompt task_;  // of the language and the task that the user chose
   SpeechEntries entries_;
   Phrases phrases_;
+  KeyTerms key_terms_;
   std::vector<int32_t> tokens_;  // of the current text
   Purpose purpose_ = Purpose::kUtterance;
   size_t max_samples_ = 0;

@@ -6,7 +6,8 @@
 Fetches PyPI's silero-vad 6.2.3 and, without --model, moonshine-voice 0.1.0. Compares the probabilities of all kernel
 tables for the WAV files below --clips (16 kHz, one channel) and made-up noise with ONNX Runtime's, within 1e-4. Then
 goldcrest-transcribe hears N clips of noise, hum, music-like sounds, clicks and near silence of 20 s; and 50 recordings
-of four clips each with noise at 20, 10 and 5 dB. The file name of a clip is its text."""
+of four clips each with noise at 20, 10 and 5 dB. Then it hears only
+phrases, and key terms among 100 that nobody says. The file name of a clip is its text."""
 
 import argparse
 import collections
@@ -170,7 +171,7 @@ class Check:
                 found, alone = self.hear([path])[str(path)], self.hear(parts, "--no-gate")
                 for (begin, end, clip), part in zip(spans, parts):
                     wanted = words_of(clip.stem)
-                    here = [u["text"] for u in found if u["end"] * RATE > begin and u["begin"] * RATE < end]
+                    here = [u["text"] for u in found if u["end"] * RATE > begin and u["start"] * RATE < end]
                     errors["words", decibels] += len(wanted)
                     errors["joined", decibels] += word_errors(wanted, words_of(" ".join(here)))
                     texts = [u["text"] for u in alone[str(part)]]
@@ -181,6 +182,35 @@ class Check:
             joined, alone, n = (errors[what, decibels] for what in ("joined", "alone", "words"))
             print(f"{decibels} dB: {joined} word errors of {n} in recordings, {alone} in single clips without a gate")
             self.expect(joined <= alone + n / 200, f"words are missing at {decibels} dB")
+
+    def hear_lists(self, clips, others):
+        """Phrases: the right one of all texts, and none of speech that is no phrase. Terms: fewer errors on names."""
+        phrases = self.work / "phrases.txt"
+        phrases.write_text("".join(sorted({clip.stem + "\n" for clip in clips})))
+        heard = self.hear([*clips, *others], "--phrases", phrases)
+        text_of = lambda found, clip: " ".join(part["text"] for part in found[str(clip)])
+        right = sum(text_of(heard, clip) == clip.stem for clip in clips)
+        taken = [clip.stem for clip in others if heard[str(clip)]]
+        print(f"phrases: {right} of {len(clips)} clips right, {len(taken)} of {len(others)} other clips taken for one")
+        self.expect(right >= 0.95 * len(clips) and not taken, "phrases are not told from other speech")
+        names = ["EcoBee", "Bed Light", "Standing Light", "Sliding Door", "Party Time", "Mood Lighting", "Garage Door",
+                 "Front Door", "Shopping List", "New York"]
+        syllables, choose = "ba del kin mor tas vel run pol gri shen wick ford".split(), random.Random(5)
+        distractors = ["".join(choose.choices(syllables, k=choose.randint(2, 3))).capitalize() for _ in range(100)]
+        terms, counts = self.work / "terms.txt", {}
+        terms.write_text("\n".join(names + distractors))
+        for kind, options in (("without", []), ("with", ["--key-terms", terms])):
+            heard, wrong, errors = self.hear(clips, "--no-gate", "--no-voice", *options), 0, 0
+            for clip in clips:
+                text, wanted = words_of(text_of(heard, clip)), words_of(clip.stem)
+                missing = [name for name in names if name.lower() in " ".join(wanted) and name.lower() not in " ".join(text)]
+                wrong += len(missing)
+                errors += word_errors(wanted, text)
+            counts[kind] = (wrong, errors)
+            print(f"{kind} key terms: {wrong} names wrong, {errors} word errors of "
+                  f"{sum(len(words_of(clip.stem)) for clip in clips)}")
+        self.expect(counts["with"][0] <= 0.75 * counts["without"][0] and counts["with"][1] <= counts["without"][1],
+                    "key terms do not help")
 
 
 def main():
@@ -199,6 +229,7 @@ def main():
     english = [clip for clip in clips if "en" in clip.parts and not clip.name.startswith("oov")]
     if english:
         check.hear_joined(english)
+        check.hear_lists(english, [clip for clip in clips if "en" in clip.parts and clip.name.startswith("oov")])
     sys.exit(1 if check.n_bad else 0)
 
 

@@ -306,10 +306,19 @@ TEST(Transcribe, OnlyPhrasesAreHeard) {
     EXPECT_TRUE(has(refused.err, "line 2: ")) << refused.err;
     std::ofstream(list, std::ios::trunc) << "\n";
     EXPECT_TRUE(
-        has(run(transcribe_program(), {model, kClip, "--phrases", list}).err, "no phrases; expected one a line"));
+        has(run(transcribe_program(), {model, kClip, "--phrases", list}).err, "is empty; expected one text a line"));
     EXPECT_TRUE(
         has(run(transcribe_program(), {model, kClip, "--phrases", "none.txt"}).err, "none.txt: cannot be read"));
   }
+}
+
+TEST(Transcribe, KeyTermsNeedAGreedySearch) {
+  const std::string model = random_speech_model("moonshine"), list = testing::TempDir() + "terms.txt";
+  std::ofstream(list) << "EcoBee\nKüche\n";
+  // No term is one id, and none begins by chance: nothing changes.
+  EXPECT_EQ(transcribe(model, {kClip, "--key-terms", list, "--no-guards"}), transcribe(model, {kClip, "--no-guards"}));
+  const Outcome refused = run(transcribe_program(), {model, kClip, "--key-terms", list, "--beam-size", "2"});
+  EXPECT_TRUE(refused.status == 1 && has(refused.err, "--key-terms: follows a greedy search")) << refused.err;
 }
 
 // A file with ids that stand for times cuts a clip into segments itself; the ids are no text.

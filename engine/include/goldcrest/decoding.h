@@ -92,7 +92,8 @@ typedef struct goldcrest_sequences {
 } goldcrest_sequences;
 
 /* Sets the sequences of the following sources, instead of the file's; null: the file's again. The arrays must stay
- * unchanged until the next call of this function or the last use of the engine. They cost no memory of the engine, and
+ * unchanged until the next call of this function or the last use of the engine, but for ids and biases between two
+ * steps, which the next step then reads: a caller follows a greedy search so. They cost no memory of the engine, and
  * in each step a few instructions for each sequence, hypothesis and 256 outputs. In greedy search sequences change
  * log-probabilities as biases do: the soft-max is taken over the changed values. An id that a prefix or a length forces
  * is not suppressed. Not while a search is under way.
@@ -134,8 +135,9 @@ GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(const goldcrest_lexicon *lexico
  * compute all.) A logits hash covers what was computed. Rules and suppressed ids apply; a text for which they leave
  * nothing ends. A shortlist does not apply. The file's prompt and forced first id stand before the entry, and so does a
  * caller's prefix in place of a prompt; another prefix begins it. A text that reaches its greatest length is cut.
- * goldcrest_score and goldcrest_self_test ignore the lexicon. Not while a search is under way. Errors: those of goldcrest_check_lexicon; ERROR_ARGUMENT (engine null),
- * ERROR_STATE (a search is under way), ERROR_UNSUPPORTED (limits.lexicon is 0). An error changes nothing. */
+ * goldcrest_score and goldcrest_self_test ignore the lexicon. Not while a search is under way. Errors: those of
+ * goldcrest_check_lexicon; ERROR_ARGUMENT (engine null), ERROR_STATE (a search is under way), ERROR_UNSUPPORTED
+ * (limits.lexicon is 0). An error changes nothing. */
 GOLDCREST_MUST_CHECK int goldcrest_set_lexicon(goldcrest_engine *engine, const goldcrest_lexicon *lexicon);
 
 #ifdef __cplusplus

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Terms that are likelier than the model thinks: names of people, rooms and things.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "goldcrest/decoding.h"
+#include "host/lexicon.h"
+#include "host/session.h"
+
+// Each further id of a term's spelling gets a bonus. The engine's sequences are of one id each, and change from step to
+// step of a greedy search with the ids before: so a list of terms costs no more than a single one.
+class KeyTerms {
+ public:
+  // Reads one term a line. Returns why it cannot, or "".
+  std::string read(const std::string& path, const goldcrest::Session& session);
+
+  bool empty() const { return terms_.first_edge.empty(); }
+
+  // Gives the engine the sequences. Returns a negative status on an error.
+  int64_t begin(goldcrest_engine* engine);
+  // Follows the search: `token` was chosen, and the ids that may go on with a term get their bonus.
+  void follow(int32_t token);
+
+ private:
+  static constexpr uint32_t kMost = 64;  // ids with a bonus at once
+
+  goldcrest::LexiconSpec terms_;
+  std::vector<std::pair<uint32_t, uint32_t>> open_;  // nodes that the last ids lead to, and their depths
+  std::array<int32_t, 2 * kMost> ids_ = {};
+  std::array<float, kMost> biases_ = {};
+};
