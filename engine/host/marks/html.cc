@@ -70,7 +70,7 @@ uint32_t letter_of(std::string_view name) {
     uint32_t letter = 0;
     const auto [stop, error] = std::from_chars(first, last, letter, is_hex ? 16 : 10);
     const bool is_letter = error == std::errc() && stop == last && letter < 0x110000 && (letter & ~0x7FFU) != 0xD800;
-    return is_letter && (letter >= 32 || letter == '\t' || letter == '\n') ? letter : 0;
+    return is_letter && letter > 32 ? letter : 0;  // white space stays an entity
   }
   for (const Entity& entity : kEntities)
     if (entity.name == name) return entity.letter;
@@ -252,7 +252,7 @@ void HtmlReader::add_space() {
   if (part_.text.empty() && part_.marks.empty()) {
     part_.before += space_;
   } else {
-    part_.text += space_.find('\n') == space_.npos ? space_ : " ";
+    part_.text += !has_letters_ || space_.find('\n') == space_.npos ? space_ : " ";
   }
   space_.clear();
 }
@@ -260,7 +260,9 @@ void HtmlReader::add_space() {
 void HtmlReader::add_mark(Mark::Kind kind, std::string text) {
   if (!space_.empty()) add_space();
   part_.marks.push_back({kind, part_.text.size(), std::move(text), kind == Mark::kKept ? kKept.size() : 0});
-  if (kind == Mark::kKept) part_.text += kKept;
+  if (kind != Mark::kKept) return;
+  part_.text += kKept;
+  has_letters_ = true;
 }
 
 // Adds text that has no tags. White space waits until it is known what follows it.
@@ -276,6 +278,7 @@ void HtmlReader::add_text(std::string_view run) {
       continue;
     }
     if (!space_.empty()) add_space();
+    has_letters_ = true;
     if (run[i] == '&')
       n = add_entity(run.substr(i));
     else
@@ -306,6 +309,7 @@ void HtmlReader::end_part() {
     if (part_.before.size() < kMostText) return;
   }
   part_.line = line_;
+  has_letters_ = false;
   parts_.push_back(std::exchange(part_, MarkedText{std::exchange(space_, ""), {}, {}, true}));
   ++n_parts_;
 }

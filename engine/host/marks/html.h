@@ -56,6 +56,7 @@ class HtmlReader {
   std::string raw_name_;               // of the element that is kept
   size_t raw_depth_ = 0, raw_tag_ = 0;
   MarkedText part_ = {{}, {}, {}, true};
+  bool has_letters_ = false;  // the text has more than white space
   size_t n_parts_ = 0;
   std::deque<MarkedText> parts_;
   std::vector<Open> open_;

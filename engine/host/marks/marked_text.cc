@@ -235,8 +235,9 @@ void put_stand_ins(const KeepPatterns& patterns, MarkedText* text) {
     while (first < text->marks.size() && text->marks[first].at == begin && text->marks[first].kind != Mark::kKept)
       ++first;
     if (first < text->marks.size() && text->marks[first].at < end) continue;
-    text->marks.insert(text->marks.begin() + static_cast<ptrdiff_t>(first),
-                       {Mark::kKept, begin, source.substr(begin, end - begin), end - begin});
+    Mark kept = {Mark::kKept, begin, "", end - begin};
+    append_printed(std::string_view(source).substr(begin, end - begin), text->is_html, &kept.text);
+    text->marks.insert(text->marks.begin() + static_cast<ptrdiff_t>(first), std::move(kept));
     copy_marks(begin + 1);
   }
   copy_marks(source.size() + 1);
