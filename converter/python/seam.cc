@@ -38,6 +38,7 @@ std::string read_sentence(goldcrest_session* session) {
   }
   if (status == GOLDCREST_ERROR_ARGUMENT) job.reading->no_tokens = session->describe(status);
   if (status < 0 && status != GOLDCREST_ERROR_ARGUMENT) return session->describe(status);
+  if (input.marked && input.marked->is_kept(sentence.begin, sentence.bytes)) sentence.source.clear();
   input.sentences.push_back(std::move(sentence));
   return "";
 }

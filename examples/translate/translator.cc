@@ -260,6 +260,7 @@ void Translator::read(const std::string& text, Line* line) {
   } else if (options_.encode) {
     line->out = goldcrest::ids_text(sentence.source) + '\n';
   } else {
+    if (line->writer && line->marked.is_kept(0, text.size())) sentence.source.clear();
     sentences_.push_back(std::move(sentence));
   }
 }
@@ -279,6 +280,7 @@ void Translator::read_sentences(const std::string& text, Line* line) {
     if (status < 0) error = session_.describe(status);
     line->has_tokens = line->has_tokens || status >= 0;
     if (sentences_.size() >= ahead_) translate();
+    if (line->writer && line->marked.is_kept(sentence.begin, sentence.bytes)) sentence.source.clear();
     sentences_.push_back(std::move(sentence));
   }
   line->end = sentence.space + '\n';
@@ -329,7 +331,8 @@ bool Translator::print_lines() {
 
 // Reads a line, or one of a document's texts. Returns false where standard output takes no more, or at an interrupt.
 bool Translator::add_line(goldcrest::host::MarkedText text, size_t number) {
-  Line& line = lines_.emplace_back(Line{number, {}, {}, {}});
+  lines_.push_back({number, {}, {}, {}});
+  Line& line = lines_.back();
   ++n_lines_;
   if (has_marks()) {
     goldcrest::host::put_stand_ins(options_.keep, &text);

@@ -215,8 +215,9 @@ def keep(session: Session, patterns: Keep, terms: Terms) -> bool:
     add(0)
     if patterns:
         add(1)
-    for pattern in _list_of(patterns, "keep is {}; expected True or a list of patterns") if patterns not in (None, True, False) else ():
-        add(2, pattern)
+    if not isinstance(patterns, (bool, type(None))):
+        for pattern in _list_of(patterns, "keep is {}; expected True or a list of patterns"):
+            add(2, pattern)
     for phrase, forms in (terms or {}).items():
         add(3, phrase + "\t" + (forms if isinstance(forms, str) else "|".join(forms)))
     return bool(terms)

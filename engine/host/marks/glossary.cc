@@ -54,10 +54,8 @@ std::string Glossary::add(const std::string& line) {
     at = end + 1;
     std::vector<int32_t> ids;
     if (words_of(term.forms.back()).empty()) return "a form after the tab is empty";
-    for (const std::string& form : {term.forms.back(), capitalized(term.forms.back())}) {
-      const std::string unspelled = cutter_.cut(form, &ids);
-      if (!unspelled.empty()) return unspelled;
-    }
+    const std::string unspelled = cutter_.cut(term.forms.back(), &ids);
+    if (!unspelled.empty()) return unspelled;
   }
   const std::string first(text_of(term.phrase, words[0]));
   std::vector<size_t>& terms = by_first_word_[first];
@@ -221,16 +219,19 @@ bool Glossary::wants_again(MarkedText* text, Sentence* sentence) const {
   if (sentence->n_again < 2 * uses.size() && ends_word(alignment, sentence)) return true;
   Place first = {nullptr, 0, found.ids.size()};
   for (const Use& use : missing) {
+    const auto is_of = [&](size_t word) {
+      const bool exists = word < alignment.source.size();
+      return exists && alignment.source[word].begin >= use.place.begin && alignment.source[word].end <= use.place.end;
+    };
     size_t best = alignment.target.size();
     float most = 0;
     for (size_t t = 0; t < alignment.target.size(); ++t) {
       float weight = 0;
-      for (size_t s = 0; s < alignment.source.size(); ++s) {
-        const bool is_of = alignment.source[s].begin >= use.place.begin && alignment.source[s].end <= use.place.end;
-        if (is_of) weight += alignment.weights[t * alignment.source.size() + s];
-      }
+      for (size_t s = 0; s < alignment.source.size(); ++s)
+        if (is_of(s)) weight += alignment.weights[t * alignment.source.size() + s];
       if (weight > most) best = t, most = weight;
     }
+    while (best > 0 && best < alignment.target.size() && is_of(alignment.best[best - 1])) --best;
     if (best == alignment.target.size()) continue;
     const size_t begin = alignment.target[best].begin;
     const auto token = std::upper_bound(found.ends.begin(), found.ends.end(), begin) - found.ends.begin();

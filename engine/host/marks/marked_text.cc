@@ -132,10 +132,25 @@ size_t skip_spaces_back(std::string_view text, size_t at) {
 
 }  // namespace
 
-bool MarkedText::has_marks(size_t begin, size_t bytes) const {
+std::vector<Mark>::const_iterator MarkedText::first_mark(size_t begin) const {
   const auto comes_before = [](const Mark& mark, size_t at) { return mark.at < at; };
-  const auto first = std::lower_bound(marks.begin(), marks.end(), begin, comes_before);
+  return std::lower_bound(marks.begin(), marks.end(), begin, comes_before);
+}
+
+bool MarkedText::has_marks(size_t begin, size_t bytes) const {
+  const auto first = first_mark(begin);
   return first != marks.end() && first->at <= begin + bytes;
+}
+
+bool MarkedText::is_kept(size_t begin, size_t bytes) const {
+  if (!has_marks(begin, bytes)) return false;
+  auto mark = first_mark(begin);
+  for (const Word& word : words_of(std::string_view(text).substr(begin, bytes))) {
+    while (mark != marks.end() && mark->at + mark->bytes <= begin + word.begin) ++mark;
+    const bool is_in_mark = mark != marks.end() && mark->at <= begin + word.begin;
+    if (!is_in_mark && letter_at(text, begin + word.begin) != Letter::kMark) return false;
+  }
+  return true;
 }
 
 std::vector<Word> words_of(std::string_view text) {

@@ -31,8 +31,13 @@ struct MarkedText {
   bool is_html = false;  // &, < and > are printed as entities
   size_t line = 0;       // of the document, in which it ends
 
-  // Whether a mark is in a part of the text, or at its edges.
+  // Returns whether a mark is in a part of the text, or at its edges.
   bool has_marks(size_t begin, size_t bytes) const;
+  // Returns whether a part of the text has only letters of kept texts, so that there is nothing to translate.
+  bool is_kept(size_t begin, size_t bytes) const;
+
+ private:
+  std::vector<Mark>::const_iterator first_mark(size_t begin) const;
 };
 
 // Puts a name that models copy in place of each match and of each kept mark. A match that has a mark in it stays.
@@ -46,7 +51,7 @@ struct Word {
 };
 std::vector<Word> words_of(std::string_view text);
 
-// How the words of a result attend to those of its source.
+// Says how the words of a result attend to those of its source.
 struct WordAlignment {
   std::vector<Word> source, target;
   // [target][source]: of a target word's tokens on average. A name, number or mark that both sides have gets 1 more
