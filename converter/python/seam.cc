@@ -102,7 +102,9 @@ void mark(goldcrest_session* session, goldcrest::host::SentenceSearch::Options* 
     return text.has_marks(sentence.begin, sentence.bytes) ||
            (session->glossary && session->glossary->has_mistake(text, sentence));
   };
+  options->attention_layer = options->attention_head = -1;
   if (!session->glossary) return;
+  options->search = session->job.options.search;
   options->prefix_flags = goldcrest::host::Glossary::kPrefixFlags;
   options->sequences = session->job.options.sequences;
   options->again = [session](Sentence* sentence) {

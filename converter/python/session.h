@@ -49,6 +49,7 @@ struct goldcrest_python_job {
       scores_targets;              // not 0: scores of tokens; scores the targets of its inputs instead of a search
   uint32_t prefix_flags, streams;  // of goldcrest_set_prefix; not 0: sets the sentences' streams
   uint32_t keeps_going;            // not 0: an input that is refused keeps its error, and the others go on
+  const goldcrest_search* search;  // that of the engine
   const goldcrest_sequences* sequences;  // those of the engine, or null
   double deadline;                       // seconds for the sentences of a batch; 0: none
 };

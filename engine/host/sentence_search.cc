@@ -73,30 +73,40 @@ int SentenceSearch::store(Session* session, uint32_t index, const Sentence& sent
   return status;
 }
 
-int SentenceSearch::set_sequences(Session* session, const Sentence& sentence) {
+// Gives the engine what a sentence is searched with.
+int SentenceSearch::set_own(Session* session, const Sentence& sentence) {
+  const bool is_own = sentence.n_again > 0;
+  if (!is_own && !has_own_) return GOLDCREST_OK;
+  has_own_ = is_own;
+  goldcrest_search search = *options_.search;
+  if (is_own) search.beam_size = std::min(session->memory().limits.beam_size, 2U);
   const std::vector<int32_t>& ids = sentence.suppressed;
-  if (ids.empty() && !has_suppressed_) return GOLDCREST_OK;
   goldcrest_sequences own = {ids.data(), nullptr, static_cast<uint32_t>(ids.size()), 0, 0};
   for (size_t i = 0; i < ids.size(); i += 1 + static_cast<size_t>(ids[i])) ++own.n;
-  has_suppressed_ = !ids.empty();
   goldcrest_reset(session->engine());
+  const int status = goldcrest_set_search(session->engine(), &search);
+  if (status < 0) return status;
   return goldcrest_set_sequences(session->engine(), ids.empty() ? options_.sequences : &own);
 }
 
 // Stores the next batch. If a sentence is refused, there is none yet: the next call stores it without that sentence.
 Sentence* SentenceSearch::store_batch(Session* session) {
   size_t n = std::min<size_t>(session->memory().limits.batch, order_.size() - n_done_);
-  if (!order_[n_done_]->suppressed.empty()) n = 1;
-  for (size_t i = 1; i < n; ++i)
-    if (!order_[n_done_ + i]->suppressed.empty()) n = i;
+  const Sentence& front = *order_[n_done_];
+  for (size_t i = 1; i < n; ++i) {
+    const Sentence& other = *order_[n_done_ + i];
+    const bool is_alike = (other.n_again > 0) == (front.n_again > 0) && other.suppressed == front.suppressed;
+    if (!is_alike) n = i;
+  }
   const auto first = order_.begin() + static_cast<ptrdiff_t>(n_done_);
   batch_begin_ = Clock::now();
   for (size_t i = 0; i < n; ++i) {
     Sentence* const sentence = first[static_cast<ptrdiff_t>(i)];
-    int status = i == 0 ? set_sequences(session, *sentence) : GOLDCREST_OK;
+    int status = i == 0 ? set_own(session, *sentence) : GOLDCREST_OK;
     if (status >= 0) status = store(session, static_cast<uint32_t>(i), *sentence);
     if (status >= 0) continue;
     sentence->problem = session->describe(status);
+    if (has_own_) status_ = set_own(session, {});
     order_.erase(first + static_cast<ptrdiff_t>(i));
     return sentence;
   }
@@ -134,7 +144,7 @@ Sentence* SentenceSearch::work(Session* session) {
     n_done_ += n_batch_;
     n_batch_ = n_in_ = 0;
     // The engine keeps the address of a sentence's sequences, which may not outlive this.
-    if (has_suppressed_) status_ = set_sequences(session, {});
+    if (has_own_) status_ = set_own(session, {});
   }
   return is_again ? nullptr : sentence;
 }

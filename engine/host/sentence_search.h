@@ -82,7 +82,9 @@ class SentenceSearch {
     std::function<bool(const Sentence& sentence)> aligns = {};
     // Looks at a sentence that was searched. Returns true if it changed its prefix and wants another search.
     std::function<bool(Sentence* sentence)> again = {};
-    const goldcrest_sequences* sequences = nullptr;  // the engine's; needed if `again` suppresses some
+    // Those of the engine, if `again` is given. A sentence that it wants again is searched with at most two hypotheses.
+    const goldcrest_sequences* sequences = nullptr;  // null: none, or the file's
+    const goldcrest_search* search = nullptr;
   };
 
   // Takes the place of an earlier search. The sentences must outlive it; those without a source stay as they are.
@@ -102,7 +104,7 @@ class SentenceSearch {
  private:
   int store(Session* session, uint32_t index, const Sentence& sentence) const;
   Sentence* store_batch(Session* session);
-  int set_sequences(Session* session, const Sentence& sentence);
+  int set_own(Session* session, const Sentence& sentence);
   int64_t collect(const Session& session, Sentence* sentence) const;
   int64_t collect_certain(const Session& session, Sentence* sentence) const;
 
@@ -111,7 +113,7 @@ class SentenceSearch {
   size_t n_done_ = 0, n_batch_ = 0, n_in_ = 0;  // sentences: of earlier batches, in the engine, of those collected
   int status_ = GOLDCREST_OK;                   // of the batch
   bool is_stopped_ = false;                     // the batch
-  bool has_suppressed_ = false;                 // the engine has a sentence's own sequences
+  bool has_own_ = false;                        // the engine has the search and the sequences of such a sentence
   std::chrono::steady_clock::time_point batch_begin_;
 };
 

@@ -158,7 +158,8 @@ bool Translator::set_languages() {
 }
 
 bool Translator::set_search() {
-  goldcrest_search search = session_.info().search;
+  goldcrest_search& search = search_rules_;
+  search = session_.info().search;
   search.beam_size = options_.samples || options_.alternatives != 0 ? 1 : 0;  // 0: the limits'
   if (search.max_target_tokens > session_.memory().limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;

@@ -184,4 +184,5 @@ class Translator {
   std::vector<int32_t> sequence_ids_;  // as goldcrest_sequences has them
   std::vector<float> sequence_biases_;
   std::optional<goldcrest_sequences> sequences_;
+  goldcrest_search search_rules_ = {};
 };

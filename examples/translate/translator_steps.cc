@@ -144,6 +144,7 @@ goldcrest::host::SentenceSearch::Options Translator::search_options() {
   };
   if (!glossary_) return search;
   search.prefix_flags = goldcrest::host::Glossary::kPrefixFlags;
+  search.search = &search_rules_;
   search.sequences = sequences_ ? &*sequences_ : nullptr;
   search.again = [this](Sentence* sentence) {
     return glossary_->wants_again(&lines_[sentence->input].marked, sentence);

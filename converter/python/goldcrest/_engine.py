@@ -53,6 +53,7 @@ class Engine:
         self._prefix_tokens = 0
         self._deadline = 0.0
         self._coarse = False
+        self._search_rules: Any = None
         self._prefix_flags = _native.PREFIX_BEHIND_PROMPT
         self._wanted: Optional[Tuple[Any, ...]] = None
         self._key: Tuple[int, ...] = ()
@@ -134,6 +135,7 @@ class Engine:
         if self._coarse:
             search.flags |= _native.SEARCH_COARSE
         self._check(lib.goldcrest_set_search(self._engine, search))
+        self._search_rules = ctypes.pointer(search)
 
     def _plan_prefixes(
         self, prefix: Prefix, n: int, needs: Dict[str, int], scores: bool = False, alternatives: Optional[float] = None
@@ -157,6 +159,7 @@ class Engine:
 
     def _begin(self, job: Any) -> None:
         job.prefix_flags, job.streams, job.deadline = self._prefix_flags, self._sampling is not None, self._deadline
+        job.search = self._search_rules
         if self._sequences is not None:
             job.sequences = ctypes.pointer(self._sequences)
         self._keeps_going = job.keeps_going

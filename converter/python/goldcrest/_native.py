@@ -134,6 +134,7 @@ Job = _struct(
     (c_uint32, "n_best attention"),
     (c_int32, "attention_layer attention_head"),
     (c_uint32, "token_scores scores_targets prefix_flags streams keeps_going"),
+    (POINTER(Search), "search"),
     (POINTER(Sequences), "sequences"),
     (c_double, "deadline"),
 )

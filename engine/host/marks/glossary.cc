@@ -211,12 +211,13 @@ bool Glossary::wants_again(MarkedText* text, Sentence* sentence) const {
   const std::vector<Use> uses = uses_in(source), missing = missing_in(uses, found.text);
   const std::vector<Word> surplus = surplus_in(uses, found.text);
   if (!surplus.empty() && sentence->suppressed.empty()) {
+    ++sentence->n_again;
     suppress(surplus, sentence);
     return true;
   }
   if (missing.empty()) return false;
   const WordAlignment alignment = align_words(source, *sentence);
-  if (sentence->n_again < 2 * uses.size() && ends_word(alignment, sentence)) return true;
+  if (sentence->n_again <= 2 * uses.size() && ends_word(alignment, sentence)) return true;
   Place first = {nullptr, 0, found.ids.size()};
   for (const Use& use : missing) {
     const auto is_of = [&](size_t word) {
@@ -231,13 +232,15 @@ bool Glossary::wants_again(MarkedText* text, Sentence* sentence) const {
         if (is_of(s)) weight += alignment.weights[t * alignment.source.size() + s];
       if (weight > most) best = t, most = weight;
     }
-    while (best > 0 && best < alignment.target.size() && is_of(alignment.best[best - 1])) --best;
+    const std::vector<Word> phrase = words_of(terms_[use.term].phrase);
+    for (size_t n = 1; n < phrase.size() && best > 0 && best < alignment.target.size(); ++n)
+      if (is_of(alignment.best[best - 1])) --best;
     if (best == alignment.target.size()) continue;
     const size_t begin = alignment.target[best].begin;
     const auto token = std::upper_bound(found.ends.begin(), found.ends.end(), begin) - found.ends.begin();
     if (static_cast<size_t>(token) < first.token) first = {&use, best, static_cast<size_t>(token)};
   }
-  if (first.use != nullptr && first.token >= sentence->target.size() && sentence->n_again < 2 * uses.size()) {
+  if (first.use != nullptr && first.token >= sentence->target.size() && sentence->n_again <= 2 * uses.size()) {
     ++sentence->n_again;
     if (add_prefix(first, alignment, sentence)) return true;
   }
