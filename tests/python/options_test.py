@@ -414,7 +414,8 @@ def test_table():
 def test_marks():
     """Tags, placeholders and terms are the program's, also of several texts; options that they exclude are refused."""
     model = goldcrest.Model(ENFR, beam_size=2)
-    page = ["<p>I <b>love</b> {x} &amp; <i>Tom</i>.</p>", "<ul><li>I'm hungry. My dog sleeps.<li>Let's <u>go</u> home.</ul>"]
+    page = ["<p>I <b>love</b> {x} &amp; <i>Tom</i>.</p>"]
+    page += ["<ul><li>I'm hungry. My dog sleeps.<li>Let's <u>go</u> home.</ul>"]
     options = {"html": True, "keep": ["[A-Z]\\d+"], "glossary": {"dog": ["chat", "chien"], "hungry": "grosse faim"}}
     Path("terms.tsv").write_text("dog\tchat|chien\nhungry\tgrosse faim\n")
     printed = program("--html", "--keep=[A-Z]\\d+", "--glossary=terms.tsv", "--beam-size=2", lines=page)
