@@ -82,7 +82,8 @@ class SentenceSearch {
     std::function<bool(const Sentence& sentence)> aligns = {};
     // Looks at a sentence that was searched. Returns true if it changed its prefix and wants another search.
     std::function<bool(Sentence* sentence)> again = {};
-    // Those of the engine, if `again` is given. A sentence that it wants again is searched with at most two hypotheses.
+    // Set both as the engine has them, if `again` is given: a sentence that it wants again is searched with at most two
+    // hypotheses.
     const goldcrest_sequences* sequences = nullptr;  // null: none, or the file's
     const goldcrest_search* search = nullptr;
   };

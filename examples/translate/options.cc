@@ -39,7 +39,7 @@ using Options = std::vector<Option>;
 constexpr const char* kNoMarks =
     "--encode --decode --score --tokens --ids --token-scores --alignments --scores --n-best --stream --prefix "
     "--prefix-ids "
-    "--prefix-file --alternatives --sample";
+    "--prefix-file --lexicon --alternatives --sample";
 
 Reader kept(goldcrest::host::KeepPatterns& patterns) {
   const auto read = [&patterns](const std::string& pattern) {
