@@ -91,7 +91,7 @@ def is_well_formed(text: str) -> bool:
 
 def text_of(fragment: str) -> str:
     fragment = re.sub(r"<br>|</?(?:p|div|li|ul)>", "\n", fragment)
-    for tag in set(tags_of(fragment)):
+    for tag in sorted(tags_of(fragment), key=len, reverse=True):  # a comment has a tag in it
         fragment = fragment.replace(tag, "")
     return html.unescape(fragment)
 
