@@ -164,6 +164,7 @@ TEST(MarkWriter, PutsMarksWhereTheirWordsAre) {
                {"a <b>b</b> c", "u w", {0, 2}, "u w<b></b>", 1},  // it has no place
                {"<b>a</i> c", "u w", {0, 1}, "<b>u</i> w", 0},    // broken
                {"Hi {name}!", "Salut Tom !", {0, 1, 2}, "Salut {name}!", 0},
+               {"say ({name})", "dire ( Tom )", {0, 1, 2, 3}, "dire ({name})", 0},
                {"{name} is here", "Voici Tom", {1, 0}, "Voici {name}", 0},
                {"{name} is here", "Voici Tim", {1, 0}, "Voici {name}", 0},  // not copied
                {"{name} is here", "Voici", {1}, "Voici {name}", 1},         // lost
