@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "goldcrest/decoding.h"
+#include "host/marks/html.h"
 #include "host/messages.h"
 #include "host/speech/utterances.h"
 #include "host/speech/wav.h"
@@ -37,6 +38,7 @@ std::string read_sentence(goldcrest_session* session) {
   }
   if (status == GOLDCREST_ERROR_ARGUMENT) job.reading->no_tokens = session->describe(status);
   if (status < 0 && status != GOLDCREST_ERROR_ARGUMENT) return session->describe(status);
+  if (input.marked && input.marked->is_kept(sentence.begin, sentence.bytes)) sentence.source.clear();
   input.sentences.push_back(std::move(sentence));
   return "";
 }
@@ -88,8 +90,26 @@ std::string read_some(goldcrest_session* session) {
   if (is_read) return problem;
   input.sentences.emplace_back();
   Sentence& sentence = input.sentences.back();
+  sentence.bytes = input.text.size();
   const int status = session->tokenize(input.text, &sentence.source, &sentence.pieces);
   return status < 0 ? session->describe(status) : "";
+}
+
+// Lets a search place marks, and repeat what lacks a term.
+void mark(goldcrest_session* session, goldcrest::host::SentenceSearch::Options* options) {
+  options->aligns = [session](const Sentence& sentence) {
+    const goldcrest::host::MarkedText& text = *session->job.inputs[sentence.input].marked;
+    return text.has_marks(sentence.begin, sentence.bytes) ||
+           (session->glossary && session->glossary->has_mistake(text, sentence));
+  };
+  options->attention_layer = options->attention_head = -1;
+  if (!session->glossary) return;
+  options->search = session->job.options.search;
+  options->prefix_flags = goldcrest::host::Glossary::kPrefixFlags;
+  options->sequences = session->job.options.sequences;
+  options->again = [session](Sentence* sentence) {
+    return session->glossary->wants_again(&*session->job.inputs[sentence->input].marked, sentence);
+  };
 }
 
 void begin_search(goldcrest_session* session) {
@@ -110,10 +130,12 @@ void begin_search(goldcrest_session* session) {
       order.push_back(&sentence);
     }
   }
+  goldcrest::host::SentenceSearch::Options options = {
+      o.n_best,         true,           scores,      scores_targets, o.attention != 0, o.attention_layer,
+      o.attention_head, o.prefix_flags, has_streams, o.deadline};
+  if (!job.inputs.empty() && job.inputs[0].marked) mark(session, &options);
   job.search.emplace();
-  job.search->begin({o.n_best, true, scores, scores_targets, o.attention != 0, o.attention_layer, o.attention_head,
-                     o.prefix_flags, has_streams, o.deadline},
-                    std::move(order));
+  job.search->begin(options, std::move(order));
 }
 
 // A bounded amount of work at the search. *is_done <- whether no sentence is left.
@@ -198,6 +220,38 @@ bool goldcrest_python_has_speech(const goldcrest_session* session, const int16_t
   return cutter.next(&found);
 }
 
+// Adds the texts of a document, or a text, with marks. Returns how many.
+static int add_marked(goldcrest_session* session, std::string_view source, int mode) {
+  goldcrest::host::MarkedText text = {{}, without_soft_hyphens(std::string(source)), {}};
+  goldcrest::host::HtmlReader reader;
+  const bool is_html = (mode & kHtml) != 0;
+  if (is_html) reader.push(source), reader.finish();
+  const size_t n_before = session->job.inputs.size();
+  for (bool has_text = !is_html || reader.next(&text); has_text; has_text = is_html && reader.next(&text)) {
+    goldcrest::host::put_stand_ins(session->keep, &text);
+    Input& input = session->job.inputs.emplace_back();
+    input.mode = mode & kSentences;
+    input.text = text.text;
+    input.marked = std::move(text);
+  }
+  if (reader.n_problems() > 0)
+    session->warnings.push_back("not well-formed in " + std::to_string(reader.n_problems()) +
+                                " places: " + reader.first_problem());
+  return static_cast<int>(session->job.inputs.size() - n_before);
+}
+
+// session->joined <- the result of an input with marks.
+static void join_marked(goldcrest_session* session, const Input& input) {
+  goldcrest::host::MarkWriter writer(*input.marked);
+  session->joined.clear();
+  for (const Sentence& sentence : input.sentences) writer.add(sentence, &session->joined);
+  writer.finish(&session->joined);
+  if (writer.n_unplaced() > 0)
+    session->warnings.push_back(std::to_string(writer.n_unplaced()) +
+                                " tags or kept texts belong to no word of a "
+                                "translation; they stand at the end of their sentences");
+}
+
 // Forgets the job before and any search, and begins a job.
 void goldcrest_python_begin(goldcrest_session* session, const goldcrest_python_job* options) {
   goldcrest_reset(session->engine());
@@ -206,10 +260,14 @@ void goldcrest_python_begin(goldcrest_session* session, const goldcrest_python_j
   session->job.options = *options;
 }
 
-// Adds n bytes of text, or n ids if `mode` is kIds or kTarget. Returns 0, or -1 after a message.
+// Adds n bytes of text, or n ids if `mode` is kIds or kTarget. Returns 0, with marks the number of inputs that this
+// gives, or -1 after a message.
 int goldcrest_python_add(goldcrest_session* session, const void* source, size_t n, int mode) {
-  return guard(session, [&]() -> std::string {
+  int n_inputs = 0;
+  const int status = guard(session, [&]() -> std::string {
     std::vector<Input>& inputs = session->job.inputs;
+    if (mode >= kMarks) n_inputs = add_marked(session, {static_cast<const char*>(source), n}, mode);
+    if (mode >= kMarks) return "";
     if (mode != kTarget) inputs.emplace_back().mode = mode;
     const auto* ids = static_cast<const int32_t*>(source);
     if (mode == kTarget) inputs.back().target.assign(ids, ids + n);
@@ -217,6 +275,7 @@ int goldcrest_python_add(goldcrest_session* session, const void* source, size_t 
     if (mode < kIds) inputs.back().text = without_soft_hyphens({static_cast<const char*>(source), n});
     return "";
   });
+  return status < 0 ? status : n_inputs;
 }
 
 // Leaves a message of Python to input `index`, the last one or one that is not added, of a job that keeps going.
@@ -236,12 +295,24 @@ int goldcrest_python_work(goldcrest_session* session, double milliseconds, int s
 }
 
 // *part <- sentence `index` of an input and its hypothesis `rank`. Behind the last sentence: only the space at the end.
-// Returns 1, or 0 behind the last sentence.
-int goldcrest_python_sentence(const goldcrest_session* session, size_t n, size_t index, size_t rank,
+// With marks, the input's whole text is that of sentence 0. Returns 1, or 0 behind the last sentence.
+int goldcrest_python_sentence(goldcrest_session* session, size_t n, size_t index, size_t rank,
                               goldcrest_python_part* part) {
   static const goldcrest::host::Found none = {};
   static const Sentence no_sentence = {};
   const Input& input = session->job.inputs[n];
+  if (input.marked) {
+    const bool is_first = index == 0;
+    if (is_first) join_marked(session, input);
+    *part = {"",      session->joined.data(),
+             0,       is_first ? session->joined.size() : 0,
+             nullptr, nullptr,
+             0,       0,
+             nullptr, nullptr,
+             nullptr, 0,
+             0};
+    return is_first ? 1 : 0;
+  }
   const bool is_end = index >= input.sentences.size();
   const Sentence& sentence = is_end ? no_sentence : input.sentences[index];
   const std::string& space = is_end ? input.end : sentence.space;

@@ -132,6 +132,20 @@ int64_t goldcrest_python_cut(goldcrest_session* session, const char* text, size_
   return status < 0 ? -1 : static_cast<int64_t>(session->cut.size());
 }
 
+// Sets what the texts that follow keep. 0: nothing, and no terms; 1: placeholders and addresses; 2: what the pattern
+// matches; 3: a line of a glossary. Returns 0, or -1 after a message.
+int goldcrest_python_keep(goldcrest_session* session, int what, const char* text) {
+  return guard(session, [&]() -> std::string {
+    if (what == 0) session->keep = {}, session->glossary.reset();
+    if (what == 1) session->keep.add_built_in();
+    if (what == 2) return session->keep.add(text);
+    if (what != 3) return "";
+    if (!session->cutter) session->cutter.emplace(*session);
+    if (!session->glossary) session->glossary.emplace(*session, *session->cutter);
+    return session->glossary->add(text);
+  });
+}
+
 // Adds n ids, or n bytes of text if is_text, to the entries of a lexicon; a blank text adds nothing. Returns 0, or -1
 // after a message.
 int goldcrest_python_entry(goldcrest_session* session, const void* entry, size_t n, int is_text) {

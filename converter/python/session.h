@@ -11,6 +11,9 @@
 
 #include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"
+#include "host/marks/glossary.h"
+#include "host/marks/keep_patterns.h"
+#include "host/marks/marked_text.h"
 #include "host/messages.h"
 #include "host/model_texts.h"
 #include "host/sentence_search.h"
@@ -18,15 +21,18 @@
 
 // The ways to cut a text. A line and a sentence of only white space have no sources; kTokens reads it like any text.
 // kTarget: ids with which the results of the input before begin, or its target to score.
-enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3, kTarget = 4 };
+// kMarks, kHtml: added to the first two for a text with marks, or a document, which gives an input for each of its
+// texts.
+enum Mode { kLine = 0, kSentences = 1, kTokens = 2, kIds = 3, kTarget = 4, kMarks = 8, kHtml = 16 };
 
 struct Input {
   std::string text;
   int mode = kLine;
   std::vector<goldcrest::host::Sentence> sentences;
   std::vector<int32_t> target;
-  std::string end;      // the space behind the last sentence
-  std::string problem;  // the input's error, if the job goes on without it
+  std::optional<goldcrest::host::MarkedText> marked;  // `text` with its marks
+  std::string end;                                    // the space behind the last sentence
+  std::string problem;                                // the input's error, if the job goes on without it
 };
 
 // A text that is cut into sentences.
@@ -43,7 +49,9 @@ struct goldcrest_python_job {
       scores_targets;              // not 0: scores of tokens; scores the targets of its inputs instead of a search
   uint32_t prefix_flags, streams;  // of goldcrest_set_prefix; not 0: sets the sentences' streams
   uint32_t keeps_going;            // not 0: an input that is refused keeps its error, and the others go on
-  double deadline;                 // seconds for the sentences of a batch; 0: none
+  const goldcrest_search* search;  // that of the engine
+  const goldcrest_sequences* sequences;  // those of the engine, or null
+  double deadline;                       // seconds for the sentences of a batch; 0: none
 };
 
 struct Job {
@@ -62,6 +70,9 @@ struct goldcrest_session : goldcrest::Session {
   bool has_warned_of_end = false;    // of a source of ids without the model's end
   std::deque<std::string> warnings;  // that Python has not fetched
   std::optional<TextCutter> cutter;
+  goldcrest::host::KeepPatterns keep;
+  std::optional<goldcrest::host::Glossary> glossary;
+  std::string joined;                         // the last result of an input with marks
   std::vector<int32_t> cut;                   // what goldcrest_python_cut found
   std::vector<int16_t> clip;                  // what goldcrest_python_read_wav found
   std::vector<std::vector<int32_t>> entries;  // of a lexicon that is not made yet

@@ -30,7 +30,8 @@ bool is_running(int status) { return status == GOLDCREST_WORKING || status == GO
 }  // namespace
 
 TextReader::TextReader(const Session& session, std::string_view text, const std::string& abbreviations, bool takes_code)
-    : code_(code_of(text, takes_code)),
+    : text_(text.data()),
+      code_(code_of(text, takes_code)),
       reader_(text.data() + code_.size(), text.size() - code_.size(), parts_of(session, abbreviations, code_.size())) {}
 
 bool TextReader::next(Session* session, Sentence* sentence, int* status) {
@@ -41,6 +42,8 @@ bool TextReader::next(Session* session, Sentence* sentence, int* status) {
     const std::string text = std::string(code_) + std::string(reader_.sentence(), reader_.bytes());
     *status = session->tokenize(text, &sentence->source, &sentence->pieces);
   } while (*status == GOLDCREST_ERROR_TOO_LONG && reader_.shorten());
+  sentence->begin = static_cast<size_t>(reader_.sentence() - text_);
+  sentence->bytes = reader_.bytes();
   return true;
 }
 
@@ -70,16 +73,40 @@ int SentenceSearch::store(Session* session, uint32_t index, const Sentence& sent
   return status;
 }
 
+// Gives the engine what a sentence is searched with.
+int SentenceSearch::set_own(Session* session, const Sentence& sentence) {
+  const bool is_own = sentence.n_again > 0;
+  if (!is_own && !has_own_) return GOLDCREST_OK;
+  has_own_ = is_own;
+  goldcrest_search search = *options_.search;
+  if (is_own) search.beam_size = std::min(session->memory().limits.beam_size, 2U);
+  const std::vector<int32_t>& ids = sentence.suppressed;
+  goldcrest_sequences own = {ids.data(), nullptr, static_cast<uint32_t>(ids.size()), 0, 0};
+  for (size_t i = 0; i < ids.size(); i += 1 + static_cast<size_t>(ids[i])) ++own.n;
+  goldcrest_reset(session->engine());
+  const int status = goldcrest_set_search(session->engine(), &search);
+  if (status < 0) return status;
+  return goldcrest_set_sequences(session->engine(), ids.empty() ? options_.sequences : &own);
+}
+
 // Stores the next batch. If a sentence is refused, there is none yet: the next call stores it without that sentence.
 Sentence* SentenceSearch::store_batch(Session* session) {
-  const size_t n = std::min<size_t>(session->memory().limits.batch, order_.size() - n_done_);
+  size_t n = std::min<size_t>(session->memory().limits.batch, order_.size() - n_done_);
+  const Sentence& front = *order_[n_done_];
+  for (size_t i = 1; i < n; ++i) {
+    const Sentence& other = *order_[n_done_ + i];
+    const bool is_alike = (other.n_again > 0) == (front.n_again > 0) && other.suppressed == front.suppressed;
+    if (!is_alike) n = i;
+  }
   const auto first = order_.begin() + static_cast<ptrdiff_t>(n_done_);
   batch_begin_ = Clock::now();
   for (size_t i = 0; i < n; ++i) {
     Sentence* const sentence = first[static_cast<ptrdiff_t>(i)];
-    const int status = store(session, static_cast<uint32_t>(i), *sentence);
+    int status = i == 0 ? set_own(session, *sentence) : GOLDCREST_OK;
+    if (status >= 0) status = store(session, static_cast<uint32_t>(i), *sentence);
     if (status >= 0) continue;
     sentence->problem = session->describe(status);
+    if (has_own_) status_ = set_own(session, {});
     order_.erase(first + static_cast<ptrdiff_t>(i));
     return sentence;
   }
@@ -109,11 +136,17 @@ Sentence* SentenceSearch::work(Session* session) {
                          : is_stopped_ ? collect_certain(*session, sentence)
                                        : collect(*session, sentence);
   if (status < 0) sentence->problem = session->describe(status);
+  const bool is_whole = status >= 0 && !is_stopped_ && options_.again;
+  const bool is_again = is_whole && options_.again(sentence);
+  if (is_again) sentence->found.clear();
+  if (is_again) order_.push_back(sentence);
   if (++n_in_ == n_batch_) {
     n_done_ += n_batch_;
     n_batch_ = n_in_ = 0;
+    // The engine keeps the address of a sentence's sequences, which may not outlive this.
+    if (has_own_) status_ = set_own(session, {});
   }
-  return sentence;
+  return is_again ? nullptr : sentence;
 }
 
 // Keeps the tokens of a search that was stopped which no further step would change. Returns a negative status on an
@@ -143,10 +176,12 @@ int64_t SentenceSearch::collect(const Session& session, Sentence* sentence) cons
     found.n_outputs = result.n_outputs;
     found.was_cut = result.was_cut != 0;
     if (options_.has_text && session.info().has_detokenizer != 0)
-      status = session.append_result(index, rank, sentence->pieces, &found.text);
+      status =
+          session.append_result(index, rank, sentence->pieces, &found.text, options_.aligns ? &found.ends : nullptr);
     if (options_.token_scores && log_probs != nullptr)
       found.token_log_probs.assign(log_probs, log_probs + result.n_tokens);
-    const size_t n_source = options_.has_attention ? sentence->source.size() : 0;
+    const bool is_aligned = options_.has_attention || (options_.aligns && options_.aligns(*sentence));
+    const size_t n_source = is_aligned ? sentence->source.size() : 0;
     found.attention.resize(n_source * result.n_tokens);
     for (uint32_t token = 0; n_source > 0 && token < result.n_tokens && status >= 0; ++token) {
       const goldcrest_alignment wanted = {index, rank, token, options_.attention_layer, options_.attention_head};

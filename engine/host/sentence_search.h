@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.hpp"
 #include "host/session.h"
 
@@ -20,6 +22,7 @@ struct Found {
   std::vector<int32_t> ids;
   std::vector<float> attention;        // [ids][ids of the source]; empty, as the next, if the search has none
   std::vector<float> token_log_probs;  // [ids]
+  std::vector<size_t> ends;            // [ids] bytes of the text up to the end of each; empty without Options::aligns
   float score = 0, log_prob = 0;
   uint32_t n_outputs = 0;  // of goldcrest_result
   bool was_cut = false;    // a limit of tokens ended it
@@ -29,10 +32,13 @@ struct Found {
 struct Sentence {
   size_t input = 0;                      // the index of its text, for the caller
   std::string space = {};                // before it in the text
+  size_t begin = 0, bytes = 0;           // of it in the text
   std::vector<int32_t> source = {};      // none: there is nothing to search
   std::vector<int16_t> samples = {};     // of a clip, which has no ids
   std::vector<std::string> pieces = {};  // of Session::tokenize
   std::vector<int32_t> target = {};      // with which its results begin, or which is scored
+  std::vector<int32_t> suppressed = {};  // goldcrest_sequences.ids for this sentence, instead of Options::sequences
+  uint32_t n_again = 0;                  // searches that Options::again wanted after the first
   uint32_t stream = 0;                   // its number: of the random numbers of sampling
   std::vector<Found> found = {};         // best first
   std::string problem = {};              // of the engine; then nothing is found
@@ -47,11 +53,13 @@ class TextReader {
   // The text and the abbreviations must outlive it. takes_code: the text may begin with a code.
   TextReader(const Session& session, std::string_view text, const std::string& abbreviations, bool takes_code);
 
-  // Fills in space and source of the next sentence; *status <- Session::tokenize's. A sentence that gives no token has
-  // GOLDCREST_ERROR_ARGUMENT. Returns false after the last sentence; then the space is that at the end of the text.
+  // Fills in space, place and source of the next sentence; *status <- Session::tokenize's. A sentence that gives no
+  // token has GOLDCREST_ERROR_ARGUMENT. Returns false after the last sentence; then the space is that at the end of the
+  // text.
   bool next(Session* session, Sentence* sentence, int* status);
 
  private:
+  const char* text_;
   std::string_view code_;
   SentenceReader reader_;
 };
@@ -70,6 +78,14 @@ class SentenceSearch {
     uint32_t prefix_flags = 0;  // of goldcrest_set_prefix
     bool has_streams = false;   // of goldcrest_set_stream
     double deadline = 0;        // seconds for the sentences of a batch; 0: none
+    // Returns whether a sentence needs attention and the ends of its tokens, once its text is found; as has_attention.
+    std::function<bool(const Sentence& sentence)> aligns = {};
+    // Looks at a sentence that was searched. Returns true if it changed its prefix and wants another search.
+    std::function<bool(Sentence* sentence)> again = {};
+    // Set both as the engine has them, if `again` is given: a sentence that it wants again is searched with at most two
+    // hypotheses.
+    const goldcrest_sequences* sequences = nullptr;  // null: none, or the file's
+    const goldcrest_search* search = nullptr;
   };
 
   // Takes the place of an earlier search. The sentences must outlive it; those without a source stay as they are.
@@ -89,6 +105,7 @@ class SentenceSearch {
  private:
   int store(Session* session, uint32_t index, const Sentence& sentence) const;
   Sentence* store_batch(Session* session);
+  int set_own(Session* session, const Sentence& sentence);
   int64_t collect(const Session& session, Sentence* sentence) const;
   int64_t collect_certain(const Session& session, Sentence* sentence) const;
 
@@ -97,6 +114,7 @@ class SentenceSearch {
   size_t n_done_ = 0, n_batch_ = 0, n_in_ = 0;  // sentences: of earlier batches, in the engine, of those collected
   int status_ = GOLDCREST_OK;                   // of the batch
   bool is_stopped_ = false;                     // the batch
+  bool has_own_ = false;                        // the engine has the search and the sequences of such a sentence
   std::chrono::steady_clock::time_point batch_begin_;
 };
 

@@ -71,8 +71,9 @@ int Session::tokenize(const std::string& text, std::vector<int32_t>* source, std
   const auto add = [](void* to, const goldcrest_token* token) {
     static_cast<std::vector<std::string>*>(to)->emplace_back(token->text, token->text_bytes);
   };
-  const int status = replaces_ ? goldcrest_begin_tokens(engine_, text.data(), text.size(), add, pieces)
-                               : goldcrest_begin_text(engine_, text.data(), text.size());
+  const bool wants_pieces = replaces_ || memory_.limits.alignment_layers != 0;
+  const int status = wants_pieces ? goldcrest_begin_tokens(engine_, text.data(), text.size(), add, pieces)
+                                  : goldcrest_begin_text(engine_, text.data(), text.size());
   const int32_t* ids = nullptr;
   const int n = status < 0 ? status : goldcrest_get_source(engine_, 0, &ids);
   if (n > 0) source->assign(ids, ids + n);
@@ -127,14 +128,16 @@ int64_t Session::find_attended(goldcrest_alignment wanted, const std::vector<std
 }
 
 int64_t Session::append_result(uint32_t sentence, uint32_t rank, const std::vector<std::string>& pieces,
-                               std::string* text) const {
+                               std::string* text, std::vector<size_t>* ends) const {
   goldcrest_result result = {};
   int64_t status = goldcrest_get_result(engine_, sentence, rank, &result);
-  if (status < 0 || pieces.empty()) return status < 0 ? status : append_text(result.tokens, result.n_tokens, text);
+  const bool replaces = replaces_ && !pieces.empty();
+  if (status < 0 || (!replaces && ends == nullptr))
+    return status < 0 ? status : append_text(result.tokens, result.n_tokens, text);
   goldcrest_text_state state = {};
   for (uint32_t i = 0; i <= result.n_tokens && status >= 0; ++i) {
     const size_t n = i < result.n_tokens ? 1 : 0;
-    const bool is_unknown = n == 1 && result.tokens[i] == info_.unknown_id;
+    const bool is_unknown = replaces && n == 1 && result.tokens[i] == info_.unknown_id;
     const int64_t found = is_unknown ? find_attended({sentence, rank, i, -1, -1}, pieces) : -1;
     if (is_unknown && found < 0) return found;
     const std::string piece =
@@ -144,6 +147,7 @@ int64_t Session::append_result(uint32_t sentence, uint32_t rank, const std::vect
       return is_unknown ? goldcrest_detokenize_token(engine_, &state, &token, out, bytes)
                         : goldcrest_detokenize(engine_, &state, result.tokens + i, n, out, bytes);
     });
+    if (ends != nullptr && n == 1) ends->push_back(text->size());
   }
   return std::min<int64_t>(status, GOLDCREST_OK);
 }

@@ -48,15 +48,17 @@ class Session {
   // Returns the text of a status with the detail that the engine left.
   std::string describe(int64_t status) const;
 
-  // *source <- the ids of a text. *pieces <- their texts, empty for special ids, if unknown tokens are replaced.
+  // *source <- the ids of a text. *pieces <- their texts, empty for special ids, if unknown tokens are replaced or the
+  // engine records attention.
   // Returns the number of ids, or a negative status.
   int tokenize(const std::string& text, std::vector<int32_t>* source, std::vector<std::string>* pieces);
   // Appends the text of ids. Returns a negative status on an error.
   int64_t append_text(const int32_t* ids, size_t n, std::string* text) const;
   // Appends the text of a result. With pieces, that of the source with the largest attention stands for an unknown
-  // token, as in CTranslate2 with replace_unknowns. Returns a negative status on an error.
-  int64_t append_result(uint32_t sentence, uint32_t rank, const std::vector<std::string>& pieces,
-                        std::string* text) const;
+  // token, as in CTranslate2 with replace_unknowns. *ends (may be null) <- for each id the end of its text in *text,
+  // which was empty. Returns a negative status on an error.
+  int64_t append_result(uint32_t sentence, uint32_t rank, const std::vector<std::string>& pieces, std::string* text,
+                        std::vector<size_t>* ends) const;
   // Returns the tokens of a sentence that no further step changes.
   std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
 

@@ -35,6 +35,20 @@ const std::vector<Stop> kPenalties = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", 
 
 using Options = std::vector<Option>;
 
+// Marks and terms need the texts of one search for each sentence.
+constexpr const char* kNoMarks =
+    "--encode --decode --score --tokens --ids --token-scores --alignments --scores --n-best --stream --prefix "
+    "--prefix-ids "
+    "--prefix-file --lexicon --alternatives --sample";
+
+Reader kept(goldcrest::host::KeepPatterns& patterns) {
+  const auto read = [&patterns](const std::string& pattern) {
+    if (patterns.empty()) patterns.add_built_in();
+    return pattern == "built-in" ? "" : patterns.add(pattern);
+  };
+  return {read, {}, true};
+}
+
 Options text_options(Arguments& a) {
   return {
       {"*MODEL", text(a.model), "a file that goldcrest-convert wrote"},
@@ -52,6 +66,20 @@ Options text_options(Arguments& a) {
        "model's "
        "source language [of all ten languages if it has none]",
        "", "--no-split"},
+      {"*--html", flag(a.html),
+       "translate HTML documents: tags get the places of their words, and <pre>, <code>, scripts, comments and "
+       "elements "
+       "with translate=\"no\" stay as they are",
+       "", kNoMarks},
+      {"*--keep PATTERN", kept(a.keep),
+       "keep what the pattern matches, and {name}, %s, %1$d, <x id=1/>, addresses of the web and of e-mail; built-in: "
+       "only these. A pattern is a row of letters, ., \\d, \\w, \\s, \\S, [a-z] or [^a-z], each with ?, * or + after "
+       "it; "
+       "it may be given several times",
+       "", kNoMarks},
+      {"*--glossary FILE", text(a.glossary),
+       "translate the phrases of this file as it says, one a line: a phrase, a tab, its forms with | between", "",
+       kNoMarks},
       {"*--stream", flag(a.stream), "print text as soon as no further step can change it, with beams too", "",
        "--encode --decode --score --tokens --ids --token-scores --alignments --scores --n-best --batch "
        "--replace-unknowns"},

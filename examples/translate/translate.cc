@@ -35,7 +35,7 @@ int run(const Arguments& arguments) {
   for (const std::string& path : arguments.inputs) good = good && process_file(&translator, path);
   good = good && translator.check_line_ids();
   translator.finish_counter();
-  translator.warn_of_cut_lines();
+  translator.warn_of_lines();
   if (good && arguments.stats) translator.print_stats();
   const bool is_printed = finish_output(kProgram);
   if (is_interrupted()) std::raise(SIGINT);  // its action is the default again, as callers expect

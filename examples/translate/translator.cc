@@ -52,7 +52,7 @@ bool Translator::start() {
   problem = missing_text();
   if (problem.empty()) problem = goldcrest::limits_problem(session_.info(), limits);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
-  if (!ask_inspection() || !read_prefix() || !read_lexicon() || !read_sequences()) return false;
+  if (!ask_inspection() || !read_prefix() || !read_lexicon() || !read_sequences() || !read_glossary()) return false;
   const bool takes_text = session_.info().has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = session_.info().limits.max_source_bytes;
   splits_ = splits_sentences();
@@ -64,7 +64,7 @@ bool Translator::splits_sentences() const {
   const TranslatorOptions& o = options_;
   const bool by_line = o.no_split || o.ids || o.encode || o.decode || o.tokens || o.n_best > 1 || o.scores ||
                        o.token_scores || !o.alignments.empty() || !o.score_file.empty() ||
-                       options_.limits.max_prefix_tokens > 0;
+                       (options_.limits.max_prefix_tokens > 0 && !glossary_);
   return !by_line && session_.takes_sentences();
 }
 
@@ -86,7 +86,7 @@ bool Translator::read_abbreviations() {
 bool Translator::ask_inspection() {
   goldcrest_limits& limits = options_.limits;
   if (options_.token_scores) limits.inspection |= GOLDCREST_INSPECT_TOKEN_SCORES;
-  if (!options_.alignments.empty()) {
+  if (!options_.alignments.empty() || options_.html || !options_.keep.empty() || !options_.glossary.empty()) {
     const int32_t layer = options_.alignment_layer, head = options_.alignment_head;
     const auto lacks = [&](const std::string& option, int32_t asked, uint32_t n) {
       return refuse(options_.model + ": " + option + ' ' + std::to_string(asked) + ": the decoder's are 0 to " +
@@ -158,7 +158,8 @@ bool Translator::set_languages() {
 }
 
 bool Translator::set_search() {
-  goldcrest_search search = session_.info().search;
+  goldcrest_search& search = search_rules_;
+  search = session_.info().search;
   search.beam_size = options_.samples || options_.alternatives != 0 ? 1 : 0;  // 0: the limits'
   if (search.max_target_tokens > session_.memory().limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
@@ -182,10 +183,10 @@ bool Translator::set_search() {
   if (status >= 0 && options_.alternatives != 0)
     status = goldcrest_set_alternatives(session_.engine(), options_.alternatives, options_.min_alternative_prob);
   if (status >= 0 && (!sequence_biases_.empty() || options_.no_repeat_source_ngram)) {
-    const goldcrest_sequences sequences = {
+    sequences_ = goldcrest_sequences{
         sequence_ids_.data(), sequence_biases_.data(), static_cast<uint32_t>(sequence_ids_.size()),
         static_cast<uint32_t>(sequence_biases_.size()), options_.no_repeat_source_ngram.value_or(0)};
-    status = goldcrest_set_sequences(session_.engine(), &sequences);
+    status = goldcrest_set_sequences(session_.engine(), &*sequences_);
   }
   return status < 0 ? fail(status) : true;
 }
@@ -240,7 +241,7 @@ bool Translator::check_line_ids() {
 void Translator::read(const std::string& text, Line* line) {
   if (options_.decode) return decode(text, line);
   if (!options_.encode && is_blank(text)) {
-    line->out = "\n";
+    line->end = "\n";
     return;
   }
   if (options_.ids) return read_ids(text, line);
@@ -249,7 +250,9 @@ void Translator::read(const std::string& text, Line* line) {
   line->warning = code_warning(&session_, has_code_, text);
   if (splits_) return read_sentences(text, line);
   Sentence sentence = {lines_.size() - 1};
+  sentence.bytes = text.size();
   sentence.target = prefix_;
+  if (line->writer) line->end = "\n";
   const auto begin = std::chrono::steady_clock::now();
   const int status = session_.tokenize(text, &sentence.source, &sentence.pieces);
   seconds_ += seconds_since(begin);
@@ -258,6 +261,7 @@ void Translator::read(const std::string& text, Line* line) {
   } else if (options_.encode) {
     line->out = goldcrest::ids_text(sentence.source) + '\n';
   } else {
+    if (line->writer && line->marked.is_kept(0, text.size())) sentence.source.clear();
     sentences_.push_back(std::move(sentence));
   }
 }
@@ -277,6 +281,7 @@ void Translator::read_sentences(const std::string& text, Line* line) {
     if (status < 0) error = session_.describe(status);
     line->has_tokens = line->has_tokens || status >= 0;
     if (sentences_.size() >= ahead_) translate();
+    if (line->writer && line->marked.is_kept(sentence.begin, sentence.bytes)) sentence.source.clear();
     sentences_.push_back(std::move(sentence));
   }
   line->end = sentence.space + '\n';
@@ -307,31 +312,74 @@ void Translator::translate() {
     stream.reset();
     finish(*finished);
   }
-  for (const Sentence& sentence : sentences_) lines_[sentence.input].out += sentence.space + results_of(sentence);
+  for (const Sentence& sentence : sentences_) {
+    Line& line = lines_[sentence.input];
+    if (line.writer)
+      line.writer->add(sentence, &line.out);
+    else
+      line.out += sentence.space + results_of(sentence);
+  }
   sentences_.clear();
 }
 
 // Prints all lines. False where standard output takes no more.
 bool Translator::print_lines() {
   translate();
-  for (const Line& line : lines_) print(line);
+  for (Line& line : lines_) print(line);
   lines_.clear();
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+}
+
+// Reads a line, or one of a document's texts. Returns false where standard output takes no more, or at an interrupt.
+bool Translator::add_line(goldcrest::host::MarkedText text, size_t number) {
+  lines_.push_back({number, {}, {}, {}});
+  Line& line = lines_.back();
+  ++n_lines_;
+  if (has_marks()) {
+    goldcrest::host::put_stand_ins(options_.keep, &text);
+    line.marked = std::move(text);
+    line.writer.emplace(line.marked);
+  }
+  read(has_marks() ? line.marked.text : text.text, &line);
+  if (line_ids_) read_line_ids(&line);
+  if (is_enough() && !print_lines()) return false;
+  counter_.show(n_lines_);
+  return !is_interrupted();
+}
+
+bool Translator::process_html(std::FILE* input, const std::string& name) {
+  constexpr size_t kMostBytes = size_t{1} << 16;
+  goldcrest::host::HtmlReader reader;
+  goldcrest::host::MarkedText text;
+  std::string bytes;
+  for (int c = 0; c != EOF;) {
+    for (bytes.clear(); bytes.size() < kMostBytes && (c = std::getc(input)) != EOF;) {
+      bytes += static_cast<char>(c);
+      if (c == '\n') break;
+    }
+    reader.push(bytes);
+    if (c == EOF && !is_interrupted()) reader.finish();
+    while (reader.next(&text))
+      if (!add_line(std::move(text), text.line)) return false;
+  }
+  if (reader.n_problems() == 0) return true;
+  failed_lines_ += reader.n_problems();
+  const std::string others = reader.n_problems() > 1 ? "; " + std::to_string(reader.n_problems() - 1) + " more" : "";
+  std::fprintf(stderr, "%s: warning: %s: not well-formed: %s%s\n", kProgram, name.c_str(),
+               reader.first_problem().c_str(), others.c_str());
+  return true;
 }
 
 bool Translator::process(std::FILE* input, const std::string& name) {
   const bool answers_at_once = options_.encode || options_.decode || session_.memory().limits.batch == 1;
   ahead_ = answers_at_once ? 1 : size_t{kBatchesAhead} * session_.memory().limits.batch;
   std::string text;
-  for (bool is_first = true; read_line(input, &text);) {
+  if (options_.html && !process_html(input, name)) return false;
+  for (bool is_first = true; !options_.html && read_line(input, &text);) {
     if (std::exchange(is_first, false) && text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
       text.erase(0, kByteOrderMark.size());
-    lines_.push_back({++n_lines_, {}, {}, {}});
-    read(options_.ids || options_.decode ? text : without_soft_hyphens(text), &lines_.back());
-    if (line_ids_) read_line_ids(&lines_.back());
-    if (is_enough() && !print_lines()) return false;
-    counter_.show(n_lines_);
-    if (is_interrupted()) return false;
+    if (!options_.ids && !options_.decode) text = without_soft_hyphens(std::move(text));
+    if (!add_line({{}, text}, n_lines_ + 1)) return false;
   }
   if (is_interrupted()) return false;
   const int read_error = std::ferror(input) != 0 ? errno : 0;

@@ -16,6 +16,10 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"
+#include "host/marks/glossary.h"
+#include "host/marks/html.h"
+#include "host/marks/keep_patterns.h"
+#include "host/marks/marked_text.h"
 #include "host/messages.h"
 #include "host/open_backend.h"
 #include "host/sentence_search.h"
@@ -43,6 +47,9 @@ struct TranslatorOptions {
   bool prefix_in_lengths = false;
   std::string lexicon;  // a file of the only texts that may come out; empty: the model's own, or none
   bool lexicon_words = false;
+  bool html = false;  // an input is a document whose tags are kept
+  goldcrest::host::KeepPatterns keep;
+  std::string glossary;                                 // a file of terms; empty: none
   std::string suppressed;                               // a text that no result has; empty: none
   std::vector<std::string> suppressed_ids, biased_ids;  // sequences; of biased_ids the bias comes first
   std::optional<uint32_t> no_repeat_source_ngram;
@@ -80,7 +87,7 @@ class Translator {
   // Call it after the last input. Returns false, after a message, if the file of targets or prefixes has more lines.
   bool check_line_ids();
   void print_stats() const;
-  void warn_of_cut_lines() const;
+  void warn_of_lines() const;
   void finish_counter() { counter_.finish(); }
   uint64_t failed_lines() const { return failed_lines_; }
 
@@ -97,6 +104,8 @@ class Translator {
     std::string stopped = {};    // a message: why the end of `out` is missing
     std::string no_tokens = {};  // the error of a line in which no sentence gives a token
     bool has_tokens = false;
+    goldcrest::host::MarkedText marked = {};  // what `out` and the next one are written from, if texts have marks
+    std::optional<goldcrest::host::MarkWriter> writer = {};
     uint32_t n_cut = 0;  // tokens of a result that a limit cut; 0: none
   };
 
@@ -113,10 +122,14 @@ class Translator {
   bool read_prefix();
   bool read_lexicon();
   bool read_sequences();
+  bool read_glossary();
+  bool has_marks() const { return options_.html || !options_.keep.empty() || glossary_; }
+  bool process_html(std::FILE* input, const std::string& name);
+  bool add_line(goldcrest::host::MarkedText text, size_t number);
   void begin_stream(Sentence* sentence);
   int64_t print_certain(Stream* stream, bool at_end) const;
   static void say_of_line(const Line& line, goldcrest::Paint paint, const std::string& text);
-  goldcrest::host::SentenceSearch::Options search_options() const;
+  goldcrest::host::SentenceSearch::Options search_options();
   static void print_warning(const Line& line);
   bool ask_inspection();
   bool open_line_ids(const std::string& path);
@@ -142,7 +155,7 @@ class Translator {
   std::string text_or_ids(const goldcrest::host::Found& found) const;
   std::string in_line(const std::string& text) const;
   bool print_lines();
-  void print(const Line& line);
+  void print(Line& line);
 
   TranslatorOptions options_;
   Backend backend_;
@@ -165,6 +178,11 @@ class Translator {
   bool has_warned_of_end_ = false;
   std::vector<int32_t> prefix_;
   goldcrest::LexiconSpec lexicon_;
+  std::optional<TextCutter> cutter_;
+  std::optional<goldcrest::host::Glossary> glossary_;
+  uint64_t n_unplaced_ = 0;            // marks without a place in the translation
   std::vector<int32_t> sequence_ids_;  // as goldcrest_sequences has them
   std::vector<float> sequence_biases_;
+  std::optional<goldcrest_sequences> sequences_;
+  goldcrest_search search_rules_ = {};
 };

@@ -104,7 +104,27 @@ bool Translator::read_sequences() {
   return true;
 }
 
-goldcrest::host::SentenceSearch::Options Translator::search_options() const {
+// Reads the terms. Returns false after an error message.
+bool Translator::read_glossary() {
+  const std::string& path = options_.glossary;
+  if (path.empty()) return true;
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  if (!file) return refuse(path + ": cannot be read: " + std::strerror(errno));
+  cutter_.emplace(session_);
+  glossary_.emplace(session_, *cutter_);
+  std::string line;
+  for (size_t number = 1; read_line(file.get(), &line); ++number) {
+    const std::string problem = glossary_->add(line);
+    if (!problem.empty()) return refuse(path + ": line " + std::to_string(number) + ": " + problem);
+  }
+  if (std::ferror(file.get()) != 0) return refuse(path + ": cannot be read: " + std::strerror(errno));
+  if (glossary_->empty()) return refuse(path + ": no terms; expected one a line: a phrase, a tab, its translation");
+  const uint32_t most = options_.limits.max_target_tokens;
+  options_.limits.max_prefix_tokens = (most != 0 ? most : session_.info().limits.max_target_tokens) - 1;
+  return true;
+}
+
+goldcrest::host::SentenceSearch::Options Translator::search_options() {
   const TranslatorOptions& o = options_;
   goldcrest::host::SentenceSearch::Options search;
   search.n_best = o.n_best;
@@ -117,6 +137,18 @@ goldcrest::host::SentenceSearch::Options Translator::search_options() const {
   search.prefix_flags = GOLDCREST_PREFIX_BEHIND_PROMPT | (o.prefix_in_lengths ? GOLDCREST_PREFIX_IN_LENGTHS : 0);
   search.has_streams = o.samples;
   search.deadline = o.deadline;
+  if (!has_marks()) return search;
+  search.aligns = [this](const Sentence& sentence) {
+    const goldcrest::host::MarkedText& text = lines_[sentence.input].marked;
+    return text.has_marks(sentence.begin, sentence.bytes) || (glossary_ && glossary_->has_mistake(text, sentence));
+  };
+  if (!glossary_) return search;
+  search.prefix_flags = goldcrest::host::Glossary::kPrefixFlags;
+  search.search = &search_rules_;
+  search.sequences = sequences_ ? &*sequences_ : nullptr;
+  search.again = [this](Sentence* sentence) {
+    return glossary_->wants_again(&lines_[sentence->input].marked, sentence);
+  };
   return search;
 }
 
@@ -235,9 +267,21 @@ void Translator::print_warning(const Line& line) {
   say_of_line(line, goldcrest::Paint::kYellow, "warning: " + line.warning);
 }
 
-void Translator::print(const Line& line) {
+void Translator::print(Line& line) {
   if (!line.warning.empty()) print_warning(line);
-  const std::string& error = line.error.empty() && !line.has_tokens ? line.no_tokens : line.error;
+  std::string error = line.error.empty() && !line.has_tokens ? line.no_tokens : line.error;
+  if (line.writer) {
+    if (options_.html && !error.empty()) {  // no text is lost
+      line.writer.emplace(line.marked);
+      line.out.clear();
+    }
+    line.writer->finish(&line.out);
+    n_unplaced_ += line.writer->n_unplaced();
+    if (options_.html)
+      line.end.clear();
+    else
+      line.out = in_line(line.out);
+  }
   if (error.empty()) {
     if (line.n_cut != 0 && n_cut_lines_++ == 0) {
       first_cut_line_ = line.number;
@@ -252,10 +296,16 @@ void Translator::print(const Line& line) {
   }
   ++failed_lines_;
   say_of_line(line, goldcrest::Paint::kRed, error);
-  std::fputc('\n', stdout);
+  if (options_.html) std::fwrite(line.out.data(), 1, line.out.size(), stdout);
+  if (!options_.html) std::fputc('\n', stdout);
 }
 
-void Translator::warn_of_cut_lines() const {
+void Translator::warn_of_lines() const {
+  if (n_unplaced_ != 0)
+    std::fprintf(stderr,
+                 "goldcrest-translate: warning: %" PRIu64
+                 " tags or kept texts belong to no word of the translation; they stand at the end of their sentences\n",
+                 n_unplaced_);
   if (n_cut_lines_ == 0) return;
   const std::string problem = goldcrest::cut_problem(session_.info(), session_.memory().limits, n_cut_tokens_);
   std::fprintf(stderr,

@@ -21,6 +21,9 @@ case $script in
   argos)
     modules+=", ctranslate2, sentencepiece" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3)
     wrong='s/a/b/' few=(--lines 5) ;;
+  marks)
+    modules="sacrebleu, sentencepiece" packages=(sacrebleu==2.6.0 sentencepiece==0.2.3)
+    wrong='s/<b>/<i>/' few=(--lines 20) ;;
   equality) few=(--models 4) ;;
   lexicons) wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
   families | t5 | tokenizer_json | added_tokens)

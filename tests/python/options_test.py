@@ -411,6 +411,25 @@ def test_table():
     assert n >= 25
 
 
+def test_marks():
+    """Tags, placeholders and terms are the program's, also of several texts; options that they exclude are refused."""
+    model = goldcrest.Model(ENFR, beam_size=2)
+    page = ["<p>I <b>love</b> {x} &amp; <i>Tom</i>.</p>"]
+    page += ["<ul><li>I'm hungry. My dog sleeps.<li>Let's <u>go</u> home.</ul>"]
+    options = {"html": True, "keep": ["[A-Z]\\d+"], "glossary": {"dog": ["chat", "chien"], "hungry": "grosse faim"}}
+    Path("terms.tsv").write_text("dog\tchat|chien\nhungry\tgrosse faim\n")
+    printed = program("--html", "--keep=[A-Z]\\d+", "--glossary=terms.tsv", "--beam-size=2", lines=page)
+    assert printed.stdout.decode().splitlines() == model.translate(page, **options), printed
+    assert model.translate(page[0], html=True, keep=True).count("{x}") == 1
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert "</i>" in model.translate("Let's go</i> home.", html=True)
+    assert "not well-formed" in str(caught[0].message), caught
+    for wrong in ({"keep": [".*"]}, {"keep": "%s"}, {"glossary": {"dog": ""}}, {"html": True, "prefix": "Nous"}):
+        refuses(model.translate, "Let's go home.", **wrong)
+    assert model.translate("I'm hungry.") == "J'ai faim."
+
+
 def test_documented():
     names = [getattr(goldcrest, name) for name in goldcrest.__all__]
     methods = [value for name, value in vars(goldcrest.Model).items() if not name.startswith("_")]

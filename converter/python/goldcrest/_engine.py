@@ -16,7 +16,7 @@ from ._native import Error, Path, Session, lib
 from ._values import Ids, Prefix, id_array
 
 SLICE_MILLISECONDS = 5.0
-LINE, SENTENCES, TOKENS, IDS, TARGET = 0, 1, 2, 3, 4
+LINE, SENTENCES, TOKENS, IDS, TARGET, MARKS, HTML = 0, 1, 2, 3, 4, 8, 16
 _PHASES = ("always", "text", "encode", "decode")
 
 
@@ -53,6 +53,7 @@ class Engine:
         self._prefix_tokens = 0
         self._deadline = 0.0
         self._coarse = False
+        self._search_rules: Any = None
         self._prefix_flags = _native.PREFIX_BEHIND_PROMPT
         self._wanted: Optional[Tuple[Any, ...]] = None
         self._key: Tuple[int, ...] = ()
@@ -134,6 +135,7 @@ class Engine:
         if self._coarse:
             search.flags |= _native.SEARCH_COARSE
         self._check(lib.goldcrest_set_search(self._engine, search))
+        self._search_rules = ctypes.pointer(search)
 
     def _plan_prefixes(
         self, prefix: Prefix, n: int, needs: Dict[str, int], scores: bool = False, alternatives: Optional[float] = None
@@ -157,6 +159,9 @@ class Engine:
 
     def _begin(self, job: Any) -> None:
         job.prefix_flags, job.streams, job.deadline = self._prefix_flags, self._sampling is not None, self._deadline
+        job.search = self._search_rules
+        if self._sequences is not None:
+            job.sequences = ctypes.pointer(self._sequences)
         self._keeps_going = job.keeps_going
         lib.goldcrest_python_begin(self._session.handle, job)
 
@@ -172,7 +177,7 @@ class Engine:
                 said = str(error).encode("utf-8", "backslashreplace")
                 self._session.done(lib.goldcrest_python_refuse(self._session.handle, index, said))
 
-    def _add(self, line: Any, mode: int) -> None:
+    def _add(self, line: Any, mode: int) -> int:
         if mode == TARGET or (mode == LINE and not isinstance(line, str)):
             source: Any = id_array(line, "a line is {}; expected a text or a list of ids")
             mode = max(mode, IDS)
@@ -182,14 +187,17 @@ class Engine:
             raise Error("the model has no tokenizer; translate_batch takes lists of source ids")
         else:
             source = line.encode()
-        self._session.done(lib.goldcrest_python_add(self._session.handle, source, len(source), mode))
+        return self._session.done(lib.goldcrest_python_add(self._session.handle, source, len(source), mode))
 
     def _work(self, search: bool) -> None:
         session = self._session
         while session.done(lib.goldcrest_python_work(session.handle, SLICE_MILLISECONDS, search)) != _native.DONE:
             pass
-        while lib.goldcrest_python_warning(session.handle):
-            warnings.warn(session.message(), stacklevel=3)
+        self._warn()
+
+    def _warn(self) -> None:
+        while lib.goldcrest_python_warning(self._session.handle):
+            warnings.warn(self._session.message(), stacklevel=4)
 
     def _next(self, index: int, sentence: int, rank: int = 0) -> Any:
         """Returns a sentence of the job's input `index`, or None behind the last; then the part has the last space."""

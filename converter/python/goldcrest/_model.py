@@ -6,10 +6,10 @@ import os
 from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 from . import _native, _values
-from ._engine import LINE, SENTENCES, TOKENS, Engine, Result
+from ._engine import HTML, LINE, MARKS, SENTENCES, TOKENS, Engine, Result
 from ._native import Error, Path, count, lib, run_aside
 from ._segments import Segment, segments
-from ._values import Ids, Prefix, Target, array_of, id_array, lines_of
+from ._values import Ids, Keep, Prefix, Target, Terms, array_of, id_array, lines_of
 
 
 class Model(Engine):
@@ -155,16 +155,39 @@ class Model(Engine):
             self._languages = codes
 
     @overload
-    def translate(self, text: str, prefix: Prefix = None) -> str: ...
+    def translate(
+        self, text: str, prefix: Prefix = None, *, html: bool = False, keep: Keep = None, glossary: Terms = None
+    ) -> str: ...
     @overload
-    def translate(self, text: Union[List[str], Iterator[str]], prefix: Prefix = None) -> List[str]: ...
-    def translate(self, text: Union[str, List[str], Iterator[str]], prefix: Prefix = None) -> Union[str, List[str]]:
+    def translate(
+        self,
+        text: Union[List[str], Iterator[str]],
+        prefix: Prefix = None,
+        *,
+        html: bool = False,
+        keep: Keep = None,
+        glossary: Terms = None,
+    ) -> List[str]: ...
+    def translate(
+        self,
+        text: Union[str, List[str], Iterator[str]],
+        prefix: Prefix = None,
+        *,
+        html: bool = False,
+        keep: Keep = None,
+        glossary: Terms = None,
+    ) -> Union[str, List[str]]:
         """Translates a text, or each text of a list, as goldcrest-translate does with a line.
 
         `prefix` is the text or the ids with which every result begins, or a list of such prefixes for each text. With a
-        prefix a text is one sentence.
+        prefix a text is one sentence. `html=True` takes each text as an HTML document. `keep` is True for placeholders
+        and addresses, or a list of patterns that are kept, too. `glossary` maps phrases to a translation or to a list
+        of forms that it may have.
         """
         texts = [text] if isinstance(text, str) else lines_of(text)
+        if html or keep or glossary:
+            results = self._translate_marked(texts, prefix, html, keep, glossary)
+            return results[0] if isinstance(text, str) else results
         with self._use():
             prefixes = self._plan_prefixes(prefix, len(texts), {})
             self._begin(_native.Job(n_best=1))
@@ -172,6 +195,24 @@ class Model(Engine):
             self._work(True)
             results = [self._joined(index) for index in range(len(texts))]
         return results[0] if isinstance(text, str) else results
+
+    def _translate_marked(self, texts: List[str], prefix: Prefix, html: bool, keep: Keep, glossary: Terms) -> List[str]:
+        if prefix is not None or self._sampling is not None:
+            raise Error("html, keep and glossary have no prefix and no samples")
+        needs = {"alignment_layers": _native.ALL_LAYERS}
+        with self._use():
+            if _values.keep(self._session, keep, glossary):
+                most = self._given["max_target"] or int(self._session.info.limits.max_target_tokens)
+                needs["max_prefix_tokens"] = most - 1
+            self._plan(needs)
+            self._begin(_native.Job(n_best=1))
+            mode = (SENTENCES if self._split else LINE) | MARKS | (HTML if html else 0)
+            counts = [self._add(text, mode) for text in texts]
+            self._work(True)
+            parts = iter(range(sum(counts)))
+            results = ["".join(self._joined(next(parts)) for _ in range(n)) for n in counts]
+            self._warn()
+        return results
 
     def translate_batch(
         self,

@@ -115,13 +115,6 @@ Part = _struct(
     (c_float, "score"),
     (c_uint32, "was_cut"),
 )
-Job = _struct(
-    "goldcrest_python_job",
-    (c_uint32, "n_best attention"),
-    (c_int32, "attention_layer attention_head"),
-    (c_uint32, "token_scores scores_targets prefix_flags streams keeps_going"),
-    (c_double, "deadline"),
-)
 Sampling = _struct(
     "goldcrest_sampling",
     (c_uint64, "seed"),
@@ -135,6 +128,15 @@ Sequences = _struct(
     (POINTER(c_int32), "ids"),
     (POINTER(c_float), "biases"),
     (c_uint32, "n_ids n no_repeat_source_ngram"),
+)
+Job = _struct(
+    "goldcrest_python_job",
+    (c_uint32, "n_best attention"),
+    (c_int32, "attention_layer attention_head"),
+    (c_uint32, "token_scores scores_targets prefix_flags streams keeps_going"),
+    (POINTER(Search), "search"),
+    (POINTER(Sequences), "sequences"),
+    (c_double, "deadline"),
 )
 Detail = _struct("goldcrest_detail", (c_char_p, "message"), (c_int32, "index"))
 TextState = _struct("goldcrest_text_state", (c_uint8, "started n_pending"), (c_uint8 * 4, "pending"))
@@ -153,6 +155,7 @@ _calls: List[Any] = [
     ("goldcrest_python_cut", c_int64, [c_void_p, *_text, c_int, POINTER(POINTER(c_int32))]),
     ("goldcrest_python_read_wav", c_int64, [c_void_p, c_char_p, POINTER(POINTER(c_int16))]),
     ("goldcrest_python_has_speech", c_bool, [c_void_p, POINTER(c_int16), c_size_t]),
+    ("goldcrest_python_keep", c_int, [c_void_p, c_int, c_char_p]),
     ("goldcrest_python_entry", c_int, [c_void_p, c_void_p, c_size_t, c_int]),
     ("goldcrest_python_lexicon", c_int, [c_void_p, c_int]),
     ("goldcrest_python_candidates", c_uint32, [c_void_p, c_uint32]),

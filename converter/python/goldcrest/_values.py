@@ -5,7 +5,7 @@ import ctypes
 import math
 import os
 from array import array
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _native
 from ._native import Error, Path, Session, count, lib
@@ -13,6 +13,8 @@ from ._native import Error, Path, Session, count, lib
 Ids = Sequence[int]
 Target = Union[str, Ids]  # a text of the target, or its ids
 Prefix = Union[Target, Sequence[Target], None]
+Keep = Union[bool, Sequence[str], None]
+Terms = Optional[Mapping[str, Union[str, Sequence[str]]]]
 
 _YES_NO = {False: 1, True: 2}
 _STOPS = {False: 1, True: 2, "never": 3}
@@ -202,6 +204,23 @@ def prefixes_of(session: Session, prefix: Any, n: int) -> List[Any]:
     if len(prefix) != n:
         raise Error(f"{n} lines and {len(prefix)} prefixes; expected as many")
     return [target_ids(session, each) for each in prefix]
+
+
+def keep(session: Session, patterns: Keep, terms: Terms) -> bool:
+    """Sets what the texts that follow keep. Returns whether there are terms."""
+
+    def add(what: int, text: str = "") -> None:
+        session.done(lib.goldcrest_python_keep(session.handle, what, code_of(text)))
+
+    add(0)
+    if patterns:
+        add(1)
+    if not isinstance(patterns, (bool, type(None))):
+        for pattern in _list_of(patterns, "keep is {}; expected True or a list of patterns"):
+            add(2, pattern)
+    for phrase, forms in (terms or {}).items():
+        add(3, phrase + "\t" + (forms if isinstance(forms, str) else "|".join(forms)))
+    return bool(terms)
 
 
 def sequences_of(
