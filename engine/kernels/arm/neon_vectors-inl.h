@@ -229,6 +229,27 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   for (int i = 0; i < 4; ++i) store_int8(p + 16 * i, x[i]);
 }
 
+inline void store_halves(int8_t* high, int8_t* low, V x) {
+  const uint16x8_t words[] = {first_halves(round_to_last_bits(x.q[0]), round_to_last_bits(x.q[1])),
+                              first_halves(round_to_last_bits(x.q[2]), round_to_last_bits(x.q[3]))};
+  const auto shifted = [&](int i) { return vshrq_n_u16(words[i], 7); };
+  vst1q_s8(high, vreinterpretq_s8_u8(first_halves(shifted(0), shifted(1))));
+  vst1q_s8(low, vreinterpretq_s8_u8(vandq_u8(first_halves(words[0], words[1]), vdupq_n_u8(127))));
+}
+
+inline V add_whole(V a, V x) {
+  return each(a, x, [](float32x4_t integers, float32x4_t whole) {
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(integers), vcvtq_s32_f32(whole)));
+  });
+}
+inline V whole_to_floats(V a) {
+  return each(a, a, [](float32x4_t integers, float32x4_t) { return vcvtq_f32_s32(vreinterpretq_s32_f32(integers)); });
+}
+
+inline void transpose_bytes(const int8_t* from, size_t stride, int8_t* to) {
+  vst4q_s8(to, {{vld1q_s8(from), vld1q_s8(from + stride), vld1q_s8(from + 2 * stride), vld1q_s8(from + 3 * stride)}});
+}
+
 // 64 bytes of a panel: four outputs a register.
 struct W {
   int8x16_t q[4];

@@ -97,15 +97,41 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& gro
   }
 }
 
+// The weights of all queries <- their integers, as whole floats with the opposite sign.
+template <typename Kind>
+__attribute__((noinline, flatten)) void integer_weights(Group<Kind>& group) {
+  V lanes[kMaxQueries];
+  for (uint32_t i = 0; i < group.n_queries; ++i) lanes[i] = score_keys(group, group.queries[i]);
+  for (uint32_t i = 0; i < group.n_queries; ++i) {
+    Query& query = group.queries[i];
+    const IntegerScales scales =
+        scale_exponentials(query.weights, group.padded_keys, largest_lane(lanes[i]), [&](uint32_t t) {
+          return group.scales(query, query.value_scales, &Places::value_scales, t,
+                              keys_of_block(group.args.n_keys, t));
+        });
+    query.factor = scales.from_sum;
+    const V to_integer = set(-scales.to_integer);
+    for (uint32_t t = 0; t < group.padded_keys; t += 16)
+      store(query.weights + t, nearest_power(load(query.weights + t) * to_integer).value);
+  }
+}
+
+// The products of this many keys fit the 24 bits of a float: 8 * kLargestWeight * 127 is below 2^24.
+constexpr uint32_t kExactKeys = 8;
+
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
-// kQueries with the same values. Adds to the sums that keys before `begin` left in out.
+// kQueries with the same values. Adds to the sums that keys before `begin` left in out. Sums of integer weights are
+// integers until the last key has passed.
 template <int kQueries, int kVectors, bool kPrefetches, typename Kind>
 inline void add_columns(Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
-  V sum[kQueries][kVectors];
+  V sum[kQueries][kVectors], total[kQueries][kVectors];
   const float* weights[kQueries];
   for (int i = 0; i < kQueries; ++i) {
     weights[i] = queries[i].weights;
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
+    for (int j = 0; j < kVectors; ++j) {
+      total[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
+      sum[i][j] = Kind::kIntegers ? set(0.0f) : total[i][j];
+    }
   }
   const int8_t* const values = queries->values + first;
   LaterKeys<Kind> later = group.later;
@@ -114,20 +140,38 @@ inline void add_columns(Group<Kind>& group, const Query* queries, uint32_t begin
     for (int j = 0; j < kVectors; ++j) {
       V value = load_int8(row + 16 * j);
       if constexpr (Kind::kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
-      for (int i = 0; i < kQueries; ++i) sum[i][j] = sum[i][j] + set(weights[i][t]) * value;
+      for (int i = 0; i < kQueries; ++i) {
+        const V weight = set(weights[i][t]);
+        sum[i][j] = Kind::kIntegers ? subtract_exact(sum[i][j], value, weight) : sum[i][j] + weight * value;
+      }
     }
   };
   const uint32_t end = kQueries == 1 ? group.args.n_keys : group.n_common;
-  uint32_t t = begin;
-  if (Kind::kAncestors && begin < group.n_gathered) {
-    t = end < group.n_gathered ? end : group.n_gathered;
-    const uint32_t* keys = queries->places->keys;
-    for (size_t i = begin; i < t; ++i) add_key(i, values + keys[i]);
+  const auto add_keys = [&](uint32_t t, uint32_t stop) {
+    if (Kind::kAncestors && t < group.n_gathered) {
+      const uint32_t* keys = queries->places->keys;
+      for (const size_t gathered = stop < group.n_gathered ? stop : group.n_gathered; t < gathered; ++t)
+        add_key(t, values + keys[t]);
+    }
+    for (; t < stop; ++t) add_key(t, values + group.at(*queries, t) * group.key_bytes);
+  };
+  if constexpr (!Kind::kIntegers) add_keys(begin, end);
+  for (uint32_t t = begin; Kind::kIntegers && t < end; t += kExactKeys) {
+    add_keys(t, end - t < kExactKeys ? end : t + kExactKeys);
+    for (int i = 0; i < kQueries; ++i) {
+      for (int j = 0; j < kVectors; ++j) {
+        total[i][j] = add_whole(total[i][j], sum[i][j]);
+        sum[i][j] = set(0.0f);
+      }
+    }
   }
-  for (; t < end; ++t) add_key(t, values + group.at(*queries, t) * group.key_bytes);
   if constexpr (kPrefetches) group.later = later;
   for (int i = 0; i < kQueries; ++i) {
-    for (int j = 0; j < kVectors; ++j) store(queries[i].out + first + 16 * j, sum[i][j]);
+    for (int j = 0; j < kVectors; ++j) {
+      if constexpr (Kind::kIntegers)
+        sum[i][j] = end < group.args.n_keys ? total[i][j] : whole_to_floats(total[i][j]) * set(queries[i].factor);
+      store(queries[i].out + first + 16 * j, sum[i][j]);
+    }
   }
 }
 
@@ -203,35 +247,39 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       if (is_new) find_places(group, group.queries[i], first);
       gather_scales(group, group.queries[i], first);
     }
-    attention_weights(group);
+    if constexpr (Kind::kIntegers)
+      integer_weights(group);
+    else
+      attention_weights(group);
     attention_values(group);
   }
 }
 
-template <bool kFine, CacheLevel kPrefetchTo>
-inline void attention_of_queries(const AttentionArgs<int8_t>& args) {
+template <Numbers kNumbers, CacheLevel kPrefetchTo>
+__attribute__((noinline)) void attention_of_queries(const AttentionArgs<int8_t>& args) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
-  int8_t q_rows[kMaxQueries * kMaxHead * (kFine ? 3 : 1)];
+  int8_t q_rows[kMaxQueries * kMaxHead * (kNumbers == Numbers::kFine ? 3 : 1)];
   float weights[kMaxWeights];
   const bool fits = args.d_head <= kMaxHead && 2 * padded_keys <= kMaxWeights;
   const uint32_t n_together = !fits ? 1 : kMaxQueries * padded_keys <= kMaxWeights ? kMaxQueries : 2;
   int8_t* const q = fits ? q_rows : args.q_row;
   float* const w = fits ? weights : args.weights;
   if (args.ancestor != nullptr)
-    attention_queries<AttentionKind<true, kFine, kPrefetchTo>>(args, n_together, q, w);
+    attention_queries<AttentionKind<true, kNumbers, kPrefetchTo>>(args, n_together, q, w);
   else
-    attention_queries<AttentionKind<false, kFine, kPrefetchTo>>(args, n_together, q, w);
+    attention_queries<AttentionKind<false, kNumbers, kPrefetchTo>>(args, n_together, q, w);
 }
 
 template <void (*kLinear)(const LinearArgs<int8_t>&), CacheLevel kPrefetchTo>
 void attention(const AttentionArgs<int8_t>& args) {
   if (shares_keys(args)) return attention_of_groups<kLinear>(args);
-  attention_of_queries<false, kPrefetchTo>(args);
+  if (args.has_integers()) return attention_of_queries<Numbers::kIntegers, kPrefetchTo>(args);
+  attention_of_queries<Numbers::kInt8, kPrefetchTo>(args);
 }
 
 template <CacheLevel kPrefetchTo>
 void fine_attention(const AttentionArgs<int8_t>& args) {
-  attention_of_queries<true, kPrefetchTo>(args);
+  attention_of_queries<Numbers::kFine, kPrefetchTo>(args);
 }
 
 }  // namespace

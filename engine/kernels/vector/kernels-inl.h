@@ -20,6 +20,9 @@
 //   V load_int8(const int8_t*)          16 int8
 //   V load_int8_words(const int8_t*)    16 int8 in four words that are 64 bytes apart
 //   void store_int8(int8_t*, V), void store_int8(int8_t*, const V (&)[4])   16 or 64 int8, halves rounded to even
+//   void transpose_bytes(const int8_t* from, size_t stride, int8_t* to)   [4, 16] bytes -> [16, 4]; 16 bytes a row
+//   void store_halves(int8_t* high, int8_t* low, V)   16 floats, rounded halves to even, 0 to 16383: bits 7 to 13, 0 to 6
+//   V add_whole(V a, V x), whole_to_floats(V a)   a holds int32: a + x, where x are whole numbers; floats of a
 //   float sum_lanes(V)                  8 + 8, 4 + 4, 2 + 2, 1 + 1
 //   float largest_lane(V)
 //   Acc     16 int32: add, finish(Acc, weight_sum) -> V,

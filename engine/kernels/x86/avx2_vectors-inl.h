@@ -7,6 +7,7 @@
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 #include "kernels/x86/crc32c-inl.h"
+#include "kernels/x86/transpose_bytes-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -159,6 +160,23 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
     const __m256i bytes = _mm256_packs_epi16(narrow_to_words(x[i]), narrow_to_words(x[i + 1]));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 16 * i), _mm256_permutevar8x32_epi32(bytes, order));
   }
+}
+
+inline void store_halves(int8_t* high, int8_t* low, V x) {
+  const __m256i words = _mm256_permute4x64_epi64(narrow_to_words(x), 0xd8), mask = _mm256_set1_epi16(127);
+  const __m256i bytes =
+      _mm256_packs_epi16(_mm256_and_si256(_mm256_srli_epi64(words, 7), mask), _mm256_and_si256(words, mask));
+  const __m256i ordered = _mm256_permute4x64_epi64(bytes, 0xd8);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(high), _mm256_castsi256_si128(ordered));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(low), _mm256_extracti128_si256(ordered, 1));
+}
+
+inline __m256 add_whole_half(__m256 a, __m256 x) {
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_cvtps_epi32(x)));
+}
+inline V add_whole(V a, V x) { return {add_whole_half(a.low, x.low), add_whole_half(a.high, x.high)}; }
+inline V whole_to_floats(V a) {
+  return {_mm256_cvtepi32_ps(_mm256_castps_si256(a.low)), _mm256_cvtepi32_ps(_mm256_castps_si256(a.high))};
 }
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;

@@ -14,6 +14,7 @@
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 #include "kernels/x86/avx512_crc32c-inl.h"
+#include "kernels/x86/transpose_bytes-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -93,6 +94,18 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high)));
 }
+
+inline void store_halves(int8_t* high, int8_t* low, V x) {
+  const __m512i integers = _mm512_cvtps_epi32(x.v);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(high), _mm512_cvtsepi32_epi8(_mm512_srli_epi32(integers, 7)));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(low),
+                   _mm512_cvtsepi32_epi8(_mm512_and_si512(integers, _mm512_set1_epi32(127))));
+}
+
+inline V add_whole(V a, V x) {
+  return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a.v), _mm512_cvtps_epi32(x.v)))};
+}
+inline V whole_to_floats(V a) { return {_mm512_cvtepi32_ps(_mm512_castps_si512(a.v))}; }
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 

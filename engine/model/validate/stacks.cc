@@ -173,6 +173,11 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                            is_decoder ? "decoder.positions" : "encoder.positions", -1);
   if (has_feature(features_, kFeatureRotary)) GOLDCREST_TRY(check_rotary(*stack));
   GOLDCREST_REQUIRE_INTACT(!(is_float32() && stack->fine_attention()), name, -1);
+  if (has_feature(features_, kFeatureIntegerAttention) && stack->integer_attention()) {
+    const bool keys_fit = stack->max_positions() <= kMostIntegerKeys &&
+                          (!is_decoder || model_->encoder()->max_positions() <= kMostIntegerKeys);
+    GOLDCREST_REQUIRE_INTACT(keys_fit && !is_float32() && !stack->fine_attention(), name, -1);
+  }
   if (stack->embedding_norm() != nullptr) {
     GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), "embedding_norm", -1));
   }

@@ -143,6 +143,9 @@ inline __m512i _mm512_add_epi32(__m512i a, __m512i b) { return zip<uint32_t>(a, 
 inline __m512i _mm512_sub_epi32(__m512i a, __m512i b) { return zip<uint32_t>(a, b, kSubtract); }
 inline __m512i _mm512_max_epu32(__m512i a, __m512i b) { return zip<uint32_t>(a, b, kLarger); }
 inline __m512i _mm512_min_epi8(__m512i a, __m512i b) { return zip<int8_t>(a, b, kSmaller); }
+inline __m512i _mm512_srli_epi32(__m512i a, unsigned n) {
+  return zip<uint32_t>(a, a, [n](uint32_t x, uint32_t) { return x >> n; });
+}
 inline __m512i _mm512_slli_epi32(__m512i a, unsigned n) {
   return zip<uint32_t>(a, a, [n](uint32_t x, uint32_t) { return x << n; });
 }

@@ -97,6 +97,7 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
      call([](__m512i a, __m512i b) { return _mm512_max_epu32(a, b); })},
     {"_mm512_min_epi8", Needs::kAvx512, Compare::kBits,
      call([](__m512i a, __m512i b) { return _mm512_min_epi8(a, b); })},
+    {"_mm512_srli_epi32", Needs::kAvx512, Compare::kBits, call([](__m512i a) { return _mm512_srli_epi32(a, 7); })},
     {"_mm512_slli_epi32", Needs::kAvx512, Compare::kBits, call([](__m512i a) { return _mm512_slli_epi32(a, 7); })},
     {"_mm512_dpbusd_epi32", Needs::kAvx512Vnni, Compare::kBits,
      call([](__m512i sum, __m512i a, __m512i b)
