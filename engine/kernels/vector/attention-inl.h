@@ -97,7 +97,7 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& gro
   }
 }
 
-// The weights of all queries <- their integers, as whole floats with the opposite sign.
+// The weights of all queries <- their integers, int16.
 template <typename Kind>
 __attribute__((noinline, flatten)) void integer_weights(Group<Kind>& group) {
   V lanes[kMaxQueries];
@@ -110,28 +110,39 @@ __attribute__((noinline, flatten)) void integer_weights(Group<Kind>& group) {
                               keys_of_block(group.args.n_keys, t));
         });
     query.factor = scales.from_sum;
-    const V to_integer = set(-scales.to_integer);
-    for (uint32_t t = 0; t < group.padded_keys; t += 16)
-      store(query.weights + t, nearest_power(load(query.weights + t) * to_integer).value);
+    store_integers(query.weights, group.padded_keys, scales.to_integer);
   }
 }
 
-// The products of this many keys fit the 24 bits of a float: 8 * kLargestWeight * 127 is below 2^24.
-constexpr uint32_t kExactKeys = 8;
+// The same as add_columns below with integer weights.
+template <int kQueries, int kVectors, bool kPrefetches, typename Kind>
+inline void add_integer_columns(Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
+  IntegerQuery integers[kQueries];
+  for (int i = 0; i < kQueries; ++i)
+    integers[i] = {integers_at(queries[i].weights), queries[i].out + first, queries[i].factor};
+  const int8_t* const values = queries->values + first;
+  LaterKeys<Kind> later = group.later;
+  const auto row_of = [&](uint32_t t) {
+    if constexpr (kPrefetches) later.prefetch_key();
+    return values + (Kind::kAncestors && t < group.n_gathered ? queries->places->keys[t]
+                                                              : group.at(*queries, t) * group.key_bytes);
+  };
+  const uint32_t end = kQueries == 1 ? group.args.n_keys : group.n_common;
+  add_integer_products<kQueries, kVectors>(row_of, {begin, end, end == group.args.n_keys}, integers);
+  if constexpr (kPrefetches) group.later = later;
+}
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
-// kQueries with the same values. Adds to the sums that keys before `begin` left in out. Sums of integer weights are
-// integers until the last key has passed.
+// kQueries with the same values. Adds to the sums that keys before `begin` left in out.
 template <int kQueries, int kVectors, bool kPrefetches, typename Kind>
 inline void add_columns(Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
-  V sum[kQueries][kVectors], total[kQueries][kVectors];
+  if constexpr (Kind::kIntegers)
+    return add_integer_columns<kQueries, kVectors, kPrefetches>(group, queries, begin, first);
+  V sum[kQueries][kVectors];
   const float* weights[kQueries];
   for (int i = 0; i < kQueries; ++i) {
     weights[i] = queries[i].weights;
-    for (int j = 0; j < kVectors; ++j) {
-      total[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
-      sum[i][j] = Kind::kIntegers ? set(0.0f) : total[i][j];
-    }
+    for (int j = 0; j < kVectors; ++j) sum[i][j] = begin == 0 ? set(0.0f) : load(queries[i].out + first + 16 * j);
   }
   const int8_t* const values = queries->values + first;
   LaterKeys<Kind> later = group.later;
@@ -140,38 +151,20 @@ inline void add_columns(Group<Kind>& group, const Query* queries, uint32_t begin
     for (int j = 0; j < kVectors; ++j) {
       V value = load_int8(row + 16 * j);
       if constexpr (Kind::kFine) value = value * set(kHighStep) + load_int8(row + group.args.d_head + 16 * j);
-      for (int i = 0; i < kQueries; ++i) {
-        const V weight = set(weights[i][t]);
-        sum[i][j] = Kind::kIntegers ? subtract_exact(sum[i][j], value, weight) : sum[i][j] + weight * value;
-      }
+      for (int i = 0; i < kQueries; ++i) sum[i][j] = sum[i][j] + set(weights[i][t]) * value;
     }
   };
   const uint32_t end = kQueries == 1 ? group.args.n_keys : group.n_common;
-  const auto add_keys = [&](uint32_t t, uint32_t stop) {
-    if (Kind::kAncestors && t < group.n_gathered) {
-      const uint32_t* keys = queries->places->keys;
-      for (const size_t gathered = stop < group.n_gathered ? stop : group.n_gathered; t < gathered; ++t)
-        add_key(t, values + keys[t]);
-    }
-    for (; t < stop; ++t) add_key(t, values + group.at(*queries, t) * group.key_bytes);
-  };
-  if constexpr (!Kind::kIntegers) add_keys(begin, end);
-  for (uint32_t t = begin; Kind::kIntegers && t < end; t += kExactKeys) {
-    add_keys(t, end - t < kExactKeys ? end : t + kExactKeys);
-    for (int i = 0; i < kQueries; ++i) {
-      for (int j = 0; j < kVectors; ++j) {
-        total[i][j] = add_whole(total[i][j], sum[i][j]);
-        sum[i][j] = set(0.0f);
-      }
-    }
+  uint32_t t = begin;
+  if (Kind::kAncestors && begin < group.n_gathered) {
+    t = end < group.n_gathered ? end : group.n_gathered;
+    const uint32_t* keys = queries->places->keys;
+    for (size_t i = begin; i < t; ++i) add_key(i, values + keys[i]);
   }
+  for (; t < end; ++t) add_key(t, values + group.at(*queries, t) * group.key_bytes);
   if constexpr (kPrefetches) group.later = later;
   for (int i = 0; i < kQueries; ++i) {
-    for (int j = 0; j < kVectors; ++j) {
-      if constexpr (Kind::kIntegers)
-        sum[i][j] = end < group.args.n_keys ? total[i][j] : whole_to_floats(total[i][j]) * set(queries[i].factor);
-      store(queries[i].out + first + 16 * j, sum[i][j]);
-    }
+    for (int j = 0; j < kVectors; ++j) store(queries[i].out + first + 16 * j, sum[i][j]);
   }
 }
 

@@ -187,40 +187,44 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   for (int i = 0; i < 4; ++i) store_int8(p + 16 * i, x[i]);
 }
 
-inline void store_halves(int8_t* high, int8_t* low, V x) {
-  V sum = x + set(kRounding), rest;
-  for (int i = 0; i < 4; ++i) {
-    sum.q[i] = wasm_i32x4_sub(sum.q[i], wasm_i32x4_splat(kRoundingBits));
-    rest.q[i] = wasm_v128_and(sum.q[i], wasm_i32x4_splat(127));
-    sum.q[i] = wasm_i32x4_shr(sum.q[i], 7);
+inline void store_int16(int16_t* p, V x) {
+  V sum = x + set(kRounding);
+  for (v128_t& lanes : sum.q) lanes = wasm_i32x4_sub(lanes, wasm_i32x4_splat(kRoundingBits));
+  wasm_v128_store(p, wasm_i16x8_narrow_i32x4(sum.q[0], sum.q[1]));
+  wasm_v128_store(p + 8, wasm_i16x8_narrow_i32x4(sum.q[2], sum.q[3]));
+}
+
+struct Pairs {
+  v128_t q[4];
+};
+
+inline Pairs load_pairs(const int8_t* a, const int8_t* b) {
+  Pairs pairs;
+  for (int i = 0; i < 4; i += 2) {
+    const v128_t first = wasm_i16x8_load8x8(a + 4 * i), second = wasm_i16x8_load8x8(b + 4 * i);
+    pairs.q[i] = wasm_i16x8_shuffle(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
+    pairs.q[i + 1] = wasm_i16x8_shuffle(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
   }
-  wasm_v128_store(high, narrow(sum.q));
-  wasm_v128_store(low, narrow(rest.q));
+  return pairs;
 }
 
-inline V add_whole(V a, V x) {
-  return each(a, x, [](v128_t integers, v128_t whole) {
-    return wasm_i32x4_add(integers, wasm_i32x4_trunc_sat_f32x4(whole));
-  });
-}
-inline V whole_to_floats(V a) { return to_floats(a.q); }
+struct Sums {
+  v128_t q[4];
+};
 
-inline void transpose_bytes(const int8_t* from, size_t stride, int8_t* to) {
-  const v128_t a = wasm_v128_load(from), b = wasm_v128_load(from + stride);
-  const v128_t c = wasm_v128_load(from + 2 * stride), d = wasm_v128_load(from + 3 * stride);
-  const auto put = [&](int at, v128_t ab, v128_t cd) {
-    wasm_v128_store(to + at, wasm_i16x8_shuffle(ab, cd, 0, 8, 1, 9, 2, 10, 3, 11));
-    wasm_v128_store(to + at + 16, wasm_i16x8_shuffle(ab, cd, 4, 12, 5, 13, 6, 14, 7, 15));
-  };
-  const auto low = [](v128_t x, v128_t y) {
-    return wasm_i8x16_shuffle(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  };
-  const auto high = [](v128_t x, v128_t y) {
-    return wasm_i8x16_shuffle(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  };
-  put(0, low(a, b), low(c, d));
-  put(32, high(a, b), high(c, d));
+inline Sums load_sums(const float* p) {
+  const V bits = load(p);
+  return {{bits.q[0], bits.q[1], bits.q[2], bits.q[3]}};
 }
+inline void store_sums(float* p, const Sums& x) { store(p, {{x.q[0], x.q[1], x.q[2], x.q[3]}}); }
+inline V to_floats(const Sums& x) { return to_floats(x.q); }
+
+inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
+  for (int i = 0; i < 4; ++i)
+    sums.q[i] = wasm_i32x4_add(sums.q[i], wasm_i32x4_dot_i16x8(values.q[i], wasm_i32x4_splat(weights)));
+  return sums;
+}
+constexpr int kPairVectorsOf8 = 0;
 
 // 64 bytes of a panel: four outputs a vector.
 struct W {

@@ -7,7 +7,6 @@
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 #include "kernels/x86/crc32c-inl.h"
-#include "kernels/x86/transpose_bytes-inl.h"
 
 namespace goldcrest {
 namespace {
@@ -162,22 +161,45 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   }
 }
 
-inline void store_halves(int8_t* high, int8_t* low, V x) {
-  const __m256i words = _mm256_permute4x64_epi64(narrow_to_words(x), 0xd8), mask = _mm256_set1_epi16(127);
-  const __m256i bytes =
-      _mm256_packs_epi16(_mm256_and_si256(_mm256_srli_epi64(words, 7), mask), _mm256_and_si256(words, mask));
-  const __m256i ordered = _mm256_permute4x64_epi64(bytes, 0xd8);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(high), _mm256_castsi256_si128(ordered));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(low), _mm256_extracti128_si256(ordered, 1));
+inline void store_int16(int16_t* p, V x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(narrow_to_words(x), 0xd8));
 }
 
-inline __m256 add_whole_half(__m256 a, __m256 x) {
-  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_cvtps_epi32(x)));
+// Columns 0 to 7, 8 to 15.
+struct Pairs {
+  __m256i low, high;
+};
+
+inline Pairs load_pairs(const int8_t* a, const int8_t* b) {
+  const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a));
+  const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+  return {_mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second)),
+          _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second))};
 }
-inline V add_whole(V a, V x) { return {add_whole_half(a.low, x.low), add_whole_half(a.high, x.high)}; }
-inline V whole_to_floats(V a) {
-  return {_mm256_cvtepi32_ps(_mm256_castps_si256(a.low)), _mm256_cvtepi32_ps(_mm256_castps_si256(a.high))};
+
+// As Acc, below.
+struct Sums {
+  __v8si low, high;
+};
+
+inline Sums load_sums(const float* p) {
+  return {reinterpret_cast<__v8si>(_mm256_loadu_ps(p)), reinterpret_cast<__v8si>(_mm256_loadu_ps(p + 8))};
 }
+inline void store_sums(float* p, Sums x) {
+  store(p, {reinterpret_cast<__m256>(x.low), reinterpret_cast<__m256>(x.high)});
+}
+inline V to_floats(Sums x) {
+  return {_mm256_cvtepi32_ps(reinterpret_cast<__m256i>(x.low)), _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(x.high))};
+}
+
+// sums + the sums of two products of int16 each. Each table defines it.
+inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b);
+
+inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
+  const __m256i both = _mm256_set1_epi32(weights);
+  return {add_word_products(sums.low, values.low, both), add_word_products(sums.high, values.high, both)};
+}
+constexpr int kPairVectorsOf8 = 0;
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 
