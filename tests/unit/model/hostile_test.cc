@@ -363,7 +363,8 @@ TEST(Hostile, VersionsAndFeatures) {
                                  kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |
                                  kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
                                  kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
-                                 kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice;
+                                 kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice |
+                                 kFeatureIntegerAttention;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {
