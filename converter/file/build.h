@@ -22,7 +22,7 @@ struct ModelT;
 namespace goldcrest::converter {
 
 enum class Weights { kInt8, kFloat32 };
-// Of attention. kIntegerForSpeech: integers if the model has a frontend and the file can have them
+// The type of attention weights. kIntegerForSpeech: integers if the model has a frontend and the file can have them
 enum class AttentionWeights { kFloat, kInteger, kIntegerForSpeech };
 
 struct BuildOptions {

@@ -106,7 +106,8 @@ struct EmbedArgs {
 //   float  sums as in LinearArgs
 //
 // With `integer`, weights are integers of at most 14 bits, so that kernels may add their products in any order. e[t] is
-// short_exp_float(score[t] - the largest score), u[t] = e[t] * |the value's scale|, both sums have 16 strided parts, and
+// short_exp_float(score[t] - the largest score), u[t] = e[t] * |the value's scale|, both sums have 16 strided parts,
+// and
 //   f = min(kLargestWeight / max u, kLargestWeightSum / sum u),  q[t] = round_half_even(u[t] * f)
 //   out[j] = float(exact sum over t of q[t] * v[t, j]) * ((1 / sum e) / f)
 // If max u is below kSmallestScaled, above kLargestScaled, or some u is not a number, then out is +0.

@@ -3,6 +3,7 @@
 // stay in 16 registers of the floating-point unit.
 #pragma once
 
+#include <arm_acle.h>
 #include <string.h>
 
 #include "kernels/kernels.h"

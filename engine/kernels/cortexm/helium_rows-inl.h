@@ -263,10 +263,10 @@ inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, co
   const size_t d_head = args.d_head;
   for (KeyRows rows(args, row); weight < end; ++weight) {
     const int8_t* value = values + rows.next() * d_head;
-    const Scalar factor = set(*weight);
+    const Scalar all = set(*weight);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * factor;
+      sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * all;
     }
   }
 #pragma GCC unroll 4

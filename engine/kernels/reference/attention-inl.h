@@ -32,7 +32,8 @@ class KeyRows {
 
 // quantize_row(x, n, q) writes the quantized query to args.q_row and returns its scale. weigh(args, row, keys, q_scale)
 // writes its weights to args.weights and returns the factor of integer weights. sum_values(args, row, values, factor,
-// out) computes 16 columns of the result. Always inlined, so that these three are inlined too: otherwise a whole model takes 1 % more instructions on a Cortex-M55.
+// out) computes 16 columns of the result. Always inlined, so that these three are inlined too: otherwise a whole model
+// takes 1 % more instructions on a Cortex-M55.
 template <typename QuantizeRow, typename Weigh, typename SumValues>
 [[gnu::always_inline]] inline void attend_by_rows(const AttentionArgs<int8_t>& args, const QuantizeRow& quantize_row,
                                                   const Weigh& weigh, const SumValues& sum_values) {

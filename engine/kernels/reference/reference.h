@@ -61,8 +61,8 @@ static inline float add_row_bias(const AttentionArgs<Element>& args, const float
   return largest;
 }
 
-// What makes a query's integer weights, q[t] = round_half_even(u[t] * to_integer), and outputs of their sums. Both are 0
-// if out is +0; some u then need not be numbers.
+// The factors of a query with integer weights: q[t] = round_half_even(u[t] * to_integer), and outputs are sums times
+// from_sum. Both are 0 if out is +0; some u then need not be numbers.
 struct IntegerScales {
   float to_integer, from_sum;
 };

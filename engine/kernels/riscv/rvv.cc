@@ -231,7 +231,7 @@ void layer_norm(const LayerNormArgs& args) {
 // args.weights <- the scores of one head's query, after soft-max, times the value scales. Returns the factor of integer
 // weights.
 float attention_weights(const AttentionArgs<int8_t>& args, const Lanes& types, uint32_t row, const HeadKeys& head,
-                       float q_scale) {
+                        float q_scale) {
   float largest = -__builtin_huge_valf();
   float* const end = args.weights + args.n_keys;
   KeyRows key_rows(args, row);

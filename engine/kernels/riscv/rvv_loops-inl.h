@@ -277,9 +277,7 @@ struct ValueRows {
   "addi %[weight], %[weight], 4\n"                          \
   "add %[slot], %[slot], %[slot_stride]\n"                  \
   "add %[position], %[position], %[position_stride]\n"      \
-  "vsext.vf4 v8, v4\n" products                             \
-  "bltu %[weight], %[end], 1b\n" finish                     \
-  "vse32.v v16, (%[out])\n"
+  "vsext.vf4 v8, v4\n" products "bltu %[weight], %[end], 1b\n" finish "vse32.v v16, (%[out])\n"
 
 // out [d_head] = sum over t of weights[t] * value[t], t ascending; of integer weights, in any order, times `factor`.
 template <bool kIntegers>

@@ -106,8 +106,7 @@ __attribute__((noinline, flatten)) void integer_weights(Group<Kind>& group) {
     Query& query = group.queries[i];
     const IntegerScales scales =
         scale_exponentials(query.weights, group.padded_keys, largest_lane(lanes[i]), [&](uint32_t t) {
-          return group.scales(query, query.value_scales, &Places::value_scales, t,
-                              keys_of_block(group.args.n_keys, t));
+          return group.scales(query, query.value_scales, &Places::value_scales, t, keys_of_block(group.args.n_keys, t));
         });
     query.factor = scales.from_sum;
     store_integers(query.weights, group.padded_keys, scales.to_integer);

@@ -40,7 +40,7 @@
 //   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
 //   V join(const FourDots (&)[4])       16 such products as floats
 // After this file it includes vector/tile-inl.h or defines its own linear_tile (vector/linear-inl.h), and
-// vector/integer_pairs-inl.h or arm/integer_layer-inl.h. It makes its table from make_vector_table.
+// vector/shared_pairs-inl.h or vector/shared_layer-inl.h. It makes its table from make_vector_table.
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"

@@ -56,7 +56,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
-#include "kernels/vector/integer_pairs-inl.h"
+#include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/avx2_by_pairs-inl.h"
 #include "kernels/x86/avx2_few_rows-inl.h"

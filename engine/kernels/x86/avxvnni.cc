@@ -87,7 +87,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
-#include "kernels/vector/integer_pairs-inl.h"
+#include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/unsigned_weights-inl.h"
 

@@ -8,7 +8,7 @@ namespace {
 // Keys in a panel of values, and in as many panels as have sums of 7-bit halves that a float holds exactly.
 constexpr uint32_t kKeysOfIntegers = 256, kExactHalfKeys = 1024;
 
-// Copies n rows of values into panels of n_padded keys, [columns / 16][keys / 4][16][4], with zeros behind them.
+// Copies n rows of values into panels of n_padded keys, [columns / 16][keys / 4][16][4], then zeros.
 inline void make_value_panels(const int8_t* values, uint32_t n, uint32_t n_padded, size_t d_head, int8_t* panels) {
   int8_t last[4 * kMaxHead] = {};
   memcpy(last, values + n / 4 * 4 * d_head, n % 4 * d_head);
