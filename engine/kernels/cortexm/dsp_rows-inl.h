@@ -360,28 +360,30 @@ inline void add_integers(int32_t (&sums)[8], int first, int32_t weight, int32_t 
   sums[first + 3] = __smlatb(odd, weight, sums[first + 3]);
 }
 
-// The same as sum_integer_values, by eight columns.
+// The same as attention_values below with integer weights, for eight columns.
 __attribute__((noinline)) void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values,
                                                   float factor, float* out) {
   const float* const end = args.weights + args.n_keys;
-  for (const float* const out_end = out + 16; out < out_end; out += 8, values += 8) {
-    int32_t sums[8] = {};
-    KeyRows rows(args, row);
-    for (const float* weight = args.weights; weight < end; ++weight) {
-      const int8_t* const value = values + rows.next() * args.d_head;
-      const auto integer = static_cast<int32_t>(float_bits(*weight));
-      add_integers(sums, 0, integer, load_word(value));
-      add_integers(sums, 4, integer, load_word(value + 4));
-    }
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) out[j] = static_cast<float>(sums[j]) * factor;
+  const size_t d_head = args.d_head;
+  int32_t sums[8] = {};
+  KeyRows rows(args, row);
+  for (const float* weight = args.weights; weight < end; ++weight) {
+    const int8_t* const value = values + rows.next() * d_head;
+    const auto integer = static_cast<int32_t>(float_bits(*weight));
+    add_integers(sums, 0, integer, load_word(value));
+    add_integers(sums, 4, integer, load_word(value + 4));
   }
+#pragma GCC unroll 8
+  for (int j = 0; j < 8; ++j) out[j] = static_cast<float>(sums[j]) * factor;
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
 inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
                              float* out) {
-  if (args.has_integers()) return attention_integers(args, row, values, factor, out);
+  if (args.has_integers()) {
+    attention_integers(args, row, values, factor, out);
+    return attention_integers(args, row, values + 8, factor, out + 8);
+  }
   float sums[16] = {};
   const float* weight = args.weights;
   const float* const end = weight + args.n_keys;

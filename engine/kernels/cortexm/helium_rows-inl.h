@@ -212,7 +212,7 @@ __attribute__((noinline)) float integer_weights(const AttentionArgs<int8_t>& arg
   return scales.from_sum;
 }
 
-// The same as sum_integer_values.
+// The same as attention_values below with integer weights.
 __attribute__((noinline)) void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values,
                                                   float factor, float* out) {
   int32x4_t sums[4] = {};

@@ -229,7 +229,12 @@ void reference_attention(const AttentionArgs<int8_t>& args) {
       const float factor = attention_weights(args, row, keys, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
       if (args.has_integers()) {
-        for (uint32_t j = 0; j < args.d_head; j += 16) sum_integer_values(args, row, values + j, factor, out + j);
+        for (uint32_t j = 0; j < args.d_head; ++j) {
+          int32_t sum = 0;
+          for (uint32_t t = 0; t < args.n_keys; ++t)
+            sum += static_cast<int32_t>(float_bits(args.weights[t])) * values[key_row(args, t, row) * args.d_head + j];
+          out[j] = static_cast<float>(sum) * factor;
+        }
         continue;
       }
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;

@@ -82,18 +82,6 @@ static inline size_t key_row(const AttentionArgs<Element>& args, uint32_t t, uin
   return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + query_row] : 0u);
 }
 
-// out [16] <- the sums of reference_integer_weights times 16 columns of values, times `factor`.
-static inline void sum_integer_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values,
-                                      float factor, float* out) {
-  int32_t sums[16] = {};
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const int8_t* const value = values + key_row(args, t, row) * args.d_head;
-    const auto weight = static_cast<int32_t>(float_bits(args.weights[t]));
-    for (uint32_t j = 0; j < 16; ++j) sums[j] += weight * value[j];
-  }
-  for (uint32_t j = 0; j < 16; ++j) out[j] = static_cast<float>(sums[j]) * factor;
-}
-
 template <typename Element>
 static inline LogitSumsArgs logit_sums_of(const OutputBlockArgs<Element>& args) {
   return {args.linear.y, args.block_max,   args.block_sum, args.linear.y_stride,

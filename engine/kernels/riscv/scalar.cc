@@ -276,10 +276,25 @@ inline float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, 
   return 1.0f;
 }
 
+// The same as attention_values below, with integer weights.
+void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
+                        float* out) {
+  int32_t sums[16] = {};
+  const float* weight = args.weights;
+  const float* const end = weight + args.n_keys;
+  for (KeyRows rows(args, row); weight < end; ++weight) {
+    const int8_t* const value = values + rows.next() * args.d_head;
+    const auto integer = static_cast<int32_t>(float_bits(*weight));
+#pragma GCC unroll 16
+    for (int j = 0; j < 16; ++j) sums[j] += integer * value[j];
+  }
+  for (int j = 0; j < 16; ++j) out[j] = multiply(to_float(sums[j]), factor);
+}
+
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
 inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
                              float* out) {
-  if (args.has_integers()) return sum_integer_values(args, row, values, factor, out);
+  if (args.has_integers()) return attention_integers(args, row, values, factor, out);
   float sums[16] = {};
   const float* weight = args.weights;
   const float* const end = weight + args.n_keys;
