@@ -6,7 +6,7 @@ namespace goldcrest {
 namespace {
 
 // Keys in a panel of values, and in as many panels as have sums of 7-bit halves that a float holds exactly.
-constexpr uint32_t kKeysOfIntegers = 256, kExactHalfKeys = 1024;
+constexpr uint32_t kKeysOfIntegers = 128, kExactHalfKeys = 1024, kValuePanelBytes = 8192;
 
 // Copies n rows of values into panels of n_padded keys, [columns / 16][keys / 4][16][4], then zeros.
 inline void make_value_panels(const int8_t* values, uint32_t n, uint32_t n_padded, size_t d_head, int8_t* panels) {
@@ -42,7 +42,7 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
   static constexpr int32_t kNoSums[kMaxHead] = {};  // with eight rows no table needs them
   const AttentionArgs<int8_t>& args = group.args;
   const size_t d_head = args.d_head;
-  alignas(64) int8_t panels[kKeysOfPanels * kMaxHead];
+  alignas(64) int8_t panels[kValuePanelBytes];
   alignas(64) int8_t halves[2 * kMostShared * kKeysOfIntegers];
   alignas(64) float sums[2 * kMostShared * kMaxHead];
   float row_scales[2 * kMostShared], ones[kMaxHead];
@@ -61,7 +61,7 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
   layer.n = args.d_head;
   layer.layout = Layout::kN16K4;
   layer.activation = Activation::kNone;
-  const uint32_t fit = kKeysOfPanels * kMaxHead / args.d_head / 16 * 16;
+  const uint32_t fit = kValuePanelBytes / args.d_head / 16 * 16;
   const uint32_t most = fit < kKeysOfIntegers ? fit : kKeysOfIntegers;
   uint32_t n_summed = 0;
   bool is_first = true;
