@@ -119,6 +119,8 @@ Rows input_options(Options& options) {
 Rows output_options(Options& options) {
   QuantizeOptions& quantize = options.quantize;
   const std::vector<std::string> types = {"int8", "float32"};
+  const std::vector<std::pair<std::string, AttentionWeights>> attention_weights = {
+      {"integer", AttentionWeights::kInteger}, {"float", AttentionWeights::kFloat}};
   return {
       {"Output"},
       {"*-o --output FILE", text(options.write.output), "write this file; without -o only the report is made",
@@ -135,6 +137,9 @@ Rows output_options(Options& options) {
        "give some matrices a level of their own: NAME=LEVEL,... with * in names "
        "(decoder.layers.*=near,projection=exact); decoder: all that a token multiplies; keys: centres keys for no "
        "work; weights: a level with 16-bit weights only. The last name that fits counts, the others have --accuracy"},
+      {"--attention TYPE", choice(quantize.attention, attention_weights),
+       "weigh the values of attention by float32 numbers, or by integers of 14 bits, which takes less time; older "
+       "engines refuse them [integer for speech, else float; with --accuracy exact float]"},
       {"--weights TYPE", choice(quantize.weights, types),
        "store int8, or float32: four times the bytes, to measure int8's loss on machines with an operating system"},
       {"--license TEXT", stored(quantize.license), "store this licence [the checkpoint's]"},

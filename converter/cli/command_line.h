@@ -79,9 +79,10 @@ struct ChangeOptions {
 struct QuantizeOptions {
   std::string cpu;  // empty: generic for a checkpoint, unchanged for a model file
   std::string weights = "int8", license, attribution;
-  std::optional<uint32_t> level;      // --accuracy, for all matrices that are not named
-  std::optional<double> auto_cost;    // the share of more work for which --accuracy auto chooses matrices
-  std::vector<MatrixLevel> matrices;  // --matrices
+  std::optional<AttentionWeights> attention;  // empty: integers for speech
+  std::optional<uint32_t> level;              // --accuracy, for all matrices that are not named
+  std::optional<double> auto_cost;            // the share of more work for which --accuracy auto chooses matrices
+  std::vector<MatrixLevel> matrices;          // --matrices
   // Returns the level of each name; the last one that fits counts. Empty: the checkpoint's dialect decides.
   std::vector<MatrixLevel> levels() const {
     std::vector<MatrixLevel> levels = matrices;

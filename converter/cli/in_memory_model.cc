@@ -17,6 +17,7 @@ void set_quantizer(const QuantizeOptions& options, Job& job) {
     BuildOptions build;
     if (options.weights == "float32") build.weights = Weights::kFloat32;
     build.layout = layout_for_cpu(options.cpu.empty() ? "generic" : options.cpu);
+    build.attention = options.attention.value_or(AttentionWeights::kIntegerForSpeech);
     build.accuracy = options.levels();
     build.limits = job.limits;
     if (!options.license.empty()) build.license = options.license;

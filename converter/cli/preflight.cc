@@ -155,6 +155,8 @@ void check_accuracy(const Options& options) {
   const QuantizeOptions& quantize = options.quantize;
   if (quantize.weights == "float32" && quantize.chooses_accuracy())
     throw UsageError("--accuracy is for int8 weights; leave out --accuracy or --weights float32");
+  if (quantize.weights == "float32" && quantize.attention == AttentionWeights::kInteger)
+    throw UsageError("--attention integer is for int8 weights; leave out --attention or --weights float32");
   if (quantize.auto_cost && !quantize.matrices.empty())
     throw UsageError("--accuracy auto chooses the matrices itself; leave out --matrices");
   if (quantize.auto_cost && options.shape)

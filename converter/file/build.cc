@@ -20,6 +20,7 @@
 #include "file/shortlist_section.h"
 #include "file/tokenizer_section.h"
 #include "host/printable.h"
+#include "model/model_view.h"
 #include "quantize/quantize.h"
 #include "spec/error.h"
 #include "spec/layer_blocks.h"
@@ -80,6 +81,8 @@ class Builder {
   uint32_t floats(const std::string& name, std::span<const float> values);
   uint32_t weights(const QuantizedMatrix& matrix, Layout layout);
   uint32_t weights(const FloatMatrix& matrix);
+
+  void choose_attention_weights(format::ModelT& metadata) const;
 
   // Reports progress after a layer or a table.
   void advance();
@@ -355,6 +358,25 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
   return out;
 }
 
+// Throws Error if integer weights were asked for and the file cannot have them.
+void Builder::choose_attention_weights(format::ModelT& metadata) const {
+  const bool is_asked = options_.attention == AttentionWeights::kInteger;
+  if (!is_asked && (options_.attention == AttentionWeights::kFloat || !spec_.encoder.frontend)) return;
+  format::StackT &encoder = *metadata.encoder, &decoder = *metadata.decoder;
+  const bool is_fine = encoder.fine_attention || decoder.fine_attention;
+  const uint32_t positions = std::max(encoder.max_positions, decoder.max_positions);
+  if (is_asked && is_fine)
+    throw Error(
+        "--attention integer: queries, keys and values of this file have 16 bits; expected 8; leave out --attention "
+        "integer, or --accuracy exact and the 'attention' of --matrices");
+  if (is_asked && positions > kMostIntegerKeys)
+    throw Error("--attention integer: the model has {} positions; expected at most {}; leave it out", positions,
+                kMostIntegerKeys);
+  if (is_fine || positions > kMostIntegerKeys || options_.weights == Weights::kFloat32) return;
+  encoder.integer_attention = decoder.integer_attention = true;
+  metadata.features |= kFeatureIntegerAttention;
+}
+
 Payload Builder::run() {
   const goldcrest_limits limits = resolve_limits(spec_, options_.limits);
   Payload payload;
@@ -368,6 +390,7 @@ Payload Builder::run() {
   metadata.encoder = stack("encoder", spec_.encoder);
   encoder_positions_ = metadata.encoder->positions;
   metadata.decoder = stack("decoder", spec_.decoder);
+  choose_attention_weights(metadata);
   metadata.projection = projection();
   advance();
   if (!spec_.voice.empty()) {

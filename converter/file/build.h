@@ -22,9 +22,12 @@ struct ModelT;
 namespace goldcrest::converter {
 
 enum class Weights { kInt8, kFloat32 };
+// The type of attention weights. kIntegerForSpeech: integers if the model has a frontend and the file can have them
+enum class AttentionWeights { kFloat, kInteger, kIntegerForSpeech };
 
 struct BuildOptions {
   Weights weights = Weights::kInt8;
+  AttentionWeights attention = AttentionWeights::kFloat;
   Layout layout = Layout::kN16K4;                           // of int8 weights
   std::vector<MatrixLevel> accuracy;                        // empty: the spec's fine inputs, no second matrix
   goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)

@@ -137,6 +137,7 @@ Refined refined_parts(format::ModelT& model, bool all) {
     const format::LinearT& linear = *site.linear;
     if (linear.refined || all) add(site.name, pad16(linear.n), pad16(linear.k) + sizeof(float) + sizeof(int32_t));
   }
+  refined.integer_weights = model.encoder->integer_attention;
   std::vector<uint32_t> counted = {model.projection->weights};
   for (const auto& [name, stack] : {std::pair{"encoder", model.encoder.get()}, {"decoder", model.decoder.get()}}) {
     if (stack->fine_attention || all) refined.attention.emplace_back(name);

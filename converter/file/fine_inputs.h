@@ -73,7 +73,8 @@ struct Refined {
   std::vector<std::string> matrices;   // and tables, that have a second matrix
   uint64_t bytes = 0;                  // of second matrices, scales and sums included
   std::vector<std::string> attention;  // stacks whose queries, keys and values have 16 bits
-  bool any() const { return !matrices.empty() || !attention.empty(); }
+  bool integer_weights = false;        // of attention
+  bool any() const { return !matrices.empty() || !attention.empty() || integer_weights; }
 };
 // `all`: as if the file were of --accuracy exact.
 Refined refined_parts(format::ModelT& model, bool all);

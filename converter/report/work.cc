@@ -74,6 +74,9 @@ std::string to_text(const FineInputs& fine) {
                         n_refined == 1 ? "matrix" : "matrices", refined.bytes);
   if (!refined.attention.empty())
     text += format_text("attention    queries, keys and values have 16 bits: {}\n", join_text(refined.attention, ", "));
+  if (refined.integer_weights)
+    text +=
+        "attention    its weights are integers of 14 bits; engines without them refuse the file (--attention float)\n";
   if (fine.identical_before)
     text += format_text("             {} lines identical without them\n", *fine.identical_before);
   if (fine.ranking.empty()) return text;
@@ -90,6 +93,7 @@ Value to_json(const FineInputs& fine) {
   if (!fine.refined.matrices.empty()) json["second_matrices"] = fine.refined.matrices;
   if (!fine.refined.matrices.empty()) json["second_bytes"] = fine.refined.bytes;
   if (!fine.refined.attention.empty()) json["fine_attention"] = fine.refined.attention;
+  if (fine.refined.integer_weights) json["integer_attention"] = true;
   if (fine.identical_before) json["identical_before"] = *fine.identical_before;
   if (fine.ranking.empty()) return json;
   json["lines"] = fine.n_lines;

@@ -104,9 +104,20 @@ struct EmbedArgs {
 // head's query passes quantize_rows. Its products with the keys, and the products of weights and values, are
 //   int8   exact sums times both scales; weights are multiplied by the value's scale first, then by the values
 //   float  sums as in LinearArgs
+//
+// With `integer`, weights are integers of at most 14 bits, so that kernels may add their products in any order. e[t] is
+// short_exp_float(score[t] - the largest score), u[t] = e[t] * |the value's scale|, both sums have 16 strided parts,
+// and
+//   f = min(kLargestWeight / max u, kLargestWeightSum / sum u),  q[t] = round_half_even(u[t] * f)
+//   out[j] = float(exact sum over t of q[t] * v[t, j]) * ((1 / sum e) / f)
+// If max u is below kSmallestScaled, above kLargestScaled, or some u is not a number, then out is +0.
+//
 // Key t of row r is in row  t * position_stride + (ancestor ? ancestor[t * ancestor_stride + r] : 0)  of its head.
 // Score of row r with key t in head h: product * scale, then + bias[h * bias_stride + r * bias_step + t]; each
 // operation is rounded once. A row's biases may be read up to the padding of n_keys to a multiple of 16.
+constexpr float kLargestWeight = 16383.0f, kLargestWeightSum = 0x1p24f;
+constexpr float kSmallestScaled = 0x1p-80f, kLargestScaled = 0x1p60f;
+
 template <typename Element>
 struct AttentionArgs {
   const float* q;             // [rows, n_heads, d_head], row stride q_stride
@@ -127,6 +138,9 @@ struct AttentionArgs {
   // Rows from `keys` to those of the call that follows, whose ancestors are as far behind `ancestor`. Only prefetches
   // use it. 0: not known
   size_t to_next = 0;
+  bool integer = false;  // read it with has_integers(); only int8, and n_keys is at most kMostIntegerKeys
+
+  [[gnu::always_inline]] bool has_integers() const { return kHasAccuracy && integer; }
 };
 
 constexpr uint32_t kOutputBlock = 256;  // outputs in one block of the log-sum-exp

@@ -228,6 +228,7 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
   args.out_stride = stack.attention_width();
   args.weights = call.weights;
   args.q_row = static_cast<Element*>(call.query_row);
+  args.integer = stack.has_integer_attention();
   if constexpr (kScaled<Element>) {
     if (stack.has_fine_attention()) return runtime.kernels->fine_attention(args);
   }

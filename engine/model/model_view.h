@@ -27,6 +27,9 @@ struct RotaryView {
   uint32_t half;   // columns; 0: heads do not turn
 };
 
+// With integer attention: 127 * (the largest sum of weights, 2^24, + half a unit for each key) is below 2^31.
+constexpr uint32_t kMostIntegerKeys = 131072;
+
 struct StackView {
   uint32_t d_model;          // not padded
   uint32_t d_model_padded;   // the stride of every activation row
@@ -34,6 +37,7 @@ struct StackView {
   uint32_t n_heads, d_head;  // d_head % 16 == 0
   uint32_t n_layers;
   CacheType cache_type;
+  bool integer_attention;  // read it with has_integer_attention()
   InputType input_type;
   uint32_t max_positions;
   uint32_t positions;  // float [max_positions, d_model_padded]
@@ -56,6 +60,8 @@ struct StackView {
   [[gnu::always_inline]] bool has_float32_cache() const { return kHasFloat32 && cache_type == CacheType::kFloat32; }
   // Returns whether queries, keys and values are fine rows (kernels/kernels.h).
   [[gnu::always_inline]] bool has_fine_attention() const { return kHasAccuracy && cache_type == CacheType::kFine; }
+  // Returns whether weights of attention are integers (kernels/kernels.h).
+  [[gnu::always_inline]] bool has_integer_attention() const { return kHasAccuracy && integer_attention; }
 };
 
 struct ModelView {

@@ -93,6 +93,7 @@ struct Resolver : Sections {
     view.n_layers = table.layers()->size();
     view.cache_type = kHasAccuracy && table.fine_attention() ? CacheType::kFine : CacheType::kInt8;
     if (is_float32) view.cache_type = CacheType::kFloat32;
+    view.integer_attention = kHasAccuracy && table.integer_attention();
     view.input_type = is_float32 ? InputType::kFloat32 : InputType::kInt8;
     view.max_positions = table.max_positions();
     view.positions = positions + table.positions();

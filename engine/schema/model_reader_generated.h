@@ -17,8 +17,8 @@ enum class Layout : uint8_t {
 enum class Feature : uint32_t {
   None = 0, Float32 = 1, RmsNorm = 2, Gated = 4, AttentionBias = 8, Rotary = 16, Recurrent = 32, Frontend = 64,
   LogMel = 128, Prompt = 256, Shortlist = 512, Refined = 2048, RefinedWeights = 4096, FineAttention = 16384,
-  Rules = 8192, Subword = 131072, Languages = 262144, Sequences = 524288, Lexicon = 1048576, Voice = 16777216,
-  AddedTokens = 33554432, Timestamps = 134217728, MAX = Timestamps,
+  IntegerAttention = 32768, Rules = 8192, Subword = 131072, Languages = 262144, Sequences = 524288,
+  Lexicon = 1048576, Voice = 16777216, AddedTokens = 33554432, Timestamps = 134217728, MAX = Timestamps,
 };
 enum class Activation : uint8_t {
   Relu, Gelu, GeluTanh, Silu, Tanh, MAX = Tanh,
@@ -187,7 +187,7 @@ struct Stack : Table {
     VT_D_MODEL = 4, VT_D_FF = 6, VT_N_HEADS = 8, VT_D_HEAD = 10, VT_ATTENTION_SCALE = 12, VT_ACTIVATION = 14,
     VT_PRE_NORM = 16, VT_EMBEDDING = 18, VT_EMBEDDING_SCALE = 20, VT_POSITIONS = 22, VT_MAX_POSITIONS = 24,
     VT_EMBEDDING_NORM = 26, VT_FINAL_NORM = 28, VT_LAYERS = 30, VT_CENTRED = 32, VT_GATED = 34,
-    VT_POSITIONS_USED = 36, VT_ROTARY = 38, VT_FRONTEND = 40, VT_FINE_ATTENTION = 42,
+    VT_POSITIONS_USED = 36, VT_ROTARY = 38, VT_FRONTEND = 40, VT_FINE_ATTENTION = 42, VT_INTEGER_ATTENTION = 44,
   };
   uint32_t d_model() const { return number<uint32_t>(VT_D_MODEL); }
   uint32_t d_ff() const { return number<uint32_t>(VT_D_FF); }
@@ -209,6 +209,7 @@ struct Stack : Table {
   const Rotary* rotary() const { return content<Rotary>(VT_ROTARY); }
   const Frontend* frontend() const { return content<Frontend>(VT_FRONTEND); }
   bool fine_attention() const { return number<uint8_t>(VT_FINE_ATTENTION) != 0; }
+  bool integer_attention() const { return number<uint8_t>(VT_INTEGER_ATTENTION) != 0; }
 };
 
 struct Tokenizer : Table {
@@ -447,7 +448,7 @@ constexpr uint8_t kFieldKinds[] = {
     // Rotary
     2, 2,
     // Stack
-    2, 2, 2, 2, 2, 0, 0, 10, 2, 2, 2, 11, 11, 145, 0, 0, 0, 21, 20, 0,
+    2, 2, 2, 2, 2, 0, 0, 10, 2, 2, 2, 11, 11, 145, 0, 0, 0, 21, 20, 0, 0,
     // Tokenizer
     0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 130,
     // Detokenizer
@@ -472,10 +473,11 @@ constexpr uint8_t kFieldKinds[] = {
 // The fields that a file may have only with one of a set of features, ascending, each with its set and its default.
 constexpr FeatureField kFeatureFields[] = {
     {11, 0, 0}, {12, 1, 0}, {18, 1, 0}, {28, 2, 0}, {41, 3, 0}, {62, 4, 0}, {79, 5, 1}, {80, 6, 0}, {81, 7, 1},
-    {82, 8, 0}, {83, 9, 0}, {84, 10, 0}, {108, 11, 0}, {138, 12, 0}, {139, 12, 0}, {140, 12, 0}, {141, 12, 0},
-    {142, 12, 2}, {143, 12, 1}, {144, 12, 0}, {145, 12, 0}, {146, 12, 0}, {147, 12, 0}, {148, 13, 0}, {149, 14, 0},
-    {150, 14, 0}, {151, 14, 0}, {152, 15, 0}, {153, 15, 0}, {154, 15, 0}, {158, 16, 0}, {159, 16, 0}, {167, 17, 0},
-    {168, 14, 0}, {173, 17, 0}, {174, 9, 0}, {175, 18, 0}, {205, 19, 0}, {206, 18, 0}, {207, 20, 0}, {208, 21, 0},
+    {82, 8, 0}, {83, 9, 0}, {84, 10, 0}, {85, 11, 0}, {109, 12, 0}, {139, 13, 0}, {140, 13, 0}, {141, 13, 0},
+    {142, 13, 0}, {143, 13, 2}, {144, 13, 1}, {145, 13, 0}, {146, 13, 0}, {147, 13, 0}, {148, 13, 0}, {149, 14, 0},
+    {150, 15, 0}, {151, 15, 0}, {152, 15, 0}, {153, 16, 0}, {154, 16, 0}, {155, 16, 0}, {159, 17, 0}, {160, 17, 0},
+    {168, 18, 0}, {169, 15, 0}, {174, 18, 0}, {175, 9, 0}, {176, 19, 0}, {206, 20, 0}, {207, 19, 0}, {208, 21, 0},
+    {209, 22, 0},
 };
 constexpr uint32_t bit(Feature feature) { return static_cast<uint32_t>(feature); }
 constexpr uint32_t kFeatureSets[] = {
@@ -490,6 +492,7 @@ constexpr uint32_t kFeatureSets[] = {
     bit(Feature::Rotary),
     bit(Feature::Frontend),
     bit(Feature::FineAttention),
+    bit(Feature::IntegerAttention),
     bit(Feature::AddedTokens),
     bit(Feature::Rules),
     bit(Feature::Rules) | bit(Feature::Frontend),
@@ -506,8 +509,8 @@ constexpr uint32_t kFeatureSets[] = {
 // In the order above.
 constexpr TableFields kTables[] = {
     {0, 4}, {4, 9}, {13, 6}, {19, 3}, {22, 3}, {25, 4}, {29, 4}, {33, 3}, {36, 2}, {38, 4}, {42, 7}, {49, 8},
-    {57, 6}, {63, 2}, {65, 20}, {85, 24}, {109, 8}, {117, 8}, {125, 35}, {160, 9}, {169, 7}, {176, 7}, {183, 8},
-    {191, 18},
+    {57, 6}, {63, 2}, {65, 21}, {86, 24}, {110, 8}, {118, 8}, {126, 35}, {161, 9}, {170, 7}, {177, 7}, {184, 8},
+    {192, 18},
 };
 constexpr uint32_t kRootTable = 23;
 

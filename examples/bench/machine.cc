@@ -222,7 +222,7 @@ Rate Machine::exponentials_per_s() {
   return exponentials_per_s_;
 }
 
-Ratio Machine::attention_over_linear() const {
+Ratio Machine::attention_over_linear(bool integer_weights) const {
   constexpr uint32_t kRows = 32, kHeads = 6, kHead = 64, kWidth = kHeads * kHead, kAll = kHeads * kAttentionKeys;
   constexpr size_t kRounds = 2 * kAttentionKeys / kWidth;  // of the linear layer in one timing
   std::mt19937 random;
@@ -247,6 +247,7 @@ Ratio Machine::attention_over_linear() const {
   args.n_heads = kHeads;
   args.d_head = kHead;
   args.scale = 0.125f;
+  args.integer = integer_weights;
   const NormalLinear layer(kernels(), kRows, kWidth, kWidth);
   const double work_ratio = 2.0 * kAll * kHead * kRows / (kRounds * layer.macs());
   const Timing ratios = timing_of(repeat(patience_, [&] {

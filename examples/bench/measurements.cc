@@ -231,7 +231,8 @@ MachineSpeeds measure_machine(Machine& machine, uint64_t position_bytes) {
     speeds.readings.push_back({bytes, machine.bytes_per_s(static_cast<size_t>(bytes))});
   speeds.macs = machine.macs_per_s();
   speeds.exponentials = machine.exponentials_per_s();
-  speeds.attention = machine.attention_over_linear();
+  speeds.attention = machine.attention_over_linear(false);
+  speeds.integer_attention = machine.attention_over_linear(true);
   return speeds;
 }
 

@@ -150,7 +150,7 @@ struct MachineSpeeds {
   };
   std::vector<Reading> readings;
   Rate macs, exponentials;
-  Ratio attention;  // Machine::attention_over_linear
+  Ratio attention, integer_attention;  // Machine::attention_over_linear
 };
 
 struct Report {

@@ -129,7 +129,9 @@ Value machine_json(const MachineSpeeds& machine) {
                 {"exponentials_per_s", machine.exponentials.per_s},
                 {"exponentials_spread", machine.exponentials.spread},
                 {"attention_over_linear", machine.attention.value},
-                {"attention_over_linear_spread", machine.attention.spread}};
+                {"attention_over_linear_spread", machine.attention.spread},
+                {"integer_attention_over_linear", machine.integer_attention.value},
+                {"integer_attention_over_linear_spread", machine.integer_attention.spread}};
   for (const MachineSpeeds::Reading& reading : machine.readings) {
     json["reading"].push_back(
         {{"bytes", reading.bytes}, {"bytes_per_s", reading.speed.per_s}, {"spread", reading.speed.spread}});

@@ -249,10 +249,11 @@ void append_machine(Text& text, const Report& report, const MachineSpeeds& machi
   text += format_text(
       "and multiplies {:.1f} billion int8 pairs a second, spread {}, the best of {}'s linear layers in its caches\n"
       "one core sums {:.2f} billion exponentials a second, spread {}\n"
-      "attention to {} keys takes {:.2f} times as long as a linear layer of as many multiply-accumulates, spread {}\n",
+      "attention to {} keys takes {:.2f} times as long as a linear layer of as many multiply-accumulates, spread {}; "
+      "with integer weights {:.2f}, spread {}\n",
       machine.macs.per_s / kGiga, percent(machine.macs.spread), report.kernels, machine.exponentials.per_s / kGiga,
       percent(machine.exponentials.spread), Machine::kAttentionKeys, machine.attention.value,
-      percent(machine.attention.spread));
+      percent(machine.attention.spread), machine.integer_attention.value, percent(machine.integer_attention.spread));
 }
 
 }  // namespace

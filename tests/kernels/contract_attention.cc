@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: of int8 numbers, and of fine rows, which have 16 bits.
 #include "contract_inputs.h"
+#include "kernels/reference/math.h"
 
 namespace goldcrest::test {
 namespace {
 
 constexpr int kNoBias = 1;
+constexpr uint32_t kEqualScales = 48;  // a turn of set_value_scales: all are 1
 struct AttentionShape {
   uint32_t rows, n_keys, n_heads, d_head, slots;
   bool ancestors;
@@ -40,6 +42,16 @@ struct AttentionInputs {
       const bool common = i / shape.slots < n_common && i % shape.slots != 0;
       ancestor[i] = common ? ancestor[i - 1] : static_cast<uint8_t>(rng.below(shape.slots));
     }
+  }
+
+  // If scores are equal, the largest scaled weight is at a guard of integer weights or next to it; one scale may
+  // dominate.
+  void set_value_scales(uint32_t turn, Rng& rng) {
+    const float e = short_exp_float(0.0f), next = std::ldexp(1.0f + 0x1p-23f, static_cast<int>(turn % 3) - 1);
+    const float guards[] = {kSmallestScaled / e * next, kLargestScaled / e * next, std::ldexp(1.0f, -140), 0.0f, 1.0f};
+    const float single[] = {0x1p20f, 0x1p-20f, std::ldexp(1.0f, -130), kInfinity, kNan, -1.0f};
+    if (turn % 11 < 5) std::fill(value_scales.begin(), value_scales.end(), guards[turn % 11]);
+    if (turn % 7 < 6) value_scales[rng.below(static_cast<uint32_t>(value_scales.size()))] = single[turn % 7];
   }
 
   AttentionArgs<int8_t> args(const AttentionShape& shape, float* out) {
@@ -80,30 +92,43 @@ struct AttentionInputs {
 };
 
 using Attention = void (*)(const AttentionArgs<int8_t>&);
+enum class Kind { kInt8, kFine, kIntegers };
 
-Difference compare_attentions(Attention attention, Attention specified, uint64_t run, bool fine) {
-  Rng rng = rng_of(run, fine ? 14 : 5);
+Difference compare_attentions(Attention attention, Attention specified, uint64_t run, Kind attention_kind) {
+  const bool fine = attention_kind == Kind::kFine, integer = attention_kind == Kind::kIntegers;
+  Rng rng = rng_of(run, fine ? 14 : integer ? 15 : 5);
   uint32_t turn = 0;
   // More keys than fit the stack together with 4, 2 or 1 queries; then bounds of shared passes, which boards lack.
   std::vector<uint32_t> key_counts = {64, 95, 96, 127, 129, 200, 255, 256, 257};
-  uint32_t most_rows = 9;
+  uint32_t most_rows = 9, most_keys = 300;  // with wide heads
 #if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
-  most_rows = 18, key_counts.insert(key_counts.end(), {512, 513, 1025, 1500, 3072, 3073});
+  most_rows = 18, most_keys = 4096, key_counts.insert(key_counts.end(), {512, 513, 1025, 1500, 3072, 3073});
+  if (integer) key_counts.insert(key_counts.end(), {16384, kMostIntegerKeys});
 #endif
+  if (integer) key_counts.push_back(1033);  // from here on, sums of equal weights are bounded
   for (uint32_t n = 1; n <= 70; ++n) key_counts.push_back(run == 0 ? n : rng.between(1, 300));
   for (const uint32_t n_keys : key_counts) {
     for (const uint32_t d_head : sizes_of(run, {16, 32, 48, 64, 80, 128, 144}, rng)) {
       for (const bool ancestors : {false, true}) {
-        const uint32_t rows = 1 + rng.below(n_keys > 70 ? most_rows : 9),
+        const bool is_long = n_keys > most_keys;  // the largest sums: equal weights, the largest values
+        if (is_long && (d_head > 32 || ancestors)) continue;
+        const uint32_t rows = 1 + rng.below(is_long       ? 5
+                                            : n_keys > 70 ? most_rows
+                                                          : 9),
                        slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
         const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
         const int bias = static_cast<int>(turn % 3) - 1;  // of each kind for each number of keys
         const AttentionShape shape = {rows, n_keys, n_heads, d_head, slots, ancestors, bias};
-        const Fill kind = kFloatFills[turn % 7], key_kind = kWeightFills[turn++ % 3];
+        const Fill kind = is_long ? Fill::kZero : kFloatFills[turn % 7];
+        const Fill key_kind = is_long && d_head == 16 ? Fill::kLargest : kWeightFills[turn++ % 3];
         AttentionInputs inputs(shape, kind, key_kind, fine, rng);
+        if (integer) inputs.set_value_scales(is_long && d_head == 16 ? kEqualScales : turn, rng);
         Outputs<float> out(size_t{rows} * n_heads * d_head);
-        attention(inputs.args(shape, out.found.get()));
-        specified(inputs.args(shape, out.expected.get()));
+        AttentionArgs<int8_t> args = inputs.args(shape, out.found.get());
+        args.integer = integer;
+        attention(args);
+        args.out = out.expected.get();
+        specified(args);
         if (!inputs.weights.intact() || !inputs.query.intact()) return "a write before the start of the scratch";
         if (const Difference d = out.difference("out")) {
           return in_case(d, "rows", rows, "keys", n_keys, "heads", n_heads, "d_head", d_head, "slots", slots,
@@ -118,7 +143,11 @@ Difference compare_attentions(Attention attention, Attention specified, uint64_t
 }  // namespace
 
 Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
-  return compare_attentions(table.int8.attention, specification.int8.attention, run, false);
+  return compare_attentions(table.int8.attention, specification.int8.attention, run, Kind::kInt8);
+}
+
+Difference compare_integer_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
+  return compare_attentions(table.int8.attention, specification.int8.attention, run, Kind::kIntegers);
 }
 
 Difference compare_fine_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
@@ -126,7 +155,7 @@ Difference compare_fine_attention(const Kernels& table, const Kernels& specifica
     return table.fine_attention == specification.fine_attention ? Difference()
                                                                 : Difference("one of the tables lacks it");
   }
-  return compare_attentions(table.fine_attention, specification.fine_attention, run, true);
+  return compare_attentions(table.fine_attention, specification.fine_attention, run, Kind::kFine);
 }
 
 Difference compare_quantize_fine(const Kernels& table, const Kernels& specification, uint64_t run) {

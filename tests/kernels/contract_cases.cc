@@ -299,6 +299,7 @@ const ContractCase kContractCases[] = {
     {"quantize_fine_inputs", compare_quantize_fine_inputs},
     {"linear_fine", compare_linear_fine},
     {"attention", compare_attention},
+    {"integer_attention", compare_integer_attention},
     {"quantize_fine", compare_quantize_fine},
     {"fine_attention", compare_fine_attention},
     {"output_block", compare_output_block},

@@ -21,6 +21,7 @@ struct ContractCase {
 };
 
 Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run);
+Difference compare_integer_attention(const Kernels& table, const Kernels& specification, uint64_t run);
 Difference compare_quantize_fine(const Kernels& table, const Kernels& specification, uint64_t run);
 Difference compare_fine_attention(const Kernels& table, const Kernels& specification, uint64_t run);
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run);

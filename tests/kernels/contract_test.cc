@@ -117,6 +117,12 @@ Kernels broken_table(const std::string& slot) {
       other.ancestor = nullptr;
       reference_attention(other);
     };
+  } else if (slot == "integer_attention") {
+    table.int8.attention = [](const AttentionArgs<int8_t>& args) {  // ignores the value of the last of 1,033 keys
+      AttentionArgs<int8_t> fewer = args;
+      if (args.integer && args.n_keys == 1033) --fewer.n_keys;
+      reference_attention(fewer);
+    };
   } else if (slot == "quantize_fine") {
     table.quantize_fine = [](const QuantizeRowsArgs<int8_t>& args) {  // rounds low numbers towards zero
       reference_quantize_fine(args);
@@ -163,7 +169,7 @@ TEST(Contract, ABrokenSlotIsFound) {
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n) {
     EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
   }
-  EXPECT_EQ(n, 15) << "one case for each slot of Kernels";
+  EXPECT_EQ(n, 16) << "one case for each slot of Kernels, and one for integer attention";
 }
 
 }  // namespace

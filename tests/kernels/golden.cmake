@@ -72,13 +72,16 @@ set_tests_properties(golden_hash_g2p_all PROPERTIES LABELS full FIXTURES_REQUIRE
   FIXTURES_SETUP golden_hash_g2p_all)
 
 # Speech: recorded random models with a random voice detector, and a clip of a second. speech is a Moonshine,
-# speech_whisper a Whisper.
-foreach(task speech speech_whisper)
+# speech_whisper a Whisper. speech_integers is the Moonshine with integer weights of attention.
+foreach(task speech speech_whisper speech_integers)
   set(family moonshine)
   set(options --max-seconds 1 --force-end)
   if(task STREQUAL "speech_whisper")
     set(family whisper)
     set(options "")
+  endif()
+  if(NOT task STREQUAL "speech_integers")
+    list(APPEND options --attention float)
   endif()
   add_test(NAME golden_checkpoint_${task} COMMAND make_golden_checkpoint ${family} "${golden}/${task}")
   add_test(NAME golden_model_${task}

@@ -170,6 +170,39 @@ TEST(Convert, SecondMatricesByName) {
   EXPECT_EQ(convert(output, {"--matrices", "all=weights"}).status, 2);
 }
 
+// Integer weights of attention: by default for speech, else on request, and never together with 16-bit keys.
+TEST(Convert, IntegerAttention) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
+  const auto has_integers = [&](const std::filesystem::path& input, const Arguments& options) {
+    Arguments all = {"-o", output};
+    all.insert(all.end(), options.begin(), options.end());
+    const Outcome outcome = convert(input, all);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return has(outcome.out, "weights are integers of 14 bits; engines without them refuse the file");
+  };
+  EXPECT_FALSE(has_integers(checkpoint, {"--attention", "float"}));
+  EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
+  EXPECT_TRUE(has_integers(checkpoint, {"--attention", "integer"}));
+  const auto scored = [](const std::filesystem::path& file) {
+    return run(translate_program(), {file, "--scores"}, {.input = "goldcrest\n"}).out;
+  };
+  EXPECT_NE(scored(output), scored(converted_model("g2p")));
+  const Outcome fine = convert(checkpoint, {"--attention", "integer", "--accuracy", "exact"});
+  EXPECT_EQ(fine.status, 1);
+  EXPECT_TRUE(has(fine.err, "--attention integer: queries, keys and values of this file have 16 bits")) << fine.err;
+  EXPECT_EQ(convert(checkpoint, {"--attention", "integer", "--weights", "float32"}).status, 2);
+  const Outcome many = convert(checkpoint_folder("g2p-bytes"), {"--attention", "integer", "--max-positions", "131073"});
+  EXPECT_EQ(many.status, 1);
+  EXPECT_TRUE(has(many.err, "--attention integer: the model has 131073 positions")) << many.err;
+
+  const std::filesystem::path speech = random_speech_checkpoint("moonshine");
+  EXPECT_TRUE(has_integers(speech, {}));
+  for (const Arguments& options :
+       {Arguments{"--attention", "float"}, Arguments{"--accuracy", "exact"}, Arguments{"--weights", "float32"}})
+    EXPECT_FALSE(has_integers(speech, options)) << options[1];
+}
+
 // With a second matrix for every matrix, and fine inputs and attention, the lines are float32's.
 TEST(Convert, RefinedFilesHaveFloat32sLines) {
   const TemporaryFolder folder;

@@ -45,8 +45,12 @@ Outcome translate(const std::string& task, Arguments options, const std::string&
   return run(translate_program(), options, {.input = input, .output = output});
 }
 
-std::string random_speech_model(const std::string& family, const Arguments& options) {
+std::filesystem::path random_speech_checkpoint(const std::string& family) {
   static const PackedFolders checkpoints(recorded("speech.json"));
+  return checkpoints.path() / family;
+}
+
+std::string random_speech_model(const std::string& family, const Arguments& options) {
   static const TemporaryFolder models;
   std::string name = family;
   for (const std::string& option : options) name += option;
@@ -54,7 +58,7 @@ std::string random_speech_model(const std::string& family, const Arguments& opti
   const std::filesystem::path path = models / (name + ".gcst");
   Arguments all = {"-o", path.string()};
   all.insert(all.end(), options.begin(), options.end());
-  EXPECT_EQ(convert(checkpoints.path() / family, all).status, 0) << name;
+  EXPECT_EQ(convert(random_speech_checkpoint(family), all).status, 0) << name;
   return path.string();
 }
 

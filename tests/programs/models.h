@@ -34,6 +34,7 @@ std::filesystem::path validation_file(const std::string& task);  // sources with
 const std::filesystem::path& converted_model(const std::string& task);
 
 // Returns the path of the model of a recorded random checkpoint, "moonshine" or "whisper".
+std::filesystem::path random_speech_checkpoint(const std::string& family);
 std::string random_speech_model(const std::string& family, const Arguments& options = {});
 
 // One validation source with the float32 results of the training framework.

@@ -18,6 +18,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_layer-inl.h"
 #include "kernels/vector/tile-inl.h"
 // These are written over the ones above.
 // clang-format off

@@ -18,6 +18,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_layer-inl.h"
 
 // The order matters: the vectors first, then the code that is written over them.
 #include "kernels/arm/in_order-inl.h"

@@ -23,6 +23,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_layer-inl.h"
 #include "kernels/vector/tile-inl.h"
 // This is written over the ones above.
 #include "kernels/arm/dotprod_linear-inl.h"

@@ -7,6 +7,7 @@
 #include "kernels/arm/neon_products_aarch64-inl.h"
 #include "kernels/arm/widen_by_conversion-inl.h"
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_layer-inl.h"
 #include "kernels/arm/neon_by_fours-inl.h"
 // clang-format on
 

@@ -70,6 +70,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_layer-inl.h"
 // The order matters: the tile uses the layers.
 #include "kernels/arm/neon32_tile-inl.h"
 

@@ -229,6 +229,70 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   for (int i = 0; i < 4; ++i) store_int8(p + 16 * i, x[i]);
 }
 
+inline void store_halves(int8_t* high, int8_t* low, V x) {
+  const uint16x8_t words[] = {first_halves(round_to_last_bits(x.q[0]), round_to_last_bits(x.q[1])),
+                              first_halves(round_to_last_bits(x.q[2]), round_to_last_bits(x.q[3]))};
+  const auto shifted = [&](int i) { return vshrq_n_u16(words[i], 7); };
+  vst1q_s8(high, vreinterpretq_s8_u8(first_halves(shifted(0), shifted(1))));
+  vst1q_s8(low, vreinterpretq_s8_u8(vandq_u8(first_halves(words[0], words[1]), vdupq_n_u8(127))));
+}
+
+struct Sums {
+  int32x4_t q[4];
+};
+
+inline Sums load_sums(const float* p) {
+  Sums sums;
+  for (int i = 0; i < 4; ++i) sums.q[i] = vreinterpretq_s32_f32(vld1q_f32(p + 4 * i));
+  return sums;
+}
+inline void store_sums(float* p, const Sums& x) {
+  for (int i = 0; i < 4; ++i) vst1q_f32(p + 4 * i, vreinterpretq_f32_s32(x.q[i]));
+}
+inline V to_floats(const Sums& x) {
+  return {{vcvtq_f32_s32(x.q[0]), vcvtq_f32_s32(x.q[1]), vcvtq_f32_s32(x.q[2]), vcvtq_f32_s32(x.q[3])}};
+}
+
+// Adds whole numbers.
+inline Sums add_whole(Sums sums, V x) {
+  for (int i = 0; i < 4; ++i) sums.q[i] = vaddq_s32(sums.q[i], vcvtq_s32_f32(x.q[i]));
+  return sums;
+}
+
+inline void store_int16(int16_t* p, V x) {
+  for (int i = 0; i < 4; i += 2) {
+    const uint16x8_t words = first_halves(round_to_last_bits(x.q[i]), round_to_last_bits(x.q[i + 1]));
+    vst1q_s8(reinterpret_cast<int8_t*>(p + 4 * i), vreinterpretq_s8_u16(words));  // p is in an array of floats
+  }
+}
+
+struct Pairs {
+  int16x4_t first[4], second[4];
+};
+
+inline Pairs load_pairs(const int8_t* a, const int8_t* b) {
+  Pairs pairs;
+  for (int i = 0; i < 4; i += 2) {
+    const int16x8_t x = vmovl_s8(vld1_s8(a + 4 * i)), y = vmovl_s8(vld1_s8(b + 4 * i));
+    pairs.first[i] = vget_low_s16(x), pairs.first[i + 1] = vget_high_s16(x);
+    pairs.second[i] = vget_low_s16(y), pairs.second[i + 1] = vget_high_s16(y);
+  }
+  return pairs;
+}
+
+inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
+  const int16x4_t both = vreinterpret_s16_s32(vdup_n_s32(weights));
+  for (int i = 0; i < 4; ++i) {
+    sums.q[i] = vmlal_lane_s16(sums.q[i], values.first[i], both, 0);
+    sums.q[i] = vmlal_lane_s16(sums.q[i], values.second[i], both, 1);
+  }
+  return sums;
+}
+
+inline void transpose_bytes(const int8_t* from, size_t stride, int8_t* to) {
+  vst4q_s8(to, {{vld1q_s8(from), vld1q_s8(from + stride), vld1q_s8(from + 2 * stride), vld1q_s8(from + 3 * stride)}});
+}
+
 // 64 bytes of a panel: four outputs a register.
 struct W {
   int8x16_t q[4];

@@ -3,6 +3,7 @@
 // stay in 16 registers of the floating-point unit.
 #pragma once
 
+#include <arm_acle.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -295,8 +296,9 @@ __attribute__((noinline)) int32_t dot(const uint32_t* q, const int8_t* key, uint
   return sum;
 }
 
-// args.weights <- the scores of one head's query, after soft-max, times the value scales.
-inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
+// args.weights <- the scores of one head's query, after soft-max, times the value scales. Returns the factor of integer
+// weights.
+inline float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   uint32_t q[kMaxQueryWidth / 2];
   const uint32_t d_head = args.d_head;
   expand(args.q_row, d_head / 4, q, 8);
@@ -312,12 +314,14 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
     largest = score > largest ? score : largest;
   }
   largest = add_row_bias(args, head.bias, row, largest);
+  if (args.has_integers()) return reference_integer_weights(args, row, head, largest);
   for (float* weight = weights; weight < end; ++weight) *weight = exp_of_difference(*weight - largest);
   const float inverse = 1.0f / sum_strided<false>(weights, args.n_keys, 0.0f);
   KeyRows value_rows(args, row);
   for (float* weight = weights; weight < end; ++weight) {
     *weight = (*weight * inverse) * head.value_scales[value_rows.next()];
   }
+  return 1.0f;
 }
 
 #if defined(__ARM_FP)
@@ -346,8 +350,40 @@ inline void add_weighted(float (&sums)[16], int first, float weight, const int8_
 }
 #endif
 
+// Adds an integer weight times four values to their sums.
+inline void add_integers(int32_t (&sums)[8], int first, int32_t weight, int32_t values) {
+  const auto even = static_cast<int32_t>(even_bytes(static_cast<uint32_t>(values)));
+  const auto odd = static_cast<int32_t>(odd_bytes(static_cast<uint32_t>(values)));
+  sums[first] = __smlabb(even, weight, sums[first]);
+  sums[first + 1] = __smlabb(odd, weight, sums[first + 1]);
+  sums[first + 2] = __smlatb(even, weight, sums[first + 2]);
+  sums[first + 3] = __smlatb(odd, weight, sums[first + 3]);
+}
+
+// The same as attention_values below with integer weights, for eight columns.
+__attribute__((noinline)) void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values,
+                                                  float factor, float* out) {
+  const float* const end = args.weights + args.n_keys;
+  const size_t d_head = args.d_head;
+  int32_t sums[8] = {};
+  KeyRows rows(args, row);
+  for (const float* weight = args.weights; weight < end; ++weight) {
+    const int8_t* const value = values + rows.next() * d_head;
+    const auto integer = static_cast<int32_t>(float_bits(*weight));
+    add_integers(sums, 0, integer, load_word(value));
+    add_integers(sums, 4, integer, load_word(value + 4));
+  }
+#pragma GCC unroll 8
+  for (int j = 0; j < 8; ++j) out[j] = static_cast<float>(sums[j]) * factor;
+}
+
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float* out) {
+inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
+                             float* out) {
+  if (args.has_integers()) {
+    attention_integers(args, row, values, factor, out);
+    return attention_integers(args, row, values + 8, factor, out + 8);
+  }
   float sums[16] = {};
   const float* weight = args.weights;
   const float* const end = weight + args.n_keys;

@@ -189,8 +189,48 @@ inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t blocks) {
   return sum;
 }
 
-// args.weights, padded to 16, <- the scores of one head's query, after soft-max, times the value scales.
-inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
+// The same as reference_integer_weights.
+__attribute__((noinline)) float integer_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head,
+                                                Scalar maximum) {
+  float* const weights = args.weights;
+  const uint32_t n_keys = args.n_keys;
+  for (uint32_t t = 0; t < n_keys; t += 4) store(weights + t, short_exp_vector(load(weights + t) - maximum));
+  const float inverse = 1.0f / sum_of(weights, n_keys);
+  uint32_t largest_bits = 0;
+  KeyRows value_rows(args, row);
+  for (uint32_t t = 0; t < n_keys; ++t) {
+    weights[t] *= __builtin_fabsf(head.value_scales[value_rows.next()]);
+    const uint32_t bits = float_bits(weights[t]) & 0x7fffffffu;
+    largest_bits = bits > largest_bits ? bits : largest_bits;
+  }
+  const IntegerScales scales = integer_scales(largest_bits, sum_of(weights, n_keys), inverse);
+  const Scalar to_integer = set(scales.to_integer);
+  for (uint32_t t = 0; t < n_keys; t += 4) {
+    const int32x4_t integers = vcvtnq_s32_f32((load(weights + t) * to_integer).lanes);
+    vst1q_s32(reinterpret_cast<int32_t*>(weights + t), scales.to_integer > 0.0f ? integers : vdupq_n_s32(0));
+  }
+  return scales.from_sum;
+}
+
+// The same as attention_values below with integer weights.
+__attribute__((noinline)) void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values,
+                                                  float factor, float* out) {
+  int32x4_t sums[4] = {};
+  const float* weight = args.weights;
+  const float* const end = weight + args.n_keys;
+  for (KeyRows rows(args, row); weight < end; ++weight) {
+    const int8_t* const value = values + rows.next() * args.d_head;
+    const auto integer = static_cast<int32_t>(float_bits(*weight));
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) sums[i] = vmlaq_n_s32(sums[i], vldrbq_s32(value + 4 * i), integer);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) store(out + 4 * i, V{vcvtq_f32_s32(sums[i])} * set(factor));
+}
+
+// args.weights, padded to 16, <- the scores of one head's query, after soft-max, times the value scales. Returns the
+// factor of integer weights.
+inline float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   float* const weights = args.weights;
   const int8_t* const q = args.q_row;
   const uint32_t n_keys = args.n_keys, d_head = args.d_head;
@@ -205,24 +245,28 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
     largest = score > largest ? score : largest;
   }
   const Scalar maximum = set(add_row_bias(args, head.bias, row, largest));
+  if (args.has_integers()) return integer_weights(args, row, head, maximum);
   for (uint32_t t = 0; t < n_keys; t += 4) store(weights + t, exp_vector(load(weights + t) - maximum));
   const float inverse = 1.0f / sum_of(weights, n_keys);
   KeyRows value_rows(args, row);
   for (uint32_t t = 0; t < n_keys; ++t) weights[t] = (weights[t] * inverse) * head.value_scales[value_rows.next()];
+  return 1.0f;
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float* out) {
+inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
+                             float* out) {
+  if (args.has_integers()) return attention_integers(args, row, values, factor, out);
   V sums[4] = {set(0.0f), set(0.0f), set(0.0f), set(0.0f)};
   const float* weight = args.weights;
   const float* const end = weight + args.n_keys;
   const size_t d_head = args.d_head;
   for (KeyRows rows(args, row); weight < end; ++weight) {
     const int8_t* value = values + rows.next() * d_head;
-    const Scalar factor = set(*weight);
+    const Scalar all = set(*weight);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * factor;
+      sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * all;
     }
   }
 #pragma GCC unroll 4

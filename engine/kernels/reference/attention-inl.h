@@ -31,8 +31,9 @@ class KeyRows {
 };
 
 // quantize_row(x, n, q) writes the quantized query to args.q_row and returns its scale. weigh(args, row, keys, q_scale)
-// writes its weights to args.weights. sum_values(args, row, values, out) computes 16 columns of the result. Always
-// inlined, so that these three are inlined too: otherwise a whole model takes 1 % more instructions on a Cortex-M55.
+// writes its weights to args.weights and returns the factor of integer weights. sum_values(args, row, values, factor,
+// out) computes 16 columns of the result. Always inlined, so that these three are inlined too: otherwise a whole model
+// takes 1 % more instructions on a Cortex-M55.
 template <typename QuantizeRow, typename Weigh, typename SumValues>
 [[gnu::always_inline]] inline void attend_by_rows(const AttentionArgs<int8_t>& args, const QuantizeRow& quantize_row,
                                                   const Weigh& weigh, const SumValues& sum_values) {
@@ -42,9 +43,10 @@ template <typename QuantizeRow, typename Weigh, typename SumValues>
     const int8_t* values = args.values + head_at * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       const size_t column = size_t{head} * args.d_head;
-      weigh(args, row, keys, quantize_row(args.q + row * args.q_stride + column, args.d_head, args.q_row));
+      const float factor =
+          weigh(args, row, keys, quantize_row(args.q + row * args.q_stride + column, args.d_head, args.q_row));
       float* out = args.out + row * args.out_stride + column;
-      for (uint32_t j = 0; j < args.d_head; j += 16) sum_values(args, row, values + j, out + j);
+      for (uint32_t j = 0; j < args.d_head; j += 16) sum_values(args, row, values + j, factor, out + j);
     }
   }
 }

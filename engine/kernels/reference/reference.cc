@@ -48,7 +48,8 @@ void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4
 }
 
 // args.weights [n_keys] <- the scores of one head's query against every key, after soft-max, times the value scales.
-void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
+// Returns the factor of integer weights.
+float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   const float* const bias = row_bias(args, head.bias, row);
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
@@ -58,11 +59,13 @@ void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const He
     args.weights[t] = score;
     if (score > largest) largest = score;
   }
+  if (args.has_integers()) return reference_integer_weights(args, row, head, largest);
   const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const size_t at = key_row(args, t, row);
     args.weights[t] = (args.weights[t] * inverse) * head.value_scales[at];
   }
+  return 1.0f;
 }
 
 }  // namespace
@@ -81,6 +84,27 @@ float reference_exponentials(float* x, uint32_t n, float largest) {
     lanes[i % 16] += x[i];
   }
   return 1.0f / reference_sum_lanes(lanes);
+}
+
+float reference_integer_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float largest) {
+  float sums[16] = {}, scaled_sums[16] = {};
+  uint32_t largest_bits = 0;
+  for (uint32_t t = 0; t < args.n_keys; ++t) {
+    const float e = short_exp_float(args.weights[t] - largest);
+    const float scaled = e * __builtin_fabsf(head.value_scales[key_row(args, t, row)]);
+    sums[t % 16] += e;
+    scaled_sums[t % 16] += scaled;
+    const uint32_t bits = float_bits(scaled) & 0x7fffffffu;  // of NaN they are the largest
+    largest_bits = bits > largest_bits ? bits : largest_bits;
+    args.weights[t] = scaled;
+  }
+  const float inverse = 1.0f / reference_sum_lanes(sums);
+  const IntegerScales scales = integer_scales(largest_bits, reference_sum_lanes(scaled_sums), inverse);
+  for (uint32_t t = 0; t < args.n_keys; ++t) {
+    const float shifted = args.weights[t] * scales.to_integer + 12582912.0f;  // 1.5 * 2^23: its last bits are q
+    args.weights[t] = bits_float(scales.to_integer > 0.0f ? float_bits(shifted) - 0x4b400000u : 0u);
+  }
+  return scales.from_sum;
 }
 
 float exponential(float x) { return exp_float(x); }
@@ -202,8 +226,17 @@ void reference_attention(const AttentionArgs<int8_t>& args) {
       float q_scale;
       reference_quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale,
                                args.d_head, args.d_head, 1, 1, args.d_head});
-      attention_weights(args, row, keys, q_scale);
+      const float factor = attention_weights(args, row, keys, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
+      if (args.has_integers()) {
+        for (uint32_t j = 0; j < args.d_head; ++j) {
+          int32_t sum = 0;
+          for (uint32_t t = 0; t < args.n_keys; ++t)
+            sum += static_cast<int32_t>(float_bits(args.weights[t])) * values[key_row(args, t, row) * args.d_head + j];
+          out[j] = static_cast<float>(sum) * factor;
+        }
+        continue;
+      }
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {
         const int8_t* value = values + key_row(args, t, row) * args.d_head;

@@ -5,6 +5,7 @@
 
 #include "base/crc32c.h"
 #include "kernels/kernels.h"
+#include "kernels/reference/math.h"
 
 namespace goldcrest {
 
@@ -60,6 +61,20 @@ static inline float add_row_bias(const AttentionArgs<Element>& args, const float
   return largest;
 }
 
+// The factors of a query with integer weights: q[t] = round_half_even(u[t] * to_integer), and outputs are sums times
+// from_sum. Both are 0 if out is +0; some u then need not be numbers.
+struct IntegerScales {
+  float to_integer, from_sum;
+};
+
+// largest_bits: of the u. inverse: 1 / sum of e
+static inline IntegerScales integer_scales(uint32_t largest_bits, float sum, float inverse) {
+  if (largest_bits < float_bits(kSmallestScaled) || largest_bits > float_bits(kLargestScaled)) return {0.0f, 0.0f};
+  const float by_largest = kLargestWeight / bits_float(largest_bits), by_sum = kLargestWeightSum / sum;
+  const float to_integer = by_sum < by_largest ? by_sum : by_largest;
+  return {to_integer, inverse / to_integer};
+}
+
 // Returns the row of the cache, counted from its head's first, that holds key t for a query row. All functions that
 // kernels include are `static`, so a copy that is compiled for one ISA never leaks into another's file.
 template <typename Element>
@@ -96,6 +111,9 @@ float reference_fine_product(const int8_t* a, const int8_t* b, uint32_t n);
 float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest), the core of soft-max. Returns 1 / the sum of x.
 float reference_exponentials(float* x, uint32_t n, float largest);
+// Turns a query's n_keys scores in args.weights into integers, which are the floats' bits, and returns their
+// IntegerScales::from_sum.
+float reference_integer_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float largest);
 // Returns the index of element [row, column] of a matrix with k padded columns.
 size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k);
 float reference_activate(Activation activation, float x);

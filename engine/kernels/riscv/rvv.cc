@@ -228,9 +228,10 @@ void layer_norm(const LayerNormArgs& args) {
   }
 }
 
-// args.weights <- the scores of one head's query, after soft-max, times the value scales.
-void attention_weights(const AttentionArgs<int8_t>& args, const Lanes& types, uint32_t row, const HeadKeys& head,
-                       float q_scale) {
+// args.weights <- the scores of one head's query, after soft-max, times the value scales. Returns the factor of integer
+// weights.
+float attention_weights(const AttentionArgs<int8_t>& args, const Lanes& types, uint32_t row, const HeadKeys& head,
+                        float q_scale) {
   float largest = -__builtin_huge_valf();
   float* const end = args.weights + args.n_keys;
   KeyRows key_rows(args, row);
@@ -241,11 +242,13 @@ void attention_weights(const AttentionArgs<int8_t>& args, const Lanes& types, ui
     largest = *weight > largest ? *weight : largest;
   }
   largest = add_row_bias(args, head.bias, row, largest);
+  if (args.has_integers()) return reference_integer_weights(args, row, head, largest);
   const float inverse = 1.0f / exponentials(types, args.weights, args.n_keys, largest, args.weights);
   KeyRows value_rows(args, row);
   for (float* weight = args.weights; weight < end; ++weight) {
     *weight = (*weight * inverse) * head.value_scales[value_rows.next()];
   }
+  return 1.0f;
 }
 
 void attention(const AttentionArgs<int8_t>& args) {
@@ -257,11 +260,20 @@ void attention(const AttentionArgs<int8_t>& args) {
     const size_t column = size_t{head} * args.d_head;
     for (uint32_t row = 0; row < args.rows; ++row) {
       const float q_scale = quantize_row(args.q + row * args.q_stride + column, args.d_head, args.q_row);
-      attention_weights(args, types, row, keys, q_scale);
-      sum_values(
-          {args.values + head * args.head_stride * args.d_head, has_ancestors ? args.ancestor + row : &kFirstSlot,
-           has_ancestors ? args.ancestor_stride : 0, args.position_stride, args.d_head, args.weights, args.n_keys},
-          args.out + row * args.out_stride + column);
+      const float factor = attention_weights(args, types, row, keys, q_scale);
+      const ValueRows values = {args.values + head * args.head_stride * args.d_head,
+                                has_ancestors ? args.ancestor + row : &kFirstSlot,
+                                has_ancestors ? args.ancestor_stride : 0,
+                                args.position_stride,
+                                args.d_head,
+                                args.weights,
+                                args.n_keys};
+      float* const out = args.out + row * args.out_stride + column;
+      if (args.has_integers()) {
+        sum_values<true>(values, factor, out);
+      } else {
+        sum_values<false>(values, factor, out);
+      }
     }
   }
 }

@@ -264,37 +264,47 @@ struct ValueRows {
   size_t n_keys;
 };
 
-// out [d_head] = sum over t of weights[t] * value[t], t ascending.
-inline void sum_values(const ValueRows& rows, float* out) {
+// Sums of the values of all keys: a load of the weight, its products, and what turns the sums into outputs.
+#define GOLDCREST_RVV_VALUES(load_weight, products, finish) \
+  "vsetvli %[done], %[columns], e32, m8, ta, ma\n"          \
+  "vmv.v.i v16, 0\n"                                        \
+  "1:\n"                                                    \
+  "lbu t0, (%[slot])\n" load_weight                         \
+  "add t0, t0, %[position]\n"                               \
+  "mul t0, t0, %[d_head]\n"                                 \
+  "add t0, t0, %[values]\n"                                 \
+  "vle8.v v4, (t0)\n"                                       \
+  "addi %[weight], %[weight], 4\n"                          \
+  "add %[slot], %[slot], %[slot_stride]\n"                  \
+  "add %[position], %[position], %[position_stride]\n"      \
+  "vsext.vf4 v8, v4\n" products "bltu %[weight], %[end], 1b\n" finish "vse32.v v16, (%[out])\n"
+
+// out [d_head] = sum over t of weights[t] * value[t], t ascending; of integer weights, in any order, times `factor`.
+template <bool kIntegers>
+inline void sum_values(const ValueRows& rows, float factor, float* out) {
   const float* const end = rows.weights + rows.n_keys;
   const int8_t* values = rows.values;
   for (size_t columns = rows.d_head; columns > 0;) {
     const uint8_t* slot = rows.slot;
     const float* weight = rows.weights;
     size_t position = 0, done;
-    asm volatile(
-        "vsetvli %[done], %[columns], e32, m8, ta, ma\n"
-        "vmv.v.i v16, 0\n"
-        "1:\n"
-        "lbu t0, (%[slot])\n"
-        "flw ft0, (%[weight])\n"
-        "add t0, t0, %[position]\n"
-        "mul t0, t0, %[d_head]\n"
-        "add t0, t0, %[values]\n"
-        "vle8.v v4, (t0)\n"
-        "addi %[weight], %[weight], 4\n"
-        "add %[slot], %[slot], %[slot_stride]\n"
-        "add %[position], %[position], %[position_stride]\n"
-        "vsext.vf4 v8, v4\n"
-        "vfcvt.f.x.v v8, v8\n"
-        "vfmul.vf v8, v8, ft0\n"
-        "vfadd.vv v16, v16, v8\n"
-        "bltu %[weight], %[end], 1b\n"
-        "vse32.v v16, (%[out])\n"
-        : [slot] "+&r"(slot), [weight] "+&r"(weight), [position] "+&r"(position), [done] "=&r"(done)
-        : [columns] "r"(columns), [values] "r"(values), [d_head] "r"(rows.d_head), [slot_stride] "r"(rows.slot_stride),
-          [position_stride] "r"(rows.position_stride), [end] "r"(end), [out] "r"(out)
-        : GOLDCREST_RVV_CLOBBERS);
+    if constexpr (kIntegers) {
+      asm volatile(GOLDCREST_RVV_VALUES("lw t1, (%[weight])\n", "vmacc.vx v16, t1, v8\n",
+                                        "vfcvt.f.x.v v16, v16\nvfmul.vf v16, v16, %[factor]\n")
+                   : [slot] "+&r"(slot), [weight] "+&r"(weight), [position] "+&r"(position), [done] "=&r"(done)
+                   : [columns] "r"(columns), [values] "r"(values), [d_head] "r"(rows.d_head),
+                     [slot_stride] "r"(rows.slot_stride), [position_stride] "r"(rows.position_stride), [end] "r"(end),
+                     [out] "r"(out), [factor] "f"(factor)
+                   : GOLDCREST_RVV_CLOBBERS);
+    } else {
+      asm volatile(GOLDCREST_RVV_VALUES("flw ft0, (%[weight])\n",
+                                        "vfcvt.f.x.v v8, v8\nvfmul.vf v8, v8, ft0\nvfadd.vv v16, v16, v8\n", "")
+                   : [slot] "+&r"(slot), [weight] "+&r"(weight), [position] "+&r"(position), [done] "=&r"(done)
+                   : [columns] "r"(columns), [values] "r"(values), [d_head] "r"(rows.d_head),
+                     [slot_stride] "r"(rows.slot_stride), [position_stride] "r"(rows.position_stride), [end] "r"(end),
+                     [out] "r"(out)
+                   : GOLDCREST_RVV_CLOBBERS);
+    }
     columns -= done;
     values += done;
     out += done;

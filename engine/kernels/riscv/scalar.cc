@@ -253,8 +253,9 @@ int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
   return 1.0f / reference_sum_lanes(lanes);
 }
 
-// args.weights <- the scores of one head's query, after soft-max, times the value scales.
-inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
+// args.weights <- the scores of one head's query, after soft-max, times the value scales. Returns the factor of integer
+// weights.
+inline float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   float largest = -__builtin_huge_valf();
   float* const end = args.weights + args.n_keys;
   KeyRows key_rows(args, row);
@@ -265,16 +266,35 @@ inline void attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, c
     largest = *weight > largest ? *weight : largest;
   }
   largest = add_row_bias(args, head.bias, row, largest);
+  if (args.has_integers()) return reference_integer_weights(args, row, head, largest);
   const float inverse = kHasFpu ? reference_exponentials(args.weights, args.n_keys, largest)
                                 : soft_exponentials(args.weights, args.n_keys, largest);
   KeyRows value_rows(args, row);
   for (float* weight = args.weights; weight < end; ++weight) {
     *weight = multiply(multiply(*weight, inverse), head.value_scales[value_rows.next()]);
   }
+  return 1.0f;
+}
+
+// The same as attention_values below, with integer weights.
+void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
+                        float* out) {
+  int32_t sums[16] = {};
+  const float* weight = args.weights;
+  const float* const end = weight + args.n_keys;
+  for (KeyRows rows(args, row); weight < end; ++weight) {
+    const int8_t* const value = values + rows.next() * args.d_head;
+    const auto integer = static_cast<int32_t>(float_bits(*weight));
+#pragma GCC unroll 16
+    for (int j = 0; j < 16; ++j) sums[j] += integer * value[j];
+  }
+  for (int j = 0; j < 16; ++j) out[j] = multiply(to_float(sums[j]), factor);
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float* out) {
+inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
+                             float* out) {
+  if (args.has_integers()) return attention_integers(args, row, values, factor, out);
   float sums[16] = {};
   const float* weight = args.weights;
   const float* const end = weight + args.n_keys;

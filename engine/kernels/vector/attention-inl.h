@@ -97,10 +97,46 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& gro
   }
 }
 
+// The weights of all queries <- their integers, int16.
+template <typename Kind>
+__attribute__((noinline, flatten)) void integer_weights(Group<Kind>& group) {
+  V lanes[kMaxQueries];
+  for (uint32_t i = 0; i < group.n_queries; ++i) lanes[i] = score_keys(group, group.queries[i]);
+  for (uint32_t i = 0; i < group.n_queries; ++i) {
+    Query& query = group.queries[i];
+    const IntegerScales scales =
+        scale_exponentials(query.weights, group.padded_keys, largest_lane(lanes[i]), [&](uint32_t t) {
+          return group.scales(query, query.value_scales, &Places::value_scales, t, keys_of_block(group.args.n_keys, t));
+        });
+    query.factor = scales.from_sum;
+    store_integers(query.weights, group.padded_keys, scales.to_integer);
+  }
+}
+
+// The same as add_columns below with integer weights.
+template <int kQueries, int kVectors, bool kPrefetches, typename Kind>
+inline void add_integer_columns(Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
+  IntegerQuery integers[kQueries];
+  for (int i = 0; i < kQueries; ++i)
+    integers[i] = {integers_at(queries[i].weights), queries[i].out + first, queries[i].factor};
+  const int8_t* const values = queries->values + first;
+  LaterKeys<Kind> later = group.later;
+  const auto row_of = [&](uint32_t t) {
+    if constexpr (kPrefetches) later.prefetch_key();
+    return values + (Kind::kAncestors && t < group.n_gathered ? queries->places->keys[t]
+                                                              : group.at(*queries, t) * group.key_bytes);
+  };
+  const uint32_t end = kQueries == 1 ? group.args.n_keys : group.n_common;
+  add_integer_products<kQueries, kVectors>(row_of, {begin, end, end == group.args.n_keys}, integers);
+  if constexpr (kPrefetches) group.later = later;
+}
+
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for keys [begin, end) and kVectors * 16 columns of
 // kQueries with the same values. Adds to the sums that keys before `begin` left in out.
 template <int kQueries, int kVectors, bool kPrefetches, typename Kind>
 inline void add_columns(Group<Kind>& group, const Query* queries, uint32_t begin, uint32_t first) {
+  if constexpr (Kind::kIntegers)
+    return add_integer_columns<kQueries, kVectors, kPrefetches>(group, queries, begin, first);
   V sum[kQueries][kVectors];
   const float* weights[kQueries];
   for (int i = 0; i < kQueries; ++i) {
@@ -203,35 +239,39 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       if (is_new) find_places(group, group.queries[i], first);
       gather_scales(group, group.queries[i], first);
     }
-    attention_weights(group);
+    if constexpr (Kind::kIntegers)
+      integer_weights(group);
+    else
+      attention_weights(group);
     attention_values(group);
   }
 }
 
-template <bool kFine, CacheLevel kPrefetchTo>
-inline void attention_of_queries(const AttentionArgs<int8_t>& args) {
+template <Numbers kNumbers, CacheLevel kPrefetchTo>
+__attribute__((noinline)) void attention_of_queries(const AttentionArgs<int8_t>& args) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
-  int8_t q_rows[kMaxQueries * kMaxHead * (kFine ? 3 : 1)];
+  int8_t q_rows[kMaxQueries * kMaxHead * (kNumbers == Numbers::kFine ? 3 : 1)];
   float weights[kMaxWeights];
   const bool fits = args.d_head <= kMaxHead && 2 * padded_keys <= kMaxWeights;
   const uint32_t n_together = !fits ? 1 : kMaxQueries * padded_keys <= kMaxWeights ? kMaxQueries : 2;
   int8_t* const q = fits ? q_rows : args.q_row;
   float* const w = fits ? weights : args.weights;
   if (args.ancestor != nullptr)
-    attention_queries<AttentionKind<true, kFine, kPrefetchTo>>(args, n_together, q, w);
+    attention_queries<AttentionKind<true, kNumbers, kPrefetchTo>>(args, n_together, q, w);
   else
-    attention_queries<AttentionKind<false, kFine, kPrefetchTo>>(args, n_together, q, w);
+    attention_queries<AttentionKind<false, kNumbers, kPrefetchTo>>(args, n_together, q, w);
 }
 
 template <void (*kLinear)(const LinearArgs<int8_t>&), CacheLevel kPrefetchTo>
 void attention(const AttentionArgs<int8_t>& args) {
   if (shares_keys(args)) return attention_of_groups<kLinear>(args);
-  attention_of_queries<false, kPrefetchTo>(args);
+  if (args.has_integers()) return attention_of_queries<Numbers::kIntegers, kPrefetchTo>(args);
+  attention_of_queries<Numbers::kInt8, kPrefetchTo>(args);
 }
 
 template <CacheLevel kPrefetchTo>
 void fine_attention(const AttentionArgs<int8_t>& args) {
-  attention_of_queries<true, kPrefetchTo>(args);
+  attention_of_queries<Numbers::kFine, kPrefetchTo>(args);
 }
 
 }  // namespace

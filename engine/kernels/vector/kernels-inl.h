@@ -20,6 +20,10 @@
 //   V load_int8(const int8_t*)          16 int8
 //   V load_int8_words(const int8_t*)    16 int8 in four words that are 64 bytes apart
 //   void store_int8(int8_t*, V), void store_int8(int8_t*, const V (&)[4])   16 or 64 int8, halves rounded to even
+//   void store_int16(int16_t*, V)       16 floats from 0 to 16383, halves rounded to even
+//   Pairs load_pairs(const int8_t* a, const int8_t* b)   16 values of each of two keys
+//   Sums    16 int32: load_sums(const float*), store_sums(float*, Sums), which keep the bits; V to_floats(Sums);
+//           add_pairs(Sums, Pairs, int32_t weights): products with two int16, the first key's low
 //   float sum_lanes(V)                  8 + 8, 4 + 4, 2 + 2, 1 + 1
 //   float largest_lane(V)
 //   Acc     16 int32: add, finish(Acc, weight_sum) -> V,
@@ -35,8 +39,8 @@
 //   int kRowExpVectors                  the same in a loop over a row
 //   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
 //   V join(const FourDots (&)[4])       16 such products as floats
-// After this file it includes vector/tile-inl.h or defines its own linear_tile (vector/linear-inl.h), and makes its
-// table from make_vector_table.
+// After this file it includes vector/tile-inl.h or defines its own linear_tile (vector/linear-inl.h), and
+// vector/shared_pairs-inl.h or vector/shared_layer-inl.h. It makes its table from make_vector_table.
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
@@ -45,6 +49,7 @@
 #include "kernels/vector/math-inl.h"
 #include "kernels/vector/rows-inl.h"
 #include "kernels/vector/linear-inl.h"
+#include "kernels/vector/integers-inl.h"
 #include "kernels/vector/shared_attention-inl.h"
 #include "kernels/vector/query_group-inl.h"
 #include "kernels/vector/attention-inl.h"

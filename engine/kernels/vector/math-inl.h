@@ -47,8 +47,28 @@ inline V exp_vector(V x) {
   return one[0];
 }
 
-// Calls use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16.
-template <typename Use>
+// The same by short_exp_float.
+template <int kCount>
+inline void short_exp_vectors(V (&x)[kCount]) {
+  Power n[kCount];
+  V r[kCount], p[kCount];
+  unrolled<kCount>([&](int i) { r[i] = x[i] * set(1.44269504f); });
+  unrolled<kCount>([&](int i) { n[i] = nearest_power(r[i]); });
+  unrolled<kCount>([&](int i) { r[i] = r[i] - n[i].value; });
+  unrolled<kCount>([&](int i) { p[i] = set(0.0551716685f) * r[i] + set(0.242611125f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(0.693260968f); });
+  unrolled<kCount>([&](int i) { p[i] = p[i] * r[i] + set(0.999928057f); });
+  unrolled<kCount>([&](int i) { x[i] = keep(not_less(x[i], set(-40.0f)), scale_by_power_of_two(p[i], n[i])); });
+}
+
+inline V short_exp_vector(V x) {
+  V one[1] = {x};
+  short_exp_vectors(one);
+  return one[0];
+}
+
+// Calls use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16. kShort: by short_exp_float
+template <bool kShort = false, typename Use>
 inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
   const V minus_shift = negate(shift);  // adding a memory operand takes one instruction less on x86
   constexpr size_t kTogether = 16 * kRowExpVectors;
@@ -56,10 +76,16 @@ inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
   for (; first + kTogether <= n; first += kTogether) {
     V e[kRowExpVectors];
     unrolled<kRowExpVectors>([&](int i) { e[i] = load(x + first + 16 * i) + minus_shift; });
-    exp_vectors(e);
+    if constexpr (kShort)
+      short_exp_vectors(e);
+    else
+      exp_vectors(e);
     unrolled<kRowExpVectors>([&](int i) { use(first + 16 * static_cast<size_t>(i), e[i]); });
   }
-  for (; first < n; first += 16) use(first, exp_vector(load(x + first) + minus_shift));
+  for (; first < n; first += 16) {
+    const V rest = load(x + first) + minus_shift;
+    use(first, kShort ? short_exp_vector(rest) : exp_vector(rest));
+  }
 }
 
 // The same for each x.

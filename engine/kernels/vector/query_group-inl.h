@@ -26,6 +26,7 @@ struct Query {
   int8_t* q;                // [d_head]
   float q_scale;
   float* weights;  // [n_keys padded to 16]
+  float factor;    // of the sums of integer weights
   float* out;      // [d_head]
   Places* places;
 };
@@ -36,11 +37,13 @@ struct Query {
 // same keys, none prefetches, because only the first few would wait.
 constexpr size_t kFromMemory = 65536;
 
-// kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kPrefetchTo: the cache that
-// keys and values are prefetched to.
-template <bool kWithAncestors, bool kIsFine, CacheLevel kLevel>
+// kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kIntegers: weights are
+// integers. kPrefetchTo: the cache that keys and values are prefetched to.
+enum class Numbers { kInt8, kFine, kIntegers };
+template <bool kWithAncestors, Numbers kNumbers, CacheLevel kLevel>
 struct AttentionKind {
-  static constexpr bool kAncestors = kWithAncestors, kFine = kIsFine;
+  static constexpr bool kAncestors = kWithAncestors, kFine = kNumbers == Numbers::kFine;
+  static constexpr bool kIntegers = kNumbers == Numbers::kIntegers;
   static constexpr CacheLevel kPrefetchTo = kLevel;
 };
 

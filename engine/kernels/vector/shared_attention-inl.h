@@ -156,12 +156,28 @@ __attribute__((noinline)) void sum_shared_values(const SharedGroup& group, const
   }
 }
 
+// Ends attention with integer weights, from the scaled exponentials in group.weights. vector/shared_pairs-inl.h or
+// vector/shared_layer-inl.h defines it.
+template <void (*kLinear)(const LinearArgs<int8_t>&)>
+void sum_integers_together(const SharedGroup& group, const IntegerScales* scales);
+
 template <void (*kLinear)(const LinearArgs<int8_t>&)>
 inline void attend_together(const SharedGroup& group) {
   const uint32_t rows = group.args.rows;
   V lanes[kMostShared];
   float inverse[kMostShared];
   score_shared_keys<kLinear>(group, lanes);
+  if (group.args.has_integers()) {
+    const AttentionArgs<int8_t>& args = group.args;
+    IntegerScales scales[kMostShared];
+    for (uint32_t i = 0; i < rows; ++i)
+      scales[i] = scale_exponentials(group.weights + size_t{i} * group.padded_keys, group.padded_keys,
+                                     largest_lane(lanes[i]), [&](uint32_t t) {
+                                       const float* const first = args.value_scales + t;
+                                       return args.n_keys - t < 16 ? load_first(first, args.n_keys - t) : load(first);
+                                     });
+    return sum_integers_together<kLinear>(group, scales);
+  }
   for (uint32_t i = 0; i < rows; ++i) {
     float* const weights = group.weights + size_t{i} * group.padded_keys;
     V sum = set(0.0f);

@@ -53,6 +53,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_pairs-inl.h"
 
 namespace goldcrest {
 namespace {

@@ -187,6 +187,45 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   for (int i = 0; i < 4; ++i) store_int8(p + 16 * i, x[i]);
 }
 
+inline void store_int16(int16_t* p, V x) {
+  V sum = x + set(kRounding);
+  for (v128_t& lanes : sum.q) lanes = wasm_i32x4_sub(lanes, wasm_i32x4_splat(kRoundingBits));
+  wasm_v128_store(p, wasm_i16x8_narrow_i32x4(sum.q[0], sum.q[1]));
+  wasm_v128_store(p + 8, wasm_i16x8_narrow_i32x4(sum.q[2], sum.q[3]));
+}
+
+struct Pairs {
+  v128_t q[4];
+};
+
+inline Pairs load_pairs(const int8_t* a, const int8_t* b) {
+  Pairs pairs;
+  for (int i = 0; i < 4; i += 2) {
+    const v128_t first = wasm_i16x8_load8x8(a + 4 * i), second = wasm_i16x8_load8x8(b + 4 * i);
+    pairs.q[i] = wasm_i16x8_shuffle(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
+    pairs.q[i + 1] = wasm_i16x8_shuffle(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  return pairs;
+}
+
+struct Sums {
+  v128_t q[4];
+};
+
+inline Sums load_sums(const float* p) {
+  const V bits = load(p);
+  return {{bits.q[0], bits.q[1], bits.q[2], bits.q[3]}};
+}
+inline void store_sums(float* p, const Sums& x) { store(p, {{x.q[0], x.q[1], x.q[2], x.q[3]}}); }
+inline V to_floats(const Sums& x) { return to_floats(x.q); }
+
+inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
+  for (int i = 0; i < 4; ++i)
+    sums.q[i] = wasm_i32x4_add(sums.q[i], wasm_i32x4_dot_i16x8(values.q[i], wasm_i32x4_splat(weights)));
+  return sums;
+}
+constexpr int kPairVectorsOf8 = 0;
+
 // 64 bytes of a panel: four outputs a vector.
 struct W {
   v128_t q[4];

@@ -11,6 +11,10 @@
 namespace goldcrest {
 namespace {
 
+inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b) {
+  return sums + reinterpret_cast<__v8si>(_mm256_madd_epi16(a, b));
+}
+
 struct X {
   __m256i v;
 };
@@ -52,6 +56,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/avx2_by_pairs-inl.h"
 #include "kernels/x86/avx2_few_rows-inl.h"

@@ -161,6 +161,46 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   }
 }
 
+inline void store_int16(int16_t* p, V x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(narrow_to_words(x), 0xd8));
+}
+
+// Columns 0 to 7, 8 to 15.
+struct Pairs {
+  __m256i low, high;
+};
+
+inline Pairs load_pairs(const int8_t* a, const int8_t* b) {
+  const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a));
+  const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+  return {_mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second)),
+          _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second))};
+}
+
+// As Acc, below.
+struct Sums {
+  __v8si low, high;
+};
+
+inline Sums load_sums(const float* p) {
+  return {reinterpret_cast<__v8si>(_mm256_loadu_ps(p)), reinterpret_cast<__v8si>(_mm256_loadu_ps(p + 8))};
+}
+inline void store_sums(float* p, Sums x) {
+  store(p, {reinterpret_cast<__m256>(x.low), reinterpret_cast<__m256>(x.high)});
+}
+inline V to_floats(Sums x) {
+  return {_mm256_cvtepi32_ps(reinterpret_cast<__m256i>(x.low)), _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(x.high))};
+}
+
+// sums + the sums of two products of int16 each. Each table defines it.
+inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b);
+
+inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
+  const __m256i both = _mm256_set1_epi32(weights);
+  return {add_word_products(sums.low, values.low, both), add_word_products(sums.high, values.high, both)};
+}
+constexpr int kPairVectorsOf8 = 0;
+
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 
 // 16 int32, and 64 bytes of a panel: outputs 0 to 7, 8 to 15.

@@ -94,6 +94,36 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
   _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high)));
 }
 
+inline void store_int16(int16_t* p, V x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(x.v)));
+}
+
+struct Pairs {
+  __m512i v;
+};
+
+inline Pairs load_pairs(const int8_t* a, const int8_t* b) {
+  const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a));
+  const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+  const __m256i low = _mm256_zextsi128_si256(_mm_unpacklo_epi8(first, second));
+  return {_mm512_cvtepi8_epi16(_mm256_inserti128_si256(low, _mm_unpackhi_epi8(first, second), 1))};
+}
+
+// As Acc, below.
+struct Sums {
+  __v16si v;
+};
+
+inline Sums load_sums(const float* p) { return {reinterpret_cast<__v16si>(_mm512_loadu_ps(p))}; }
+inline void store_sums(float* p, Sums x) { _mm512_storeu_ps(p, reinterpret_cast<__m512>(x.v)); }
+inline V to_floats(Sums x) { return {_mm512_cvtepi32_ps(reinterpret_cast<__m512i>(x.v))}; }
+
+inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
+  const __m512i both = _mm512_set1_epi32(weights);
+  return {reinterpret_cast<__v16si>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sums.v), values.v, both))};
+}
+constexpr int kPairVectorsOf8 = 2;
+
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 
 // Has the type of VPDPBUSD's sums, because GCC copies registers if a loop's variable has another type.
@@ -248,6 +278,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/unsigned_inputs-inl.h"
 

@@ -11,6 +11,10 @@
 namespace goldcrest {
 namespace {
 
+inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b) {
+  return reinterpret_cast<__v8si>(_mm256_dpwssd_avx_epi32(reinterpret_cast<__m256i>(sums), a, b));
+}
+
 struct X {
   __m256i v;
 };
@@ -83,6 +87,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/unsigned_weights-inl.h"
 

@@ -163,6 +163,11 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
                            name, -1);
   GOLDCREST_REQUIRE_INTACT(
       stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name, -1);
+  if (has_feature(features_, kFeatureIntegerAttention) && stack->integer_attention()) {
+    const bool keys_fit = stack->max_positions() <= kMostIntegerKeys &&
+                          (!is_decoder || model_->encoder()->max_positions() <= kMostIntegerKeys);
+    GOLDCREST_REQUIRE_INTACT(keys_fit && !is_float32() && !stack->fine_attention(), name, -1);
+  }
   GOLDCREST_TRY(check_source(*stack, is_decoder));
   const bool has_positions = uses_positions(*stack);
   const uint64_t position_rows = has_positions ? stack->max_positions() : 1;

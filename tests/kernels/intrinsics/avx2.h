@@ -82,6 +82,7 @@ inline int _mm256_movemask_ps(__m256 a) {
 }
 inline __m256i _mm256_cvtps_epi32(__m256 a) { return convert<int32_t, __m256i>(split<float>(a), round_to_int32); }
 inline __m256 _mm256_cvtepi32_ps(__m256i a) { return convert<float, __m256>(split<int32_t>(a)); }
+inline __m256i _mm256_cvtepi8_epi16(__m128i a) { return convert<int16_t, __m256i>(split<int8_t>(a)); }
 inline __m256i _mm256_cvtepi8_epi32(__m128i a) {
   const LanesOf<int8_t, __m128i> x = split<int8_t>(a);
   Lanes<int32_t, 8> r;
@@ -137,14 +138,8 @@ inline __m256i _mm256_maddubs_epi16(__m256i a, __m256i b) {
   for (size_t i = 0; i < r.size(); ++i) r[i] = saturate<int16_t>(x[2 * i] * y[2 * i] + x[2 * i + 1] * y[2 * i + 1]);
   return cast<__m256i>(r);
 }
-inline __m256i _mm256_madd_epi16(__m256i a, __m256i b) {
-  const LanesOf<int16_t, __m256i> x = split<int16_t>(a), y = split<int16_t>(b);
-  LanesOf<uint32_t, __m256i> r;
-  for (size_t i = 0; i < r.size(); ++i) {
-    r[i] = static_cast<uint32_t>(x[2 * i] * y[2 * i]) + static_cast<uint32_t>(x[2 * i + 1] * y[2 * i + 1]);
-  }
-  return cast<__m256i>(r);
-}
+inline __m256i _mm256_madd_epi16(__m256i a, __m256i b) { return add_word_products(__m256i{}, a, b); }
+inline __m256i _mm256_dpwssd_avx_epi32(__m256i sum, __m256i a, __m256i b) { return add_word_products(sum, a, b); }
 inline __m256i _mm256_dpbusd_avx_epi32(__m256i sum, __m256i a, __m256i b) { return add_byte_products(sum, a, b); }
 inline __m256i _mm256_hadd_epi32(__m256i a, __m256i b) {
   const LanesOf<uint32_t, __m256i> x = split<uint32_t>(a), y = split<uint32_t>(b);

@@ -33,6 +33,10 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
     {"_mm_xor_si128", Needs::kAvx2, Compare::kBits, call([](__m128i a, __m128i b) { return _mm_xor_si128(a, b); })},
     {"_mm_max_epi32", Needs::kAvx2, Compare::kBits, call([](__m128i a, __m128i b) { return _mm_max_epi32(a, b); })},
     {"_mm_packs_epi16", Needs::kAvx2, Compare::kBits, call([](__m128i a, __m128i b) { return _mm_packs_epi16(a, b); })},
+    {"_mm_unpacklo_epi8", Needs::kAvx2, Compare::kBits,
+     call([](__m128i a, __m128i b) { return _mm_unpacklo_epi8(a, b); })},
+    {"_mm_unpackhi_epi8", Needs::kAvx2, Compare::kBits,
+     call([](__m128i a, __m128i b) { return _mm_unpackhi_epi8(a, b); })},
     {"_mm_unpackhi_epi64", Needs::kAvx2, Compare::kBits,
      call([](__m128i a, __m128i b) { return _mm_unpackhi_epi64(a, b); })},
     {"_mm_shuffle_epi32", Needs::kAvx2, Compare::kBits, call([](__m128i a) { return _mm_shuffle_epi32(a, 0x4e); })},
@@ -99,6 +103,7 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
     {"_mm256_movemask_ps", Needs::kAvx2, Compare::kBits, call([](__m256 a) { return _mm256_movemask_ps(a); })},
     {"_mm256_cvtps_epi32", Needs::kAvx2, Compare::kBits, call([](__m256 a) { return _mm256_cvtps_epi32(a); })},
     {"_mm256_cvtepi32_ps", Needs::kAvx2, Compare::kBits, call([](__m256i a) { return _mm256_cvtepi32_ps(a); })},
+    {"_mm256_cvtepi8_epi16", Needs::kAvx2, Compare::kBits, call([](__m128i a) { return _mm256_cvtepi8_epi16(a); })},
     {"_mm256_cvtepi8_epi32", Needs::kAvx2, Compare::kBits, call([](__m128i a) { return _mm256_cvtepi8_epi32(a); })},
     {"_mm256_and_si256", Needs::kAvx2, Compare::kBits,
      call([](__m256i a, __m256i b) { return _mm256_and_si256(a, b); })},
@@ -137,6 +142,9 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
      call([](__m256i a, __m256i b) { return _mm256_maddubs_epi16(a, b); })},
     {"_mm256_madd_epi16", Needs::kAvx2, Compare::kBits,
      call([](__m256i a, __m256i b) { return _mm256_madd_epi16(a, b); })},
+    {"_mm256_dpwssd_avx_epi32", Needs::kAvxVnni, Compare::kBits,
+     call([](__m256i sum, __m256i a, __m256i b)
+              __attribute__((target("avxvnni"))) { return _mm256_dpwssd_avx_epi32(sum, a, b); })},
     {"_mm256_dpbusd_avx_epi32", Needs::kAvxVnni, Compare::kBits,
      call([](__m256i sum, __m256i a, __m256i b)
               __attribute__((target("avxvnni"))) { return _mm256_dpbusd_avx_epi32(sum, a, b); })},

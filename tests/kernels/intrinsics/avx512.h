@@ -79,6 +79,10 @@ inline __m512 _mm512_mask_blend_ps(__mmask16 mask, __m512 a, __m512 b) {
 inline __m512i _mm512_cvtps_epi32(__m512 a) { return convert<int32_t, __m512i>(split<float>(a), round_to_int32); }
 inline __m512 _mm512_cvtepi32_ps(__m512i a) { return convert<float, __m512>(split<int32_t>(a)); }
 inline __m512i _mm512_cvtepi8_epi32(__m128i a) { return convert<int32_t, __m512i>(split<int8_t>(a)); }
+inline __m512i _mm512_cvtepi8_epi16(__m256i a) { return convert<int16_t, __m512i>(split<int8_t>(a)); }
+inline __m256i _mm512_cvtsepi32_epi16(__m512i a) {
+  return convert<int16_t, __m256i>(split<int32_t>(a), saturate<int16_t>);
+}
 inline __m128i _mm512_cvtsepi32_epi8(__m512i a) {
   return convert<int8_t, __m128i>(split<int32_t>(a), saturate<int8_t>);
 }
@@ -146,6 +150,7 @@ inline __m512i _mm512_min_epi8(__m512i a, __m512i b) { return zip<int8_t>(a, b, 
 inline __m512i _mm512_slli_epi32(__m512i a, unsigned n) {
   return zip<uint32_t>(a, a, [n](uint32_t x, uint32_t) { return x << n; });
 }
+inline __m512i _mm512_dpwssd_epi32(__m512i sum, __m512i a, __m512i b) { return add_word_products(sum, a, b); }
 inline __m512i _mm512_dpbusd_epi32(__m512i sum, __m512i a, __m512i b) { return add_byte_products(sum, a, b); }
 
 inline __m512i _mm512_inserti32x4(__m512i a, __m128i b, int quarter) { return insert_part(a, b, quarter); }

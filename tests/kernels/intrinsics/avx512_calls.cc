@@ -70,6 +70,9 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
     {"_mm512_cvtps_epi32", Needs::kAvx512, Compare::kBits, call([](__m512 a) { return _mm512_cvtps_epi32(a); })},
     {"_mm512_cvtepi32_ps", Needs::kAvx512, Compare::kBits, call([](__m512i a) { return _mm512_cvtepi32_ps(a); })},
     {"_mm512_cvtepi8_epi32", Needs::kAvx512, Compare::kBits, call([](__m128i a) { return _mm512_cvtepi8_epi32(a); })},
+    {"_mm512_cvtepi8_epi16", Needs::kAvx512, Compare::kBits, call([](__m256i a) { return _mm512_cvtepi8_epi16(a); })},
+    {"_mm512_cvtsepi32_epi16", Needs::kAvx512, Compare::kBits,
+     call([](__m512i a) { return _mm512_cvtsepi32_epi16(a); })},
     {"_mm512_cvtsepi32_epi8", Needs::kAvx512, Compare::kBits, call([](__m512i a) { return _mm512_cvtsepi32_epi8(a); })},
     {"_mm512_roundscale_ps", Needs::kAvx512, Compare::kNumbers,
      call([](__m512 a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); })},
@@ -98,6 +101,9 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
     {"_mm512_min_epi8", Needs::kAvx512, Compare::kBits,
      call([](__m512i a, __m512i b) { return _mm512_min_epi8(a, b); })},
     {"_mm512_slli_epi32", Needs::kAvx512, Compare::kBits, call([](__m512i a) { return _mm512_slli_epi32(a, 7); })},
+    {"_mm512_dpwssd_epi32", Needs::kAvx512Vnni, Compare::kBits,
+     call([](__m512i sum, __m512i a, __m512i b)
+              __attribute__((target("avx512vnni"))) { return _mm512_dpwssd_epi32(sum, a, b); })},
     {"_mm512_dpbusd_epi32", Needs::kAvx512Vnni, Compare::kBits,
      call([](__m512i sum, __m512i a, __m512i b)
               __attribute__((target("avx512vnni"))) { return _mm512_dpbusd_epi32(sum, a, b); })},

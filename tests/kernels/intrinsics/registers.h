@@ -176,6 +176,17 @@ inline Register add_byte_products(Register sum, Register a, Register b) {
   return cast<Register>(r);
 }
 
+// sum[i] plus the products of two int16 of a with two of b.
+template <typename Register>
+inline Register add_word_products(Register sum, Register a, Register b) {
+  const LanesOf<int16_t, Register> x = split<int16_t>(a), y = split<int16_t>(b);
+  LanesOf<uint32_t, Register> r = split<uint32_t>(sum);
+  for (size_t i = 0; i < r.size(); ++i) {
+    r[i] += static_cast<uint32_t>(x[2 * i] * y[2 * i]) + static_cast<uint32_t>(x[2 * i + 1] * y[2 * i + 1]);
+  }
+  return cast<Register>(r);
+}
+
 // Multiplies polynomials over two elements, 64 x 64 -> 128 bits, in each 128 bits of a and b. Bits 0 and 4 of `halves`
 // choose the halves of a and b.
 template <typename Register>

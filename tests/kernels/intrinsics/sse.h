@@ -25,6 +25,8 @@ inline __m128 _mm_movehdup_ps(__m128 a) { return __m128{a[1], a[1], a[3], a[3]};
 inline __m128i _mm_xor_si128(__m128i a, __m128i b) { return a ^ b; }
 inline __m128i _mm_max_epi32(__m128i a, __m128i b) { return zip<int32_t>(a, b, kLarger); }
 inline __m128i _mm_packs_epi16(__m128i a, __m128i b) { return pack<int16_t, int8_t>(a, b); }
+inline __m128i _mm_unpacklo_epi8(__m128i a, __m128i b) { return unpack<int8_t>(a, b, false); }
+inline __m128i _mm_unpackhi_epi8(__m128i a, __m128i b) { return unpack<int8_t>(a, b, true); }
 inline __m128i _mm_unpackhi_epi64(__m128i a, __m128i b) { return __m128i{a[1], b[1]}; }
 inline __m128i _mm_shuffle_epi32(__m128i a, int order) {
   const __m128i index = _mm_setr_epi32(order & 3, order >> 2 & 3, order >> 4 & 3, order >> 6 & 3);

@@ -88,6 +88,13 @@ TEST(Exp, IsExactAtTheEdges) {
     EXPECT_EQ(exp_float(x), exp_float(88.0f)) << x;
 }
 
+TEST(ShortExp, RelativeErrorIsBelow8e5AndItIsExactAtTheEdges) {
+  EXPECT_LT(largest_error(-40.0f, 0.0f, true, short_exp_float, [](double x) { return std::exp(x); }), 8e-5);
+  EXPECT_GT(short_exp_float(-40.0f), 0.0f);
+  for (const float x : {std::nextafter(-40.0f, -41.0f), -1e30f, -kInfinity, kNan, -kNan})
+    EXPECT_EQ(float_bits(short_exp_float(x)), 0u) << x;
+}
+
 TEST(Exp, IsMonotonic) {
   float previous = 0;
   for (float x = -40.0f; x < 88.0f; x += 0.0137f) {
@@ -175,6 +182,7 @@ uint64_t bits_of(float (*f)(float), float low, float high) {
 // All tables compute the same bits, so the constants are a part of the contract. A last bit more or less in one shows.
 TEST(AllFunctions, BitsAreThoseOfTheConstants) {
   EXPECT_EQ(bits_of(exp_float, -41.0f, 89.0f), 0x1aebce1fe97efbbdu);
+  EXPECT_EQ(bits_of(short_exp_float, -41.0f, 0.0f), 0x5b22aafe531ed061u);
   EXPECT_EQ(bits_of(log_float, std::numeric_limits<float>::min(), std::numeric_limits<float>::max()),
             0xf8a73231cb642810u);
   EXPECT_EQ(bits_of(sigmoid_float, -41.0f, 41.0f), 0xfc3e767e1b91c314u);
@@ -186,7 +194,7 @@ TEST(AllFunctions, BitsAreThoseOfTheConstants) {
 // one.
 
 // A cache of keys and values [n_heads, cache_rows, d_head] and queries; key t of query row r is at row_of(t, r).
-void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed) {
+void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, bool integers, uint64_t seed) {
   Rng rng(seed);
   const uint32_t heads = 2, rows = 3, slots = beams ? 4 : 1, cache_rows = n_keys * slots + 2;
   const std::vector<float> q = random_floats(rng, size_t{rows} * heads * d_head, 2);
@@ -219,6 +227,7 @@ void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed
   args.n_heads = heads;
   args.d_head = d_head;
   args.scale = 0.3f;
+  args.integer = integers;
   reference_attention(args);
 
   for (uint32_t row = 0; row < rows; ++row) {
@@ -236,11 +245,21 @@ void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed
         weights.push_back((static_cast<float>(dot) * (query.scale * key_scales[cache_row(t)])) * 0.3f);
       }
       const float largest = *std::max_element(weights.begin(), weights.end());
-      for (float& weight : weights) weight = exp_float(weight - largest);
+      for (float& weight : weights) weight = integers ? short_exp_float(weight - largest) : exp_float(weight - largest);
       const float inverse = 1.0f / strided_sum(weights);
-      for (uint32_t t = 0; t < n_keys; ++t) weights[t] = (weights[t] * inverse) * value_scales[cache_row(t)];
+      for (uint32_t t = 0; t < n_keys; ++t)
+        weights[t] = (integers ? weights[t] : weights[t] * inverse) * value_scales[cache_row(t)];
+      const float f =
+          std::fmin(16383.0f / *std::max_element(weights.begin(), weights.end()), 16777216.0f / strided_sum(weights));
       for (uint32_t j = 0; j < d_head; ++j) {
         float sum = 0;
+        int64_t exact_sum = 0;
+        for (uint32_t t = 0; t < n_keys && integers; ++t)
+          exact_sum += std::llrint(weights[t] * f) * values[size_t{cache_row(t)} * d_head + j];
+        if (integers) {
+          ASSERT_EQ(out[at + j], static_cast<float>(exact_sum) * (inverse / f)) << n_keys << " keys, row " << row;
+          continue;
+        }
         for (uint32_t t = 0; t < n_keys; ++t) {
           sum += weights[t] * static_cast<float>(values[size_t{cache_row(t)} * d_head + j]);
         }
@@ -251,12 +270,18 @@ void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, uint64_t seed
 }
 
 TEST(Attention, OverASentence) {
-  for (uint32_t n_keys = 1; n_keys <= 40; ++n_keys) check_attention(n_keys, 16, false, n_keys);
-  check_attention(20, 64, false, 100);
+  for (uint32_t n_keys = 1; n_keys <= 40; ++n_keys) check_attention(n_keys, 16, false, false, n_keys);
+  check_attention(20, 64, false, false, 100);
 }
 
 TEST(Attention, ThroughTheAncestorTable) {
-  for (uint32_t n_keys = 1; n_keys <= 40; ++n_keys) check_attention(n_keys, 32, true, n_keys);
+  for (uint32_t n_keys = 1; n_keys <= 40; ++n_keys) check_attention(n_keys, 32, true, false, n_keys);
+}
+
+// From 1,033 equal weights on, their sum bounds them.
+TEST(Attention, WithIntegerWeights) {
+  for (uint32_t n_keys = 1; n_keys <= 40; ++n_keys) check_attention(n_keys, 32, n_keys % 2 == 0, true, n_keys);
+  check_attention(5000, 16, false, true, 100);
 }
 
 bool computes_reference_bits(const Kernels& kernels) {

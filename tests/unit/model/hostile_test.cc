@@ -359,11 +359,11 @@ TEST(Hostile, VersionsAndFeatures) {
   for (uint32_t bit = 1; bit < 32; ++bit) {
     // These bits have tests of their own: choices_test.cc, features_test.cc, recurrent_test.cc,
     // shortlist_test.cc, speech_test.cc.
-    constexpr uint32_t kTested = kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary |
-                                 kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |
-                                 kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
-                                 kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
-                                 kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice;
+    constexpr uint32_t kTested =
+        kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary | kFeatureRecurrent |
+        kFeatureFrontend | kFeatureLogMel | kFeaturePrompt | kFeatureShortlist | kFeatureRefined | kFeatureRules |
+        kFeatureSubword | kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
+        kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice | kFeatureIntegerAttention;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {

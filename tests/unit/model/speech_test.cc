@@ -81,6 +81,23 @@ TEST(SpeechFile, EveryMatrixOfInt8HasFineInputs) {
   expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{"projection", refine}});
 }
 
+// Integer weights of attention: without their bit, in float32 files, with fine attention, with too many keys.
+TEST(RefinedFile, BadIntegerAttention) {
+  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  const auto weigh = [](ModelT& m) {
+    m.features |= kFeatureIntegerAttention;
+    m.encoder->integer_attention = m.decoder->integer_attention = true;
+  };
+  const FileImage file = remade(test::tiny_file(spec), weigh);
+  EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
+  const char *const encoder = "encoder: dimensions", *const decoder = "decoder: dimensions";
+  expect_refused(file, {{"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureIntegerAttention; }},
+                        {encoder, [](ModelT& m) { m.encoder->max_positions = kMostIntegerKeys + 1; }},
+                        {decoder, [](ModelT& m) { m.decoder->max_positions = kMostIntegerKeys + 1; }}});
+  expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{encoder, weigh}});
+  expect_refused(test::fine_tiny_file(spec, {}, "none", "all"), {{encoder, weigh}});
+}
+
 // Second matrices and fine attention: without their bits, in float32 files, without room, with wrong values.
 TEST(RefinedFile, BadSecondMatrices) {
   const char* const bits = "metadata: feature bits";
