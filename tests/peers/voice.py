@@ -203,8 +203,8 @@ class Check:
             heard, wrong, errors = self.hear(clips, "--no-gate", "--no-voice", *options), 0, 0
             for clip in clips:
                 text, wanted = words_of(text_of(heard, clip)), words_of(clip.stem)
-                missing = [name for name in names if name.lower() in " ".join(wanted) and name.lower() not in " ".join(text)]
-                wrong += len(missing)
+                said, heard_text = " ".join(wanted), " ".join(text)
+                wrong += sum(name.lower() in said and name.lower() not in heard_text for name in names)
                 errors += word_errors(wanted, text)
             counts[kind] = (wrong, errors)
             print(f"{kind} key terms: {wrong} names wrong, {errors} word errors of "

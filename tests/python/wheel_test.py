@@ -280,7 +280,8 @@ def test_speech():
             assert languages[0] != languages[1]
             assert model.transcribe(rows)
         parts = list(model.transcribe_segments(spoken, words=True, gate=False))
-        assert parts and [part.text for part in parts] == [part.text for part in model.transcribe_segments(ask, gate=False)]
+        texts = [part.text for part in model.transcribe_segments(ask, gate=False)]
+        assert parts and [part.text for part in parts] == texts
         for number, part in enumerate(parts):
             assert part.id == number and 0 <= part.start < part.end <= len(spoken) / 16000, part
             assert "".join(word.word for word in part.words).strip() == part.text.strip(), part

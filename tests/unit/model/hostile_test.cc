@@ -363,7 +363,7 @@ TEST(Hostile, VersionsAndFeatures) {
         kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary | kFeatureRecurrent |
         kFeatureFrontend | kFeatureLogMel | kFeaturePrompt | kFeatureShortlist | kFeatureRefined | kFeatureRules |
         kFeatureSubword | kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
-        kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice | kFeatureIntegerAttention;
+        kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice | kFeatureIntegerAttention | kFeatureTimestamps;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {

@@ -31,6 +31,7 @@ complete -c goldcrest-convert -l alignment-layers -x -d 'likewise reserve memory
 complete -c goldcrest-convert -l max-seconds -x -d 'set the longest clip, for which the memory is planned'
 complete -c goldcrest-convert -l ids-per-second -x -d 'limit a Moonshine'\''s text'
 complete -c goldcrest-convert -l language -x -d 'write every text in this language of a multilingual Whisper'
+complete -c goldcrest-convert -l timestamps -d 'keep Whisper'\''s entries that stand for times, so that it can cut long clips into segments itself'
 complete -c goldcrest-convert -l voice -r -F -d 'put Silero'\''s voice detector into the file, of examples/speech/silero_weights.py'
 complete -c goldcrest-convert -l self-test-audio -r -F -d 'make the file'\''s self-test from this WAV file'
 complete -c goldcrest-convert -l early-stopping -x -a 'false true never 0 1' -d 'stop beams true or 1'
