@@ -29,6 +29,9 @@ constexpr uint32_t kSupportedFeatures = 0
 #undef GOLDCREST_OPTION
 #undef GOLDCREST_FEATURE
 
+// A file with timestamps has a frontend, too.
+constexpr bool kHasTimestamps = kHasSearch && kHasSpeech;
+
 // Returns the refusal of a file with these features, which names the option of the first that this build lacks; null if
 // this source does not know it.
 constexpr const char* refusal_of(uint32_t features) {

@@ -169,7 +169,7 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
     view.first_suppressed_ids = list_of(table.first_suppressed_ids());
     view.n_prompt += count_prompt(table);  // none with a forced first id
   }
-  if (has_feature(features, kFeatureTimestamps)) {
+  if (kHasTimestamps && has_feature(features, kFeatureTimestamps)) {
     view.first_timestamp = table.first_timestamp();
     view.max_first_timestamp = table.max_first_timestamp();
   }

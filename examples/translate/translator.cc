@@ -379,7 +379,7 @@ bool Translator::process(std::FILE* input, const std::string& name) {
     if (std::exchange(is_first, false) && text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
       text.erase(0, kByteOrderMark.size());
     if (!options_.ids && !options_.decode) text = without_soft_hyphens(std::move(text));
-    if (!add_line({{}, text}, n_lines_ + 1)) return false;
+    if (!add_line({{}, text}, static_cast<size_t>(n_lines_ + 1))) return false;
   }
   if (is_interrupted()) return false;
   const int read_error = std::ferror(input) != 0 ? errno : 0;

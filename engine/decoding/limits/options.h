@@ -84,7 +84,7 @@ inline bool forbids_ngrams(const goldcrest_search& options) {
 
 // Returns whether the file has ids that are times, and whether results have them.
 inline bool has_timestamps(const SearchOptions& options) {
-  return kHasSearch && options.generation->first_timestamp != 0;
+  return kHasTimestamps && options.generation->first_timestamp != 0;
 }
 inline bool finds_timestamps(const SearchOptions& options) {
   return has_timestamps(options) && (options.flags & GOLDCREST_SEARCH_TIMESTAMPS) != 0 && !options.follows_targets &&

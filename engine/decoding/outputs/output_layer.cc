@@ -22,7 +22,7 @@ namespace {
 using Rules = StageList<LogProbabilities, AddBiases, ApplySequences, PenalizeRepetition, ForbidNgrams>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
                          SkipLowBlock, StageIf<kHasSearch, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
-                         StageIf<kHasSearch, StageList<ApplyTimestamps, SumAfterRules>>>;
+                         StageIf<kHasTimestamps, ApplyTimestamps>, StageIf<kHasSearch, SumAfterRules>>;
 
 class OutputLayer {
  public:

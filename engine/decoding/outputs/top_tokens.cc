@@ -14,7 +14,8 @@ namespace {
 
 // Returns the sums of a row: one for each block, and one more if the file has timestamps.
 uint32_t sum_slots(const ModelView& model) {
-  return count_output_blocks(model.vocab_size) + (has_feature(model.features, kFeatureTimestamps) ? 1 : 0);
+  return count_output_blocks(model.vocab_size) +
+         (kHasTimestamps && has_feature(model.features, kFeatureTimestamps) ? 1 : 0);
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ int Validator::run() {
   if (has_feature(features_, kFeatureLanguages)) GOLDCREST_TRY(check_languages());
   if (has_feature(features_, kFeatureSequences)) GOLDCREST_TRY(check_sequences());
   if (has_feature(features_, kFeatureVoice)) GOLDCREST_TRY(check_voice());
-  return has_feature(features_, kFeaturePrompt | kFeatureTimestamps) ? check_prompt() : GOLDCREST_OK;
+  return has_feature(features_, kFeaturePrompt | (kHasTimestamps ? kFeatureTimestamps : 0)) ? check_prompt()
+                                                                                            : GOLDCREST_OK;
 }
 
 int validate_model(const void* model, size_t model_bytes, const VerifyFunctions& functions, goldcrest_detail* detail) {

@@ -43,7 +43,7 @@ int Validator::check_prompt() {
     }
   }
   is_good &= n_prompt < most && (n_prompt == 0 || table.forced_first_id() < 0);
-  if (has_feature(features_, kFeatureTimestamps)) {
+  if (kHasTimestamps && has_feature(features_, kFeatureTimestamps)) {
     const uint32_t times = table.first_timestamp(),
                    n_forced = table.forced_ids() != nullptr ? table.forced_ids()->size() : 0;
     is_good &= times < target_vocab_size_ && table.max_first_timestamp() < target_vocab_size_ - times && n_forced > 0 &&
