@@ -181,6 +181,10 @@ extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_se
     take_default_search(engine);
     return GOLDCREST_OK;
   }
+  const bool has_times = kHasTimestamps && engine->runtime.generation.first_timestamp != 0;
+  const bool wants_times = search->flags / GOLDCREST_SEARCH_TIMESTAMPS == 1;  // with no unknown bit
+  GOLDCREST_REQUIRE(has_times || !wants_times, GOLDCREST_ERROR_ARGUMENT, "search.flags: the file has no timestamps",
+                    -1);
   GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->options, detail));
   if constexpr (kHasSearch) {
     goldcrest_search file;

@@ -35,7 +35,7 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
       {"*--no-voice", flag(arguments.no_voice),
        "tell speech from other sound by its loudness, although the file has a voice detector (goldcrest-convert "
        "--voice)"},
-      {"*--ffmpeg", flag(arguments.ffmpeg), "let ffmpeg convert clips that are not such WAV files"},
+      {"--ffmpeg", flag(arguments.ffmpeg), "let ffmpeg convert clips that are not such WAV files"},
       {"Search"},
       {"*--drop-uncertain", flag(arguments.drop_uncertain),
        "leave out texts that stay unlikely or repeat themselves at all temperatures; without it JSON marks them"},
@@ -59,7 +59,7 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
       {"--max-line-count N", number(arguments.subtitles.n_lines, 1, 100), "give a subtitle at most N lines [2]"},
       {"--keep-controls", flag(arguments.keep_controls),
        "print control characters and line ends of a text as they are, not as spaces"},
-      {"*--stats", flag(arguments.stats), "print seconds of sound, time and memory to standard error at the end"},
+      {"--stats", flag(arguments.stats), "print seconds of sound, time and memory to standard error at the end"},
       {"Machine"},
       {"*--threads N", number(arguments.limits.threads, 0, 64), "use N threads; 0: one for each CPU [1]"},
       {"--kernels NAME", text(arguments.kernels), "force a kernel table by its name (an unknown one lists them)"},

@@ -222,7 +222,7 @@ Options print_options(Arguments& a) {
       {"--ids", flag(a.ids),
        "read source ids, one source a line with its end id, as --encode prints them; print target ids. Needs no "
        "tokenizer"},
-      {"*--stats", flag(a.stats), "print tokens/s and memory to standard error at the end"},
+      {"--stats", flag(a.stats), "print tokens/s and memory to standard error at the end"},
   };
 }
 

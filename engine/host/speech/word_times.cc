@@ -194,6 +194,10 @@ int64_t cut_runs(const Session& session, const SpokenText& said, const float* lo
     ++run.n_ids;
     is_whole = !piece.empty();
   }
+  char rest[16];  // of a character without its end
+  const int64_t bytes = goldcrest_detokenize(session.engine(), &state, said.ids.data(), 0, rest, sizeof(rest));
+  if (bytes < 0) return bytes;
+  runs->back().text.append(rest, static_cast<size_t>(bytes));
   for (Run& run : *runs) run.probability /= run.n_ids;
   return GOLDCREST_OK;
 }

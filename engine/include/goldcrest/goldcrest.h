@@ -150,7 +150,8 @@ typedef struct goldcrest_search {
 #define GOLDCREST_SEARCH_TIMESTAMPS                                                    \
   16u /* results have ids that are times (goldcrest_text_traits.first_timestamp), by   \
        * Whisper's rules, and log-probabilities of what these leave. The file's prompt \
-       * then lacks its last id, which forbids times. Nothing with a lexicon */
+       * then lacks its last id, which forbids times. Refused without such ids in      \
+       * the file; nothing with a lexicon */
 
 /* The contents of a file. Strings point into the file and are never null. */
 typedef struct goldcrest_info {

@@ -133,7 +133,8 @@ TEST_F(Search, Numbers) {
   expect_bounds<uint32_t>(&S::beam_size, {0, 1, 4}, {5}, "search.beam_size: above the limits'");
   expect_bounds<uint32_t>(&S::max_target_tokens, {0, 1, 20}, {21}, "search.max_target_tokens: above the limits'");
   expect_bounds<uint32_t>(&S::min_target_tokens, {0, 20}, {21}, "search.min_target_tokens: above max_target_tokens");
-  expect_bounds<uint32_t>(&S::flags, {0, 15}, {16, UINT32_MAX}, "search.flags: unknown bits");
+  expect_bounds<uint32_t>(&S::flags, {0, 15}, {32, UINT32_MAX}, "search.flags: unknown bits");
+  expect_bounds<uint32_t>(&S::flags, {}, {16, 31}, "search.flags: the file has no timestamps");
   expect_bounds<float>(&S::length_penalty, {-2, 0, 4}, {std::nextafter(-2.0f, -3.0f), std::nextafter(4.0f, 5.0f), NAN},
                        "search.length_penalty: outside [-2, 4]");
   expect_bounds<float>(&S::word_penalty, {-1024, 1024},
