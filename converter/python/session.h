@@ -31,7 +31,7 @@ struct Input {
   std::vector<goldcrest::host::Sentence> sentences;
   std::vector<int32_t> target;
   std::optional<goldcrest::host::MarkedText> marked;  // `text` with its marks
-  std::string end;                                    // the space behind the last sentence
+  std::string end;                                    // the space after the last sentence
   std::string problem;                                // the input's error, if the job goes on without it
 };
 

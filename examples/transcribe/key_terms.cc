@@ -9,8 +9,7 @@
 
 namespace {
 
-constexpr float kBonus =
-    2;  // nats; for the second id of a term, and log(i) times as much more for the one behind i ids
+constexpr float kBonus = 2;  // nats; for the second id of a term, and log(i) times as much more for the one after i ids
 
 }  // namespace
 

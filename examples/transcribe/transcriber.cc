@@ -330,7 +330,7 @@ int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_sam
   return status;
 }
 
-// Finds how likely it is that nobody speaks: the model's probability of the id that says so, right behind the start.
+// Finds how likely it is that nobody speaks: the model's probability of the id that says so, right after the start.
 // Such a text is none if it is unlikely, too.     openai/whisper
 int64_t Transcriber::hear_silence(Transcription* made) {
   constexpr double kMostNoSpeech = 0.6;

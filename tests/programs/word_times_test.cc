@@ -164,7 +164,7 @@ TEST(WordTimes, AreThoseOfWholeMatrices) {
   EXPECT_GT(n_compared, 16u);
 }
 
-// Words that each take 0.3 s, 0.05 s apart, and 2 s behind each word that ends with "#".
+// Words that each take 0.3 s, 0.05 s apart, and 2 s after each word that ends with "#".
 std::vector<TimedWord> spoken(const std::string& text) {
   std::vector<TimedWord> words;
   double time = 1;

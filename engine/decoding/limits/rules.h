@@ -105,7 +105,7 @@ class ApplyTimestamps : public StageOfPast {
 
 // A result with timestamps goes on with one where all of them together are more likely than the likeliest other id. So
 // their sums are apart from those of text: in the slots of their blocks, and for the block that has both in the slot
-// behind the last block's.
+// after the last block's.
 
 // Returns how many outputs of a block come before the timestamps.
 uint32_t count_before_timestamps(const LogitBlock& block, uint32_t first_timestamp);

@@ -19,7 +19,7 @@ struct Allowed {
 Allowed allowed_after(const GenerationView& generation, const Past& past, uint32_t n_prompt) {
   const uint32_t times = generation.first_timestamp;
   const auto token_at = [&](uint32_t t) { return static_cast<uint32_t>(past.token_at(t)); };
-  const uint32_t last = past.position;  // tokens behind the prompt are those at n_prompt + 1 and on
+  const uint32_t last = past.position;  // tokens after the prompt are those at n_prompt + 1 and on
   if (last <= n_prompt) return {times, times, times + generation.max_first_timestamp + 1};
   const bool ends_with_time = token_at(last) >= times;
   const bool stands_single = ends_with_time && last > n_prompt + 1 && token_at(last - 1) < times;

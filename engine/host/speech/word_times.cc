@@ -134,7 +134,7 @@ class TimeWarp {
  private:
   enum Step : uint8_t { kBoth, kDown, kAcross };
   static constexpr float kFar = std::numeric_limits<float>::infinity();
-  std::vector<float> cost_;  // of the path to each column, behind a column that no path has
+  std::vector<float> cost_;  // of the path to each column, after a column that no path has
   std::vector<uint8_t> came_from_;
   size_t n_rows_ = 0;
 };
@@ -256,7 +256,7 @@ void ask_for_words(const Session& session, goldcrest_limits* limits) {
 
 namespace {
 
-// Gives a text to the decoder once more, with an end behind its end: so its attention is that of openai/whisper, whose
+// Gives a text to the decoder once more, with an end after its end: so its attention is that of openai/whisper, whose
 // means cover the row that the end is read at. *result <- the scores. Returns a negative status on an error.
 int64_t score_text(const Session& session, const SpokenText& said, goldcrest_result* result) {
   std::vector<int32_t> target = said.prompt;
@@ -297,9 +297,9 @@ int64_t find_words(const Session& session, const SpokenText& said, size_t n_samp
   const std::vector<size_t> first = warp.first_columns();
   const double seconds = static_cast<double>(info.row_samples) / info.sample_rate;
   for (Run& run : runs) {
-    const uint32_t behind = run.first + run.n_ids;
+    const uint32_t next = run.first + run.n_ids;
     run.begin = static_cast<double>(first[run.first]) * seconds;
-    run.end = static_cast<double>(behind < first.size() ? first[behind] : n_rows) * seconds;
+    run.end = static_cast<double>(next < first.size() ? first[next] : n_rows) * seconds;
   }
   cut_long_words(&runs);
   join_marks(runs, words);

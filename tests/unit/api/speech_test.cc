@@ -456,7 +456,7 @@ converter::FileImage timed_file(uint64_t seed, uint32_t first) {
   });
 }
 
-// Returns the log-probabilities of every next id behind some ids.
+// Returns the log-probabilities of every next id after some ids.
 std::vector<double> next_log_probs(test::TestEngine& engine, std::vector<int32_t> ids) {
   std::vector<double> found;
   ids.push_back(0);
