@@ -20,15 +20,21 @@ std::string KeyTerms::read(const std::string& path, const goldcrest::Session& se
     entries.push_back(it.ids);
     if (!it.ids_without_space.empty()) entries.push_back(it.ids_without_space);
   });
-  if (problem.empty()) terms_ = goldcrest::make_lexicon(std::move(entries), false);
-  return problem;
+  if (!problem.empty()) return problem;
+  terms_ = goldcrest::make_lexicon(std::move(entries), false);
+  uint32_t most = 1;  // ids that go on with one term
+  for (uint32_t node = 1; node < terms_.n_nodes(); ++node) most = std::max(most, terms_.edges_of(node));
+  biases_.resize(size_t{2} * most);
+  ids_.resize(2 * biases_.size());
+  return "";
 }
 
 int64_t KeyTerms::begin(goldcrest_engine* engine) {
   open_.clear();
-  biases_.fill(0);
-  for (uint32_t i = 0; i < kMost; ++i) ids_[2 * i] = 1;  // sequences of one id
-  const goldcrest_sequences sequences = {ids_.data(), biases_.data(), 2 * kMost, kMost, 0};
+  const auto n = static_cast<uint32_t>(biases_.size());
+  std::fill(biases_.begin(), biases_.end(), 0.0f);
+  for (uint32_t i = 0; i < n; ++i) ids_[2 * i] = 1;  // sequences of one id
+  const goldcrest_sequences sequences = {ids_.data(), biases_.data(), 2 * n, n, 0};
   return goldcrest_set_sequences(engine, &sequences);
 }
 
@@ -41,13 +47,13 @@ void KeyTerms::follow(int32_t token) {
         next.emplace_back(terms_.edges[edge].child, depth + 1);
   }
   open_ = std::move(next);
-  uint32_t n = 0;
+  size_t n = 0;
   for (const auto& [node, depth] : open_) {
-    for (uint32_t edge = terms_.first_edge[node]; edge < terms_.first_edge[node + 1] && n < kMost; ++edge) {
+    for (uint32_t edge = terms_.first_edge[node]; edge < terms_.first_edge[node + 1] && n < biases_.size(); ++edge) {
       if (terms_.edges[edge].token == GOLDCREST_LEXICON_END) continue;
       ids_[2 * n + 1] = static_cast<int32_t>(terms_.edges[edge].token);
       biases_[n++] = kBonus * (1 + std::log(static_cast<float>(depth)));
     }
   }
-  for (; n < kMost; ++n) biases_[n] = 0;
+  std::fill(biases_.begin() + static_cast<std::ptrdiff_t>(n), biases_.end(), 0.0f);
 }

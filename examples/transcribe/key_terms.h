@@ -2,9 +2,9 @@
 // Terms that are likelier than the model thinks: names of people, rooms and things.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "goldcrest/decoding.h"
@@ -26,10 +26,9 @@ class KeyTerms {
   void follow(int32_t token);
 
  private:
-  static constexpr uint32_t kMost = 64;  // ids with a bonus at once
-
   goldcrest::LexiconSpec terms_;
   std::vector<std::pair<uint32_t, uint32_t>> open_;  // nodes that the last ids lead to, and their depths
-  std::array<int32_t, 2 * kMost> ids_ = {};
-  std::array<float, kMost> biases_ = {};
+  // Room for the ids that go on with two terms at once.
+  std::vector<int32_t> ids_;
+  std::vector<float> biases_;
 };

@@ -280,7 +280,6 @@ int64_t Transcriber::search_phrases(std::vector<int32_t>* ids) {
 // the text is much likelier, says much more or is a loop. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
   constexpr double kMostLoss = 2;  // nats for each id of the phrase
-  const double temperature = made->temperature;
   std::vector<std::vector<int32_t>> texts(2);
   for (const Segment& segment : made->segments)
     texts[0].insert(texts[0].end(), segment.tokens.begin(), segment.tokens.end());
@@ -307,16 +306,17 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
   const std::string phrase = fits ? phrases_.spelled(ids) : "";
   made->segments.clear();
   made->text.clear();
+  made->cut.clear();
   made->uncertain = made->repeats = false;
   if (phrase.empty()) return status;
   made->text = phrase;
   made->segments.push_back({0, static_cast<double>(n_samples) / session_.info().sample_rate, phrase, ids, {}});
-  return temperature == 0 ? status : set_search(temperature);
+  return status;
 }
 
 // Gives the segments their words. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
-  goldcrest::host::SpokenText said = {prompt, {}};
+  goldcrest::host::SpokenText said = {prompt, {}, phrases_.empty()};
   if (purpose_ == Purpose::kWindow) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
   for (const Segment& segment : made->segments)
     said.ids.insert(said.ids.end(), segment.tokens.begin(), segment.tokens.end());

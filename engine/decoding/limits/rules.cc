@@ -66,7 +66,7 @@ bool SumAfterRules::run(const LogitBlock& block) const {
   const size_t row = size_t{block.row} * lists.block_stride, sum = row + block.index();
   uint32_t n = block.outputs.count;
   if (finds_timestamps(step_.options)) {
-    n = count_before_timestamps(block, step_.options.generation->first_timestamp);
+    n = count_below(block, step_.options.generation->first_timestamp);
     if (n < block.outputs.count) sum_timestamps(block, n, n == 0 ? sum : row + count_output_blocks(block.set.n));
   }
   if (!sums_ || n == 0 || step_.times_only) return true;

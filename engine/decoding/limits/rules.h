@@ -107,8 +107,8 @@ class ApplyTimestamps : public StageOfPast {
 // their sums are apart from those of text: in the slots of their blocks, and for the block that has both in the slot
 // after the last block's.
 
-// Returns how many outputs of a block come before the timestamps.
-uint32_t count_before_timestamps(const LogitBlock& block, uint32_t first_timestamp);
+// Returns how many outputs of a block, which has all ids, are ids below `id`.
+uint32_t count_below(const LogitBlock& block, uint32_t id);
 
 // Computes the sums of a block's outputs from `first` on.
 void sum_timestamps(const LogitBlock& block, uint32_t first, size_t slot);

@@ -9,6 +9,10 @@
 
 namespace goldcrest {
 
+uint32_t count_below(const LogitBlock& block, uint32_t id) {
+  return id > block.outputs.first ? smaller(id - block.outputs.first, block.outputs.count) : 0;
+}
+
 namespace {
 
 // The ids that may follow: text from first_text on, and times.
@@ -29,11 +33,6 @@ Allowed allowed_after(const GenerationView& generation, const Past& past, uint32
   if (latest > n_prompt) first_time = token_at(latest) + (stands_single ? 0 : 1);
   if (ends_with_time && !stands_single) return {0, kNoId, kNoId};
   return {stands_single ? generation.end_id : 0, first_time, kNoId};
-}
-
-// Returns how many outputs of a block, which has all ids, are ids below `id`.
-uint32_t count_below(const LogitBlock& block, uint32_t id) {
-  return id > block.outputs.first ? smaller(id - block.outputs.first, block.outputs.count) : 0;
 }
 
 // Removes the ids from `first` to before `last` from a block.
@@ -60,10 +59,6 @@ bool ApplyTimestamps::run(const LogitBlock& block) const {
   remove_range(block, times - 1, allowed.first_time);
   remove_range(block, allowed.last_time, kNoId);
   return true;
-}
-
-uint32_t count_before_timestamps(const LogitBlock& block, uint32_t first_timestamp) {
-  return count_below(block, first_timestamp);
 }
 
 void sum_timestamps(const LogitBlock& block, uint32_t first, size_t slot) {

@@ -279,8 +279,8 @@ int64_t find_words(const Session& session, const SpokenText& said, size_t n_samp
   const auto n_prompt = static_cast<uint32_t>(said.prompt.size()), n_ids = static_cast<uint32_t>(said.ids.size());
   if (n_ids == 0 || n_prompt + n_ids > session.memory().limits.max_target_tokens) return GOLDCREST_OK;
   goldcrest_result result = {};
-  int64_t status = info.fixed_window != 0 ? score_text(session, said, &result)
-                                          : goldcrest_get_result(session.engine(), 0, 0, &result);
+  int64_t status = info.fixed_window != 0 || !said.is_result ? score_text(session, said, &result)
+                                                             : goldcrest_get_result(session.engine(), 0, 0, &result);
   std::vector<Run> runs;
   if (status >= 0) status = cut_runs(session, said, result.token_log_probs + n_prompt, &runs);
   if (status < 0) return status;

@@ -23,14 +23,15 @@ struct TimedWord {
 // A text of ids, without an end, that follows a prompt.
 struct SpokenText {
   std::vector<int32_t> prompt, ids;
+  bool is_result = true;  // of the search that is done; else the decoder reads it once more
 };
 
 // Adds to *limits what find_words needs.
 void ask_for_words(const Session& session, goldcrest_limits* limits);
 
-// *words <- those that a clip of n_samples says, whose best result has this text. Call it after DONE, with limits of
-// ask_for_words. A model with a fixed window decodes the text once more, which replaces the result. Returns a negative
-// status, or GOLDCREST_OK.
+// *words <- those that a clip of n_samples says, which has this text. Call it after DONE, with limits of ask_for_words.
+// A model with a fixed window decodes the text once more, which replaces the result. Returns a negative status, or
+// GOLDCREST_OK.
 int64_t find_words(const Session& session, const SpokenText& said, size_t n_samples, std::vector<TimedWord>* words);
 
 }  // namespace goldcrest::host
