@@ -36,9 +36,6 @@ int tokenize_between(const TokenizeArgs& args, TextSpan part, TokenWriter* write
 }
 
 int tokenize_added(const TokenizeArgs& args, TextSpan text, uint32_t capacity, TokenWriter* writer) {
-  if constexpr (kHasAddedWords) {
-    if (needs_added_words(args.view->added)) return tokenize_added_words(args, text, capacity, writer);
-  }
   TokenizerView view = *args.view;
   TokenizeArgs part_args = args;
   part_args.view = &view;

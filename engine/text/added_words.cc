@@ -2,6 +2,7 @@
 // Copies a text into items: tokens, and the text between them. The longest token at a place is taken.
 #include "base/exact_floats.h"
 
+#include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "base/status.h"
 #include "text/added_tokens.h"
@@ -17,14 +18,42 @@ constexpr uint32_t kStripLeft = 1u << 24, kStripRight = 1u << 25, kSingleWord = 
 // An item begins with one of these, which are in no UTF-8. Text gets another such byte in their place.
 constexpr uint8_t kText = 0xFF, kToken = 0xFE, kNoMark = 0xFD;
 
-// Returns the bytes of the character at the text's start if it is in the runs of `word`; else 0.
-uint32_t starts_with(const TokenizerView& view, AddedWord word, TextSpan text) {
-  if (text.n == 0) return 0;
-  const uint32_t n = first_char_bytes(text);
+// Where a character stands, and in which runs it must be.
+enum Neighbour : uint32_t { kSpaceAfter, kSpaceBefore, kLetterAfter, kLetterBefore };
+
+struct Items {
+  int split(const uint8_t* text, const uint8_t* end);
+  int write(const uint8_t* from, const uint8_t* to);
+  int put(uint8_t mark, const uint8_t* text, uint32_t n);
+  uint32_t next_to(Neighbour wanted, const uint8_t* text, const uint8_t* end) const;
+  bool has_flag(uint32_t flag) const { return (added[kAddedFlags] & flag) != 0; }
+
+  const TokenizeArgs& args;
+  TokenWriter* const writer;
+  const uint32_t* const added;
+  uint8_t *begin, *limit;  // of the items' bytes
+  uint8_t *item, *end;     // the current item's mark; what follows all items
+  AddedPlace place;
+  bool writes;        // items as soon as they are complete; else they stay
+  uint8_t next_mark;  // before further text; kNoMark: it belongs to the current item
+};
+
+// Returns the bytes of the character at the text's start, or at its end, if it is what is wanted; else 0.
+uint32_t Items::next_to(Neighbour wanted, const uint8_t* text, const uint8_t* text_end) const {
+  const uint8_t* at = text;
+  if (wanted % 2 != 0) {
+    at = text_end;
+    while (at > text && text_end - at < 4 && (*--at & 0xC0) == 0x80) {
+    }
+  }
+  const auto n = static_cast<uint32_t>(text_end - at);
+  if (n == 0) return 0;
+  const uint32_t n_char = first_char_bytes({at, n});
+  if (wanted % 2 != 0 && n != n_char) return 0;
   uint32_t key = 0;
-  for (uint32_t i = 0; i < 4; ++i) key = key << 8 | (i < n ? text.bytes[i] : 0u);
-  const uint32_t* const runs = view.added + kAddedHeader + (word == kAddedLetters ? view.added[kAddedSpaces] : 0);
-  uint32_t low = 0, high = view.added[word];
+  for (uint32_t i = 0; i < 4; ++i) key = key << 8 | (i < n_char ? at[i] : 0u);
+  const uint32_t* const runs = added + kAddedHeader + (wanted / 2 != 0 ? added[kAddedSpaces] : 0);
+  uint32_t low = 0, high = added[kAddedSpaces + wanted / 2];
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
     if (runs[middle] <= key) {
@@ -33,125 +62,83 @@ uint32_t starts_with(const TokenizerView& view, AddedWord word, TextSpan text) {
       high = middle;
     }
   }
-  return low % 2 != 0 ? n : 0;
+  return low % 2 != 0 ? n_char : 0;
 }
 
-// The same of the character at its end.
-uint32_t ends_with(const TokenizerView& view, AddedWord word, TextSpan text) {
-  uint32_t n = text.n > 0 ? 1 : 0;
-  while (n < 4 && n < text.n && (text.bytes[text.n - n] & 0xC0) == 0x80) ++n;
-  return starts_with(view, word, text.from(text.n - n)) == n ? n : 0;
-}
-
-class Items {
- public:
-  // bytes: [capacity]. Items are written as soon as they are complete if `writes`, else they stay.
-  Items(const TokenizeArgs& args, AddedPlace place, bool writes, TokenWriter* writer)
-      : args_(args), view_(*args.view), place_(place), writes_(writes), writer_(writer) {}
-
-  void use(uint8_t* bytes, uint32_t capacity) {
-    bytes_ = bytes;
-    capacity_ = capacity;
-  }
-  TextSpan all() const { return {bytes_, n_}; }
-  int split(TextSpan text);
-  int write(TextSpan item);
-  int flush();
-
- private:
-  int begin(uint8_t mark);
-  int append(TextSpan text);
-  int put_token(TextSpan token, uint32_t value, bool space_behind);
-
-  const TokenizeArgs& args_;
-  const TokenizerView& view_;
-  const AddedPlace place_;
-  const bool writes_;
-  TokenWriter* const writer_;
-  uint8_t* bytes_ = nullptr;
-  uint32_t capacity_ = 0, n_ = 0;
-  uint32_t item_ = 0;          // the current item's mark
-  uint8_t next_mark_ = kText;  // before further text; kNoMark: it belongs to the current item
-  bool joins_ = false;         // a token joins the current item
-};
-
-// Writes the ids of an item.
-int Items::write(TextSpan item) {
-  const TextSpan text = item.from(1);
+// Writes the ids of an item, if it has bytes.
+int Items::write(const uint8_t* from, const uint8_t* to) {
+  if (to - from <= 1) return GOLDCREST_OK;
+  const TextSpan text = {from + 1, static_cast<uint32_t>(to - from) - 1};
   uint32_t value = 0;
-  if ((item.bytes[0] == kToken || has_flag(view_, kAddedByItems)) && text.n > 0 &&
-      longest_added_token(view_, place_, text, &value) == text.n) {
-    writer_->set_text(text);
-    return writer_->put_entry(value & kAddedIdMask);
+  if ((*from == kToken || has_flag(kAddedByItems)) && longest_added_token(*args.view, place, text, &value) == text.n) {
+    writer->set_text(text);
+    return writer->put_entry(value & kAddedIdMask);
   }
-  return tokenize_between(args_, text, writer_);
+  return tokenize_between(args, text, writer);
 }
 
-int Items::flush() {
-  const uint32_t n = n_;
-  n_ = 0;
-  return n > 0 ? write({bytes_, n}) : static_cast<int>(GOLDCREST_OK);
-}
-
-int Items::append(TextSpan text) {
-  if (text.n > capacity_ - n_) return GOLDCREST_ERROR_TOO_LONG;
-  for (uint32_t i = 0; i < text.n; ++i) bytes_[n_++] = text.bytes[i] < kToken ? text.bytes[i] : kNoMark;
-  return GOLDCREST_OK;
-}
-
-int Items::begin(uint8_t mark) {
-  if (writes_) GOLDCREST_TRY(flush());
-  if (n_ == capacity_) return GOLDCREST_ERROR_TOO_LONG;
-  item_ = n_;
-  bytes_[n_++] = mark;
-  next_mark_ = kNoMark;
+// Begins an item, unless the mark is kNoMark, and appends the text to it.
+int Items::put(uint8_t mark, const uint8_t* text, uint32_t n) {
+  next_mark = kNoMark;
+  if (mark != kNoMark) {
+    if (writes) {
+      GOLDCREST_TRY(write(begin, end));
+      end = begin;
+    }
+    item = end;
+    if (end == limit) return GOLDCREST_ERROR_TOO_LONG;
+    *end++ = mark;
+  }
+  for (; n > 0; --n, ++text) {
+    if (end == limit) return GOLDCREST_ERROR_TOO_LONG;
+    *end++ = *text < kToken ? *text : kNoMark;
+  }
   return GOLDCREST_OK;
 }
 
 // By items, a token that must be a word of its own joins the item before it, or the one after it, unless there is a
 // space between them.
-int Items::put_token(TextSpan token, uint32_t value, bool space_behind) {
-  const bool is_single = has_flag(view_, kAddedByItems) && (value & kSingleWord) != 0;
-  const bool is_open = n_ > item_ + 1 && bytes_[n_ - 1] != ' ';
-  if ((value & kStripLeft) != 0 && next_mark_ == kNoMark) {
-    while (const uint32_t n = ends_with(view_, kAddedSpaces, {bytes_ + item_ + 1, n_ - item_ - 1})) n_ -= n;
-  }
-  if (is_single && is_open) {
-    GOLDCREST_TRY(append(token));
-    return begin(kText);
-  }
-  joins_ = is_single && !space_behind;
-  GOLDCREST_TRY(begin(joins_ ? kText : kToken));
-  if (!joins_) next_mark_ = kText;
-  return append(token);
-}
-
-int Items::split(TextSpan text) {
-  for (uint32_t i = 0; i < text.n;) {
+int Items::split(const uint8_t* text, const uint8_t* text_end) {
+  bool joins = false;  // a token joins the current item
+  end = item = begin;
+  next_mark = kText;
+  for (const uint8_t* at = text; at < text_end;) {
     uint32_t value = 0;
-    TextSpan token = {text.bytes + i, longest_added_token(view_, place_, text.from(i), &value)};
-    const TextSpan rest = text.from(i + token.n);
-    bool is_token = token.n > 0 && !joins_;
-    if ((value & kSingleWord) != 0 && !has_flag(view_, kAddedByItems))
-      is_token = ends_with(view_, kAddedLetters, {text.bytes, i}) + starts_with(view_, kAddedLetters, rest) == 0;
-    const bool ends_item = joins_ && token.n > 0;
-    joins_ = false;
-    if (is_token) {
-      GOLDCREST_TRY(put_token(token, value, rest.n == 0 || rest.bytes[0] == ' '));
-      i += token.n;
-      const uint32_t before = i;
-      while (const uint32_t n = (value & kStripRight) != 0 ? starts_with(view_, kAddedSpaces, text.from(i)) : 0) i += n;
-      // The text after the token has become empty, if it was only spaces. It stays an item.
-      if (i > before && next_mark_ != kNoMark) GOLDCREST_TRY(begin(next_mark_));
-    } else {
-      if (token.n == 0) token.n = 1;
-      if (next_mark_ != kNoMark) GOLDCREST_TRY(begin(next_mark_));
-      GOLDCREST_TRY(append(token));
-      i += token.n;
-      if (ends_item) next_mark_ = kText;
+    uint32_t n = longest_added_token(*args.view, place, {at, static_cast<uint32_t>(text_end - at)}, &value);
+    bool is_token = n > 0 && !joins;
+    const bool ends_item = n > 0 && joins;
+    joins = false;
+    if (n == 0) n = 1;
+    const uint8_t* const token = at;
+    at += n;
+    bool is_single = (value & kSingleWord) != 0;
+    if (is_single && !has_flag(kAddedByItems)) {
+      is_token = next_to(kLetterBefore, text, token) + next_to(kLetterAfter, at, text_end) == 0;
+      is_single = false;
     }
+    if (!is_token) {
+      GOLDCREST_TRY(put(next_mark, token, n));
+      if (ends_item) next_mark = kText;
+      continue;
+    }
+    const bool is_open = end > item + 1 && end[-1] != ' ';
+    if ((value & kStripLeft) != 0 && next_mark == kNoMark) {
+      while (const uint32_t k = next_to(kSpaceBefore, item + 1, end)) end -= k;
+    }
+    const bool joins_last = is_single && is_open;
+    joins = is_single && !is_open && at < text_end && *at != ' ';
+    GOLDCREST_TRY(put(joins_last ? kNoMark : joins ? kText : kToken, token, n));
+    if (!joins) next_mark = kText;
+    bool is_empty = joins_last;  // the text after the token: only spaces, or the joined one's. It stays an item.
+    if ((value & kStripRight) != 0) {
+      while (const uint32_t k = next_to(kSpaceAfter, at, text_end)) {
+        at += k;
+        is_empty = true;
+      }
+    }
+    if (is_empty && next_mark != kNoMark) GOLDCREST_TRY(put(kText, nullptr, 0));
   }
-  return writes_ ? flush() : static_cast<int>(GOLDCREST_OK);
+  return writes ? write(begin, end) : static_cast<int>(GOLDCREST_OK);
 }
 
 }  // namespace
@@ -161,27 +148,30 @@ int tokenize_added_words(const TokenizeArgs& args, TextSpan text, uint32_t capac
   TokenizeArgs part_args = args;
   part_args.view = &view;
   uint8_t* const end = static_cast<uint8_t*>(args.scratch) + args.scratch_bytes;
-  const bool has_normalized = has_flag(view, kAddedNormalized);
-  part_args.scratch_bytes -= (has_normalized ? 3 : 1) * size_t{capacity};
-  Items items(part_args, AddedPlace::kInText, !has_normalized, writer);
-  items.use(end - capacity, capacity);
-  GOLDCREST_TRY(items.split(text));
+  uint8_t *const items_begin = end - capacity, *const normalized = items_begin - capacity;
+  Items items = {part_args, writer, view.added, items_begin, end, {}, {}, AddedPlace::kInText, true, {}};
+  items.writes = !items.has_flag(kAddedNormalized);
+  part_args.scratch_bytes -= (items.writes ? 1 : 3) * size_t{capacity};
+  int status = items.split(text.bytes, text.bytes + text.n);
+  if (items.writes) return status;
   view.normalizer_trie_units = 0;
-  for (TextSpan rest = items.all(); rest.n > 0;) {
-    TextSpan item = {rest.bytes, 1};
-    while (item.n < rest.n && rest.bytes[item.n] < kToken) ++item.n;
-    rest = rest.from(item.n);
-    if (item.bytes[0] == kToken) {
-      GOLDCREST_TRY(items.write(item));
-      continue;
+  items.writes = true;
+  items.limit = normalized;
+  items.begin = normalized - capacity;
+  const uint8_t* const items_end = items.end;
+  for (const uint8_t* at = items_begin; status >= 0 && at < items_end;) {
+    const uint8_t* const item = at++;
+    while (at < items_end && *at < kToken) ++at;
+    if (*item == kToken) {
+      items.place = AddedPlace::kInText;
+      status = items.write(item, at);
+    } else {
+      items.place = AddedPlace::kInNormalized;
+      status = rewrite(*args.view, {item + 1, static_cast<uint32_t>(at - item) - 1}, normalized, capacity);
+      if (status >= 0) status = items.split(normalized, normalized + status);
     }
-    const int n = rewrite(*args.view, item.from(1), end - 2 * capacity, capacity);
-    GOLDCREST_TRY(n);
-    Items parts(part_args, AddedPlace::kInNormalized, true, writer);
-    parts.use(end - 3 * capacity, capacity);
-    GOLDCREST_TRY(parts.split({end - 2 * capacity, static_cast<uint32_t>(n)}));
   }
-  return GOLDCREST_OK;
+  return status;
 }
 
 }  // namespace goldcrest

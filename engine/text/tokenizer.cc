@@ -23,7 +23,8 @@ int split_at_added(const TokenizeArgs& args, TextSpan text, TokenWriter* writer)
   const ScratchSize size = tokenizer_scratch(*args.view);
   if (args.scratch_bytes < size.constant) return GOLDCREST_ERROR_TOO_LONG;
   const auto most = static_cast<uint32_t>((args.scratch_bytes - size.constant) / size.per_byte);
-  return tokenize_added(args, text, kItemsFixed + kItemsPerByte * most, writer);
+  const auto split = kHasAddedWords ? tokenize_added_words : tokenize_added;
+  return split(args, text, kItemsFixed + kItemsPerByte * most, writer);
 }
 
 }  // namespace
