@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workflow of continuous integration, which never runs here. The test checks that it is YAML, and that its steps
 // are commands of this repository with arguments that they take.
-#include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
-#include <filesystem>
-#include <set>
-#include <string>
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -3,15 +3,12 @@
 // and with its own threads, translate the same lines with one model. No result, and no branch on the way to it, may
 // depend on a byte that was not written. All engines must give the same results.
 // Usage: sanitized_engine ENGINES THREADS MODEL LINES; $GOLDCREST_KERNELS names a kernel table.
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
-#include <vector>
 
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "host/thread_pool.h"
+#include "support/standard.h"
 
 namespace {
 

@@ -7,15 +7,9 @@
 // ready, the oldest first.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <functional>
 #include <iosfwd>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "support/standard.h"
 
 namespace arm_cycles {
 

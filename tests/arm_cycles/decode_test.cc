@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // objdump's text to kinds and registers.
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <stdexcept>
-
 #include "arm_cycles/core.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace arm_cycles {
 namespace {

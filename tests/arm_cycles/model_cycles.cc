@@ -7,18 +7,11 @@
 //
 // With a TABLE other than - it prints only the rows that are missed, and fails if there are any. A translation may be
 // 1 % slower than its row, and one percent farther from its bound.
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <exception>
-#include <fstream>
 #include <iostream>
-#include <map>
-#include <sstream>
-#include <stdexcept>
 #include <unordered_map>
 
 #include "arm_cycles/core.h"
+#include "support/standard.h"
 
 namespace arm_cycles {
 namespace {

@@ -2,12 +2,9 @@
 // Writes the models whose speed is modelled into a folder, with seeded random weights: model_files FOLDER MODEL... The
 // source's vocabulary is small, because its size costs a translation nothing. base+all is base with fine inputs in all
 // matrices, base+decoder in the decoder's; base+all+all has second matrices and fine attention, too.
-#include <fstream>
 #include <iostream>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 
+#include "support/standard.h"
 #include "support/tiny_model.h"
 
 namespace {

@@ -5,14 +5,6 @@
 // bytes that it reads. Parts are encode, first (the first position) and decode (the middle one).
 //
 //   model_trace MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "api/observe.h"
 #include "arm_cycles/traced.h"
 #include "examples/bench/observed_kernels.h"
@@ -20,6 +12,7 @@
 #include "host/model_memory.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

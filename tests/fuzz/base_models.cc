@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/base_models.h"
 
-#include <algorithm>
-#include <limits>
-#include <memory>
-#include <string>
-#include <utility>
-
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "model/blocks.h"
@@ -14,6 +8,7 @@
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/speech_model.h"
+#include "support/standard.h"
 #include "tokenizers/double_array_builder.h"
 #include "unit/model/hostile_file.h"
 #include "unit/text/damaged_tables.h"

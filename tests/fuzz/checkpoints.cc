@@ -2,13 +2,10 @@
 // Changes of a checkpoint's files, and a folder with them.
 #include "fuzz/checkpoints.h"
 
-#include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 #include "support/checkpoint_writer.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -2,13 +2,8 @@
 // A small checkpoint of each family and each container, as texts by the files' names, and changes of them.
 #pragma once
 
-#include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "fuzz/script.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

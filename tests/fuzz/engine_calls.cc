@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/engine_calls.h"
 
-#include <algorithm>
-#include <cmath>
-#include <initializer_list>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "base/build_options.h"
 #include "fuzz/engine_sounds.h"
 #include "goldcrest/check.h"
@@ -16,6 +9,7 @@
 #include "goldcrest/languages.h"
 #include "goldcrest/tokens.h"
 #include "model/model_view.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cfenv>
-#include <cmath>
-#include <cstdlib>
-#include <iterator>
-#include <string>
 
 #include "api/engine_plan.h"
 #include "api/observe.h"
@@ -18,6 +14,7 @@
 #include "goldcrest/languages.h"
 #include "model/validate.h"
 #include "model_generated.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -2,16 +2,11 @@
 // Chooses limits and clips of sound for engine_calls.cc. Keeps the clips, which an engine reads in place.
 #pragma once
 
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <vector>
-
 #include "fuzz/script.h"
 #include "goldcrest/speech.h"
 #include "goldcrest/voice.h"
 #include "support/guarded_buffer.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a clip of goldcrest-transcribe: a WAV file, or raw samples. It is refused with a reason, or it gives no
 // more samples than it has, twice as many if it has half the model's rate, and says so if some are missing.
-#include <cstdio>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "engine/host/speech/wav.h"
 #include "fuzz/script.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -3,14 +3,8 @@
 // Usage:
 //   pack_corpus pack FOLDER FILE      writes FILE from the files of FOLDER
 //   pack_corpus unpack FILE FOLDER    writes each input of FILE into FOLDER, under the number of its line
-#include <cstdio>
-#include <exception>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <string_view>
-
 #include "fuzz/packed_corpus.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

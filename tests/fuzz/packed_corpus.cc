@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/packed_corpus.h"
 
-#include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <string_view>
+
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -10,10 +10,7 @@
 // inputs give the same file. The empty input is an empty line.
 #pragma once
 
-#include <cstddef>
-#include <filesystem>
-#include <string>
-#include <vector>
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/packed_corpus.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <stdexcept>
-
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -3,12 +3,7 @@
 // of it is a small change of the actions, and after its end it continues with zeros.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string_view>
+#include "support/standard.h"
 
 // libFuzzer and replay.cc call the first. Only libFuzzer calls the second, once, before it counts edges.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);  // NOLINT(readability-identifier-naming)

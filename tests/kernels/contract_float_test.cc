@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of float32 files. Every table equals the specification, float32.cc, bit for bit, and float32.cc equals
 // sums that are computed here. Tables run natively, those of x86 also over emulated intrinsics.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <vector>
-
 #include "contract_inputs.h"
 #include "emulated_tables.h"
 #include "kernels/reference/reference.h"
+#include "support/test.h"
 
 namespace goldcrest {
 

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel table of this build equals the reference bit for bit. Tables run natively if this CPU has their
 // instructions, those of x86 also over emulated intrinsics. A new table needs no new test.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "contract_cases.h"
 #include "emulated_tables.h"
 #include "goldcrest/goldcrest.h"
 #include "kernels/reference/reference.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

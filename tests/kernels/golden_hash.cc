@@ -4,24 +4,14 @@
 // order. It must equal the hash of the machine that wrote HASH_FILE. Prints the hash. Also runs the file's own
 // self-test.
 // Usage: golden_hash [--all] MODEL VALIDATION_TSV [HASH_FILE]
-#include <algorithm>
 #include <cinttypes>
-#include <cstdio>
-#include <cstdlib>
 #include <deque>
-#include <exception>
-#include <fstream>
-#include <iterator>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "base/hash.h"
 #include "flush_to_zero.h"
 #include "host/thread_pool.h"
 #include "support/engine_fixture.h"
+#include "support/standard.h"
 #include "validation_sources.h"
 
 namespace goldcrest::test {

@@ -4,16 +4,10 @@
 // kernel table that this CPU runs, for any number of threads, and on the machine that wrote HASH_FILE. Prints it.
 // Usage: golden_inspection [--searches | --samples] MODEL VALIDATION_TSV [HASH_FILE]
 #include <cinttypes>
-#include <cstdio>
-#include <exception>
-#include <fstream>
-#include <iterator>
-#include <optional>
-#include <stdexcept>
-#include <string>
 
 #include "support/engine_fixture.h"
 #include "support/search_hash.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

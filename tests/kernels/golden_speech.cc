@@ -7,16 +7,7 @@
 //        golden_speech --compare MODEL CLIP.raw PREFIX   compares with PREFIX.hash, which another machine wrote
 //        golden_speech --rows MODEL CLIP.raw FILE        writes the encoder's rows [rows, d_model], float32
 //        golden_speech --features MODEL CLIP.raw FILE    writes the log-mel features [frames, n_mels], float32
-#include <algorithm>
 #include <cinttypes>
-#include <cstdio>
-#include <exception>
-#include <fstream>
-#include <iterator>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "boards/speech_hash.h"
 #include "examples/listen_firmware/voice_gate.h"
@@ -24,6 +15,7 @@
 #include "host/thread_pool.h"
 #include "support/engine_fixture.h"
 #include "support/log_mel_features.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

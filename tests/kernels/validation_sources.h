@@ -2,10 +2,7 @@
 // The source lines of a validation file (tests/data) for golden hashes and agreements.
 #pragma once
 
-#include <fstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -2,19 +2,10 @@
 // Compares XNNPACK's kernels with the exact tables on a model and its validation lines. At least 99 % of the greedy
 // tokens must be the same, and logits after the same tokens must be within kCloseLogits. Prints both figures.
 // Usage: xnnpack_agreement [--all] MODEL VALIDATION_TSV [xnnpack|fastest]
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <exception>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "kernels/kernels.h"
 #include "kernels/validation_sources.h"
 #include "kernels/xnnpack_session.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

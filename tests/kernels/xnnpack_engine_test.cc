@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines with the XNNPACK backend: exact memory, shared weights, threads, and which engines get it or are refused.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "api/engine.h"
 #include "backends/xnnpack/table.h"
 #include "kernels/xnnpack_session.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

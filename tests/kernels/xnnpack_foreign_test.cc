@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // If another part of the program has initialized XNNPACK, that part's allocator serves all. The backend then refuses
 // with a message, and the exact tables still work.
-#include <gtest/gtest.h>
 #include <xnnpack.h>
-
-#include <string>
 
 #include "goldcrest/xnnpack.h"
 #include "support/engine_fixture.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

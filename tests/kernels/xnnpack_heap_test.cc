@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // With XNNPACK's kernels, too, there is no heap call after goldcrest_init. Only XNNPACK's own start takes memory, once
 // in a process; after that, opening a model and starting an engine take none.
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "kernels/xnnpack_session.h"
 #include "support/heap_calls.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table `xnnpack` on single layers. Sums and bias are within the bound that kernels.h states. The later steps
 // (activation, residual, log-sum-exp parts) have the exact tables' bits.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <vector>
-
 #include "backends/xnnpack/table.h"
 #include "kernels/linear_problem.h"
 #include "kernels/reference/reference.h"
 #include "support/guarded_buffer.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

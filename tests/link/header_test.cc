@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public headers are the manual. The comment of every function that can fail lists its errors, by names that exist.
-#include <gtest/gtest.h>
-
-#include <fstream>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <vector>
+
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // No heap call between goldcrest_init and the end of 10,000 sentences.
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <vector>
-
 #include "support/engine_fixture.h"
 #include "support/heap_calls.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

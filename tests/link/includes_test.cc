@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folders of engine/ and of converter/ each form a line: a file includes only its own folder and folders to its
 // left. No files of engine/ include one another in a circle, and no two sources share a name.
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "source_tree.h"
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // converter/sources/ and converter/dialects/ have rooms. The rooms of sources/ form a line, and so do the shared rooms
 // of dialects/. Rooms of families do not include one another.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "source_tree.h"
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -2,14 +2,9 @@
 // The files of a source tree with their includes, and small trees for tests of the rules.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
+#include "support/test.h"
 
 namespace goldcrest {
 

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's objects need only four functions of the C library, and all their data is constant (no heap, no
 // libstdc++, no libm, no constructors).
-#include <gtest/gtest.h>
-
 #include <cctype>
-#include <cstdio>
-#include <filesystem>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
+
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

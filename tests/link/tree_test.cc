@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trees of the repository, and the folders from which each may include. The engine's own line is in
 // includes_test.cc, and the rooms of the converter are in rooms_test.cc. Tests may include everything.
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-
 #include "source_tree.h"
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

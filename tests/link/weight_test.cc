@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/weight.pl: what it counts, and when it fails. tests/lint.sh runs it on this tree.
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <string>
-
 #include "source_tree.h"
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of goldcrest-bench, as text and as JSON, and the machine that it names.
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "examples/bench/machine.h"
@@ -13,6 +8,7 @@
 #include "programs/models.h"
 #include "programs/process.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-bench measures the work that it was asked for, and says clearly if it cannot. No figure of speed is tested.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "examples/bench/machine.h"
 #include "examples/bench/report.h"
@@ -15,6 +10,7 @@
 #include "programs/models.h"
 #include "programs/process.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

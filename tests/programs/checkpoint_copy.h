@@ -2,16 +2,12 @@
 // A copy of a shipped checkpoint that a test can break.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "converter/sources/containers/tensor_source.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"
+#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // If an option does not take a word, every program answers with the words that it takes, and with the most similar.
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "programs/models.h"
 #include "programs/process.h"
 #include "spec/format_text.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

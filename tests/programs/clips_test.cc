@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reader of sound: each kind of file is read right, or refused by its name with the command that converts it.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <memory>
-
 #include "host/speech/wav.h"
 #include "programs/wave.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

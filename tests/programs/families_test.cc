@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the commands of HUGGING_FACE.md on small checkpoints of the families, and the options that only these use.
-#include <gtest/gtest.h>
-
-#include <map>
-#include <sstream>
-
 #include "convert/support/sample_folder.h"
 #include "programs/models.h"
 #include "programs/process.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

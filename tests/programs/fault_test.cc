@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each system call of the programs fails once, and is once the program's last. A program then gives an error with a
 // message or all of the right output. A file that it writes is complete, or is still the previous file.
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <csignal>
-#include <string>
 
 #include "convert/support/nn_folder.h"
 #include "programs/models.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A new user's first contact: any path, any file and any mistake ends in a model, or in one sentence on what to do.
-#include <gtest/gtest.h>
-
 #include <cctype>
-#include <string>
 
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "programs/process.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loss by int8 on the whole validation sets, compared with the training framework's float32 results.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "evaluate/evaluate.h"
 #include "evaluate/metrics.h"
 #include "programs/models.h"
 #include "spec/format_text.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The int8 engine on the first validation lines. Source ids are exactly the training framework's. Target ids are those
 // of its float32 model on all but a few lines, and the text is that of the target ids.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "programs/models.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

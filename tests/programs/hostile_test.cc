@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small files that make the converter spend much time or memory. Each is refused or converted within a few seconds and
 // some hundred megabytes. A sanitizer's own needs are added.
-#include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <fstream>
 
 #include "programs/checkpoint_copy.h"
 #include "programs/malformed_cases.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

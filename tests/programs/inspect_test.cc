@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-inspect: its output, the memory map, and a self-test that notices another model's numbers.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <span>
-#include <stdexcept>
-
 #include "convert/support/arena_formula.h"
 #include "convert/support/ctranslate2_folder.h"
 #include "convert/support/shipped_model.h"
@@ -19,6 +12,7 @@
 #include "support/marian_native.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate --html, --keep and --glossary with the shipped English-French model.
-#include <gtest/gtest.h>
-
-#include <fstream>
-
 #include "programs/models.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

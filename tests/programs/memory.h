@@ -2,13 +2,10 @@
 // The bound of a conversion's memory.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "programs/process.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 

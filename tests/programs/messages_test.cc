@@ -2,17 +2,10 @@
 // Text of untrusted files, and errors of the engine, as the programs print them.
 #include "host/messages.h"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <numeric>
-#include <set>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
@@ -21,6 +14,7 @@
 #include "model_generated.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

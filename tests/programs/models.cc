@@ -2,18 +2,12 @@
 // Conversions, goldens and texts that several program tests share.
 #include "programs/models.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "convert/support/sample_folder.h"
 #include "spec/format_text.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -2,13 +2,10 @@
 // The programs under test, the shipped checkpoints, and the models that the converter makes of them.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <vector>
 
 #include "programs/process.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

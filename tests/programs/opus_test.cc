@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large checkpoints: one of OPUS-MT's real shape and vocabulary gives the same model from both containers, in under a
 // minute. One with NLLB's vocabulary is converted and translated in little memory.
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <chrono>
-#include <cstring>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "goldcrest/languages.h"
@@ -17,6 +12,7 @@
 #include "support/engine_fixture.h"
 #include "support/marian_tensors.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The paper's two models (Vaswani et al. 2017, table 3) with random weights, through converter, float32 reference,
 // engine, self-test and the arena's formula.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "convert/support/arena_formula.h"
@@ -12,6 +8,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

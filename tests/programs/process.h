@@ -4,11 +4,7 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

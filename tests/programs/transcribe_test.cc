@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-transcribe. Its parts without a model: the gate, the cuts at pauses, words of two runs. The program itself
 // with small random models.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <csignal>
-#include <cstring>
-#include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "convert/support/sample_folder.h"
@@ -17,6 +10,7 @@
 #include "programs/models.h"
 #include "programs/wave.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/voice_tensors.h"
 #include "transcribe/transcript.h"
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate and --evaluate: target languages that a model does not know, a minimum that is lifted, and the
 // byte order mark of a text file.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <sstream>
-
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate: prefixes, samples, alternatives, sequences, text as it becomes certain, deadlines, interrupts;
 // and what beams agree on in the shipped model.
-#include <gtest/gtest.h>
-
-#include <cstdio>
-
 #include "goldcrest/decoding.h"
 #include "programs/models.h"
 #include "support/engine_fixture.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

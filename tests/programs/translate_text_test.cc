@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest.hpp: translate_text gives the text that goldcrest-translate gives, in memory of any size.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <memory>
-#include <sstream>
-
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/goldcrest.hpp"
 #include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trimmed vocabularies and made shortlists from end to end: translations of the files, the report, and what is refused.
-#include <gtest/gtest.h>
-
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "convert/support/arena_formula.h"
@@ -11,6 +8,7 @@
 #include "programs/process.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

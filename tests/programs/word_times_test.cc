@@ -2,18 +2,11 @@
 // Times of words next to whole matrices in double, and the subtitles that are made of them.
 #include "host/speech/word_times.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "goldcrest/inspection.h"
 #include "goldcrest/speech.h"
 #include "programs/models.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "transcribe/subtitles.h"
 
 namespace goldcrest::test {

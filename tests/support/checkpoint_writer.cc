@@ -5,15 +5,11 @@
 #include <zlib.h>
 
 #include <bit>
-#include <cmath>
-#include <cstring>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "converter/sources/files/zip_directory.h"
 #include "spec/format_text.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -2,15 +2,10 @@
 // Writes good checkpoints, and from their parts broken ones: safetensors, shards, and torch.save's zip.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "converter/sources/containers/element_type.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/ctranslate2_model.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <map>
-#include <stdexcept>
-
 #include "spec/format_text.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

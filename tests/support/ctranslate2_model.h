@@ -3,12 +3,8 @@
 // converter writes it.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "support/marian_native.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

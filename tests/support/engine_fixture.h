@@ -2,15 +2,12 @@
 // An engine in memory of exactly the planned size, and the results of a search.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <ostream>
-#include <span>
-#include <vector>
 
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "support/guarded_buffer.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -2,12 +2,8 @@
 // Expects that bad input is refused with a message that has these words.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include "converter/spec/error.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin of QEMU's user mode that counts instructions from kBeginCounting to kEndCounting and writes their number to
 // the file of its argument, `counts=PATH`. It supports one thread.
-#include <cstddef>
-#include <cstdint>
-#include <fstream>
-#include <string>
-
 #include "support/instructions.h"
+#include "support/standard.h"
 
 namespace {
 

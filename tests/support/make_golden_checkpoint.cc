@@ -7,19 +7,13 @@
 // make_golden_checkpoint flan|nllb DIR           recorded random ones of Hugging Face
 // make_golden_checkpoint wide|base DIR           seeded random weights, 32,000 outputs: of the width of Firefox's
 //                                                students with two layers, and of base's shape. Its pieces are made up
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "convert/support/sample_folder.h"
 #include "support/marian_native.h"
 #include "support/marian_tensors.h"
 #include "support/rng.h"
+#include "support/standard.h"
 #include "support/voice_tensors.h"
 
 namespace {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a checkpoint with the shape, configuration and vocabulary of a real OPUS-MT model (tests/data/opus-mt-en-mg)
 // and seeded random weights: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <string>
-#include <vector>
 
 #include "support/marian_tensors.h"
+#include "support/standard.h"
 
 namespace {
 

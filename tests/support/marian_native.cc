@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/marian_native.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <sstream>
-
 #include "spec/format_text.h"
 #include "support/rng.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -2,13 +2,8 @@
 // Writes Marian's own models with seeded random weights: NumPy arrays in a zip, and Marian's binary.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "support/checkpoint_writer.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

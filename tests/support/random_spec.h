@@ -2,13 +2,9 @@
 // A small model with seeded random weights. No dimension is a multiple of 16, and the stacks differ in every dimension.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "converter/spec/spec.h"
 #include "support/rng.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -4,12 +4,7 @@
 
 #include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <string>
-#include <string_view>
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

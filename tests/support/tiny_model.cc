@@ -2,13 +2,9 @@
 // Draws weights so that inputs of variance 1 give outputs of variance 1, layer after layer.
 #include "support/tiny_model.h"
 
-#include <cmath>
-#include <map>
-#include <set>
-#include <string>
-
 #include "converter/file/fine_inputs.h"
 #include "support/random_spec.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

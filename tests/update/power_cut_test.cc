@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The power fails during any write of an update or of a start, at any byte of it. Then either the old model or the new
 // one starts, whole, and it translates as it does elsewhere.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "base/hash.h"
 #include "board.h"
 #include "kernels/validation_sources.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that an update refuses, as soon as it can, and models that a start gives up. The old model stays in use.
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <vector>
-
 #include "base/crc32c.h"
 #include "board.h"
 #include "model_generated.h"
+#include "support/test.h"
 #include "unit/model/hostile_file.h"
 
 namespace goldcrest::test {

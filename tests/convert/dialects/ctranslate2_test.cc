@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares CTranslate2's models with Marian's formula, and reads one model in every type and version of model.bin.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "convert/support/ctranslate2_folder.h"
 #include "convert/support/native_folder.h"
 #include "file/build.h"
 #include "quantize/quantize.h"
 #include "reference/reference_search.h"
 #include "spec/validate_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files in the folder of a CTranslate2 model: vocabularies, tokenizers, and the packages of Argos Translate.
-#include <gtest/gtest.h>
-
-#include <sstream>
-
 #include "convert/support/ctranslate2_folder.h"
 #include "support/checkpoint_writer.h"
+#include "support/test.h"
 #include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {

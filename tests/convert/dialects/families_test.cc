@@ -2,11 +2,6 @@
 // BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot and FSMT: small random checkpoints of transformers 5.23, in
 // its own layout (FAMILY) and in version 4's (FAMILY-1), with what it computed from them (tests/peers/families.py
 // --record). One of the two has tied tables, the other has not; FSMT has three tables.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <set>
-
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/text/languages.h"
@@ -14,6 +9,7 @@
 #include "spec/error.h"
 #include "spec/trim_vocabulary.h"
 #include "support/expect_error.h"
+#include "support/test.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 

@@ -2,12 +2,6 @@
 // Compares Marian's own models with their formula, and the models that each container gives.
 #include "support/marian_native.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <span>
-
 #include "convert/support/native_folder.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "file/build.h"
@@ -18,6 +12,7 @@
 #include "support/expect_error.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

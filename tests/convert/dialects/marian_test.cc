@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marian checkpoints: the meaning of their tensors, settings and files.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <functional>
-#include <limits>
-
 #include "convert/support/marian_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // nn.Transformer checkpoints: the meaning of the settings of NN_TRANSFORMER.md.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <functional>
-
 #include "convert/support/nn_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
@@ -12,6 +7,7 @@
 #include "support/expect_error.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generation settings: the converter applies each, or it is harmless, or a warning names it. None is ignored silently.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-
 #include "convert/support/marian_folder.h"
 #include "convert/support/nn_folder.h"
 #include "spec/format_text.h"
 #include "support/expect_error.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

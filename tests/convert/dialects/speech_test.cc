@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moonshine and Whisper: small random checkpoints of transformers 5.23 with what it computed from them
 // (tests/peers/speech.py --record).
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
-
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
 #include "evaluate/line_encoder.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // T5, FLAN-T5, mT5, umT5, ByT5 and MADLAD: small random checkpoints of transformers 5.23, in its own layout (0) and in
 // version 4's (1), with what it computed from them (tests/peers/t5.py --record).
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <fstream>
-#include <set>
-
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/hugging_face/t5_buckets.h"
@@ -16,6 +10,7 @@
 #include "sources/values/json_text.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
+#include "support/test.h"
 #include "tokenizers/pack_tokenizer.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tokenizer.json in the folders of families.json and t5.json: made here of their SentencePiece models, part by part as
 // transformers 5.23 makes it. tests/peers/tokenizer_json.py compares with the `tokenizers` package itself.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <set>
-
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
+#include "support/test.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares OpenNMT-py's and fairseq's checkpoints with their formulas, layer by layer (--check), and reads the settings
 // that they store with their tensors.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "convert/support/formula_samples.h"
 #include "convert/support/toolkit_folder.h"
 #include "convert/support/toolkit_formula.h"
@@ -12,6 +8,7 @@
 #include "evaluate/check.h"
 #include "spec/error.h"
 #include "support/expect_error.h"
+#include "support/test.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 

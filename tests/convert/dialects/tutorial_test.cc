@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the tutorials' Transformers with their formulas, layer by layer (--check), and bounds the error of folded
 // norms.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "convert/support/formula_samples.h"
 #include "convert/support/tutorial_folder.h"
 #include "dialects/config_template.h"
@@ -12,6 +8,7 @@
 #include "evaluate/deviation.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

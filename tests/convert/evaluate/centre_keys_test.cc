@@ -2,13 +2,9 @@
 // --matrices keys: keys lose their mean, and the float model stays what it is.
 #include "evaluate/centre_keys.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "reference/reference.h"
 #include "support/random_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

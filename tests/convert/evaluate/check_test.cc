@@ -3,17 +3,12 @@
 // sense.
 #include "evaluate/check.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "reference/reference_search.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -3,13 +3,10 @@
 // BLEU().corpus_score(hypotheses, references) with None for lines that have fewer references than another.
 #include "evaluate/metrics.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "evaluate/evaluate.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // --evaluate with translators whose answers are known, and the reading of its file.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
 #include <random>
 
 #include "convert/support/sample_folder.h"
@@ -14,6 +10,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

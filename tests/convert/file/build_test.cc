@@ -3,14 +3,6 @@
 // layout.
 #include "file/build.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "base/align.h"
 #include "base/build_options.h"
 #include "base/hash.h"
@@ -20,6 +12,7 @@
 #include "quantize/quantize.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

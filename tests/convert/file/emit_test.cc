@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the sources for a compiler as text; tests/consumers compiles and runs them.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <sstream>
-
 #include "base/hash.h"
 #include "convert/support/section_bytes.h"
 #include "file/build.h"
@@ -18,6 +11,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

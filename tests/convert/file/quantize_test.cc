@@ -2,15 +2,10 @@
 // Quantization of rows: scales, rounding, padding by heads, and matrices that are refused.
 #include "quantize/quantize.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "convert/support/section_bytes.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

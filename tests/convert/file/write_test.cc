@@ -3,22 +3,13 @@
 #include "file/write.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "base/crc32c.h"
 #include "convert/support/section_bytes.h"
@@ -27,6 +18,7 @@
 #include "model_generated.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

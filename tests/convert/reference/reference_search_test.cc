@@ -3,13 +3,7 @@
 // on the last one.
 #include "reference/reference_search.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "base/hash.h"
 #include "convert/support/chain_model.h"
@@ -17,6 +11,7 @@
 #include "spec/spec.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -2,17 +2,7 @@
 // The float forward pass: the state that it keeps, the layers that it shows, and the inputs that it refuses.
 #include "reference/reference.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
-#include <memory>
 #include <numbers>
-#include <numeric>
-#include <optional>
-#include <span>
 #include <tuple>
 
 #include "base/hash.h"
@@ -26,6 +16,7 @@
 #include "spec/format_text.h"
 #include "support/random_spec.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
-
 #include "cli/progress.h"
 #include "convert/support/formula_samples.h"
 #include "convert/support/native_folder.h"
@@ -12,6 +7,7 @@
 #include "host/printable.h"
 #include "report/engine_session.h"
 #include "spec/format_text.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

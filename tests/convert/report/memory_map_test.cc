@@ -2,11 +2,6 @@
 // The printed formula equals the plan for any limits, and the picture shows every buffer.
 #include "report/memory_map.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <sstream>
-
 #include "convert/support/arena_formula.h"
 #include "convert/support/shipped_model.h"
 #include "report/board.h"
@@ -14,6 +9,7 @@
 #include "support/expect_error.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -2,17 +2,13 @@
 // The three forms of the report have the same contents; its HTML page loads nothing, and runs its own script only.
 #include "report/report.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-
 #include "convert/support/shipped_model.h"
 #include "file/write.h"
 #include "report/engine_session.h"
 #include "sources/values/json_text.h"
 #include "spec/format_text.h"
 #include "support/expect_error.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // CTranslate2's model.bin: every type and version of its layout, and every damage with its message.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-
 #include "convert/support/read_container.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"
@@ -12,6 +7,7 @@
 #include "support/ctranslate2_model.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

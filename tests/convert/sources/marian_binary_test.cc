@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marian's .bin: float32 and intgemm's int8, and every damage with its message.
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <fstream>
-#include <sstream>
-
 #include "convert/support/read_container.h"
 #include "host/wording.h"
 #include "sources/containers/tensor_source.h"
@@ -15,6 +9,7 @@
 #include "support/expect_error.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marian's .npz as Marian and NumPy write it, and every damage with its message.
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <functional>
-#include <sstream>
-
 #include "convert/support/read_container.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/error.h"
@@ -13,6 +7,7 @@
 #include "support/expect_error.h"
 #include "support/marian_native.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

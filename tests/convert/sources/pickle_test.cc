@@ -2,14 +2,9 @@
 // Pickles: the value that each operation makes, and every bound at its last good value and the next.
 #include "sources/values/pickle.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "spec/error.h"
 #include "support/checkpoint_writer.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

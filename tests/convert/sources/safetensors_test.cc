@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // safetensors: every element type, shards, and every way in which a header can be wrong.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <fstream>
-
 #include "convert/support/read_container.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/sha256.h"
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -2,12 +2,9 @@
 // Names each kind of file that users have, and says what they can do with it.
 #include "sources/sniffing/sniff.h"
 
-#include <gtest/gtest.h>
-
-#include <sstream>
-
 #include "support/checkpoint_writer.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

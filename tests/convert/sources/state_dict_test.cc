@@ -2,17 +2,12 @@
 // The choice of the state dict among a pickle's dictionaries, and the places of a tensor in its storage.
 #include "sources/containers/state_dict.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "sources/containers/tensor_source.h"
 #include "spec/error.h"
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

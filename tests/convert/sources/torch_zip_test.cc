@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's zip and its older stream: files that torch.save wrote, and hostile zips and pickles. None may be executed
 // or cause a crash.
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <functional>
-#include <sstream>
-
 #include "sources/containers/tensor_source.h"
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -2,18 +2,13 @@
 // The value of settings and reports, and the JSON that is made from it.
 #include "sources/values/value.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <fstream>
-#include <limits>
-
 #include "sources/containers/tensor_source.h"
 #include "sources/values/json_text.h"
 #include "sources/values/yaml_text.h"
 #include "spec/error.h"
 #include "support/checkpoint_writer.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests a zip's records field by field: the last good value, and the message about the next.
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "sources/files/zip_directory.h"
 #include "spec/error.h"
 #include "support/checkpoint_writer.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

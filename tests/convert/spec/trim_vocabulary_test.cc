@@ -2,13 +2,10 @@
 // A trimmed vocabulary: all ids are new, and the engine gives the same bits for every entry that stays.
 #include "spec/trim_vocabulary.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <bit>
-#include <string_view>
 
 #include "support/engine_fixture.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -2,21 +2,6 @@
 // Breaks one thing at a time in a good model: the message names it, what was found and what was expected.
 #include "spec/validate_spec.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "base/build_options.h"
 #include "file/build.h"
 #include "file/metadata.h"
@@ -25,6 +10,7 @@
 #include "spec/error.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
+#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -2,15 +2,10 @@
 // Evaluates the arena's formula only from its printed text, as a reader with a pocket calculator would.
 #pragma once
 
-#include <algorithm>
 #include <cctype>
-#include <cstdint>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "goldcrest/goldcrest.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

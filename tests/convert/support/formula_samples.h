@@ -2,17 +2,10 @@
 // Functions that the formulas of several checkpoints share, and their results as samples.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "convert/support/sample_folder.h"
 #include "spec/format_text.h"
 #include "support/checkpoint_writer.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

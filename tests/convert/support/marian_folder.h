@@ -2,14 +2,10 @@
 // A small Marian checkpoint with the vocabulary of examples/models/enfr, which tests change before they load it.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "convert/support/read_container.h"
 #include "converter/dialects/dialect.h"
 #include "support/marian_tensors.h"
+#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

@@ -3,17 +3,12 @@
 // it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "convert/support/read_container.h"
 #include "converter/dialects/dialect.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
 #include "support/marian_native.h"
+#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

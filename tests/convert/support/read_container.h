@@ -2,18 +2,11 @@
 // Tensors by name, and reading them from containers.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "converter/sources/containers/tensor_source.h"
 #include "converter/spec/error.h"
 #include "support/checkpoint_writer.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 

@@ -4,14 +4,8 @@
 
 #include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "sources/values/json_text.h"
+#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

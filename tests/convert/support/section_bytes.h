@@ -2,16 +2,9 @@
 // The bytes of a file image, and its weights as numbers.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <vector>
-
 #include "base/align.h"
 #include "file/section_writer.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 

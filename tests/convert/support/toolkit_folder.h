@@ -3,16 +3,12 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "converter/dialects/dialect.h"
 #include "support/checkpoint_writer.h"
 #include "support/rng.h"
+#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

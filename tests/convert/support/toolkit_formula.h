@@ -2,14 +2,9 @@
 // The forward pass of OpenNMT-py's and fairseq's Transformers in doubles, from the tensors by the toolkits' names.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "convert/support/formula_samples.h"
 #include "convert/support/toolkit_folder.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -2,19 +2,13 @@
 // Small checkpoints with the names of each tutorial's Transformer, which tests change before they load them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "convert/support/formula_samples.h"
 #include "converter/dialects/dialect.h"
 #include "support/checkpoint_writer.h"
 #include "support/rng.h"
+#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

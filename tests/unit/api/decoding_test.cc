@@ -3,17 +3,12 @@
 // step.
 #include "goldcrest/decoding.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "api/engine.h"
 #include "decoding/search/hypotheses.h"
 #include "host/lexicon.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

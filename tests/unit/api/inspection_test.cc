@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspection: token scores, scores of given targets and alignments are those of a naive forward pass in double. They do
 // not change the results, and are the same with every kernel table.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "decoding/search/hypotheses.h"
 #include "inspected.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -3,16 +3,11 @@
 // that pair.
 #include "goldcrest/languages.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/tokens.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 #include "text/double_array.h"
 #include "text/languages.h"

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last value that each limit and each setting of the search takes, and the first that it refuses.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "api/engine.h"
 #include "inspected.h"
 #include "support/engine_fixture.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

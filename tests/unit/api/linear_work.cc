@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/api/linear_work.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The printed formula is the plan, which is what the engine needs, to the byte. The arena's old contents do not matter.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -3,21 +3,10 @@
 // samples are the same for all pieces and on every machine.
 #include "goldcrest/resample.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
-
 #include "base/crc32c.h"
 #include "support/rng.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

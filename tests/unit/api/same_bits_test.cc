@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choices that must not change a bit: the size of a step, the other sentences of a batch, another engine that works in
 // between, verification.
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

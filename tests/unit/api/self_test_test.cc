@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest_self_test passes if the file holds this engine's results, and otherwise names the first line that differs.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "converter/file/fine_inputs.h"
 #include "goldcrest/decoding.h"
 #include "model/model_view.h"
@@ -14,6 +7,7 @@
 #include "support/engine_fixture.h"
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

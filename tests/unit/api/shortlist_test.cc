@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources that are searched among all outputs although the file has a shortlist, the gathering in steps, and the
 // self-test.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -3,14 +3,6 @@
 // model, the work of a step, weights that are no longer needed.
 #include "goldcrest/speech.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "api/observe.h"
 #include "base/build_options.h"
 #include "goldcrest/inspection.h"
@@ -18,6 +10,7 @@
 #include "model/frontend_view.h"
 #include "support/engine_fixture.h"
 #include "support/speech_model.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 #include "unit/model/hostile_file.h"
 

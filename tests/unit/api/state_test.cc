@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls every function in every state: it returns the documented status, and the engine still works afterwards.
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "support/engine_fixture.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

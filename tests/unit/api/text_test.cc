@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text in and text out through the C API: limits, truncation, states after an error. text/ has the tokenizers' own
 // tests.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include "goldcrest/tokens.h"
 #include "support/engine_fixture.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

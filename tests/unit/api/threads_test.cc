@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of tasks, their order, and the threads that run them must not change a bit.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <atomic>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "api/observe.h"
 #include "host/thread_pool.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of an engine's calls grows with multiply-accumulates, text steps, ids or bytes, for every model and text.
 // The tests use models whose logits ascend, texts of pieces with the same beginning, and results that do not fit.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "goldcrest/languages.h"
 #include "model_generated.h"
 #include "support/engine_fixture.h"
 #include "support/instructions.h"
+#include "support/test.h"
 #include "unit/api/linear_work.h"
 #include "unit/model/hostile_file.h"
 #include "unit/text/damaged_tables.h"

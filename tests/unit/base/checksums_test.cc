@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares CRC-32C with published vectors, and tests its chaining.
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "base/crc32c.h"
 #include "base/hash.h"
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the engine's beam search with the naive one, over models, sources and options.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <vector>
-
 #include "converter/reference/reference_search.h"
 #include "decoding/outputs/output_layer.h"
 #include "kernels/reference/reference.h"
 #include "naive_search.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

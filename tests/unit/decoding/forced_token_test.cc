@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function that forces tokens: which tokens it forces, where, and at what cost.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "decoding/outputs/basic_stages.h"
 #include "decoding/outputs/stages.h"
 #include "decoding/search/hypotheses.h"
 #include "goldcrest/decoding.h"
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -3,17 +3,11 @@
 // outputs give the same bits.
 #include "host/lexicon.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <vector>
-
 #include "goldcrest/decoding.h"
 #include "naive_search.h"
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

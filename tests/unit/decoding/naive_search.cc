@@ -2,13 +2,8 @@
 // Forces the engine along a prefix by writing the prefix's token where the engine keeps its own choice.
 #include "naive_search.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-#include <string_view>
-
 #include "api/engine.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

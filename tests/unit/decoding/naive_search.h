@@ -4,14 +4,9 @@
 // order, its finishing rule, and whether reordered beams keep each hypothesis's past.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <span>
-#include <vector>
-
 #include "converter/spec/spec.h"
 #include "support/engine_fixture.h"
+#include "support/standard.h"
 
 namespace goldcrest::test {
 

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefixes and prompts: the engine with float32 weights against the converter's reference in double, the positions that
 // need no output layer, and choices that must not change a bit.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <memory>
-#include <string_view>
-#include <vector>
-
 #include "converter/reference/reference_search.h"
 #include "goldcrest/decoding.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greedy search, and the parts that greedy and beam search share: lengths, forced and suppressed ids, scores.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "decoding/search/hypotheses.h"
 #include "naive_search.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -2,17 +2,10 @@
 // Sampling: what a draw keeps and how often it takes each token, what samples depend on, and settings that are refused.
 #include "decoding/search/sampling.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <limits>
-#include <vector>
-
 #include "base/hash.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the rules of a search, one by one and all together, with the naive search. The file or the caller asks for
 // them. Each rule must change a result, because otherwise the test would compare nothing.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <vector>
-
 #include "goldcrest/decoding.h"
 #include "naive_search.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches among a source's candidates: the choice of candidates; gathered logits, with the bits of the whole
 // vocabulary's; and the search, which must equal the naive one over only these ids.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <string_view>
-#include <vector>
-
 #include "goldcrest/decoding.h"
 #include "host/lexicon.h"
 #include "naive_search.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

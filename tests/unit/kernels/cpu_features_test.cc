@@ -3,17 +3,10 @@
 // since the features follow from what the systems say), and the choice by the list, the name and the environment.
 #include "kernels/cpu_features.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <string>
-
 #include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
 #include "kernels/reference/reference.h"
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

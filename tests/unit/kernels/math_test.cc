@@ -2,14 +2,6 @@
 // Compares the elementary functions with the C library's in double: the errors that math.h and top_tokens.h state hold.
 #include "kernels/reference/math.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <limits>
-#include <vector>
-
 #include "base/hash.h"
 #include "decoding/outputs/top_tokens.h"
 #include "kernels/kernels.h"
@@ -17,6 +9,7 @@
 #include "kernels/riscv/floats-inl.h"
 #include "recomputed.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

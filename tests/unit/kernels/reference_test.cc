@@ -3,17 +3,9 @@
 // weights, int64 sums, recursion for the tree.
 #include "kernels/reference/reference.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
-#include <vector>
-
 #include "kernels/reference/math.h"
 #include "recomputed.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -2,16 +2,7 @@
 // Frontends, log-mel features, rotary positions and fine inputs, each compared with its formula in doubles.
 #include "layers/inputs/frontend.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <map>
 #include <numbers>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "api/engine.h"
 #include "goldcrest/speech.h"
@@ -23,6 +14,7 @@
 #include "support/log_mel_features.h"
 #include "support/rng.h"
 #include "support/speech_model.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

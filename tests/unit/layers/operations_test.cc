@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several matrices multiply a block's input, as in a gated feed-forward, wherever their products are stored.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
-#include <set>
-#include <string>
 #include <thread>
 #include <tuple>
-#include <vector>
 
 #include "api/engine.h"
 #include "api/observe.h"
@@ -22,6 +14,7 @@
 #include "layers/parallel.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 uint64_t board_ticks() {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Second matrices of linear layers and of tables.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "api/engine.h"
 #include "layers/operations.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest {

@@ -13,16 +13,10 @@
 // Float32 files differ from the reference in the order of sums and in the last bits of exp, erf and tanh. A sum of n
 // products is off by about sqrt(n) * 2^-24, with n about 100 here. A block has eight sums of products or more, on
 // either side: sqrt(16) * sqrt(100) * 2^-24 = 2.4e-6.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "converter/reference/reference.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

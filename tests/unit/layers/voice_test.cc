@@ -3,13 +3,6 @@
 // weights are random; tests/peers/voice.py compares Silero's own weights with ONNX Runtime.
 #include "goldcrest/voice.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <map>
-
 #include "dialects/dialect.h"
 #include "model/frontend_view.h"
 #include "support/checkpoint_writer.h"
@@ -17,6 +10,7 @@
 #include "support/expect_error.h"
 #include "support/speech_model.h"
 #include "support/temporary_folder.h"
+#include "support/test.h"
 #include "support/voice_tensors.h"
 
 namespace goldcrest::test {

@@ -2,10 +2,7 @@
 // Sizes from factors, offsets of phases and regions, and overflow.
 #include "memory/plan.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -3,20 +3,13 @@
 // values need, and are not read.
 #include "base/bounds.h"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <vector>
-
 #include "base/build_options.h"
 #include "base/crc32c.h"
 #include "hostile_file.h"
 #include "model/float_bounds.h"
 #include "model/validate.h"
 #include "model/validate/trailer.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files whose stacks make choices that need a feature bit: gates, RMS norms, attention biases. Choices with and without
 // the bit, wrong values, damage. Likewise files with a table of languages or a lexicon.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "model/model_view.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

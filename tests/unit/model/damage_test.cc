@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damaged files: every truncation and every flipped bit is refused.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-
 #include "base/crc32c.h"
 #include "hostile_file.h"
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

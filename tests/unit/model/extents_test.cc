@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every array may be stored at the very end of its section. If one byte of it is outside, it is refused by name.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "base/align.h"
 #include "base/crc32c.h"
 #include "goldcrest/check.h"
@@ -15,6 +7,7 @@
 #include "model/validate.h"
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

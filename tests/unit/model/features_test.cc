@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with rules of the search, sequences, subwords or prompts: none without the feature bit, none beyond its bounds.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "model/model_view.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

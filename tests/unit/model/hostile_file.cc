@@ -2,17 +2,12 @@
 // A separate writer for the file's frame, which shares only the checksum with the converter's.
 #include "hostile_file.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
 #include "base/crc32c.h"
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::test {

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong metadata with right checksums: the engine refuses each wrong value by name, and no value of any field makes it
 // misbehave.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "model/blocks.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

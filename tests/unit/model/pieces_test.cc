@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights and tables that are checked in several pieces, or element by element: a bad value in any place is found.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <vector>
-
 #include "base/crc32c.h"
 #include "goldcrest/tokens.h"
 #include "hostile_file.h"
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with recurrent layers: blocks with and without the feature bit, wrong values, damage.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "model/model_view.h"
 #include "model/validate.h"
 #include "support/rng.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with frontends, rotary positions and fine inputs: fields without their bits, wrong values, arrays that end one
 // value behind their section, damage.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <vector>
-
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
 #include "model/frontend_view.h"
 #include "support/speech_model.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest_model_info returns what was written into the file.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <memory>
-
 #include "goldcrest/goldcrest.h"
 #include "hostile_file.h"
 #include "model/validate.h"
 #include "model_generated.h"
 #include "support/guarded_buffer.h"
+#include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {

@@ -2,9 +2,7 @@
 // Letters of two cases and marks, at the borders of every range.
 #include "text/characters.h"
 
-#include <gtest/gtest.h>
-
-#include <string_view>
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -2,14 +2,10 @@
 // The converter's builder and the engine's reader agree, and the reader survives any units.
 #include "text/double_array.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
 #include <random>
-#include <string>
 
 #include "spec/error.h"
+#include "support/test.h"
 #include "tokenizers/double_array_builder.h"
 
 namespace goldcrest {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marks of texts: what patterns find, where HTML is cut, and where tags stand in a translation whose alignment is
 // given.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include "host/marks/html.h"
 #include "host/marks/keep_patterns.h"
 #include "host/marks/marked_text.h"
+#include "support/test.h"
 
 namespace goldcrest::host {
 namespace {

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contents that the reader takes from a model file, and its messages about other files.
-#include <gtest/gtest.h>
 #include <sentencepiece_processor.h>
 
-#include <algorithm>
 #include <bit>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <random>
-#include <set>
 #include <unordered_map>
 
 #include "host/printable.h"
 #include "spec/error.h"
 #include "spec/trim_vocabulary.h"
+#include "support/test.h"
 #include "tokenizers/charsmap.h"
 #include "tokenizers/double_array_builder.h"
 #include "tokenizers/sentencepiece_model.h"

@@ -3,15 +3,9 @@
 // it reads.
 #include "goldcrest/sentences.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <set>
-
 #include "host/model_texts.h"
 #include "support/rng.h"
+#include "support/test.h"
 #include "text/characters.h"
 #include "text/utf8.h"
 #include "unit/text/counted.h"

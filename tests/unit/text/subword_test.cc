@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // subword-nmt's merges: answers of subword-nmt, and cases that are small enough to follow by hand.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <chrono>
 #include <random>
 
@@ -11,6 +8,7 @@
 #include "spec/error.h"
 #include "spec/format_text.h"
 #include "spec/trim_vocabulary.h"
+#include "support/test.h"
 #include "text/bpe.h"
 #include "text/detokenizer.h"
 #include "tokenizers/subword_codes.h"

@@ -2,13 +2,10 @@
 // Views over packed tables, and lines from files and from a seeded generator.
 #include "unit/text/test_tokenizer.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "support/test.h"
 #include "text/detokenizer.h"
 
 namespace goldcrest::test {

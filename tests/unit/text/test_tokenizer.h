@@ -2,12 +2,8 @@
 // A tokenizer that the converter makes and the engine runs, without a model file between them; and lines for tests.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "model/tokenizer_view.h"
+#include "support/standard.h"
 #include "text/tokenizer.h"
 #include "tokenizers/pack_tokenizer.h"
 #include "tokenizers/segmenter.h"

@@ -2,14 +2,10 @@
 // Memory to the byte, limits, and the kinds and rules that SentencePiece itself does not have.
 #include "text/tokenizer.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <map>
 
 #include "goldcrest/goldcrest.h"
+#include "support/test.h"
 #include "text/bpe.h"
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"

@@ -2,9 +2,7 @@
 // Byte sequences that are characters: the borders of every range of the Unicode standard's table 3-7.
 #include "text/utf8.h"
 
-#include <gtest/gtest.h>
-
-#include <string_view>
+#include "support/test.h"
 
 namespace goldcrest {
 namespace {
