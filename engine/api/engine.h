@@ -69,6 +69,7 @@ struct goldcrest_engine {
   size_t model_bytes;
   goldcrest_search options;  // of the next search
   uint32_t step_size;
+  goldcrest::Draft draft;    // of the next search
   uint32_t language;         // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;  // the caller's, or `unwanted`
   goldcrest_detail unwanted;

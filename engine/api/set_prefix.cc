@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the prefixes of results, and returns the tokens of a result that are certain already.
+// Takes the prefixes and drafts of results, and returns the tokens of a result that are certain already.
 #include "base/exact_floats.h"
 
 #include "api/engine.h"
@@ -56,6 +56,24 @@ int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int3
   int32_t* const stored = engine->buffers.prefixes.of(sentence);
   for (uint32_t i = 0; i < n_ids; ++i) stored[i] = ids[i];
   engine->buffers.sentences[sentence].prefix = {n_ids, flags};
+  return GOLDCREST_OK;
+}
+
+int goldcrest_set_draft(goldcrest_engine* engine, const int32_t* ids, size_t n) {
+  if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
+  goldcrest_detail& detail = *engine->detail;
+  if constexpr (!kHasPrompt)
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "draft: this build lacks GOLDCREST_PROMPT");
+  GOLDCREST_REQUIRE(ids != nullptr || n == 0, GOLDCREST_ERROR_ARGUMENT, "draft: null", -1);
+  GOLDCREST_TRY(find_new_source(*engine, 0));
+  GOLDCREST_REQUIRE(n <= INT32_MAX, GOLDCREST_ERROR_TOO_LONG, "draft: more than 2^31 - 1 ids", -1);
+  GOLDCREST_REQUIRE(engine->buffers.n_slots > 1 || n == 0, GOLDCREST_ERROR_ARGUMENT,
+                    "draft: with limits.batch and limits.beam_size 1 there is no row to check it", -1);
+  for (size_t i = 0; i < n; ++i) {
+    GOLDCREST_REQUIRE(static_cast<uint32_t>(ids[i]) < engine->runtime.model.vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
+                      "draft: id outside the vocabulary", static_cast<int32_t>(i));
+  }
+  engine->draft = {ids, static_cast<uint32_t>(n), 0, 0, 0};
   return GOLDCREST_OK;
 }
 

@@ -69,6 +69,8 @@ int SentenceSearch::store(Session* session, uint32_t index, const Sentence& sent
     status = goldcrest_score(engine, index, target.data(), target.size());
   else if (status >= 0 && !target.empty())
     status = goldcrest_set_prefix(engine, index, target.data(), target.size(), options_.prefix_flags);
+  const std::vector<int32_t>& draft = sentence.draft;
+  if (status >= 0 && index == 0 && !draft.empty()) status = goldcrest_set_draft(engine, draft.data(), draft.size());
   if (status >= 0 && options_.has_streams) status = goldcrest_set_stream(engine, index, sentence.stream);
   return status;
 }

@@ -37,6 +37,7 @@ struct Sentence {
   std::vector<int16_t> samples = {};     // of a clip, which has no ids
   std::vector<std::string> pieces = {};  // of Session::tokenize
   std::vector<int32_t> target = {};      // with which its results begin, or which is scored
+  std::vector<int32_t> draft = {};       // of goldcrest_set_draft; only in a batch of one
   std::vector<int32_t> suppressed = {};  // goldcrest_sequences.ids for this sentence, instead of Options::sequences
   uint32_t n_again = 0;                  // searches that Options::again wanted after the first
   uint32_t stream = 0;                   // its number: of the random numbers of sampling

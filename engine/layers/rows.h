@@ -60,6 +60,12 @@ struct TargetRows {
   size_t n_slots;            // hypotheses that the self-attention cache is planned for
   size_t position_capacity;  // target positions that it is planned for
   size_t source_capacity;    // source rows that the cross-attention cache is planned for
+  bool checks_draft;         // the rows are one hypothesis at `position` and after it (decoding/search/draft.h)
+
+  bool is_draft() const { return kHasPrompt && checks_draft; }
+  // Of row b of a sentence.
+  uint32_t position_of(uint32_t b) const { return is_draft() ? position + b : position; }
+  uint32_t slot_of(uint32_t b) const { return is_draft() ? 0 : b; }
 };
 
 // The part of a pass that belongs to one sentence: hypotheses [first, first + rows.count) in `rows` of the pass.
@@ -73,17 +79,16 @@ inline SentencePart part_of_sentence(const Pass& pass, const LiveSentence& sente
   return {rows.first - sentence.first_row, {rows.first - pass.rows.first, rows.count}};
 }
 
-// Calls store(row of the pass, row of a cache) for each hypothesis: each stores in its own slot of the current
-// position.
+// Calls store(row of the pass, row of a cache) for each hypothesis: each stores in its own slot of its position.
 template <typename Store>
 [[gnu::always_inline]] inline void for_each_new_row(const Pass& pass, const TargetRows& targets, const Store& store) {
   for (uint32_t i = 0; i < targets.n_sentences; ++i) {
     const LiveSentence& sentence = targets.sentences[i];
     const SentencePart part = part_of_sentence(pass, sentence);
     for (uint32_t b = 0; b < part.rows.count; ++b) {
-      const size_t hypothesis = part.first + b;
+      const uint32_t row = part.first + b;
       store(size_t{part.rows.first + b},
-            sentence.first_past + size_t{targets.position} * targets.beam_size + hypothesis);
+            sentence.first_past + size_t{targets.position_of(row)} * targets.beam_size + targets.slot_of(row));
     }
   }
 }

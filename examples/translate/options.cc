@@ -151,6 +151,14 @@ Options limit_options(Arguments& a) {
        "--encode --decode --score"},
       {"--prefix-in-lengths", flag(a.prefix_in_lengths),
        "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does"},
+      {"*--draft source|FILE", text(a.draft),
+       "guess results, for speed: each like its source, or like the target ids that its line of this file has; greedy "
+       "search checks many ids in one step, and its results stay the same. For models that change little, as those "
+       "that "
+       "correct text",
+       "",
+       "--beam-size --batch --n-best --prefix-file --score --encode --decode --sample --alternatives --lexicon "
+       "--glossary"},
       {"*--lexicon FILE", text(a.lexicon),
        "let only the texts of this file come out, one a line, cut into the fewest pieces of the model's vocabulary "
        "(with "

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it at the start of a file
 constexpr uint32_t kBatchesAhead = 16;                       // batches that are read and sorted together
+constexpr uint32_t kDraftRows = 15;                          // that check a draft, as goldcrest_set_draft says
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -49,14 +50,29 @@ bool Translator::start() {
   limits.n_best = options_.n_best;
   if (limits.beam_size == 0 && options_.n_best > session_.info().limits.beam_size) limits.beam_size = options_.n_best;
   if (!options_.lexicon.empty()) limits.lexicon = 1;
+  if (!options_.draft.empty()) {
+    limits.batch = 1;
+    limits.beam_size = kDraftRows;
+  }
   problem = missing_text();
   if (problem.empty()) problem = goldcrest::limits_problem(session_.info(), limits);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
-  if (!ask_inspection() || !read_prefix() || !read_lexicon() || !read_sequences() || !read_glossary()) return false;
+  if (!ask_inspection() || !read_prefix() || !read_draft() || !read_lexicon() || !read_sequences() || !read_glossary())
+    return false;
   const bool takes_text = session_.info().has_tokenizer && !options_.ids && !options_.decode;
   if (limits.max_source_bytes == 0 && takes_text) limits.max_source_bytes = session_.info().limits.max_source_bytes;
   splits_ = splits_sentences();
   return read_abbreviations() && start_engine() && set_languages() && set_search();
+}
+
+// Prepares for drafts. Returns false after an error message.
+bool Translator::read_draft() {
+  if (options_.draft.empty()) return true;
+  const uint32_t n_source = session_.info().source_vocab_size, n_target = session_.info().target_vocab_size;
+  if (options_.draft != "source") return open_line_ids(options_.draft);
+  return n_source == n_target ||
+         refuse(options_.model + ": --draft source: the model has " + std::to_string(n_source) + " source ids and " +
+                std::to_string(n_target) + " target ids; expected the same");
 }
 
 // Lines are cut into sentences: text to text, one result each, for a model of sentences.
@@ -64,6 +80,7 @@ bool Translator::splits_sentences() const {
   const TranslatorOptions& o = options_;
   const bool by_line = o.no_split || o.ids || o.encode || o.decode || o.tokens || o.n_best > 1 || o.scores ||
                        o.token_scores || !o.alignments.empty() || !o.score_file.empty() ||
+                       (!o.draft.empty() && o.draft != "source") ||
                        (options_.limits.max_prefix_tokens > 0 && !glossary_);
   return !by_line && session_.takes_sentences();
 }
@@ -160,7 +177,8 @@ bool Translator::set_languages() {
 bool Translator::set_search() {
   goldcrest_search& search = search_rules_;
   search = session_.info().search;
-  search.beam_size = options_.samples || options_.alternatives != 0 ? 1 : 0;  // 0: the limits'
+  const bool is_single = options_.samples || options_.alternatives != 0 || !options_.draft.empty();
+  search.beam_size = is_single ? 1 : 0;  // 0: the limits'
   if (search.max_target_tokens > session_.memory().limits.max_target_tokens || options_.limits.max_target_tokens != 0)
     search.max_target_tokens = 0;
   if (options_.min_target) search.min_target_tokens = *options_.min_target;
@@ -218,18 +236,18 @@ void Translator::read_ids(const std::string& text, Line* line) {
 void Translator::read_line_ids(Line* line) {
   std::string text;
   std::vector<int32_t> ids;
-  const bool is_target = !options_.score_file.empty();
+  const bool is_target = !options_.score_file.empty(), is_draft = !options_.draft.empty();
   const bool found = read_line(line_ids_.get(), &text);
   std::string problem = found                               ? parse_ids(text, session_.info().target_vocab_size, &ids)
                         : std::ferror(line_ids_.get()) != 0 ? std::strerror(errno)
                                                             : "no such line";
   const bool has_source = !sentences_.empty() && sentences_.back().input == lines_.size() - 1;
-  const uint32_t most =
-      is_target ? session_.memory().limits.max_target_tokens : session_.memory().limits.max_prefix_tokens;
+  const goldcrest_limits& limits = session_.memory().limits;
+  const uint32_t most = is_target || is_draft ? limits.max_target_tokens : limits.max_prefix_tokens;
   if (problem.empty() && ids.size() > most) problem = too_many(ids.size(), most, "--max-target");
   if (problem.empty() && is_target && ids.empty() && has_source) problem = "no ids";
   if (!problem.empty() && line->error.empty()) line->error = line_ids_path_ + ": " + problem;
-  if (has_source) sentences_.back().target = std::move(ids);
+  if (has_source) (is_draft ? sentences_.back().draft : sentences_.back().target) = std::move(ids);
 }
 
 bool Translator::check_line_ids() {
@@ -292,6 +310,7 @@ void Translator::translate() {
   std::vector<Sentence*> order;
   for (Sentence& sentence : sentences_) {
     sentence.stream = n_sentences_++;
+    if (options_.draft == "source") sentence.draft = sentence.source;
     if (lines_[sentence.input].error.empty()) order.push_back(&sentence);
   }
   search_.begin(search_options(), std::move(order));

@@ -45,6 +45,7 @@ struct TranslatorOptions {
   std::string prefix, prefix_ids;  // with which every result begins
   std::string prefix_file;         // of ids, line by line; at most one of the three is not empty
   bool prefix_in_lengths = false;
+  std::string draft;    // "source", or a file of ids, line by line
   std::string lexicon;  // a file of the only texts that may come out; empty: the model's own, or none
   bool lexicon_words = false;
   bool html = false;  // an input is a document whose tags are kept
@@ -120,6 +121,7 @@ class Translator {
 
   std::string missing_text() const;
   bool read_prefix();
+  bool read_draft();
   bool read_lexicon();
   bool read_sequences();
   bool read_glossary();

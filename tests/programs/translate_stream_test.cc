@@ -181,6 +181,29 @@ TEST(TranslatePrefix, SaysWhatIsWrong) {
   EXPECT_NE(message("enfr", {"--prefix-ids", "17 17 17", "--max-target", "3"}).find("--max-target"), std::string::npos);
 }
 
+// enfr has the same ids in both languages. Neither right nor wrong guesses change a result.
+TEST(TranslateDraft, ChangesNoResult) {
+  const Arguments greedy = {"--beam-size", "1", "--batch", "1", "--tokens", "--scores"};
+  const std::string text = "The cat is on the table.\nShe bought a car.\nStop!\n";
+  const Outcome expected = translate("enfr", greedy, text);
+  const TemporaryFolder folder;
+  folder.write("good", translate("enfr", {"--beam-size", "1", "--tokens"}, text).out);
+  folder.write("bad", "17 11 9 9\n\n0 0 5\n");
+  for (const std::string& draft : {std::string("source"), (folder / "good").string(), (folder / "bad").string()}) {
+    const Outcome found = translate("enfr", {"--draft", draft, "--tokens", "--scores"}, text);
+    EXPECT_EQ(found.out, expected.out) << draft;
+    EXPECT_EQ(found.status, 0) << found.err;
+  }
+  folder.write("bad", "17 5000000\n1 2\n");
+  const Outcome wrong = translate("enfr", {"--draft", folder / "bad", "--tokens"}, text);
+  EXPECT_EQ(wrong.status, 3);
+  EXPECT_NE(wrong.err.find("5000000"), std::string::npos) << wrong.err;
+  EXPECT_NE(wrong.err.find("no such line"), std::string::npos) << wrong.err;
+  const Outcome other = translate("g2p", {"--draft", "source"}, "cat\n");
+  EXPECT_NE(other.status, 0);
+  EXPECT_NE(other.err.find("--draft source: the model has "), std::string::npos) << other.err;
+}
+
 TEST(TranslateDeadline, PrintsWhatIsCertain) {
   const Outcome late = translate("enfr", {"--deadline", "1e-9"}, "The cat is on the table.\nStop!\n");
   EXPECT_EQ(late.status, 3);

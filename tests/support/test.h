@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every GoogleTest program includes.
+// The headers of every GoogleTest program.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -41,15 +41,15 @@ inline const LiveSentence& sentence_of_row(const OutputStep& step, uint32_t row)
   return *sentence;
 }
 
-// The past of hypothesis b of a sentence.
+// The past of row b of a sentence.
 inline Past past_of(const OutputStep& step, const LiveSentence& sentence, uint32_t b) {
   const TargetRows& rows = step.rows;
   return {step.tokens + sentence.first_slot,
           rows.ancestor != nullptr ? rows.ancestor + sentence.first_past : nullptr,
           rows.n_slots,
           rows.beam_size,
-          b,
-          rows.position};
+          rows.slot_of(b),
+          rows.position_of(b)};
 }
 
 // A block of values of one row: logits, or the log-probabilities that a stage made of them.

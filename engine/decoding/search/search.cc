@@ -69,6 +69,48 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
   return forced.token;
 }
 
+// Returns whether the search is one that can check a draft: greedy, of one sentence, whose rows depend on no state that
+// a wrong guess would change.
+bool checks_drafts(const SearchOptions& options, const SearchBuffers& buffers) {
+  return options.n_sentences == 1 && options.strategy == &kGreedySearch && buffers.n_slots > 1 &&
+         !hashes_logits(options) && !scores_targets(options) && !has_lexicon(options) &&
+         options.model->count_recurrent() == 0;
+}
+
+// Feeds the draft's next ids to rows after that of step->position, at which a token is chosen.
+void feed_draft(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
+  const Draft& draft = step->draft;
+  const SentenceView view = sentence_view(buffers, 0);
+  const Prompt prompt = prompt_of(options, view.state->prefix);
+  const uint32_t position = step->position;
+  // The masks of earlier positions depend on the position.
+  if (!step->runs_output || position <= prompt.n) return;
+  if (position + 1 < options.min_target_tokens + prompt.n_uncounted) return;
+  const size_t most =
+      smaller(smaller(buffers.n_slots, size_t{kMostDraftRows}), size_t{buffers.target_tokens - position});
+  for (uint32_t i = draft.next; i < draft.n && step->n_ahead + 1 < most; ++i) {
+    const int32_t id = draft.ids[i];
+    if (static_cast<uint32_t>(id) >= options.model->vocab_size || is_end(*options.generation, id)) return;
+    view.tokens[(position + ++step->n_ahead) * view.n_slots] = id;
+  }
+}
+
+// Follows the token that was chosen at the position before step->position. `fed`: the token that the next row has read.
+void follow_draft(const SearchOptions& options, const SearchBuffers& buffers, int32_t fed, SearchStep* step) {
+  const SentenceView view = sentence_view(buffers, 0);
+  if (view.state->n_live == 0) return;
+  const int32_t* const token = view.tokens + step->position * view.n_slots;
+  if (step->position > first_free_position(options, view)) follow_token(*(token - view.n_slots), *token, &step->draft);
+  if (step->n_ahead > 0 && *token == fed) {
+    ++view.state->first_row;
+    --step->n_ahead;
+    step->runs_layers = step->runs_output = false;
+    return;
+  }
+  step->n_ahead = 0;
+  feed_draft(options, buffers, step);
+}
+
 // Returns the start token of a sentence: the file's, or the sentence's language.
 int32_t start_id(const GenerationView& generation, const SentenceState& state) {
   const TargetLanguage language = state.language;
@@ -93,6 +135,8 @@ void start_search(const SearchOptions& options, const SearchBuffers& buffers, Se
       state.n_live = static_cast<uint8_t>(++b);
     } while (b < options.sampling->n_samples);
   }
+  if (!kHasPrompt || !checks_drafts(options, buffers)) step->draft = {};
+  step->n_ahead = 0;
   start_position(options, buffers, 0, step);
 }
 
@@ -112,6 +156,10 @@ void list_rows(const SearchOptions& options, const SearchBuffers& buffers, Searc
     }
     first_row += state.n_live;
   }
+  if (!kHasPrompt || step->n_ahead == 0) return;
+  buffers.live->n_rows += step->n_ahead;
+  for (uint32_t i = 1; buffers.ancestor != nullptr && i <= step->n_ahead; ++i)
+    buffers.ancestor[size_t{step->position + i} * buffers.beam_size] = 0;
 }
 
 TargetRows target_rows(const SearchBuffers& buffers, const SearchStep& step) {
@@ -119,7 +167,8 @@ TargetRows target_rows(const SearchBuffers& buffers, const SearchStep& step) {
   rows.sentences = buffers.live;
   rows.ancestor = buffers.ancestor;
   rows.n_sentences = step.n_live;
-  rows.n_rows = step.n_rows;
+  rows.checks_draft = kHasPrompt && step.n_ahead > 0;
+  rows.n_rows = rows.is_draft() ? step.n_rows + step.n_ahead : step.n_rows;
   rows.position = step.position;
   rows.beam_size = buffers.beam_size;
   rows.n_slots = buffers.n_slots;
@@ -129,15 +178,15 @@ TargetRows target_rows(const SearchBuffers& buffers, const SearchStep& step) {
 }
 
 void embed_rows(const Runtime& runtime, const DecoderRefs& decoder, const TargetRows& rows, const int32_t* tokens) {
-  tokens += rows.position * rows.n_slots;
   const Split split = split_rows(runtime, rows.n_rows);
   run_pieces(runtime, split, [&](uint32_t piece, uint32_t) {
     const Range part = split.part_of(rows.n_sentences, piece);
     for (uint32_t i = part.first; i < part.first + part.count; ++i) {
       const LiveSentence& sentence = rows.sentences[i];
       for (uint32_t b = 0; b < sentence.n_rows; ++b) {
-        decoder_embed(runtime, decoder, rows.position, sentence.first_row + b,
-                      static_cast<uint32_t>(tokens[sentence.first_slot + b]));
+        const uint32_t position = rows.position_of(b);
+        const int32_t token = tokens[position * rows.n_slots + sentence.first_slot + rows.slot_of(b)];
+        decoder_embed(runtime, decoder, position, sentence.first_row + b, static_cast<uint32_t>(token));
       }
     }
   });
@@ -147,6 +196,7 @@ int32_t advance_search(const Runtime& runtime, const SearchOptions& options, con
                        SearchStep* step) {
   int32_t first_token = -1;
   const uint32_t position = step->position;
+  const int32_t fed = kHasPrompt && step->n_ahead > 0 ? buffers.tokens[(position + 1) * buffers.n_slots] : -1;
   const Split split = split_rows(runtime, step->n_rows);
   run_pieces(runtime, split, [&](uint32_t piece, uint32_t) {
     const Range part = split.part_of(options.n_sentences, piece);
@@ -157,6 +207,7 @@ int32_t advance_search(const Runtime& runtime, const SearchOptions& options, con
     }
   });
   start_position(options, buffers, position + 1, step);
+  if (kHasPrompt && step->draft.n > 0) follow_draft(options, buffers, fed, step);
   return first_token;
 }
 

@@ -5,6 +5,7 @@
 
 #include "decoding/limits/options.h"
 #include "decoding/search/buffers.h"
+#include "decoding/search/draft.h"
 
 namespace goldcrest {
 
@@ -15,9 +16,12 @@ struct SearchStep {
   uint32_t n_live;    // live sentences, once their rows are listed
   bool runs_layers;   // some sentence, or the recording, needs the decoder's layers
   bool runs_output;   // some sentence, or the recording, needs the output layer
+  Draft draft;        // of a batch's only sentence; set before the search starts
+  uint32_t n_ahead;   // rows after this position's that check the draft
 };
 
-// Gives each sentence one hypothesis, which holds the start token. *step <- the step of the first position.
+// Gives each sentence one hypothesis, which holds the start token. *step <- the step of the first position. Forgets a
+// draft that this search cannot check.
 void start_search(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step);
 
 // Lists the live sentences and their rows at this position.

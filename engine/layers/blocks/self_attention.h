@@ -110,11 +110,11 @@ struct PastOfRows {
   const KvCache& keys;
 };
 
-// Turns the queries and keys of all hypotheses, which have the same position.
-[[gnu::noinline]] inline void turn_new_rows(const Pass& pass, uint32_t position, float* query_key_value) {
+// Turns the queries and keys of all hypotheses by their positions. A draft's rows are all in one pass.
+[[gnu::noinline]] inline void turn_new_rows(const Pass& pass, const TargetRows& targets, float* query_key_value) {
   if (!pass.stack.turns()) return;
   for (uint32_t i = 0; i < pass.rows.count; ++i, query_key_value += 3 * pass.stack.attention_width())
-    turn_heads(pass.runtime, pass.stack, position, 2 * pass.stack.n_heads, query_key_value);
+    turn_heads(pass.runtime, pass.stack, targets.position_of(i), 2 * pass.stack.n_heads, query_key_value);
 }
 
 inline void store_new_keys(const Pass& pass, const PastOfRows& past, const float* query_key_value) {
@@ -138,8 +138,12 @@ inline void attend_to_past(const Pass& pass, const AttentionBiasView& bias, cons
   rows.position_stride = targets.beam_size;
   rows.ancestor_stride = targets.beam_size;
   rows.n_products = uint64_t{pass.rows.count} * (targets.position + 1);
-  attend(pass, rows, targets.n_sentences, [&](uint32_t i) {
-    const LiveSentence& sentence = targets.sentences[i];
+  attend(pass, rows, targets.is_draft() ? pass.rows.count : targets.n_sentences, [&](uint32_t i) {
+    const LiveSentence& sentence = targets.sentences[targets.is_draft() ? 0 : i];
+    if (targets.is_draft()) {
+      const uint32_t position = targets.position_of(i);
+      return SentenceKeys{{i, 1}, sentence.first_past, position + 1, nullptr, position};
+    }
     const SentencePart part = part_of_sentence(pass, sentence);
     if (part.rows.count == 0) return SentenceKeys{};
     const uint8_t* ancestor = targets.ancestor ? targets.ancestor + sentence.first_past + part.first : nullptr;
@@ -152,7 +156,7 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
                                float* x) {
   float* const query_key_value = pass.projected;  // [rows, 3, n_heads * d_head]
   multiply(pass, block.query_key_value, h, {}, query_key_value);
-  turn_new_rows(pass, past.targets.position, query_key_value);
+  turn_new_rows(pass, past.targets, query_key_value);
   store_new_keys(pass, past, query_key_value);
   attend_to_past(pass, block.bias, past, query_key_value, pass.attended);
   multiply(pass, block.out, quantize(pass, block.out, pass.attended), {Activation::kNone, x}, x);

@@ -35,6 +35,7 @@ complete -c goldcrest-translate -l prefix -x -d 'begin every result with this te
 complete -c goldcrest-translate -l prefix-ids -x -d 'begin every result with these target ids, as --tokens prints them'
 complete -c goldcrest-translate -l prefix-file -r -F -d 'begin the result of each line with the target ids that the same line of this file has'
 complete -c goldcrest-translate -l prefix-in-lengths -d 'count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does'
+complete -c goldcrest-translate -l draft -x -d 'guess results, for speed'
 complete -c goldcrest-translate -l lexicon -r -F -d 'let only the texts of this file come out, one a line, cut into the fewest pieces of the model'\''s vocabulary'
 complete -c goldcrest-translate -l lexicon-words -d 'take the lines of --lexicon as words'
 complete -c goldcrest-translate -l suppress -x -d 'never print this text, cut into the fewest pieces of the model'\''s vocabulary'
