@@ -70,10 +70,10 @@ int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buff
 }
 
 // Returns whether the search is one that can check a draft: greedy, of one sentence, whose rows depend on no state that
-// a wrong guess would change.
+// a wrong guess or the caller would change between two positions.
 bool checks_drafts(const SearchOptions& options, const SearchBuffers& buffers) {
   return options.n_sentences == 1 && options.strategy == &kGreedySearch && buffers.n_slots > 1 &&
-         !hashes_logits(options) && !scores_targets(options) && !has_lexicon(options) &&
+         !hashes_logits(options) && !scores_targets(options) && !has_lexicon(options) && !has_sequences(options) &&
          options.model->count_recurrent() == 0;
 }
 

@@ -37,11 +37,11 @@ GOLDCREST_MUST_CHECK int goldcrest_set_prefix(goldcrest_engine *engine, uint32_t
  * many of them in one step, up to limits.batch * limits.beam_size and 15 rows, and takes what it would have chosen
  * itself; results, scores and alignments stay the same. Where the guess is wrong, it goes on after the changed id, or
  * where the text's last two ids stand in the rest of the guess (at first its last one). Other searches, batches, hashes
- * of logits, lexicons and models with recurrent layers ignore it. Call it before the first step. The ids must stay in
- * place until the search ends. A new draft replaces an earlier one, n = 0 takes it back, and the next begin or
- * goldcrest_search_again forgets it. Errors: ERROR_ARGUMENT (engine null, or ids null and n not 0; both limits are 1),
- * ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above 2^31 - 1), ERROR_TOKEN_RANGE
- * (detail.index: which id), ERROR_UNSUPPORTED (this build lacks GOLDCREST_PROMPT). */
+ * of logits, lexicons, sequences and models with recurrent layers ignore it. Call it before the first step. The ids
+ * must stay in place until the search ends. A new draft replaces an earlier one, n = 0 takes it back, and the next
+ * begin or goldcrest_search_again forgets it. Errors: ERROR_ARGUMENT (engine null, or ids null and n not 0; both limits
+ * are 1), ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above 2^31 - 1),
+ * ERROR_TOKEN_RANGE (detail.index: which id), ERROR_UNSUPPORTED (this build lacks GOLDCREST_PROMPT). */
 GOLDCREST_MUST_CHECK int goldcrest_set_draft(goldcrest_engine *engine, const int32_t *ids, size_t n);
 
 /* ids [capacity] <- the tokens with which the best result of a sentence begins, whatever the next steps find: those in

@@ -157,6 +157,30 @@ TEST(Draft, ChangesNoBitAndSavesSteps) {
   EXPECT_LT(3 * n_with, 2 * n_without);
 }
 
+// A caller changes the ids of a sequence between two steps: each id is forbidden to follow itself.
+TEST(Draft, IsIgnoredWithSequences) {
+  const FileImage file = tiny_file(tiny_spec(TinyOptions()));
+  EngineSetup setup;
+  setup.limits.beam_size = 5;
+  TestEngine engine(file.span(), setup);
+  goldcrest_search search = engine.search();
+  search.beam_size = 1;
+  engine.set_search(search);
+  int32_t ids[] = {1, 3};
+  const goldcrest_sequences sequences = {ids, nullptr, 2, 1, 0};
+  ASSERT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
+  const auto run = [&](const Ids& draft) {
+    const Ids source = {3, 4, 5};
+    EXPECT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
+    EXPECT_EQ(goldcrest_set_draft(engine.get(), draft.data(), draft.size()), GOLDCREST_OK);
+    ids[1] = 3;
+    for (int32_t token = 0; goldcrest_step(engine.get(), &token) != GOLDCREST_DONE;) ids[1] = std::max(token, 1);
+    return engine.results(0)[0];
+  };
+  const Translation expected = run({});
+  EXPECT_EQ(run(expected.tokens), expected);
+}
+
 TEST(Draft, IsIgnoredWhereASearchCannotCheckIt) {
   TinyOptions options;
   options.decoder.n_recurrent = 1;
