@@ -132,6 +132,7 @@ class Program {
     const bool detects = !arguments_.no_gate && !arguments_.no_voice && transcriber_.begin_voice(&voice_);
     Preview preview(!arguments_.no_gate && !detects);
     goldcrest::host::Hearing hearing;
+    hearing.read = [reader](int16_t* samples, size_t n) { return reader->read(samples, n); };
     hearing.has_gate = !arguments_.no_gate;
     hearing.at_pauses = name.empty() || arguments_.format != Format::kText || arguments_.words;
     hearing.takes_windows = !name.empty() && arguments_.phrases.empty();
@@ -142,10 +143,11 @@ class Program {
     if (arguments_.live)
       hearing.look = [&](const UtteranceCutter& cutter) { return preview.update(cutter, &transcriber_, transcript); };
     uint64_t n_samples = 0;
-    std::string problem = hear_recording(hearing, transcriber_, reader, &n_samples);
+    std::string problem = hear_recording(hearing, transcriber_, &n_samples);
     samples_ += n_samples;
     transcript->end_clip(name, n_samples);
     if (is_interrupted()) return problem.empty() && !name.empty() ? "interrupted; the rest is missing" : problem;
+    if (problem.empty()) problem = reader->problem();
     if (problem.empty() && !name.empty() && n_samples > 0 && n_samples < transcriber_.min_samples()) {
       problem = "has " + std::to_string(n_samples) + " samples; the model hears nothing in fewer than " +
                 std::to_string(transcriber_.min_samples());

@@ -23,14 +23,13 @@ std::string hear_finished(const Hearing& hearing, const Transcriber& transcriber
   return "";
 }
 
-std::string hear_utterances(const Hearing& hearing, const Transcriber& transcriber, WavReader* reader,
-                            uint64_t* n_samples) {
+std::string hear_utterances(const Hearing& hearing, const Transcriber& transcriber, uint64_t* n_samples) {
   const uint32_t rate = transcriber.sample_rate();
   UtteranceCutter cutter({rate, transcriber.max_samples(), hearing.at_pauses, hearing.voice});
   std::vector<int16_t> block(rate / 10);
   std::string problem;
   for (bool more = true; more && problem.empty();) {
-    const size_t n = reader->read(block.data(), block.size());
+    const size_t n = hearing.read(block.data(), block.size());
     more = n == block.size() && !is_interrupted();
     *n_samples += n;
     cutter.push(block.data(), n);
@@ -43,14 +42,13 @@ std::string hear_utterances(const Hearing& hearing, const Transcriber& transcrib
 }
 
 // The model hears as much as it takes, cuts it into segments, and hears on where the last of them ended.
-std::string hear_windows(const Hearing& hearing, const Transcriber& transcriber, WavReader* reader,
-                         uint64_t* n_samples) {
+std::string hear_windows(const Hearing& hearing, const Transcriber& transcriber, uint64_t* n_samples) {
   Utterance window;
   std::vector<int16_t>& samples = window.samples;
   for (bool more = true; !is_interrupted();) {
     const size_t n_kept = samples.size(), n_wanted = transcriber.max_samples() - n_kept;
     samples.resize(n_kept + n_wanted);
-    const size_t n = more ? reader->read(samples.data() + n_kept, n_wanted) : 0;
+    const size_t n = more ? hearing.read(samples.data() + n_kept, n_wanted) : 0;
     samples.resize(n_kept + n);
     *n_samples += n;
     more = n == n_wanted;
@@ -71,12 +69,10 @@ std::string hear_windows(const Hearing& hearing, const Transcriber& transcriber,
 
 }  // namespace
 
-std::string hear_recording(const Hearing& hearing, const Transcriber& transcriber, WavReader* reader,
-                           uint64_t* n_samples) {
+std::string hear_recording(const Hearing& hearing, const Transcriber& transcriber, uint64_t* n_samples) {
   *n_samples = 0;
   const bool in_windows = hearing.takes_windows && transcriber.has_timestamps() && hearing.voice == nullptr;
-  const std::string problem = (in_windows ? hear_windows : hear_utterances)(hearing, transcriber, reader, n_samples);
-  return problem.empty() && !is_interrupted() ? reader->problem() : problem;
+  return (in_windows ? hear_windows : hear_utterances)(hearing, transcriber, n_samples);
 }
 
 Segment placed(const Segment& segment, const Utterance& part, double begin, uint32_t sample_rate) {
