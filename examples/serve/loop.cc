@@ -6,7 +6,7 @@
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
 #include <fcntl.h>
-#include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -32,28 +32,20 @@ timeval time_of(double seconds) {
 }
 
 // "127.0.0.1:5000", "[::1]:5000"; "a local client" for a unix socket.
-std::string name_of(const sockaddr* from, int length) {
-  char host[64], port[16];
-  const bool is_known = getnameinfo(from, static_cast<socklen_t>(length), host, sizeof host, port, sizeof port,
-                                    NI_NUMERICHOST | NI_NUMERICSERV) == 0;
-  if (!is_known || from->sa_family == AF_UNIX) return "a local client";
-  return from->sa_family == AF_INET6 ? std::string("[") + host + "]:" + port : std::string(host) + ":" + port;
+std::string name_of(const sockaddr* from) {
+  char host[64] = "";
+  if (from->sa_family == AF_INET6) {
+    const auto* const it = reinterpret_cast<const sockaddr_in6*>(from);
+    inet_ntop(AF_INET6, &it->sin6_addr, host, sizeof host);
+    return std::string("[") + host + "]:" + std::to_string(ntohs(it->sin6_port));
+  }
+  if (from->sa_family != AF_INET) return "a local client";
+  const auto* const it = reinterpret_cast<const sockaddr_in*>(from);
+  inet_ntop(AF_INET, &it->sin_addr, host, sizeof host);
+  return std::string(host) + ":" + std::to_string(ntohs(it->sin_port));
 }
 
 bool begins_with(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
-
-struct Place {
-  std::string host, port;
-};
-
-Place place_of(const std::string& address) {
-  const std::string rest = begins_with(address, "tcp://") ? address.substr(6) : address;
-  const size_t colon = rest.rfind(':');
-  if (colon == rest.npos) return {rest, ""};
-  std::string host = rest.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  return {host, rest.substr(colon + 1)};
-}
 
 }  // namespace
 
@@ -210,8 +202,8 @@ Loop::~Loop() {
 
 bool Loop::is_local(const std::string& address) {
   if (begins_with(address, "unix://") || begins_with(address, "stdio:")) return true;
-  const std::string host = place_of(address).host;
-  return host == "localhost" || host == "::1" || begins_with(host, "127.");
+  const std::string host = begins_with(address, "tcp://") ? address.substr(6) : address;
+  return begins_with(host, "localhost:") || begins_with(host, "[::1]:") || begins_with(host, "127.");
 }
 
 namespace {
@@ -231,22 +223,19 @@ std::string bind_to(const std::string& address, int* made) {
     if (*made >= 0 && bind(*made, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0) return "";
     return std::strerror(errno);
   }
-  const Place place = place_of(address);
-  if (place.host.empty() || place.port.empty() || place.port.find_first_not_of("0123456789") != place.port.npos)
-    return "is no address; expected HOST:PORT, tcp://HOST:PORT or unix://PATH";
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(place.host.c_str(), place.port.c_str(), &hints, &found);
-  if (error != 0) return gai_strerror(error);
-  *made = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  std::string place = begins_with(address, "tcp://") ? address.substr(6) : address;
+  if (begins_with(place, "localhost:")) place.replace(0, 9, "127.0.0.1");
+  sockaddr_storage name = {};
+  int length = sizeof name;
+  if (place.find(':') == place.npos ||
+      evutil_parse_sockaddr_port(place.c_str(), reinterpret_cast<sockaddr*>(&name), &length) != 0)
+    return "is no address; expected NUMBERS:PORT, tcp://NUMBERS:PORT or unix://PATH";
+  *made = socket(name.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int yes = 1;
   if (*made >= 0) setsockopt(*made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const bool is_bound = *made >= 0 && bind(*made, found->ai_addr, found->ai_addrlen) == 0;
-  const int problem = errno;
-  freeaddrinfo(found);
-  return is_bound ? "" : std::strerror(problem);
+  const bool is_bound =
+      *made >= 0 && bind(*made, reinterpret_cast<sockaddr*>(&name), static_cast<socklen_t>(length)) == 0;
+  return is_bound ? "" : std::strerror(errno);
 }
 
 }  // namespace
@@ -292,9 +281,9 @@ void Loop::add(int socket, std::string name, std::unique_ptr<Protocol> protocol)
   client->protocol().refuse(*client, "too many clients are connected; try again later");
 }
 
-void Loop::on_accept(evconnlistener*, evutil_socket_t socket, sockaddr* from, int length, void* listener) {
+void Loop::on_accept(evconnlistener*, evutil_socket_t socket, sockaddr* from, int, void* listener) {
   Listener& it = *static_cast<Listener*>(listener);
-  it.loop->add(socket, name_of(from, length), it.maker());
+  it.loop->add(socket, name_of(from), it.maker());
 }
 
 void Loop::remove(Connection* client) {

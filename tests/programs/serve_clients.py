@@ -212,6 +212,30 @@ def check_texts(server, lines, wanted):
     assert server.ask("/detect", b"q=a")[0] == 501
 
 
+def check_doors(model, pcm, text):
+    """Standard input, a unix socket, and a socket of systemd that outlives the server."""
+    program = PROGRAMS / "goldcrest-serve"
+    out = subprocess.run([program, "--model", model, "--wyoming", "stdio://"], input=command(pcm), capture_output=True)
+    assert out.returncode == 0 and json.dumps(text)[1:-1].split("\\")[0].encode() in out.stdout, out
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        for _ in range(2):
+            client = socket.create_connection(listening.getsockname())
+            client.sendall(event("ping", {"text": "early"}))
+            start = f'exec 3<&{listening.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ LISTEN_FDNAMES=wyoming exec "$@"'
+            with subprocess.Popen(["bash", "-c", start, "-", program, "--model", model], stderr=subprocess.DEVNULL,
+                                  pass_fds=[listening.fileno()]) as server:
+                client.settimeout(20)
+                assert b'"pong"' in client.recv(4096)
+                client.sendall(command(pcm * 8))  # it is answered or refused
+                server.send_signal(signal.SIGTERM)
+                assert server.wait(5) == 0
+                rest = b"".join(iter(lambda: client.recv(4096), b""))
+                assert b'"transcript-stop"' in rest or b'"error"' in rest, rest
+            client.close()
+
+
 def check_pypi(server, text, line, translated):
     try:
         import asyncio
@@ -296,6 +320,7 @@ def main():
             client.join()
         assert results == [text] * 40, set(results)
         server.stop()
+        check_doors(models[0], pcm, text)
         (work / "keys").write_text("secret\n")
         server = Server(models[2:], "--api-key-file", work / "keys", "--allow-origin", "https://a.example")
         assert server.ask("/v1/models")[0] == 401 and server.ask("/v1/models", Authorization="Bearer secre")[0] == 401
