@@ -90,9 +90,11 @@ size_t HttpReader::take(std::string_view bytes) {
 
 void HttpReader::give(std::string_view bytes) {
   n_left_ -= bytes.size();
-  n_body_ += bytes.size();
-  if (n_body_ > most_body) return fail(413, "the body has more than " + std::to_string(most_body) + " bytes");
-  if (body && !body(bytes) && status == 0) return fail(400, "the body is refused");
+  const std::string_view taken =
+      bytes.substr(0, static_cast<size_t>(std::min<uint64_t>(bytes.size(), most_body - n_body_)));
+  n_body_ += taken.size();
+  if (body && !body(taken)) return fail(400, "the body is refused");
+  if (taken.size() < bytes.size()) return fail(413, "the body has more than " + std::to_string(most_body) + " bytes");
   if (n_left_ > 0) return;
   is_done = part_ == Part::kBody;
   part_ = Part::kChunkEnd;

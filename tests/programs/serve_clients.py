@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """goldcrest-serve with clients: its texts are those of goldcrest-transcribe and goldcrest-translate, bad input gets an
 error and disturbs nobody. PyPI's clients take part if they are installed.
-Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [SPEECH_MODEL]"""
+Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [COMMANDS [SPEECH_MODEL]]  (COMMANDS: of a soak, 0 for none)"""
 import atexit
 import faulthandler
 import json
@@ -193,8 +193,7 @@ def check_uploads(server, wav, text):
 
 def check_texts(server, lines, wanted):
     as_json = {"Content_Type": "application/json"}
-    body = json.dumps({"q": lines, "source": "en", "target": "fr"}).encode()
-    assert json.loads(server.ask("/translate", body, **as_json)[1])["translatedText"] == wanted
+    check_texts_once(server, lines, wanted)
     one = json.dumps({"q": "\n".join(lines), "source": "auto", "target": "fr-CA"}).encode()
     answer = json.loads(server.ask("/translate", one, **as_json)[1])
     assert answer["translatedText"] == "\n".join(wanted) and answer["detectedLanguage"]["language"] == "en", answer
@@ -234,6 +233,40 @@ def check_doors(model, pcm, text):
                 rest = b"".join(iter(lambda: client.recv(4096), b""))
                 assert b'"transcript-stop"' in rest or b'"error"' in rest, rest
             client.close()
+
+
+def check_soak(server, pcm, text, lines, wanted, n):
+    """n commands, and as many lines of text, over 8 connections: memory stays, and so do descriptors."""
+    process = pathlib.Path(f"/proc/{server.process.pid}")
+
+    def run(count):
+        def client():
+            for _ in range(count // 8):
+                assert dict(server.events(command(pcm)))["transcript"]["text"] == text
+                check_texts_once(server, lines, wanted)
+                done.append(1)
+        done, clients = [], [threading.Thread(target=client) for _ in range(8)]
+        for each in clients:
+            each.start()
+        for each in clients:
+            each.join()
+        assert len(done) == count // 8 * 8, len(done)
+        time.sleep(0.5)
+        dirty = next(line for line in (process / "smaps_rollup").read_text().split("\n") if "Private_Dirty" in line)
+        return int(dirty.split()[1]), len(list((process / "fd").iterdir()))
+
+    memory, files = [0], [0]
+    for part in (1000, *[(n - 1000) // 4] * 4):
+        now = run(part)
+        print(f"after {part} more commands: {now[0]} kB private dirty, {now[1]} descriptors", flush=True)
+        memory.append(now[0])
+        files.append(now[1])
+    assert memory[-1] <= memory[1] + 256 and files[-1] == files[1], (memory, files)
+
+
+def check_texts_once(server, lines, wanted):
+    body = json.dumps({"q": lines, "source": "en", "target": "fr"}).encode()
+    assert json.loads(server.ask("/translate", body, Content_Type="application/json")[1])["translatedText"] == wanted
 
 
 def check_pypi(server, text, line, translated):
@@ -292,8 +325,8 @@ def main():
             for name, digits in files.items():
                 (work / family / name).write_bytes(bytes.fromhex(digits))
         models = [convert(work / family, work / (family + ".gcst")) for family in ("moonshine", "whisper")]
-        if sys.argv[4:]:
-            models[0] = f"moonshine={sys.argv[4]}"
+        if sys.argv[5:]:
+            models[0] = f"moonshine={sys.argv[5]}"
         models.append(convert(SOURCE / "examples/models/enfr", work / "enfr.gcst"))
         wav = CLIP.read_bytes()
         with wave.open(str(CLIP)) as clip:
@@ -311,6 +344,9 @@ def main():
         check_texts(server, lines, wanted)
         check_pypi(server, text, lines[0], wanted[0])
         check_hostile(server, pcm, text)
+        if int((sys.argv[4:] or ["0"])[0]) > 1000:
+            faulthandler.cancel_dump_traceback_later()
+            check_soak(server, pcm, text, lines, wanted, int(sys.argv[4]))
         results = []
         clients = [threading.Thread(target=lambda: results.extend(
             dict(server.events(command(pcm)))["transcript"]["text"] for _ in range(5))) for _ in range(8)]
