@@ -147,7 +147,7 @@ bool HttpProtocol::is_allowed() {
     answer(204, nullptr, "");
     return false;
   }
-  const bool is_open = head.path == "/health" || !is_of_openai(head.path);  // others have it in the body
+  const bool is_open = head.path == "/health" || !is_of_openai(head.path);  // LibreTranslate's bodies have the key
   if (is_open || takes_key(key.compare(0, 7, "Bearer ") == 0 ? key.substr(7) : "")) return true;
   fail(401, "the request has no key of this server; send Authorization: Bearer KEY");
   return false;

@@ -56,7 +56,7 @@ class HttpProtocol : public Protocol {
   // Answers the request.
   void answer(int status, const char* type, std::string_view body);
   void answer_json(int status, const nlohmann::json& body);
-  // Answers with an error as the path's API has it.
+  // Answers with an error in the form of the path's API.
   void fail(int status, const std::string& why);
   // Answers with events as they come.
   void begin_events();

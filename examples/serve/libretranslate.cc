@@ -136,7 +136,7 @@ struct Translated {
   std::vector<std::string> texts = {};
 };
 
-// What is asked for, on its way from model to model.
+// A request on its way from model to model.
 struct Errand {
   std::vector<Leg> legs = {};
   bool is_html = false, is_list = false;

@@ -22,7 +22,7 @@ struct sockaddr;
 class Connection;
 class Loop;
 
-// What a kind of server does with one client. All functions run in the loop.
+// Serves one client in one kind of protocol. All functions run in the loop.
 class Protocol {
  public:
   virtual ~Protocol() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models of the server. Each has one engine, and a thread that does the work for it in the order in which it came.
+// The models of the server. A model has an engine, and a thread that does the engine's work in the order of requests.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ struct Problem {
   explicit operator bool() const { return !text.empty(); }
 };
 
-// What a model hears in a recording.
+// The text of a recording.
 struct Heard {
   Problem problem = {};
   bool is_unknown_format = false;  // of the recording

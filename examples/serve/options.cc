@@ -90,7 +90,7 @@ std::optional<int> parse_options(int argc, const char* const* argv, ServeArgumen
        "  goldcrest-serve --model moonshine.gcst --wyoming tcp://0.0.0.0:10300\n"
        "  goldcrest-serve --model whisper.gcst --model en-fr=enfr.gcst --http 127.0.0.1:8080\n",
        "0 ended by a signal, 1 failed, 2 bad usage.",
-       "Each model has one engine, which does its work in the order in which it came. All memory of engines is taken "
+       "A model has an engine, which answers requests in the order in which they came. All memory of engines is taken "
        "at "
        "the start. Nothing that clients say is stored or logged; an upload is in a file without a name until its text "
        "is sent.\n"

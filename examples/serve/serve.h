@@ -30,7 +30,7 @@ class Loop;
 class SpeechModel;
 class TextModel;
 
-// What the server has.
+// The server's options, loop and models.
 struct Service {
   const ServeArguments& arguments;
   Loop& loop;

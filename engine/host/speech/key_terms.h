@@ -20,7 +20,7 @@ class KeyTerms {
   // Reads one term a line. Returns why it cannot, or "".
   std::string read(const std::string& path, const goldcrest::Session& session);
 
-  // Takes these terms in place of earlier ones. Those that the vocabulary cannot spell are left out.
+  // Takes these terms in place of earlier ones. It leaves out terms that the vocabulary cannot spell.
   void set(const std::vector<std::string>& terms, const goldcrest::Session& session);
 
   bool empty() const { return terms_.first_edge.empty(); }

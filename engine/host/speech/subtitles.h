@@ -23,5 +23,5 @@ struct SubtitleLimits {
 std::vector<Subtitle> make_subtitles(const std::vector<goldcrest::host::TimedWord>& words, const SubtitleLimits& limits,
                                      double earliest, double latest);
 
-// Returns the subtitle as a file of SubRip has it, or one of WebVTT after its first line. number: from 1.
+// Returns the lines of a subtitle in a SubRip file, or in a WebVTT file after its first line. number: from 1.
 std::string printed_subtitle(const Subtitle& subtitle, uint64_t number, bool is_vtt);

@@ -54,7 +54,7 @@ struct TranscriberOptions {
   bool takes_requests = false;  // for set_request
 };
 
-// What is asked of texts.
+// A caller asks this of the texts that follow.
 struct TextRequest {
   SpeechTask task = {};
   bool finds_words = false;

@@ -20,7 +20,7 @@ std::vector<std::string> ffmpeg_arguments(const std::string& name, const std::st
 // Turns frames of little-endian samples, as they come in parts, into those that a model takes.
 class FrameConverter {
  public:
-  // Returns why it does not read integers of `width` bytes at this rate and of so many channels, or "".
+  // Returns why it does not read integers of `width` bytes at this rate and in these channels, or "".
   std::string begin(uint32_t rate, uint32_t width, uint32_t channels, uint32_t sample_rate);
   // Appends what the bytes give. The bytes of a frame may come in two calls.
   void push(const uint8_t* bytes, size_t n, std::vector<int16_t>* samples);

@@ -7,7 +7,7 @@ option() { jq -r ".$1" "${GOLDCREST_OPTIONS:-/data/options.json}"; }
 announce() {
   sleep 2
   curl -sf -H "Authorization: Bearer $SUPERVISOR_TOKEN" -H 'Content-Type: application/json' \
-    -d "{\"service\":\"wyoming\",\"config\":{\"uri\":\"tcp://$(hostname):10300\"}}" "${SUPERVISOR_URL:-http://supervisor}/discovery" ||
+    -d "{\"service\":\"wyoming\",\"config\":{\"uri\":\"tcp://$(hostname):10300\"}}" http://supervisor/discovery ||
     echo "run.sh: Home Assistant did not take the discovery; add the integration by hand" >&2
 }
 [ -z "${SUPERVISOR_TOKEN:-}" ] || announce &
