@@ -6,7 +6,9 @@ COMMANDS: this many are a soak; 0: there is none"""
 import atexit
 import faulthandler
 import json
+import math
 import pathlib
+import shutil
 import signal
 import socket
 import struct
@@ -29,8 +31,26 @@ def free_port():
         return it.getsockname()[1]
 
 
-def convert(checkpoint, path):
-    subprocess.run([CONVERT, checkpoint, "-o", path], check=True, capture_output=True)
+def convert(checkpoint, path, *options):
+    subprocess.run([CONVERT, checkpoint, "-o", path, *options], check=True, capture_output=True)
+    return path
+
+
+def write_detector(path):
+    """A voice detector with Silero's names that takes all sound for speech, so that its loudness decides."""
+    shapes = {"stft.forward_basis_buffer": [258, 1, 256], "decoder.decoder.2.weight": [1, 128, 1],
+              "decoder.decoder.2.bias": [1]}
+    for i, (n, k) in enumerate([(128, 129), (64, 128), (64, 64), (128, 64)]):
+        shapes |= {f"encoder.{i}.reparam_conv.weight": [n, k, 3], f"encoder.{i}.reparam_conv.bias": [n]}
+    for side in ("ih", "hh"):
+        shapes |= {f"decoder.rnn.weight_{side}": [512, 128], f"decoder.rnn.bias_{side}": [512]}
+    head, data = {}, b""
+    for name, shape in shapes.items():
+        begin = len(data)
+        data += struct.pack("<f", 2.2 if name.endswith("2.bias") else 0) * math.prod(shape)
+        head["model." + name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(data)]}
+    text = json.dumps(head).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
     return path
 
 
@@ -89,14 +109,18 @@ class Server:
 
     def events(self, *events):
         """Talks Wyoming; returns the answers."""
-        text, answers = self.raw(b"".join(events), self.wyoming), []
-        while text:
-            line, _, text = text.partition("\n")
-            head = json.loads(line)
-            data = text.encode()[:head.get("data_length", 0)].decode()
-            text = text[len(data):]
-            answers.append((head["type"], json.loads(data or "{}")))
-        return answers
+        return read_events(self.raw(b"".join(events), self.wyoming))
+
+
+def read_events(text):
+    answers = []
+    while text:
+        line, _, text = text.partition("\n")
+        head = json.loads(line)
+        data = text.encode()[:head.get("data_length", 0)].decode()
+        text = text[len(data):]
+        answers.append((head["type"], json.loads(data or "{}")))
+    return answers
 
 
 def event(kind, data=None, payload=b"", inline=False):
@@ -128,6 +152,25 @@ def check_wyoming(server, pcm, text):
     wide = b"".join(b"\0\0" + pcm[i:i + 2] for i in range(0, len(pcm), 2) for _ in "ab") + b"\0"
     assert dict(server.events(command(wide, width=4, channels=2)))["transcript"]["text"] == text
     assert "transcript" in dict(server.events(command(pcm, rate=44100)))
+
+
+def check_detector(model, pcm):
+    """The server ends a turn itself, also while the client goes on; an old client reads after audio-stop only."""
+    server = Server([model])
+    info = server.events(event("describe"))[0][1]
+    assert info["asr"][0]["requires_external_vad"] is False, info
+    quiet, form = bytes(2 * 16000 * 2), {"rate": 16000, "width": 2, "channels": 1}
+    whole = server.events(command(quiet + pcm + quiet + pcm))
+    assert [kind for kind, _ in whole].count("transcript") == 1, whole
+    with socket.create_connection(("127.0.0.1", server.wyoming), timeout=20) as it:
+        it.sendall(event("transcribe") + event("audio-start", form) + event("audio-chunk", form, quiet + pcm + quiet))
+        answers = b""
+        while b'"transcript-stop"' not in answers:
+            answers += it.recv(4096)
+    assert read_events(answers.decode()) == whole, (answers, whole)
+    silent = server.events(event("transcribe") + event("audio-start", form) + event("audio-chunk", form, quiet) * 6)
+    assert dict(silent)["transcript"]["text"] == "", silent
+    server.stop()
 
 
 BAD_EVENTS = [b"{\n", b"[]\n", b'{"type": 1}\n', b"\xff\xfe\n", b"a" * 70000, b"[" * 60000 + b"\n",
@@ -361,8 +404,18 @@ def main():
         assert results == [text] * 40, set(results)
         server.stop()
         check_doors(models[0], pcm, text)
+        voice = write_detector(work / "voice.safetensors")
+        check_detector(convert(work / "moonshine", work / "heard.gcst", "--voice", voice), pcm)
         (work / "keys").write_text("secret\n")
+        spoken = pathlib.Path(shutil.copytree(SOURCE / "examples/models/g2p", work / "spoken"))
+        config = (spoken / "config.json").read_text().replace('"en"', '"fr"').replace('"ARPAbet"', '"sounds"')
+        (spoken / "config.json").write_text(config)
+        models.append(convert(spoken, work / "spoken.gcst"))
         server = Server(models[2:], "--api-key-file", work / "keys", "--allow-origin", "https://a.example")
+        form = b"q=station&source=en&target=sounds&api_key=secret"  # by way of French
+        french = printed("goldcrest-translate", models[2], input="station")
+        sounds = printed("goldcrest-translate", models[3], input=french)[:-1]
+        assert json.loads(server.ask("/translate", form)[1]) == {"translatedText": sounds}, sounds
         assert server.ask("/v1/models")[0] == 401 and server.ask("/v1/models", Authorization="Bearer secre")[0] == 401
         assert server.ask("/v1/models", Authorization="Bearer secret", Origin="https://a.example")[0] == 200
         form = b"q=a&source=en&target=fr"
