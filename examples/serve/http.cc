@@ -231,6 +231,7 @@ void HttpProtocol::begin_events() {
 }
 
 void HttpProtocol::send_event(const json& event) {
+  if (!has_events_) begin_events();
   const std::string text = "data: " + dumped(event) + "\n\n";
   char size[24];
   std::snprintf(size, sizeof size, "%zx\r\n", text.size());

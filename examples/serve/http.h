@@ -59,7 +59,6 @@ class HttpProtocol : public Protocol {
   // Answers with an error in the form of the path's API.
   void fail(int status, const std::string& why);
   // Answers with events as they come.
-  void begin_events();
   void send_event(const nlohmann::json& event);
   // Returns what sends events of this request from any thread.
   std::function<void(const nlohmann::json& event)> event_sender();
@@ -81,6 +80,7 @@ class HttpProtocol : public Protocol {
 
  private:
   void begin();
+  void begin_events();
   bool is_allowed();
   void choose_handler();
   void finish_request();

@@ -271,8 +271,13 @@ std::string Loop::serve_stdio(ProtocolMaker maker) {
 }
 
 void Loop::add(int socket, std::string name, std::unique_ptr<Protocol> protocol) {
+  constexpr size_t kMostRefused = 32;
   evutil_make_socket_nonblocking(socket);
   evutil_make_socket_closeonexec(socket);
+  if (clients_.size() >= max_clients + kMostRefused) {
+    ::close(socket);
+    return;
+  }
   const auto client = std::make_shared<Connection>(this, std::move(name), std::move(protocol));
   clients_.push_back(client);
   client->begin(socket, socket);

@@ -188,7 +188,6 @@ void TranscriptionHandler::finish(HttpProtocol& http) {
   request.key_terms = terms_of(fields.prompt);
   SpeechModel::File file = {file_.get(), http.service().arguments.has_ffmpeg, !is_text, {}};
   if (fields.streams) {
-    http.begin_events();
     file.add = [send = http.event_sender()](const std::string& text) {
       send({{"type", "transcript.text.delta"}, {"delta", text}});
     };

@@ -4,9 +4,11 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 
 #include "host/messages.h"
 #include "host/wording.h"
@@ -103,6 +105,10 @@ int run(const ServeArguments& arguments) {
   if (!problem.empty()) return refuse(problem);
   loop.run();
   interrupted = 1;  // a search under way stops at its next step
+  std::thread([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    std::_Exit(0);  // the step is a long one
+  }).detach();
   return 0;
 }
 
