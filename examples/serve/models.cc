@@ -55,7 +55,7 @@ std::string matching_language(const std::string& language, const std::vector<std
   for (int i = 0; i < 2; ++i) {
     for (const std::string& code : codes)
       if (goldcrest::language_code(code) == wanted) return code;
-    wanted = wanted.substr(0, wanted.find_first_of("-_"));
+    wanted.resize(std::min(wanted.find_first_of("-_"), wanted.size()));
   }
   return "";
 }

@@ -32,7 +32,7 @@ std::string open_model(const std::string& word, Service* service) {
   const size_t equals = word.find('=');
   const std::string path = equals == word.npos ? word : word.substr(equals + 1);
   std::string name = equals == word.npos ? path.substr(path.rfind('/') + 1) : word.substr(0, equals);
-  if (equals == word.npos) name = name.substr(0, name.rfind('.'));
+  if (equals == word.npos) name.resize(std::min(name.rfind('.'), name.size()));
   goldcrest::Session session;
   std::string problem = session.open(path, 1);
   if (!problem.empty()) return problem;

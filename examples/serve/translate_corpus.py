@@ -35,7 +35,7 @@ def main():
     a = parser.parse_args()
     folder = a.output.with_suffix(f".{a.lines}")
     folder.mkdir(exist_ok=True)
-    # An engine takes one text after another, so a worker has one thread.
+    # An engine takes one text after another: a worker needs a thread only.
     cluster = a.scheduler or distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
     with distributed.Client(cluster) as client, open(a.input) as file:
         most = 4 * max(1, sum(client.nthreads().values()))  # blocks that wait in memory
