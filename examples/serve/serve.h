@@ -14,7 +14,7 @@ struct ServeArguments {
   std::vector<std::string> models;  // [NAME=]FILE
   std::string wyoming, http;        // addresses; empty: not served
   std::string language = "en";      // of speech models whose files state none
-  std::string key_file, ffmpeg, kernels;
+  std::string key_file, kernels;
   std::vector<std::string> allowed_origins;
   uint32_t threads = 1, batch = 4, max_clients = 64;
   uint64_t max_upload = uint64_t{100} << 20;
