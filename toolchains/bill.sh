@@ -24,6 +24,7 @@ licence_of() {
     libflatbuffers-dev | libssl-dev) echo Apache-2.0 ;;
     libfmt-dev | nlohmann-json3-dev | libyaml-cpp-dev) echo MIT ;;
     zlib1g-dev) echo Zlib ;;
+    libevent-dev) echo BSD-3-Clause ;;
     libeigen3-dev) echo MPL-2.0 ;;
     wasi-libc) echo MIT ;;
     libclang-* | libc++-*) echo Apache-2.0 WITH LLVM-exception ;;

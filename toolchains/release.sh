@@ -74,7 +74,12 @@ for entry in "${builds[@]}"; do
   name=goldcrest-$version-linux-$architecture
   case $architecture in
     *-xnnpack) cmake --preset "$preset" -Wno-deprecated "${xnnpack_sources[@]}" ;;
-    *) cmake --preset "$preset" ;;
+    amd64) cmake --preset "$preset" ;;
+    *)  # goldcrest-serve links libevent
+      export GOLDCREST_SYSROOT=$PWD/build/release/sysroot-$architecture
+      bash toolchains/sysroot.sh "$GOLDCREST_SYSROOT" "$architecture" converter
+      cmake --preset "$preset" -D "CMAKE_PREFIX_PATH=$GOLDCREST_SYSROOT/usr"
+      cmake --build "$build" --target goldcrest-serve ;;
   esac
   cmake --build --preset "$preset"
   cmake --install "$build" --prefix "$stage/$name" --strip > /dev/null
@@ -82,6 +87,7 @@ for entry in "${builds[@]}"; do
   programs=()
   for file in "$stage/$name"/bin/*; do programs+=("$(basename "$file")" "$file"); done
   bash toolchains/bill.sh "$stage/$name/share/doc/goldcrest" "$name" "$build" "$compiler" "${programs[@]}"
+  unset GOLDCREST_SYSROOT
   cp "$stage/$name/share/doc/goldcrest/linked.spdx" "$release/$name.spdx"
   pack "$name"
 done

@@ -19,7 +19,7 @@ case $3 in
       arm64) programs=(qemu-user:amd64) emulator=qemu-aarch64 ;;  # Debian 12's does not emulate /proc/cpuinfo
       armhf) programs=(qemu-user:amd64) emulator=qemu-arm ;;
     esac ;;
-  converter) packages=(libssl-dev libyaml-cpp-dev zlib1g-dev) ;;
+  converter) packages=(libevent-dev libssl-dev libyaml-cpp-dev zlib1g-dev) ;;
   python) packages=(python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 libssl3 zlib1g libc6 libgcc-s1) ;;
   *) usage ;;
 esac

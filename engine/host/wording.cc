@@ -144,6 +144,18 @@ std::string language_code(std::string_view language) {
   return std::string(kLanguageNames.substr(begin, kLanguageNames.find(',', begin) - begin));
 }
 
+std::string language_name(const std::string& code) {
+  const std::string end = ":" + code + ",";
+  for (size_t at = 0; !code.empty() && (at = kLanguageNames.find(end, at)) != kLanguageNames.npos; ++at) {
+    const size_t begin = kLanguageNames.rfind(',', at) + 1;
+    std::string name(kLanguageNames.substr(begin, at - begin));
+    if (name == "castilian" || name == "letzeburgesch" || name == "moldavian" || name == "moldovan") continue;
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    return name;
+  }
+  return code;
+}
+
 std::string why_ignored(std::string_view name, const std::vector<std::string>& names) {
   const bool is_known = std::find(names.begin(), names.end(), name) != names.end();
   return is_known ? " has no effect with the other settings and was ignored"

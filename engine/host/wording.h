@@ -40,6 +40,9 @@ std::string guess_languages(std::string_view code, const std::vector<std::string
 // code. Other texts stay, in small letters.
 std::string language_code(std::string_view language);
 
+// Returns the English name of a code of these, "German"; other codes stay.
+std::string language_name(const std::string& code);
+
 // The end of a warning about a setting that was not read: it is none of `names`, or it has no effect.
 std::string why_ignored(std::string_view name, const std::vector<std::string>& names);
 

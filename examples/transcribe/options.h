@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "subtitles.h"
-#include "transcriber.h"
+#include "host/speech/subtitles.h"
+#include "host/speech/transcriber.h"
 
 constexpr const char* kProgram = "goldcrest-transcribe";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-transcribe turns speech into text.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,10 +11,12 @@
 #include <memory>
 
 #include "host/messages.h"
+#include "host/speech/ffmpeg.h"
+#include "host/speech/recordings.h"
+#include "host/speech/transcriber.h"
 #include "host/speech/utterances.h"
 #include "host/speech/wav.h"
 #include "options.h"
-#include "transcriber.h"
 #include "transcript.h"
 
 namespace {
@@ -26,55 +25,8 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
+using goldcrest::host::Ffmpeg;
 using goldcrest::host::WavReader;
-
-// An ffmpeg that converts a clip, and what it writes.
-class Ffmpeg {
- public:
-  // Starts it for a file; an empty name is standard input, read from its begin. Returns the reason of a failure, or "".
-  std::string start(const std::string& name, uint32_t sample_rate) {
-    if (name.empty() && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
-      return "--ffmpeg: a pipe cannot be read from its begin again; put ffmpeg in front of it, or give a file's name";
-    std::vector<std::string> arguments = goldcrest::host::ffmpeg_arguments(name, "", sample_rate);
-    arguments.insert(arguments.begin() + 1, {"-v", "error"});
-    std::vector<char*> pointers;
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return std::string("--ffmpeg: no pipe: ") + std::strerror(errno);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    if (!name.empty()) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    const int error = posix_spawnp(&child_, "ffmpeg", &actions, nullptr, pointers.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    output_.reset(fdopen(ends[0], "rb"));
-    if (error == 0) return "";
-    child_ = -1;
-    return std::string("--ffmpeg: ffmpeg cannot be started: ") + std::strerror(error) +
-           "; install the package ffmpeg, or convert the clip elsewhere";
-  }
-
-  std::FILE* output() const { return output_.get(); }
-
-  // Ends it. Returns what it failed with, or "".
-  std::string finish() {
-    if (child_ < 0) return "";
-    output_.reset();
-    int status = 0;
-    while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (status == 0) return "";
-    const bool has_exited = WIFEXITED(status);
-    return std::string("--ffmpeg: ffmpeg ended with ") + (has_exited ? "status " : "signal ") +
-           std::to_string(has_exited ? WEXITSTATUS(status) : WTERMSIG(status));
-  }
-
- private:
-  pid_t child_ = -1;
-  std::unique_ptr<std::FILE, CloseFile> output_;
-};
 
 // The text of an utterance that goes on.
 class Preview {
@@ -177,12 +129,21 @@ class Program {
   }
 
   std::string hear(WavReader* reader, const std::string& name, Transcript* transcript) {
-    detects_ = !arguments_.no_gate && !arguments_.no_voice && transcriber_.begin_voice(&voice_);
+    const bool detects = !arguments_.no_gate && !arguments_.no_voice && transcriber_.begin_voice(&voice_);
+    Preview preview(!arguments_.no_gate && !detects);
+    goldcrest::host::Hearing hearing;
+    hearing.read = [reader](int16_t* samples, size_t n) { return reader->read(samples, n); };
+    hearing.has_gate = !arguments_.no_gate;
+    hearing.at_pauses = name.empty() || arguments_.format != Format::kText || arguments_.words;
+    hearing.takes_windows = !name.empty() && arguments_.phrases.empty();
+    hearing.voice = detects ? &voice_ : nullptr;
+    hearing.hear = [&](const Utterance& part, Purpose purpose, Transcription* made) {
+      return hear_part({part, purpose, name}, transcript, made);
+    };
+    if (arguments_.live)
+      hearing.look = [&](const UtteranceCutter& cutter) { return preview.update(cutter, &transcriber_, transcript); };
     uint64_t n_samples = 0;
-    const bool hears_windows =
-        transcriber_.has_timestamps() && !detects_ && !name.empty() && arguments_.phrases.empty();
-    std::string problem = hears_windows ? hear_windows(reader, name, transcript, &n_samples)
-                                        : hear_utterances(reader, name, transcript, &n_samples);
+    std::string problem = hear_recording(hearing, transcriber_, &n_samples);
     samples_ += n_samples;
     transcript->end_clip(name, n_samples);
     if (is_interrupted()) return problem.empty() && !name.empty() ? "interrupted; the rest is missing" : problem;
@@ -194,68 +155,13 @@ class Program {
     return problem;
   }
 
-  std::string hear_utterances(WavReader* reader, const std::string& name, Transcript* transcript, uint64_t* n_samples) {
-    const uint32_t rate = transcriber_.sample_rate();
-    const bool at_pauses = name.empty() || arguments_.format != Format::kText || arguments_.words;
-    UtteranceCutter cutter({rate, transcriber_.max_samples(), at_pauses, detects_ ? &voice_ : nullptr});
-    std::vector<int16_t> block(rate / 10);
-    std::string problem;
-    Preview preview(!arguments_.no_gate && !detects_);
-    for (bool more = true; more && problem.empty();) {
-      const size_t n = reader->read(block.data(), block.size());
-      more = n == block.size() && !is_interrupted();
-      *n_samples += n;
-      cutter.push(block.data(), n);
-      if (!more) cutter.finish();
-      problem = hear_finished(&cutter, name, transcript);
-      more = more && !is_interrupted();
-      if (arguments_.live && more && problem.empty()) problem = preview.update(cutter, &transcriber_, transcript);
-    }
-    return problem;
-  }
-
-  // The model hears as much as it takes, cuts it into segments, and hears on where the last of them ended.
-  std::string hear_windows(WavReader* reader, const std::string& name, Transcript* transcript, uint64_t* n_samples) {
-    Utterance window;
-    std::vector<int16_t>& samples = window.samples;
-    for (bool more = true; !is_interrupted();) {
-      const size_t n_kept = samples.size(), n_wanted = transcriber_.max_samples() - n_kept;
-      samples.resize(n_kept + n_wanted);
-      const size_t n = more ? reader->read(samples.data() + n_kept, n_wanted) : 0;
-      samples.resize(n_kept + n);
-      *n_samples += n;
-      more = n == n_wanted;
-      if (samples.size() < transcriber_.min_samples()) break;
-      Transcription made;
-      made.n_heard = samples.size();
-      window.speech_begin = window.begin;
-      window.speech_end = window.end();
-      std::string problem;
-      if (arguments_.no_gate || has_speech(samples.data(), samples.size(), transcriber_.sample_rate()))
-        problem = hear_part(window, Purpose::kWindow, name, transcript, &made);
-      if (!problem.empty()) return problem;
-      samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(made.n_heard));
-      window.begin += made.n_heard;
-    }
-    return "";
-  }
-
-  std::string hear_finished(UtteranceCutter* cutter, const std::string& name, Transcript* transcript) {
-    const bool is_last = is_interrupted();  // an interrupt that comes later stops the search and leaves out the rest
-    for (Utterance utterance; (is_last || !is_interrupted()) && cutter->next(&utterance);) {
-      const std::vector<int16_t>& samples = utterance.samples;
-      if (samples.size() < transcriber_.min_samples()) continue;
-      if (!arguments_.no_gate && !detects_ && !has_speech(samples.data(), samples.size(), transcriber_.sample_rate()))
-        continue;
-      Transcription made;
-      const std::string problem = hear_part(utterance, Purpose::kUtterance, name, transcript, &made);
-      if (!problem.empty()) return problem;
-    }
-    return "";
-  }
-
-  std::string hear_part(const Utterance& part, Purpose purpose, const std::string& name, Transcript* transcript,
-                        Transcription* made) {
+  struct Part {
+    const Utterance& utterance;
+    Purpose purpose;
+    const std::string& clip;
+  };
+  std::string hear_part(const Part& it, Transcript* transcript, Transcription* made) {
+    const auto& [part, purpose, name] = it;
     warn_of_clipping(part.samples, name);
     const std::string problem = transcriber_.transcribe(part.samples, purpose, made);
     const bool is_silent = made->segments.empty();
@@ -291,7 +197,6 @@ class Program {
   const TranscribeArguments& arguments_;
   Transcriber transcriber_;
   goldcrest_voice voice_ = {};
-  bool detects_ = false;  // voice_ tells the clip's speech from other sound
   uint64_t samples_ = 0;
   size_t n_failed_ = 0;
 };

@@ -9,20 +9,11 @@
 #include <utility>
 
 #include "host/printable.h"
+#include "host/speech/recordings.h"
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Returns 00:00:01,250 for a subtitle of SubRip, 00:00:01.250 for one of WebVTT.
-std::string subtitle_time(double seconds, char point) {
-  const uint64_t ms = static_cast<uint64_t>(seconds * 1000 + 0.5);
-  char text[40];
-  std::snprintf(text, sizeof(text), "%02llu:%02llu:%02llu%c%03llu", static_cast<unsigned long long>(ms / 3600000),
-                static_cast<unsigned long long>(ms / 60000 % 60), static_cast<unsigned long long>(ms / 1000 % 60),
-                point, static_cast<unsigned long long>(ms % 1000));
-  return text;
-}
 
 double rounded(double number, double scale) { return std::round(number * scale) / scale; }
 
@@ -89,18 +80,9 @@ double Transcript::seconds(uint64_t sample) const {
 }
 
 Segment Transcript::placed(const Utterance& utterance, const Segment& segment) const {
-  const double offset = seconds(utterance.begin), first = seconds(utterance.speech_begin),
-               last = seconds(utterance.speech_end);
-  const auto place = [&](double time, double least) { return std::clamp(offset + time, least, std::max(least, last)); };
-  Segment shown = segment;
-  shown.begin = place(segment.begin, first);
-  shown.end = place(segment.end, shown.begin);
+  Segment shown = goldcrest::host::placed(segment, utterance, seconds(0), sample_rate_);
   shown.text = line(segment.text);
-  for (goldcrest::host::TimedWord& word : shown.words) {
-    word.text = line(word.text);
-    word.begin = place(word.begin, first);
-    word.end = place(word.end, word.begin);
-  }
+  for (goldcrest::host::TimedWord& word : shown.words) word.text = line(word.text);
   return shown;
 }
 
@@ -109,13 +91,7 @@ void Transcript::print_subtitles(const Segment& segment, double earliest, double
   earliest = std::max(earliest, subtitles_end_);
   for (const Subtitle& it : make_subtitles(segment.words, arguments_.subtitles, earliest, latest)) {
     if (is_vtt && n_subtitles_ == 0) print("WEBVTT\n\n");
-    const char point = is_vtt ? '.' : ',';
-    std::printf("%llu\n%s --> %s\n", static_cast<unsigned long long>(++n_subtitles_),
-                subtitle_time(it.begin, point).c_str(), subtitle_time(it.end, point).c_str());
-    std::string text = it.text;
-    for (size_t at = 0; is_vtt && (at = text.find_first_of("&<", at)) != text.npos; ++at)
-      text.replace(at, 1, text[at] == '&' ? "&amp;" : "&lt;");
-    print(text + "\n\n");
+    print(printed_subtitle(it, ++n_subtitles_, is_vtt));
     subtitles_end_ = it.end;
   }
 }

@@ -4,10 +4,10 @@
 
 #include "goldcrest/inspection.h"
 #include "goldcrest/speech.h"
+#include "host/speech/subtitles.h"
 #include "programs/models.h"
 #include "support/rng.h"
 #include "support/test.h"
-#include "transcribe/subtitles.h"
 
 namespace goldcrest::test {
 namespace {

@@ -22,6 +22,9 @@ endif()
 if(GOLDCREST_PROGRAMS)
   install(TARGETS goldcrest-translate goldcrest-transcribe goldcrest-inspect goldcrest-bench RUNTIME
     DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+  if(TARGET goldcrest-serve)
+    install(TARGETS goldcrest-serve RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools OPTIONAL)
+  endif()
   # Manual pages and completions.
   install(DIRECTORY toolchains/shell/ DESTINATION "${CMAKE_INSTALL_DATADIR}" COMPONENT tools ${no_pages})
 endif()

@@ -80,7 +80,7 @@ UtteranceCutter::UtteranceCutter(const Options& options)
   max_ = std::max<size_t>(1, options.max_samples / frame_);
   before_ = frames(voice_ != nullptr ? 0.5 : 0.3);
   least_speech_ = voice_ != nullptr ? frames(0.25) : 1;
-  pause_ = frames(options.at_pauses ? 0.7 : 2.0);
+  pause_ = frames(options.pause > 0 ? options.pause : options.at_pauses ? 0.7 : 2.0);
   after_ = frames(voice_ != nullptr ? 0.4 : 0.2);
   span_ = frames(0.2);
 }

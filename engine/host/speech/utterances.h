@@ -36,6 +36,7 @@ class UtteranceCutter {
     // and nothing is left out; with a detector, at the first long pause.
     bool at_pauses;
     goldcrest_voice* voice = nullptr;  // a detector whose stream begins; null: energy tells speech from pauses
+    double pause = 0;                  // seconds of a pause; 0: 0.7, or 2 for a long one
   };
   explicit UtteranceCutter(const Options& options);
 
@@ -47,6 +48,9 @@ class UtteranceCutter {
 
   // Moves the next finished utterance into *utterance. Returns false if there is none yet.
   bool next(Utterance* utterance);
+
+  // Returns whether an utterance has begun and not ended.
+  bool is_speaking() const { return speaks_; }
 
   // Returns the utterance that has begun and not ended; without samples if there is none.
   Utterance unfinished() const { return {begin_, speaks_ ? pending_ : std::vector<int16_t>()}; }

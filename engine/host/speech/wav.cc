@@ -97,6 +97,20 @@ int32_t sample_of(const uint8_t* bytes, bool is_float, size_t width) {
   return static_cast<int32_t>(value);
 }
 
+// Rounds to nearest, and halves towards zero.
+int16_t mean_of_frame(const uint8_t* frame, bool is_float, size_t width, size_t channels) {
+  int64_t sum = 0;
+  for (size_t c = 0; c < channels; ++c) sum += sample_of(frame + c * width, is_float, width);
+  const int64_t mean = sum / static_cast<int64_t>(channels);
+  const int64_t rounded = mean < 0 ? -((0x7FFF - mean) >> 16) : (mean + 0x7FFF) >> 16;
+  return static_cast<int16_t>(std::min<int64_t>(rounded, INT16_MAX));
+}
+
+std::string rate_problem(uint32_t rate, uint32_t sample_rate) {
+  return "has " + std::to_string(rate) + " samples a second; expected 8000 to 192000, of which the model's " +
+         std::to_string(sample_rate) + " can be made";
+}
+
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
@@ -127,6 +141,46 @@ std::vector<std::string> ffmpeg_arguments(const std::string& name, const std::st
   if (output.empty()) arguments.insert(arguments.end(), {"-f", "wav"});
   arguments.push_back(output.empty() ? "-" : file_name(output));
   return arguments;
+}
+
+std::string FrameConverter::begin(uint32_t rate, uint32_t width, uint32_t channels, uint32_t sample_rate) {
+  if (width < 1 || width > 4 || channels < 1 || channels > kMostChannels)
+    return std::to_string(width) + " bytes a sample in " + std::to_string(channels) +
+           " channels; expected 1 to 4 bytes, 1 to 64 channels";
+  width_ = width;
+  channels_ = channels;
+  part_.clear();
+  resamples_ = rate != sample_rate;
+  if (!resamples_ || goldcrest_resample_begin(&resampler_, rate, sample_rate) == GOLDCREST_OK) return "";
+  return rate_problem(rate, sample_rate);
+}
+
+void FrameConverter::resample(const int16_t* from, size_t n, std::vector<int16_t>* samples) {
+  int16_t out[1024];
+  for (size_t n_out = 1; n > 0 || (from == nullptr && n_out > 0);) {
+    size_t n_in = n;
+    n_out = goldcrest_resample(&resampler_, from, &n_in, out, std::size(out));
+    samples->insert(samples->end(), out, out + n_out);
+    n -= n_in;
+    if (from != nullptr) from += n_in;
+  }
+}
+
+void FrameConverter::push(const uint8_t* bytes, size_t n, std::vector<int16_t>* samples) {
+  const size_t frame = width_ * channels_;
+  part_.insert(part_.end(), bytes, bytes + n);
+  std::vector<int16_t> made;
+  for (size_t i = 0; i + frame <= part_.size(); i += frame)
+    made.push_back(mean_of_frame(&part_[i], false, width_, channels_));
+  part_.erase(part_.begin(), part_.begin() + static_cast<std::ptrdiff_t>(made.size() * frame));
+  if (made.empty()) return;
+  if (resamples_) return resample(made.data(), made.size(), samples);
+  samples->insert(samples->end(), made.begin(), made.end());
+}
+
+void FrameConverter::finish(std::vector<int16_t>* samples) {
+  part_.clear();
+  if (resamples_) resample(nullptr, 0, samples);
 }
 
 size_t WavReader::take(void* bytes, size_t n) {
@@ -274,18 +328,7 @@ std::string WavReader::check_format() {
   }
   resamples_ = f.rate != sample_rate_;
   if (!resamples_ || goldcrest_resample_begin(&resampler_, f.rate, sample_rate_) == GOLDCREST_OK) return "";
-  return "has " + std::to_string(f.rate) + " samples a second; expected 8000 to 192000, of which the model's " +
-         std::to_string(sample_rate_) + " can be made";
-}
-
-// Rounds to nearest, and halves towards zero.
-int16_t WavReader::mean_of_frame(const uint8_t* frame) const {
-  const size_t width = format_.frame_bytes / format_.channels;
-  int64_t sum = 0;
-  for (size_t c = 0; c < format_.channels; ++c) sum += sample_of(frame + c * width, format_.kind == kFloat, width);
-  const int64_t mean = sum / format_.channels;
-  const int64_t rounded = mean < 0 ? -((0x7FFF - mean) >> 16) : (mean + 0x7FFF) >> 16;
-  return static_cast<int16_t>(std::min<int64_t>(rounded, INT16_MAX));
+  return rate_problem(f.rate, sample_rate_);
 }
 
 // Reads up to n samples of the file's rate.
@@ -312,7 +355,9 @@ size_t WavReader::read_frames(int16_t* samples, size_t n) {
           "the WAV header says " + std::to_string(bytes_left_ - found) + " bytes of samples more than the file has";
     }
     if (found % frame_bytes != 0 && problem_.empty()) problem_ = "the samples end inside one of them";
-    for (size_t i = 0; i + frame_bytes <= found; i += frame_bytes) samples[n_read++] = mean_of_frame(&bytes_[i]);
+    const size_t width = frame_bytes / format_.channels;
+    for (size_t i = 0; i + frame_bytes <= found; i += frame_bytes)
+      samples[n_read++] = mean_of_frame(&bytes_[i], format_.kind == kFloat, width, format_.channels);
     if (found < wanted) {
       bytes_left_ = 0;
       has_more_chunks_ = false;

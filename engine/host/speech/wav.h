@@ -17,6 +17,25 @@ namespace goldcrest::host {
 // `output` (empty: to its standard output).
 std::vector<std::string> ffmpeg_arguments(const std::string& name, const std::string& output, uint32_t sample_rate);
 
+// Turns frames of little-endian samples, as they come in parts, into those that a model takes.
+class FrameConverter {
+ public:
+  // Returns why it does not read integers of `width` bytes at this rate and in these channels, or "".
+  std::string begin(uint32_t rate, uint32_t width, uint32_t channels, uint32_t sample_rate);
+  // Appends what the bytes give. The bytes of a frame may come in two calls.
+  void push(const uint8_t* bytes, size_t n, std::vector<int16_t>* samples);
+  // Appends what the resampler still has, at the end. A part of a frame is left out.
+  void finish(std::vector<int16_t>* samples);
+
+ private:
+  void resample(const int16_t* from, size_t n, std::vector<int16_t>* samples);
+
+  size_t width_ = 2, channels_ = 1;
+  bool resamples_ = false;
+  goldcrest_resampler resampler_ = {};
+  std::vector<uint8_t> part_;  // of a frame
+};
+
 class WavReader {
  public:
   // Takes an open file and reads its header. name: for messages; empty: standard input. That may also be raw samples
@@ -45,7 +64,6 @@ class WavReader {
   std::string read_format(uint32_t chunk_bytes);
   std::string check_format();
   std::string kind_of_file();
-  int16_t mean_of_frame(const uint8_t* frame) const;
   size_t read_frames(int16_t* samples, size_t n);
 
   std::FILE* file_ = nullptr;

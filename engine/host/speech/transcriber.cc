@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transcriber.h"
+#include "host/speech/transcriber.h"
 
 #include <algorithm>
 #include <chrono>
@@ -70,15 +70,31 @@ std::string Transcriber::start() {
   }
   const bool scores = !phrases_.empty() || !task_.languages.empty() || (!options_.no_guards && entries_.no_speech >= 0);
   if (scores) options_.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
-  options_.limits.max_prefix_tokens = static_cast<uint32_t>(task_.ids.size());
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
-  if (options_.finds_words) goldcrest::host::ask_for_words(session_, &options_.limits);
+  TaskPrompt longest = task_;
+  if (problem.empty() && options_.takes_requests) problem = task_prompt(session_, {}, &longest);
+  options_.limits.max_prefix_tokens = static_cast<uint32_t>(longest.ids.size());
+  if (options_.finds_words || options_.takes_requests) goldcrest::host::ask_for_words(session_, &options_.limits);
   if (problem.empty()) problem = set_limits();
   if (problem.empty() && !key_terms_.empty() && options_.limits.beam_size > 1)
     problem = "--key-terms: follows a greedy search; leave --beam-size at 1";
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (!problem.empty()) return problem;
   tokens_.resize(session_.memory().limits.max_target_tokens);
+  return "";
+}
+
+std::string Transcriber::set_request(const TextRequest& request) {
+  TaskPrompt task;
+  const bool is_own = request.task.language.empty() && !request.task.translates;
+  const std::string problem = is_own ? "" : task_prompt(session_, request.task, &task);
+  if (!problem.empty()) return problem;
+  task_ = std::move(task);
+  options_.finds_words = request.finds_words;
+  goldcrest_reset(session_.engine());
+  const int status = goldcrest_set_sequences(session_.engine(), nullptr);  // which the engine does not copy
+  if (status < 0) return session_.describe(status);
+  key_terms_.set(request.key_terms, session_);
   return "";
 }
 
@@ -96,7 +112,7 @@ std::string Transcriber::warning() const {
 int64_t Transcriber::set_search(double temperature) {
   goldcrest_engine* const engine = session_.engine();
   goldcrest_search search = session_.info().search;
-  search.beam_size = temperature == 0 ? 0 : 1;
+  search.beam_size = temperature == 0 && key_terms_.empty() ? 0 : 1;
   search.max_target_tokens = std::min(search.max_target_tokens, session_.memory().limits.max_target_tokens);
   search.min_target_tokens = std::min(search.min_target_tokens, search.max_target_tokens);
   search.flags = options_.no_guards ? 0 : GOLDCREST_SEARCH_SCORES;

@@ -22,3 +22,6 @@ struct SubtitleLimits {
 // longer, or comes earlier, where nobody speaks: but not before `earliest` or after `latest`, in seconds.
 std::vector<Subtitle> make_subtitles(const std::vector<goldcrest::host::TimedWord>& words, const SubtitleLimits& limits,
                                      double earliest, double latest);
+
+// Returns the lines of a subtitle in a SubRip file, or in a WebVTT file after its first line. number: from 1.
+std::string printed_subtitle(const Subtitle& subtitle, uint64_t number, bool is_vtt);

@@ -1,32 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "key_terms.h"
+#include "host/speech/key_terms.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "phrases.h"
+#include "host/speech/phrases.h"
+#include "host/text_lines.h"
 
 namespace {
 
 constexpr float kBonus = 2;  // nats; for the second id of a term, and log(i) times as much more for the one after i ids
 
+// Adds the ids of a term, as they stand in texts.
+void add_term(const Spelling& it, std::vector<std::vector<int32_t>>* entries) {
+  if (it.has_mark) return;
+  entries->push_back(it.ids);
+  if (!it.ids_without_space.empty()) entries->push_back(it.ids_without_space);
+}
+
 }  // namespace
 
 std::string KeyTerms::read(const std::string& path, const goldcrest::Session& session) {
   std::vector<std::vector<int32_t>> entries;
-  const std::string problem = read_spellings(path, session, [&](const Spelling& it) {
-    if (it.has_mark) return;
-    entries.push_back(it.ids);
-    if (!it.ids_without_space.empty()) entries.push_back(it.ids_without_space);
-  });
-  if (!problem.empty()) return problem;
+  const std::string problem = read_spellings(path, session, [&](const Spelling& it) { add_term(it, &entries); });
+  if (problem.empty()) take(std::move(entries));
+  return problem;
+}
+
+void KeyTerms::set(const std::vector<std::string>& terms, const goldcrest::Session& session) {
+  if (terms == names_) return;
+  names_ = terms;
+  terms_ = {};
+  if (!cutter_) cutter_.emplace(session);
+  std::vector<std::vector<int32_t>> entries;
+  for (const std::string& term : terms)
+    if (!is_blank(term)) visit_spellings(term, *cutter_, session, [&](const Spelling& it) { add_term(it, &entries); });
+  if (!entries.empty()) take(std::move(entries));
+}
+
+void KeyTerms::take(std::vector<std::vector<int32_t>> entries) {
   terms_ = goldcrest::make_lexicon(std::move(entries), false);
   uint32_t most = 1;  // ids that go on with one term
   for (uint32_t node = 1; node < terms_.n_nodes(); ++node) most = std::max(most, terms_.edges_of(node));
   biases_.resize(size_t{2} * most);
   ids_.resize(2 * biases_.size());
-  return "";
 }
 
 int64_t KeyTerms::begin(goldcrest_engine* engine) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/lexicon.h"
+#include "host/model_texts.h"
 #include "host/session.h"
 
 // One way in which models write a text of the user's.
@@ -20,7 +21,10 @@ struct Spelling {
   bool has_mark, is_sentence;              // it ends with a mark; it begins with a capital
 };
 
-// Reads a list of texts, one a line, and calls `visit` for each spelling of each. Returns why it cannot, or "".
+// Calls `visit` for each spelling of a text. Returns why it has none, or "".
+std::string visit_spellings(const std::string& line, const TextCutter& cutter, const goldcrest::Session& session,
+                            const std::function<void(const Spelling&)>& visit);
+// The same for each line of a file.
 std::string read_spellings(const std::string& path, const goldcrest::Session& session,
                            const std::function<void(const Spelling&)>& visit);
 

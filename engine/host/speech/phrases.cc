@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "phrases.h"
+#include "host/speech/phrases.h"
 
 #include <algorithm>
 #include <cctype>
@@ -49,6 +49,20 @@ std::vector<std::string> spellings(const std::string& phrase) {
 
 }  // namespace
 
+std::string visit_spellings(const std::string& line, const TextCutter& cutter, const goldcrest::Session& session,
+                            const std::function<void(const Spelling&)>& visit) {
+  const bool has_space = session.traits().target_adds_space != 0;
+  std::string problem = text_problem(line);
+  const std::vector<std::string> all = problem.empty() ? spellings(line) : std::vector<std::string>();
+  for (size_t i = 0; i < all.size() && problem.empty(); ++i) {
+    Spelling it = {line, all[i], {}, {}, i / kCases < kMarks, i % kCases < kSentences};
+    problem = cutter.cut_by_merges((has_space ? "" : " ") + it.text, &it.ids);
+    if (problem.empty() && !has_space) problem = cutter.cut_by_merges(it.text, &it.ids_without_space);
+    if (problem.empty()) visit(it);
+  }
+  return problem;
+}
+
 std::string read_spellings(const std::string& path, const goldcrest::Session& session,
                            const std::function<void(const Spelling&)>& visit) {
   struct CloseFile {
@@ -58,20 +72,12 @@ std::string read_spellings(const std::string& path, const goldcrest::Session& se
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   if (!file) return unread();
   const TextCutter cutter(session);
-  const bool has_space = session.traits().target_adds_space != 0;
   std::string line;
   bool is_empty = true;
   for (size_t number = 1; read_line(file.get(), &line); ++number) {
     if (is_blank(line)) continue;
     is_empty = false;
-    std::string problem = text_problem(line);
-    const std::vector<std::string> all = problem.empty() ? spellings(line) : std::vector<std::string>();
-    for (size_t i = 0; i < all.size() && problem.empty(); ++i) {
-      Spelling it = {line, all[i], {}, {}, i / kCases < kMarks, i % kCases < kSentences};
-      problem = cutter.cut_by_merges((has_space ? "" : " ") + it.text, &it.ids);
-      if (problem.empty() && !has_space) problem = cutter.cut_by_merges(it.text, &it.ids_without_space);
-      if (problem.empty()) visit(it);
-    }
+    const std::string problem = visit_spellings(line, cutter, session, visit);
     if (!problem.empty()) return path + ": line " + std::to_string(number) + ": " + problem;
   }
   if (std::ferror(file.get()) != 0) return unread();

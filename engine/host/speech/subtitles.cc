@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "subtitles.h"
+#include "host/speech/subtitles.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string_view>
 
 namespace {
@@ -76,6 +77,16 @@ Part next_part(const Words& words, size_t first, const SubtitleLimits& limits) {
   return {first, best};
 }
 
+// Returns 00:00:01,250 for a subtitle of SubRip, 00:00:01.250 for one of WebVTT.
+std::string subtitle_time(double seconds, char point) {
+  const uint64_t ms = static_cast<uint64_t>(seconds * 1000 + 0.5);
+  char text[40];
+  std::snprintf(text, sizeof(text), "%02llu:%02llu:%02llu%c%03llu", static_cast<unsigned long long>(ms / 3600000),
+                static_cast<unsigned long long>(ms / 60000 % 60), static_cast<unsigned long long>(ms / 1000 % 60),
+                point, static_cast<unsigned long long>(ms % 1000));
+  return text;
+}
+
 }  // namespace
 
 std::vector<Subtitle> make_subtitles(const Words& words, const SubtitleLimits& limits, double earliest, double latest) {
@@ -93,4 +104,13 @@ std::vector<Subtitle> make_subtitles(const Words& words, const SubtitleLimits& l
     it.begin = std::min(it.begin, std::max(i > 0 ? subtitles[i - 1].end : earliest, it.end - least));
   }
   return subtitles;
+}
+
+std::string printed_subtitle(const Subtitle& subtitle, uint64_t number, bool is_vtt) {
+  const char point = is_vtt ? '.' : ',';
+  std::string text = subtitle.text;
+  for (size_t at = 0; is_vtt && (at = text.find_first_of("&<", at)) != text.npos; ++at)
+    text.replace(at, 1, text[at] == '&' ? "&amp;" : "&lt;");
+  return std::to_string(number) + "\n" + subtitle_time(subtitle.begin, point) + " --> " +
+         subtitle_time(subtitle.end, point) + "\n" + text + "\n\n";
 }

@@ -10,9 +10,9 @@
 #include "goldcrest/voice.h"
 #include "host/model_texts.h"
 #include "host/session.h"
+#include "host/speech/key_terms.h"
+#include "host/speech/phrases.h"
 #include "host/speech/word_times.h"
-#include "key_terms.h"
-#include "phrases.h"
 
 // A part of a text. Times are seconds from the first sample.
 struct Segment {
@@ -49,8 +49,16 @@ struct TranscriberOptions {
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
   bool finds_words = false;
-  std::string key_terms;  // a file of terms that are likelier than the model thinks; empty: none
-  std::string phrases;    // a file of the only texts that may be heard; empty: any
+  std::string key_terms;        // a file of terms that are likelier than the model thinks; empty: none
+  std::string phrases;          // a file of the only texts that may be heard; empty: any
+  bool takes_requests = false;  // for set_request
+};
+
+// A caller asks this of the texts that follow.
+struct TextRequest {
+  SpeechTask task = {};
+  bool finds_words = false;
+  std::vector<std::string> key_terms = {};
 };
 
 class Transcriber {
@@ -59,6 +67,11 @@ class Transcriber {
 
   // Opens the model and starts the engine. Returns an empty string, or the reason of the failure.
   std::string start();
+
+  // Takes another task, words and terms for the texts that follow. Returns why it cannot, or "".
+  std::string set_request(const TextRequest& request);
+
+  const goldcrest::Session& session() const { return session_; }
 
   // Returns a warning about the limits, or an empty string.
   std::string warning() const;
