@@ -85,6 +85,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Trans
        "elsewhere they are a line that begins with \"... \", or with --json an object with \"partial\": true.\n"});
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
   arguments.finds_words = arguments.words || arguments.format == Format::kSrt || arguments.format == Format::kVtt;
+  arguments.drafts = arguments.live;
   if (arguments.live && !arguments.clips.empty())
     return ExitStatus(print_answer(kProgram, app.refuse("--live: reads standard input, so it takes no CLIP")));
   return {};

@@ -21,6 +21,7 @@ constexpr double kLeastLogprob = -1.0, kLeastEntropy = 2.4;
 constexpr size_t kEntropyTokens = 32;
 constexpr double kTemperatures[] = {0.2, 0.4, 0.6, 0.8, 1.0};
 constexpr uint32_t kMostSampled = 64;  // ids that a token is drawn of
+constexpr uint32_t kDraftRows = 8;     // ids of a partial text that are checked at once
 
 // Returns the entropy of the last ids in nats; that of a text without repetitions if there are fewer.
 double entropy_of(const std::vector<int32_t>& tokens, size_t n) {
@@ -78,6 +79,10 @@ std::string Transcriber::start() {
   if (problem.empty()) problem = set_limits();
   if (problem.empty() && !key_terms_.empty() && options_.limits.beam_size > 1)
     problem = "--key-terms: follows a greedy search; leave --beam-size at 1";
+  const uint32_t beam_size =
+      options_.limits.beam_size != 0 ? options_.limits.beam_size : session_.info().limits.beam_size;
+  options_.drafts = options_.drafts && beam_size == 1;
+  if (options_.drafts) options_.limits.beam_size = kDraftRows;
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (!problem.empty()) return problem;
   tokens_.resize(session_.memory().limits.max_target_tokens);
@@ -112,7 +117,7 @@ std::string Transcriber::warning() const {
 int64_t Transcriber::set_search(double temperature) {
   goldcrest_engine* const engine = session_.engine();
   goldcrest_search search = session_.info().search;
-  search.beam_size = temperature == 0 && key_terms_.empty() ? 0 : 1;
+  search.beam_size = temperature == 0 && key_terms_.empty() && !options_.drafts ? 0 : 1;
   search.max_target_tokens = std::min(search.max_target_tokens, session_.memory().limits.max_target_tokens);
   search.min_target_tokens = std::min(search.min_target_tokens, search.max_target_tokens);
   search.flags = options_.no_guards ? 0 : GOLDCREST_SEARCH_SCORES;
@@ -187,6 +192,7 @@ int64_t Transcriber::give_prompt(Transcription* made) {
 int64_t Transcriber::run(size_t n_samples, Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
   int64_t status = give_prompt(made);
+  if (status >= 0 && !draft_.empty()) status = goldcrest_set_draft(engine, draft_.data(), draft_.size());
   // An interrupt stops the search that it finds. One that came before, while input was read, stops no search.
   const bool is_last = is_interrupted();
   if (status >= 0 && !key_terms_.empty()) status = key_terms_.begin(engine);
@@ -387,6 +393,8 @@ std::string Transcriber::transcribe(const std::vector<int16_t>& samples, Purpose
   if (status >= 0) status = run(samples.size(), made);
   if (status >= 0 && purpose != Purpose::kPartial && made->uncertain) status = run_again(samples.size(), made);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  draft_.clear();
+  if (options_.drafts && purpose == Purpose::kPartial && !made->segments.empty()) draft_ = made->segments[0].tokens;
   if (status < 0) return session_.describe(status);
   // Whisper's texts begin with a space.
   made->text.erase(0, made->text.find_first_not_of(' '));

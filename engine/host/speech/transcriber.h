@@ -49,6 +49,7 @@ struct TranscriberOptions {
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
   bool finds_words = false;
+  bool drafts = false;          // a text is like the partial one before it, which makes it faster
   std::string key_terms;        // a file of terms that are likelier than the model thinks; empty: none
   std::string phrases;          // a file of the only texts that may be heard; empty: any
   bool takes_requests = false;  // for set_request
@@ -116,6 +117,7 @@ class Transcriber {
   SpeechEntries entries_;
   Phrases phrases_;
   KeyTerms key_terms_;
+  std::vector<int32_t> draft_;   // ids of the last partial text
   std::vector<int32_t> tokens_;  // of the current text
   Purpose purpose_ = Purpose::kUtterance;
   size_t max_samples_ = 0;
