@@ -19,6 +19,10 @@ TrimmedVocabulary keep_vocabulary(InMemoryModel& whole, Job& job);
 // to job.spec. Throws Error.
 ShortlistFromText make_shortlist_from_text(const ChangeOptions& change, Job& job);
 
+// --pack: collects the inputs of packed matrices in job.products: those of the lines of --calibrate, or of made-up
+// sources. Throws Error.
+void calibrate(const std::vector<MatrixLevel>& pack, Job& job);
+
 // --accuracy: returns the choice and its price. With a cost it is made here: one matrix after the other gets fine
 // inputs, and its gain is how much nearer the log-probabilities of results are to those with all of them. The results
 // are of --evaluate's lines, at most 100, or of made-up ones. Throws Error.

@@ -83,10 +83,19 @@ Reader matrix(MatrixLevel& level) {
   }};
 }
 
-using Rows = std::vector<Option>;
+// One of the names of --pack.
+Reader packed(MatrixLevel& level) {
+  return {[&level](const std::string& word) {
+            level = word == "none" ? MatrixLevel{"all", 0} : MatrixLevel{word, kPackedWeights};
+            return std::string(word.empty() ? "a name is empty; expected NAME,NAME,..." : "");
+          },
+          {"none", "linear", "all", "decoder"}};
+}
+
+using OptionRows = std::vector<Option>;
 
 // @checkpoint: does not apply to a model file. @weights: does not apply to a shape.
-Rows input_options(Options& options) {
+OptionRows input_options(Options& options) {
   ReadOptions& read = options.read;
   return {
       {"*INPUT", text(options.input),
@@ -116,7 +125,7 @@ Rows input_options(Options& options) {
   };
 }
 
-Rows output_options(Options& options) {
+OptionRows output_options(Options& options) {
   QuantizeOptions& quantize = options.quantize;
   const std::vector<std::string> types = {"int8", "float32"};
   const std::vector<std::pair<std::string, AttentionWeights>> attention_weights = {
@@ -127,6 +136,10 @@ Rows output_options(Options& options) {
        "@weights", "--print-config"},
       {"*--cpu NAME", text(quantize.cpu, refused_by(layout_for_cpu)),
        "order the weights for a processor; every one runs every order [generic, or a .gcst's own]"},
+      {"--pack LIST", comma_list(quantize.pack, packed),
+       "store weights of 4 bits, about half the bytes, for a loss that --evaluate measures: linear (all layers), all "
+       "(tables and output layer too), decoder (all that a token multiplies), or names as --matrices has them; none "
+       "makes 8 bits of those of a .gcst file [none]"},
       {"--name TEXT", stored(options.read.name), "name the model"},
       {"Content of the file", {}, "", "@checkpoint"},
       {"*--accuracy LEVEL", accuracy(quantize.auto_cost, quantize.level),
@@ -142,6 +155,10 @@ Rows output_options(Options& options) {
        "engines refuse them [integer for speech, else float; with --accuracy exact float]"},
       {"--weights TYPE", choice(quantize.weights, types),
        "store int8, or float32: four times the bytes, to measure int8's loss on machines with an operating system"},
+      {"--calibrate FILE", text(options.lines.calibration.path),
+       "fit weights of 4 bits to the sources of this text, 512 lines or so; for speech a list of WAV files [made-up "
+       "ids]",
+       "--pack @weights"},
       {"--license TEXT", stored(quantize.license), "store this licence [the checkpoint's]"},
       {"--attribution TEXT", stored(quantize.attribution), "store whom to credit [the checkpoint's]"},
       {"--self-test FILE", text(options.lines.self_test.path),
@@ -149,7 +166,7 @@ Rows output_options(Options& options) {
   };
 }
 
-Rows limit_options(Options& options) {
+OptionRows limit_options(Options& options) {
   goldcrest_limits& limits = options.limits;
   OpenChoices& speech = options.read.choices;
   return {
@@ -189,7 +206,7 @@ Rows limit_options(Options& options) {
   };
 }
 
-Rows search_options(Options& options) {
+OptionRows search_options(Options& options) {
   ReadOptions& read = options.read;
   const std::vector<std::pair<std::string, EarlyStopping>> stops = {{"false", EarlyStopping::kLikely},
                                                                     {"true", EarlyStopping::kFull},
@@ -232,7 +249,7 @@ Rows search_options(Options& options) {
   };
 }
 
-Rows firmware_options(Options& options) {
+OptionRows firmware_options(Options& options) {
   WriteOptions& write = options.write;
   const auto check_board = [](const std::string& name) -> std::string {
     if (name == "list") answer_with(join_text(board_names(), "\n"));
@@ -256,7 +273,7 @@ Rows firmware_options(Options& options) {
   };
 }
 
-Rows quality_options(Options& options) {
+OptionRows quality_options(Options& options) {
   UserLines& lines = options.lines;
   MeasureOptions& measure = options.measure;
   return {
@@ -302,7 +319,7 @@ ExitStatus print_answer(const CommandLine::Answer& answer) {
 }  // namespace
 
 std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, Options& options) {
-  Rows rows;
+  OptionRows rows;
   for (const auto& part :
        {input_options, output_options, limit_options, search_options, firmware_options, quality_options})
     for (Option& option : part(options)) rows.push_back(std::move(option));

@@ -2,6 +2,7 @@
 // The options of goldcrest-convert: those of each stage of a conversion, and what the stages hand on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -53,6 +54,7 @@ struct UserLines {
   LinesOf<EvaluationLine> evaluation, kept_text, shortlist_text;
   LinesOf<NumberedLine> self_test;    // the first few that are not empty
   LinesOf<NumberedLine> lexicon;      // entries
+  LinesOf<NumberedLine> calibration;  // sources
   LinesOf<NumberedLine> kept_pieces;  // of the vocabulary
   std::string clip, samples;          // paths: the self-test's clip, the folder of --check
   std::string alternatives;           // separates several references in one field
@@ -83,11 +85,16 @@ struct QuantizeOptions {
   std::optional<uint32_t> level;              // --accuracy, for all matrices that are not named
   std::optional<double> auto_cost;            // the share of more work for which --accuracy auto chooses matrices
   std::vector<MatrixLevel> matrices;          // --matrices
+  std::vector<MatrixLevel> pack;              // --pack, of kPackedWeights; "none" is "all" without it
   // Returns the level of each name; the last one that fits counts. Empty: the checkpoint's dialect decides.
   std::vector<MatrixLevel> levels() const {
     std::vector<MatrixLevel> levels = matrices;
     if (level) levels.insert(levels.begin(), {"all", *level});
     return levels;
+  }
+  // Returns whether weights of 4 bits are asked for.
+  bool packs() const {
+    return std::ranges::any_of(pack, [](const MatrixLevel& named) { return named.terms != 0; });
   }
   bool chooses_accuracy() const { return level || auto_cost || !matrices.empty(); }
 };
@@ -145,6 +152,7 @@ struct Job {
   Progress progress;
   ModelSpec spec = {};
   bool keeps_languages = false;
+  ProductsOf products = {};  // for --pack
   std::function<Payload(const ModelSpec& spec)> quantize = {};
 };
 

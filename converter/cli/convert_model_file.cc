@@ -39,9 +39,11 @@ int convert_model_file(const Options& options) {
   FileImage image = read_model_file(input);
   progress.stage("running the self-test");
   goldcrest_info info = check_model_file(image, input);
-  if (const std::string& cpu = options.quantize.cpu; !cpu.empty()) {
-    progress.stage("ordering the weights for " + cpu);
-    image = relay_out(image, layout_for_cpu(cpu), input);
+  const std::string& cpu = options.quantize.cpu;
+  if (!cpu.empty() || !options.quantize.pack.empty()) {
+    progress.stage("ordering the weights");
+    const std::optional<Layout> layout = cpu.empty() ? std::nullopt : std::optional(layout_for_cpu(cpu));
+    image = relay_out(image, layout, input, !options.quantize.pack.empty());
     info = check_model_file(image, input);
   }
   const std::string problem = limits_problem(info, options.limits);

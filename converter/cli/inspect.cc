@@ -79,7 +79,9 @@ std::string or_none(const char* text) { return text[0] != '\0' ? goldcrest::prin
 void print_info(const goldcrest_info& info, bool is_subword) {
   print_text("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
              info.weights_hash);
-  print_text("weights      {}\n", info.weight_bits == 8 ? "int8" : "float32");
+  print_text("weights      {}\n", info.weight_bits == 32  ? "float32"
+                                  : info.weight_bits == 4 ? "int8, of which some have 4 bits"
+                                                          : "int8");
   print_text("name         {}\n", or_none(info.name));
   print_text("languages    {} -> {}\n", or_none(info.source_language), or_none(info.target_language));
   print_text("licence      {}\n", or_none(info.license));

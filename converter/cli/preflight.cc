@@ -32,9 +32,11 @@ void check_options(const Options& options) {
   }
   check_accuracy(options);
   if (lines.ids && lines.evaluation.path.empty() && lines.self_test.path.empty() && lines.shortlist_text.path.empty() &&
-      lines.lexicon.path.empty()) {
+      lines.lexicon.path.empty() && lines.calibration.path.empty()) {
     throw UsageError(
-        "--ids applies to the lines of --evaluate, --self-test, --make-shortlist or --lexicon; give one of them");
+        "--ids applies to the lines of --evaluate, --self-test, --make-shortlist, --lexicon or --calibrate; give one "
+        "of "
+        "them");
   }
   const bool trims = !lines.kept_pieces.path.empty() || !lines.kept_text.path.empty();
   if (lines.ids && (trims || !options.read.keep_languages.empty())) {
@@ -50,7 +52,7 @@ void refuse_input_as_output(const fs::path& output, const char* option, const Op
   const UserLines& lines = options.lines;
   for (const std::string& input :
        {options.input, options.read.config, lines.evaluation.path, lines.self_test.path, lines.kept_pieces.path,
-        lines.kept_text.path, lines.shortlist_text.path, lines.lexicon.path}) {
+        lines.kept_text.path, lines.shortlist_text.path, lines.lexicon.path, lines.calibration.path}) {
     if (is_same_file(output, input)) {
       throw UsageError("{}: is an input, and {} would overwrite it; give another name", output.string(), option);
     }
@@ -100,6 +102,7 @@ void read_lines(UserLines& lines) {
   };
   read(lines.self_test, true, "read", "line for the self-test");
   lines.self_test.lines.resize(std::min(lines.self_test.lines.size(), kSelfTestLines));
+  read(lines.calibration, true, "read", "line for --calibrate");
   read(lines.lexicon, false, "opened for reading; expected one text a line", "entries; expected one text a line");
   read(lines.kept_pieces, true, "opened for reading; expected one piece a line", "pieces; expected one per line");
   for (auto* of : {&lines.kept_text, &lines.shortlist_text})
@@ -155,6 +158,10 @@ void check_accuracy(const Options& options) {
   const QuantizeOptions& quantize = options.quantize;
   if (quantize.weights == "float32" && quantize.chooses_accuracy())
     throw UsageError("--accuracy is for int8 weights; leave out --accuracy or --weights float32");
+  if (quantize.weights == "float32" && quantize.packs())
+    throw UsageError("--pack is for integer weights; leave out --pack or --weights float32");
+  if (quantize.packs() && is_model_file(options.input))
+    throw UsageError("--pack: the weights of a .gcst file have lost too much; give the checkpoint, or --pack none");
   if (quantize.weights == "float32" && quantize.attention == AttentionWeights::kInteger)
     throw UsageError("--attention integer is for int8 weights; leave out --attention or --weights float32");
   if (quantize.auto_cost && !quantize.matrices.empty())
@@ -184,6 +191,7 @@ void preflight(Options& options) {
     check_ids(lines.evaluation);
     check_ids(lines.shortlist_text);
     check_ids(lines.lexicon);
+    check_ids(lines.calibration);
   }
   const std::pair<const char*, std::string> outputs[] = {{"-o", options.write.output},
                                                          {"--report", options.report.page_path}};

@@ -21,6 +21,7 @@
 #include "file/tokenizer_section.h"
 #include "host/printable.h"
 #include "model/model_view.h"
+#include "quantize/pack_rows.h"
 #include "quantize/quantize.h"
 #include "spec/error.h"
 #include "spec/layer_blocks.h"
@@ -40,6 +41,12 @@ struct LinearParts {
 
 Placement placement_of(const Groups& groups) { return {groups.count, groups.elements, groups.stored_elements}; }
 
+void refuse_both(const std::string& name, bool refined, bool packed) {
+  if (refined && packed)
+    throw Error("{}: --pack gives it weights of 4 bits, and --accuracy or --matrices weights of 16; choose one",
+                printable(name));
+}
+
 std::string bias_name(const Matrix& weight) { return format_text("bias of tensor '{}'", printable(weight.name)); }
 
 class Builder {
@@ -54,7 +61,7 @@ class Builder {
     Layout layout = Layout::kRowMajor;
     uint32_t weights = 0, scale = 0;  // units
     std::vector<int32_t> weight_sum;  // empty: float
-    bool refined = false;
+    bool refined = false, packed = false;
   };
 
   std::unique_ptr<format::StackT> stack(const std::string& name, const StackSpec& stack);
@@ -64,12 +71,22 @@ class Builder {
   // Returns whether the matrix gets a second one. One that keeps its integers leaves no remainder.
   bool refines(const std::string& name, const Matrix& of) { return has_second(name) && of.stored_scale.empty(); }
   bool has_second(const std::string& name) { return (levels_.terms_of(name) & kSecondMatrix) != 0; }
-  bool refines_table(const Matrix& matrix);
+  // Returns whether the matrix has weights of 4 bits. Convolutions keep 8: they are small, and every row depends on
+  // them.
+  bool packs(const std::string& name) {
+    return name.find(".convolutions.") == name.npos && (packed_.terms_of(name) & kPackedWeights) != 0;
+  }
+  // Returns whether a table, which several may share, has something that `asks` says of one of its names.
+  template <typename Asks>
+  bool any_name_of(const Matrix& table, const Asks& asks) const;
+  // Makes `matrix` a packed one. Returns the packer of its rows, for the inputs of `inputs_of`.
+  RowPacker make_packer(const Matrix& inputs_of, const Placement& columns, QuantizedMatrix& matrix);
   std::unique_ptr<format::LinearT> projection();
   std::unique_ptr<format::LinearT> linear(const std::string& name, const LinearParts& from);
   // Stores the weights of all parts in `matrix` and records them. Returns the biases [matrix.rows].
   template <typename Stored>
-  std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix);
+  std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix,
+                                 const RowPacker* packer = nullptr);
   std::unique_ptr<format::NormT> norm(const std::string& name, const NormSpec& norm);
   std::unique_ptr<format::AttentionBiasT> bias(const std::string& name, uint32_t heads, const AttentionBiasSpec& bias);
   const Table& table(const Matrix& matrix);
@@ -90,7 +107,7 @@ class Builder {
 
   const ModelSpec& spec_;
   const BuildOptions& options_;
-  MatrixLevels levels_{options_.accuracy};
+  MatrixLevels levels_{options_.accuracy}, packed_{options_.pack, "--pack"};
   SectionWriter weights_{SectionKind::Weights}, parameters_{SectionKind::Parameters};
   SectionWriter positions_{SectionKind::Positions}, tokenizer_{SectionKind::Tokenizer};
   std::map<const Matrix*, Table> tables_;
@@ -115,6 +132,7 @@ void Builder::record(const std::string& name, uint32_t rows, uint32_t columns, u
 
 uint32_t Builder::weights(const QuantizedMatrix& matrix, Layout layout) {
   weights_hash_ = hash_int8(weights_hash_, matrix.weights.data(), matrix.weights.size());
+  if (!matrix.multipliers.empty()) return weights_.append(pack_nibbles(matrix, layout));
   return weights_.append(pack(matrix.weights, matrix.stored_rows(), matrix.columns, layout));
 }
 
@@ -141,12 +159,14 @@ std::unique_ptr<format::NormT> Builder::norm(const std::string& name, const Norm
 }
 
 template <typename Stored>
-std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix) {
+std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix,
+                                        const RowPacker* packer) {
   std::vector<float> bias(matrix.rows);
   const uint32_t part_rows = from.rows.placed_size();
   for (uint32_t i = 0; i < from.parts.size(); ++i) {
     const LinearSpec& part = *from.parts[i].linear;
-    const std::optional<double> sqnr_db = store_rows(*part.weight, from.rows, from.columns, i * part_rows, matrix);
+    const std::optional<double> sqnr_db =
+        store_rows(*part.weight, {from.rows, from.columns, i * part_rows, packer}, matrix);
     copy_floats(part.bias, from.rows, bias_name(*part.weight), &bias[size_t{i} * part_rows]);
     const uint64_t rows = from.parts.size() == 1 ? matrix.rows : part_rows;
     record(part.weight->name, part.weight->rows, part.weight->columns, rows * row_bytes, sqnr_db);
@@ -166,9 +186,14 @@ std::unique_ptr<format::LinearT> Builder::linear(const std::string& name, const 
     out->bias = parameters_.append(bias);
     return out;
   }
-  out->refined = refines(name, *from.parts[0].linear->weight);
+  const Matrix& first = *from.parts[0].linear->weight;
+  out->refined = refines(name, first);
+  out->packed = packs(name);
+  refuse_both(name, out->refined, out->packed);
   QuantizedMatrix matrix(out->n, out->k, out->refined);
-  const std::vector<float> bias = store_parts(from, matrix.linear_row_bytes(), matrix);
+  std::optional<RowPacker> packer;
+  if (out->packed) packer = make_packer(first, from.columns, matrix);
+  const std::vector<float> bias = store_parts(from, matrix.linear_row_bytes(), matrix, packer ? &*packer : nullptr);
   out->layout = static_cast<format::Layout>(options_.layout);
   out->weights = weights(matrix, options_.layout);
   out->scale = parameters_.append(matrix.scale);
@@ -177,23 +202,35 @@ std::unique_ptr<format::LinearT> Builder::linear(const std::string& name, const 
   return out;
 }
 
-// A table is refined for all that use it if a name of one of them says so.
-bool Builder::refines_table(const Matrix& matrix) {
-  bool refined = is_projected(matrix) && refines("projection", matrix);
+template <typename Asks>
+bool Builder::any_name_of(const Matrix& table, const Asks& asks) const {
+  bool any = is_projected(table) && asks("projection");
   for (const auto& [name, stack] :
        {std::pair{"encoder.embedding", &spec_.encoder}, {"decoder.embedding", &spec_.decoder}})
-    if (stack->embedding.get() == &matrix) refined = refines(name, matrix) || refined;
-  return refined;
+    if (stack->embedding.get() == &table) any = asks(name) || any;
+  return any;
+}
+
+RowPacker Builder::make_packer(const Matrix& inputs_of, const Placement& columns, QuantizedMatrix& matrix) {
+  matrix.multipliers.assign(size_t{matrix.rows} * packed_groups(matrix.columns), 1);
+  return RowPacker(options_.products ? options_.products(inputs_of) : std::vector<float>(), columns);
 }
 
 Builder::Table Builder::quantized_table(const Matrix& matrix) {
-  QuantizedMatrix quantized(matrix.rows, matrix.columns, refines_table(matrix));
+  const bool packed = any_name_of(matrix, [&](const char* name) { return packs(name); });
+  QuantizedMatrix quantized(matrix.rows, matrix.columns,
+                            any_name_of(matrix, [&](const char* name) { return refines(name, matrix); }));
+  refuse_both(matrix.name, quantized.has_second, packed);
+  const Placement columns = Placement::in_order(matrix.columns);
+  std::optional<RowPacker> packer;
+  if (packed) packer = make_packer(matrix, columns, quantized);
   const std::optional<double> sqnr_db =
-      store_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
+      store_rows(matrix, {Placement::in_order(matrix.rows), columns, 0, packer ? &*packer : nullptr}, quantized);
   const uint64_t row_bytes = is_projected(matrix) ? quantized.linear_row_bytes() : quantized.row_bytes();
   record(matrix.name, matrix.rows, matrix.columns, quantized.rows * row_bytes, sqnr_db);
   Table stored;
   stored.refined = quantized.has_second;
+  stored.packed = packed;
   stored.layout = is_projected(matrix) ? options_.layout : Layout::kRowMajor;
   stored.weights = weights(quantized, stored.layout);
   stored.scale = parameters_.append(quantized.scale);
@@ -203,7 +240,7 @@ Builder::Table Builder::quantized_table(const Matrix& matrix) {
 
 Builder::Table Builder::float_table(const Matrix& matrix) {
   FloatMatrix copied(matrix.rows, matrix.columns);
-  store_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, copied);
+  store_rows(matrix, {Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0}, copied);
   const uint64_t row_floats = copied.columns + (is_projected(matrix) ? 1 : 0);
   record(matrix.name, matrix.rows, matrix.columns, copied.rows * row_floats * sizeof(float), {});
   Table stored;
@@ -227,6 +264,7 @@ std::unique_ptr<format::EmbeddingT> Builder::embedding(const Matrix& matrix) {
   out->weights = stored.weights;
   out->scale = stored.scale;
   out->refined = stored.refined;
+  out->packed = stored.packed;
   return out;
 }
 
@@ -241,6 +279,7 @@ std::unique_ptr<format::LinearT> Builder::projection() {
   out->weights = stored.weights;
   out->scale = stored.scale;
   out->refined = stored.refined;
+  out->packed = stored.packed;
   out->bias = floats(bias_name(matrix), spec_.projection.bias);
   out->weight_sum = parameters_.append(stored.weight_sum);
   return out;
@@ -400,6 +439,7 @@ Payload Builder::run() {
   }
   if (!options_.accuracy.empty()) set_fine_inputs(levels_, metadata);
   levels_.check();
+  packed_.check();
   metadata.features |= refined_features(metadata);
   set_search(spec_, limits, metadata);
   if (spec_.source_tokenizer) metadata.tokenizer = write_tokenizer(pack_tokenizer(*spec_.source_tokenizer), tokenizer_);
@@ -420,6 +460,34 @@ Payload Builder::run() {
 }  // namespace
 
 void DeleteMetadata::operator()(format::ModelT* metadata) const { delete metadata; }
+
+std::vector<const Matrix*> packed_inputs(const ModelSpec& spec, const std::vector<MatrixLevel>& pack) {
+  MatrixLevels levels(pack, "--pack");
+  std::vector<const Matrix*> matrices;
+  const auto add = [&](const std::string& name, const LinearSpec& linear) {
+    if ((levels.terms_of(name) & kPackedWeights) != 0) matrices.push_back(linear.weight.get());
+  };
+  for (const auto& [stack_name, stack] : {std::pair{"encoder", &spec.encoder}, {"decoder", &spec.decoder}}) {
+    (void)levels.terms_of(format_text("{}.embedding", stack_name));
+    for (size_t i = 0; i < stack->layers.size(); ++i) {
+      const std::string layer = format_text("{}.layers.{}", stack_name, i);
+      for_each_block(
+          [&](auto block, const auto& of_layer) {
+            const auto* const given = given_block(of_layer);
+            if (given == nullptr) return;
+            block.for_each_matrix(
+                [&](const MatrixEntry& entry, const auto& matrix) {
+                  add(matrix_name(layer, entry), *parts_of(entry, matrix)[0].linear);
+                },
+                *given);
+          },
+          stack->layers[i]);
+    }
+  }
+  add("projection", spec.projection);
+  levels.check();
+  return matrices;
+}
 
 Payload build_payload(const ModelSpec& spec, const BuildOptions& options) {
   validate_spec(spec);

@@ -25,10 +25,15 @@ enum class Weights { kInt8, kFloat32 };
 // The type of attention weights. kIntegerForSpeech: integers if the model has a frontend and the file can have them
 enum class AttentionWeights { kFloat, kInteger, kIntegerForSpeech };
 
+// Returns X^T X of the inputs of a matrix, [k, k], and forgets it; empty: its inputs are not known.
+using ProductsOf = std::function<std::vector<float>(const Matrix& of)>;
+
 struct BuildOptions {
   Weights weights = Weights::kInt8;
   AttentionWeights attention = AttentionWeights::kFloat;
   Layout layout = Layout::kN16K4;                           // of int8 weights
+  std::vector<MatrixLevel> pack = {};                       // of kPackedWeights
+  ProductsOf products = {};                                 // of packed matrices; empty: nothing is known of inputs
   std::vector<MatrixLevel> accuracy;                        // empty: the spec's fine inputs, no second matrix
   goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)
   std::optional<std::string> license, attribution;          // replace the checkpoint's
@@ -56,6 +61,10 @@ struct Payload {
   std::vector<SectionBytes> sections;  // all four, in the order of their kinds
   std::vector<TensorRecord> tensors;   // in the order of the file
 };
+
+// Returns the matrices of a spec whose inputs BuildOptions::products should know: one for each packed linear layer of
+// the file. Throws Error for a name that fits none.
+std::vector<const Matrix*> packed_inputs(const ModelSpec& spec, const std::vector<MatrixLevel>& pack);
 
 // Validates, quantizes and packs. Throws Error.
 Payload build_payload(const ModelSpec& spec, const BuildOptions& options);

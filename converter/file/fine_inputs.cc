@@ -9,6 +9,7 @@
 #include "file/format.h"
 #include "host/printable.h"
 #include "model/blocks.h"
+#include "model/packed.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -57,6 +58,8 @@ bool matches(std::string_view pattern, std::string_view name) {
   return false;
 }
 
+bool is_of_layer(std::string_view name) { return name.find(".layers.") != name.npos; }
+
 // Returns a matrix's name, which equal layers share: "encoder.layers.*.feed_forward.in".
 std::string name_of_equal_layers(std::string name) {
   const size_t digit = name.find_first_of("0123456789");
@@ -71,7 +74,7 @@ std::string matrix_name(const std::string& layer, const MatrixEntry& entry) {
   return format_text("{}.{}", layer, entry.name + kPrefix.size());
 }
 
-MatrixLevels::MatrixLevels(const std::vector<MatrixLevel>& levels) {
+MatrixLevels::MatrixLevels(const std::vector<MatrixLevel>& levels, std::string option) : option_(std::move(option)) {
   for (const MatrixLevel& level : levels) levels_.push_back({level, level.name == "keys" || level.name == "all"});
 }
 
@@ -80,7 +83,10 @@ uint32_t MatrixLevels::terms_of(const std::string& matrix, bool is_decoder) {
     matrices_.push_back(std::move(name));
   uint32_t terms = 0;
   for (Found& level : levels_) {
-    if (level.name != "all" && !(level.name == "decoder" ? is_decoder : matches(level.name, matrix))) continue;
+    const bool fits = level.name == "all" || (level.name == "linear"    ? is_of_layer(matrix)
+                                              : level.name == "decoder" ? is_decoder
+                                                                        : matches(level.name, matrix));
+    if (!fits) continue;
     level.found = true;
     terms = level.terms;
   }
@@ -96,8 +102,8 @@ bool MatrixLevels::centres_keys() const {
 void MatrixLevels::check() const {
   for (const Found& level : levels_) {
     if (!level.found)
-      throw Error("--matrices: '{}' is no matrix of this model; expected all, decoder, keys, or some of {}",
-                  printable(level.name), join_text(matrices_, ", "));
+      throw Error("{}: '{}' is no matrix of this model; expected all, decoder, {}, or some of {}", option_,
+                  printable(level.name), option_ == "--pack" ? "linear" : "keys", join_text(matrices_, ", "));
   }
 }
 
@@ -151,9 +157,29 @@ Refined refined_parts(format::ModelT& model, bool all) {
   return refined;
 }
 
+Packed packed_parts(format::ModelT& model) {
+  Packed packed;
+  std::vector<uint32_t> counted;  // a table may have several names
+  const auto add = [&](const std::string& name, const auto& table, uint32_t rows, uint32_t columns) {
+    ++packed.n_all;
+    if (!table.packed) return;
+    packed.names.push_back(name);
+    if (std::ranges::find(counted, table.weights) != counted.end()) return;
+    counted.push_back(table.weights);
+    packed.bytes += packed_bytes(pad16(rows), columns);
+    packed.int8_bytes += uint64_t{pad16(rows)} * pad16(columns);
+  };
+  for (const FineSite& site : fine_sites(model)) add(site.name, *site.linear, site.linear->n, site.linear->k);
+  for (const auto& [name, stack] : {std::pair{"encoder", model.encoder.get()}, {"decoder", model.decoder.get()}})
+    if (const format::EmbeddingT* table = stack->embedding.get())
+      add(format_text("{}.embedding", name), *table, table->vocab_size, table->d_model);
+  return packed;
+}
+
 uint32_t refined_features(format::ModelT& model) {
   const Refined refined = refined_parts(model, false);
-  return (refined.matrices.empty() ? 0 : kFeatureRefinedWeights) |
+  return (packed_parts(model).names.empty() ? 0 : kFeaturePacked) |
+         (refined.matrices.empty() ? 0 : kFeatureRefinedWeights) |
          (refined.attention.empty() ? 0 : kFeatureFineAttention);
 }
 

@@ -19,10 +19,11 @@ struct MatrixEntry;
 
 namespace goldcrest::converter {
 
-// Bits: a matrix may have these.
-constexpr uint32_t kFineInput = 1, kSecondMatrix = 2;
+// Bits: a matrix may have these. kPackedWeights: 4 bits.
+constexpr uint32_t kFineInput = 1, kSecondMatrix = 2, kPackedWeights = 4;
 
-// These bits for the matrices of a name, in which * stands for any text. "all": every one; "decoder": see terms_of().
+// These bits for the matrices of a name, in which * stands for any text. "all": every one; "linear": those of layers;
+// "decoder": see terms_of().
 struct MatrixLevel {
   std::string name;
   uint32_t terms = 0;
@@ -30,7 +31,8 @@ struct MatrixLevel {
 
 class MatrixLevels {
  public:
-  explicit MatrixLevels(const std::vector<MatrixLevel>& levels);
+  // option: its name, for errors
+  explicit MatrixLevels(const std::vector<MatrixLevel>& levels, std::string option = "--matrices");
   // Returns the bits of the last name that fits. is_decoder: whether "decoder" does; by default, if the matrix is not
   // the encoder's.
   uint32_t terms_of(const std::string& matrix, bool is_decoder);
@@ -45,6 +47,7 @@ class MatrixLevels {
     bool found = false;
   };
   std::vector<Found> levels_;
+  std::string option_;
   std::vector<std::string> matrices_;  // all, those of equal layers once
 };
 
@@ -79,7 +82,15 @@ struct Refined {
 // `all`: as if the file were of --accuracy exact.
 Refined refined_parts(format::ModelT& model, bool all);
 
-// Returns the bits of Feature that these need.
+// The matrices and tables with weights of 4 bits.
+struct Packed {
+  std::vector<std::string> names;
+  size_t n_all = 0;                    // with the others
+  uint64_t bytes = 0, int8_bytes = 0;  // of their weights; those of int8
+};
+Packed packed_parts(format::ModelT& model);
+
+// Returns the bits of Feature that all of these need.
 uint32_t refined_features(format::ModelT& model);
 
 // Returns the work that fine inputs add, as a share of all linear layers' work for a source of `source_rows` and a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks every matrix and packs it again in its place, because a matrix has the same size in each layout.
+// Unpacks every matrix and packs it again.
 #include "file/relayout.h"
 
 #include <algorithm>
@@ -9,9 +9,13 @@
 
 #include "base/build_options.h"
 #include "base/hash.h"
+#include "file/fine_inputs.h"
 #include "file/format.h"
+#include "file/section_writer.h"
 #include "model/blocks.h"
+#include "model/packed.h"
 #include "model/tokenizer_view.h"
+#include "quantize/pack_rows.h"
 #include "sources/files/input_file.h"
 #include "spec/error.h"
 
@@ -22,34 +26,38 @@ namespace {
 // Float weights count as four columns of bytes each and stay row-major.
 struct StoredMatrix {
   uint32_t rows = 0, columns = 0;  // padded
+  bool packed = false;
   std::vector<format::Layout*> layout;
+  std::vector<uint32_t*> weights;  // likewise
+
+  uint64_t bytes() const { return packed ? packed_bytes(rows, columns) : uint64_t{rows} * columns; }
 };
 
 // Keys are offsets in bytes, so the order is that of the weights' hash (FORMAT.md).
 using StoredMatrices = std::map<uint64_t, StoredMatrix>;
 
-void add(uint32_t units, uint32_t rows, uint32_t columns, format::Layout& layout, StoredMatrices& matrices) {
-  StoredMatrix& matrix = matrices[units * uint64_t{kAlignment}];
-  if (!matrix.layout.empty() &&
-      (pad16(rows) != matrix.rows || pad16(columns) != matrix.columns || layout != *matrix.layout.front())) {
+// table: a linear layer or an embedding, with `rows` rows and `columns` columns before padding.
+template <typename Table>
+void add(Table& table, uint32_t rows, uint32_t columns, StoredMatrices& matrices) {
+  StoredMatrix& matrix = matrices[table.weights * uint64_t{kAlignment}];
+  rows = pad16(rows) << table.refined;
+  if (!matrix.layout.empty() && (rows != matrix.rows || pad16(columns) != matrix.columns ||
+                                 table.layout != *matrix.layout.front() || table.packed != matrix.packed)) {
     throw Error(
         "two matrices of different shape or layout share their bytes; expected every matrix to be stored whole");
   }
-  matrix.rows = pad16(rows);
+  matrix.rows = rows;
   matrix.columns = pad16(columns);
-  matrix.layout.push_back(&layout);
+  matrix.packed = table.packed;
+  matrix.layout.push_back(&table.layout);
+  matrix.weights.push_back(&table.weights);
 }
 
-void add(format::LinearT& linear, StoredMatrices& matrices) {
-  add(linear.weights, pad16(linear.n) << linear.refined, linear.k, linear.layout, matrices);
-}
+void add(format::LinearT& linear, StoredMatrices& matrices) { add(linear, linear.n, linear.k, matrices); }
 
 void add(format::StackT& stack, StoredMatrices& matrices) {
-  if (stack.embedding != nullptr) {
-    format::EmbeddingT& embedding = *stack.embedding;
-    add(embedding.weights, pad16(embedding.vocab_size) << embedding.refined, embedding.d_model, embedding.layout,
-        matrices);
-  }
+  if (stack.embedding != nullptr)
+    add(*stack.embedding, stack.embedding->vocab_size, stack.embedding->d_model, matrices);
   if (stack.frontend != nullptr) {
     for (const auto& convolution : stack.frontend->convolutions) add(*convolution->linear, matrices);
   }
@@ -66,7 +74,7 @@ StoredMatrices matrices_of(format::ModelT& metadata) {
   uint64_t end = 0;
   for (const auto& [offset, matrix] : matrices) {
     if (offset < end) throw Error("two matrices overlap; expected each to have its own bytes");
-    end = offset + uint64_t{matrix.rows} * matrix.columns;
+    end = offset + matrix.bytes();
   }
   return matrices;
 }
@@ -91,20 +99,41 @@ Payload take_apart(const FileImage& image) {
   return payload;
 }
 
-// Packs all matrices that are not row-major anew. Returns the hash of the unpacked weights.
-uint64_t change_layout(const StoredMatrices& matrices, Layout layout, std::vector<uint8_t>& weights) {
+// Writes all matrices anew, those that are not row-major in this layout (none: their own), and with 8 bits if `widens`.
+// Returns the hash of the int8 weights.
+uint64_t rewrite(const StoredMatrices& matrices, std::optional<Layout> layout, bool widens,
+                 std::vector<std::vector<uint8_t>>& arrays) {
+  const std::vector<uint8_t> weights = std::move(arrays.front());
+  SectionWriter written(format::SectionKind::Weights);
   uint64_t hash = kHashStart;
   for (const auto& [offset, matrix] : matrices) {
-    const size_t size = size_t{matrix.rows} * matrix.columns;
     const auto stored = static_cast<Layout>(*matrix.layout.front());
-    const std::span<const int8_t> packed(reinterpret_cast<const int8_t*>(&weights[offset]), size);
-    const std::vector<int8_t> unpacked = unpack(packed, matrix.rows, matrix.columns, stored);
-    hash = hash_int8(hash, unpacked.data(), size);
-    if (stored == Layout::kRowMajor) continue;
-    std::memcpy(&weights[offset], pack(unpacked, matrix.rows, matrix.columns, layout).data(), size);
-    for (format::Layout* field : matrix.layout) *field = static_cast<format::Layout>(layout);
+    const Layout wanted = stored == Layout::kRowMajor ? stored : layout.value_or(stored);
+    const uint8_t* const bytes = &weights[offset];
+    QuantizedMatrix unpacked(0, 0);
+    if (matrix.packed) {
+      unpacked = unpack_nibbles({bytes, matrix.bytes()}, matrix.rows, matrix.columns, stored);
+    } else {
+      unpacked.weights =
+          unpack({reinterpret_cast<const int8_t*>(bytes), matrix.bytes()}, matrix.rows, matrix.columns, stored);
+    }
+    hash = hash_int8(hash, unpacked.weights.data(), unpacked.weights.size());
+    const uint32_t units = matrix.packed && !widens
+                               ? written.append(pack_nibbles(unpacked, wanted))
+                               : written.append(pack(unpacked.weights, matrix.rows, matrix.columns, wanted));
+    for (format::Layout* field : matrix.layout) *field = static_cast<format::Layout>(wanted);
+    for (uint32_t* field : matrix.weights) *field = units;
   }
+  arrays = written.take().arrays;
   return hash;
+}
+
+// Says of all matrices that they have 8 bits.
+void forget_packed(format::ModelT& metadata) {
+  for (const FineSite& site : fine_sites(metadata)) site.linear->packed = false;
+  for (format::StackT* stack : {metadata.encoder.get(), metadata.decoder.get()})
+    if (stack->embedding != nullptr) stack->embedding->packed = false;
+  metadata.features &= ~kFeaturePacked;
 }
 
 }  // namespace
@@ -135,18 +164,19 @@ FileImage read_model_file(const std::filesystem::path& path) {
   return image;
 }
 
-FileImage relay_out(const FileImage& image, Layout layout, const std::string& file) try {
+FileImage relay_out(const FileImage& image, std::optional<Layout> layout, const std::string& file, bool widens) try {
   Payload payload = take_apart(image);
   const uint32_t metadata_bytes = metadata_bytes_of(image);
   if (!std::ranges::equal(assemble(payload, {}, metadata_bytes).span(), image.span())) {
     throw Error("the file's metadata has fields that this version does not know; use the converter that made the file");
   }
   const StoredMatrices matrices = matrices_of(*payload.metadata);
-  const uint64_t hash = change_layout(matrices, layout, payload.sections.front().arrays.front());
+  const uint64_t hash = rewrite(matrices, layout, widens, payload.sections.front().arrays);
   const uint64_t stated = uint64_t{payload.metadata->weights_hash_high} << 32 | payload.metadata->weights_hash_low;
   if (hash != stated) {
     throw Error("the weights' hash is {:016x}, expected {:016x}; convert the checkpoint again", hash, stated);
   }
+  if (widens) forget_packed(*payload.metadata);
   return assemble(payload, {}, metadata_bytes);
 } catch (const Error& error) {
   throw Error("{}: {}", file, error.what());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "file/write.h"
@@ -17,9 +18,10 @@ bool is_model_file(const std::filesystem::path& path);
 // Returns the bytes of a model file, unchecked. Throws Error.
 FileImage read_model_file(const std::filesystem::path& path);
 
-// Returns `image` with its linear layers in `layout`: the same bytes that a conversion of the checkpoint to `layout`
-// gives. The engine must have accepted `image` in full verification. Throws Error naming `file`.
-FileImage relay_out(const FileImage& image, Layout layout, const std::string& file);
+// Returns `image` with its linear layers in `layout`, if that is given: the same bytes that a conversion of the
+// checkpoint to `layout` gives. If `widens`, weights of 4 bits become the int8 weights that they are. The engine must
+// have accepted `image` in full verification. Throws Error naming `file`.
+FileImage relay_out(const FileImage& image, std::optional<Layout> layout, const std::string& file, bool widens = false);
 
 // The rules of a model file's search.
 RulesSpec rules_of(const FileImage& image);

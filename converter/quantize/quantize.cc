@@ -12,6 +12,7 @@
 
 #include "host/printable.h"
 #include "host/wording.h"
+#include "quantize/pack_rows.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -20,7 +21,6 @@ namespace {
 
 static_assert(FLT_EVAL_METHOD == 0, "float operations must round to float: the file's bytes depend on it");
 
-constexpr float kSmallestRow = 0x1p-40f;  // a row below it is all zeros
 constexpr float kSmallestScale = 0x1p-47f;
 constexpr float kLargestScale = 0x1p16f;
 constexpr float kSmallestFloat = 0x1p-60f;  // a bias, gamma, beta or position below it is 0
@@ -30,20 +30,6 @@ constexpr float kLargestFloat = 0x1p16f;
 struct Energy {
   double signal = 0, noise = 0;
 };
-
-// The largest magnitude of row r.
-float largest_magnitude(const Matrix& matrix, uint32_t r) {
-  const float* row = matrix.row(r);
-  float amax = 0;
-  for (uint32_t c = 0; c < matrix.columns; ++c) {
-    if (!std::isfinite(row[c])) {
-      throw Error("tensor '{}': element [{}, {}] is {}; expected a finite number", printable(matrix.name), r, c,
-                  row[c]);
-    }
-    amax = std::max(amax, std::fabs(row[c]));
-  }
-  return amax;
-}
 
 long quantize_value(float value, float scale) {
   return std::clamp(std::lrint(value / scale), -127l, 127l);  // half to even, the default rounding mode
@@ -129,10 +115,7 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
   const bool is_stored = !matrix.stored_scale.empty();
   const bool is_zero = amax < kSmallestRow && !is_stored;
   if (!is_zero) scale = scale_of(matrix, r, amax);
-  if (scale > kLargestScale) {
-    throw Error("tensor '{}': row {} has a magnitude of {}; int8 rows go up to 127 * 2^16 = 8323072",
-                printable(matrix.name), r, amax);
-  }
+  checked_scale(scale, matrix, r, amax);
   Energy energy;
   for (uint32_t c = 0; c < matrix.columns; ++c) {
     const auto q = static_cast<int8_t>(is_zero ? 0 : quantize_value(row[c], scale));
@@ -152,6 +135,27 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
 }
 
 }  // namespace
+
+float largest_magnitude(const Matrix& matrix, uint32_t r) {
+  const float* row = matrix.row(r);
+  float amax = 0;
+  for (uint32_t c = 0; c < matrix.columns; ++c) {
+    if (!std::isfinite(row[c])) {
+      throw Error("tensor '{}': element [{}, {}] is {}; expected a finite number", printable(matrix.name), r, c,
+                  row[c]);
+    }
+    amax = std::max(amax, std::fabs(row[c]));
+  }
+  return amax;
+}
+
+float checked_scale(float scale, const Matrix& matrix, uint32_t r, float amax) {
+  if (scale > kLargestScale) {
+    throw Error("tensor '{}': row {} has a magnitude of {}; int8 rows go up to 127 * 2^16 = 8323072",
+                printable(matrix.name), r, amax);
+  }
+  return scale;
+}
 
 QuantizedMatrix::QuantizedMatrix(uint32_t n, uint32_t k, bool second)
     : rows(pad16(n)),
@@ -185,16 +189,15 @@ void copy_rows(const Matrix& matrix, const Placement& row_placement, const Place
   }
 }
 
-std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
-                                 uint32_t first_row, QuantizedMatrix& stored) {
-  const double sqnr_db = quantize_rows(matrix, rows, columns, first_row, stored);
+std::optional<double> store_rows(const Matrix& matrix, const PlacedRows& to, QuantizedMatrix& stored) {
+  const double sqnr_db = to.packer != nullptr ? to.packer->pack_rows(matrix, to.rows, to.first_row, stored)
+                                              : quantize_rows(matrix, to.rows, to.columns, to.first_row, stored);
   matrix.values.release();
   return sqnr_db;
 }
 
-std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
-                                 uint32_t first_row, FloatMatrix& stored) {
-  copy_rows(matrix, rows, columns, first_row, stored);
+std::optional<double> store_rows(const Matrix& matrix, const PlacedRows& to, FloatMatrix& stored) {
+  copy_rows(matrix, to.rows, to.columns, to.first_row, stored);
   matrix.values.release();
   return {};
 }

@@ -12,6 +12,7 @@
 
 #include "base/align.h"
 #include "model/model_view.h"
+#include "model/packed.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
@@ -38,15 +39,25 @@ struct QuantizedMatrix {
   std::vector<int8_t> weights;      // [stored_rows, columns], 0 in padding
   std::vector<float> scale;         // [stored_rows], 1 in padding
   std::vector<int32_t> weight_sum;  // [stored_rows], the sum of each row of weights
+  std::vector<int8_t> multipliers;  // of a packed matrix, as in the file; empty: not packed
 
   // All padding. n and k are the dimensions before padding.
   QuantizedMatrix(uint32_t n, uint32_t k, bool second = false);
 
   uint32_t stored_rows() const { return has_second ? 2 * rows : rows; }
   // Returns the bytes for each of `rows`: of a table, weights and scales; of a linear layer, also sums and the bias.
-  uint64_t row_bytes() const { return uint64_t{has_second ? 2u : 1u} * (columns + sizeof(float)); }
+  uint64_t row_bytes() const {
+    return multipliers.empty() ? uint64_t{has_second ? 2u : 1u} * (columns + sizeof(float))
+                               : packed_bytes(1, columns) + sizeof(float);
+  }
   uint64_t linear_row_bytes() const { return row_bytes() + (has_second ? 2 : 1) * sizeof(int32_t) + sizeof(float); }
 };
+
+constexpr float kSmallestRow = 0x1p-40f;  // a row of smaller magnitudes is all zeros
+// Returns the largest magnitude of row r. Throws Error for a value that is not finite.
+float largest_magnitude(const Matrix& matrix, uint32_t r);
+// Returns the scale of row r. Throws Error if it is too large; amax: the row's largest magnitude.
+float checked_scale(float scale, const Matrix& matrix, uint32_t r, float amax);
 
 // Quantizes row r of `matrix` to row first_row + row_placement.place(r) of `quantized`; stored integers and scales do
 // not change. Returns the signal-to-quantization-noise ratio in dB, infinite if nothing was lost. Throws Error with the
@@ -69,10 +80,14 @@ void copy_rows(const Matrix& matrix, const Placement& row_placement, const Place
 
 // The same two for values that are read for each use: releases them, so that only one matrix is in memory at a time.
 // Returns the ratio, or none if nothing is quantized.
-std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
-                                 uint32_t first_row, QuantizedMatrix& stored);
-std::optional<double> store_rows(const Matrix& matrix, const Placement& rows, const Placement& columns,
-                                 uint32_t first_row, FloatMatrix& stored);
+class RowPacker;
+struct PlacedRows {
+  Placement rows, columns;
+  uint32_t first_row;
+  const RowPacker* packer = nullptr;  // quantizes the rows of a packed matrix
+};
+std::optional<double> store_rows(const Matrix& matrix, const PlacedRows& to, QuantizedMatrix& stored);
+std::optional<double> store_rows(const Matrix& matrix, const PlacedRows& to, FloatMatrix& stored);
 
 // Copies values that stay float (biases, gammas, betas, positions) to their places in `placed`. Magnitudes below 2^-60
 // become 0. Throws Error with `name` and the index if a value is above 2^16 or not finite.

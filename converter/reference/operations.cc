@@ -2,10 +2,12 @@
 #include "reference/operations.h"
 
 #include "kernels/reference/math.h"
+#include "reference/input_products.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 Rows linear(const LinearSpec& spec, const Rows& x) {
+  CollectInputs::add(spec.weight.get(), x);
   Rows y =
       times_transposed(x, ConstRows(spec.weight->values.data(), index(spec.weight->rows), index(spec.weight->columns)));
   y.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(spec.bias.data(), index(spec.bias.size()));

@@ -36,7 +36,7 @@ struct RankedMatrix {
   bool chosen = false;
 };
 
-// The choices of --accuracy and --matrices, and their price.
+// The choices of --accuracy, --matrices and --pack, and their price.
 struct FineInputs {
   std::vector<std::string> matrices;        // with fine inputs
   double more_work = 0;                     // share of all linear layers' work
@@ -44,9 +44,10 @@ struct FineInputs {
   size_t n_lines = 0, n_tokens = 0;         // that the ranking is of; 0: there is none
   std::vector<RankedMatrix> ranking;        // best first
   Refined refined;
+  Packed packed;
   uint64_t exact_bytes = 0;                // that --accuracy exact would add to the file
   std::optional<size_t> identical_before;  // of the evaluation's lines, in a coarse search
-  bool any() const { return !matrices.empty() || !ranking.empty() || refined.any(); }
+  bool any() const { return !matrices.empty() || !ranking.empty() || refined.any() || packed.bytes > 0; }
 };
 
 // Returns what the steps of --accuracy would gain and cost, in one sentence.

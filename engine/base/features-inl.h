@@ -5,7 +5,7 @@
 
 // Name, CMake option, its help. Every build compiles all sources: what an option leaves out, no other code calls.
 GOLDCREST_OPTION(Float32, GOLDCREST_FLOAT32, "Run files with float32 weights")
-GOLDCREST_OPTION(Accuracy, GOLDCREST_ACCURACY, "Run files in which some inputs, matrices, keys or values have 16 bits, or attention weights are integers")
+GOLDCREST_OPTION(Accuracy, GOLDCREST_ACCURACY, "Run files in which some inputs, matrices, keys or values have 16 bits, attention weights are integers, or weights have 4 bits")
 GOLDCREST_OPTION(Layers, GOLDCREST_LAYERS, "Run files with recurrent layers (SSRU), gates, RMS norms, biases by distance or rotary positions")
 GOLDCREST_OPTION(Speech, GOLDCREST_SPEECH, "Run files that take samples or feature rows; turns on GOLDCREST_LAYERS, GOLDCREST_PROMPT and GOLDCREST_ACCURACY")
 GOLDCREST_OPTION(Text, GOLDCREST_TEXT, "Run files with added tokens, a table of languages, or merges of subword-nmt")
@@ -26,6 +26,7 @@ GOLDCREST_FEATURE(Frontend, 64, Speech)
 GOLDCREST_FEATURE(LogMel, 128, Speech)
 GOLDCREST_FEATURE(Prompt, 256, Prompt)
 GOLDCREST_FEATURE(Shortlist, 512, Shortlist)
+GOLDCREST_FEATURE(Packed, 1024, Accuracy)
 GOLDCREST_FEATURE(Refined, 2048, Accuracy)
 GOLDCREST_FEATURE(RefinedWeights, 4096, Accuracy)
 GOLDCREST_FEATURE(Rules, 8192, Search)

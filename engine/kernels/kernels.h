@@ -81,8 +81,10 @@ struct LinearArgs {
   uint32_t rows, n, k;        // n % 16 == 0, k % 16 == 0
   Layout layout;              // float: kRowMajor
   Activation activation;
-  const void* backend = nullptr;   // Kernels.backend
-  bool is_only_task = false;       // no other task of this engine runs: a backend may use all threads
+  const void* backend = nullptr;  // Kernels.backend
+  bool is_only_task = false;      // no other task of this engine runs: a backend may use all threads
+  // Not null: w is packed (model/packed.h), and these are its multipliers. int8 only, by linear_packed.
+  const int8_t* multipliers = nullptr;
   SharedInputs* shared = nullptr;  // of x; null: no other call reads the same rows
 };
 
@@ -170,6 +172,8 @@ struct LogitSumsArgs {
 constexpr bool kHasOnePass = kSharesInputs;
 constexpr uint32_t kMostFineInputs = 8192;
 
+constexpr uint32_t kMostPackedRows = 4, kMostPackedInputs = 8192;  // of Kernels.linear_packed
+
 // y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns. Rows
 // that are not centred have the mean 0.
 struct LayerNormArgs {
@@ -250,6 +254,10 @@ struct Kernels {
   // kHighStep, times both scales. null: this build has neither (GOLDCREST_ACCURACY).
   void (*quantize_fine)(const QuantizeRowsArgs<int8_t>&);
   void (*fine_attention)(const AttentionArgs<int8_t>&);
+  // The product of packed weights has the bits of int8.linear over the int8 weights that they are. It needs layout
+  // kN16K4, at most kMostPackedRows rows and a k of at most kMostPackedInputs. Others, and all if this is null, are
+  // expanded for int8.linear (reference/packed.cc).
+  void (*linear_packed)(const LinearArgs<int8_t>&);
   void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_LAYERS)
   void (*list_largest)(const ListLargestArgs&);
   // Continues the CRC-32C `crc` with n bytes.
@@ -274,6 +282,7 @@ constexpr Kernels for_this_build(Kernels table) {
     table.linear_fine = nullptr;
     table.quantize_fine = nullptr;
     table.fine_attention = nullptr;
+    table.linear_packed = nullptr;
   }
   return table;
 }

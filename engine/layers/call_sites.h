@@ -17,11 +17,11 @@ void for_each_encoder_call_site(const void* file, const ModelView& model, const 
 void for_each_decoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit);
 
 // Calls visit(LinearCallSite) for every call site of both stacks, but those with remainders, which are
-// calls without a bias of the layer, and those of a frontend: native kernels compute them.
+// calls without a bias of the layer, those of packed weights, and those of a frontend: native kernels compute them.
 template <typename Visit>
 void for_each_call_site(const void* file, const ModelView& model, const Visit& visit) {
   const auto call = [](void* context, const LinearCallSite& site) {
-    if (!site.view.has_remainders()) (*static_cast<const Visit*>(context))(site);
+    if (!site.view.has_remainders() && !site.view.is_packed()) (*static_cast<const Visit*>(context))(site);
   };
   const CallSiteVisitor visitor = {call, const_cast<Visit*>(&visit)};
   for_each_encoder_call_site(file, model, visitor);

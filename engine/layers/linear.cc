@@ -4,6 +4,7 @@
 #include "layers/linear.h"
 
 #include "base/arithmetic.h"
+#include "model/packed.h"
 
 namespace goldcrest {
 
@@ -87,12 +88,20 @@ void multiply(const Pass& pass, const LinearView& matrix, Quantized, const Finis
 }
 
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {
-  // In every layout, 16 outputs have 16 * k weights and 64 bytes of each parameter.
+  // In every layout, 16 outputs have 16 * k weights and 64 bytes of each parameter; packed weights have half the bytes,
+  // and multipliers.
   LinearView slice = view;
-  slice.weights += first / 16 * (view.k / 4 * bytes_of(view.weight_type));
-  slice.scale += first / 16;
-  slice.bias += first / 16;
-  slice.weight_sum += first / 16;
+  const uint32_t panels = first / 16;
+  if (view.is_packed()) {
+    const uint32_t groups = packed_groups(view.k);  // a panel has 256 bytes of each, and 16 multipliers
+    slice.weights += panels * 4 * groups;
+    slice.to_multipliers -= panels * 15 * groups;
+  } else {
+    slice.weights += panels * (view.k / 4 * bytes_of(view.weight_type));
+  }
+  slice.scale += panels;
+  slice.bias += panels;
+  slice.weight_sum += panels;
   slice.n = n;
   return slice;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest {
 
@@ -38,17 +39,21 @@ LinearArgs<Element> linear_args(const Runtime& runtime, const LinearTensors& ten
                                 const LinearInputs& x, uint32_t rows) {
   LinearArgs<Element> args = {};
   args.x = static_cast<const Element*>(x.rows);
-  args.w = static_cast<const Element*>(tensors.weights) + size_t{outputs.first} * tensors.k;
+  args.w = static_cast<const Element*>(tensors.weights);
   args.bias = tensors.bias + outputs.first;
-  if constexpr (kScaled<Element>) {
-    args.x_scale = x.scales;
-    args.w_scale = tensors.scale + outputs.first;
-    args.weight_sum = tensors.weight_sum + outputs.first;
-  }
   args.rows = rows;
   args.n = outputs.count;
   args.k = tensors.k;
   args.layout = tensors.layout;
+  if constexpr (kScaled<Element>) {
+    args.x_scale = x.scales;
+    args.w_scale = tensors.scale;
+    args.weight_sum = tensors.weight_sum;
+    args.multipliers = tensors.multipliers;
+    skip_outputs(args, outputs.first);
+  } else {
+    args.w += size_t{outputs.first} * tensors.k;
+  }
   args.backend = runtime.kernels->backend;
   return args;
 }
@@ -66,9 +71,19 @@ LinearArgs<Element> args_of(const Runtime& runtime, const LinearCall& call) {
   return args;
 }
 
+// Computes a product of int8 or of packed weights.
+void linear(const Kernels& kernels, const LinearArgs<int8_t>& args) {
+  if (kHasAccuracy && args.multipliers != nullptr) return linear_packed(kernels, args);
+  kernels.int8.linear(args);
+}
+
 template <typename Element>
 void linear(const Runtime& runtime, const LinearCall& call) {
-  kernels_of<Element>(runtime).linear(args_of<Element>(runtime, call));
+  const LinearArgs<Element> args = args_of<Element>(runtime, call);
+  if constexpr (kScaled<Element>)
+    linear(*runtime.kernels, args);
+  else
+    kernels_of<Element>(runtime).linear(args);
 }
 
 // The remainders that a product has besides those of all inputs.
@@ -93,7 +108,8 @@ void add_second(const Kernels& kernels, const LinearArgs<int8_t>& first, uint32_
 
 // Returns whether the table computes a layer with fine inputs in one pass.
 bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
-  return kHasOnePass && kernels.linear_fine != nullptr && args.layout == Layout::kN16K4 && args.k <= kMostFineInputs;
+  return kHasOnePass && kernels.linear_fine != nullptr && args.multipliers == nullptr &&
+         args.layout == Layout::kN16K4 && args.k <= kMostFineInputs;
 }
 
 // Computes args with remainders: in one pass if the table can, else in slices of as many outputs as the scratch has
@@ -118,23 +134,24 @@ bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
     slice.n = smaller(left, most);
     both.n = slice.n;
     both.y_stride = slice.n;
-    kernels.int8.linear(both);
+    linear(kernels, both);
     add_second(kernels, both, args.rows, remainders);
     kernels.finish_fine(slice, products);
-    both.w += size_t{slice.n} * args.k;
-    both.w_scale += slice.n;
-    both.weight_sum += slice.n;
+    skip_outputs(both, slice.n);
     slice.bias += slice.n;
     slice.y += slice.n;
     if (slice.residual != nullptr) slice.residual += slice.n;
   }
 }
 
-// Computes a block of fine outputs and their sums.
-[[gnu::noinline]] void output_block_fine(const Kernels& kernels, const OutputCall& call, const LinearArgs<int8_t>& args,
-                                         const BlockSums& sums) {
+// Computes a block of fine or packed outputs, and then their sums.
+[[gnu::noinline]] void output_block_in_parts(const Kernels& kernels, const OutputCall& call,
+                                             const LinearArgs<int8_t>& args, const BlockSums& sums) {
   const LinearTensors& outputs = *call.outputs;
-  multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
+  if (call.inputs.fine.exists())
+    multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
+  else
+    linear(kernels, args);
   if (sums.largest == nullptr) return;
   kernels.logit_sums({args.y, sums.largest, sums.sum, kOutputBlock, sums.stride, call.rows, call.count});
 }
@@ -148,18 +165,33 @@ void output_block(const Runtime& runtime, const OutputCall& call, const BlockSum
   args.activation = Activation::kNone;
   if constexpr (kSharesInputs) args.shared = call.shared;
   if constexpr (kScaled<Element>) {
-    if (call.inputs.fine.exists()) return output_block_fine(*runtime.kernels, call, args, sums);
+    if (call.inputs.fine.exists() || call.outputs->is_packed())
+      return output_block_in_parts(*runtime.kernels, call, args, sums);
   }
   kernels_of<Element>(runtime).output_block({args, call.count, sums.largest, sums.sum, sums.stride});
+}
+
+[[gnu::noinline]] void embed_from_packed(const Runtime& runtime, const StackView& stack, uint32_t token,
+                                         const float* position, float* x) {
+  const EmbeddingView& table = stack.embedding;
+  const uint32_t n = pad16(table.vocab_size), k = stack.d_model_padded;
+  const auto* const nibbles = runtime.tensor<uint8_t>(table.weights);
+  const auto* const multipliers = reinterpret_cast<const int8_t*>(nibbles + nibble_bytes(n, k));
+  embed_packed({nibbles, multipliers, n, k, table.layout}, token,
+               runtime.tensor<float>(table.scale)[token] * stack.embedding_scale, position, x);
 }
 
 template <typename Element>
 void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint32_t position, float* x) {
   const uint32_t n = stack.d_model_padded;
-  kernels_of<Element>(runtime).embed(
-      {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale),
-       runtime.tensor<float>(stack.positions) + size_t{stack.positions_used ? position : 0} * n, x, token, n,
-       stack.embedding_scale, stack.embedding.layout});
+  const float* const positions =
+      runtime.tensor<float>(stack.positions) + size_t{stack.positions_used ? position : 0} * n;
+  if constexpr (kScaled<Element>) {
+    if (stack.embedding.is_packed()) return embed_from_packed(runtime, stack, token, positions, x);
+  }
+  kernels_of<Element>(runtime).embed({runtime.tensor<Element>(stack.embedding.weights),
+                                      runtime.tensor<float>(stack.embedding.scale), positions, x, token, n,
+                                      stack.embedding_scale, stack.embedding.layout});
   if constexpr (kScaled<Element>) {
     if (!runtime.model.refines_table(stack)) return;
     // Adds the row of the second matrix, as if the first one's were a position.
@@ -251,7 +283,8 @@ LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
           view.weight_type,
           view.fine_input,
           view.panels_to_second,
-          view.layout};
+          view.layout,
+          view.is_packed() ? runtime.tensor<int8_t>(view.weights) + size_t{view.to_multipliers} * 16 : nullptr};
 }
 
 void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task) {

@@ -40,8 +40,10 @@ struct LinearTensors {
   bool fine_input;
   uint16_t panels_to_second;  // as in LinearView
   Layout layout;
+  const int8_t* multipliers;  // null: not packed; read it with is_packed()
 
   [[gnu::always_inline]] uint32_t rows_to_second() const { return 16u * panels_to_second; }
+  [[gnu::always_inline]] bool is_packed() const { return kHasAccuracy && multipliers != nullptr; }
 };
 LinearTensors tensors_of(const Runtime& runtime, const LinearView& view);
 

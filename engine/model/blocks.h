@@ -88,6 +88,11 @@ template <typename Table>
   return kHasAccuracy && table.refined();
 }
 
+template <typename Table>
+[[gnu::always_inline]] inline bool is_packed(const Table& table) {
+  return kHasAccuracy && table.packed();
+}
+
 // Returns whether the stack has a row of its own for each position.
 template <typename Stack>
 [[gnu::always_inline]] inline bool uses_positions(const Stack& stack) {

@@ -28,7 +28,7 @@ constexpr uint32_t kMostRefinedRows = 16 * UINT16_MAX;
 
 // y[n] = (sum over k of w[n, k] * x[k]) * scale[n] + bias[n]; float32 files have no scale and no weight_sum
 struct LinearView {
-  uint32_t weights;     // int8 [n, k] in `layout`; float [n, k] row-major in float32 files
+  uint32_t weights;     // int8 or packed [n, k] in `layout`; float [n, k] row-major in float32 files
   uint32_t scale;       // float [n]
   uint32_t bias;        // float [n]
   uint32_t weight_sum;  // int32 [n]
@@ -39,8 +39,10 @@ struct LinearView {
   // Weights, scales and sums of the second matrix are behind those of the first.
   uint16_t panels_to_second;
   Layout layout;
+  uint32_t to_multipliers;  // from `weights`, in 16 bytes; 0: not packed (model/packed.h)
 
   [[gnu::always_inline]] uint32_t rows_to_second() const { return 16u * panels_to_second; }
+  [[gnu::always_inline]] bool is_packed() const { return kHasAccuracy && to_multipliers != 0; }
   // Returns whether products of remainders are added: of the inputs', of the weights', or of both.
   [[gnu::always_inline]] bool has_remainders() const { return kHasAccuracy && (fine_input || panels_to_second != 0); }
 };

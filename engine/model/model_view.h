@@ -19,6 +19,9 @@ struct EmbeddingView {
   uint32_t scale;       // float [vocab_size padded]; none in float32 files
   uint32_t vocab_size;  // not padded
   Layout layout;
+  bool packed;  // read it with is_packed()
+
+  [[gnu::always_inline]] bool is_packed() const { return kHasAccuracy && packed; }
 };
 
 // The angles by which heads turn (layers/rotary.h).

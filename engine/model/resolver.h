@@ -5,6 +5,7 @@
 
 #include "base/build_options.h"
 #include "model/model_view.h"
+#include "model/packed.h"
 
 namespace goldcrest {
 
@@ -49,7 +50,7 @@ struct Resolver : Sections {
   // cppcheck-suppress uninitDerivedMemberVar ; the same
   explicit Resolver(const Sections& sections) : Sections(sections) {}
 
-  LinearView linear(const format::Linear& table) const {
+  [[gnu::always_inline]] LinearView linear(const format::Linear& table) const {
     return {weights + table.weights(),
             parameters + table.scale(),
             parameters + table.bias(),
@@ -59,7 +60,8 @@ struct Resolver : Sections {
             is_float32 ? WeightType::kFloat32 : WeightType::kInt8,
             has_fine_input(table),
             is_refined(table) ? static_cast<uint16_t>(pad16(table.n()) / 16) : uint16_t{0},
-            static_cast<Layout>(table.layout())};
+            static_cast<Layout>(table.layout()),
+            is_packed(table) ? pad16(table.n()) * packed_groups(table.k()) : 0};
   }
 
   NormView norm(const format::Norm* table) const {
@@ -107,7 +109,7 @@ struct Resolver : Sections {
     const format::Embedding* embedding = table.embedding();
     if (!kHasSpeech || embedding != nullptr) {
       view.embedding = {weights + embedding->weights(), parameters + embedding->scale(), embedding->vocab_size(),
-                        static_cast<Layout>(embedding->layout())};
+                        static_cast<Layout>(embedding->layout()), is_packed(*embedding)};
     }
     const format::Rotary* rotary = table.rotary();
     if (kHasLayers && rotary != nullptr) view.rotary = {positions + rotary->table(), rotary->half()};

@@ -88,7 +88,7 @@ struct TokenizerSection {
 
 }  // namespace
 
-LinearView shared_linear(const Sections& sections, const format::Linear& table) {
+[[gnu::noinline]] LinearView shared_linear(const Sections& sections, const format::Linear& table) {
   return Resolver(sections).linear(table);
 }
 
@@ -253,7 +253,7 @@ uint32_t count_self_tests(const void* model) {
   info->decoder_heads = view.decoder.n_heads;
   info->max_source_positions = view.encoder.max_positions;
   info->max_target_positions = view.decoder.max_positions;
-  info->weight_bits = 8 * bytes_of(view.projection.weight_type);
+  info->weight_bits = has_feature(root.features(), kFeaturePacked) ? 4 : 8 * bytes_of(view.projection.weight_type);
   info->has_tokenizer = root.tokenizer() != nullptr;
   info->has_detokenizer = root.detokenizer() != nullptr;
 

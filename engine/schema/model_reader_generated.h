@@ -16,9 +16,10 @@ enum class Layout : uint8_t {
 };
 enum class Feature : uint32_t {
   None = 0, Float32 = 1, RmsNorm = 2, Gated = 4, AttentionBias = 8, Rotary = 16, Recurrent = 32, Frontend = 64,
-  LogMel = 128, Prompt = 256, Shortlist = 512, Refined = 2048, RefinedWeights = 4096, FineAttention = 16384,
-  IntegerAttention = 32768, Rules = 8192, Subword = 131072, Languages = 262144, Sequences = 524288,
-  Lexicon = 1048576, Voice = 16777216, AddedTokens = 33554432, Timestamps = 134217728, MAX = Timestamps,
+  LogMel = 128, Prompt = 256, Shortlist = 512, Packed = 1024, Refined = 2048, RefinedWeights = 4096,
+  FineAttention = 16384, IntegerAttention = 32768, Rules = 8192, Subword = 131072, Languages = 262144,
+  Sequences = 524288, Lexicon = 1048576, Voice = 16777216, AddedTokens = 33554432, Timestamps = 134217728,
+  MAX = Timestamps,
 };
 enum class Activation : uint8_t {
   Relu, Gelu, GeluTanh, Silu, Tanh, MAX = Tanh,
@@ -43,7 +44,7 @@ struct Section : Table {
 struct Linear : Table {
   enum : Slot {
     VT_N = 4, VT_K = 6, VT_LAYOUT = 8, VT_WEIGHTS = 10, VT_SCALE = 12, VT_BIAS = 14, VT_WEIGHT_SUM = 16,
-    VT_FINE_INPUT = 18, VT_REFINED = 20,
+    VT_FINE_INPUT = 18, VT_REFINED = 20, VT_PACKED = 22,
   };
   uint32_t n() const { return number<uint32_t>(VT_N); }
   uint32_t k() const { return number<uint32_t>(VT_K); }
@@ -54,11 +55,13 @@ struct Linear : Table {
   uint32_t weight_sum() const { return number<uint32_t>(VT_WEIGHT_SUM); }
   bool fine_input() const { return number<uint8_t>(VT_FINE_INPUT) != 0; }
   bool refined() const { return number<uint8_t>(VT_REFINED) != 0; }
+  bool packed() const { return number<uint8_t>(VT_PACKED) != 0; }
 };
 
 struct Embedding : Table {
   enum : Slot {
     VT_VOCAB_SIZE = 4, VT_D_MODEL = 6, VT_LAYOUT = 8, VT_WEIGHTS = 10, VT_SCALE = 12, VT_REFINED = 14,
+    VT_PACKED = 16,
   };
   uint32_t vocab_size() const { return number<uint32_t>(VT_VOCAB_SIZE); }
   uint32_t d_model() const { return number<uint32_t>(VT_D_MODEL); }
@@ -66,6 +69,7 @@ struct Embedding : Table {
   uint32_t weights() const { return number<uint32_t>(VT_WEIGHTS); }
   uint32_t scale() const { return number<uint32_t>(VT_SCALE); }
   bool refined() const { return number<uint8_t>(VT_REFINED) != 0; }
+  bool packed() const { return number<uint8_t>(VT_PACKED) != 0; }
 };
 
 struct Norm : Table {
@@ -422,9 +426,9 @@ constexpr uint8_t kFieldKinds[] = {
     // Section
     0, 2, 3, 2,
     // Linear
-    2, 2, 0, 2, 2, 2, 2, 0, 0,
+    2, 2, 0, 2, 2, 2, 2, 0, 0, 0,
     // Embedding
-    2, 2, 0, 2, 2, 0,
+    2, 2, 0, 2, 2, 0, 0,
     // Norm
     2, 2, 2,
     // AttentionBias
@@ -472,17 +476,18 @@ constexpr uint8_t kFieldKinds[] = {
 
 // The fields that a file may have only with one of a set of features, ascending, each with its set and its default.
 constexpr FeatureField kFeatureFields[] = {
-    {11, 0, 0}, {12, 1, 0}, {18, 1, 0}, {28, 2, 0}, {41, 3, 0}, {62, 4, 0}, {79, 5, 1}, {80, 6, 0}, {81, 7, 1},
-    {82, 8, 0}, {83, 9, 0}, {84, 10, 0}, {85, 11, 0}, {109, 12, 0}, {139, 13, 0}, {140, 13, 0}, {141, 13, 0},
-    {142, 13, 0}, {143, 13, 2}, {144, 13, 1}, {145, 13, 0}, {146, 13, 0}, {147, 13, 0}, {148, 13, 0}, {149, 14, 0},
-    {150, 15, 0}, {151, 15, 0}, {152, 15, 0}, {153, 16, 0}, {154, 16, 0}, {155, 16, 0}, {159, 17, 0}, {160, 17, 0},
-    {168, 18, 0}, {169, 15, 0}, {174, 18, 0}, {175, 9, 0}, {176, 19, 0}, {206, 20, 0}, {207, 19, 0}, {208, 21, 0},
-    {209, 22, 0},
+    {11, 0, 0}, {12, 1, 0}, {13, 2, 0}, {19, 1, 0}, {20, 2, 0}, {30, 3, 0}, {43, 4, 0}, {64, 5, 0}, {81, 6, 1},
+    {82, 7, 0}, {83, 8, 1}, {84, 9, 0}, {85, 10, 0}, {86, 11, 0}, {87, 12, 0}, {111, 13, 0}, {141, 14, 0},
+    {142, 14, 0}, {143, 14, 0}, {144, 14, 0}, {145, 14, 2}, {146, 14, 1}, {147, 14, 0}, {148, 14, 0}, {149, 14, 0},
+    {150, 14, 0}, {151, 15, 0}, {152, 16, 0}, {153, 16, 0}, {154, 16, 0}, {155, 17, 0}, {156, 17, 0}, {157, 17, 0},
+    {161, 18, 0}, {162, 18, 0}, {170, 19, 0}, {171, 16, 0}, {176, 19, 0}, {177, 10, 0}, {178, 20, 0}, {208, 21, 0},
+    {209, 20, 0}, {210, 22, 0}, {211, 23, 0},
 };
 constexpr uint32_t bit(Feature feature) { return static_cast<uint32_t>(feature); }
 constexpr uint32_t kFeatureSets[] = {
     bit(Feature::Refined),
     bit(Feature::RefinedWeights),
+    bit(Feature::Packed),
     bit(Feature::AttentionBias),
     bit(Feature::Recurrent),
     bit(Feature::LogMel),
@@ -508,9 +513,9 @@ constexpr uint32_t kFeatureSets[] = {
 
 // In the order above.
 constexpr TableFields kTables[] = {
-    {0, 4}, {4, 9}, {13, 6}, {19, 3}, {22, 3}, {25, 4}, {29, 4}, {33, 3}, {36, 2}, {38, 4}, {42, 7}, {49, 8},
-    {57, 6}, {63, 2}, {65, 21}, {86, 24}, {110, 8}, {118, 8}, {126, 35}, {161, 9}, {170, 7}, {177, 7}, {184, 8},
-    {192, 18},
+    {0, 4}, {4, 10}, {14, 7}, {21, 3}, {24, 3}, {27, 4}, {31, 4}, {35, 3}, {38, 2}, {40, 4}, {44, 7}, {51, 8},
+    {59, 6}, {65, 2}, {67, 21}, {88, 24}, {112, 8}, {120, 8}, {128, 35}, {163, 9}, {172, 7}, {179, 7}, {186, 8},
+    {194, 18},
 };
 constexpr uint32_t kRootTable = 23;
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/kernels.h"
+#include "model/packed.h"
 
 namespace bench {
 
@@ -117,8 +118,8 @@ struct ObservedKernels {
   // `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
     const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_finish_fine,
-                 own_quantize_fine_inputs, own_linear_fine, own_quantize_fine, own_fine_attention, own_recurrence,
-                 own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
+                 own_quantize_fine_inputs, own_linear_fine, own_quantize_fine, own_fine_attention, own_linear_packed,
+                 own_recurrence, own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
     return {name,
             cpu_features,
             ObservedTypedKernels<Observer, int8_t>::table(),
@@ -130,6 +131,7 @@ struct ObservedKernels {
             own_linear_fine != nullptr ? linear_fine : nullptr,
             own_quantize_fine != nullptr ? quantize_fine : nullptr,
             own_fine_attention != nullptr ? fine_attention : nullptr,
+            own_linear_packed != nullptr ? linear_packed : nullptr,
             own_recurrence != nullptr ? recurrence : nullptr,
             list_largest,
             crc32c,
@@ -168,6 +170,12 @@ struct ObservedKernels {
   static void fine_attention(
       const goldcrest::AttentionArgs<int8_t>& args) {  // three products with keys, two with values
     Observer::observe(attention_work(args, 5, 4), [&] { Observer::table->fine_attention(args); });
+  }
+
+  static void linear_packed(const goldcrest::LinearArgs<int8_t>& args) {
+    CallWork work = linear_work(kLinear, args);
+    work.bytes -= uint64_t{args.n} * args.k - goldcrest::packed_bytes(args.n, args.k);
+    Observer::observe(work, [&] { Observer::table->linear_packed(args); });
   }
 
   static void recurrence(const goldcrest::RecurrenceArgs& args) {

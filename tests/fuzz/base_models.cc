@@ -168,6 +168,16 @@ FileImage fine_file() {
   return fine_tiny_file(tiny_spec(options), {}, "all", "all");
 }
 
+// Every matrix and table has weights of 4 bits, and a source has candidates.
+FileImage packed_file() {
+  TinyOptions options;
+  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
+  options.tied = true;
+  converter::ModelSpec spec = tiny_spec(options);
+  add_shortlist(3, spec);
+  return packed_tiny_file(spec, Layout::kN4K16, {}, "all");
+}
+
 // A file with the same tokenizer for both sides.
 FileImage file_with_tokenizer(const converter::TokenizerSpec& tokenizer) {
   TinyOptions options;
@@ -258,7 +268,7 @@ const std::vector<ModelParts>& family_models() {
 }
 
 const std::vector<ModelParts>& fine_models() {
-  static const std::vector<ModelParts> models = {parts_of(fine_file())};
+  static const std::vector<ModelParts> models = {parts_of(fine_file()), parts_of(packed_file())};
   return models;
 }
 

@@ -25,7 +25,7 @@ const std::vector<ModelParts>& richer_models();
 // by distance. They have bytes of their own, so that older inputs keep their models.
 const std::vector<ModelParts>& family_models();
 
-// A model of texts with fine inputs in every matrix.
+// A model of texts with fine inputs in every matrix, and another with weights of 4 bits.
 const std::vector<ModelParts>& fine_models();
 
 // Models that take samples, with and without a log-mel, or feature rows.

@@ -298,6 +298,7 @@ const ContractCase kContractCases[] = {
     {"finish_fine", compare_finish_fine},
     {"quantize_fine_inputs", compare_quantize_fine_inputs},
     {"linear_fine", compare_linear_fine},
+    {"linear_packed", compare_linear_packed},
     {"attention", compare_attention},
     {"integer_attention", compare_integer_attention},
     {"quantize_fine", compare_quantize_fine},

@@ -28,6 +28,7 @@ Difference compare_recurrence(const Kernels& table, const Kernels& specification
 Difference compare_finish_fine(const Kernels& table, const Kernels& specification, uint64_t run);
 Difference compare_quantize_fine_inputs(const Kernels& table, const Kernels& specification, uint64_t run);
 Difference compare_linear_fine(const Kernels& table, const Kernels& specification, uint64_t run);
+Difference compare_linear_packed(const Kernels& table, const Kernels& specification, uint64_t run);
 
 // One case for each slot of Kernels; a null slot ends the list.
 extern const ContractCase kContractCases[];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots that a build has only with their option; without it they are null. The recurrent block: gates of every kind,
 // cells that keep their value, cells that become zero, the first position. The end of a layer with fine inputs, and
-// such inputs and layers in one pass.
+// such inputs and layers in one pass. Packed weights.
 #include "contract_inputs.h"
+#include "kernels/reference/reference.h"
 
 namespace goldcrest::test {
 namespace {
@@ -175,6 +176,71 @@ Difference compare_linear_fine(const Kernels& table, const Kernels& specificatio
     }
   }
   return {};
+}
+
+namespace {
+
+// Fills a packed matrix, and inputs.w with the int8 matrix that it is (FORMAT.md, "Packed weights").
+void fill_packed(GuardedBuffer<int8_t>& nibbles, GuardedBuffer<int8_t>& multipliers, LinearInputs& inputs, uint32_t k,
+                 Layout layout, uint32_t turn, Rng& rng) {
+  const uint32_t outputs = layout == Layout::kN16K4 ? 16 : 4, each = 64 / outputs, groups = (k + 31) / 32;
+  const auto n = static_cast<uint32_t>(inputs.w.size() / k);
+  std::memset(nibbles.get(), 0x88, nibbles.size());
+  for (int8_t& m : multipliers) m = static_cast<int8_t>(turn % 3 == 0 ? 15 : static_cast<int>(rng.below(31)) - 15);
+  for (uint32_t row = 0; row < n; ++row) {
+    for (uint32_t column = 0; column < k; ++column) {
+      const int nibble = turn % 3 == 0   ? 0
+                         : turn % 3 == 1 ? 15 * static_cast<int>(rng.below(2))
+                                         : static_cast<int>(rng.below(16));
+      const size_t at = size_t{row / outputs} * outputs * groups * 16 + size_t{column / (2 * each)} * 64 +
+                        row % outputs * each + column % each;
+      const int shift = column / each % 2 == 0 ? 0 : 4;
+      nibbles[at] = static_cast<int8_t>((nibbles[at] & ~(15 << shift)) | nibble << shift);
+      const int m = multipliers[(size_t{row / 16} * groups + column / 32) * 16 + row % 16];
+      inputs
+          .w[size_t{row / outputs} * outputs * k + size_t{column / each} * 64 + row % outputs * each + column % each] =
+          static_cast<int8_t>(m * (nibble - 8));
+    }
+  }
+}
+
+struct PackedShape {
+  uint32_t rows, n, k;
+  Layout layout;
+};
+
+Difference compare_packed_shape(const Kernels& table, const Kernels& specification, const PackedShape& shape,
+                                uint32_t turn, Rng& rng) {
+  const auto [rows, n, k, layout] = shape;
+  LinearInputs inputs(rows, n, k, turn % 3 == 0 ? Fill::kLargest : Fill::kRandom, rng);
+  GuardedBuffer<int8_t> nibbles(size_t{n} * ((k + 31) / 32) * 16), multipliers(size_t{n} * ((k + 31) / 32));
+  fill_packed(nibbles, multipliers, inputs, k, layout, turn, rng);
+  Outputs<float> y(size_t{rows} * n);
+  const LinearArgs<int8_t> args = inputs.args(rows, n, k, layout, y.expected.get());
+  specification.int8.linear(args);
+  LinearArgs<int8_t> packed = args;
+  packed.w = nibbles.get();
+  packed.multipliers = multipliers.get();
+  packed.y = y.found.get();
+  linear_packed(table, packed);
+  return in_case(y.difference("y"), "rows", rows, "n", n, "k", k, "layout", static_cast<int>(layout), "turn", turn);
+}
+
+}  // namespace
+
+Difference compare_linear_packed(const Kernels& table, const Kernels& specification, uint64_t run) {
+  Rng rng = rng_of(run, 15);
+  uint32_t turn = 0;
+  for (const Layout layout : {Layout::kN16K4, Layout::kN4K16}) {
+    for (const uint32_t rows : {1u, 2u, 3u, 4u, 5u, 8u, 13u, 17u, 64u})
+      for (const uint32_t n : sizes_of(run, {16, 32, 80, 272}, rng))
+        for (const uint32_t k : sizes_of(run, kWidths, rng))
+          if (Difference d = compare_packed_shape(table, specification, {rows, n, k, layout}, turn++, rng)) return d;
+    for (const uint32_t k : {2048u, 2064u, 4096u, 12304u, 65536u})
+      for (const uint32_t rows : {1u, 5u})
+        if (Difference d = compare_packed_shape(table, specification, {rows, 48, k, layout}, turn++, rng)) return d;
+  }
+  return compare_packed_shape(table, specification, {1, 40000, 16, Layout::kN16K4}, turn, rng);
 }
 
 }  // namespace goldcrest::test

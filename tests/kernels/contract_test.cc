@@ -103,6 +103,14 @@ Kernels broken_table(const std::string& slot) {
     table.linear_fine = [](const LinearArgs<int8_t>& args) {  // forgets the remainders
       reference_linear(args);
     };
+  } else if (slot == "linear_packed") {
+    table.linear_packed = [](const LinearArgs<int8_t>& args) {  // takes multipliers as positive
+      std::vector<int8_t> multipliers(args.multipliers, args.multipliers + size_t{args.n} * packed_groups(args.k));
+      for (int8_t& m : multipliers) m = static_cast<int8_t>(std::abs(m));
+      LinearArgs<int8_t> other = args;
+      other.multipliers = multipliers.data();
+      linear_packed(kernels_reference, other);
+    };
   } else if (slot == "attention") {
     table.int8.attention = [](const AttentionArgs<int8_t>& args) {  // ignores the ancestor table
       AttentionArgs<int8_t> other = args;
@@ -161,7 +169,7 @@ TEST(Contract, ABrokenSlotIsFound) {
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n) {
     EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
   }
-  EXPECT_EQ(n, 16) << "one case for each slot of Kernels, and one for integer attention";
+  EXPECT_EQ(n, 17) << "one case for each slot of Kernels, and one for integer attention";
 }
 
 }  // namespace

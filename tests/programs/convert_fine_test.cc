@@ -217,5 +217,58 @@ TEST(Convert, RefinedFilesHaveFloat32sLines) {
   EXPECT_LT(all.at("fine_inputs").at("identical_before"), evaluation.at("identical_lines"));
 }
 
+// Four bits: the size, the twin of eight bits, the order for another processor, and the same bytes each time.
+TEST(Convert, WeightsOfFourBits) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = checkpoint_folder("g2p"), packed = folder / "4.gcst",
+                              wide = folder / "8.gcst";
+  std::string words;
+  for (const std::string& line : lines_of(read_file(validation_file("g2p"))))
+    if (words.size() < 3000) words += line + "\n";
+  const std::string lines = folder.write("words", words);
+  const nlohmann::json report = convert_json(checkpoint, {"-o", packed, "--pack", "linear", "--calibrate", lines});
+  const nlohmann::json& found = report.at("fine_inputs").at("packed");
+  EXPECT_EQ(found.at("matrices").size(), 26u) << "all but the output layer and the tables";
+  EXPECT_NEAR(found.at("bytes").get<double>() / found.at("int8_bytes").get<double>(), 4.25 / 8, 1e-9);
+  const auto bytes = [](const std::filesystem::path& file) {
+    return static_cast<double>(std::filesystem::file_size(file));
+  };
+  EXPECT_LT(bytes(packed), 0.6 * bytes(converted_model("g2p")));
+  EXPECT_EQ(convert(packed, {"-o", wide, "--pack", "none"}).status, 0);
+  EXPECT_EQ(bytes(wide), bytes(converted_model("g2p")));
+  const auto scored = [](const std::filesystem::path& file) {
+    return run(translate_program(), {file, "--scores"}, {.input = "goldcrest\n"}).out;
+  };
+  EXPECT_EQ(scored(packed), scored(wide));
+  EXPECT_TRUE(has(run(inspect_program(), {packed, "--self-test"}).out, "self-test    passed"));
+
+  const std::filesystem::path again = folder / "again.gcst", m55 = folder / "m55.gcst";
+  convert_json(checkpoint, {"-o", again, "--pack", "linear", "--calibrate", lines, "--cpu", "cortex-m55"});
+  EXPECT_EQ(convert(packed, {"-o", m55, "--cpu", "cortex-m55"}).status, 0);
+  EXPECT_TRUE(read_file(again) == read_file(m55));
+  EXPECT_EQ(scored(m55), scored(wide));
+  convert_json(checkpoint, {"-o", again, "--pack", "linear"});
+  EXPECT_FALSE(read_file(again) == read_file(packed)) << "made-up sources fit other weights";
+  EXPECT_TRUE(
+      convert_json(checkpoint / "config.json", {"--shape", "--pack", "all"}).at("fine_inputs").contains("packed"));
+
+  const auto refusal = [&](const std::filesystem::path& input, const Arguments& options) {
+    const Outcome outcome = convert(input, options);
+    return std::to_string(outcome.status) + " " + outcome.err;
+  };
+  EXPECT_TRUE(has(refusal(checkpoint, {"--pack", "linears"}), "1 goldcrest-convert: "));
+  EXPECT_TRUE(has(refusal(checkpoint, {"--pack", "linears"}), "--pack: 'linears' is no matrix of this model"));
+  EXPECT_TRUE(
+      has(refusal(checkpoint, {"--pack", "all", "--calibrate", folder.write("none", "\n")}), "no line for --cal"));
+  EXPECT_TRUE(has(refusal(checkpoint, {"--pack", "all", "--calibrate", folder.write("one", "a\n")}), "one: 1 line"));
+  EXPECT_TRUE(has(refusal(checkpoint, {"--pack", "all", "--accuracy", "exact"}), "weights of 16; choose one"));
+  const std::string unknown = folder.write("ids", "1 2\n5 99999\n");
+  EXPECT_TRUE(has(refusal(checkpoint, {"--pack", "all", "--ids", "--calibrate", unknown}), "ids:2: "));
+  EXPECT_EQ(convert(checkpoint, {"--pack", "all", "--weights", "float32"}).status, 2);
+  EXPECT_EQ(convert(packed, {"--pack", "all"}).status, 2);
+  EXPECT_EQ(convert(checkpoint, {"--calibrate", lines}).status, 2);
+  EXPECT_EQ(refusal(random_speech_checkpoint("moonshine"), {"--pack", "linear"}).substr(0, 2), "1 ");
+}
+
 }  // namespace
 }  // namespace goldcrest::test

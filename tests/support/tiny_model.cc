@@ -275,4 +275,14 @@ converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limit
   return converter::assemble(payload, {});
 }
 
+converter::FileImage packed_tiny_file(const ModelSpec& spec, Layout layout, const goldcrest_limits& limits,
+                                      const std::string& packed, const std::string& fine) {
+  converter::BuildOptions options;
+  options.pack = {{packed, converter::kPackedWeights}};
+  options.layout = layout;
+  options.limits = limits;
+  if (fine != "none") options.accuracy = {{fine, converter::kFineInput}};
+  return converter::assemble(converter::build_payload(spec, options), {});
+}
+
 }  // namespace goldcrest::test

@@ -61,4 +61,9 @@ converter::FileImage tiny_file(const converter::ModelSpec& spec, Layout layout =
 converter::FileImage fine_tiny_file(const converter::ModelSpec& spec, const goldcrest_limits& limits = {},
                                     const std::string& fine = "all", const std::string& refine = "none");
 
+// An int8 file in which the matrices of this name of --pack have 4 bits.
+converter::FileImage packed_tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,
+                                      const goldcrest_limits& limits = {}, const std::string& packed = "all",
+                                      const std::string& fine = "none");
+
 }  // namespace goldcrest::test

@@ -10,6 +10,7 @@
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "decoding/search/place.h"
+#include "model/packed.h"
 
 namespace goldcrest {
 
@@ -85,15 +86,21 @@ uint32_t list_chosen(const uint32_t* chosen, uint32_t n_words, uint32_t* ids, ui
   return n;
 }
 
+// Returns the bytes of a row of weights: of packed ones only the nibbles.
+size_t row_bytes(const LinearTensors& of) {
+  return of.is_packed() ? nibble_bytes(1, of.k) : size_t{of.k} * bytes_of(of.weight_type);
+}
+
 // Copies the rows `ids` of a projection [n, k] into panels [n padded, k] of the same layout, with zeros as padding.
 // kRows: rows of a panel, which consists of blocks of 64 bytes.
 template <uint32_t kRows>
 void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
+  const size_t k = row_bytes(from);
   constexpr size_t kPiece = kAlignment / kRows;  // bytes of a row in a block
   const uint8_t* const weights = static_cast<const uint8_t*>(from.weights);
-  const size_t n_blocks = from.k / kPiece;
-  const auto place = [&](size_t row) { return row / kRows * kRows * from.k + row % kRows * kPiece; };
-  if (n % 16 != 0) memset(to + size_t{n} / 16 * 16 * from.k, 0, size_t{16} * from.k);
+  const size_t n_blocks = k / kPiece;
+  const auto place = [&](size_t row) { return row / kRows * kRows * k + row % kRows * kPiece; };
+  if (n % 16 != 0) memset(to + size_t{n} / 16 * 16 * k, 0, size_t{16} * k);
   for (uint32_t i = 0; i < n; ++i) {
     const uint8_t* source = weights + place(ids[i]);
     uint8_t* target = to + place(i);
@@ -117,11 +124,28 @@ void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* t
   for (uint32_t i = n; i < pad16(n); ++i) to[i] = padding;
 }
 
+// Copies the multipliers of the rows `ids`, with zeros as padding.
+void copy_multipliers(const LinearTensors& from, const uint32_t* ids, uint32_t n, int8_t* to) {
+  const size_t groups = packed_groups(from.k);
+  const auto place = [&](size_t row) { return row / 16 * groups * 16 + row % 16; };
+  if (n % 16 != 0) memset(to + n / 16 * groups * 16, 0, groups * 16);
+  for (uint32_t i = 0; i < n; ++i)
+    for (size_t group = 0; group < groups; ++group)
+      to[place(i) + group * 16] = from.multipliers[place(ids[i]) + group * 16];
+}
+
 [[gnu::noinline]] void copy_matrix(const LinearTensors& from, uint32_t n, const SentencePanels& to) {
   copy_values(from.scale, to.ids, n, 1.0f, to.scale);
   copy_values(from.weight_sum, to.ids, n, int32_t{0}, to.weight_sum);
   from.layout == Layout::kN16K4 ? copy_panels<16>(from, to.ids, n, to.weights)
                                 : copy_panels<4>(from, to.ids, n, to.weights);
+  if (from.is_packed())
+    copy_multipliers(from, to.ids, n, reinterpret_cast<int8_t*>(to.weights + pad16(n) * row_bytes(from)));
+}
+
+// Returns the bytes for one candidate's weights.
+size_t candidate_bytes(const LinearView& of) {
+  return of.is_packed() ? packed_bytes(1, of.k) : size_t{of.k} * bytes_of(of.weight_type);
 }
 
 // Returns the number of int8 matrices of a projection.
@@ -156,7 +180,7 @@ ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
                     {0, bytes, {GOLDCREST_FACTOR_CANDIDATES, GOLDCREST_FACTOR_BATCH, 0, 0}});
   };
   refs.ids = add("shortlist.ids", sizeof(uint32_t));
-  refs.weights = add("shortlist.weights", matrices * projection.k * bytes_of(projection.weight_type));
+  refs.weights = add("shortlist.weights", matrices * candidate_bytes(projection));
   refs.bias = add("shortlist.bias", sizeof(float));
   if (projection.weight_type == WeightType::kInt8) {
     refs.scale = add("shortlist.scale", matrices * sizeof(float));
@@ -180,7 +204,7 @@ void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, Shortlis
   }
   place(runtime, refs.chosen, &placed->chosen);
   placed->capacity = pad16(runtime.limits.max_candidates);
-  placed->panel_bytes = size_t{projection.k} * bytes_of(projection.weight_type);
+  placed->panel_bytes = candidate_bytes(projection);
 }
 
 SentencePanels ShortlistBuffers::of(uint32_t sentence, uint32_t n_matrices) const {
@@ -227,6 +251,8 @@ OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buff
   tensors.bias = panels.bias;
   tensors.weight_sum = panels.weight_sum;
   tensors.n = pad16(n);
+  if (tensors.is_packed())
+    tensors.multipliers = reinterpret_cast<const int8_t*>(panels.weights + tensors.n * row_bytes(tensors));
   if (tensors.panels_to_second != 0) tensors.panels_to_second = static_cast<uint16_t>(buffers.capacity / 16);
   return {tensors, panels.ids, n};
 }

@@ -161,7 +161,8 @@ typedef struct goldcrest_info {
   uint32_t source_vocab_size, target_vocab_size, encoder_layers, decoder_layers;
   uint32_t encoder_d_model, decoder_d_model, encoder_d_ff, decoder_d_ff, encoder_heads, decoder_heads;
   uint32_t max_source_positions, max_target_positions;
-  uint32_t weight_bits; /* 8: int8; 32: float32 weights and activations, which builds for microcontrollers refuse */
+  uint32_t weight_bits; /* 8: int8; 4: int8, of which some matrices are stored in 4 bits; 32: float32 weights and
+                           activations, which builds for microcontrollers refuse */
   int32_t has_tokenizer, has_detokenizer; /* sources can be text, results can be text */
   uint32_t sample_rate, feature_channels, first_row_samples, row_samples, fixed_window; /* goldcrest/speech.h */
   int32_t decoder_start_id, end_id, pad_id, unknown_id;                                 /* -1: none */

@@ -18,6 +18,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/vector/shared_layer-inl.h"
 #include "kernels/vector/tile-inl.h"
 // These are written over the ones above.
@@ -42,6 +43,7 @@ void output_block_by_dots(const OutputBlockArgs<int8_t>& args) {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_of_dotprod>("arm_dotprod", kDotprodNeeds);
+  table.linear_packed = linear_packed_rows<>;
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_by_dots;
   return table;

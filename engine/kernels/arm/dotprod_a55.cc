@@ -18,6 +18,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/vector/shared_layer-inl.h"
 
 // The order matters: the vectors first, then the code that is written over them.
@@ -30,6 +31,7 @@ namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_flat>("arm_dotprod_a55", kDotprodNeeds);
+  table.linear_packed = linear_packed_rows<>;
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_flat;
   return table;

@@ -64,5 +64,38 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
   return add_lanes(sum);
 }
 
+// For vector/packed-inl.h.
+constexpr int kPackedTileRows = 4;
+constexpr bool kTwoChains = false;
+using GroupStart = int32_t;
+using PackedSums = Acc;
+
+inline PackedSums start_group(int32_t start) {
+  const int32x4_t all = vdupq_n_s32(start);
+  return {{all, all, all, all}};
+}
+
+inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
+  const int8x16_t four = broadcast_four(x);
+  for (int i = 0; i < 4; ++i) sums.q[i] = vdotq_s32(sums.q[i], nibbles.q[i], four);
+  return sums;
+}
+
+inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {
+  const int8x16_t all = vld1q_s8(multipliers);
+  const int16x8_t halves[2] = {vmovl_s8(vget_low_s8(all)), vmovl_s8(vget_high_s8(all))};
+  for (int i = 0; i < 4; ++i) {
+    const int16x4_t four = i % 2 == 0 ? vget_low_s16(halves[i / 2]) : vget_high_s16(halves[i / 2]);
+    acc.q[i] = vmlaq_s32(acc.q[i], sums.q[i], vmovl_s16(four));
+  }
+  return acc;
+}
+
+inline int32_t group_start(const int8_t* x, uint32_t n) {
+  return -8 * (vaddlvq_s8(vld1q_s8(x)) + (n == 32 ? vaddlvq_s8(vld1q_s8(x + 16)) : 0));
+}
+
+inline Acc packed_start(const int32_t*) { return start_group(0); }
+
 }  // namespace
 }  // namespace goldcrest

@@ -23,6 +23,7 @@ constexpr bool kFinishesTogether = false;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/vector/shared_layer-inl.h"
 #include "kernels/vector/tile-inl.h"
 // This is written over the ones above.
@@ -178,6 +179,7 @@ void output_block_by_pairs(const OutputBlockArgs<int8_t>& args) {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_by_pairs>("arm_i8mm", kI8mmNeeds);
+  table.linear_packed = linear_packed_rows<>;
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_by_pairs;
   return table;

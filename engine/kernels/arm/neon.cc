@@ -8,6 +8,7 @@
 #include "kernels/arm/widen_by_conversion-inl.h"
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/shared_layer-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/arm/neon_by_fours-inl.h"
 // clang-format on
 
@@ -21,6 +22,7 @@ void output_block_by_fours(const OutputBlockArgs<int8_t>& args) {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_by_fours>("arm_neon", kNeonNeeds);
+  table.linear_packed = linear_packed_rows<>;
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_by_fours;
   return table;

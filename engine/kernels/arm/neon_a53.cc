@@ -9,6 +9,7 @@
 #include "kernels/arm/widen_by_conversion-inl.h"
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/shared_layer-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/arm/in_order-inl.h"
 #include "kernels/arm/neon_tile_a53-inl.h"
 // clang-format on
@@ -18,6 +19,7 @@ namespace {
 
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_flat>("arm_neon_a53", kNeonNeeds);
+  table.linear_packed = linear_packed_rows<>;
   table.crc32c = crc32c_words;
   table.int8.output_block = output_block_flat;
   return table;

@@ -313,6 +313,15 @@ inline W add_fours(W sums, W w) {
   return sums;
 }
 
+inline W low_nibbles(W w) {
+  for (int i = 0; i < 4; ++i) w.q[i] = vandq_s8(w.q[i], vdupq_n_s8(15));
+  return w;
+}
+inline W high_nibbles(W w) {
+  for (int i = 0; i < 4; ++i) w.q[i] = vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(w.q[i]), 4));
+  return w;
+}
+
 inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
   for (int i = 0; i < 4; ++i, from += 4 * stride, to += 16) {
     const auto row = [&](size_t r) { return vreinterpretq_s32_s8(vld1q_s8(from + r * stride)); };

@@ -47,6 +47,50 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
                      [](__m256i x, __m256i key, __m256i sum) { return _mm256_add_epi32(sum, multiply(x, key)); });
 }
 
+constexpr int kPackedTileRows = 4;
+constexpr bool kTwoChains = true;
+using GroupStart = int32_t;
+
+// Sums of 16 bits: two lanes for each output, with 8 * 127 * 16 as the largest magnitude in the end.
+struct PackedSums {
+  __m256i low, high;
+};
+
+inline PackedSums start_group(int32_t start) { return {_mm256_set1_epi32(start), _mm256_set1_epi32(start)}; }
+
+inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
+  const __m256i four = broadcast_four(x);
+  return {_mm256_add_epi16(sums.low, _mm256_maddubs_epi16(nibbles.low, four)),
+          _mm256_add_epi16(sums.high, _mm256_maddubs_epi16(nibbles.high, four))};
+}
+
+inline PackedSums add_sums(PackedSums a, PackedSums b) {
+  return {_mm256_add_epi16(a.low, b.low), _mm256_add_epi16(a.high, b.high)};
+}
+
+inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {
+  const __m128i m = _mm_loadu_si128(reinterpret_cast<const __m128i*>(multipliers));
+  return {add_word_products(acc.low, sums.low, _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(m, m))),
+          add_word_products(acc.high, sums.high, _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(m, m)))};
+}
+
+// Returns -8 times the sums of the inputs of each lane: of the first two of four, and of the last two.
+inline int32_t group_start(const int8_t* x, uint32_t n) {
+  const auto sum_with = [](__m256i sums, __m256i order) {
+    return _mm256_add_epi16(sums, _mm256_permutevar8x32_epi32(sums, order));
+  };
+  const __m256i inputs = n == 32 ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x))
+                                 : _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+  __m256i sums = _mm256_maddubs_epi16(_mm256_set1_epi8(1), inputs);
+  sums = sum_with(sums, _mm256_setr_epi32(4, 5, 6, 7, 0, 1, 2, 3));
+  sums = sum_with(sums, _mm256_setr_epi32(2, 3, 0, 1, 2, 3, 0, 1));
+  sums = sum_with(sums, _mm256_setr_epi32(1, 0, 1, 0, 1, 0, 1, 0));
+  const __m256i less = _mm256_slli_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), sums), 3);
+  return _mm_cvtsi128_si32(_mm256_castsi256_si128(less));
+}
+
+inline Acc packed_start(const int32_t*) { return Acc(); }
+
 // For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum. Two panels share a row's magnitudes.
 constexpr int kTilePanels[] = {2, 1, 1, 1, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -56,6 +100,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/avx2_by_pairs-inl.h"
@@ -67,6 +112,7 @@ namespace {
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_without_signs>("x86_avx2", kCpuAvx2);
   table.int8.output_block = output_block_without_signs;
+  table.linear_packed = linear_packed_rows<>;
   table.crc32c = crc32c_words;
   return table;
 }

@@ -227,6 +227,13 @@ inline __m256i add_fours_half(__m256i sums, __m256i w) {
 
 inline W add_fours(W sums, W w) { return {add_fours_half(sums.low, w.low), add_fours_half(sums.high, w.high)}; }
 
+inline __m256i low_nibbles(__m256i bytes) { return _mm256_and_si256(bytes, _mm256_set1_epi8(15)); }
+inline __m256i high_nibbles(__m256i bytes) {
+  return low_nibbles(reinterpret_cast<__m256i>(reinterpret_cast<__v8si>(bytes) >> 4));
+}
+inline W low_nibbles(W w) { return {low_nibbles(w.low), low_nibbles(w.high)}; }
+inline W high_nibbles(W w) { return {high_nibbles(w.low), high_nibbles(w.high)}; }
+
 // Four activations in every lane.
 inline __m256i broadcast_four(const int8_t* x) { return _mm256_set1_epi32(load_word(x)); }
 

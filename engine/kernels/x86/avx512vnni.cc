@@ -203,6 +203,35 @@ inline Acc minus_128_times(const int32_t* sums) {
 
 inline V to_floats(Acc acc) { return {_mm512_cvtepi32_ps(reinterpret_cast<__m512i>(acc.v))}; }
 
+constexpr int kPackedTileRows = 4;
+constexpr bool kTwoChains = true;
+using GroupStart = int32_t;
+
+// Nibbles are unsigned factors.
+using PackedSums = Acc;
+
+inline PackedSums start_group(int32_t start) { return {reinterpret_cast<__v16si>(_mm512_set1_epi32(start))}; }
+
+inline W low_nibbles(W w) { return {_mm512_and_si512(w.v, _mm512_set1_epi8(15))}; }
+inline W high_nibbles(W w) { return low_nibbles(W{reinterpret_cast<__m512i>(reinterpret_cast<__v16si>(w.v) >> 4)}); }
+
+inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
+  return accumulate_unsigned(sums, nibbles, broadcast_signed(x));
+}
+
+inline PackedSums add_sums(PackedSums a, PackedSums b) { return add(a, b); }
+
+inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {
+  const __m512i m = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(multipliers)));
+  return {acc.v + sums.v * reinterpret_cast<__v16si>(m)};
+}
+
+inline int32_t group_start(const int8_t* x, uint32_t n) { return -8 * sum_inputs(x, n); }
+
+inline Acc packed_start(const int32_t* weight_sum) {
+  return {reinterpret_cast<__v16si>(_mm512_slli_epi32(_mm512_loadu_si512(weight_sum), 7))};
+}
+
 // Partial sums of four keys in each quarter of the register.
 struct FourDots {
   __m512i v;
@@ -278,6 +307,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/unsigned_inputs-inl.h"
@@ -291,6 +321,7 @@ constexpr Kernels make_table(const char* name) {
   table.int8.linear = linear_unsigned_inputs<kLongInputBytes, kPrefetchesFew>;
   table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes, kPrefetchesFew>>;
   table.linear_fine = linear_fine<kPrefetchesFew>;
+  table.linear_packed = linear_packed_rows<kPrefetchesFew>;
   table.crc32c = crc32c_avx512;
   return table;
 }

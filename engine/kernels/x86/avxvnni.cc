@@ -78,6 +78,39 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
   });
 }
 
+constexpr int kPackedTileRows = 4;
+constexpr bool kTwoChains = true;
+using GroupStart = int32_t;
+
+// Nibbles are unsigned factors.
+using PackedSums = Acc;
+
+inline PackedSums start_group(int32_t start) {
+  const auto all = reinterpret_cast<__v8si>(_mm256_set1_epi32(start));
+  return {all, all};
+}
+
+inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
+  return accumulate_unsigned(sums, nibbles, broadcast_signed(x));
+}
+
+inline PackedSums add_sums(PackedSums a, PackedSums b) { return add(a, b); }
+
+inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {
+  const auto eight = [](const int8_t* m) {
+    return reinterpret_cast<__v8si>(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(m))));
+  };
+  return {acc.low + sums.low * eight(multipliers), acc.high + sums.high * eight(multipliers + 8)};
+}
+
+inline int32_t group_start(const int8_t* x, uint32_t n) { return -8 * sum_inputs(x, n); }
+
+inline Acc packed_start(const int32_t* weight_sum) {
+  const W sum = load_panel(reinterpret_cast<const int8_t*>(weight_sum));
+  return {reinterpret_cast<__v8si>(_mm256_slli_epi32(sum.low, 7)),
+          reinterpret_cast<__v8si>(_mm256_slli_epi32(sum.high, 7))};
+}
+
 // For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {1, 2, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {4, 1, 2, 1, 1, 1};
@@ -87,6 +120,7 @@ constexpr bool kFinishesTogether = true;
 }  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/unsigned_weights-inl.h"
@@ -97,6 +131,7 @@ namespace {
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_by_rows>("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
   table.int8.output_block = output_block_by<linear_by_rows>;
+  table.linear_packed = linear_packed_rows<>;
   table.crc32c = crc32c_words;
   return table;
 }

@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "model/blocks.h"
+#include "model/packed.h"
 #include "model/validate/validator.h"
 
 namespace goldcrest {
@@ -11,6 +12,25 @@ namespace goldcrest {
 namespace {
 
 constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: the values are checked while the checksum has them cached
+
+// Returns whether every multiplier is in [-15, 15] and weight_sum, if not null, has every row's sum.
+bool packed_weights_valid(const PackedMatrix& matrix, const int32_t* weight_sum) {
+  const PackedBlock block = packed_block(matrix.layout);
+  for (uint32_t output = 0; output < matrix.n; ++output) {
+    const uint8_t* from = nibbles_of(matrix, output);
+    int32_t sum = 0;
+    for (uint32_t input = 0; input < matrix.k; input += kPackedGroup) {
+      const int32_t m = *matrix.multipliers_of(output, input);
+      if (m < -kMostMultiplier || m > kMostMultiplier) return false;
+      int32_t of_group = -8 * static_cast<int32_t>(kPackedGroup);
+      for (uint32_t i = 0; i < kPackedGroup / 2; i += block.inputs, from += block.outputs * block.inputs)
+        for (uint32_t j = 0; j < block.inputs; ++j) of_group += nibble_of(from[j], 0) + nibble_of(from[j], 1);
+      sum += m * of_group;
+    }
+    if (weight_sum != nullptr && sum != weight_sum[output]) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -40,6 +60,19 @@ int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* wei
   return GOLDCREST_OK;
 }
 
+int Validator::check_packed_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject) {
+  const SectionView& weights = section(format::SectionKind::Weights);
+  const uint32_t n = matrix.n, k = matrix.k;
+  const uint64_t bytes = packed_bytes(n, k);
+  GOLDCREST_REQUIRE_INTACT(weights.holds(matrix.units, bytes), subject.name, subject.index);
+  if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
+  const PackedMatrix packed = {weights.at<uint8_t>(matrix.units), weights.at<int8_t>(matrix.units) + nibble_bytes(n, k),
+                               n, k, static_cast<Layout>(matrix.layout)};
+  if (!packed_weights_valid(packed, weight_sum)) return refuse_weights(subject);
+  checksum_weights_to(matrix.units * kAlignment + bytes);
+  return GOLDCREST_OK;
+}
+
 // The same for float32 files, whose weights have the bounds of all floats.
 int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) {
   const SectionView& weights = section(format::SectionKind::Weights);
@@ -54,9 +87,14 @@ int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) 
   return GOLDCREST_OK;
 }
 
-// Checks whether a matrix may have a second one.
-int Validator::check_refined(bool refined, uint32_t n, Subject subject) {
-  return refined && (is_float32() || n > kMostRefinedRows) ? refuse(subject) : GOLDCREST_OK;
+// Checks whether a matrix may have a second one, or weights of 4 bits.
+template <typename Table>
+int Validator::check_kind(const Table& table, uint32_t n, Subject subject) {
+  const bool refined = is_refined(table);
+  return (refined && n > kMostRefinedRows) || (is_float32() && (refined || is_packed(table))) ||
+                 (refined && is_packed(table))
+             ? refuse(subject)
+             : GOLDCREST_OK;
 }
 
 int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject) {
@@ -65,7 +103,7 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   GOLDCREST_REQUIRE_INTACT(table->n() == n && table->k() == k, name, index);
   GOLDCREST_REQUIRE_INTACT(!(is_float32() && table->fine_input()), name, index);
   const bool refined = is_refined(*table);
-  GOLDCREST_TRY(check_refined(refined, n, subject));
+  GOLDCREST_TRY(check_kind(*table, n, subject));
   const StoredMatrix matrix = {table->weights(), pad16(n) << refined, pad16(k), table->layout()};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each row
   const SectionView& parameters = section(format::SectionKind::Parameters);
@@ -84,7 +122,9 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
                            index);
   // The scales of the second matrix are padded as those of the first.
   GOLDCREST_REQUIRE_INTACT(!refined || padding_good(table->scale() + pad16(n) / 16, n, kBitsOne), name, index);
-  return check_int8_weights(matrix, parameters.at<int32_t>(table->weight_sum()), name, index);
+  const int32_t* const weight_sum = parameters.at<int32_t>(table->weight_sum());
+  return is_packed(*table) ? check_packed_weights(matrix, weight_sum, subject)
+                           : check_int8_weights(matrix, weight_sum, name, index);
 }
 
 int Validator::check_norm(const format::Norm* table, uint32_t d_model, const char* name, int32_t index) {
@@ -100,10 +140,11 @@ int Validator::check_norm(const format::Norm* table, uint32_t d_model, const cha
 }
 
 // Returns whether these are the projection's weights, which check_linear reads.
-bool Validator::is_projection(const StoredMatrix& matrix) const {
+bool Validator::is_projection(const StoredMatrix& matrix, bool packed) const {
   const format::Linear* table = model_->projection();
   return table != nullptr && table->weights() == matrix.units && table->layout() == matrix.layout &&
-         pad16(table->n()) << is_refined(*table) == matrix.n && pad16(table->k()) == matrix.k;
+         is_packed(*table) == packed && pad16(table->n()) << is_refined(*table) == matrix.n &&
+         pad16(table->k()) == matrix.k;
 }
 
 int Validator::check_embedding(const format::Embedding* table, uint32_t d_model, const char* name) {
@@ -111,7 +152,7 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   GOLDCREST_REQUIRE_INTACT(
       table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name, -1);
   GOLDCREST_REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
-  GOLDCREST_TRY(check_refined(is_refined(*table), table->vocab_size(), {name, -1}));
+  GOLDCREST_TRY(check_kind(*table, table->vocab_size(), {name, -1}));
   const StoredMatrix matrix = {table->weights(), pad16(table->vocab_size()) << is_refined(*table), pad16(d_model),
                                table->layout()};
   if (is_float32()) {
@@ -121,10 +162,12 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Parameters).holds(table->scale(), 4 * uint64_t{matrix.n}), name,
                            -1);
   GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n), name, -1);
-  if (is_projection(matrix)) return GOLDCREST_OK;
-  GOLDCREST_TRY(check_int8_weights(matrix, nullptr, name, -1));
+  const bool packed = is_packed(*table);
+  if (is_projection(matrix, packed)) return GOLDCREST_OK;
+  GOLDCREST_TRY(packed ? check_packed_weights(matrix, nullptr, {name, -1})
+                       : check_int8_weights(matrix, nullptr, name, -1));
   report_idle(functions_.idle, section(format::SectionKind::Weights).at<int8_t>(matrix.units),
-              size_t{matrix.n} * matrix.k);
+              packed ? packed_bytes(matrix.n, matrix.k) : size_t{matrix.n} * matrix.k);
   return GOLDCREST_OK;
 }
 

@@ -60,8 +60,10 @@ class Validator {
   int refuse_weights(Subject subject);
   int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name, int32_t index);
   int check_float_weights(const StoredMatrix& matrix, Subject subject);
-  int check_refined(bool refined, uint32_t n, Subject subject);
-  bool is_projection(const StoredMatrix& matrix) const;
+  int check_packed_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject);
+  template <typename Table>
+  int check_kind(const Table& table, uint32_t n, Subject subject);
+  bool is_projection(const StoredMatrix& matrix, bool packed) const;
   int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
   int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
   bool bias_good(const format::AttentionBias* table, const format::Stack& stack, bool is_decoder) const;

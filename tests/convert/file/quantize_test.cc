@@ -3,6 +3,7 @@
 #include "quantize/quantize.h"
 
 #include "convert/support/section_bytes.h"
+#include "quantize/pack_rows.h"
 #include "spec/error.h"
 #include "support/random_spec.h"
 #include "support/test.h"
@@ -266,6 +267,59 @@ TEST(Quantize, AStoredGridIsKept) {
   matrix.values.edit()[1] = 0.013f;
   EXPECT_EQ(error_of(matrix),
             "tensor 'w': element [0, 1] is 0.013; expected an integer of -127 to 127 times the stored scale 0.0125");
+}
+
+// Errors of weights whose inputs come together cancel in the products.
+TEST(RowPacker, FitsTheInputsThatItSaw) {
+  constexpr uint32_t kRows = 5, kColumns = 72;
+  const Matrix matrix = peaked_matrix(3, kRows, kColumns);
+  test::RandomFloats random(4);
+  std::vector<float> products(kColumns * kColumns), x(kColumns);
+  for (int i = 0; i < 300; ++i) {
+    const float common = random.next();
+    for (float& value : x) value = random.next() + 3 * common;
+    for (uint32_t a = 0; a < kColumns; ++a)
+      for (uint32_t b = 0; b < kColumns; ++b) products[a * kColumns + b] += x[a] * x[b];
+  }
+  const Placement columns = Placement::in_order(kColumns);
+  const auto loss = [&](std::span<const float> known, QuantizedMatrix& packed) {
+    packed.multipliers.assign(packed.rows * 3, 1);
+    RowPacker(known, columns).pack_rows(matrix, Placement::in_order(kRows), 0, packed);
+    double sum = 0;
+    for (uint32_t r = 0; r < kRows; ++r) {
+      std::vector<double> error;
+      for (uint32_t c = 0; c < kColumns; ++c)
+        error.push_back(matrix.row(r)[c] - double{packed.scale[r]} * packed.weights[r * packed.columns + c]);
+      for (uint32_t a = 0; a < kColumns; ++a)
+        for (uint32_t b = 0; b < kColumns; ++b) sum += error[a] * double{products[a * kColumns + b]} * error[b];
+    }
+    return sum;
+  };
+  QuantizedMatrix nearest(kRows, kColumns), fitted(kRows, kColumns);
+  const double of_nearest = loss({}, nearest), of_fitted = loss(products, fitted);
+  EXPECT_LT(of_fitted, 0.5 * of_nearest);
+  // Weights that are on the grid stay.
+  Matrix on_grid = {"grid", kRows, kColumns, std::vector<float>(kRows * kColumns)};
+  for (uint32_t r = 0; r < kRows; ++r)
+    for (uint32_t c = 0; c < kColumns; ++c)
+      on_grid.values.edit()[r * kColumns + c] =
+          fitted.scale[r] * static_cast<float>(fitted.weights[r * fitted.columns + c]);
+  QuantizedMatrix kept(kRows, kColumns);
+  kept.multipliers.assign(kept.rows * 3, 1);
+  RowPacker(products, columns).pack_rows(on_grid, Placement::in_order(kRows), 0, kept);
+  for (uint32_t r = 0; r < kRows; ++r)
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      const size_t at = r * kept.columns + c;
+      EXPECT_NEAR(kept.scale[r] * static_cast<float>(kept.weights[at]), on_grid.row(r)[c],
+                  1e-6f * std::fabs(on_grid.row(r)[c]));
+    }
+  for (const Layout layout : {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16}) {
+    const std::vector<uint8_t> bytes = pack_nibbles(fitted, layout);
+    EXPECT_EQ(bytes.size(), packed_bytes(fitted.rows, fitted.columns));
+    const QuantizedMatrix back = unpack_nibbles(bytes, fitted.rows, fitted.columns, layout);
+    EXPECT_EQ(back.weights, fitted.weights);
+    EXPECT_EQ(back.multipliers, fitted.multipliers);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choices that must not change a bit: the size of a step, the other sentences of a batch, another engine that works in
 // between, verification.
+#include "converter/file/relayout.h"
+#include "kernels/kernels.h"
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/test.h"
@@ -80,6 +82,8 @@ const std::vector<BitsModel>& models() {
           made.push_back({name, test::fine_tiny_file(spec, limits, fine, refine), options.source_vocab_size,
                           options.encoder.positions, options.decoder.positions});
         }
+        made.push_back({"deep, packed", test::packed_tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
+                        options.encoder.positions, options.decoder.positions});
       }
     }
     return made;
@@ -301,6 +305,45 @@ TEST(TokenStream, IsTheResult) {
           if (status == GOLDCREST_TOKEN) stream.push_back(token);
         }
         EXPECT_EQ(stream, engine.results(0).at(0).tokens);
+      }
+    }
+  }
+}
+
+// A packed matrix is an int8 matrix: the file with these int8 weights has the same hash and the same results, with
+// every table of kernels, as has the packed file in the other layout.
+TEST(SameBits, WeightsOfFourBitsAndTheInt8WeightsThatTheyAre) {
+  for (const auto& [options, listed] : {std::pair{test::odd_tiny_options(), false},
+                                        {test::deep_tiny_options(), true},
+                                        {test::t5_tiny_options(), false},
+                                        {test::student_tiny_options(), true}}) {
+    converter::ModelSpec spec = test::tiny_spec(options);
+    goldcrest_limits limits = {};
+    if (listed) {
+      test::add_shortlist(5, spec);
+      limits.max_candidates = 170;
+    }
+    for (const char* packed : {"linear", "all", "projection", "decoder.layers.*"}) {
+      for (const char* fine : {"none", "all"}) {
+        const FileImage first = test::packed_tiny_file(spec, Layout::kN16K4, limits, packed, fine);
+        const FileImage second = test::packed_tiny_file(spec, Layout::kN4K16, limits, packed, fine);
+        const FileImage wide = converter::relay_out(first, {}, "model.gcst", true);
+        ASSERT_LT(first.size(), wide.size());
+        EXPECT_TRUE(std::ranges::equal(converter::relay_out(first, Layout::kN4K16, "").span(), second.span()));
+        std::vector<std::vector<Translation>> expected;
+        for (const FileImage* file : {&wide, &first, &second}) {
+          for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
+            EngineSetup setup = inspected_setup();
+            setup.limits.batch = 3;
+            setup.limits.beam_size = setup.limits.n_best = 4;
+            setup.kernels = table->name;
+            TestEngine engine(file->span(), setup);
+            EXPECT_EQ(engine.info().weight_bits, file == &wide ? 8u : 4u);
+            const auto found = engine.run(some_sources({"", first, options.source_vocab_size, 20, 20}, 3, 41));
+            if (expected.empty()) expected = found;
+            EXPECT_EQ(found, expected) << packed << ", fine " << fine << ", " << table->name;
+          }
+        }
       }
     }
   }

@@ -299,5 +299,51 @@ TEST(HostilePrompt, HasBounds) {
   });
 }
 
+TEST(HostilePacked, MultipliersSumsAndPanels) {
+  const FileImage file = packed_tiny_file(tiny_spec(odd_tiny_options()));
+  EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
+  ModelT metadata;
+  format::GetModel(file.bytes())->UnPackTo(&metadata);
+  const format::LinearT& projection = *metadata.projection;
+  const size_t groups = (projection.k + 31) / 32, rows = (projection.n + 15) / 16 * 16;
+  const size_t nibbles = size_t{projection.weights} * 64, multipliers = nibbles + rows * groups * 16;
+  const auto changed = [&](size_t at, int value) {
+    return try_file(remade_with_contents(
+        file, [&](ModelT&, Contents& contents) { contents[0][at] = static_cast<uint8_t>(value); }));
+  };
+  for (const int bad : {16, -16, 127, -128}) {
+    const Verdict verdict = changed(multipliers + rows * groups - 1, bad);  // of padding
+    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << bad;
+    EXPECT_EQ(verdict.detail, "projection") << bad;
+  }
+  EXPECT_EQ(changed(multipliers + rows * groups - 1, -15).status, GOLDCREST_OK);
+  EXPECT_EQ(changed(nibbles, 0x97).detail, "projection") << "the sum is another one";
+  // The last matrix of the weights loses a byte, and a matrix of 8 bits is said to have 4.
+  const Verdict cut = try_file(remade_with_contents(file, [](ModelT&, Contents& contents) { contents[0].pop_back(); }));
+  EXPECT_EQ(cut.status, GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_EQ(cut.detail, "projection");
+}
+
+TEST(HostilePacked, NeedsItsFeatureAndInt8WeightsWithoutASecondMatrix) {
+  const Mutation packs = [](ModelT& m) {
+    m.projection->packed = true;
+    m.features |= kFeaturePacked;
+  };
+  EXPECT_EQ(try_file(remade(smallest_file(), [](ModelT& m) { m.projection->packed = true; })).detail,
+            "metadata: feature bits");
+  EXPECT_EQ(try_file(remade(smallest_file(), [](ModelT& m) { m.encoder->embedding->packed = true; })).detail,
+            "metadata: feature bits");
+  EXPECT_EQ(try_file(remade(smallest_float32_file(), packs)).detail, "projection");
+  EXPECT_EQ(try_file(remade(smallest_file(),
+                            [&](ModelT& m) {
+                              packs(m);
+                              m.projection->refined = true;
+                              m.features |= kFeatureRefinedWeights;
+                            }))
+                .detail,
+            "projection");
+  EXPECT_STREQ(refusal_of(kFeaturePacked), kHasAccuracy ? nullptr : kNoAccuracy);
+}
+
 }  // namespace
 }  // namespace goldcrest::test

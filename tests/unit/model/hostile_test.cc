@@ -344,7 +344,7 @@ TEST(Hostile, SectionsThatLeaveTheFileOrEachOther) {
 
 TEST(Hostile, VersionsAndFeatures) {
   Verdict verdict;
-  for (const uint32_t features : {1024u, 1025u, UINT32_MAX}) {
+  for (const uint32_t features : {65536u, 65537u, UINT32_MAX}) {
     verdict = try_file(remade(smallest_file(), [&](ModelT& m) { m.features = features; }));
     EXPECT_EQ(verdict.status, GOLDCREST_ERROR_UNSUPPORTED) << features;
     EXPECT_EQ(verdict.detail, "metadata: feature bits");
@@ -352,11 +352,12 @@ TEST(Hostile, VersionsAndFeatures) {
   for (uint32_t bit = 1; bit < 32; ++bit) {
     // These bits have tests of their own: choices_test.cc, features_test.cc, recurrent_test.cc,
     // shortlist_test.cc, speech_test.cc.
-    constexpr uint32_t kTested =
-        kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary | kFeatureRecurrent |
-        kFeatureFrontend | kFeatureLogMel | kFeaturePrompt | kFeatureShortlist | kFeatureRefined | kFeatureRules |
-        kFeatureSubword | kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
-        kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice | kFeatureIntegerAttention | kFeatureTimestamps;
+    constexpr uint32_t kTested = kFeatureRmsNorm | kFeatureGated | kFeatureAttentionBias | kFeatureRotary |
+                                 kFeatureRecurrent | kFeatureFrontend | kFeatureLogMel | kFeaturePrompt |
+                                 kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
+                                 kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
+                                 kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice |
+                                 kFeatureIntegerAttention | kFeatureTimestamps | kFeaturePacked;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantizes float rows to weights of 4 bits (FORMAT.md, "Packed weights"), so that errors of a row's weights cancel in
+// its products with the inputs that were seen (GPTQ: Frantar et al. 2022).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "quantize/quantize.h"
+
+namespace goldcrest::converter {
+
+class RowPacker {
+ public:
+  // products: X^T X of the inputs, [k, k] before placement; empty: nothing is known, and all inputs weigh the same.
+  RowPacker(std::span<const float> products, const Placement& columns);
+
+  // Does what quantize_rows does, for a packed matrix.
+  double pack_rows(const Matrix& matrix, const Placement& rows, uint32_t first_row, QuantizedMatrix& packed) const;
+
+ private:
+  std::vector<float> placed(const Matrix& matrix, uint32_t r) const;
+  // multipliers <- one for each group. Returns the scale.
+  float choose_grid(const std::vector<float>& row, float amax, std::vector<int>& multipliers) const;
+
+  Placement columns_;
+  uint32_t k_;                   // after placement, padded to whole groups
+  std::vector<float> diagonal_;  // [k_] of the products: what an input's error costs
+  // [k_, k_], above the diagonal: the share of an error of input i that input j > i takes over; empty: none
+  std::vector<double> shares_;
+};
+
+// Returns the bytes of a packed matrix: nibbles, then multipliers.
+std::vector<uint8_t> pack_nibbles(const QuantizedMatrix& matrix, Layout layout);
+// Returns the int8 weights of a packed matrix, [rows, columns], and its multipliers.
+QuantizedMatrix unpack_nibbles(std::span<const uint8_t> packed, uint32_t rows, uint32_t columns, Layout layout);
+
+}  // namespace goldcrest::converter

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of a few rows with packed weights. Nibbles are multiplied as they are, a group's sums begin with -8 times
+// the sum of its inputs, and they are multiplied by its outputs' multipliers once. The including file defines:
+//   PackedSums   the sums of a group for 16 outputs: start_group(GroupStart); add_sums(PackedSums, PackedSums);
+//           add_nibbles(PackedSums, W nibbles, const int8_t* x): 16 outputs x 4 inputs;
+//           Acc add_group(Acc, PackedSums, const int8_t* multipliers), of 16 outputs
+//   W low_nibbles(W), high_nibbles(W)      of each byte
+//   GroupStart group_start(const int8_t* x, uint32_t n)   -8 times the sum of 16 or 32 inputs, in the form of the sums
+//   Acc packed_start(const int32_t* weight_sum)           what finish() takes from the sums of 16 outputs
+//   int kPackedTileRows, bool kTwoChains   rows of a tile; whether low and high nibbles have sums of their own
+
+namespace goldcrest {
+namespace {
+
+// starts: [rows, groups]
+template <int kRows, bool kPrefetches>
+inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts, uint32_t first_row, uint32_t output) {
+  constexpr uint32_t kAhead = 1024;  // bytes; panels follow each other
+  const uint32_t n_groups = packed_groups(args.k);
+  const int8_t* w = args.w + nibble_bytes(output, args.k);
+  const int8_t* multipliers = args.multipliers + size_t{output} * n_groups;
+  const int8_t* x = args.x + size_t{first_row} * args.k;
+  starts += size_t{first_row} * n_groups;
+  Acc sums[kRows][1];
+  unrolled<kRows>([&](int r) { sums[r][0] = packed_start(args.weight_sum + output); });
+  const auto add_groups = [&](uint32_t n, auto blocks) {
+    for (uint32_t group = 0; group < n; ++group, multipliers += 16, ++starts) {
+      PackedSums low[kRows], high[kTwoChains ? kRows : 1];
+      unrolled<kRows>([&](int r) {
+        low[r] = start_group(starts[static_cast<size_t>(r) * n_groups]);
+        if constexpr (kTwoChains) high[r] = start_group(GroupStart());
+      });
+      unrolled<decltype(blocks)::kValue>([&](int) {
+        const W nibbles = load_panel(w), of_low = low_nibbles(nibbles), of_high = high_nibbles(nibbles);
+        unrolled<kRows>([&](int r) {
+          const int8_t* const of_row = x + static_cast<size_t>(r) * args.k;
+          PackedSums& of_highs = kTwoChains ? high[r] : low[r];
+          low[r] = add_nibbles(low[r], of_low, of_row);
+          of_highs = add_nibbles(of_highs, of_high, of_row + 4);
+        });
+        if constexpr (kPrefetches) prefetch(w, kAhead);
+        w += 64;
+        x += 8;
+      });
+      unrolled<kRows>([&](int r) {
+        if constexpr (kTwoChains) low[r] = add_sums(low[r], high[r]);
+        sums[r][0] = add_group(sums[r][0], low[r], multipliers);
+      });
+    }
+  };
+  add_groups(args.k / kPackedGroup, Number<4>());
+  if (args.k % kPackedGroup != 0) add_groups(1, Number<2>());
+  finish_tile(args, first_row, output, sums);
+}
+
+// flatten: sums stay in their registers from the first product to the output.
+template <int kRows, bool kPrefetches>
+__attribute__((noinline, flatten)) void packed_rows(const LinearArgs<int8_t>& layer) {
+  constexpr int kTile = kRows < kPackedTileRows ? kRows : kPackedTileRows;
+  const LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
+  GroupStart starts[kMostPackedInputs / kPackedGroup * kRows];
+  GroupStart* next = starts;
+  for (uint32_t r = 0; r < kRows; ++r)
+    for (uint32_t i = 0; i < args.k; i += kPackedGroup)
+      *next++ = group_start(args.x + r * size_t{args.k} + i, args.k - i < kPackedGroup ? 16 : kPackedGroup);
+  for (uint32_t output = 0; output < args.n; output += 16) {
+    packed_tile<kTile, kPrefetches>(args, starts, 0, output);
+    if constexpr (kTile < kRows) packed_tile<kRows - kTile, kPrefetches>(args, starts, kTile, output);
+  }
+}
+
+template <bool kPrefetches = true>
+void linear_packed_rows(const LinearArgs<int8_t>& args) {
+  static_assert(kMostPackedRows == 4 && kPackedTileRows >= 2);
+  switch (args.rows) {
+    case 1:
+      return packed_rows<1, kPrefetches>(args);
+    case 2:
+      return packed_rows<2, kPrefetches>(args);
+    case 3:
+      return packed_rows<3, kPrefetches>(args);
+    default:
+      return packed_rows<4, kPrefetches>(args);
+  }
+}
+
+}  // namespace
+}  // namespace goldcrest
