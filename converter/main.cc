@@ -28,7 +28,7 @@ int convert(Options& options) {
   const bool from_model_file = is_model_file(options.input);
   if (from_model_file && !options.checkpoint_only.empty())
     throw UsageError("{}: {} works on a checkpoint, not on a .gcst file; give the checkpoint", options.input,
-                     options.checkpoint_only);
+        options.checkpoint_only);
   if (options.shape && !options.weights_only.empty())
     throw UsageError("{} needs weights, and --shape has none; leave one of them out", options.weights_only);
   if (options.shape) return size_shape(options);

@@ -71,12 +71,11 @@ TEST(Ci, ReleasesFromDebian12) {
   const YAML::Node job = workflow()["jobs"]["release"];
   EXPECT_EQ(job["container"].as<std::string>(""), "debian:12");
   std::string uploaded;
-  for (const YAML::Node& step : job["steps"]) {
+  for (const YAML::Node& step : job["steps"])
     if (step["with"] && step["with"]["path"]) uploaded += step["with"]["path"].as<std::string>();
-  }
   EXPECT_EQ(uploaded,
-            "build/release/*.tar.gz\nbuild/release/*.zip\nbuild/release/*.pack\nbuild/release/*.whl\nbuild/release/"
-            "*.spdx\nbuild/release/SHA256SUMS\n");
+      "build/release/*.tar.gz\nbuild/release/*.zip\nbuild/release/*.pack\nbuild/release/*.whl\nbuild/release/"
+      "*.spdx\nbuild/release/SHA256SUMS\n");
 }
 
 // The shell and the actions of a step see no secret but the token of the job that publishes.

@@ -35,7 +35,7 @@ void* load(const char* path, size_t* bytes) {
 
 int fail(const char* doing, int status, const goldcrest_detail& detail) {
   std::fprintf(stderr, "sanitized_engine: %s: %s: %s\n", doing, goldcrest_status_string(status),
-               detail.message != nullptr ? detail.message : "");
+      detail.message != nullptr ? detail.message : "");
   return 1;
 }
 

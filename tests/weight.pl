@@ -59,7 +59,7 @@ sub model_names {
   for (values %$text_of) { $body{$1} = $2 while /^struct (\w+)[^;{]*\{(.*?)^\}/gms }
   for (my ($n, $types) = (-1, 'ModelView'); $n != keys %carries;) {
     $n = keys %carries;
-    %carries = (ModelView => 1, map { $_ => 1 } grep { $body{$_} =~ /^[^(\n]*\b(?:$types)\b[^(\n]*;/m } keys %body);
+    %carries = (ModelView => 1, map { $_ => 1 } grep { $body{$_} =~ /^[^()\n]*\b(?:$types)\b[^()\n]*;/m } keys %body);
     $types = join '|', keys %carries;
   }
   my $types = join '|', keys %carries;

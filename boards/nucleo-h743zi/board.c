@@ -35,9 +35,8 @@ static void enable_caches(void) {
   CACHE_SELECTION = 0;
   barrier();
   const uint32_t last_set = (CACHE_SIZE >> 13) & 0x7FFFu, last_way = (CACHE_SIZE >> 3) & 0x3FFu;
-  for (uint32_t set = 0; set <= last_set; ++set) {
+  for (uint32_t set = 0; set <= last_set; ++set)
     for (uint32_t way = 0; way <= last_way; ++way) INVALIDATE_BY_SET_AND_WAY = way << 30 | set << 5;
-  }
   barrier();
   CONFIGURATION_CONTROL |= 1u << 17 | 1u << 16;
   barrier();

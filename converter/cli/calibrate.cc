@@ -51,7 +51,7 @@ std::vector<OwnedSource> read_sources(Job& job) {
     spec.warnings.push_back(
         format_text("{}: {} lines; with fewer than {} for --calibrate, weights of 4 bits fit other "
                     "texts badly",
-                    lines.path, sources.size(), kFewLines));
+            lines.path, sources.size(), kFewLines));
   return sources;
 }
 

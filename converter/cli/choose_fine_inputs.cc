@@ -96,9 +96,8 @@ double Ranking::error(const std::vector<Translation>& results, const std::vector
 }
 
 void Ranking::choose(double share, FineInputs& fine) {
-  std::ranges::stable_sort(fine.ranking, [](const RankedMatrix& a, const RankedMatrix& b) {
-    return a.gain * b.more_work > b.gain * a.more_work;
-  });
+  std::ranges::stable_sort(fine.ranking,
+      [](const RankedMatrix& a, const RankedMatrix& b) { return a.gain * b.more_work > b.gain * a.more_work; });
   for (RankedMatrix& matrix : fine.ranking) {
     matrix.chosen = matrix.gain > 0 && fine.more_work + matrix.more_work <= share;
     if (matrix.chosen) fine.more_work += matrix.more_work;

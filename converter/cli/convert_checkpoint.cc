@@ -83,8 +83,8 @@ std::vector<std::vector<int32_t>> self_test_sources(const Job& job, EngineSessio
   std::vector<std::vector<int32_t>> sources;
   for (const NumberedLine& line : lines.lines) {
     try {
-      sources.push_back(job.lines.ids ? parse_ids(line.text, job.spec.encoder.embedding->rows)
-                                      : session.encode(line.text));
+      sources.push_back(
+          job.lines.ids ? parse_ids(line.text, job.spec.encoder.embedding->rows) : session.encode(line.text));
     } catch (const Error& error) {
       throw Error("{}:{}: {}", lines.path, line.number, error.what());
     }
@@ -109,9 +109,8 @@ std::vector<SelfTestLine> run_self_test(const Payload& payload, const FileImage&
 
 std::vector<std::pair<std::string, uint64_t>> section_sizes(const FileImage& image) {
   std::vector<std::pair<std::string, uint64_t>> sizes;
-  for (const format::Section* section : *format::GetModel(image.bytes())->sections()) {
+  for (const format::Section* section : *format::GetModel(image.bytes())->sections())
     sizes.emplace_back(format::EnumNameSectionKind(section->kind()), section->size());
-  }
   return sizes;
 }
 
@@ -183,7 +182,7 @@ void add_lexicon(const ChangeOptions& options, Job& job) {
       entries.push_back(segmenter ? segmenter->encode(line.text) : parse_ids(line.text, spec.decoder.embedding->rows));
       if (segmenter && std::ranges::count(entries.back(), static_cast<int32_t>(spec.target_tokenizer->unknown_id)) > 0)
         throw Error("the target vocabulary has no pieces for \"{}\"; each entry must be cut without unknown ids",
-                    printable(line.text));
+            printable(line.text));
     } catch (const Error& error) {
       throw Error("{}:{}: {}", lines.path, line.number, error.what());
     }
@@ -194,7 +193,7 @@ void add_lexicon(const ChangeOptions& options, Job& job) {
     spec.warnings.push_back(
         format_text("{}: its entries begin with {} different ids, more than the {} of --max-candidates: all outputs "
                     "are computed at the first position",
-                    lines.path, n_first, most));
+            lines.path, n_first, most));
 }
 
 // Changes that the options made to the checkpoint's outputs, for the report.
@@ -220,9 +219,8 @@ void check_texts(const Job& job) {
   const ModelSpec& spec = job.spec;
   const UserLines& lines = job.lines;
   const bool evaluates = !lines.evaluation.empty(), tests_lines = !lines.self_test.empty();
-  if (!spec.source_tokenizer && !spec.encoder.frontend && !lines.ids && (evaluates || tests_lines)) {
+  if (!spec.source_tokenizer && !spec.encoder.frontend && !lines.ids && (evaluates || tests_lines))
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", job.input);
-  }
   if (!spec.encoder.frontend && !lines.clip.empty())
     throw Error("{}: takes no clips; leave out --self-test-audio", job.input);
   if (spec.encoder.frontend && (tests_lines || !lines.shortlist_text.empty() || job.trims() || lines.ids)) {
@@ -237,12 +235,10 @@ void check_texts(const Job& job) {
   const bool needs_languages = evaluates || tests_lines || translates_kept || !lines.shortlist_text.empty();
   if (needs_languages && !lines.ids && !undecided.empty()) throw Error("{}: {}", job.input, undecided);
   if (spec.source_tokenizer && spec.target_tokenizer) return;
-  if (job.trims()) {
+  if (job.trims())
     throw Error("{}: has no tokenizer of both sides, so its entries have no texts to keep them by", job.input);
-  }
-  if (!lines.shortlist_text.empty() && !lines.ids) {
+  if (!lines.shortlist_text.empty() && !lines.ids)
     throw Error("{}: has no tokenizer of both sides; with --ids, --make-shortlist reads token ids", job.input);
-  }
 }
 
 // Centres keys if the accuracy asks for it: random ids serve, because most of a mean is the model's own and not a
@@ -281,7 +277,7 @@ int write(const Options& options, const FileImage& image, Job& job, Report& repo
   write_page(report, options.report);
   const int status =
       write_outputs(options.write, {job.input, image, report.memory.memory, report.boards, job.spec.name, refusal},
-                    [&](const std::vector<std::string>& written) { print_report(report, options.report, written); });
+          [&](const std::vector<std::string>& written) { print_report(report, options.report, written); });
   // Warnings come last, so that nothing scrolls them away.
   const std::vector<std::string>& warnings = job.spec.warnings;
   for (const std::string& warning : warnings) say_error("warning: " + warning);
@@ -349,11 +345,7 @@ int size_shape(const Options& options) {
   const uint32_t first_id = is_forced ? spec.generation.forced_first_id.value() : spec.generation.end_id;
   for (const std::vector<int32_t>& source : random_sources(spec, payload.metadata->limits->max_source_tokens)) {
     self_test.push_back({{source.begin(), source.end()},
-                         std::vector<uint32_t>(spec.generation.prompt.size() + 1, first_id),
-                         UINT64_MAX,
-                         false,
-                         {},
-                         is_forced});
+        std::vector<uint32_t>(spec.generation.prompt.size() + 1, first_id), UINT64_MAX, false, {}, is_forced});
   }
   const std::vector<int16_t> clip = made_up_clip(spec, payload.metadata->limits->max_source_tokens);
   if (!clip.empty()) {

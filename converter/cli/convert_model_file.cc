@@ -57,7 +57,7 @@ int convert_model_file(const Options& options) {
     if (options.report.verbose) print(describe_architecture(info));
     print(format_text("file         {} bytes\n", image.size()));
     print(format_text("arena        {} bytes for {}\n", map.memory.arena_bytes,
-                      options.report.verbose ? formula_legend(map.memory.limits) : limits_text(map.memory.limits)));
+        options.report.verbose ? formula_legend(map.memory.limits) : limits_text(map.memory.limits)));
     if (options.report.verbose) print(arena_formula(map));
     for (const BoardFit& fit : boards) print(to_text(fit));
     print_written(written);

@@ -35,7 +35,7 @@ void set_quantizer(const QuantizeOptions& options, Job& job) {
 
 uint64_t section_bytes(const Payload& payload) {
   return std::accumulate(payload.sections.begin(), payload.sections.end(), uint64_t{0},
-                         [](uint64_t sum, const SectionBytes& section) { return sum + section.size(); });
+      [](uint64_t sum, const SectionBytes& section) { return sum + section.size(); });
 }
 
 InMemoryModel::InMemoryModel(Job& job) : job_(job), image_(0) {
@@ -71,7 +71,7 @@ std::string describe_failures(const std::vector<Translation>& translations) {
   const auto failed = std::ranges::count_if(translations, has_failed);
   if (failed == 0) return "";
   return format_text("{} of {} sources cannot be translated; the first: {}", failed, translations.size(),
-                     std::ranges::find_if(translations, has_failed)->error);
+      std::ranges::find_if(translations, has_failed)->error);
 }
 
 }  // namespace goldcrest::converter

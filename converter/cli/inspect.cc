@@ -44,32 +44,29 @@ struct Arguments {
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
   using goldcrest::number;
   goldcrest_limits& limits = arguments.limits;
-  goldcrest::CommandLine app(
-      {kProgram,
-       "Shows what a .gcst model holds and needs.",
-       {
-           {"*MODEL", goldcrest::text(arguments.model), "a file that goldcrest-convert wrote"},
-           {"Checks"},
-           {"*--self-test", goldcrest::flag(arguments.self_test),
-            "also verify every byte and run the file's self-test"},
-           {"*--map", goldcrest::flag(arguments.map), "also print the arena's formula and a picture of it"},
-           {"Limits, for which the memory is printed"},
-           {"*--max-source N", number(limits.max_source_tokens), "take at most N source tokens [0: the model's]"},
-           {"*--max-target N", number(limits.max_target_tokens), "write at most N tokens [0: the model's]"},
-           {"*--beam-size N", number(limits.beam_size, 0, 16), "keep N hypotheses [0: the model's]"},
-           {"*--batch N", number(limits.batch, 0, 256), "take N sources at a time [1]"},
-           {"*--threads N", number(limits.threads, 0, 64), "split the work into N tasks [1]"},
-           {"*--encoder-rows N", number(limits.encoder_rows), "encode N source positions at a time [0: the model's]"},
-           {"--max-source-bytes N", number(limits.max_source_bytes), "take at most N bytes of a text [0: the model's]"},
-           {"--max-candidates N", number(limits.max_candidates),
-            "let a shortlist leave a source at most N tokens [0: the model's]"},
-           {"--inspection BITS", number(limits.inspection, 0, 3),
-            "have 1: token scores, 2: scores of given targets, 3: both [0]"},
-           {"--alignment-layers BITS", number(limits.alignment_layers),
-            "have alignments of decoder layers: 1 the first, 2 the second, 3 both, ... [0]"},
-       },
-       "  goldcrest-inspect model.gcst --self-test --map\n",
-       "0 done, 1 the file is refused or the self-test failed, 2 bad usage."});
+  goldcrest::CommandLine app({kProgram, "Shows what a .gcst model holds and needs.",
+      {
+          {"*MODEL", goldcrest::text(arguments.model), "a file that goldcrest-convert wrote"},
+          {"Checks"},
+          {"*--self-test", goldcrest::flag(arguments.self_test), "also verify every byte and run the file's self-test"},
+          {"*--map", goldcrest::flag(arguments.map), "also print the arena's formula and a picture of it"},
+          {"Limits, for which the memory is printed"},
+          {"*--max-source N", number(limits.max_source_tokens), "take at most N source tokens [0: the model's]"},
+          {"*--max-target N", number(limits.max_target_tokens), "write at most N tokens [0: the model's]"},
+          {"*--beam-size N", number(limits.beam_size, 0, 16), "keep N hypotheses [0: the model's]"},
+          {"*--batch N", number(limits.batch, 0, 256), "take N sources at a time [1]"},
+          {"*--threads N", number(limits.threads, 0, 64), "split the work into N tasks [1]"},
+          {"*--encoder-rows N", number(limits.encoder_rows), "encode N source positions at a time [0: the model's]"},
+          {"--max-source-bytes N", number(limits.max_source_bytes), "take at most N bytes of a text [0: the model's]"},
+          {"--max-candidates N", number(limits.max_candidates),
+              "let a shortlist leave a source at most N tokens [0: the model's]"},
+          {"--inspection BITS", number(limits.inspection, 0, 3),
+              "have 1: token scores, 2: scores of given targets, 3: both [0]"},
+          {"--alignment-layers BITS", number(limits.alignment_layers),
+              "have alignments of decoder layers: 1 the first, 2 the second, 3 both, ... [0]"},
+      },
+      "  goldcrest-inspect model.gcst --self-test --map\n",
+      "0 done, 1 the file is refused or the self-test failed, 2 bad usage."});
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
   return {};
 }
@@ -78,7 +75,7 @@ std::string or_none(const char* text) { return text[0] != '\0' ? goldcrest::prin
 
 void print_info(const goldcrest_info& info, bool is_subword) {
   print_text("file         {} bytes, format version {}, weights hash {:016x}\n", info.file_bytes, info.format_version,
-             info.weights_hash);
+      info.weights_hash);
   print_text("weights      {}\n", info.weight_bits == 32  ? "float32"
                                   : info.weight_bits == 4 ? "int8, of which some have 4 bits"
                                                           : "int8");
@@ -89,19 +86,18 @@ void print_info(const goldcrest_info& info, bool is_subword) {
   print_text("made from    {} checkpoint, sha256 {}\n", or_none(info.dialect), or_none(info.checkpoint_sha256));
   print_text("made by      {}\n", or_none(info.converter_version));
   print_text("encoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
-             info.encoder_layers, info.encoder_d_model, info.encoder_d_ff, info.encoder_heads, info.source_vocab_size,
-             info.max_source_positions);
+      info.encoder_layers, info.encoder_d_model, info.encoder_d_ff, info.encoder_heads, info.source_vocab_size,
+      info.max_source_positions);
   print_text("decoder      {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}, {} positions\n",
-             info.decoder_layers, info.decoder_d_model, info.decoder_d_ff, info.decoder_heads, info.target_vocab_size,
-             info.max_target_positions);
+      info.decoder_layers, info.decoder_d_model, info.decoder_d_ff, info.decoder_heads, info.target_vocab_size,
+      info.max_target_positions);
   print_text("text         {}, {}\n", info.has_tokenizer ? "tokenizer" : "no tokenizer",
-             info.has_detokenizer ? "detokenizer" : "no detokenizer");
+      info.has_detokenizer ? "detokenizer" : "no detokenizer");
   if (is_subword) print_text("             words between spaces, cut by subword-nmt's merges\n");
   print_text("ids          start {}, end {}, padding {}, unknown {}\n", info.decoder_start_id, info.end_id, info.pad_id,
-             info.unknown_id);
+      info.unknown_id);
   print_text("search       beam size {}, at most {} tokens, length penalty {}, word penalty {}\n",
-             info.search.beam_size, info.search.max_target_tokens, info.search.length_penalty,
-             info.search.word_penalty);
+      info.search.beam_size, info.search.max_target_tokens, info.search.length_penalty, info.search.word_penalty);
 }
 
 void print_shortlist(const goldcrest::ShortlistView& shortlist, uint32_t max_candidates) {
@@ -110,8 +106,8 @@ void print_shortlist(const goldcrest::ShortlistView& shortlist, uint32_t max_can
   const uint64_t bytes = n_ids * (shortlist.wide_ids ? 4 : 2) +
                          4 * (uint64_t{n_lists} + 1 + uint64_t{shortlist.n_ngrams} * shortlist.max_ngram);
   print_text("shortlist    {} bytes: {} ids of every sentence, {:.1f} of a source id (mean), {} n-grams\n", bytes,
-             shortlist.n_always, static_cast<double>(shortlist.offset[shortlist.n_source_ids]) / shortlist.n_source_ids,
-             shortlist.n_ngrams);
+      shortlist.n_always, static_cast<double>(shortlist.offset[shortlist.n_source_ids]) / shortlist.n_source_ids,
+      shortlist.n_ngrams);
   print_text("             a source with more than {} candidates is searched among all ids\n", max_candidates);
 }
 
@@ -122,8 +118,7 @@ void print_lexicon(const goldcrest_lexicon& lexicon) {
   };
   const bool words = std::any_of(lexicon.edges, lexicon.edges + lexicon.n_edges, is_word_end);
   print_text("lexicon      {} bytes: {} nodes, {} edges, {} first ids\n",
-             4 * (uint64_t{lexicon.n_nodes} + 2) + 8 * uint64_t{lexicon.n_edges}, lexicon.n_nodes, lexicon.n_edges,
-             first[1]);
+      4 * (uint64_t{lexicon.n_nodes} + 2) + 8 * uint64_t{lexicon.n_edges}, lexicon.n_nodes, lexicon.n_edges, first[1]);
   print_text("             a text is {}\n", words ? "its words one after another" : "one of its entries");
 }
 
@@ -145,9 +140,8 @@ void refuse_other_kinds(const std::string& path) {
   using goldcrest::converter::Use;
   const goldcrest::converter::Sniffed sniffed = goldcrest::converter::sniff(path);
   if (sniffed.kind == goldcrest::converter::KindId::kEmptyFile) return;  // mapping it reports that
-  if (sniffed.use != Use::kModelFile && sniffed.use != Use::kUnknown) {
+  if (sniffed.use != Use::kModelFile && sniffed.use != Use::kUnknown)
     throw goldcrest::converter::Error("{}", sniffed.text());
-  }
 }
 
 int inspect(const Arguments& arguments) {
@@ -183,8 +177,8 @@ int inspect(const Arguments& arguments) {
   const MemoryMap map = goldcrest::converter::map_memory(bytes, limits, arguments.model);
   const goldcrest_memory& memory = map.memory;
   print_text("arena        {} bytes for {}\n", memory.arena_bytes, goldcrest::converter::formula_legend(memory.limits));
-  print_text("             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes,
-             memory.scratch_bytes);
+  print_text(
+      "             or {} bytes and {} bytes of scratch in a second region\n", memory.main_bytes, memory.scratch_bytes);
   print_text("step         at most {} multiply-accumulates ({} by layers)\n", memory.step_macs, memory.layer_step_macs);
   if (memory.text_steps > 0) print_text("tokenizing   at most {} steps\n", memory.text_steps);
   if (arguments.map)

@@ -39,32 +39,28 @@ void check_options(const Options& options) {
         "them");
   }
   const bool trims = !lines.kept_pieces.path.empty() || !lines.kept_text.path.empty();
-  if (lines.ids && (trims || !options.read.keep_languages.empty())) {
+  if (lines.ids && (trims || !options.read.keep_languages.empty()))
     throw UsageError("--ids: a trimmed vocabulary has new ids; leave out --ids or --keep-vocabulary");
-  }
-  if (!output.empty() && fs::path(output) == fs::path(options.report.page_path)) {
+  if (!output.empty() && fs::path(output) == fs::path(options.report.page_path))
     throw UsageError("{}: is named by -o and by --report; give one of them another name", output);
-  }
 }
 
 // Refuses outputs that would overwrite an input.
 void refuse_input_as_output(const fs::path& output, const char* option, const Options& options) {
   const UserLines& lines = options.lines;
   for (const std::string& input :
-       {options.input, options.read.config, lines.evaluation.path, lines.self_test.path, lines.kept_pieces.path,
-        lines.kept_text.path, lines.shortlist_text.path, lines.lexicon.path, lines.calibration.path}) {
-    if (is_same_file(output, input)) {
+      {options.input, options.read.config, lines.evaluation.path, lines.self_test.path, lines.kept_pieces.path,
+          lines.kept_text.path, lines.shortlist_text.path, lines.lexicon.path, lines.calibration.path})
+    if (is_same_file(output, input))
       throw UsageError("{}: is an input, and {} would overwrite it; give another name", output.string(), option);
-    }
-  }
   std::error_code not_there;
   const fs::path input = options.input, folder = fs::is_directory(input, not_there) ? input : input.parent_path();
   const bool is_in_checkpoint = !is_model_file(input) && fs::exists(output, not_there) &&
                                 is_same_file(fs::absolute(output).parent_path(), folder.empty() ? "." : folder);
   const std::string extension = output.extension().string();
   if (is_in_checkpoint && extension != ".gcst" && extension != ".html") {
-    throw UsageError("{}: belongs to the checkpoint, and {} would overwrite it; give another name", output.string(),
-                     option);
+    throw UsageError(
+        "{}: belongs to the checkpoint, and {} would overwrite it; give another name", output.string(), option);
   }
 }
 
@@ -73,9 +69,8 @@ void check_folder(const fs::path& folder) {
   fs::path there = fs::absolute(folder).lexically_normal();
   std::error_code error;
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
-  if (!fs::is_directory(there, error)) {
+  if (!fs::is_directory(there, error))
     throw Error("{}: {} is not a directory; give another name", folder.string(), there.string());
-  }
   check_can_write(there / "model");
 }
 
@@ -110,7 +105,7 @@ void read_lines(UserLines& lines) {
   const LinesOf<EvaluationLine>& text = lines.shortlist_text;
   if (!text.path.empty() && text.lines.size() < kHeldOut) {
     throw Error("{}: {} different sources; --make-shortlist needs {}, since every tenth is held out", text.path,
-                text.lines.size(), kHeldOut);
+        text.lines.size(), kHeldOut);
   }
 }
 
@@ -148,8 +143,8 @@ void check_samples(const std::string& folder) {
   const fs::path results = fs::path(folder) / "results.jsonl";
   std::error_code error;
   if (fs::exists(results, error)) return;
-  throw Error("{}: is missing; --check takes the folder that examples/export_nn_transformer.py writes",
-              results.string());
+  throw Error(
+      "{}: is missing; --check takes the folder that examples/export_nn_transformer.py writes", results.string());
 }
 
 }  // namespace
@@ -193,8 +188,8 @@ void preflight(Options& options) {
     check_ids(lines.lexicon);
     check_ids(lines.calibration);
   }
-  const std::pair<const char*, std::string> outputs[] = {{"-o", options.write.output},
-                                                         {"--report", options.report.page_path}};
+  const std::pair<const char*, std::string> outputs[] = {
+      {"-o", options.write.output}, {"--report", options.report.page_path}};
   for (const auto& [option, path] : outputs) {
     if (path.empty()) continue;
     refuse_input_as_output(path, option, options);

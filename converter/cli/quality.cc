@@ -75,8 +75,8 @@ void warn_of_language_codes(const std::string& target_lang, Job& job) {
     const std::string more = found.size() > 1 ? format_text(" ({} such lines)", found.size()) : "";
     const std::string reason = is_entry ? format_text("is not asked for: --target-lang says {}", in_quotes(target_lang))
                                         : "is not an entry of the model's vocabulary";
-    spec.warnings.push_back(format_text("{}:{}: {} {}; it is read as text{}", job.lines.evaluation.path, found[0],
-                                        in_quotes(code), reason, more));
+    spec.warnings.push_back(format_text(
+        "{}:{}: {} {}; it is read as text{}", job.lines.evaluation.path, found[0], in_quotes(code), reason, more));
   }
 }
 
@@ -136,8 +136,8 @@ void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& 
 
 size_t count_identical(const MeasureOptions& options, const FileImage& image, Job& job, const Report& report) {
   job.progress.stage("evaluating a coarse search");
-  EngineSession session(image.span(), evaluation_limits(options, report.memory.memory.limits),
-                        job.lines.evaluation.path);
+  EngineSession session(
+      image.span(), evaluation_limits(options, report.memory.memory.limits), job.lines.evaluation.path);
   goldcrest_search search = session.info().search;
   search.beam_size = session.memory().limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, session.memory().limits.max_target_tokens);
@@ -154,7 +154,7 @@ size_t count_identical(const MeasureOptions& options, const FileImage& image, Jo
 }
 
 Agreement run_agreement(const MeasureOptions& options, std::pair<const FileImage&, const FileImage&> whole_and_part,
-                        Job& job, const Report& report) {
+    Job& job, const Report& report) {
   job.progress.stage("comparing");
   const goldcrest_limits limits = evaluation_limits(options, report.memory.memory.limits);
   EngineSession whole_session(whole_and_part.first.span(), limits, job.lines.evaluation.path);
@@ -170,8 +170,8 @@ Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options)
     const double lost = loss(evaluation, options.metric);
     const bool is_kept = lost <= options.max_loss;
     return {is_kept ? kSuccess : kTooMuchLost,
-            format_text("{} lost {:.3f} points, {} --max-loss {}", evaluation.engine_name, lost,
-                        is_kept ? "within" : "more than", options.max_loss)};
+        format_text("{} lost {:.3f} points, {} --max-loss {}", evaluation.engine_name, lost,
+            is_kept ? "within" : "more than", options.max_loss)};
   } catch (const Error& error) {
     return {kBadInput, error.what()};
   }

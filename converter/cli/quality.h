@@ -37,7 +37,7 @@ size_t count_identical(const MeasureOptions& options, const FileImage& image, Jo
 
 // Compares the results of a whole model and of a part of it, with the report's limits.
 Agreement run_agreement(const MeasureOptions& options, std::pair<const FileImage&, const FileImage&> whole_and_part,
-                        Job& job, const Report& report);
+    Job& job, const Report& report);
 
 // Refuses an int8 model that lost more than --max-loss, and lines that cannot tell. If it lost less, the text says so.
 Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options);

@@ -16,7 +16,7 @@ namespace {
 // The image and the input's name must outlive the demand.
 BoardDemand demand_of(const FileImage& image, const goldcrest_memory& memory, const std::string& input) {
   return {image.size(), memory,
-          [&](const goldcrest_limits& limits) { return map_memory(image.span(), limits, input).memory.arena_bytes; }};
+      [&](const goldcrest_limits& limits) { return map_memory(image.span(), limits, input).memory.arena_bytes; }};
 }
 
 // Refuses a model that exceeds the budget or the board, with the sizes.
@@ -67,8 +67,8 @@ void write_page(const Report& report, const ReportOptions& options) {
   write_file(options.page_path, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
 }
 
-std::vector<BoardFit> fit_boards(const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory,
-                                 const std::string& input) {
+std::vector<BoardFit> fit_boards(
+    const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory, const std::string& input) {
   std::vector<BoardFit> fits;
   if (options.board.empty()) return fits;
   const BoardDemand demand = demand_of(image, memory, input);
@@ -77,7 +77,7 @@ std::vector<BoardFit> fit_boards(const WriteOptions& options, const FileImage& i
 }
 
 int write_outputs(const WriteOptions& options, const Outputs& outputs,
-                  const std::function<void(const std::vector<std::string>& written)>& report) {
+    const std::function<void(const std::vector<std::string>& written)>& report) {
   const Refusal refusal = outputs.refusal.status != kSuccess ? outputs.refusal : refuse_size(options, outputs);
   std::vector<std::string> written;
   if (refusal.status == kSuccess) written = write_files(options, outputs);

@@ -18,8 +18,8 @@ void print_written(const std::vector<std::string>& written);
 void write_page(const Report& report, const ReportOptions& options);
 
 // Returns how the model with the limits of `memory` fits the boards of --board; empty without --board. Throws Error.
-std::vector<BoardFit> fit_boards(const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory,
-                                 const std::string& input);
+std::vector<BoardFit> fit_boards(
+    const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory, const std::string& input);
 
 // The reason why no file may be written. kSuccess: there is none.
 struct Refusal {
@@ -40,6 +40,6 @@ struct Outputs {
 // `report` with their names; it prints. The files stay if the report cannot be printed. Returns the exit status. Throws
 // Error.
 int write_outputs(const WriteOptions& options, const Outputs& outputs,
-                  const std::function<void(const std::vector<std::string>& written)>& report);
+    const std::function<void(const std::vector<std::string>& written)>& report);
 
 }  // namespace goldcrest::converter

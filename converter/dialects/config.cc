@@ -19,9 +19,8 @@ std::string shown(const Value& value) {
 }
 
 uint32_t to_count(const Value& value, const std::string& where, uint32_t least, uint32_t most) {
-  if (!value.is_natural() || value.natural() < least || value.natural() > most) {
+  if (!value.is_natural() || value.natural() < least || value.natural() > most)
     throw Error("{} is {}, expected an integer from {} to {}", where, shown(value), least, most);
-  }
   return static_cast<uint32_t>(value.natural());
 }
 
@@ -73,9 +72,8 @@ bool Config::flag_or(const std::string& key, bool fallback) const { return has(k
 double Config::number_or(const std::string& key, double fallback, double least, double most) const {
   const Value* value = find(key);
   if (value == nullptr) return fallback;
-  if (!value->is_number() || !(value->number() >= least && value->number() <= most)) {
+  if (!value->is_number() || !(value->number() >= least && value->number() <= most))
     throw Error("{} is {}, expected a number from {} to {}", where(key), shown(*value), least, most);
-  }
   return value->number();
 }
 
@@ -99,9 +97,8 @@ Config Config::object_or_empty(const std::string& key) const {
 std::filesystem::path Config::file(const std::string& key) const {
   const std::string name = text(key);
   const std::filesystem::path path(name);
-  if (name.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
+  if (name.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end())
     throw Error("{} is {}, expected a file in the checkpoint's directory", where(key), in_quotes(name));
-  }
   std::filesystem::path whole = path_.parent_path() / path;
   std::error_code error;
   if (!std::filesystem::exists(whole, error)) throw Error("{}: is missing; {} names it", whole.string(), where(key));
@@ -110,9 +107,8 @@ std::filesystem::path Config::file(const std::string& key) const {
 
 std::vector<std::string> Config::keys() const {
   std::vector<std::string> keys;
-  for (const auto& [key, value] : json_.members()) {
+  for (const auto& [key, value] : json_.members())
     if (!key.ends_with('?')) keys.push_back(key);
-  }
   std::sort(keys.begin(), keys.end());
   return keys;
 }
@@ -160,9 +156,8 @@ void RequiredSettings::missing(const std::string& key, const std::string& expect
 }
 
 void RequiredSettings::add(const std::string& name, const RequiredSettings& object) {
-  for (const Missing& setting : object.missing_) {
+  for (const Missing& setting : object.missing_)
     missing_.push_back({name + "." + setting.key, setting.expected, setting.is_null});
-  }
   std::ranges::move(object.guesses(), std::back_inserter(of_objects_));
 }
 
@@ -192,7 +187,7 @@ void RequiredSettings::check() const {
   };
   if (missing_.size() == 1) {
     throw Error("{} is {}; expected {}{}", config_.where(missing_[0].key), state(missing_[0]), missing_[0].expected,
-                unknown_text("; "));
+        unknown_text("; "));
   }
   std::string text;
   for (size_t i = 0; i < std::min(missing_.size(), kMostNamed); ++i) {

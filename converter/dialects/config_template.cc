@@ -65,8 +65,8 @@ std::string divisors(uint64_t d_model) {
 class ConfigTemplate {
  public:
   // `tutorial` is null unless the tensors belong to a tutorial's code.
-  ConfigTemplate(std::shared_ptr<const TensorSource> source, const std::filesystem::path& path,
-                 const Tutorial* tutorial)
+  ConfigTemplate(
+      std::shared_ptr<const TensorSource> source, const std::filesystem::path& path, const Tutorial* tutorial)
       : tensors_(std::move(source)), path_(path), tutorial_(tutorial) {
     if (tutorial == nullptr) return;
     names_ = tutorial->names;
@@ -123,9 +123,8 @@ class ConfigTemplate {
   Stack read_stack(const std::string& prefix) const {
     const std::string first = prefix + names_.first("encoder");
     const std::vector<uint64_t> shape = tensors_.shape(first);
-    if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0 || std::max(shape[0], shape[1]) > kMaxWidth) {
+    if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0 || std::max(shape[0], shape[1]) > kMaxWidth)
       throw Error("{} has shape {}, expected [dim_feedforward, d_model]", tensors_.describe(first), shape_text(shape));
-    }
     Stack stack = {prefix, shape[1], shape[0]};
     while (stack.n_layers < kMaxLayers &&
            tensors_.has(format_text("{}layers.{}.{}.weight", prefix, stack.n_layers, names_.inner)))
@@ -200,8 +199,8 @@ class ConfigTemplate {
     json_["num_encoder_layers"] = encoder_.n_layers;
     json_["num_decoder_layers"] = decoder_.n_layers;
     const auto heads = [](uint64_t d_model) {
-      return format_text("one of {} (a divisor of d_model {}): nhead of the nn.Transformer", divisors(d_model),
-                         d_model);
+      return format_text(
+          "one of {} (a divisor of d_model {}): nhead of the nn.Transformer", divisors(d_model), d_model);
     };
     if (encoder_.d_model == decoder_.d_model) {
       ask("nhead", heads(encoder_.d_model));

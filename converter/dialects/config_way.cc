@@ -17,16 +17,14 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr const ConfigFamily* kFamilies[] = {
-    &kMarianFamily,        &kBartFamily,      &kMBartFamily,   &kPegasusFamily, &kM2mFamily,       &kBlenderbotFamily,
-    &kFsmtFamily,          &kT5Family,        &kMT5Family,     &kUmT5Family,    &kMoonshineFamily, &kWhisperFamily,
+constexpr const ConfigFamily* kFamilies[] = {&kMarianFamily, &kBartFamily, &kMBartFamily, &kPegasusFamily, &kM2mFamily,
+    &kBlenderbotFamily, &kFsmtFamily, &kT5Family, &kMT5Family, &kUmT5Family, &kMoonshineFamily, &kWhisperFamily,
     &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
 
 std::string supported() {
   std::string text;
-  for (const ConfigFamily* family : kFamilies) {
+  for (const ConfigFamily* family : kFamilies)
     text += format_text("{}\"{}\" ({})", text.empty() ? "" : ", ", family->model_type, family->description);
-  }
   return text;
 }
 
@@ -37,8 +35,8 @@ std::filesystem::path config_path_of(const std::filesystem::path& directory, con
 }
 
 // Says why there is no config.json to read, and how to get one.
-Error missing_config(const std::filesystem::path& config, const std::filesystem::path& checkpoint,
-                     const Sniffed& sniffed) {
+Error missing_config(
+    const std::filesystem::path& config, const std::filesystem::path& checkpoint, const Sniffed& sniffed) {
   if (sniffed.use == Use::kOtherFamily || sniffed.use == Use::kNoWeights) return Error("{}", sniffed.text());
   // The folder of a training, from which you choose one checkpoint; the error of opening it says so.
   const std::vector<std::filesystem::path> weights = find_weights(checkpoint);
@@ -73,17 +71,17 @@ std::string known_of(const std::string& model_type) {
 const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) {
   const std::string known = of_tensors == nullptr ? "" : of_tensors->model_type;
   const std::string model_type = config.text_or("model_type", known);
-  const auto* const family = std::find_if(std::begin(kFamilies), std::end(kFamilies),
-                                          [&](const ConfigFamily* f) { return f->model_type == model_type; });
+  const auto* const family = std::find_if(
+      std::begin(kFamilies), std::end(kFamilies), [&](const ConfigFamily* f) { return f->model_type == model_type; });
   if (family == std::end(kFamilies)) {
     throw Error("{} is {}, which is not supported; supported: {}{}", config.where("model_type"),
-                model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
+        model_type.empty() ? "missing" : in_quotes(model_type), supported(), known_of(model_type));
   }
   // A Seq2SeqTransformer is an nn.Transformer with other names; the other tutorials' models are not.
   const bool is_its_own = model_type == known || (of_tensors == &kSeq2SeqTransformer && model_type == "nn_transformer");
   if (of_tensors != nullptr && !is_its_own) {
     throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type),
-                kind_of_id(of_tensors->kind).description, in_quotes(known));
+        kind_of_id(of_tensors->kind).description, in_quotes(known));
   }
   return **family;
 }
@@ -91,8 +89,8 @@ const ConfigFamily& family_of(const Config& config, const Tutorial* of_tensors) 
 // Throws Error if an option gives positions to a model that has a number of its own.
 void check_positions(const ConfigFamily& family, uint32_t max_positions) {
   if (max_positions == 0 || family.any_length) return;
-  throw Error("--max-positions is for models without a last position (T5); {} has a number of its own",
-              family.description);
+  throw Error(
+      "--max-positions is for models without a last position (T5); {} has a number of its own", family.description);
 }
 
 // Completes `settings` with the defaults of the tutorial's code and with what `tensors`, if any, determine.
@@ -107,9 +105,8 @@ Value completed(Value settings, const Tutorial* tutorial, const std::shared_ptr<
 OpenedCheckpoint open_by_config(const LoadRequest& request) {
   const std::filesystem::path config_path = config_path_of(request.directory, request.options.config);
   std::error_code error;
-  if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error)) {
+  if (!std::filesystem::exists(config_path, error) && !std::filesystem::is_symlink(config_path, error))
     throw missing_config(config_path, request.path, request.sniffed);
-  }
   Value settings = read_json_object(config_path);
   const ConfigFamily& family =
       family_of(Config(settings, config_path.string(), config_path), tutorial_of(request.sniffed.kind));
@@ -123,9 +120,8 @@ OpenedCheckpoint open_by_config(const LoadRequest& request) {
 
 std::vector<ListedFamily> listed_families() {
   std::vector<ListedFamily> rows;
-  for (const ConfigFamily* family : kFamilies) {
+  for (const ConfigFamily* family : kFamilies)
     if (family->listed.family != nullptr) rows.push_back(family->listed);
-  }
   return rows;
 }
 

@@ -43,9 +43,8 @@ std::map<std::string, std::string> front_matter(const std::filesystem::path& rea
   if (!std::getline(lines, line) || trimmed(line) != "---") return values;
   while (std::getline(lines, line) && trimmed(line) != "---") {
     const size_t colon = line.find(": ");
-    if (colon != std::string::npos && line[0] != ' ' && line[0] != '-') {
+    if (colon != std::string::npos && line[0] != ' ' && line[0] != '-')
       values[line.substr(0, colon)] = trimmed(line.substr(colon + 2));
-    }
   }
   return values;
 }
@@ -101,8 +100,8 @@ namespace {
 constexpr const WayIn* kWaysIn[] = {&kConfigWay, &kMarianNativeWay, &kCTranslate2Way, &kToolkitWay};
 
 const WayIn& way_of(KindId kind) {
-  return **std::find_if(std::rbegin(kWaysIn), std::rend(kWaysIn),
-                        [&](const WayIn* way) { return way->recognises(kind); });
+  return **std::find_if(
+      std::rbegin(kWaysIn), std::rend(kWaysIn), [&](const WayIn* way) { return way->recognises(kind); });
 }
 
 void describe_source(const Checkpoint& checkpoint, const char* dialect, ModelSpec& spec) {
@@ -129,12 +128,12 @@ void warn_of_unread(const std::filesystem::path& path, const std::filesystem::pa
       spec.warnings.push_back(
           format_text("{}: is not read: Moses's truecaser goes over the model's texts before them, "
                       "and Goldcrest has none",
-                      (directory / name).string()));
+              (directory / name).string()));
     } else if (is_unread && !has_cutter && (is_pieces_name(name) || is_codes_name(name))) {
       spec.warnings.push_back(
           format_text("{}: is not read: if it cuts the model's texts into pieces, give it the name "
                       "that the model's page in converter/README.md has",
-                      (directory / name).string()));
+              (directory / name).string()));
     }
   }
 }
@@ -151,7 +150,7 @@ std::filesystem::path checkpoint_at(const std::filesystem::path& path) {
                          valid_utf8_prefix(head) + 4 > head.size() && path.extension() != ".json";
     if (is_sound || is_text) {
       throw Error("{}: is {}, not weights; expected a checkpoint's directory or its weight file", path.string(),
-                  is_sound ? "sound" : "text");
+          is_sound ? "sound" : "text");
     }
     return path;
   }
@@ -193,9 +192,8 @@ std::string wrapped(const std::string& text, size_t indent, size_t columns) {
   std::istringstream words(text);
   std::string lines, line;
   for (std::string word; words >> word;) {
-    if (!line.empty() && indent + line.size() + 1 + word.size() > columns) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > columns)
       lines += std::string(indent, ' ') + std::exchange(line, "") + '\n';
-    }
     line += (line.empty() ? "" : " ") + word;
   }
   return lines + std::string(indent, ' ') + line + '\n';
@@ -209,8 +207,7 @@ std::filesystem::path directory_of(const std::filesystem::path& checkpoint) {
   if (!std::filesystem::exists(status)) {
     const std::string name = checkpoint.string();
     const bool may_be_hub = std::ranges::count(name, '/') == 1 && name.find_first_of("./~") == name.find('/');
-    throw Error(
-        "{}: no such file or directory; expected a checkpoint's directory or its weight file{}", name,
+    throw Error("{}: no such file or directory; expected a checkpoint's directory or its weight file{}", name,
         may_be_hub ? "; a model of Hugging Face is downloaded with: hf download " + name + " --local-dir model" : "");
   }
   if (std::filesystem::is_directory(status)) return checkpoint;
@@ -231,10 +228,9 @@ std::string list_families() {
 
 std::string list_families(size_t columns) {
   std::string text = "converted\n";
-  for (const WayIn* way : kWaysIn) {
+  for (const WayIn* way : kWaysIn)
     for (const ListedFamily& listed : way->listed())
       text += wrapped(plain(listed.family), 2, columns) + wrapped(plain(listed.from), 6, columns);
-  }
   text += "refused by name\n" + wrapped(refused_families(), 2, columns);
   text.pop_back();  // the program ends it
   return text;

@@ -11,9 +11,8 @@
 namespace goldcrest::converter {
 
 void check_position_rows(const std::string& where, uint64_t rows, uint32_t d_model) {
-  if (rows * d_model > kMaxPositionValues) {
+  if (rows * d_model > kMaxPositionValues)
     throw Error("{} is {}, expected at most {} for d_model {}", where, rows, kMaxPositionValues / d_model, d_model);
-  }
 }
 
 Matrix sinusoid_table(const Sinusoid& sinusoid, uint32_t rows, uint32_t d_model) {

@@ -45,7 +45,7 @@ TensorReader::TensorReader(std::shared_ptr<const TensorSource> source) : source_
     const auto [other, is_new] = container_names_.emplace(name, container_name);
     if (!is_new) {
       throw Error("{}: the tensors {} and {} have the same name once \"module.\" and \"_orig_mod.\" are stripped",
-                  source_->file(container_name).string(), in_quotes(other->second), in_quotes(container_name));
+          source_->file(container_name).string(), in_quotes(other->second), in_quotes(container_name));
     }
     names_.push_back(name);
   }
@@ -70,9 +70,8 @@ std::vector<uint64_t> TensorReader::shape(const std::string& name) const {
 void TensorReader::throw_missing(const std::vector<std::string>& missing) const {
   constexpr size_t kMostNamed = 6, kMostGuessed = 2;
   const std::vector<std::filesystem::path> files = source_->files();
-  std::string text =
-      format_text("{}: tensor {} is missing", (files.size() == 1 ? files[0] : files[0].parent_path()).string(),
-                  in_quotes(missing[0]));
+  std::string text = format_text("{}: tensor {} is missing",
+      (files.size() == 1 ? files[0] : files[0].parent_path()).string(), in_quotes(missing[0]));
   const std::vector<std::string> others(missing.begin() + 1, missing.end());
   if (!others.empty()) text += format_text(", and {} more: {}", others.size(), list_in_quotes(others, kMostNamed));
   std::vector<std::string> near;
@@ -123,9 +122,8 @@ std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
 std::shared_ptr<const Matrix> TensorReader::matrix(const std::string& name, uint32_t rows, uint32_t columns) {
   if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
   const std::vector<uint64_t> found = shape(name);
-  if (found != std::vector<uint64_t>{rows, columns}) {
+  if (found != std::vector<uint64_t>{rows, columns})
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), rows, columns);
-  }
   return table(name, columns);
 }
 
@@ -137,15 +135,14 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
     rows *= found[axis];
     long_axes += found[axis] != 1;
   }
-  if (found.size() < 2 || found.back() != columns || long_axes > 1 || rows == 0 || rows > kMaxVocabulary) {
+  if (found.size() < 2 || found.back() != columns || long_axes > 1 || rows == 0 || rows > kMaxVocabulary)
     throw Error("{} has shape {}, expected [rows, {}]", describe(name), shape_text(found), columns);
-  }
   used_.insert(name);
   std::shared_ptr<const Matrix>& result = matrices_[source_->stored_name(container_names_.at(name))];
   if (!result) {
     const Tensor tensor = load(name);
     result = std::make_shared<const Matrix>(Matrix{name, static_cast<uint32_t>(rows), columns, values(name, tensor),
-                                                   tensor.same_rows, row_scales(tensor, rows, true)});
+        tensor.same_rows, row_scales(tensor, rows, true)});
   }
   return result;
 }
@@ -153,9 +150,8 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
 std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, uint32_t rows, uint32_t columns) {
   if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
   const std::vector<uint64_t> found = shape(name);
-  if (found != std::vector<uint64_t>{columns, rows}) {
+  if (found != std::vector<uint64_t>{columns, rows})
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), columns, rows);
-  }
   const Tensor loaded = load(name);
   const auto read = [rows, columns, as_stored = values(name, loaded)] {
     std::vector<float> result(size_t{rows} * columns);
@@ -168,14 +164,13 @@ std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, 
       Matrix{name, rows, columns, MatrixValues(loaded.values.size(), read), false, row_scales(loaded, rows, false)});
 }
 
-std::shared_ptr<const Matrix> TensorReader::convolution(const std::string& name, uint32_t outputs, uint32_t channels,
-                                                        uint32_t kernel) {
+std::shared_ptr<const Matrix> TensorReader::convolution(
+    const std::string& name, uint32_t outputs, uint32_t channels, uint32_t kernel) {
   const uint32_t columns = channels * kernel;
   if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, outputs, columns, {}});
   const std::vector<uint64_t> found = shape(name);
-  if (found != std::vector<uint64_t>{outputs, channels, kernel}) {
+  if (found != std::vector<uint64_t>{outputs, channels, kernel})
     throw Error("{} has shape {}, expected [{}, {}, {}]", describe(name), shape_text(found), outputs, channels, kernel);
-  }
   const Tensor loaded = load(name);
   const auto read = [channels, kernel, columns, as_stored = values(name, loaded)] {
     std::vector<float> result(as_stored.size());
@@ -187,7 +182,7 @@ std::shared_ptr<const Matrix> TensorReader::convolution(const std::string& name,
     return result;
   };
   return std::make_shared<const Matrix>(Matrix{name, outputs, columns, MatrixValues(loaded.values.size(), read),
-                                               loaded.same_rows, row_scales(loaded, outputs, true)});
+      loaded.same_rows, row_scales(loaded, outputs, true)});
 }
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
@@ -195,7 +190,7 @@ LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uin
   // A convolution of width 1 is this matrix with one more axis.
   const bool is_kernel = has(name) && shape(name) == std::vector<uint64_t>{outputs, inputs, 1};
   return {is_kernel ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs),
-          has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
+      has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
 }
 
 std::shared_ptr<const Matrix> TensorReader::kernel(const std::string& name, uint32_t rows, uint32_t columns) {
@@ -206,14 +201,13 @@ std::shared_ptr<const Matrix> TensorReader::kernel(const std::string& name, uint
 
 NormSpec TensorReader::norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon) {
   return {vector(prefix + ".weight", d_model),
-          has_bias ? vector(prefix + ".bias", d_model) : std::vector<float>(d_model, 0.0f), epsilon};
+      has_bias ? vector(prefix + ".bias", d_model) : std::vector<float>(d_model, 0.0f), epsilon};
 }
 
 std::vector<std::string> TensorReader::unused() const {
   std::vector<std::string> result;
-  for (const std::string& name : names_) {
+  for (const std::string& name : names_)
     if (!used_.contains(name)) result.push_back(name);
-  }
   return result;
 }
 
@@ -227,8 +221,8 @@ const std::string& TensorReader::hash_of(const std::shared_ptr<const Matrix>& ta
   return hash;
 }
 
-std::shared_ptr<const Matrix> TensorReader::share_if_equal(const std::shared_ptr<const Matrix>& first,
-                                                           const std::shared_ptr<const Matrix>& second) {
+std::shared_ptr<const Matrix> TensorReader::share_if_equal(
+    const std::shared_ptr<const Matrix>& first, const std::shared_ptr<const Matrix>& second) {
   if (first == second) return first;
   const bool same_shape = first->rows == second->rows && first->columns == second->columns &&
                           first->values.size() == second->values.size() && first->same_rows == second->same_rows;
@@ -248,7 +242,7 @@ std::shared_ptr<const Matrix> slice_rows(const std::shared_ptr<const Matrix>& ma
   if (!matrix->stored_scale.empty())
     scales.assign(&matrix->stored_scale[begin], &matrix->stored_scale[begin] + (end - begin));
   return std::make_shared<const Matrix>(Matrix{format_text("{}[{}:{}]", matrix->name, begin, end), end - begin, columns,
-                                               MatrixValues(n, read), matrix->same_rows, std::move(scales)});
+      MatrixValues(n, read), matrix->same_rows, std::move(scales)});
 }
 
 }  // namespace goldcrest::converter

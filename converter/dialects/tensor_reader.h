@@ -42,8 +42,8 @@ class TensorReader {
   std::shared_ptr<const Matrix> transposed(const std::string& name, uint32_t rows, uint32_t columns);
   // Returns [outputs, kernel * channels] from a tensor of [outputs, channels, kernel]: column t * channels + c is the
   // weight of channel c at step t.
-  std::shared_ptr<const Matrix> convolution(const std::string& name, uint32_t outputs, uint32_t channels,
-                                            uint32_t kernel);
+  std::shared_ptr<const Matrix> convolution(
+      const std::string& name, uint32_t outputs, uint32_t channels, uint32_t kernel);
   // Reads prefix + ".weight" and prefix + ".bias". The weight may be a convolution of width 1, [outputs, inputs, 1].
   // Without a bias the bias is zeros.
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);
@@ -51,8 +51,8 @@ class TensorReader {
 
   // Returns the first table if both have the same shape and values, so that equal tables are stored once; else the
   // second.
-  std::shared_ptr<const Matrix> share_if_equal(const std::shared_ptr<const Matrix>& first,
-                                               const std::shared_ptr<const Matrix>& second);
+  std::shared_ptr<const Matrix> share_if_equal(
+      const std::shared_ptr<const Matrix>& first, const std::shared_ptr<const Matrix>& second);
 
   // Throws one Error that names all tensors that were requested and are missing.
   void check_missing() const;

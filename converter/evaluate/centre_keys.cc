@@ -84,7 +84,7 @@ CentredKeys centre_heads(const AllKeys& keys, size_t d_head, AttentionSpec& atte
 }  // namespace
 
 CentredKeys centre_keys(const std::vector<std::vector<int32_t>>& sources,
-                        const std::function<void(size_t, size_t)>& progress, ModelSpec& spec) {
+    const std::function<void(size_t, size_t)>& progress, ModelSpec& spec) {
   AllKeys keys;
   Reference reference(spec);
   reference.set_key_trace([&](const AttentionSpec& of, std::span<const float> key) {

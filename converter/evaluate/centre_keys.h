@@ -22,7 +22,7 @@ struct CentredKeys {
 // A head is centred if this takes a quarter of its squared scales. Keys that turn by their positions stay as they are.
 // `progress` counts sources; may be empty. Throws Error as the reference does.
 CentredKeys centre_keys(const std::vector<std::vector<int32_t>>& sources,
-                        const std::function<void(size_t done, size_t total)>& progress, ModelSpec& spec);
+    const std::function<void(size_t done, size_t total)>& progress, ModelSpec& spec);
 
 // Returns one line, with its line end.
 std::string to_text(const CentredKeys& keys);

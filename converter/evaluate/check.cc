@@ -63,8 +63,8 @@ std::map<std::string, Captured> capture(const ModelSpec& spec, const SampleLine&
 }
 
 // found, expected: [rows, columns]
-TensorCheck compare_values(const Departure& where, const Captured& found, const std::vector<float>& expected,
-                           double tolerance) {
+TensorCheck compare_values(
+    const Departure& where, const Captured& found, const std::vector<float>& expected, double tolerance) {
   TensorCheck result = {where.tensor, found.rows, found.columns, 0, std::nullopt};
   for (size_t row = 0; row < found.rows; ++row) {
     const size_t start = row * found.columns;
@@ -86,16 +86,16 @@ TensorCheck compare_values(const Departure& where, const Captured& found, const 
 }
 
 // `found` is null if the model has no such layer.
-TensorCheck compare_tensor(const std::string& name, size_t line, const Captured* found, const Tensor& expected,
-                           double tolerance) {
+TensorCheck compare_tensor(
+    const std::string& name, size_t line, const Captured* found, const Tensor& expected, double tolerance) {
   Departure departure = {name, line, 0, 0, 0, 0, ""};
   if (found == nullptr) {
     departure.reason = "the model, as its configuration describes it, has no such layer";
     return {name, 0, 0, 0, departure};
   }
   if (expected.shape != std::vector<uint64_t>{found->rows, found->columns}) {
-    departure.reason = format_text("found the shape [{}, {}], expected [{}]", found->rows, found->columns,
-                                   join_text(expected.shape, ", "));
+    departure.reason = format_text(
+        "found the shape [{}, {}], expected [{}]", found->rows, found->columns, join_text(expected.shape, ", "));
     return {name, found->rows, found->columns, 0, departure};
   }
   return compare_values(departure, *found, expected.values, tolerance);
@@ -122,8 +122,8 @@ void check_trace(const ModelSpec& spec, const Samples& samples, double tolerance
   const std::map<std::string, Captured> layers = capture(spec, sample);
   for (const auto& [order, name] : names) {
     const auto found = layers.find(name);
-    report.tensors.push_back(compare_tensor(name, sample.line, found == layers.end() ? nullptr : &found->second,
-                                            samples.trace->load(name), tolerance));
+    report.tensors.push_back(compare_tensor(
+        name, sample.line, found == layers.end() ? nullptr : &found->second, samples.trace->load(name), tolerance));
   }
 }
 
@@ -149,12 +149,12 @@ void check_logits(const Reference& reference, const Samples& samples, double tol
   if (n_compared < samples.logits->names().size())
     report.not_compared.push_back(
         format_text("{} tensors of logits.safetensors: no line with that number and \"greedy\" ids",
-                    samples.logits->names().size() - n_compared));
+            samples.logits->names().size() - n_compared));
 }
 
 // Returns how far `expected` is ahead of `found` (SearchDifference).
 double score_gap(const Reference& reference, const SampleLine& sample, const std::vector<int32_t>& found,
-                 const std::vector<int32_t>& expected, const SearchOptions& options) {
+    const std::vector<int32_t>& expected, const SearchOptions& options) {
   const std::vector<double> found_probs = token_log_probs(reference, sample.input(), found, options);
   const std::vector<double> expected_probs = token_log_probs(reference, sample.input(), expected, options);
   if (options.beam_size == 1) {
@@ -169,7 +169,7 @@ double score_gap(const Reference& reference, const SampleLine& sample, const std
 }
 
 void check_search(const Reference& reference, const SampleLine& sample, const SampleSearch& expected,
-                  const CheckOptions& options, SearchCheck& result) {
+    const CheckOptions& options, SearchCheck& result) {
   SearchOptions search_options = default_search(reference.spec());
   search_options.beam_size = expected.beam_size;
   const uint32_t most = sample.max_target_tokens > 0 ? sample.max_target_tokens : options.max_target_tokens;
@@ -177,8 +177,8 @@ void check_search(const Reference& reference, const SampleLine& sample, const Sa
   // A framework's search has no limit by the length of a clip.
   if (reference.spec().encoder.frontend) search_options.rules.max_length_factor = 0;
   ++result.lines;
-  SearchDifference difference = {sample.line, search(reference, sample.input(), search_options)[0].tokens,
-                                 expected.tokens, 0, false};
+  SearchDifference difference = {
+      sample.line, search(reference, sample.input(), search_options)[0].tokens, expected.tokens, 0, false};
   if (difference.found == difference.expected) {
     ++result.equal;
     return;
@@ -189,8 +189,8 @@ void check_search(const Reference& reference, const SampleLine& sample, const Sa
   result.differences.push_back(std::move(difference));
 }
 
-void check_searches(const Reference& reference, const Samples& samples, const CheckOptions& options,
-                    CheckReport& report) {
+void check_searches(
+    const Reference& reference, const Samples& samples, const CheckOptions& options, CheckReport& report) {
   std::map<std::pair<uint32_t, std::string>, SearchCheck> checks;  // greedy first, then by beam size
   for (size_t i = 0; i < samples.lines.size(); ++i) {
     for (const SampleSearch& expected : samples.lines[i].searches) {
@@ -230,12 +230,11 @@ std::vector<Change> changes_of(const StackSpec& stack) {
   for (uint32_t heads = 1; heads <= kMostHeads && !tells_heads; ++heads)
     if (stack.n_heads * stack.d_head % heads == 0 && heads != stack.n_heads)
       changes.push_back({Change::kHeads, format_text("nhead {}", heads), [=](StackSpec& of) { set_heads(heads, of); }});
-  for (const auto& [name, value] :
-       {std::pair("relu", Activation::kRelu), std::pair("gelu", Activation::kGelu),
-        std::pair("gelu_tanh", Activation::kGeluTanh), std::pair("silu", Activation::kSilu)})
+  for (const auto& [name, value] : {std::pair("relu", Activation::kRelu), std::pair("gelu", Activation::kGelu),
+           std::pair("gelu_tanh", Activation::kGeluTanh), std::pair("silu", Activation::kSilu)})
     if (value != stack.activation)
       changes.push_back({Change::kActivation, format_text("activation {}", name),
-                         [activation = value](StackSpec& of) { of.activation = activation; }});
+          [activation = value](StackSpec& of) { of.activation = activation; }});
   const bool pre_norm = !stack.pre_norm, is_scaled = stack.embedding_scale == 1;
   const auto set_norms = [=](StackSpec& of) { of.pre_norm = pre_norm; };
   const auto set_scale = [=](StackSpec& of) {
@@ -299,12 +298,12 @@ const Departure* CheckReport::first_departure() const {
 
 bool CheckReport::passed() const {
   return first_departure() == nullptr && std::all_of(searches.begin(), searches.end(), [](const SearchCheck& check) {
-           return check.equal + check.ties == check.lines;
-         });
+    return check.equal + check.ties == check.lines;
+  });
 }
 
-CheckReport check(const Reference& reference, const std::filesystem::path& samples_folder,
-                  const CheckOptions& options) {
+CheckReport check(
+    const Reference& reference, const std::filesystem::path& samples_folder, const CheckOptions& options) {
   const Samples samples = read_samples(samples_folder, reference.spec());
   CheckReport report;
   check_trace(reference.spec(), samples, options.tolerance, report);
@@ -322,19 +321,19 @@ std::string to_text(const CheckReport& report) {
   std::string text;
   for (const TensorCheck& tensor : report.tensors)
     text += format_text("{:<20} [{}, {}]  largest difference {:.2e}{}\n", tensor.name, tensor.rows, tensor.columns,
-                        tensor.largest_difference, tensor.departure ? "  departs" : "");
+        tensor.largest_difference, tensor.departure ? "  departs" : "");
   for (const SearchCheck& search : report.searches) {
     text += format_text("{:<20} {} of {} lines equal, {} ties\n", search.name, search.equal, search.lines, search.ties);
     for (const SearchDifference& difference : search.differences)
       text += format_text("  line {}: {}, the sample is ahead by {:.2e}\n    found    {}\n    expected {}\n",
-                          difference.line, difference.tie ? "a tie" : "differs", difference.gap,
-                          join_text(difference.found, " "), join_text(difference.expected, " "));
+          difference.line, difference.tie ? "a tie" : "differs", difference.gap, join_text(difference.found, " "),
+          join_text(difference.expected, " "));
   }
   for (const std::string& item : report.not_compared) text += format_text("not compared: {}\n", item);
   if (const Departure* first = report.first_departure()) {
     text += format_text("first departure: {}, line {}", first->tensor, first->line);
     text += first->reason.empty() ? format_text(", row {}, column {}: found {}, expected {}\n", first->row,
-                                                first->column, first->found, first->expected)
+                                        first->column, first->found, first->expected)
                                   : format_text(": {}\n", first->reason);
   }
   if (!report.equal_with.empty()) text += format_text("with {} it is equal\n", report.equal_with);

@@ -30,7 +30,7 @@ std::vector<int32_t> read_ids(const Value& value, const std::string& where, uint
   for (const Value& id : value) {
     if (!id.is_natural() || id.natural() >= vocab_size)
       throw Error("{}[{}]: found {}, expected an id below the vocabulary's size, {}", where, ids.size(), write_json(id),
-                  vocab_size);
+          vocab_size);
     ids.push_back(static_cast<int32_t>(id.natural()));
   }
   return ids;
@@ -63,8 +63,8 @@ struct Clips {
 
   std::vector<int16_t> take(size_t n) {
     if (n == 0 || n > samples.size() - next) {
-      throw Error("{}: has {} more samples, expected the {} of the next line's \"samples\"", where,
-                  samples.size() - next, n);
+      throw Error(
+          "{}: has {} more samples, expected the {} of the next line's \"samples\"", where, samples.size() - next, n);
     }
     next += n;
     return {samples.begin() + static_cast<ptrdiff_t>(next - n), samples.begin() + static_cast<ptrdiff_t>(next)};
@@ -77,7 +77,7 @@ Clips read_clips(const std::filesystem::path& path) {
   if (header.type != "<i2" || header.shape.size() != 1 ||
       header.shape[0] != (bytes.size() - header.bytes) / sizeof(int16_t)) {
     throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"<i2\"", where,
-                header.type, join_text(header.shape, ", "), bytes.size() - header.bytes);
+        header.type, join_text(header.shape, ", "), bytes.size() - header.bytes);
   }
   Clips clips = {where, std::vector<int16_t>(header.shape[0])};
   std::memcpy(clips.samples.data(), bytes.data() + header.bytes, clips.samples.size() * sizeof(int16_t));
@@ -93,8 +93,8 @@ SampleLine read_line(const Value& object, size_t place, const ModelSpec& spec, c
     if (!object.contains("samples")) throw Error("{}: no \"samples\", the number of the clip's samples", where);
   } else {
     if (!object.contains("source_ids")) throw Error("{}: no \"source_ids\"", where);
-    sample.source = read_ids(object["source_ids"], where + ": \"source_ids\"", spec.encoder.embedding->rows,
-                             spec.encoder.positions.rows);
+    sample.source = read_ids(
+        object["source_ids"], where + ": \"source_ids\"", spec.encoder.embedding->rows, spec.encoder.positions.rows);
   }
   for (const auto& [key, value] : object.members()) {
     const uint32_t beam_size = beam_size_of(key);

@@ -25,10 +25,10 @@ double unbiased_deviation(std::span<const float> row) {
 
 }  // namespace
 
-DeviationBound bound_deviations(const ModelSpec& spec, const std::vector<std::vector<int32_t>>& sources,
-                                const std::string& where) {
-  DeviationBound bound = {double{spec.deviation_epsilon}, std::numeric_limits<double>::infinity(), 0, 0,
-                          sources.size()};
+DeviationBound bound_deviations(
+    const ModelSpec& spec, const std::vector<std::vector<int32_t>>& sources, const std::string& where) {
+  DeviationBound bound = {
+      double{spec.deviation_epsilon}, std::numeric_limits<double>::infinity(), 0, 0, sources.size()};
   Reference reference(spec);
   reference.set_norm_trace([&](std::span<const float> row) {
     ++bound.rows;
@@ -62,7 +62,7 @@ std::string to_text(const DeviationBound& bound) {
 }
 
 Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator& whole, Translator& part,
-                            const std::function<void(size_t, size_t)>& progress) {
+    const std::function<void(size_t, size_t)>& progress) {
   EvaluationOptions options;
   options.progress = progress;
   std::vector<EvaluationLine> sources = lines;

@@ -25,8 +25,8 @@ constexpr double kMaxDeviationError = 0x1p-16;
 
 // Measures these sources and their greedy results, each of at most 64 tokens. A row of equal values is not counted,
 // because both norms turn it into beta. Above kMaxDeviationError throws an Error that begins with `where`.
-DeviationBound bound_deviations(const ModelSpec& spec, const std::vector<std::vector<int32_t>>& sources,
-                                const std::string& where);
+DeviationBound bound_deviations(
+    const ModelSpec& spec, const std::vector<std::vector<int32_t>>& sources, const std::string& where);
 
 // Returns one line, with its line end.
 std::string to_text(const DeviationBound& bound);
@@ -40,6 +40,6 @@ struct Agreement {
 };
 
 Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator& whole, Translator& part,
-                            const std::function<void(size_t done, size_t total)>& progress);
+    const std::function<void(size_t done, size_t total)>& progress);
 
 }  // namespace goldcrest::converter

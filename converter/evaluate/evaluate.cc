@@ -88,12 +88,12 @@ void rank_losses(const std::vector<EvaluationLine>& given, Evaluation& evaluatio
     if (lines[i].loss > 0) evaluation.most_lost.push_back(i);
   }
   std::stable_sort(evaluation.most_lost.begin(), evaluation.most_lost.end(),
-                   [&](size_t a, size_t b) { return lines[a].loss > lines[b].loss; });
+      [&](size_t a, size_t b) { return lines[a].loss > lines[b].loss; });
 }
 
 std::string quality_text(const char* name, const Quality& q) {
   return format_text("  {:<8} BLEU {:.2f}  chrF {:.2f}  word error rate {:.2f} %  exact match {:.2f} %\n", name, q.bleu,
-                     q.chrf, q.word_error_rate, q.exact_match);
+      q.chrf, q.word_error_rate, q.exact_match);
 }
 
 // Throws Error unless a line of an evaluation's file is UTF-8 without NUL bytes.
@@ -102,8 +102,8 @@ void check_text(const std::filesystem::path& path, size_t number, const std::str
   if (valid == line.size() && nul == std::string::npos) return;
   const bool is_utf16 = nul != std::string::npos || line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
   throw Error("{}:{}: {} at byte {}; expected UTF-8. {}: iconv -f {} -t UTF-8 {} > new.tsv", path.string(), number,
-              valid < line.size() ? "no UTF-8" : "a NUL byte", std::min(valid, nul) + 1,
-              is_utf16 ? "If it is UTF-16" : "If it is Latin-1", is_utf16 ? "UTF-16" : "ISO-8859-1", path.string());
+      valid < line.size() ? "no UTF-8" : "a NUL byte", std::min(valid, nul) + 1,
+      is_utf16 ? "If it is UTF-16" : "If it is Latin-1", is_utf16 ? "UTF-16" : "ISO-8859-1", path.string());
 }
 
 }  // namespace
@@ -139,8 +139,8 @@ std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& p
   return lines;
 }
 
-ReferenceTranslator::ReferenceTranslator(const Reference& reference, const SearchOptions& options, Encode encode,
-                                         Decode decode)
+ReferenceTranslator::ReferenceTranslator(
+    const Reference& reference, const SearchOptions& options, Encode encode, Decode decode)
     : reference_(reference), options_(options), encode_(std::move(encode)), decode_(std::move(decode)) {}
 
 std::vector<Translation> ReferenceTranslator::translate(std::span<const std::string> sources) {
@@ -157,8 +157,8 @@ std::vector<Translation> ReferenceTranslator::translate(std::span<const std::str
   return translations;
 }
 
-Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8,
-                    const EvaluationOptions& options) {
+Evaluation evaluate(
+    const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8, const EvaluationOptions& options) {
   Evaluation evaluation;
   const size_t batch = std::max<size_t>(1, options.batch);
   for (size_t start = 0; start < lines.size(); start += batch) {
@@ -198,14 +198,13 @@ size_t n_merged(const std::vector<EvaluationLine>& lines) {
 
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most) {
   const size_t n = evaluation.lines.size();
-  std::string text =
-      format_text("{} lines: {} identical ({:.2f} %), token agreement {:.2f} %\n", n, evaluation.identical,
-                  n == 0 ? 100.0 : 100.0 * static_cast<double>(evaluation.identical) / static_cast<double>(n),
-                  100 * evaluation.token_agreement);
+  std::string text = format_text("{} lines: {} identical ({:.2f} %), token agreement {:.2f} %\n", n,
+      evaluation.identical, n == 0 ? 100.0 : 100.0 * static_cast<double>(evaluation.identical) / static_cast<double>(n),
+      100 * evaluation.token_agreement);
   if (n != 0) {
     const ShareInterval interval = share_interval(evaluation.identical, n);
     text += format_text("identical lines: {:.2f} to {:.2f} % (95 % interval); chrF {:.2f} against float32's texts\n",
-                        100 * interval.low, 100 * interval.high, evaluation.chrf);
+        100 * interval.low, 100 * interval.high, evaluation.chrf);
   }
   if (const size_t merged = n_merged(lines); merged != 0)
     text += format_text("{} more lines have an earlier line's source: they count once, with all references\n", merged);
@@ -216,15 +215,15 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
   }
   for (const EvaluatedLine& line : evaluation.failed) {
     const bool by_float32 = !line.float32.error.empty();
-    text += format_text("line {} left out: {}\n", lines[line.line].number,
-                        by_float32 ? line.float32.error : line.int8.error);
+    text += format_text(
+        "line {} left out: {}\n", lines[line.line].number, by_float32 ? line.float32.error : line.int8.error);
   }
   size_t n_shown = 0;
   const auto show = [&](const EvaluatedLine& line) {
     const EvaluationLine& given = lines[line.line];
     text += format_text("line {}: {}\n  source    {}\n  float32   {}\n  {:<8}  {}\n", given.number,
-                        line.loss > 0 ? format_text("lost {:.1f} chrF", line.loss) : "differs, and lost nothing",
-                        given.source, line.float32.text, evaluation.engine_name, line.int8.text);
+        line.loss > 0 ? format_text("lost {:.1f} chrF", line.loss) : "differs, and lost nothing", given.source,
+        line.float32.text, evaluation.engine_name, line.int8.text);
     for (const std::string& reference : given.references) text += format_text("  reference {}\n", reference);
     ++n_shown;
   };

@@ -101,8 +101,8 @@ struct EvaluationOptions {
   std::function<void(size_t done, size_t total)> progress;  // after each batch; may be empty
 };
 
-Evaluation evaluate(const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8,
-                    const EvaluationOptions& options);
+Evaluation evaluate(
+    const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8, const EvaluationOptions& options);
 
 // Returns how many lines of the file have the source of an earlier line.
 size_t n_merged(const std::vector<EvaluationLine>& lines);

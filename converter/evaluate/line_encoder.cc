@@ -49,7 +49,7 @@ std::vector<int32_t> parse_ids(std::string_view line, uint32_t vocab_size) {
   ParsedIds list = read_id_list(line, vocab_size);
   if (!list.bad.empty()) {
     throw Error("'{}' is not a token id; expected numbers below {}, separated by spaces",
-                printable(list.bad.substr(0, kMostShown)), vocab_size);
+        printable(list.bad.substr(0, kMostShown)), vocab_size);
   }
   if (list.ids.empty()) throw Error("no token id; expected numbers below {}, separated by spaces", vocab_size);
   return std::move(list.ids);
@@ -69,11 +69,10 @@ std::string spoken_words(const std::string& text) {
   for (const char c : text) {
     const bool is_upper = c >= 'A' && c <= 'Z', is_digit = c >= '0' && c <= '9';
     const bool is_letter = is_upper || (c >= 'a' && c <= 'z') || (static_cast<uint8_t>(c) & 0x80) != 0;
-    if (is_letter || is_digit) {
+    if (is_letter || is_digit)
       words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
-    } else if ((c == ' ' || c == '\t' || c == '-') && !words.empty() && words.back() != ' ') {
+    else if ((c == ' ' || c == '\t' || c == '-') && !words.empty() && words.back() != ' ')
       words += ' ';
-    }
   }
   if (words.ends_with(' ')) words.pop_back();
   return words;

@@ -87,10 +87,10 @@ class TranslationTable {
     std::vector<size_t> places(offset_[source + 1] - offset_[source]);
     std::iota(places.begin(), places.end(), offset_[source]);
     const size_t n = std::min(most, places.size());
-    std::partial_sort(places.begin(), places.begin() + static_cast<ptrdiff_t>(n), places.end(),
-                      [this](size_t a, size_t b) {
-                        return probability_[a] != probability_[b] ? probability_[a] > probability_[b] : a < b;
-                      });
+    std::partial_sort(
+        places.begin(), places.begin() + static_cast<ptrdiff_t>(n), places.end(), [this](size_t a, size_t b) {
+          return probability_[a] != probability_[b] ? probability_[a] > probability_[b] : a < b;
+        });
     std::vector<uint32_t> ids;
     for (size_t i = 0; i < n; ++i) ids.push_back(target_[places[i]]);
     std::sort(ids.begin(), ids.end());
@@ -133,9 +133,8 @@ std::vector<uint32_t> most_frequent(std::span<const IdPair> pairs, size_t most) 
 ShortlistSpec make_shortlist(std::span<const IdPair> pairs, const ShortlistOptions& options) {
   std::vector<IdPair> listed(pairs.begin(), pairs.end());
   for (IdPair& pair : listed) {
-    std::erase_if(pair.target, [&](int32_t id) {
-      return std::ranges::find(options.never, static_cast<uint32_t>(id)) != options.never.end();
-    });
+    std::erase_if(pair.target,
+        [&](int32_t id) { return std::ranges::find(options.never, static_cast<uint32_t>(id)) != options.never.end(); });
   }
   TranslationTable table(listed, options.source_ids);
   for (size_t done = 0, pass = 0; pass < kPasses; ++pass) {
@@ -149,16 +148,15 @@ ShortlistSpec make_shortlist(std::span<const IdPair> pairs, const ShortlistOptio
   shortlist.always = most_frequent(listed, options.always);
   shortlist.offset = {0};
   for (uint32_t id = 0; id < options.source_ids; ++id) {
-    for (const uint32_t target : table.best_of(id, options.best)) {
+    for (const uint32_t target : table.best_of(id, options.best))
       if (!std::ranges::binary_search(shortlist.always, target)) shortlist.ids.push_back(target);
-    }
     shortlist.offset.push_back(shortlist.ids.size());
   }
   return shortlist;
 }
 
-ShortlistCoverage measure_coverage(const ShortlistSpec& shortlist, std::span<const IdPair> pairs,
-                                   std::span<const uint32_t> end_ids) {
+ShortlistCoverage measure_coverage(
+    const ShortlistSpec& shortlist, std::span<const IdPair> pairs, std::span<const uint32_t> end_ids) {
   ShortlistCoverage coverage;
   for (const IdPair& pair : pairs) {
     const std::vector<uint32_t> candidates = candidates_of(shortlist, pair.source, end_ids);

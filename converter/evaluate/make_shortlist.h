@@ -34,7 +34,7 @@ struct ShortlistCoverage {
   uint64_t target_ids = 0, covered_ids = 0;      // of all targets
   uint64_t candidates = 0, most_candidates = 0;  // summed over the lines; largest of one line
 };
-ShortlistCoverage measure_coverage(const ShortlistSpec& shortlist, std::span<const IdPair> pairs,
-                                   std::span<const uint32_t> end_ids);
+ShortlistCoverage measure_coverage(
+    const ShortlistSpec& shortlist, std::span<const IdPair> pairs, std::span<const uint32_t> end_ids);
 
 }  // namespace goldcrest::converter

@@ -110,12 +110,11 @@ std::u32string rewrite_pairs(std::u32string_view text, First first, Second secon
 // Separates punctuation by spaces, with spaces around the line: the rules in mteval-v13a's order.
 std::u32string set_apart(std::u32string_view text) {
   std::u32string separated;
-  for (const char32_t c : text) {
+  for (const char32_t c : text)
     if (is_separate(c))
       separated.append({U' ', c, U' '});
     else
       separated.push_back(c);
-  }
   const auto not_digit = [](char32_t c) { return !is_digit(c); };
   const auto is_dash = [](char32_t c) { return c == U'-'; };
   const auto after = [](char32_t a, char32_t b, std::u32string& out) { out.append({a, U' ', b, U' '}); };

@@ -10,16 +10,11 @@ namespace goldcrest::converter {
 
 inline format::Activation stored_activation(Activation activation) {
   switch (activation) {
-    case Activation::kRelu:
-      return format::Activation::Relu;
-    case Activation::kGelu:
-      return format::Activation::Gelu;
-    case Activation::kGeluTanh:
-      return format::Activation::GeluTanh;
-    case Activation::kSilu:
-      return format::Activation::Silu;
-    case Activation::kTanh:
-      return format::Activation::Tanh;
+    case Activation::kRelu: return format::Activation::Relu;
+    case Activation::kGelu: return format::Activation::Gelu;
+    case Activation::kGeluTanh: return format::Activation::GeluTanh;
+    case Activation::kSilu: return format::Activation::Silu;
+    case Activation::kTanh: return format::Activation::Tanh;
   }
   throw Error("activation {} is unknown", static_cast<int>(activation));
 }

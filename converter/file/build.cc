@@ -44,7 +44,7 @@ Placement placement_of(const Groups& groups) { return {groups.count, groups.elem
 void refuse_both(const std::string& name, bool refined, bool packed) {
   if (refined && packed)
     throw Error("{}: --pack gives it weights of 4 bits, and --accuracy or --matrices weights of 16; choose one",
-                printable(name));
+        printable(name));
 }
 
 std::string bias_name(const Matrix& weight) { return format_text("bias of tensor '{}'", printable(weight.name)); }
@@ -85,8 +85,8 @@ class Builder {
   std::unique_ptr<format::LinearT> linear(const std::string& name, const LinearParts& from);
   // Stores the weights of all parts in `matrix` and records them. Returns the biases [matrix.rows].
   template <typename Stored>
-  std::vector<float> store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix,
-                                 const RowPacker* packer = nullptr);
+  std::vector<float> store_parts(
+      const LinearParts& from, uint64_t row_bytes, Stored& matrix, const RowPacker* packer = nullptr);
   std::unique_ptr<format::NormT> norm(const std::string& name, const NormSpec& norm);
   std::unique_ptr<format::AttentionBiasT> bias(const std::string& name, uint32_t heads, const AttentionBiasSpec& bias);
   const Table& table(const Matrix& matrix);
@@ -125,8 +125,8 @@ void Builder::advance() {
   if (options_.progress) options_.progress(++n_done_, total);
 }
 
-void Builder::record(const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes,
-                     std::optional<double> sqnr_db) {
+void Builder::record(
+    const std::string& name, uint32_t rows, uint32_t columns, uint64_t bytes, std::optional<double> sqnr_db) {
   tensors_.push_back({name, group_, rows, columns, bytes, sqnr_db});
 }
 
@@ -159,8 +159,8 @@ std::unique_ptr<format::NormT> Builder::norm(const std::string& name, const Norm
 }
 
 template <typename Stored>
-std::vector<float> Builder::store_parts(const LinearParts& from, uint64_t row_bytes, Stored& matrix,
-                                        const RowPacker* packer) {
+std::vector<float> Builder::store_parts(
+    const LinearParts& from, uint64_t row_bytes, Stored& matrix, const RowPacker* packer) {
   std::vector<float> bias(matrix.rows);
   const uint32_t part_rows = from.rows.placed_size();
   for (uint32_t i = 0; i < from.parts.size(); ++i) {
@@ -206,7 +206,7 @@ template <typename Asks>
 bool Builder::any_name_of(const Matrix& table, const Asks& asks) const {
   bool any = is_projected(table) && asks("projection");
   for (const auto& [name, stack] :
-       {std::pair{"encoder.embedding", &spec_.encoder}, {"decoder.embedding", &spec_.decoder}})
+      {std::pair{"encoder.embedding", &spec_.encoder}, {"decoder.embedding", &spec_.decoder}})
     if (stack->embedding.get() == &table) any = asks(name) || any;
   return any;
 }
@@ -218,8 +218,8 @@ RowPacker Builder::make_packer(const Matrix& inputs_of, const Placement& columns
 
 Builder::Table Builder::quantized_table(const Matrix& matrix) {
   const bool packed = any_name_of(matrix, [&](const char* name) { return packs(name); });
-  QuantizedMatrix quantized(matrix.rows, matrix.columns,
-                            any_name_of(matrix, [&](const char* name) { return refines(name, matrix); }));
+  QuantizedMatrix quantized(
+      matrix.rows, matrix.columns, any_name_of(matrix, [&](const char* name) { return refines(name, matrix); }));
   refuse_both(matrix.name, quantized.has_second, packed);
   const Placement columns = Placement::in_order(matrix.columns);
   std::optional<RowPacker> packer;
@@ -291,28 +291,26 @@ uint32_t Builder::positions(const std::string& name, const StackSpec& stack) {
   const Matrix none = {"", 1, stack.d_model, std::vector<float>(stack.d_model)};
   const Matrix& positions = stack.positions_used ? stack.positions : none;
   if (!stack.positions_used && &stack != &encoder && !encoder.positions_used &&
-      pad16(stack.d_model) == pad16(encoder.d_model)) {
+      pad16(stack.d_model) == pad16(encoder.d_model))
     return encoder_positions_;
-  }
   if (&stack != &encoder && stack.positions_used && encoder.positions_used &&
       positions.rows == encoder.positions.rows && positions.columns == encoder.d_model &&
-      positions.values == encoder.positions.values) {
+      positions.values == encoder.positions.values)
     return encoder_positions_;
-  }
   const uint32_t stride = pad16(positions.columns);
   std::vector<float> padded(size_t{positions.rows} * stride);
   for (uint32_t p = 0; p < positions.rows; ++p) {
     copy_floats({positions.row(p), positions.columns}, Placement::in_order(positions.columns),
-                format_text("{}: position {}", name, p), &padded[size_t{p} * stride]);
+        format_text("{}: position {}", name, p), &padded[size_t{p} * stride]);
   }
   record(positions.name.empty() ? name : positions.name, positions.rows, positions.columns,
-         padded.size() * sizeof(float), {});
+      padded.size() * sizeof(float), {});
   return positions_.append(padded);
 }
 
 // Stores the biases on first use.
-std::unique_ptr<format::AttentionBiasT> Builder::bias(const std::string& name, uint32_t n_heads,
-                                                      const AttentionBiasSpec& bias) {
+std::unique_ptr<format::AttentionBiasT> Builder::bias(
+    const std::string& name, uint32_t n_heads, const AttentionBiasSpec& bias) {
   auto out = std::make_unique<format::AttentionBiasT>();
   out->before = bias.before;
   out->after = bias.after;
@@ -324,21 +322,21 @@ std::unique_ptr<format::AttentionBiasT> Builder::bias(const std::string& name, u
   std::vector<float> padded(size_t{n_heads} * stride);
   for (uint32_t head = 0; head < n_heads; ++head) {
     copy_floats({bias.row(head), n}, Placement::in_order(n), format_text("{}: biases of head {}", name, head),
-                &padded[size_t{head} * stride]);
+        &padded[size_t{head} * stride]);
   }
   record(bias.name, n_heads, n, padded.size() * sizeof(float), {});
   out->table = biases_.emplace(&bias, positions_.append(padded)).first->second;
   return out;
 }
 
-std::unique_ptr<format::LayerT> Builder::layer(const std::string& name, const LayerSpec& layer,
-                                               const StackSpec& stack) {
+std::unique_ptr<format::LayerT> Builder::layer(
+    const std::string& name, const LayerSpec& layer, const StackSpec& stack) {
   group_ = name;
   const StackGroups groups = groups_of(stack, spec_.encoder.d_model);
   const auto store = [&](const MatrixEntry& entry, const auto& given, auto& stored) {
     const std::vector<LinearPart> parts = parts_of(entry, given);
     stored = linear(matrix_name(name, entry), {parts, placement_of(groups_of_part(entry.n, groups, parts.size())),
-                                               placement_of(groups_of_part(entry.k, groups, 1))});
+                                                  placement_of(groups_of_part(entry.k, groups, 1))});
   };
   auto out = std::make_unique<format::LayerT>();
   for_each_block(
@@ -360,7 +358,7 @@ std::unique_ptr<format::FrontendT> Builder::frontend(const FrontendSpec& fronten
   size_t n_stored = 0;
   const auto store = [&](const LinearSpec& of, const Placement& columns) {
     return linear(format_text("encoder.convolutions.{}", n_stored++),
-                  {{{"convolution", &of}}, Placement::in_order(of.weight->rows), columns});
+        {{{"convolution", &of}}, Placement::in_order(of.weight->rows), columns});
   };
   return write_frontend(
       frontend, {store, [this](const std::string& name, const NormSpec& of) { return norm(name, of); }, parameters_});
@@ -410,7 +408,7 @@ void Builder::choose_attention_weights(format::ModelT& metadata) const {
         "integer, or --accuracy exact and the 'attention' of --matrices");
   if (is_asked && positions > kMostIntegerKeys)
     throw Error("--attention integer: the model has {} positions; expected at most {}; leave it out", positions,
-                kMostIntegerKeys);
+        kMostIntegerKeys);
   if (is_fine || positions > kMostIntegerKeys || options_.weights == Weights::kFloat32) return;
   encoder.integer_attention = decoder.integer_attention = true;
   metadata.features |= kFeatureIntegerAttention;
@@ -450,9 +448,8 @@ Payload Builder::run() {
   metadata.provenance = make_provenance(spec_, options_.license, options_.attribution);
   metadata.weights_hash_low = static_cast<uint32_t>(weights_hash_);
   metadata.weights_hash_high = static_cast<uint32_t>(weights_hash_ >> 32);
-  for (SectionWriter* section : {&weights_, &parameters_, &positions_, &tokenizer_}) {
+  for (SectionWriter* section : {&weights_, &parameters_, &positions_, &tokenizer_})
     payload.sections.push_back(section->take());
-  }
   payload.tensors = std::move(tensors_);
   return payload;
 }

@@ -16,9 +16,8 @@ constexpr const char* kMadeBy = "/* Made by goldcrest-convert " GOLDCREST_VERSIO
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 std::string upper(std::string text) {
-  for (char& c : text) {
+  for (char& c : text)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
   return text;
 }
 
@@ -29,19 +28,12 @@ std::string define(const std::string& prefix, const char* name, uint64_t value) 
 
 std::string limits_text(const std::string& prefix, const goldcrest_limits& limits) {
   const std::pair<const char*, uint32_t> fields[] = {{"MAX_SOURCE_TOKENS", limits.max_source_tokens},
-                                                     {"MAX_SOURCE_BYTES", limits.max_source_bytes},
-                                                     {"MAX_TARGET_TOKENS", limits.max_target_tokens},
-                                                     {"BEAM_SIZE", limits.beam_size},
-                                                     {"BATCH", limits.batch},
-                                                     {"N_BEST", limits.n_best},
-                                                     {"ENCODER_ROWS", limits.encoder_rows},
-                                                     {"THREADS", limits.threads},
-                                                     {"INSPECTION", limits.inspection},
-                                                     {"ALIGNMENT_LAYERS", limits.alignment_layers},
-                                                     {"MAX_CANDIDATES", limits.max_candidates},
-                                                     {"MAX_PREFIX_TOKENS", limits.max_prefix_tokens},
-                                                     {"MAX_SAMPLED", limits.max_sampled},
-                                                     {"LEXICON", limits.lexicon}};
+      {"MAX_SOURCE_BYTES", limits.max_source_bytes}, {"MAX_TARGET_TOKENS", limits.max_target_tokens},
+      {"BEAM_SIZE", limits.beam_size}, {"BATCH", limits.batch}, {"N_BEST", limits.n_best},
+      {"ENCODER_ROWS", limits.encoder_rows}, {"THREADS", limits.threads}, {"INSPECTION", limits.inspection},
+      {"ALIGNMENT_LAYERS", limits.alignment_layers}, {"MAX_CANDIDATES", limits.max_candidates},
+      {"MAX_PREFIX_TOKENS", limits.max_prefix_tokens}, {"MAX_SAMPLED", limits.max_sampled},
+      {"LEXICON", limits.lexicon}};
   static_assert(sizeof limits == std::size(fields) * sizeof(uint32_t), "every field of goldcrest_limits, in its order");
   std::string text, names;
   for (const auto& [name, value] : fields) {
@@ -56,7 +48,7 @@ std::string header_text(const EmitOptions& options, size_t model_bytes, const go
   std::string text = kMadeBy;
   text += format_text("#ifndef {0}_H_\n#define {0}_H_\n\n#include \"goldcrest/goldcrest.h\"\n\n", prefix);
   text += format_text("#if GOLDCREST_FORMAT_VERSION < {}\n#error \"the model's format is newer than this engine\"\n",
-                      GOLDCREST_FORMAT_VERSION);
+      GOLDCREST_FORMAT_VERSION);
   text += "#endif\n\n/* The limits that the memory is planned for: goldcrest_config.limits. */\n";
   text += limits_text(prefix, memory.limits);
   text +=
@@ -68,8 +60,8 @@ std::string header_text(const EmitOptions& options, size_t model_bytes, const go
   text += format_text("#define {}_STACK_BYTES GOLDCREST_STACK_BYTES\n\n", prefix);
   text += define(prefix, "BYTES", model_bytes);
   text += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += format_text("/* The file, at GOLDCREST_ALIGN. */\nextern const unsigned char {}[{}_BYTES];\n\n", options.name,
-                      prefix);
+  text += format_text(
+      "/* The file, at GOLDCREST_ALIGN. */\nextern const unsigned char {}[{}_BYTES];\n\n", options.name, prefix);
   return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
@@ -130,9 +122,8 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
 
 std::string c_name(const std::string& name) {
   std::string out = "model_" + name;
-  if (std::ranges::none_of(name, is_letter_or_digit)) {
+  if (std::ranges::none_of(name, is_letter_or_digit))
     throw Error("the model's name '{}' has no letter or digit for a C name; give another with --name", name);
-  }
   std::ranges::replace_if(
       out, [](char c) { return !is_letter_or_digit(c); }, '_');
   return out;
@@ -145,7 +136,7 @@ void check_section_name(const std::string& section) {
 }
 
 std::vector<std::filesystem::path> emit_c(const std::filesystem::path& folder, const EmitOptions& options,
-                                          std::span<const uint8_t> model, const goldcrest_memory& memory) {
+    std::span<const uint8_t> model, const goldcrest_memory& memory) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Error("{}: creating the directory failed: {}", folder.string(), error.message());

@@ -28,6 +28,6 @@ void check_section_name(const std::string& section);
 // Writes NAME.h and NAME.S with NAME.gcst, or NAME.h and NAME.c, into `folder`, the header last. Creates the folder if
 // it is missing. Returns the paths. Throws Error.
 std::vector<std::filesystem::path> emit_c(const std::filesystem::path& folder, const EmitOptions& options,
-                                          std::span<const uint8_t> model, const goldcrest_memory& memory);
+    std::span<const uint8_t> model, const goldcrest_memory& memory);
 
 }  // namespace goldcrest::converter

@@ -27,7 +27,7 @@ void add_stem(format::StackT& stack, std::vector<FineSite>& sites) {
   for (size_t i = stack.frontend->convolutions.size(); i-- > 0;) {
     format::ConvolutionT& convolution = *stack.frontend->convolutions[i];
     sites.insert(sites.begin() + first, {format_text("encoder.convolutions.{}", i), true,
-                                         rows * padded_size(*convolution.linear), convolution.linear.get()});
+                                            rows * padded_size(*convolution.linear), convolution.linear.get()});
     rows *= convolution.stride;
   }
 }
@@ -41,7 +41,7 @@ void add_layers(const char* name, format::StackT& stack, bool is_encoder, std::v
           block.for_each_matrix(
               [&](const MatrixEntry& entry, auto& linear) {
                 sites.push_back({matrix_name(layer, entry), is_encoder || entry.reads_source(), padded_size(*linear),
-                                 linear.get()});
+                    linear.get()});
               },
               *of_layer);
         },
@@ -83,9 +83,9 @@ uint32_t MatrixLevels::terms_of(const std::string& matrix, bool is_decoder) {
     matrices_.push_back(std::move(name));
   uint32_t terms = 0;
   for (Found& level : levels_) {
-    const bool fits = level.name == "all" || (level.name == "linear"    ? is_of_layer(matrix)
-                                              : level.name == "decoder" ? is_decoder
-                                                                        : matches(level.name, matrix));
+    const bool fits = level.name == "all" || (level.name == "linear"       ? is_of_layer(matrix)
+                                                 : level.name == "decoder" ? is_decoder
+                                                                           : matches(level.name, matrix));
     if (!fits) continue;
     level.found = true;
     terms = level.terms;
@@ -103,7 +103,7 @@ void MatrixLevels::check() const {
   for (const Found& level : levels_) {
     if (!level.found)
       throw Error("{}: '{}' is no matrix of this model; expected all, decoder, {}, or some of {}", option_,
-                  printable(level.name), option_ == "--pack" ? "linear" : "keys", join_text(matrices_, ", "));
+          printable(level.name), option_ == "--pack" ? "linear" : "keys", join_text(matrices_, ", "));
   }
 }
 

@@ -20,8 +20,8 @@ uint32_t append_floats(const std::string& name, const std::vector<float>& values
   return section.append(checked);
 }
 
-std::unique_ptr<format::ConvolutionT> write_convolution(const std::string& name, const ConvolutionSpec& convolution,
-                                                        const FrontendParts& parts) {
+std::unique_ptr<format::ConvolutionT> write_convolution(
+    const std::string& name, const ConvolutionSpec& convolution, const FrontendParts& parts) {
   auto out = std::make_unique<format::ConvolutionT>();
   const uint32_t channels = convolution.channels;
   out->linear = parts.linear(convolution.linear, {convolution.kernel, channels, channels == 1 ? 1 : pad16(channels)});
@@ -86,8 +86,8 @@ std::unique_ptr<format::FrontendT> write_frontend(const FrontendSpec& frontend, 
   return out;
 }
 
-std::unique_ptr<format::RotaryT> write_rotary(const std::string& name, const RotarySpec& rotary,
-                                              SectionWriter& positions) {
+std::unique_ptr<format::RotaryT> write_rotary(
+    const std::string& name, const RotarySpec& rotary, SectionWriter& positions) {
   auto out = std::make_unique<format::RotaryT>();
   out->table = append_floats(name, rotary.table.values.get(), positions);
   out->half = rotary.half;

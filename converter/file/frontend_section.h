@@ -29,7 +29,7 @@ struct FrontendParts {
 
 std::unique_ptr<format::FrontendT> write_frontend(const FrontendSpec& frontend, const FrontendParts& parts);
 
-std::unique_ptr<format::RotaryT> write_rotary(const std::string& name, const RotarySpec& rotary,
-                                              SectionWriter& positions);
+std::unique_ptr<format::RotaryT> write_rotary(
+    const std::string& name, const RotarySpec& rotary, SectionWriter& positions);
 
 }  // namespace goldcrest::converter

@@ -29,9 +29,8 @@ constexpr Name kPrefix = {"--max-prefix", "max_prefix_tokens"};
 // Returns `limit`, or the setting `fallback` if it is 0. Throws Error unless it is within 1 .. largest.
 uint32_t resolve(const Name& name, uint32_t limit, uint32_t fallback, uint32_t largest, const char* reason) {
   const uint32_t value = limit == 0 ? fallback : limit;
-  if (value < 1 || value > largest) {
+  if (value < 1 || value > largest)
     throw Error("{} is {}; expected 1 to {}, {}", limit == 0 ? name.setting : name.option, value, largest, reason);
-  }
   return value;
 }
 
@@ -100,42 +99,39 @@ goldcrest_limits resolve_limits(const ModelSpec& spec, const goldcrest_limits& l
   goldcrest_limits resolved = limits;
   resolved.max_source_tokens =
       resolve(kMaxSource, limits.max_source_tokens, source_positions, source_positions, "the encoder's positions");
-  resolved.max_target_tokens =
-      resolve(kMaxTarget, limits.max_target_tokens,
-              checkpoint_target == 0 ? target_positions : std::min(checkpoint_target, target_positions),
-              target_positions, "the decoder's positions");
+  resolved.max_target_tokens = resolve(kMaxTarget, limits.max_target_tokens,
+      checkpoint_target == 0 ? target_positions : std::min(checkpoint_target, target_positions), target_positions,
+      "the decoder's positions");
   if (spec.source_tokenizer) {
-    resolved.max_source_bytes =
-        resolve(kSourceBytes, limits.max_source_bytes, default_source_bytes(resolved.max_source_tokens),
-                kMaxSourceBytes, "the format's bound");
+    resolved.max_source_bytes = resolve(kSourceBytes, limits.max_source_bytes,
+        default_source_bytes(resolved.max_source_tokens), kMaxSourceBytes, "the format's bound");
   } else if (limits.max_source_bytes != 0) {
     throw Error("--max-source-bytes is {}, but the checkpoint has no tokenizer; leave it out", limits.max_source_bytes);
   }
   resolved.beam_size = resolve(kBeamSize, limits.beam_size, spec.generation.beam_size, kMaxBeams, "the engine's bound");
   resolved.batch = resolve(kBatch, limits.batch, 1, kMaxBatch, "the engine's bound");
   resolved.n_best = resolve(kNBest, limits.n_best, 1, resolved.beam_size, "the beam size");
-  resolved.encoder_rows =
-      resolve(kEncoderRows, limits.encoder_rows, std::min(kDefaultEncoderRows, resolved.max_source_tokens),
-              kMaxEncoderRows, "the engine's bound");
+  resolved.encoder_rows = resolve(kEncoderRows, limits.encoder_rows,
+      std::min(kDefaultEncoderRows, resolved.max_source_tokens), kMaxEncoderRows, "the engine's bound");
   const uint32_t vocab_size = spec.projection.weight->rows;
   resolved.lexicon = spec.lexicon ? 1 : 0;
   if (spec.shortlist) {
     resolved.max_candidates = resolve(kCandidates, limits.max_candidates, std::min(kDefaultCandidates, vocab_size),
-                                      vocab_size, "the target's vocabulary");
+        vocab_size, "the target's vocabulary");
   } else if (spec.lexicon) {
     const uint64_t most =
         most_allowed(*spec.lexicon, resolved.beam_size, 1 + spec.generation.rules.more_end_ids.size());
     const uint64_t enough = std::min<uint64_t>(most, std::min(kDefaultCandidates, vocab_size));
-    resolved.max_candidates = resolve(kCandidates, limits.max_candidates, static_cast<uint32_t>(enough), vocab_size,
-                                      "the target's vocabulary");
+    resolved.max_candidates = resolve(
+        kCandidates, limits.max_candidates, static_cast<uint32_t>(enough), vocab_size, "the target's vocabulary");
   } else if (limits.max_candidates != 0) {
     throw Error("--max-candidates is {}, but the model has neither a shortlist nor a lexicon; leave it out",
-                limits.max_candidates);
+        limits.max_candidates);
   }
   const uint32_t prompt_tokens = static_cast<uint32_t>(spec.generation.prompt.size());
   if (resolved.max_target_tokens <= prompt_tokens) {
     throw Error("--max-target is {}; expected more than the {} ids of the model's prompt", resolved.max_target_tokens,
-                prompt_tokens);
+        prompt_tokens);
   }
   const uint32_t most_prefix = resolved.max_target_tokens - 1;
   resolved.max_prefix_tokens = std::min(spec.generation.max_prefix_tokens, most_prefix);
@@ -157,12 +153,9 @@ goldcrest_limits resolve_limits(const goldcrest_info& file, const goldcrest_limi
   goldcrest_limits resolved = limits;
   const bool fewer = limits.max_source_tokens != 0;
   if (!fewer) resolved.max_source_tokens = file.limits.max_source_tokens;
-  if (limits.max_source_bytes == 0 && file.has_tokenizer) {
+  if (limits.max_source_bytes == 0 && file.has_tokenizer)
     resolved.max_source_bytes = fewer ? default_source_bytes(limits.max_source_tokens) : file.limits.max_source_bytes;
-  }
-  if (limits.encoder_rows == 0) {
-    resolved.encoder_rows = std::min(file.limits.encoder_rows, resolved.max_source_tokens);
-  }
+  if (limits.encoder_rows == 0) resolved.encoder_rows = std::min(file.limits.encoder_rows, resolved.max_source_tokens);
   return resolved;
 }
 
@@ -214,8 +207,8 @@ std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec,
   return out;
 }
 
-std::unique_ptr<format::ProvenanceT> make_provenance(const ModelSpec& spec, const std::optional<std::string>& license,
-                                                     const std::optional<std::string>& attribution) {
+std::unique_ptr<format::ProvenanceT> make_provenance(
+    const ModelSpec& spec, const std::optional<std::string>& license, const std::optional<std::string>& attribution) {
   auto out = std::make_unique<format::ProvenanceT>();
   out->name = spec.name;
   out->source_language = spec.source_language;

@@ -48,7 +48,7 @@ std::unique_ptr<format::GenerationT> make_generation(const GenerationSpec& spec,
 void set_search(const ModelSpec& spec, const goldcrest_limits& limits, format::ModelT& metadata);
 
 // A license or attribution given here replaces the checkpoint's.
-std::unique_ptr<format::ProvenanceT> make_provenance(const ModelSpec& spec, const std::optional<std::string>& license,
-                                                     const std::optional<std::string>& attribution);
+std::unique_ptr<format::ProvenanceT> make_provenance(
+    const ModelSpec& spec, const std::optional<std::string>& license, const std::optional<std::string>& attribution);
 
 }  // namespace goldcrest::converter

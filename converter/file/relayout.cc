@@ -42,7 +42,7 @@ void add(Table& table, uint32_t rows, uint32_t columns, StoredMatrices& matrices
   StoredMatrix& matrix = matrices[table.weights * uint64_t{kAlignment}];
   rows = pad16(rows) << table.refined;
   if (!matrix.layout.empty() && (rows != matrix.rows || pad16(columns) != matrix.columns ||
-                                 table.layout != *matrix.layout.front() || table.packed != matrix.packed)) {
+                                    table.layout != *matrix.layout.front() || table.packed != matrix.packed)) {
     throw Error(
         "two matrices of different shape or layout share their bytes; expected every matrix to be stored whole");
   }
@@ -58,9 +58,8 @@ void add(format::LinearT& linear, StoredMatrices& matrices) { add(linear, linear
 void add(format::StackT& stack, StoredMatrices& matrices) {
   if (stack.embedding != nullptr)
     add(*stack.embedding, stack.embedding->vocab_size, stack.embedding->d_model, matrices);
-  if (stack.frontend != nullptr) {
+  if (stack.frontend != nullptr)
     for (const auto& convolution : stack.frontend->convolutions) add(*convolution->linear, matrices);
-  }
   for_each_linear(stack, [&](const MatrixEntry&, format::LinearT& linear) { add(linear, matrices); });
 }
 
@@ -102,7 +101,7 @@ Payload take_apart(const FileImage& image) {
 // Writes all matrices anew, those that are not row-major in this layout (none: their own), and with 8 bits if `widens`.
 // Returns the hash of the int8 weights.
 uint64_t rewrite(const StoredMatrices& matrices, std::optional<Layout> layout, bool widens,
-                 std::vector<std::vector<uint8_t>>& arrays) {
+    std::vector<std::vector<uint8_t>>& arrays) {
   const std::vector<uint8_t> weights = std::move(arrays.front());
   SectionWriter written(format::SectionKind::Weights);
   uint64_t hash = kHashStart;
@@ -157,7 +156,7 @@ FileImage read_model_file(const std::filesystem::path& path) {
     throw Error("{}: it is not a .gcst file; expected one that goldcrest-convert made", path.string());
   if (file.size() % kAlignment != 0) {
     throw Error("{}: the file has {} bytes, expected a multiple of {}: its end is missing; copy it again",
-                path.string(), file.size(), kAlignment);
+        path.string(), file.size(), kAlignment);
   }
   FileImage image(file.size());
   file.read(0, file.size(), image.bytes());
@@ -167,15 +166,13 @@ FileImage read_model_file(const std::filesystem::path& path) {
 FileImage relay_out(const FileImage& image, std::optional<Layout> layout, const std::string& file, bool widens) try {
   Payload payload = take_apart(image);
   const uint32_t metadata_bytes = metadata_bytes_of(image);
-  if (!std::ranges::equal(assemble(payload, {}, metadata_bytes).span(), image.span())) {
+  if (!std::ranges::equal(assemble(payload, {}, metadata_bytes).span(), image.span()))
     throw Error("the file's metadata has fields that this version does not know; use the converter that made the file");
-  }
   const StoredMatrices matrices = matrices_of(*payload.metadata);
   const uint64_t hash = rewrite(matrices, layout, widens, payload.sections.front().arrays);
   const uint64_t stated = uint64_t{payload.metadata->weights_hash_high} << 32 | payload.metadata->weights_hash_low;
-  if (hash != stated) {
+  if (hash != stated)
     throw Error("the weights' hash is {:016x}, expected {:016x}; convert the checkpoint again", hash, stated);
-  }
   if (widens) forget_packed(*payload.metadata);
   return assemble(payload, {}, metadata_bytes);
 } catch (const Error& error) {
@@ -185,13 +182,13 @@ FileImage relay_out(const FileImage& image, std::optional<Layout> layout, const 
 RulesSpec rules_of(const FileImage& image) {
   const format::Generation& generation = *format::GetModel(image.bytes())->generation();
   RulesSpec rules = {.renormalize = generation.renormalize(),
-                     .force_end = generation.force_end(),
-                     .early_stopping = static_cast<EarlyStopping>(generation.early_stopping()),
-                     .length_penalty_kind = static_cast<LengthPenalty>(generation.length_penalty_kind()),
-                     .no_repeat_ngram = generation.no_repeat_ngram(),
-                     .max_extra_tokens = generation.max_extra_tokens(),
-                     .repetition_penalty = generation.repetition_penalty(),
-                     .max_length_factor = generation.max_length_factor()};
+      .force_end = generation.force_end(),
+      .early_stopping = static_cast<EarlyStopping>(generation.early_stopping()),
+      .length_penalty_kind = static_cast<LengthPenalty>(generation.length_penalty_kind()),
+      .no_repeat_ngram = generation.no_repeat_ngram(),
+      .max_extra_tokens = generation.max_extra_tokens(),
+      .repetition_penalty = generation.repetition_penalty(),
+      .max_length_factor = generation.max_length_factor()};
   if (const auto* ends = generation.more_end_ids()) rules.more_end_ids.assign(ends->begin(), ends->end());
   const auto* ids = generation.biased_ids();
   const auto* biases = generation.biases();

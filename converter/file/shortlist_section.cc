@@ -42,8 +42,8 @@ uint32_t append_ids(const std::vector<uint32_t>& ids, uint32_t target_vocab_size
   return section.append(std::vector<uint16_t>(ids.begin(), ids.end()));
 }
 
-std::unique_ptr<format::ShortlistT> write_shortlist(const ShortlistSpec& shortlist, uint32_t target_vocab_size,
-                                                    SectionWriter& section) {
+std::unique_ptr<format::ShortlistT> write_shortlist(
+    const ShortlistSpec& shortlist, uint32_t target_vocab_size, SectionWriter& section) {
   std::vector<uint32_t> ids = shortlist.ids, keys;
   std::vector<uint32_t> offset(shortlist.offset.begin(), shortlist.offset.end());
   uint64_t n_ids = ids.size();

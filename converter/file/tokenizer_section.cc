@@ -10,16 +10,11 @@ namespace {
 
 format::TokenizerKind kind_of(TokenizerKind kind) {
   switch (kind) {
-    case TokenizerKind::kUnigram:
-      return format::TokenizerKind::Unigram;
-    case TokenizerKind::kBpe:
-      return format::TokenizerKind::Bpe;
-    case TokenizerKind::kWord:
-      return format::TokenizerKind::Word;
-    case TokenizerKind::kCharacter:
-      return format::TokenizerKind::Character;
-    case TokenizerKind::kSubword:
-      return format::TokenizerKind::Subword;
+    case TokenizerKind::kUnigram: return format::TokenizerKind::Unigram;
+    case TokenizerKind::kBpe: return format::TokenizerKind::Bpe;
+    case TokenizerKind::kWord: return format::TokenizerKind::Word;
+    case TokenizerKind::kCharacter: return format::TokenizerKind::Character;
+    case TokenizerKind::kSubword: return format::TokenizerKind::Subword;
   }
   throw Error("tokenizer kind {} is unknown", static_cast<int>(kind));
 }

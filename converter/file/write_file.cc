@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& path, const char* doing, int error) {
-  throw Error("{}: {} failed: {}; the file was not written", path.string(), doing,
-              std::generic_category().message(error));
+  throw Error(
+      "{}: {} failed: {}; the file was not written", path.string(), doing, std::generic_category().message(error));
 }
 
 class FileDescriptor {
@@ -144,7 +144,7 @@ class NewFile {
     // it.
     if (::fsync(folder_.get()) != 0 && errno != EINVAL) {
       throw Error("{}: syncing the directory failed: {}; the file is complete but may not survive a power cut",
-                  path_.string(), std::generic_category().message(errno));
+          path_.string(), std::generic_category().message(errno));
     }
   }
 
@@ -154,9 +154,8 @@ class NewFile {
     fs::path target = follow_links(path);
     struct stat existing = {};
     const bool exists = ::stat(path.c_str(), &existing) == 0;
-    if (target.filename().empty() || (exists && S_ISDIR(existing.st_mode))) {
+    if (target.filename().empty() || (exists && S_ISDIR(existing.st_mode)))
       throw Error("{}: is a directory; give the name of a file", path.string());
-    }
     if (exists && !S_ISREG(existing.st_mode))
       throw Error("{}: is not a regular file; give another name", path.string());
     return target;
@@ -193,7 +192,7 @@ void check_space(const fs::path& path, uint64_t bytes) {
   const uint64_t free_bytes = uint64_t{file_system.f_bavail} * file_system.f_frsize;
   if (free_bytes < bytes) {
     throw Error("{}: needs {} bytes, and the disk has {} bytes free; the file was not written", path.string(), bytes,
-                free_bytes);
+        free_bytes);
   }
 }
 

@@ -130,9 +130,8 @@ void begin_search(goldcrest_session* session) {
       order.push_back(&sentence);
     }
   }
-  goldcrest::host::SentenceSearch::Options options = {
-      o.n_best,         true,           scores,      scores_targets, o.attention != 0, o.attention_layer,
-      o.attention_head, o.prefix_flags, has_streams, o.deadline};
+  goldcrest::host::SentenceSearch::Options options = {o.n_best, true, scores, scores_targets, o.attention != 0,
+      o.attention_layer, o.attention_head, o.prefix_flags, has_streams, o.deadline};
   if (!job.inputs.empty() && job.inputs[0].marked) mark(session, &options);
   job.search.emplace();
   job.search->begin(options, std::move(order));
@@ -235,8 +234,8 @@ static int add_marked(goldcrest_session* session, std::string_view source, int m
     input.marked = std::move(text);
   }
   if (reader.n_problems() > 0)
-    session->warnings.push_back("not well-formed in " + std::to_string(reader.n_problems()) +
-                                " places: " + reader.first_problem());
+    session->warnings.push_back(
+        "not well-formed in " + std::to_string(reader.n_problems()) + " places: " + reader.first_problem());
   return static_cast<int>(session->job.inputs.size() - n_before);
 }
 
@@ -296,21 +295,16 @@ int goldcrest_python_work(goldcrest_session* session, double milliseconds, int s
 
 // *part <- sentence `index` of an input and its hypothesis `rank`. Behind the last sentence: only the space at the end.
 // With marks, the input's whole text is that of sentence 0. Returns 1, or 0 after the last sentence.
-int goldcrest_python_sentence(goldcrest_session* session, size_t n, size_t index, size_t rank,
-                              goldcrest_python_part* part) {
+int goldcrest_python_sentence(
+    goldcrest_session* session, size_t n, size_t index, size_t rank, goldcrest_python_part* part) {
   static const goldcrest::host::Found none = {};
   static const Sentence no_sentence = {};
   const Input& input = session->job.inputs[n];
   if (input.marked) {
     const bool is_first = index == 0;
     if (is_first) join_marked(session, input);
-    *part = {"",      session->joined.data(),
-             0,       is_first ? session->joined.size() : 0,
-             nullptr, nullptr,
-             0,       0,
-             nullptr, nullptr,
-             nullptr, 0,
-             0};
+    *part = {"", session->joined.data(), 0, is_first ? session->joined.size() : 0, nullptr, nullptr, 0, 0, nullptr,
+        nullptr, nullptr, 0, 0};
     return is_first ? 1 : 0;
   }
   const bool is_end = index >= input.sentences.size();
@@ -320,19 +314,9 @@ int goldcrest_python_sentence(goldcrest_session* session, size_t n, size_t index
   const float* attention = found.attention.empty() ? nullptr : found.attention.data();
   const float* log_probs = found.token_log_probs.empty() ? nullptr : found.token_log_probs.data();
   const char* problem = input.problem.empty() ? nullptr : input.problem.c_str();
-  *part = {space.data(),
-           found.text.data(),
-           space.size(),
-           found.text.size(),
-           sentence.source.data(),
-           found.ids.data(),
-           sentence.source.size(),
-           found.ids.size(),
-           attention,
-           log_probs,
-           problem,
-           session->job.options.scores_targets != 0 ? found.log_prob : found.score,
-           found.was_cut ? 1u : 0u};
+  *part = {space.data(), found.text.data(), space.size(), found.text.size(), sentence.source.data(), found.ids.data(),
+      sentence.source.size(), found.ids.size(), attention, log_probs, problem,
+      session->job.options.scores_targets != 0 ? found.log_prob : found.score, found.was_cut ? 1u : 0u};
   return is_end ? 0 : 1;
 }
 

@@ -47,9 +47,9 @@ extern "C" {
 
 // The sizes of the structs that the package declares again. It compares them at import.
 size_t goldcrest_python_size(int index) {
-  const size_t sizes[] = {sizeof(goldcrest_limits),   sizeof(goldcrest_search),   sizeof(goldcrest_info),
-                          sizeof(goldcrest_memory),   sizeof(goldcrest_buffer),   sizeof(goldcrest_python_job),
-                          sizeof(goldcrest_sampling), sizeof(goldcrest_sequences)};
+  const size_t sizes[] = {sizeof(goldcrest_limits), sizeof(goldcrest_search), sizeof(goldcrest_info),
+      sizeof(goldcrest_memory), sizeof(goldcrest_buffer), sizeof(goldcrest_python_job), sizeof(goldcrest_sampling),
+      sizeof(goldcrest_sequences)};
   return index >= 0 && static_cast<size_t>(index) < sizeof sizes / sizeof *sizes ? sizes[index] : 0;
 }
 
@@ -118,8 +118,8 @@ int goldcrest_python_languages(goldcrest_session* session, const char* source, c
 
 // *ids <- the ids of a target text, until the next such call, or with a `language` those of a speech model's prompt for
 // it. Returns their number, or -1 after a message.
-int64_t goldcrest_python_cut(goldcrest_session* session, const char* text, size_t n, int language,
-                             const int32_t** ids) {
+int64_t goldcrest_python_cut(
+    goldcrest_session* session, const char* text, size_t n, int language, const int32_t** ids) {
   const int status = guard(session, [&]() -> std::string {
     const std::string whole(text, n);
     if (language == 0) return cut(session, whole, &session->cut);

@@ -152,8 +152,8 @@ float RowPacker::choose_grid(const std::vector<float>& row, float amax, std::vec
   return best_scale;
 }
 
-double RowPacker::pack_rows(const Matrix& matrix, const Placement& rows, uint32_t first_row,
-                            QuantizedMatrix& packed) const {
+double RowPacker::pack_rows(
+    const Matrix& matrix, const Placement& rows, uint32_t first_row, QuantizedMatrix& packed) const {
   constexpr uint32_t kTogether = 8;  // rows share the reads of shares_
   const uint32_t n_groups = k_ / kGroup;
   double signal = 0, noise = 0;
@@ -209,7 +209,7 @@ void for_each_nibble(uint32_t rows, uint32_t columns, Layout layout, Visit visit
     for (size_t column = 0; column < columns; ++column) {
       const size_t turn = column / block.inputs;
       visit(first + turn / 2 * block.outputs * block.inputs + column % block.inputs, turn % 2, row * columns + column,
-            (row / 16 * n_groups + column / kGroup) * 16 + row % 16);
+          (row / 16 * n_groups + column / kGroup) * 16 + row % 16);
     }
   }
 }

@@ -48,9 +48,8 @@ double noise_at(const float* row, uint32_t n, float scale) {
     lanes[lane] += error * error;
   };
   uint32_t c = 0;
-  for (; c + kLanes <= n; c += kLanes) {
+  for (; c + kLanes <= n; c += kLanes)
     for (uint32_t lane = 0; lane < kLanes; ++lane) add(c + lane, lane);
-  }
   for (; c < n; ++c) add(c, c % kLanes);
   double noise = 0;
   for (double lane : lanes) noise += lane;
@@ -81,8 +80,8 @@ float scale_of(const Matrix& matrix, uint32_t r, float amax) {
 
 // Quantizes what row `place` of the first matrix leaves of `row` to the second matrix. Returns the energy of the noise
 // that both leave together.
-double quantize_remainder(std::span<const float> row, const Placement& column_placement, size_t place,
-                          QuantizedMatrix& quantized) {
+double quantize_remainder(
+    std::span<const float> row, const Placement& column_placement, size_t place, QuantizedMatrix& quantized) {
   const int8_t* first = &quantized.weights[place * quantized.columns];
   std::vector<float> remainder(row.size());
   float amax = 0;
@@ -106,8 +105,8 @@ double quantize_remainder(std::span<const float> row, const Placement& column_pl
 
 // Quantizes row r of `matrix` to row `place` of `quantized`, with its scale and sum. A row that is too small stays
 // padding, unless it has a stored scale.
-Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_placement, size_t place,
-                    QuantizedMatrix& quantized) {
+Energy quantize_row(
+    const Matrix& matrix, uint32_t r, const Placement& column_placement, size_t place, QuantizedMatrix& quantized) {
   int8_t* weights = &quantized.weights[place * quantized.columns];
   float& scale = quantized.scale[place];
   const float* row = matrix.row(r);
@@ -121,7 +120,7 @@ Energy quantize_row(const Matrix& matrix, uint32_t r, const Placement& column_pl
     const auto q = static_cast<int8_t>(is_zero ? 0 : quantize_value(row[c], scale));
     if (is_stored && static_cast<float>(q) * scale != row[c]) {
       throw Error("tensor '{}': element [{}, {}] is {}; expected an integer of -127 to 127 times the stored scale {}",
-                  printable(matrix.name), r, c, row[c], scale);
+          printable(matrix.name), r, c, row[c], scale);
     }
     weights[column_placement.place(c)] = q;
     quantized.weight_sum[place] += q;
@@ -141,8 +140,8 @@ float largest_magnitude(const Matrix& matrix, uint32_t r) {
   float amax = 0;
   for (uint32_t c = 0; c < matrix.columns; ++c) {
     if (!std::isfinite(row[c])) {
-      throw Error("tensor '{}': element [{}, {}] is {}; expected a finite number", printable(matrix.name), r, c,
-                  row[c]);
+      throw Error(
+          "tensor '{}': element [{}, {}] is {}; expected a finite number", printable(matrix.name), r, c, row[c]);
     }
     amax = std::max(amax, std::fabs(row[c]));
   }
@@ -152,7 +151,7 @@ float largest_magnitude(const Matrix& matrix, uint32_t r) {
 float checked_scale(float scale, const Matrix& matrix, uint32_t r, float amax) {
   if (scale > kLargestScale) {
     throw Error("tensor '{}': row {} has a magnitude of {}; int8 rows go up to 127 * 2^16 = 8323072",
-                printable(matrix.name), r, amax);
+        printable(matrix.name), r, amax);
   }
   return scale;
 }
@@ -166,7 +165,7 @@ QuantizedMatrix::QuantizedMatrix(uint32_t n, uint32_t k, bool second)
       weight_sum(stored_rows()) {}
 
 double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
-                     uint32_t first_row, QuantizedMatrix& quantized) {
+    uint32_t first_row, QuantizedMatrix& quantized) {
   Energy total;
   for (uint32_t r = 0; r < matrix.rows; ++r) {
     const size_t place = size_t{first_row} + row_placement.place(r);
@@ -181,11 +180,11 @@ double quantize_rows(const Matrix& matrix, const Placement& row_placement, const
 FloatMatrix::FloatMatrix(uint32_t n, uint32_t k) : rows(pad16(n)), columns(pad16(k)), weights(size_t{rows} * columns) {}
 
 void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
-               uint32_t first_row, FloatMatrix& copied) {
+    uint32_t first_row, FloatMatrix& copied) {
   for (uint32_t r = 0; r < matrix.rows; ++r) {
     const size_t place = size_t{first_row} + row_placement.place(r);
     copy_floats({matrix.row(r), matrix.columns}, column_placement,
-                format_text("tensor '{}': row {}", printable(matrix.name), r), &copied.weights[place * copied.columns]);
+        format_text("tensor '{}': row {}", printable(matrix.name), r), &copied.weights[place * copied.columns]);
   }
 }
 
@@ -206,8 +205,8 @@ void copy_floats(std::span<const float> values, const Placement& placement, cons
   for (uint32_t i = 0; i < values.size(); ++i) {
     const float magnitude = std::fabs(values[i]);
     if (!(magnitude <= kLargestFloat)) {
-      throw Error("{}: element {} is {}; expected a finite number of magnitude 2^16 = 65536 at most", name, i,
-                  values[i]);
+      throw Error(
+          "{}: element {} is {}; expected a finite number of magnitude 2^16 = 65536 at most", name, i, values[i]);
     }
     placed[placement.place(i)] = magnitude < kSmallestFloat ? 0.0f : values[i];
   }
@@ -222,12 +221,9 @@ struct Block {
 
 Block block_of(Layout layout, uint32_t columns) {
   switch (layout) {
-    case Layout::kRowMajor:
-      return {1, columns};
-    case Layout::kN16K4:
-      return {16, 4};
-    case Layout::kN4K16:
-      return {4, 16};
+    case Layout::kRowMajor: return {1, columns};
+    case Layout::kN16K4: return {16, 4};
+    case Layout::kN4K16: return {4, 16};
   }
   throw Error("layout {} is unknown; this version knows RowMajor, N16K4 and N4K16", static_cast<int>(layout));
 }
@@ -239,11 +235,9 @@ void for_each_run(uint32_t rows, uint32_t columns, Layout layout, Move move) {
   const Block block = block_of(layout, columns);
   size_t packed = 0;
   for (size_t panel = 0; panel < rows; panel += block.outputs) {
-    for (size_t column = 0; column < columns; column += block.inputs) {
-      for (size_t row = panel; row < panel + block.outputs; ++row, packed += block.inputs) {
+    for (size_t column = 0; column < columns; column += block.inputs)
+      for (size_t row = panel; row < panel + block.outputs; ++row, packed += block.inputs)
         move(row * columns + column, packed, block.inputs);
-      }
-    }
   }
 }
 
@@ -252,12 +246,10 @@ void for_each_run(uint32_t rows, uint32_t columns, Layout layout, Move move) {
 Layout layout_for_cpu(std::string_view cpu) {
   // Cortex-A of any number. M-profile cores differ in whether they have Helium.
   if (cpu.starts_with("cortex-a") && cpu.size() > std::string_view("cortex-a").size()) return Layout::kN16K4;
-  for (const std::string_view name : {"generic", "x86", "cortex-m4", "cortex-m7", "cortex-m33"}) {
+  for (const std::string_view name : {"generic", "x86", "cortex-m4", "cortex-m7", "cortex-m33"})
     if (cpu == name) return Layout::kN16K4;
-  }
-  for (const std::string_view name : {"cortex-m55", "cortex-m85"}) {
+  for (const std::string_view name : {"cortex-m55", "cortex-m85"})
     if (cpu == name) return Layout::kN4K16;
-  }
   throw Error(
       "unknown CPU '{}'; expected generic, x86, cortex-a followed by a number, cortex-m4, cortex-m7, cortex-m33, "
       "cortex-m55 or cortex-m85{}",
@@ -267,16 +259,16 @@ Layout layout_for_cpu(std::string_view cpu) {
 std::vector<int8_t> pack(std::span<const int8_t> weights, uint32_t rows, uint32_t columns, Layout layout) {
   assert(weights.size() == size_t{rows} * columns);
   std::vector<int8_t> packed(weights.size());
-  for_each_run(rows, columns, layout,
-               [&](size_t from, size_t to, size_t n) { std::memcpy(&packed[to], &weights[from], n); });
+  for_each_run(
+      rows, columns, layout, [&](size_t from, size_t to, size_t n) { std::memcpy(&packed[to], &weights[from], n); });
   return packed;
 }
 
 std::vector<int8_t> unpack(std::span<const int8_t> packed, uint32_t rows, uint32_t columns, Layout layout) {
   assert(packed.size() == size_t{rows} * columns);
   std::vector<int8_t> weights(packed.size());
-  for_each_run(rows, columns, layout,
-               [&](size_t to, size_t from, size_t n) { std::memcpy(&weights[to], &packed[from], n); });
+  for_each_run(
+      rows, columns, layout, [&](size_t to, size_t from, size_t n) { std::memcpy(&weights[to], &packed[from], n); });
   return weights;
 }
 

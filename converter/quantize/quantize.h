@@ -63,7 +63,7 @@ float checked_scale(float scale, const Matrix& matrix, uint32_t r, float amax);
 // not change. Returns the signal-to-quantization-noise ratio in dB, infinite if nothing was lost. Throws Error with the
 // tensor's name and the row for values that are not finite or too large.
 double quantize_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
-                     uint32_t first_row, QuantizedMatrix& quantized);
+    uint32_t first_row, QuantizedMatrix& quantized);
 
 // A matrix that stays float. Rows and columns are multiples of 16.
 struct FloatMatrix {
@@ -76,7 +76,7 @@ struct FloatMatrix {
 
 // Copies row r of `matrix` to row first_row + row_placement.place(r) of `copied`, each value as copy_floats does.
 void copy_rows(const Matrix& matrix, const Placement& row_placement, const Placement& column_placement,
-               uint32_t first_row, FloatMatrix& copied);
+    uint32_t first_row, FloatMatrix& copied);
 
 // The same two for values that are read for each use: releases them, so that only one matrix is in memory at a time.
 // Returns the ratio, or none if nothing is quantized.

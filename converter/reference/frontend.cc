@@ -93,9 +93,8 @@ Rows windows_of(const ConvolutionSpec& convolution, const Rows& x) {
   Rows windows = Rows::Zero(index(count_windows(convolution, static_cast<size_t>(x.rows()))), kernel * width);
   for (Eigen::Index i = 0; i < windows.rows(); ++i) {
     const Eigen::Index first = i * index(convolution.stride) - index(convolution.padding);
-    for (Eigen::Index t = std::max<Eigen::Index>(0, -first); t < kernel && first + t < x.rows(); ++t) {
+    for (Eigen::Index t = std::max<Eigen::Index>(0, -first); t < kernel && first + t < x.rows(); ++t)
       windows.row(i).segment(t * width, width) = x.row(first + t);
-    }
   }
   return windows;
 }
@@ -136,13 +135,12 @@ Rows Frontend::run_samples(std::span<const int16_t> samples) const {
 }
 
 Rows Frontend::run_features(std::span<const float> features) const {
-  if (features.size() % spec_.channels != 0) {
+  if (features.size() % spec_.channels != 0)
     throw Error("found {} features; expected rows of {}", features.size(), spec_.channels);
-  }
   const size_t rows = features.size() / spec_.channels;
   if (spec_.fixed_window && rows != window_input_rows(spec_, window_rows_)) {
-    throw Error("found {} rows of features; expected {}, the model's window", rows,
-                window_input_rows(spec_, window_rows_));
+    throw Error(
+        "found {} rows of features; expected {}, the model's window", rows, window_input_rows(spec_, window_rows_));
   }
   return convolve(rows_of(features, spec_.channels));
 }
@@ -151,7 +149,7 @@ Rows Frontend::convolve(Rows x) const {
   if (spec_.log_mel && trace_) trace_("encoder.features", -1, x);
   if (count_frontend_rows(spec_, static_cast<size_t>(x.rows())) == 0) {
     throw Error("the clip is too short: the model makes no row of {} {}", x.rows(),
-                spec_.channels == 1 ? "samples" : "rows of features");
+        spec_.channels == 1 ? "samples" : "rows of features");
   }
   for (size_t i = 0; i < spec_.convolutions.size(); ++i) {
     const ConvolutionSpec& convolution = spec_.convolutions[i];

@@ -16,16 +16,12 @@ Rows linear(const LinearSpec& spec, const Rows& x) {
 
 float activate(Activation activation, float x) {
   switch (activation) {
-    case Activation::kRelu:
-      return x < 0 ? 0 : x;
-    case Activation::kGelu:
-      return 0.5f * x * (1.0f + erf_float(x * 0.70710678f));
+    case Activation::kRelu: return x < 0 ? 0 : x;
+    case Activation::kGelu: return 0.5f * x * (1.0f + erf_float(x * 0.70710678f));
     case Activation::kGeluTanh:  // Hendrycks and Gimpel 2016, section 2; 0.79788456 = sqrt(2 / pi)
       return 0.5f * x * (1.0f + tanh_float(0.79788456f * (x + 0.044715f * (x * x * x))));
-    case Activation::kSilu:
-      return x * sigmoid_float(x);
-    case Activation::kTanh:
-      return tanh_float(x);
+    case Activation::kSilu: return x * sigmoid_float(x);
+    case Activation::kTanh: return tanh_float(x);
   }
   throw Error("activation {}: unknown", static_cast<int>(activation));
 }

@@ -40,7 +40,7 @@ Rows embed(const StackSpec& stack, std::span<const int32_t> tokens, uint32_t fir
     const size_t position = first_position + i * position_step;
     if (position >= stack.positions.rows)
       throw Error("position {} of a sequence: the model has {} positions; shorten the text or the limits", position,
-                  stack.positions.rows);
+          stack.positions.rows);
     if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= stack.embedding->rows)
       throw Error("token id {}: expected one below the vocabulary's size, {}", tokens[i], stack.embedding->rows);
     x.row(index(i)) = stack.embedding_scale * table.row(tokens[i]);
@@ -87,7 +87,7 @@ void add_bias(const float* bias, Rows& weights) {
 // query: [m, n_heads * d_head], the first at first_position; keys_values: [t, n_heads * d_head]; returns [m, n_heads *
 // d_head].
 Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_values,
-            const AttentionBiasSpec* bias = nullptr, uint32_t first_position = 0) {
+    const AttentionBiasSpec* bias = nullptr, uint32_t first_position = 0) {
   const Eigen::Index d_head = index(stack.d_head), width = query.cols();
   const ConstRows keys = view_rows(keys_values.keys, width), values = view_rows(keys_values.values, width);
   Rows out(query.rows(), width);
@@ -105,8 +105,8 @@ Rows attend(const StackSpec& stack, const Rows& query, const KeysValues& keys_va
 }
 
 // Self-attention of one row per hypothesis, each to its own past and its key.
-Rows attend_to_past(const StackSpec& stack, const AttentionSpec& spec, const Rows& x, Rows key, size_t layer,
-                    DecoderState& state) {
+Rows attend_to_past(
+    const StackSpec& stack, const AttentionSpec& spec, const Rows& x, Rows key, size_t layer, DecoderState& state) {
   Rows query = linear(spec.query, x);
   const Rows value = linear(spec.value, x);
   if (stack.rotary) {
@@ -178,9 +178,8 @@ class Reference::Pass {
 };
 
 Rows Reference::Pass::norm(const StackSpec& stack, const NormSpec& spec, const Rows& x) const {
-  for (Eigen::Index row = 0; norm_trace_ && row < x.rows(); ++row) {
+  for (Eigen::Index row = 0; norm_trace_ && row < x.rows(); ++row)
     norm_trace_({x.data() + row * x.cols(), static_cast<size_t>(x.cols())});
-  }
   return layer_norm(spec, stack.centred, x);
 }
 
@@ -197,9 +196,8 @@ Rows Reference::Pass::residual(const StackSpec& stack, const NormSpec& spec, con
 
 Rows Reference::Pass::keys(const AttentionSpec& spec, const Rows& x) const {
   Rows y = linear(spec.key, x);
-  for (Eigen::Index row = 0; key_trace_ && row < y.rows(); ++row) {
+  for (Eigen::Index row = 0; key_trace_ && row < y.rows(); ++row)
     key_trace_(spec, {y.data() + row * y.cols(), static_cast<size_t>(y.cols())});
-  }
   return y;
 }
 
@@ -216,7 +214,7 @@ Rows Reference::Pass::enter(const Source& source) const {
   Rows x = source.features.empty() ? frontend.run_samples(source.samples) : frontend.run_features(source.features);
   if (x.rows() > index(stack.positions.rows)) {
     throw Error("a clip of {} rows: the model has {} positions; shorten the clip or raise --max-seconds", x.rows(),
-                stack.positions.rows);
+        stack.positions.rows);
   }
   if (stack.positions_used) x += view_matrix(stack.positions).topRows(x.rows());
   return x;
@@ -238,8 +236,8 @@ EncodedSource Reference::Pass::encode(const Source& source) const {
       const KeysValues keys_values = {values_of(key), values_of(linear(self.value, h))};
       return linear(self.out, attend(stack, query, keys_values, self.bias.get()));
     });
-    x = residual(stack, layer.feed_forward.norm, x,
-                 [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
+    x = residual(
+        stack, layer.feed_forward.norm, x, [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
     trace("encoder.layers", static_cast<int>(i), 0, 1, x);
   }
   if (stack.final_norm) {
@@ -264,17 +262,16 @@ Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32
     const LayerSpec& layer = stack.layers[i];
     if (const auto& self = layer.self_attention) {
       x = residual(stack, self->norm, x,
-                   [&](const Rows& h) { return attend_to_past(stack, *self, h, keys(*self, h), i, state); });
+          [&](const Rows& h) { return attend_to_past(stack, *self, h, keys(*self, h), i, state); });
     } else {
       const RecurrentSpec& recurrent = *layer.recurrent;
       x = residual(stack, recurrent.norm, x, [&](const Rows& h) { return recur(recurrent, h, i, state.hypotheses); });
     }
     const AttentionSpec& cross = *layer.cross_attention;
-    x = residual(stack, cross.norm, x, [&](const Rows& h) {
-      return linear(cross.out, attend(stack, linear(cross.query, h), encoded.cross[i]));
-    });
-    x = residual(stack, layer.feed_forward.norm, x,
-                 [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
+    x = residual(stack, cross.norm, x,
+        [&](const Rows& h) { return linear(cross.out, attend(stack, linear(cross.query, h), encoded.cross[i])); });
+    x = residual(
+        stack, layer.feed_forward.norm, x, [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
     trace("decoder.layers", static_cast<int>(i), position, 0, x);
   }
   if (stack.final_norm) {
@@ -287,12 +284,12 @@ Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32
   return logits;
 }
 
-void Reference::Pass::trace(const std::string& name, int layer, uint32_t first_row, uint32_t row_step,
-                            const Rows& rows) const {
+void Reference::Pass::trace(
+    const std::string& name, int layer, uint32_t first_row, uint32_t row_step, const Rows& rows) const {
   if (!trace_) return;
   for (Eigen::Index i = 0; i < rows.rows(); ++i)
     trace_(name, layer, first_row + static_cast<uint32_t>(i) * row_step,
-           {rows.data() + i * rows.cols(), static_cast<size_t>(rows.cols())});
+        {rows.data() + i * rows.cols(), static_cast<size_t>(rows.cols())});
 }
 
 Reference::Reference(const ModelSpec& spec) : spec_(spec) { validate_spec(spec); }

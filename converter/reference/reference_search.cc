@@ -59,7 +59,7 @@ void bias_completion(std::span<const T> ids, double bias, std::span<const int32_
 }
 
 void apply_sequences(const SequencesSpec& sequences, std::span<const int32_t> source, std::span<const int32_t> past,
-                     std::vector<double>& values) {
+    std::vector<double>& values) {
   for (const SequenceSpec& sequence : sequences.list)
     bias_completion(std::span(sequence.ids), double{sequence.bias}, past, values);
   const size_t n = sequences.no_repeat_source_ngram;
@@ -69,7 +69,7 @@ void apply_sequences(const SequencesSpec& sequences, std::span<const int32_t> so
 
 // Changes the values of the token that follows `past`, which includes the start token.
 void apply_rules(const SequencesSpec& sequences, const SourceOptions& options, std::span<const int32_t> past,
-                 std::vector<double>& values) {
+    std::vector<double>& values) {
   const RulesSpec& rules = options.rules;
   for (const auto& [id, bias] : rules.biases) values[id] += double{bias};
   apply_sequences(sequences, options.source, past, values);
@@ -83,9 +83,8 @@ void apply_rules(const SequencesSpec& sequences, const SourceOptions& options, s
   const size_t n = rules.no_repeat_ngram;
   if (n == 0 || past.size() < n) return;
   const auto last = past.last(n - 1);
-  for (size_t first = 0; first + n <= past.size(); ++first) {
+  for (size_t first = 0; first + n <= past.size(); ++first)
     if (std::ranges::equal(past.subspan(first, n - 1), last)) values[static_cast<size_t>(past[first + n - 1])] = kNever;
-  }
 }
 
 double score_of(const Hypothesis& hypothesis, size_t n, const SourceOptions& options) {
@@ -100,7 +99,7 @@ uint32_t best_of(const std::vector<uint32_t>& ids, const std::vector<double>& va
 // logits, beams log-probabilities. Tokens that constraints remove still count in the soft-max, unless the rules
 // renormalize.
 std::vector<double> constrained(std::span<const float> logits, const GenerationSpec& generation,
-                                const SourceOptions& options, std::span<const int32_t> tokens) {
+    const SourceOptions& options, std::span<const int32_t> tokens) {
   const RulesSpec& rules = options.rules;
   const size_t n = tokens.size() + 1;
   std::vector<double> values(logits.begin(), logits.end());
@@ -139,8 +138,8 @@ std::vector<double> constrained(std::span<const float> logits, const GenerationS
 void add_forced(const GenerationSpec& generation, SourceOptions& options) {
   if (options.prefix.empty() || options.prefix_behind_prompt) {
     if (!generation.prompt.first_choices.empty()) options.forced.push_back(kFirstChoice);
-    options.forced.insert(options.forced.end(), generation.prompt.forced_ids.begin(),
-                          generation.prompt.forced_ids.end());
+    options.forced.insert(
+        options.forced.end(), generation.prompt.forced_ids.begin(), generation.prompt.forced_ids.end());
     options.n_uncounted = options.forced.size();
     if (generation.forced_first_id) options.forced.push_back(static_cast<int32_t>(*generation.forced_first_id));
   }
@@ -158,14 +157,14 @@ SourceOptions bounded(const ModelSpec& spec, const SearchOptions& wanted, const 
         static_cast<uint32_t>(std::min<uint64_t>(options.max_target_tokens, uint64_t{n_source} + extra));
   const float product = options.rules.max_length_factor * static_cast<float>(n_source);
   if (product > 0 && product < static_cast<float>(options.max_target_tokens))
-    options.max_target_tokens = std::max(static_cast<uint32_t>(std::ceil(product)),
-                                         spec.encoder.frontend ? std::min(3u, options.max_target_tokens) : 0);
+    options.max_target_tokens = std::max(
+        static_cast<uint32_t>(std::ceil(product)), spec.encoder.frontend ? std::min(3u, options.max_target_tokens) : 0);
   size_t most = options.max_target_tokens + options.n_uncounted;
   if (!options.prefix.empty()) most = std::max(most, options.forced.size() + 1);
   options.max_target_tokens = static_cast<uint32_t>(std::min<size_t>(most, spec.decoder.positions.rows));
   if (!options.prefix.empty() && options.forced.size() >= options.max_target_tokens)
     throw Error("prefix: {} ids with the prompt; expected fewer than the {} positions", options.forced.size(),
-                options.max_target_tokens);
+        options.max_target_tokens);
   return options;
 }
 
@@ -182,7 +181,7 @@ bool ranks_before(const Candidate& a, const Candidate& b) {
 
 // Returns the best `count` continuations of all live hypotheses, best first; fewer if the constraints leave fewer.
 std::vector<Candidate> best_candidates(const Logits& logits, const std::vector<Hypothesis>& live, size_t count,
-                                       const GenerationSpec& generation, const SourceOptions& options) {
+    const GenerationSpec& generation, const SourceOptions& options) {
   std::vector<Candidate> candidates;
   for (size_t parent = 0; parent < live.size(); ++parent) {
     const std::vector<double> log_probs = constrained(logits.row(parent), generation, options, live[parent].tokens);
@@ -192,8 +191,8 @@ std::vector<Candidate> best_candidates(const Logits& logits, const std::vector<H
             {live[parent].log_prob + log_probs[token], static_cast<uint32_t>(parent), static_cast<int32_t>(token)});
   }
   count = std::min(count, candidates.size());
-  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(count), candidates.end(),
-                    ranks_before);
+  std::partial_sort(
+      candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(count), candidates.end(), ranks_before);
   candidates.resize(count);
   return candidates;
 }
@@ -221,8 +220,8 @@ std::vector<uint32_t> candidates_within(const ModelSpec& spec, std::span<const i
 }
 
 // Returns the logits of the next tokens, kNever for ids that are no candidates: [hypotheses, target vocab_size].
-Logits decode(const Reference& reference, const SearchedSource& source, std::span<const int32_t> tokens,
-              DecoderState& state) {
+Logits decode(
+    const Reference& reference, const SearchedSource& source, std::span<const int32_t> tokens, DecoderState& state) {
   Logits logits = reference.decode(source.encoded, tokens, state);
   if (source.candidates.empty()) return logits;
   std::vector<float> left(logits.values.size(), -std::numeric_limits<float>::infinity());
@@ -250,7 +249,7 @@ Hypothesis greedy(const Reference& reference, const SearchedSource& source, cons
 // Keeps the beam_size best. In a tie the hypothesis that finished first wins.
 void finish(Hypothesis hypothesis, uint32_t beam_size, std::vector<Hypothesis>& finished) {
   const auto place = std::upper_bound(finished.begin(), finished.end(), hypothesis,
-                                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   finished.insert(place, std::move(hypothesis));
   if (finished.size() > beam_size) finished.pop_back();
 }
@@ -323,11 +322,11 @@ double length_normalized_score(double log_prob, size_t n, const SearchOptions& o
 std::vector<Hypothesis> search(const Reference& reference, const Source& source, const SearchOptions& options) {
   if (options.max_target_tokens < 1 || options.max_target_tokens > reference.spec().decoder.positions.rows)
     throw Error("max_target_tokens {}: expected 1..{}, the decoder's positions", options.max_target_tokens,
-                reference.spec().decoder.positions.rows);
+        reference.spec().decoder.positions.rows);
   if (options.beam_size < 1 || options.n_best < 1 || options.n_best > options.beam_size)
     throw Error("n_best {} of beam size {}: expected 1..beam size", options.n_best, options.beam_size);
-  const SearchedSource searched = {reference.encode(source),
-                                   candidates_within(reference.spec(), source.ids, options.max_candidates)};
+  const SearchedSource searched = {
+      reference.encode(source), candidates_within(reference.spec(), source.ids, options.max_candidates)};
   const SourceOptions of_source = bounded(reference.spec(), options, source, searched.encoded.rows);
   std::vector<Hypothesis> best = options.beam_size == 1 ? std::vector{greedy(reference, searched, of_source)}
                                                         : beam(reference, searched, of_source);
@@ -337,8 +336,8 @@ std::vector<Hypothesis> search(const Reference& reference, const Source& source,
   return best;
 }
 
-std::vector<double> token_log_probs(const Reference& reference, const Source& source, std::span<const int32_t> target,
-                                    const SearchOptions& options) {
+std::vector<double> token_log_probs(
+    const Reference& reference, const Source& source, std::span<const int32_t> target, const SearchOptions& options) {
   const EncodedSource encoded = reference.encode(source);
   const Logits logits = reference.teacher_forced_logits(encoded, target);
   const SourceOptions of_source = bounded(reference.spec(), options, source, encoded.rows);

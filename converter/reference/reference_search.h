@@ -40,8 +40,8 @@ std::vector<Hypothesis> search(const Reference& reference, const Source& source,
 
 // Returns the log-probabilities that a search among all ids sees for the tokens of `target`. Suppressed and forbidden
 // tokens have minus infinity, forced ones 0.
-std::vector<double> token_log_probs(const Reference& reference, const Source& source, std::span<const int32_t> target,
-                                    const SearchOptions& options);
+std::vector<double> token_log_probs(
+    const Reference& reference, const Source& source, std::span<const int32_t> target, const SearchOptions& options);
 
 // (log_prob - word_penalty * n) / n^length_penalty, or with the penalty's other kind.
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options);

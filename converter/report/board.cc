@@ -51,9 +51,8 @@ class Tokens {
 
   // Skips everything up to and including `token`.
   void skip_past(std::string_view token) {
-    for (std::string_view found = next(); found != token; found = next()) {
+    for (std::string_view found = next(); found != token; found = next())
       if (found.empty()) throw Error("{}: ends where '{}' was expected", where_, token);
-    }
   }
 
  private:
@@ -85,7 +84,7 @@ uint64_t parse_length(std::string_view token, const std::string& name, const std
   const uint32_t shift = suffix == "K" || suffix == "k" ? 10 : suffix == "M" || suffix == "m" ? 20 : 0;
   if (error != std::errc() || (shift == 0 && !suffix.empty()) || number > UINT64_MAX >> 1 >> shift) {
     throw Error("{}: LENGTH of {} is '{}', expected a number of bytes, or one with K or M", where, printable(name),
-                printable(token));
+        printable(token));
   }
   return number << shift;
 }
@@ -118,9 +117,8 @@ const Region& LinkerScript::region(const std::string& name, const std::string& w
   const auto alias = aliases.find(name);
   const std::string& own = alias == aliases.end() ? name : alias->second;
   const auto found = std::ranges::find(regions, own, &Region::name);
-  if (found == regions.end()) {
+  if (found == regions.end())
     throw Error("{0}: has no memory {1}; expected REGION_ALIAS(\"{1}\", ...), as boards/README.md says", where, name);
-  }
   return *found;
 }
 
@@ -151,9 +149,8 @@ std::string read_script(const std::string& path) {
 }
 
 Room& room_of(std::vector<Room>& rooms, const Region& region) {
-  for (Room& room : rooms) {
+  for (Room& room : rooms)
     if (room.region.name == region.name) return room;
-  }
   return rooms.emplace_back(Room{region});
 }
 
@@ -169,8 +166,8 @@ Choice with_tokens(Choice choice, uint32_t most) {
   limits.max_target_tokens = std::min(limits.max_target_tokens, most);
   limits.encoder_rows = std::min(limits.encoder_rows, limits.max_source_tokens);
   if (limits.max_source_bytes != 0) limits.max_source_bytes = std::min(limits.max_source_bytes, 8 * most);
-  choice.options = format_text("--max-source {} --max-target {}{}", limits.max_source_tokens, limits.max_target_tokens,
-                               choice.options);
+  choice.options = format_text(
+      "--max-source {} --max-target {}{}", limits.max_source_tokens, limits.max_target_tokens, choice.options);
   return choice;
 }
 
@@ -205,9 +202,8 @@ uint64_t parse_bytes(std::string_view text, const std::string& whole) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
   const uint32_t shift = suffix == "K" ? 10 : suffix == "M" ? 20 : 0;
-  if (error != std::errc() || (shift == 0 && !suffix.empty()) || number > UINT64_MAX >> shift) {
+  if (error != std::errc() || (shift == 0 && !suffix.empty()) || number > UINT64_MAX >> shift)
     throw Error("'{}' in '{}' is not a size; expected a whole number of bytes, or one with K or M", text, whole);
-  }
   return number << shift;
 }
 
@@ -225,9 +221,8 @@ std::vector<std::string> board_names() {
 }
 
 std::vector<Board> find_boards(const std::string& name) {
-  if (name.find('/') != std::string::npos || name.ends_with(".ld")) {
+  if (name.find('/') != std::string::npos || name.ends_with(".ld"))
     return {{name, parse_linker_script(read_script(name), name)}};
-  }
   std::vector<Board> boards;
   std::vector<std::string> names;
   for (const BoardScript& script : kBoardScripts) {
@@ -237,7 +232,7 @@ std::vector<Board> find_boards(const std::string& name) {
   }
   if (boards.empty()) {
     throw Error("'{}' is not a board; expected {}, all, or the path of a linker script (.ld){}", printable(name),
-                join_text(names, ", "), guess(name, names));
+        join_text(names, ", "), guess(name, names));
   }
   return boards;
 }
@@ -275,7 +270,7 @@ std::string to_text(const BoardFit& fit) {
     const bool too_small = room.needed() > room.region.bytes;
     const uint64_t difference = too_small ? room.needed() - room.region.bytes : room.region.bytes - room.needed();
     text += format_text("  {:<10} {:>10} bytes: {}; {} bytes {}\n", printable(room.region.name), room.region.bytes,
-                        parts, difference, too_small ? "too many" : "free");
+        parts, difference, too_small ? "too many" : "free");
   }
   if (fit.limits_that_fit) text += format_text("  fits with {}\n", *fit.limits_that_fit);
   if (!fit.fits && !fit.limits_that_fit) text += "  no limits make it fit\n";
@@ -291,9 +286,8 @@ Budget parse_budget(const std::string& text) {
     std::optional<uint64_t>* bytes = key == "arena"  ? &budget.arena_bytes
                                      : key == "file" ? &budget.file_bytes
                                                      : nullptr;
-    if (bytes == nullptr || equals == std::string_view::npos || *bytes || rest.ends_with(',')) {
+    if (bytes == nullptr || equals == std::string_view::npos || *bytes || rest.ends_with(','))
       throw Error("'{}' is not a budget; expected arena=BYTES, file=BYTES, or both with a comma", text);
-    }
     *bytes = parse_bytes(part.substr(equals + 1), text);
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
   }

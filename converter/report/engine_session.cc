@@ -77,8 +77,8 @@ std::string EngineTranslator::text_of(const host::Found& found) const {
   return lines_ == Lines::kClips ? spoken_words(found.text) : found.text;
 }
 
-std::vector<Translation> EngineTranslator::run(std::span<const std::string> sources,
-                                               std::span<const Translation> targets) {
+std::vector<Translation> EngineTranslator::run(
+    std::span<const std::string> sources, std::span<const Translation> targets) {
   std::vector<Translation> translations(sources.size());
   std::vector<host::Sentence> sentences(sources.size());
   std::vector<host::Sentence*> readable;
@@ -125,8 +125,8 @@ goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file
 namespace {
 
 // Runs one greedy search of `line`, whose source it has, and fills in the results. `begin`: of the engine's.
-bool run_line(EngineSession& session, uint32_t flags, const std::function<int(goldcrest_engine*)>& begin,
-              SelfTestLine& line) {
+bool run_line(
+    EngineSession& session, uint32_t flags, const std::function<int(goldcrest_engine*)>& begin, SelfTestLine& line) {
   goldcrest_search search = session.info().search;
   search.beam_size = 1;
   search.min_target_tokens = 0;
@@ -135,9 +135,8 @@ bool run_line(EngineSession& session, uint32_t flags, const std::function<int(go
   session.set_search(search);
   goldcrest_result result = {};
   if (begin(session.engine()) < 0 || goldcrest_run(session.engine()) < 0 ||
-      goldcrest_get_result(session.engine(), 0, 0, &result) < 0) {
+      goldcrest_get_result(session.engine(), 0, 0, &result) < 0)
     return false;
-  }
   line.target = {result.tokens, result.tokens + result.n_tokens};
   line.hash = result.logits_hash;
   line.shortlist = result.n_outputs < session.info().target_vocab_size;
@@ -147,7 +146,7 @@ bool run_line(EngineSession& session, uint32_t flags, const std::function<int(go
 }  // namespace
 
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
-                                         const std::function<void(size_t, size_t)>& progress) {
+    const std::function<void(size_t, size_t)>& progress) {
   std::vector<SelfTestLine> lines;
   const auto run = [&](const std::vector<int32_t>& source, uint32_t flags) {
     SelfTestLine line;
@@ -161,9 +160,7 @@ std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const
     run(sources[i], 0);
   }
   const bool all_listed = std::ranges::all_of(lines, [](const SelfTestLine& line) { return line.shortlist; });
-  if (all_listed && !lines.empty()) {
-    run({lines[0].source.begin(), lines[0].source.end()}, GOLDCREST_SEARCH_ALL_OUTPUTS);
-  }
+  if (all_listed && !lines.empty()) run({lines[0].source.begin(), lines[0].source.end()}, GOLDCREST_SEARCH_ALL_OUTPUTS);
   return lines;
 }
 
@@ -199,8 +196,8 @@ std::vector<int16_t> made_up_clip(const ModelSpec& spec, uint32_t max_source_tok
   return samples;
 }
 
-std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens,
-                                                 const std::vector<uint32_t>& lengths) {
+std::vector<std::vector<int32_t>> random_sources(
+    const ModelSpec& spec, uint32_t max_source_tokens, const std::vector<uint32_t>& lengths) {
   const std::vector<uint32_t>& prefix = spec.generation.source_prefix;
   const std::vector<uint32_t>& suffix = spec.generation.source_suffix;
   std::vector<std::vector<int32_t>> sources;

@@ -64,7 +64,7 @@ goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file
 // the limits are left out. If all are searched among candidates, the first is also searched among the whole vocabulary.
 // `progress` counts sources; may be empty.
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
-                                         const std::function<void(size_t done, size_t total)>& progress);
+    const std::function<void(size_t done, size_t total)>& progress);
 
 // The same for a model of speech and one clip. Returns no line if the clip does not fit the limits.
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const int16_t> samples);
@@ -75,7 +75,7 @@ std::vector<int16_t> made_up_clip(const ModelSpec& spec, uint32_t max_source_tok
 
 // Returns sources of seeded random ids, ended like the model's texts, as for a self-test without lines of the user.
 // lengths: of the sources without what stands around a text. A model of speech has none.
-std::vector<std::vector<int32_t>> random_sources(const ModelSpec& spec, uint32_t max_source_tokens,
-                                                 const std::vector<uint32_t>& lengths = {3, 7, 12});
+std::vector<std::vector<int32_t>> random_sources(
+    const ModelSpec& spec, uint32_t max_source_tokens, const std::vector<uint32_t>& lengths = {3, 7, 12});
 
 }  // namespace goldcrest::converter

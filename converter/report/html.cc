@@ -21,8 +21,8 @@ std::string rectangles(const MemoryMap& map, uint32_t phase, uint64_t from, doub
   for (const goldcrest_buffer& buffer : map.buffers) {
     if (buffer.phase != phase || buffer.bytes == 0) continue;
     svg += format_text("<rect x={:.1f} width={:.1f} height=26 class={}{}><title>{}: {} bytes</title></rect>",
-                       static_cast<double>(at) * scale, std::max(0.6, static_cast<double>(buffer.bytes) * scale - 0.6),
-                       phase == 0 ? "f" : "b", n++ % 3, escape_html(buffer.name), grouped(buffer.bytes));
+        static_cast<double>(at) * scale, std::max(0.6, static_cast<double>(buffer.bytes) * scale - 0.6),
+        phase == 0 ? "f" : "b", n++ % 3, escape_html(buffer.name), grouped(buffer.bytes));
     at += buffer.bytes;
   }
   return svg;
@@ -59,20 +59,11 @@ std::string escape_html(std::string_view text) {
   std::string escaped;
   for (char c : text) {
     switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      default: escaped += c;
     }
   }
   return escaped;
@@ -134,7 +125,7 @@ std::string growth_svg(const std::vector<ArenaGrowth>& growth) {
     std::string points;
     for (size_t i = 0; i < curve.bytes.size(); ++i) {
       points += format_text("{:.1f},{:.1f} ", 140.0 * curve.target_tokens[i] / longest,
-                            64 - 60.0 * static_cast<double>(curve.bytes[i]) / static_cast<double>(largest));
+          64 - 60.0 * static_cast<double>(curve.bytes[i]) / static_cast<double>(largest));
     }
     const uint64_t last = curve.bytes.empty() ? 0 : curve.bytes.back();
     html += format_text(
@@ -151,11 +142,9 @@ std::string growth_svg(const std::vector<ArenaGrowth>& growth) {
 std::string arena_sliders(const MemoryMap& map, const goldcrest_info& info) {
   const goldcrest_limits& limits = map.memory.limits;
   const std::string formula = arena_formula(map);
-  const Letter letters[] = {
-      {"S", "source tokens", limits.max_source_tokens, info.max_source_positions},
+  const Letter letters[] = {{"S", "source tokens", limits.max_source_tokens, info.max_source_positions},
       {"C", "bytes of a source text", limits.max_source_bytes, std::max(limits.max_source_bytes, 4096u)},
-      {"T", "target tokens", limits.max_target_tokens, info.max_target_positions},
-      {"B", "beams", limits.beam_size, 16},
+      {"T", "target tokens", limits.max_target_tokens, info.max_target_positions}, {"B", "beams", limits.beam_size, 16},
       {"N", "sentences at a time", limits.batch, std::max(limits.batch, 32u)},
       {"R", "encoder rows at a time", limits.encoder_rows, std::max(limits.encoder_rows, info.max_source_positions)},
       {"P", "threads", limits.threads, std::max(limits.threads, 8u)}};
@@ -168,7 +157,7 @@ std::string arena_sliders(const MemoryMap& map, const goldcrest_info& info) {
     }
     html +=
         format_text("<label>{0}<input type=range id=i{1} min=1 max={2} value={3}><output id=o{1}>{3}</output></label>",
-                    letter.meaning, letter.name, std::max(letter.most, letter.value), letter.value);
+            letter.meaning, letter.name, std::max(letter.most, letter.value), letter.value);
     values += format_text("const {0}=v('{0}');", letter.name);
   }
   std::string sums;  // "fixed = ..." becomes a line of the script; the first line is the sum of the others

@@ -15,32 +15,19 @@ constexpr std::array<const char*, 4> kPhaseNames = {"fixed", "text", "encode", "
 
 const char* letter(uint8_t factor) {
   switch (factor) {
-    case GOLDCREST_FACTOR_SOURCE_TOKENS:
-      return "S";
-    case GOLDCREST_FACTOR_SOURCE_BYTES:
-      return "C";
-    case GOLDCREST_FACTOR_TARGET_TOKENS:
-      return "T";
-    case GOLDCREST_FACTOR_LONGEST:
-      return "L";
-    case GOLDCREST_FACTOR_BEAM:
-      return "B";
-    case GOLDCREST_FACTOR_BATCH:
-      return "N";
-    case GOLDCREST_FACTOR_ENCODER_ROWS:
-      return "R";
-    case GOLDCREST_FACTOR_BEAM_USED:
-      return "(B>1)";
-    case GOLDCREST_FACTOR_THREADS:
-      return "P";
-    case GOLDCREST_FACTOR_CANDIDATES:
-      return "K";
-    case GOLDCREST_FACTOR_PREFIX_TOKENS:
-      return "X";
-    case GOLDCREST_FACTOR_SAMPLED:
-      return "D";
-    default:
-      return "";
+    case GOLDCREST_FACTOR_SOURCE_TOKENS: return "S";
+    case GOLDCREST_FACTOR_SOURCE_BYTES: return "C";
+    case GOLDCREST_FACTOR_TARGET_TOKENS: return "T";
+    case GOLDCREST_FACTOR_LONGEST: return "L";
+    case GOLDCREST_FACTOR_BEAM: return "B";
+    case GOLDCREST_FACTOR_BATCH: return "N";
+    case GOLDCREST_FACTOR_ENCODER_ROWS: return "R";
+    case GOLDCREST_FACTOR_BEAM_USED: return "(B>1)";
+    case GOLDCREST_FACTOR_THREADS: return "P";
+    case GOLDCREST_FACTOR_CANDIDATES: return "K";
+    case GOLDCREST_FACTOR_PREFIX_TOKENS: return "X";
+    case GOLDCREST_FACTOR_SAMPLED: return "D";
+    default: return "";
   }
 }
 
@@ -49,10 +36,9 @@ std::string term(const goldcrest_buffer& buffer) {
   const std::string copies = for_each_task ? format_text("{}*", letter(GOLDCREST_FACTOR_THREADS)) : "";
   if (buffer.coefficient == 0) return format_text("{}{}", copies, align_bytes(buffer.constant));
   std::string product = format_text("{}", buffer.coefficient);
-  for (uint8_t factor : buffer.factors) {
+  for (uint8_t factor : buffer.factors)
     if (factor != GOLDCREST_FACTOR_NONE && factor != GOLDCREST_FACTOR_THREADS)
       product += format_text("*{}", letter(factor));
-  }
   if (buffer.constant != 0) product = format_text("{} + {}", buffer.constant, product);
   return format_text("{}up64({})", copies, product);
 }
@@ -93,7 +79,7 @@ std::string formula_legend(const goldcrest_limits& limits) {
       std::max(limits.max_source_tokens, limits.max_target_tokens), limits.beam_size, limits.batch, limits.encoder_rows,
       limits.threads,
       has_candidates ? format_text(", K = {} (the multiple of 16 above {} candidates)", pad16(limits.max_candidates),
-                                   limits.max_candidates)
+                           limits.max_candidates)
                      : "",
       limits.max_prefix_tokens != 0 ? format_text(", X = {} prefix tokens", limits.max_prefix_tokens) : "",
       limits.max_sampled != 0 ? format_text(", D = {} sampled", limits.max_sampled) : "");
@@ -102,8 +88,8 @@ std::string formula_legend(const goldcrest_limits& limits) {
 std::string picture(const MemoryMap& map) {
   std::vector<goldcrest_buffer> buffers = map.buffers;
   std::erase_if(buffers, [](const goldcrest_buffer& buffer) { return buffer.bytes == 0; });
-  std::ranges::stable_sort(buffers, {},
-                           [](const goldcrest_buffer& buffer) { return std::pair(buffer.phase, buffer.offset_bytes); });
+  std::ranges::stable_sort(
+      buffers, {}, [](const goldcrest_buffer& buffer) { return std::pair(buffer.phase, buffer.offset_bytes); });
   constexpr uint64_t kBarWidth = 40;
   std::string text =
       format_text("{:>12} {:>12}  {:{}}  {:7} buffer\n", "offset", "bytes", "share of the arena", kBarWidth, "phase");
@@ -112,9 +98,9 @@ std::string picture(const MemoryMap& map) {
     const uint64_t end = std::max(begin + 1, (buffer.offset_bytes + buffer.bytes) * kBarWidth / map.memory.arena_bytes);
     std::string bar(static_cast<size_t>(kBarWidth), '.');
     std::fill(bar.begin() + static_cast<ptrdiff_t>(begin),
-              bar.begin() + static_cast<ptrdiff_t>(std::min(end, kBarWidth)), '#');
+        bar.begin() + static_cast<ptrdiff_t>(std::min(end, kBarWidth)), '#');
     text += format_text("{:>12} {:>12}  {}  {:7} {}{}\n", buffer.offset_bytes, buffer.bytes, bar,
-                        kPhaseNames[buffer.phase], buffer.name, buffer.scratch ? " (scratch)" : "");
+        kPhaseNames[buffer.phase], buffer.name, buffer.scratch ? " (scratch)" : "");
   }
   return text;
 }

@@ -14,23 +14,18 @@ namespace {
 
 const char* activation_name(Activation activation) {
   switch (activation) {
-    case Activation::kRelu:
-      return "relu";
-    case Activation::kGelu:
-      return "gelu";
-    case Activation::kGeluTanh:
-      return "gelu_tanh";
-    case Activation::kSilu:
-      return "silu";
-    case Activation::kTanh:
-      return "tanh";
+    case Activation::kRelu: return "relu";
+    case Activation::kGelu: return "gelu";
+    case Activation::kGeluTanh: return "gelu_tanh";
+    case Activation::kSilu: return "silu";
+    case Activation::kTanh: return "tanh";
   }
   return "";
 }
 
 std::string stack_style(const StackSpec& stack) {
   return format_text("{}, {}{}{}", activation_name(stack.activation), stack.pre_norm ? "pre-norm" : "post-norm",
-                     stack.final_norm ? ", final norm" : "", stack.embedding_norm ? ", embedding norm" : "");
+      stack.final_norm ? ", final norm" : "", stack.embedding_norm ? ", embedding norm" : "");
 }
 
 std::string decibels(const TensorRecord& tensor) {
@@ -45,8 +40,8 @@ std::string tensor_table(const std::vector<TensorRecord>& tensors) {
   for (const TensorRecord& tensor : tensors) width = std::max(width, printable(tensor.name).size());
   std::string text = format_text("{:{}} {:>14} {:>12} {:>10}\n", "tensor", width, "shape", "bytes", "SQNR, dB");
   for (const TensorRecord& tensor : tensors) {
-    text += format_text("{:{}} {:>14} {:>12} {:>10}\n", printable(tensor.name), width, shape(tensor), tensor.bytes,
-                        decibels(tensor));
+    text += format_text(
+        "{:{}} {:>14} {:>12} {:>10}\n", printable(tensor.name), width, shape(tensor), tensor.bytes, decibels(tensor));
   }
   return text + "\n";
 }
@@ -56,11 +51,8 @@ Value boards_json(const std::vector<BoardFit>& boards) {
   for (const BoardFit& fit : boards) {
     Value entry = {{"name", fit.name}, {"fits", fit.fits}};
     for (const Room& room : fit.rooms) {
-      entry["memories"].push_back({{"name", room.region.name},
-                                   {"bytes", room.region.bytes},
-                                   {"model", room.model},
-                                   {"arena", room.arena},
-                                   {"code_stack_variables", room.others}});
+      entry["memories"].push_back({{"name", room.region.name}, {"bytes", room.region.bytes}, {"model", room.model},
+          {"arena", room.arena}, {"code_stack_variables", room.others}});
     }
     if (fit.limits_that_fit) entry["limits_that_fit"] = *fit.limits_that_fit;
     json.push_back(std::move(entry));
@@ -69,10 +61,8 @@ Value boards_json(const std::vector<BoardFit>& boards) {
 }
 
 Value quality_json(const Quality& quality) {
-  return {{"bleu", quality.bleu},
-          {"chrf", quality.chrf},
-          {"word_error_rate", quality.word_error_rate},
-          {"exact_match", quality.exact_match}};
+  return {{"bleu", quality.bleu}, {"chrf", quality.chrf}, {"word_error_rate", quality.word_error_rate},
+      {"exact_match", quality.exact_match}};
 }
 
 Value evaluation_json(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines) {
@@ -80,37 +70,26 @@ Value evaluation_json(const Evaluation& evaluation, const std::vector<Evaluation
   Value bounds = Value::list();
   bounds.push_back(interval.low);
   bounds.push_back(interval.high);
-  Value json = {{"lines", evaluation.lines.size()},
-                {"merged_lines", n_merged(lines)},
-                {"failed", evaluation.failed.size()},
-                {"identical_lines", evaluation.identical},
-                {"identical_interval", std::move(bounds)},
-                {"token_agreement", evaluation.token_agreement},
-                {"chrf", evaluation.chrf}};
+  Value json = {{"lines", evaluation.lines.size()}, {"merged_lines", n_merged(lines)},
+      {"failed", evaluation.failed.size()}, {"identical_lines", evaluation.identical},
+      {"identical_interval", std::move(bounds)}, {"token_agreement", evaluation.token_agreement},
+      {"chrf", evaluation.chrf}};
   if (evaluation.float32) json["float32"] = quality_json(*evaluation.float32);
   if (evaluation.int8) json[evaluation.engine_name] = quality_json(*evaluation.int8);
   json["most_lost"] = Value::list();
   for (size_t index : evaluation.most_lost) {
     const EvaluatedLine& line = evaluation.lines[index];
-    json["most_lost"].push_back({{"line", lines[line.line].number},
-                                 {"source", lines[line.line].source},
-                                 {"float32", line.float32.text},
-                                 {evaluation.engine_name, line.int8.text},
-                                 {"loss", line.loss}});
+    json["most_lost"].push_back({{"line", lines[line.line].number}, {"source", lines[line.line].source},
+        {"float32", line.float32.text}, {evaluation.engine_name, line.int8.text}, {"loss", line.loss}});
   }
   return json;
 }
 
 Value limits_json(const goldcrest_limits& limits) {
-  return {{"max_source_tokens", limits.max_source_tokens},
-          {"max_source_bytes", limits.max_source_bytes},
-          {"max_target_tokens", limits.max_target_tokens},
-          {"beam_size", limits.beam_size},
-          {"batch", limits.batch},
-          {"n_best", limits.n_best},
-          {"encoder_rows", limits.encoder_rows},
-          {"max_candidates", limits.max_candidates},
-          {"max_prefix_tokens", limits.max_prefix_tokens}};
+  return {{"max_source_tokens", limits.max_source_tokens}, {"max_source_bytes", limits.max_source_bytes},
+      {"max_target_tokens", limits.max_target_tokens}, {"beam_size", limits.beam_size}, {"batch", limits.batch},
+      {"n_best", limits.n_best}, {"encoder_rows", limits.encoder_rows}, {"max_candidates", limits.max_candidates},
+      {"max_prefix_tokens", limits.max_prefix_tokens}};
 }
 
 std::vector<std::string> rules_of(const Report& report) {
@@ -121,9 +100,8 @@ std::vector<std::string> rules_of(const Report& report) {
 }  // namespace
 
 std::string limits_text(const goldcrest_limits& limits) {
-  std::string text =
-      format_text("{} source and {} target tokens, {}", limits.max_source_tokens, limits.max_target_tokens,
-                  limits.beam_size == 1 ? "greedy" : format_text("{} beams", limits.beam_size));
+  std::string text = format_text("{} source and {} target tokens, {}", limits.max_source_tokens,
+      limits.max_target_tokens, limits.beam_size == 1 ? "greedy" : format_text("{} beams", limits.beam_size));
   return limits.batch > 1 ? text + format_text(", {} sentences at a time", limits.batch) : text;
 }
 
@@ -155,8 +133,8 @@ std::string describe_languages(const ModelSpec& spec) {
   const auto add = [&](const char* side, const std::vector<std::string>& codes, const std::string& by_default) {
     const bool has_default = std::ranges::find(codes, by_default) != codes.end();
     text += format_text("           {} {}, {}: {}\n", codes.size(), side,
-                        has_default ? "by default " + printable(by_default) : std::string("no default"),
-                        printable(join_text(codes, " ")));
+        has_default ? "by default " + printable(by_default) : std::string("no default"),
+        printable(join_text(codes, " ")));
   };
   if (languages.source_place != LanguagePlace::kNowhere)
     add("sources", language_codes(languages, &Language::source), spec.source_language);
@@ -200,7 +178,7 @@ std::string report_text(const Report& report) {
   if (!rules.empty()) {
     const std::string without = options_without_rules(spec.generation.rules);
     text += format_text("rules    {} (the engine needs GOLDCREST_SEARCH{})\n", join_text(rules, ", "),
-                        without.empty() ? "" : "; a file without rules: " + without);
+        without.empty() ? "" : "; a file without rules: " + without);
   }
   if (const std::vector<std::string> sequences = describe_sequences(spec.generation.sequences); !sequences.empty())
     text += format_text("sequences  {} (the engine needs GOLDCREST_SEARCH)\n", join_text(sequences, ", "));
@@ -258,8 +236,8 @@ std::string verdict(const Report& report) {
     scores = format_text(", {} {:.2f} and {:.2f} in float32", has_words ? "exact" : "BLEU", after, before);
   }
   return format_text("{} {}: {:.1f} % of {} lines are identical ({:.1f} to {:.1f}){}", evaluation.engine_name,
-                     is_good ? "is good enough here" : "costs something here, and --accuracy near comes nearer",
-                     100 * share, n, 100 * interval.low, 100 * interval.high, scores);
+      is_good ? "is good enough here" : "costs something here, and --accuracy near comes nearer", 100 * share, n,
+      100 * interval.low, 100 * interval.high, scores);
 }
 
 std::vector<std::string> next_commands(const Report& report) {
@@ -280,8 +258,8 @@ std::vector<std::string> next_commands(const Report& report) {
 std::string report_ending(const Report& report) {
   const std::vector<std::string> next = next_commands(report);
   return format_text("{}verdict      {}\nnext         {}\n             {}\n",
-                     report.fine && report.info.weight_bits == 8 ? accuracy_text(*report.fine) : "", verdict(report),
-                     next[0], next[1]);
+      report.fine && report.info.weight_bits == 8 ? accuracy_text(*report.fine) : "", verdict(report), next[0],
+      next[1]);
 }
 
 std::string report_screen(const Report& report) {
@@ -296,25 +274,16 @@ Value report_json(const Report& report) {
   json["output"] = report.output;
   json["dialect"] = spec.dialect;
   if (!report.is_shape) json["checkpoint_sha256"] = spec.checkpoint_sha256;
-  json["encoder"] = {{"layers", info.encoder_layers},
-                     {"d_model", info.encoder_d_model},
-                     {"d_ff", info.encoder_d_ff},
-                     {"heads", info.encoder_heads},
-                     {"vocab_size", info.source_vocab_size},
-                     {"positions", info.max_source_positions},
-                     {"style", stack_style(spec.encoder)}};
-  json["decoder"] = {{"layers", info.decoder_layers},
-                     {"d_model", info.decoder_d_model},
-                     {"d_ff", info.decoder_d_ff},
-                     {"heads", info.decoder_heads},
-                     {"vocab_size", info.target_vocab_size},
-                     {"positions", info.max_target_positions},
-                     {"style", stack_style(spec.decoder)}};
+  json["encoder"] = {{"layers", info.encoder_layers}, {"d_model", info.encoder_d_model}, {"d_ff", info.encoder_d_ff},
+      {"heads", info.encoder_heads}, {"vocab_size", info.source_vocab_size}, {"positions", info.max_source_positions},
+      {"style", stack_style(spec.encoder)}};
+  json["decoder"] = {{"layers", info.decoder_layers}, {"d_model", info.decoder_d_model}, {"d_ff", info.decoder_d_ff},
+      {"heads", info.decoder_heads}, {"vocab_size", info.target_vocab_size}, {"positions", info.max_target_positions},
+      {"style", stack_style(spec.decoder)}};
   if (report.deviation) {
     json["norms"] = {{"deviation_epsilon", report.deviation->epsilon},
-                     {"smallest_deviation", report.deviation->smallest},
-                     {"largest_relative_error", report.deviation->error},
-                     {"rows", report.deviation->rows}};
+        {"smallest_deviation", report.deviation->smallest}, {"largest_relative_error", report.deviation->error},
+        {"rows", report.deviation->rows}};
   }
   if (const std::vector<std::string> rules = rules_of(report); !rules.empty()) json["rules"] = rules;
   if (const std::vector<std::string> sequences = describe_sequences(spec.generation.sequences); !sequences.empty())
@@ -327,10 +296,8 @@ Value report_json(const Report& report) {
   if (spec.lexicon) json["lexicon"] = lexicon_json(spec);
   json["tensors"] = Value::list();
   for (const TensorRecord& tensor : report.tensors) {
-    Value entry = {{"name", tensor.name},
-                   {"group", tensor.group},
-                   {"shape", Value::list({tensor.rows, tensor.columns})},
-                   {"bytes", tensor.bytes}};
+    Value entry = {{"name", tensor.name}, {"group", tensor.group},
+        {"shape", Value::list({tensor.rows, tensor.columns})}, {"bytes", tensor.bytes}};
     entry["sqnr_db"] = tensor.sqnr_db && !report.is_shape ? Value(*tensor.sqnr_db) : Value(nullptr);
     json["tensors"].push_back(std::move(entry));
   }
@@ -339,16 +306,12 @@ Value report_json(const Report& report) {
   json["self_test_lines"] = report.self_test_lines;
   const goldcrest_memory& memory = report.memory.memory;
   json["limits"] = limits_json(memory.limits);
-  json["arena"] = {{"bytes", memory.arena_bytes},         {"formula", arena_formula(report.memory)},
-                   {"fixed_bytes", memory.fixed_bytes},   {"text_bytes", memory.text_bytes},
-                   {"encode_bytes", memory.encode_bytes}, {"decode_bytes", memory.decode_bytes},
-                   {"main_bytes", memory.main_bytes},     {"scratch_bytes", memory.scratch_bytes},
-                   {"step_macs", memory.step_macs},       {"layer_step_macs", memory.layer_step_macs},
-                   {"text_steps", memory.text_steps}};
-  json["multiply_accumulates"] = {{"token", report.work.token},
-                                  {"token_per_position", report.work.token_per_position},
-                                  {"source_position", report.work.source_position},
-                                  {"source_per_position", report.work.source_per_position}};
+  json["arena"] = {{"bytes", memory.arena_bytes}, {"formula", arena_formula(report.memory)},
+      {"fixed_bytes", memory.fixed_bytes}, {"text_bytes", memory.text_bytes}, {"encode_bytes", memory.encode_bytes},
+      {"decode_bytes", memory.decode_bytes}, {"main_bytes", memory.main_bytes}, {"scratch_bytes", memory.scratch_bytes},
+      {"step_macs", memory.step_macs}, {"layer_step_macs", memory.layer_step_macs}, {"text_steps", memory.text_steps}};
+  json["multiply_accumulates"] = {{"token", report.work.token}, {"token_per_position", report.work.token_per_position},
+      {"source_position", report.work.source_position}, {"source_per_position", report.work.source_per_position}};
   if (!report.boards.empty()) json["boards"] = boards_json(report.boards);
   json["tokenizer"] = spec.source_tokenizer.has_value();
   if (report.trimmed) json["trimmed_vocabulary"] = to_json(*report.trimmed);

@@ -41,8 +41,8 @@ std::string loss_tile(const Report& report) {
   if (!report.evaluation) return tile("int8 costs", "not measured", verdict(report));
   const double n = static_cast<double>(std::max<size_t>(1, report.evaluation->lines.size()));
   return tile(report.evaluation->engine_name + " costs",
-              format_text("{:.1f} % identical", 100.0 * static_cast<double>(report.evaluation->identical) / n),
-              verdict(report));
+      format_text("{:.1f} % identical", 100.0 * static_cast<double>(report.evaluation->identical) / n),
+      verdict(report));
 }
 
 std::string board_tile(const Report& report) {
@@ -77,14 +77,14 @@ std::string sample_html(const Report& report, const EvaluatedLine& line) {
   const EvaluationLine& given = report.evaluation_lines[line.line];
   std::string html =
       format_text("<div class=sample><p class=s>line {}{}</p><dl><dt>source</dt><dd>{}</dd>", given.number,
-                  line.identical ? std::string(": identical") : format_text(": loses {:.1f} points of chrF", line.loss),
-                  shortened_html(given.source, kMostText));
+          line.identical ? std::string(": identical") : format_text(": loses {:.1f} points of chrF", line.loss),
+          shortened_html(given.source, kMostText));
   if (!given.references.empty())
     html += format_text("<dt>reference</dt><dd>{}</dd>", shortened_html(given.references.front(), kMostText));
   html += format_text("<dt>float32</dt><dd>{}</dd>", shortened_html(line.float32.text, kMostText));
   if (!line.identical) {
-    html += format_text("<dt>{}</dt><dd class=bad>{}</dd>", report.evaluation->engine_name,
-                        shortened_html(line.int8.text, kMostText));
+    html += format_text(
+        "<dt>{}</dt><dd class=bad>{}</dd>", report.evaluation->engine_name, shortened_html(line.int8.text, kMostText));
   }
   return html + "</dl></div>\n";
 }
@@ -95,14 +95,13 @@ std::string samples_html(const Report& report) {
            "int8 on your own text.</p>\n";
   }
   const Evaluation& evaluation = *report.evaluation;
-  std::string html =
-      format_text("<h2>Samples</h2><p>{} of {} lines identical, token agreement {:.2f} %.{}</p>\n",
-                  evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement,
-                  evaluation.failed.empty() ? "" : format_text(" {} more lines failed.", evaluation.failed.size()));
+  std::string html = format_text("<h2>Samples</h2><p>{} of {} lines identical, token agreement {:.2f} %.{}</p>\n",
+      evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement,
+      evaluation.failed.empty() ? "" : format_text(" {} more lines failed.", evaluation.failed.size()));
   if (evaluation.float32 && evaluation.int8) {
     html += "<table><tr><th></th><th>BLEU</th><th>chrF</th><th>word error, %</th><th>exact, %</th></tr>";
-    for (const auto& [name, quality] : {std::pair(std::string("float32"), *evaluation.float32),
-                                        std::pair(evaluation.engine_name, *evaluation.int8)}) {
+    for (const auto& [name, quality] :
+        {std::pair(std::string("float32"), *evaluation.float32), std::pair(evaluation.engine_name, *evaluation.int8)}) {
       html += format_text(
           "<tr><td>{}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td class=n>{:.2f}</td><td "
           "class=n>{:.2f}</td></tr>",
@@ -128,9 +127,8 @@ std::string layers_html(const Report& report) {
   if (report.is_shape) return "<h2>Loss by layer</h2><p>Not known: a shape has no weights.</p>\n";
   const std::vector<LayerBar> bars = layer_bars(report);
   const TensorRecord* worst = nullptr;
-  for (const LayerBar& bar : bars) {
+  for (const LayerBar& bar : bars)
     if (bar.worst != nullptr && (worst == nullptr || *bar.worst->sqnr_db < *worst->sqnr_db)) worst = bar.worst;
-  }
   if (worst == nullptr) return "<h2>Loss by layer</h2><p>None: all weights are float32.</p>\n";
   std::string html = format_text(
       "<h2>Loss by layer</h2><p>The bar is the rounding noise of the layer's worst matrix, as a share of its weights. "
@@ -142,11 +140,10 @@ std::string layers_html(const Report& report) {
   for (size_t i = 0; i < std::min(kMostLayers, bars.size()); ++i) {
     const LayerBar& bar = bars[i];
     const bool is_worst = bar.worst == worst;
-    html +=
-        format_text("<div class=row><span>{}</span><span class=n>{}</span><span class=\"n{}\">{}</span>{}</div>\n",
-                    escape_html(bar.name), grouped(bar.bytes), is_worst ? " bad" : "",
-                    bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
-                    bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), is_worst) : "");
+    html += format_text("<div class=row><span>{}</span><span class=n>{}</span><span class=\"n{}\">{}</span>{}</div>\n",
+        escape_html(bar.name), grouped(bar.bytes), is_worst ? " bad" : "",
+        bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
+        bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), is_worst) : "");
   }
   if (bars.size() > kMostLayers)
     html += format_text("<p class=s>{} more layers: see --json.</p>\n", bars.size() - kMostLayers);
@@ -171,14 +168,14 @@ std::string next_html(const Report& report) {
 
 std::string origin_html(const Report& report) {
   const ModelSpec& spec = *report.spec;
-  std::string html =
-      report.is_shape ? format_text("<h2>Origin</h2><p>The shape {} ({}), without weights.</p>\n",
-                                    escape_html(report.checkpoint), escape_html(spec.dialect))
-                      : format_text("<h2>Origin</h2><p>From {} ({}), sha256 {}.</p>\n", escape_html(report.checkpoint),
-                                    escape_html(spec.dialect), spec.checkpoint_sha256);
+  std::string html = report.is_shape
+                         ? format_text("<h2>Origin</h2><p>The shape {} ({}), without weights.</p>\n",
+                               escape_html(report.checkpoint), escape_html(spec.dialect))
+                         : format_text("<h2>Origin</h2><p>From {} ({}), sha256 {}.</p>\n",
+                               escape_html(report.checkpoint), escape_html(spec.dialect), spec.checkpoint_sha256);
   html += format_text("<p>Licence: {}. Attribution: {}.</p>\n",
-                      spec.license.empty() ? "the checkpoint names none (--license)" : escape_html(spec.license),
-                      spec.attribution.empty() ? "none" : escape_html(spec.attribution));
+      spec.license.empty() ? "the checkpoint names none (--license)" : escape_html(spec.license),
+      spec.attribution.empty() ? "none" : escape_html(spec.attribution));
   html += report.check.empty() ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
                                : format_text(
                                      "<p class=good>The float32 reference agrees with the samples of {} (--check).</p>"
@@ -194,7 +191,7 @@ std::string origin_html(const Report& report) {
     html += format_text("<h2>Keys</h2><pre>{}</pre>", escape_html(to_text(*report.centred_keys)));
   if (report.fine && report.info.weight_bits == 8)
     html += format_text("<h2>Accuracy</h2><pre>{}{}</pre>", escape_html(accuracy_text(*report.fine)),
-                        report.fine->any() ? escape_html(to_text(*report.fine)) : "");
+        report.fine->any() ? escape_html(to_text(*report.fine)) : "");
   if (report.shortlist_from_text)
     html += format_text("<h2>Shortlist</h2><pre>{}</pre>", escape_html(to_text(*report.shortlist_from_text)));
   if (spec.lexicon) html += format_text("<p>{}</p>", escape_html(describe_lexicon(spec)));
@@ -218,8 +215,8 @@ std::string tensors_html(const Report& report) {
       title);
   for (const TensorRecord* tensor : tensors) {
     html += format_text("<tr><td>{}</td><td class=n>{}&times;{}</td><td class=n>{}</td><td class=n>{}</td></tr>\n",
-                        escape_html(tensor->name), tensor->rows, tensor->columns, tensor->bytes,
-                        tensor->sqnr_db && !report.is_shape ? format_text("{:.1f}", *tensor->sqnr_db) : "float32");
+        escape_html(tensor->name), tensor->rows, tensor->columns, tensor->bytes,
+        tensor->sqnr_db && !report.is_shape ? format_text("{:.1f}", *tensor->sqnr_db) : "float32");
   }
   return html + "</table></details>\n";
 }
@@ -240,8 +237,7 @@ std::string report_html(const Report& report) {
          verdict_html(report) + samples_html(report) + layers_html(report) + tensors_html(report) +
          memory_html(report) + next_html(report) + origin_html(report) +
          format_text("<h2>Formula</h2><p class=s>{}</p><pre>{}</pre></html>\n",
-                     escape_html(formula_legend(report.memory.memory.limits)),
-                     escape_html(arena_formula(report.memory)));
+             escape_html(formula_legend(report.memory.memory.limits)), escape_html(arena_formula(report.memory)));
 }
 
 }  // namespace goldcrest::converter

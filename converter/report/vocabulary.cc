@@ -13,14 +13,13 @@ namespace {
 
 std::string coverage_text(const ShortlistCoverage& coverage, const char* of) {
   return format_text("{} of {} lines whole ({:.2f} %), {:.3f} % of the ids of {}\n", coverage.whole_lines,
-                     coverage.lines, 100 * share(coverage.whole_lines, coverage.lines),
-                     100 * share(coverage.covered_ids, coverage.target_ids), of);
+      coverage.lines, 100 * share(coverage.whole_lines, coverage.lines),
+      100 * share(coverage.covered_ids, coverage.target_ids), of);
 }
 
 Value coverage_json(const ShortlistCoverage& coverage) {
-  return {{"lines", coverage.lines},
-          {"whole_lines", coverage.whole_lines},
-          {"covered_ids", share(coverage.covered_ids, coverage.target_ids)}};
+  return {{"lines", coverage.lines}, {"whole_lines", coverage.whole_lines},
+      {"covered_ids", share(coverage.covered_ids, coverage.target_ids)}};
 }
 
 double mean_candidates(const ShortlistFromText& made) {
@@ -30,22 +29,22 @@ double mean_candidates(const ShortlistFromText& made) {
 }  // namespace
 
 std::string to_text(const TrimmedVocabulary& trimmed) {
-  std::string text =
-      trimmed.is_shared ? format_text("vocabulary   kept {} of {} entries", trimmed.source_kept, trimmed.source_all)
-                        : format_text("vocabulary   kept {} of {} source entries, {} of {} target entries",
-                                      trimmed.source_kept, trimmed.source_all, trimmed.target_kept, trimmed.target_all);
+  std::string text = trimmed.is_shared
+                         ? format_text("vocabulary   kept {} of {} entries", trimmed.source_kept, trimmed.source_all)
+                         : format_text("vocabulary   kept {} of {} source entries, {} of {} target entries",
+                               trimmed.source_kept, trimmed.source_all, trimmed.target_kept, trimmed.target_all);
   text += format_text(": {} bytes less\n", trimmed.bytes_saved);
   if (!trimmed.agreement) return text;
   const Agreement& agreement = *trimmed.agreement;
   return text + format_text("             {} of {} lines as with all entries ({:.2f} %), chrF {:.2f}\n",
-                            agreement.identical, agreement.lines, 100 * share(agreement.identical, agreement.lines),
-                            agreement.chrf);
+                    agreement.identical, agreement.lines, 100 * share(agreement.identical, agreement.lines),
+                    agreement.chrf);
 }
 
 std::string to_text(const ShortlistFromText& made) {
   std::string text = format_text("shortlist    made from {} pairs: {} ids\n", made.pairs, made.listed_ids);
-  text += format_text("  held out   {:.1f} candidates a line, at most {}\n", mean_candidates(made),
-                      made.own.most_candidates);
+  text += format_text(
+      "  held out   {:.1f} candidates a line, at most {}\n", mean_candidates(made), made.own.most_candidates);
   text += "             " + coverage_text(made.own, "the model's own translations");
   if (made.given.lines > 0) text += "             " + coverage_text(made.given, "the given targets");
   return text;
@@ -53,8 +52,8 @@ std::string to_text(const ShortlistFromText& made) {
 
 Value to_json(const TrimmedVocabulary& trimmed) {
   Value json = {{"source_kept", trimmed.source_kept}, {"source_all", trimmed.source_all},
-                {"target_kept", trimmed.target_kept}, {"target_all", trimmed.target_all},
-                {"shared", trimmed.is_shared},        {"bytes_saved", trimmed.bytes_saved}};
+      {"target_kept", trimmed.target_kept}, {"target_all", trimmed.target_all}, {"shared", trimmed.is_shared},
+      {"bytes_saved", trimmed.bytes_saved}};
   if (!trimmed.agreement) return json;
   const Agreement& agreement = *trimmed.agreement;
   json["agreement"] = {{"lines", agreement.lines}, {"identical", agreement.identical}, {"chrf", agreement.chrf}};
@@ -62,11 +61,8 @@ Value to_json(const TrimmedVocabulary& trimmed) {
 }
 
 Value to_json(const ShortlistFromText& made) {
-  Value json = {{"pairs", made.pairs},
-                {"ids", made.listed_ids},
-                {"mean_candidates", mean_candidates(made)},
-                {"most_candidates", made.own.most_candidates},
-                {"own_translations", coverage_json(made.own)}};
+  Value json = {{"pairs", made.pairs}, {"ids", made.listed_ids}, {"mean_candidates", mean_candidates(made)},
+      {"most_candidates", made.own.most_candidates}, {"own_translations", coverage_json(made.own)}};
   if (made.given.lines > 0) json["given_targets"] = coverage_json(made.given);
   return json;
 }
@@ -89,10 +85,8 @@ std::string describe_shortlist(const ModelSpec& spec) {
 
 Value shortlist_json(const ModelSpec& spec) {
   const ShortlistSpec& shortlist = *spec.shortlist;
-  return {{"bytes", bytes_of(spec)},
-          {"always", shortlist.always.size()},
-          {"mean_list", mean_list(shortlist)},
-          {"ngrams", shortlist.ngrams.size()}};
+  return {{"bytes", bytes_of(spec)}, {"always", shortlist.always.size()}, {"mean_list", mean_list(shortlist)},
+      {"ngrams", shortlist.ngrams.size()}};
 }
 
 std::string describe_lexicon(const ModelSpec& spec) {
@@ -106,11 +100,8 @@ std::string describe_lexicon(const ModelSpec& spec) {
 
 Value lexicon_json(const ModelSpec& spec) {
   const LexiconSpec& lexicon = *spec.lexicon;
-  return {{"bytes", lexicon_bytes(lexicon)},
-          {"nodes", lexicon.n_nodes()},
-          {"edges", lexicon.edges.size()},
-          {"first_ids", lexicon.edges_of(0)},
-          {"words", lexicon.has_words()}};
+  return {{"bytes", lexicon_bytes(lexicon)}, {"nodes", lexicon.n_nodes()}, {"edges", lexicon.edges.size()},
+      {"first_ids", lexicon.edges_of(0)}, {"words", lexicon.has_words()}};
 }
 
 ShortlistEvaluation evaluate_shortlist(const Evaluation& both, uint32_t target_vocab_size) {
@@ -142,11 +133,9 @@ std::string to_text(const ShortlistEvaluation& evaluation) {
 }
 
 Value to_json(const ShortlistEvaluation& evaluation) {
-  return {{"mean_candidates", evaluation.mean_candidates},
-          {"most_candidates", evaluation.most_candidates},
-          {"whole_vocabulary_lines", evaluation.whole_vocabulary},
-          {"identical_lines", evaluation.identical},
-          {"token_agreement", evaluation.token_agreement}};
+  return {{"mean_candidates", evaluation.mean_candidates}, {"most_candidates", evaluation.most_candidates},
+      {"whole_vocabulary_lines", evaluation.whole_vocabulary}, {"identical_lines", evaluation.identical},
+      {"token_agreement", evaluation.token_agreement}};
 }
 
 }  // namespace goldcrest::converter

@@ -36,7 +36,7 @@ uint64_t attention(const format::StackT& stack) {
 Work work_of(const format::ModelT& model) {
   Work work;
   for_each_linear(*model.encoder,
-                  [&](const MatrixEntry&, const format::LinearT& linear) { work.source_position += products(linear); });
+      [&](const MatrixEntry&, const format::LinearT& linear) { work.source_position += products(linear); });
   work.source_position += stem(*model.encoder);
   for_each_linear(*model.decoder, [&](const MatrixEntry& entry, const format::LinearT& linear) {
     (entry.reads_source() ? work.source_position : work.token) += products(linear);
@@ -67,11 +67,11 @@ std::string to_text(const FineInputs& fine) {
   std::string text;
   if (n > 0 || !fine.ranking.empty())
     text += format_text("fine inputs  {} {}, {:.1f} % more work in linear layers (--accuracy)\n", n,
-                        n == 1 ? "matrix" : "matrices", 100 * fine.more_work);
+        n == 1 ? "matrix" : "matrices", 100 * fine.more_work);
   const Refined& refined = fine.refined;
   if (const size_t n_refined = refined.matrices.size(); n_refined > 0)
     text += format_text("refined      {} {} more, {} bytes, a second product of each\n", n_refined,
-                        n_refined == 1 ? "matrix" : "matrices", refined.bytes);
+        n_refined == 1 ? "matrix" : "matrices", refined.bytes);
   if (!refined.attention.empty())
     text += format_text("attention    queries, keys and values have 16 bits: {}\n", join_text(refined.attention, ", "));
   if (refined.integer_weights)
@@ -88,10 +88,10 @@ std::string to_text(const FineInputs& fine) {
     text += format_text("             {} lines identical without them\n", *fine.identical_before);
   if (fine.ranking.empty()) return text;
   text += format_text("             ranked on {} lines of {} tokens\n{:44} {:>10} {:>12}\n", fine.n_lines,
-                      fine.n_tokens, "matrix", "gain, %", "more work, %");
+      fine.n_tokens, "matrix", "gain, %", "more work, %");
   for (const RankedMatrix& matrix : fine.ranking)
     text += format_text("{:44} {:>10.1f} {:>12.2f}{}\n", matrix.name, 100 * matrix.gain, 100 * matrix.more_work,
-                        matrix.chosen ? "  chosen" : "");
+        matrix.chosen ? "  chosen" : "");
   return text;
 }
 

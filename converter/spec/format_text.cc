@@ -12,27 +12,13 @@ std::string format_values(std::string_view pattern, const FormatValue* values, s
   fmt::dynamic_format_arg_store<fmt::format_context> store;
   for (const FormatValue* value = values; value < values + n; ++value) {
     switch (value->kind) {
-      case FormatValue::Kind::kFlag:
-        store.push_back(value->integer != 0);
-        break;
-      case FormatValue::Kind::kCharacter:
-        store.push_back(static_cast<char>(value->integer));
-        break;
-      case FormatValue::Kind::kSigned:
-        store.push_back(static_cast<long long>(value->integer));
-        break;
-      case FormatValue::Kind::kUnsigned:
-        store.push_back(value->integer);
-        break;
-      case FormatValue::Kind::kFloat:
-        store.push_back(static_cast<float>(value->number));
-        break;
-      case FormatValue::Kind::kDouble:
-        store.push_back(value->number);
-        break;
-      case FormatValue::Kind::kText:
-        store.push_back(value->text);
-        break;
+      case FormatValue::Kind::kFlag: store.push_back(value->integer != 0); break;
+      case FormatValue::Kind::kCharacter: store.push_back(static_cast<char>(value->integer)); break;
+      case FormatValue::Kind::kSigned: store.push_back(static_cast<long long>(value->integer)); break;
+      case FormatValue::Kind::kUnsigned: store.push_back(value->integer); break;
+      case FormatValue::Kind::kFloat: store.push_back(static_cast<float>(value->number)); break;
+      case FormatValue::Kind::kDouble: store.push_back(value->number); break;
+      case FormatValue::Kind::kText: store.push_back(value->text); break;
     }
   }
   return fmt::vformat(fmt::string_view(pattern.data(), pattern.size()), store);

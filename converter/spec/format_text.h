@@ -27,11 +27,10 @@ class FormatValue {
 
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   FormatValue(T value) : kind(kind_of<T>()) {  // NOLINT(google-explicit-constructor): made of every argument
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (std::is_floating_point_v<T>)
       number = value;
-    } else {
+    else
       integer = static_cast<unsigned long long>(value);
-    }
   }
   FormatValue(std::string_view value) : kind(Kind::kText), text(value) {}    // NOLINT(google-explicit-constructor)
   FormatValue(const std::string& value) : kind(Kind::kText), text(value) {}  // NOLINT(google-explicit-constructor)

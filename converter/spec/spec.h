@@ -83,8 +83,8 @@ struct ShortlistSpec {
 
 // Returns the candidates of a source, which includes the ids around its text: ascending, without duplicates, end ids
 // included.
-std::vector<uint32_t> candidates_of(const ShortlistSpec& shortlist, std::span<const int32_t> source,
-                                    std::span<const uint32_t> end_ids);
+std::vector<uint32_t> candidates_of(
+    const ShortlistSpec& shortlist, std::span<const int32_t> source, std::span<const uint32_t> end_ids);
 
 // Row-major float matrix. `name` is the checkpoint's name for it, for messages and the report.
 struct Matrix {

@@ -50,14 +50,11 @@ bool is_language_code(const std::string& text) {
 
 bool is_needed(const Piece& piece) {
   switch (piece.type) {
-    case PieceType::kControl:
-      return !piece.text.empty();  // false: an id without text
+    case PieceType::kControl: return !piece.text.empty();  // false: an id without text
     case PieceType::kUnknown:
     case PieceType::kUserDefined:
-    case PieceType::kByte:
-      return true;
-    default:
-      return piece.text == kSpacePiece || is_language_code(piece.text);
+    case PieceType::kByte: return true;
+    default: return piece.text == kSpacePiece || is_language_code(piece.text);
   }
 }
 
@@ -216,15 +213,15 @@ void renumber_languages(const NewIds& new_ids, LanguagesSpec& languages) {
   languages.removed.clear();
 }
 
-ShortlistSpec trimmed_shortlist(const NewIds& new_ids, const std::vector<uint32_t>& kept_source,
-                                const ShortlistSpec& whole) {
+ShortlistSpec trimmed_shortlist(
+    const NewIds& new_ids, const std::vector<uint32_t>& kept_source, const ShortlistSpec& whole) {
   ShortlistSpec shortlist;
   shortlist.always = kept_of(new_ids.target, whole.always);
   shortlist.offset = {0};
   for (const uint32_t id : kept_source) {
     const auto begin = whole.ids.begin();
-    const std::vector<uint32_t> list = {begin + static_cast<ptrdiff_t>(whole.offset[id]),
-                                        begin + static_cast<ptrdiff_t>(whole.offset[id + 1])};
+    const std::vector<uint32_t> list = {
+        begin + static_cast<ptrdiff_t>(whole.offset[id]), begin + static_cast<ptrdiff_t>(whole.offset[id + 1])};
     std::ranges::copy(kept_of(new_ids.target, list), std::back_inserter(shortlist.ids));
     shortlist.offset.push_back(shortlist.ids.size());
   }
@@ -263,8 +260,8 @@ KeptIds with_needed_ids(const ModelSpec& spec, KeptIds wanted) {
 }
 
 ModelSpec trim_vocabulary(const ModelSpec& spec, const KeptIds& kept) {
-  const NewIds new_ids = {renumbered(kept.source, spec.encoder.embedding->rows),
-                          renumbered(kept.target, spec.decoder.embedding->rows)};
+  const NewIds new_ids = {
+      renumbered(kept.source, spec.encoder.embedding->rows), renumbered(kept.target, spec.decoder.embedding->rows)};
   if (spec.generation.sequences.no_repeat_source_ngram != 0 && !shares_vocabulary(spec))
     throw Error("the model must not repeat n-grams of its source, which needs equal ids on both sides: do not trim it");
   ModelSpec trimmed = spec;

@@ -42,16 +42,13 @@ void check_rules(const Charsmap& map, const std::string& where) {
   for (const uint32_t unit : map.trie) {
     if (unit >> 31 == 0) continue;
     const uint32_t begin = unit & 0x7FFFFFFF;
-    if (begin >= map.text.size()) {
+    if (begin >= map.text.size())
       throw Error("{}a rule's text is at byte {} of {}: the file is damaged", rules, begin, map.text.size());
-    }
-    if (std::string_view(map.text).substr(begin, kMaxRuleBytes + 1).find('\0') == std::string_view::npos) {
+    if (std::string_view(map.text).substr(begin, kMaxRuleBytes + 1).find('\0') == std::string_view::npos)
       throw Error("{}a rule's text has more than {} bytes", rules, kMaxRuleBytes);
-    }
   }
-  if (has_longer_rules(map.trie)) {
+  if (has_longer_rules(map.trie))
     throw Error("{}a rule is for more than {} bytes of text, or for no end of them", rules, kMaxRuleBytes);
-  }
 }
 
 // UTF-8 of a code point below 0x10000.
@@ -66,9 +63,8 @@ std::string utf8_of(uint32_t code) {
 
 std::string white_space_charsmap() {
   std::vector<TrieEntry> entries;
-  for (size_t i = 0; i < std::size(kWhiteSpace); i += 2) {
+  for (size_t i = 0; i < std::size(kWhiteSpace); i += 2)
     for (uint32_t code = kWhiteSpace[i]; code < kWhiteSpace[i + 1]; ++code) entries.push_back({utf8_of(code), 0});
-  }
   const std::vector<uint32_t> trie = build_double_array(std::move(entries));
   std::string blob;
   const auto append = [&blob](uint32_t value) {
@@ -85,13 +81,12 @@ Charsmap split_charsmap(std::string_view blob, const std::string& where) {
   const uint64_t trie_bytes = blob.size() < 4 ? 0 : little_endian_u32(blob);
   if (blob.size() <= 4 || trie_bytes % 4 != 0 || trie_bytes > blob.size() - 4) {
     throw Error("{}: normalizer_spec.precompiled_charsmap of {} bytes claims a trie of {} bytes: the file is damaged",
-                where, blob.size(), trie_bytes);
+        where, blob.size(), trie_bytes);
   }
   for (uint64_t i = 4; i < 4 + trie_bytes; i += 4) map.trie.push_back(little_endian_u32(blob.substr(i)));
   map.text = blob.substr(4 + trie_bytes);
-  if (map.text.empty() || map.text.back() != '\0') {
+  if (map.text.empty() || map.text.back() != '\0')
     throw Error("{}: normalizer_spec.precompiled_charsmap: its last string has no end: the file is damaged", where);
-  }
   check_rules(map, where);
   return map;
 }

@@ -135,9 +135,8 @@ void Builder::place(const Range& range, std::vector<Range>* pending) {
     }
   }
   // The last child is placed first. Any order works if it is fixed.
-  for (const Child& child : nodes) {
+  for (const Child& child : nodes)
     if (child.label != 0) pending->push_back({child.begin, child.end, range.depth + 1, base ^ child.label});
-  }
 }
 
 std::vector<uint32_t> Builder::build() {
@@ -161,13 +160,12 @@ std::vector<uint32_t> build_double_array(std::vector<TrieEntry> entries) {
   std::sort(entries.begin(), entries.end(), [](const TrieEntry& a, const TrieEntry& b) { return a.key < b.key; });
   for (size_t i = 0; i < entries.size(); ++i) {
     const TrieEntry& entry = entries[i];
-    if (entry.key.empty() || entry.key.find('\0') != std::string::npos) {
+    if (entry.key.empty() || entry.key.find('\0') != std::string::npos)
       throw Error("the piece of id {} is empty or has a NUL byte; a trie cannot hold it", entry.value);
-    }
     if (entry.value >> 31 != 0) throw Error("the id {} is too large for a trie", entry.value);
     if (i > 0 && entries[i - 1].key == entry.key) {
-      throw Error("the piece \"{}\" occurs twice, with the ids {} and {}", entry.key, entries[i - 1].value,
-                  entry.value);
+      throw Error(
+          "the piece \"{}\" occurs twice, with the ids {} and {}", entry.key, entries[i - 1].value, entry.value);
     }
   }
   return Builder(entries).build();

@@ -130,7 +130,7 @@ void check_added_tokens(const TokenizerSpec& spec) {
         token.id < spec.vocab_size)
       continue;
     throw Error("the added token {} of id {}: expected 1 to {} bytes without NUL, and an id below {}",
-                in_quotes(token.text), token.id, kMaxPieceBytes - 1, spec.vocab_size);
+        in_quotes(token.text), token.id, kMaxPieceBytes - 1, spec.vocab_size);
   }
 }
 
@@ -155,7 +155,7 @@ void pack_added_tokens(const TokenizerSpec& spec, PackedTokenizer& packed) {
   const bool by_items = spec.added_by_items && (!spaces.empty() || uses(spec, &AddedToken::single_word));
   packed.added = {static_cast<uint32_t>(most) | (has_normalized ? kAddedNormalized : 0) |
                       (spec.added_keep_last_space ? kAddedKeepSpace : 0) | (by_items ? kAddedByItems : 0),
-                  static_cast<uint32_t>(spaces.size()), static_cast<uint32_t>(letters.size())};
+      static_cast<uint32_t>(spaces.size()), static_cast<uint32_t>(letters.size())};
   packed.added.insert(packed.added.end(), spaces.begin(), spaces.end());
   packed.added.insert(packed.added.end(), letters.begin(), letters.end());
   std::vector<TrieEntry> entries;
@@ -201,7 +201,7 @@ TokenizerSpec with_merges(TokenizerSpec spec) {
 void check(const TokenizerSpec& spec) {
   if (spec.vocab_size > spec.pieces.size() || spec.unknown_id >= spec.vocab_size) {
     throw Error("tokenizer: {} pieces, {} of them in the vocabulary, and the unknown id {}", spec.pieces.size(),
-                spec.vocab_size, spec.unknown_id);
+        spec.vocab_size, spec.unknown_id);
   }
   const size_t n = spec.pieces.size() + spec.merges.size();
   if (n > INT32_MAX) throw Error("tokenizer: {} pieces are too many", n);
@@ -224,10 +224,8 @@ bool is_in_trie(const Piece& piece) {
     case PieceType::kNormal:
     case PieceType::kUserDefined:
     case PieceType::kUnused:
-    case PieceType::kSurface:
-      return piece.text.find('\0') == std::string::npos;
-    default:
-      return false;
+    case PieceType::kSurface: return piece.text.find('\0') == std::string::npos;
+    default: return false;
   }
 }
 
@@ -240,9 +238,8 @@ void pack_trie(const TokenizerSpec& spec, PackedTokenizer* packed) {
     packed->max_piece_bytes = std::max(packed->max_piece_bytes, static_cast<uint32_t>(piece.text.size()));
   }
   packed->trie = build_double_array(std::move(entries));
-  if (packed->max_piece_bytes > kMaxPieceBytes) {
+  if (packed->max_piece_bytes > kMaxPieceBytes)
     throw Error("tokenizer: a piece has {} bytes, expected at most {}", packed->max_piece_bytes, kMaxPieceBytes);
-  }
 }
 
 // unigram_model.cc, Model::Model: bounds over the normal pieces, the upper one at least FLT_MIN.
@@ -277,8 +274,7 @@ std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
   switch (piece.type) {
     case PieceType::kControl:
       return spec.byte_level && (is_language_entry(piece.text) || is_task(piece.text)) ? piece.text : "";
-    case PieceType::kUnknown:
-      return spec.unknown_surface + (spec.kind == TokenizerKind::kSubword ? " " : "");
+    case PieceType::kUnknown: return spec.unknown_surface + (spec.kind == TokenizerKind::kSubword ? " " : "");
     case PieceType::kByte:
       if (spec.byte_level) return piece.text;
       if (const auto byte = parse_byte_piece(piece.text)) return std::string(1, static_cast<char>(*byte));

@@ -22,7 +22,7 @@ namespace goldcrest::converter {
 void ProtobufField::require(WireType expected, const std::string& where) const {
   if (type == expected) return;
   throw Error("{}: field {} has wire type {}, expected {}: this is not a SentencePiece model, or it is damaged", where,
-              number, static_cast<int>(type), static_cast<int>(expected));
+      number, static_cast<int>(type), static_cast<int>(expected));
 }
 
 bool ProtobufField::as_bool(const std::string& where) const { return as_integer(where) != 0; }
@@ -74,19 +74,12 @@ bool ProtobufReader::next(ProtobufField* field) {
   *field = {};
   field->type = static_cast<WireType>(tag & 7);
   field->number = static_cast<uint32_t>(tag >> 3);
-  if (field->number == 0 || tag >> 32 != 0) {
+  if (field->number == 0 || tag >> 32 != 0)
     throw Error("{}: a field has the number {}: this is not a SentencePiece model, or it is damaged", where_, tag >> 3);
-  }
   switch (field->type) {
-    case WireType::kVarint:
-      field->integer = read_varint();
-      return true;
-    case WireType::kFixed64:
-      field->integer = read_little_endian(8);
-      return true;
-    case WireType::kFixed32:
-      field->integer = read_little_endian(4);
-      return true;
+    case WireType::kVarint: field->integer = read_varint(); return true;
+    case WireType::kFixed64: field->integer = read_little_endian(8); return true;
+    case WireType::kFixed32: field->integer = read_little_endian(4); return true;
     case WireType::kBytes: {
       const uint64_t n = read_varint();
       require_bytes(n);
@@ -96,7 +89,7 @@ bool ProtobufReader::next(ProtobufField* field) {
     }
   }
   throw Error("{}: field {} has the unknown wire type {}: this is not a SentencePiece model, or it is damaged", where_,
-              field->number, tag & 7);
+      field->number, tag & 7);
 }
 
 namespace {
@@ -114,7 +107,7 @@ struct Parsed {
 bool is_one_char(const std::string& text) { return char_bytes(static_cast<uint8_t>(text[0])) == text.size(); }
 
 static_assert(static_cast<int>(PieceType::kNormal) == 1 && static_cast<int>(PieceType::kByte) == 6,
-              "the numbers of sentencepiece_model.proto");
+    "the numbers of sentencepiece_model.proto");
 
 Piece parse_piece(std::string_view message, const std::string& where, size_t id) {
   Piece piece;
@@ -129,16 +122,15 @@ Piece parse_piece(std::string_view message, const std::string& where, size_t id)
     }
   }
   if (piece.text.empty()) throw Error("{}: piece {} has no text: the file is damaged", where, id);
-  if (piece.text.size() > kMaxPieceBytes) {
+  if (piece.text.size() > kMaxPieceBytes)
     throw Error("{}: piece {} has {} bytes, expected at most {}", where, id, piece.text.size(), kMaxPieceBytes);
-  }
   if (!is_utf8(piece.text) || piece.text.find('\0') != std::string::npos) {
-    throw Error("{}: piece {}, {}, is not UTF-8 or has a NUL byte: the file is damaged", where, id,
-                in_quotes(piece.text));
+    throw Error(
+        "{}: piece {}, {}, is not UTF-8 or has a NUL byte: the file is damaged", where, id, in_quotes(piece.text));
   }
   if (!(std::abs(piece.score) <= kMaxPieceScore)) {
     throw Error("{}: piece {}, {}, has the score {}, expected a number from {} to {}", where, id, in_quotes(piece.text),
-                piece.score, -kMaxPieceScore, kMaxPieceScore);
+        piece.score, -kMaxPieceScore, kMaxPieceScore);
   }
   return piece;
 }
@@ -170,8 +162,8 @@ void refuse_denormalizer(std::string_view message, const std::string& where) {
   ProtobufReader reader(message, where);
   for (ProtobufField field; reader.next(&field);) {
     if (field.number == 2 && !field.as_bytes(where).empty()) {
-      throw Error("{}: the model rewrites its output (denormalizer_spec.precompiled_charsmap), which is not supported",
-                  where);
+      throw Error(
+          "{}: the model rewrites its output (denormalizer_spec.precompiled_charsmap), which is not supported", where);
     }
   }
 }
@@ -193,22 +185,19 @@ void check_pieces(const TokenizerSpec& spec, const std::string& where) {
   }
   if (n_unknown != 1) throw Error("{}: {} pieces are of the type unknown, expected one", where, n_unknown);
   if (n_normal == 0) throw Error("{}: none of {} pieces is an ordinary one", where, spec.pieces.size());
-  for (size_t byte = 0; spec.byte_fallback && byte < 256; ++byte) {
+  for (size_t byte = 0; spec.byte_fallback && byte < 256; ++byte)
     if (!has_byte[byte]) throw Error("{}: byte_fallback is set and the piece <0x{:02X}> is missing", where, byte);
-  }
 }
 
 TokenizerKind tokenizer_kind(const Parsed& parsed, const std::string& where) {
   switch (parsed.model_type) {
-    case kModelUnigram:
-      return TokenizerKind::kUnigram;
-    case kModelBpe:
-      return TokenizerKind::kBpe;
+    case kModelUnigram: return TokenizerKind::kUnigram;
+    case kModelBpe: return TokenizerKind::kBpe;
     case kModelCharacter:
       for (const Piece& piece : parsed.spec.pieces) {
         if (piece.type == PieceType::kNormal && !is_one_char(piece.text)) {
-          throw Error("{}: the piece {} of a character model has more than one character", where,
-                      in_quotes(piece.text));
+          throw Error(
+              "{}: the piece {} of a character model has more than one character", where, in_quotes(piece.text));
         }
       }
       return TokenizerKind::kBpe;
@@ -219,7 +208,7 @@ TokenizerKind tokenizer_kind(const Parsed& parsed, const std::string& where) {
           where);
     default:
       throw Error("{}: trainer_spec.model_type is {}, expected 1 (unigram), 2 (BPE) or 4 (character)", where,
-                  parsed.model_type);
+          parsed.model_type);
   }
 }
 
@@ -229,9 +218,8 @@ TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::strin
   Parsed parsed;
   ProtobufReader reader(bytes, where);
   for (ProtobufField field; reader.next(&field);) {
-    if (field.number == 1) {
+    if (field.number == 1)
       parsed.spec.pieces.push_back(parse_piece(field.as_bytes(where), where, parsed.spec.pieces.size()));
-    }
     if (field.number == 2) parse_trainer(field.as_bytes(where), where, &parsed);
     if (field.number == 3) parse_normalizer(field.as_bytes(where), where, &parsed);
     if (field.number == 5) refuse_denormalizer(field.as_bytes(where), where);
@@ -240,7 +228,7 @@ TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::strin
   if (spec.pieces.empty()) throw Error("{}: no pieces: this is not a SentencePiece model", where);
   if (!parsed.has_trainer || !parsed.has_normalizer) {
     throw Error("{}: {} is missing after {} pieces: the file is truncated; download it again", where,
-                parsed.has_trainer ? "normalizer_spec" : "trainer_spec", spec.pieces.size());
+        parsed.has_trainer ? "normalizer_spec" : "trainer_spec", spec.pieces.size());
   }
   check_pieces(spec, where);
   spec.kind = tokenizer_kind(parsed, where);
@@ -260,9 +248,8 @@ std::string read_model_prefix(const std::filesystem::path& path) {
   for (ProtobufField field; reader.next(&field);) {
     if (field.number != 2) continue;
     ProtobufReader trainer(field.as_bytes(where), where);
-    for (ProtobufField setting; trainer.next(&setting);) {
+    for (ProtobufField setting; trainer.next(&setting);)
       if (setting.number == 2) prefix = setting.as_bytes(where);
-    }
   }
   return prefix;
 }

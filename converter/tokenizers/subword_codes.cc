@@ -76,8 +76,8 @@ class CodesFile {
     }
     const std::string_view version = version_of(line);
     if (version != "0.1" && version != "0.2") {
-      throw Error("{}: line 1: the version is {}, and codes of versions 0.1 and 0.2 are read", where_,
-                  in_quotes(version));
+      throw Error(
+          "{}: line 1: the version is {}, and codes of versions 0.1 and 0.2 are read", where_, in_quotes(version));
     }
     content_.remove_prefix(std::min(line.size() + 1, content_.size()));
     first_number_ = 2;
@@ -89,30 +89,29 @@ class CodesFile {
     if (space == std::string_view::npos) refuse(line, number);
     const size_t second = std::min(line.find(' ', space + 1), line.size());
     return {line.substr(0, space), line.substr(space + 1, second - space - 1),
-            line.substr(std::min(second + 1, line.size()))};
+        line.substr(std::min(second + 1, line.size()))};
   }
 
   [[noreturn]] void refuse(std::string_view line, size_t number) const {
     throw Error("{}: line {}: found {}, expected two symbols with a space between them{}", where_, number,
-                in_quotes(line), has_counts_ ? ", and a count" : "");
+        in_quotes(line), has_counts_ ? ", and a count" : "");
   }
 
   void check(const Symbols& symbols, std::string_view line, size_t number) const {
     const bool is_complete =
         has_counts_ ? is_number(symbols.count) : symbols.left.size() + 1 + symbols.right.size() == line.size();
     if (symbols.left.empty() || symbols.right.empty() || !is_complete) refuse(line, number);
-    if (line.size() > kMaxPieceBytes) {
+    if (line.size() > kMaxPieceBytes)
       throw Error("{}: line {} has {} bytes, expected at most {}", where_, number, line.size(), kMaxPieceBytes);
-    }
     if (!is_utf8(line) || line.find('\0') != std::string_view::npos) {
-      throw Error("{}: line {}, {}, is not UTF-8 or has a NUL byte: the file is damaged", where_, number,
-                  in_quotes(line));
+      throw Error(
+          "{}: line {}, {}, is not UTF-8 or has a NUL byte: the file is damaged", where_, number, in_quotes(line));
     }
     std::string made = std::string(symbols.left).append(symbols.right);
     if (made.ends_with(kWordEnd) && symbols.right.ends_with(kWordEnd)) made.resize(made.size() - kWordEnd.size());
     if (made.find(kWordEnd) != std::string::npos) {
       throw Error("{}: line {}, {}, makes a text with {} in it, which stands for a word's end", where_, number,
-                  in_quotes(line), kWordEnd);
+          in_quotes(line), kWordEnd);
     }
   }
 

@@ -16,23 +16,20 @@ void check_vocabulary(const Vocabulary& vocabulary) {
   const size_t n = vocabulary.id_to_text.size();
   if (n == 0) throw Error("{}: no entries", vocabulary.where);
   if (n > INT32_MAX) throw Error("{}: {} entries are too many", vocabulary.where, n);
-  if (vocabulary.unknown_id >= n) {
+  if (vocabulary.unknown_id >= n)
     throw Error("{}: the unknown id is {}, expected below the {} entries", vocabulary.where, vocabulary.unknown_id, n);
-  }
-  for (const uint32_t id : vocabulary.control_ids) {
+  for (const uint32_t id : vocabulary.control_ids)
     if (id >= n) throw Error("{}: the special id {} is not below the {} entries", vocabulary.where, id, n);
-  }
   std::unordered_map<std::string_view, size_t> ids;
   for (size_t id = 0; id < n; ++id) {
     const std::string& text = vocabulary.id_to_text[id];
     if (text.size() > kMaxPieceBytes) {
       throw Error("{}: the entry of id {}, {}, has {} bytes, expected at most {}", vocabulary.where, id,
-                  in_quotes(text), text.size(), kMaxPieceBytes);
+          in_quotes(text), text.size(), kMaxPieceBytes);
     }
     const auto [place, is_new] = ids.try_emplace(text, id);
-    if (!is_new && !text.empty()) {
+    if (!is_new && !text.empty())
       throw Error("{}: the ids {} and {} have the same text {}", vocabulary.where, place->second, id, in_quotes(text));
-    }
   }
 }
 
@@ -56,9 +53,8 @@ TokenizerSpec list_tokenizer(const Vocabulary& vocabulary, TokenizerKind kind) {
   spec.unknown_id = vocabulary.unknown_id;
   spec.add_dummy_prefix = spec.remove_extra_whitespace = spec.escape_whitespace = false;
   spec.unknown_surface = "\u2047";
-  for (uint32_t id = 0; id < spec.vocab_size; ++id) {
+  for (uint32_t id = 0; id < spec.vocab_size; ++id)
     spec.pieces.push_back({vocabulary.id_to_text[id], 0, listed_type(vocabulary, id, PieceType::kNormal)});
-  }
   return spec;
 }
 
@@ -104,7 +100,7 @@ TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& voc
     if (piece.type != PieceType::kNormal) continue;
     if (piece.text.find(' ') != std::string::npos) {
       throw Error("{}: the entry of id {}, {}, has a space; subword-nmt's have none", vocabulary.where, id,
-                  in_quotes(piece.text));
+          in_quotes(piece.text));
     }
     if (is_language_code(piece.text)) piece.type = PieceType::kSurface;
     spec.language_codes = spec.language_codes || piece.type == PieceType::kSurface;
@@ -112,7 +108,7 @@ TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& voc
   const auto is_of_words = [](const Piece& piece) { return piece.type == PieceType::kNormal; };
   if (std::none_of(spec.pieces.begin(), spec.pieces.end(), is_of_words)) {
     throw Error("{}: none of its {} entries is a word or a part of one: they are special tokens and language codes",
-                vocabulary.where, spec.vocab_size);
+        vocabulary.where, spec.vocab_size);
   }
   return spec;
 }

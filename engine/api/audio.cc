@@ -20,25 +20,25 @@ struct GivenClip {
 };
 
 // Returns the status of a clip: whether the model takes it. *n_rows <- its encoder rows.
-[[maybe_unused]] int check_clip(const goldcrest_engine& engine, const FrontendView& view, const GivenClip& given,
-                                uint32_t* n_rows) {
+[[maybe_unused]] int check_clip(
+    const goldcrest_engine& engine, const FrontendView& view, const GivenClip& given, uint32_t* n_rows) {
   goldcrest_detail& detail = *engine.detail;
   const uint32_t most = engine.runtime.limits.max_source_tokens;
   const bool takes = given.has_features ? view.has_log_mel || view.sample_rate == 0 : view.sample_rate != 0;
   GOLDCREST_REQUIRE(takes, GOLDCREST_ERROR_UNSUPPORTED, "clip: samples or feature rows, not as the model takes", -1);
   const uint32_t least = view.fixed_window ? 1 : view.first_row;
   GOLDCREST_REQUIRE(given.items != nullptr && given.n >= least, GOLDCREST_ERROR_ARGUMENT,
-                    "clip: shorter than goldcrest_info.first_row_samples", static_cast<int32_t>(least));
+      "clip: shorter than goldcrest_info.first_row_samples", static_cast<int32_t>(least));
   const size_t rows = view.fixed_window ? most : view.rows_of(given.n);
   GOLDCREST_REQUIRE(rows <= most, GOLDCREST_ERROR_TOO_LONG, "clip: more rows than limits.max_source_tokens",
-                    static_cast<int32_t>(most));
+      static_cast<int32_t>(most));
   *n_rows = static_cast<uint32_t>(rows);
   return GOLDCREST_OK;
 }
 
 // *clip <- the given clip, of which n_rows encoder rows are computed.
-[[maybe_unused]] void make_clip(const Runtime& runtime, const FrontendView& view, const GivenClip& given,
-                                uint32_t n_rows, Clip* clip) {
+[[maybe_unused]] void make_clip(
+    const Runtime& runtime, const FrontendView& view, const GivenClip& given, uint32_t n_rows, Clip* clip) {
   *clip = {};
   clip->address = reinterpret_cast<uintptr_t>(given.items);
   clip->n = given.n;

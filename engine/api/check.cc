@@ -9,8 +9,8 @@
 
 using namespace goldcrest;
 
-extern "C" int goldcrest_check_weights(const void* model, size_t model_bytes, size_t end_bytes, goldcrest_check* check,
-                                       goldcrest_detail* detail) {
+extern "C" int goldcrest_check_weights(
+    const void* model, size_t model_bytes, size_t end_bytes, goldcrest_check* check, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(check != nullptr, GOLDCREST_ERROR_ARGUMENT, "check: null", -1);
   VerifyFunctions functions;
   if (const int status = metadata_functions(&functions, detail); status < 0) {

@@ -20,14 +20,10 @@ void encode_block(const goldcrest_engine& engine, Range block) {
   if (has_frontend(runtime.model) && engine.progress.stage == Stage::kMeasure)
     return run_frontend(runtime, engine.encoder.frontend, engine.batch, block, nullptr);
   switch (engine.progress.stage) {
-    case Stage::kEmbed:
-      return encoder_embed(runtime, engine.encoder, engine.batch, block);
-    case Stage::kEncoderKeys:
-      return encoder_layer_keys(runtime, engine.encoder, engine.batch, layer, block);
-    case Stage::kEncoderRest:
-      return encoder_layer_rest(runtime, engine.encoder, engine.batch, layer, block);
-    default:
-      return decoder_layer_source_keys(runtime, engine.decoder, {engine.encoder, engine.batch, block}, layer);
+    case Stage::kEmbed: return encoder_embed(runtime, engine.encoder, engine.batch, block);
+    case Stage::kEncoderKeys: return encoder_layer_keys(runtime, engine.encoder, engine.batch, layer, block);
+    case Stage::kEncoderRest: return encoder_layer_rest(runtime, engine.encoder, engine.batch, layer, block);
+    default: return decoder_layer_source_keys(runtime, engine.decoder, {engine.encoder, engine.batch, block}, layer);
   }
 }
 
@@ -40,13 +36,11 @@ Progress next_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
   const uint32_t layer = engine.progress.layer;
   switch (engine.progress.stage) {
-    case Stage::kMeasure:
-      return {Stage::kEmbed, 0, 0};
+    case Stage::kMeasure: return {Stage::kEmbed, 0, 0};
     case Stage::kEmbed:
       if (has_frontend(runtime.model)) report_idle_frontend(runtime.idle, runtime.file);
       return {Stage::kEncoderKeys, 0, 0};
-    case Stage::kEncoderKeys:
-      return {Stage::kEncoderRest, layer, 0};
+    case Stage::kEncoderKeys: return {Stage::kEncoderRest, layer, 0};
     case Stage::kEncoderRest:
       report_idle_encoder_layer(runtime.idle, runtime.file, layer);
       if (layer + 1 < runtime.model.encoder.n_layers) return {Stage::kEncoderKeys, layer + 1, 0};
@@ -114,9 +108,8 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
     return false;
   }
   const auto output = [&] {
-    return OutputStep{runtime,           engine.decoder,  engine.search,     rows,
-                      buffers.tokens,    buffers.targets, buffers.sentences, buffers.top_tokens,
-                      buffers.shortlist, engine.batch.ids};
+    return OutputStep{runtime, engine.decoder, engine.search, rows, buffers.tokens, buffers.targets, buffers.sentences,
+        buffers.top_tokens, buffers.shortlist, engine.batch.ids};
   };
   if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output());
   if (step.runs_output) run_output_layer(output());
@@ -158,17 +151,11 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
       engine.state = EngineState::kEncoding;
       return encode_step(engine);
     }
-    case EngineState::kEncoding:
-      return encode_step(engine);
-    case EngineState::kDecoding:
-      return decode_step(engine, token);
-    case EngineState::kLastTokenGiven:
-      engine.state = EngineState::kDone;
-      return GOLDCREST_DONE;
-    case EngineState::kDone:
-      return GOLDCREST_DONE;
-    case EngineState::kIdle:
-      break;
+    case EngineState::kEncoding: return encode_step(engine);
+    case EngineState::kDecoding: return decode_step(engine, token);
+    case EngineState::kLastTokenGiven: engine.state = EngineState::kDone; return GOLDCREST_DONE;
+    case EngineState::kDone: return GOLDCREST_DONE;
+    case EngineState::kIdle: break;
   }
   return fail(*engine.detail, GOLDCREST_ERROR_STATE, "no source was given");
 }

@@ -23,10 +23,10 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
         plan.add("source.audio", Phase::kAlways, Region::kMain, {0, sizeof(Clip), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
   } else {
     refs.source_ids = plan.add("source.ids", Phase::kAlways, Region::kMain,
-                               {0, 4, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
+        {0, 4, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
   }
-  refs.sentences = plan.add("source.extents", Phase::kAlways, Region::kMain,
-                            {0, sizeof(Sentence), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
+  refs.sentences = plan.add(
+      "source.extents", Phase::kAlways, Region::kMain, {0, sizeof(Sentence), {GOLDCREST_FACTOR_BATCH, 0, 0, 0}});
   BufferSize text = {};
   TokenizerView tokenizer;
   if (view_tokenizer(file, &tokenizer)) {
@@ -43,8 +43,8 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
 namespace {
 
 // Returns the multiply-accumulates of the largest step of this size.
-[[gnu::noinline]] uint64_t largest_step_macs(const ModelView& model, const void* file, const goldcrest_limits& limits,
-                                             uint32_t step_size) {
+[[gnu::noinline]] uint64_t largest_step_macs(
+    const ModelView& model, const void* file, const goldcrest_limits& limits, uint32_t step_size) {
   const DecoderMacs decoder = decoder_macs(model, limits);
   const uint64_t passes = (limits.beam_size > 1 ? model.output_passes : 1) *
                           products_of_rows(model.projection.has_remainders()) *
@@ -99,15 +99,14 @@ int goldcrest_model_info(const void* model, size_t model_bytes, goldcrest_info* 
 
 // NOLINTNEXTLINE(readability-function-size): the C API's parameters
 int goldcrest_plan_memory(const void* model, size_t model_bytes, const goldcrest_limits* limits,
-                          goldcrest_memory* memory, goldcrest_plan_function visit, void* visit_context,
-                          goldcrest_detail* detail) {
+    goldcrest_memory* memory, goldcrest_plan_function visit, void* visit_context, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(memory != nullptr, GOLDCREST_ERROR_ARGUMENT, "memory: null", -1);
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   goldcrest_limits resolved;
   goldcrest_detail unwanted;
-  GOLDCREST_TRY(resolve_limits(info, limits != nullptr ? *limits : goldcrest_limits{}, &resolved,
-                               detail != nullptr ? *detail : unwanted));
+  GOLDCREST_TRY(resolve_limits(
+      info, limits != nullptr ? *limits : goldcrest_limits{}, &resolved, detail != nullptr ? *detail : unwanted));
   const ModelView view = view_model(model);
   Plan plan(resolved);
   (void)plan_engine(plan, view, model);

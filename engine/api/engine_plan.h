@@ -30,8 +30,8 @@ void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_mem
 // table that this build or CPU lacks.
 inline int metadata_functions(VerifyFunctions* functions, goldcrest_detail* detail) {
   const Kernels* kernels = choose_kernels(nullptr).native;
-  GOLDCREST_REQUIRE(kernels != nullptr, GOLDCREST_ERROR_ARGUMENT,
-                    "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
+  GOLDCREST_REQUIRE(
+      kernels != nullptr, GOLDCREST_ERROR_ARGUMENT, "GOLDCREST_KERNELS: no such table for this build and CPU", -1);
   *functions = {kernels->crc32c, nullptr, kernels->float32 != nullptr, true};
   return GOLDCREST_OK;
 }

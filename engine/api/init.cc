@@ -57,11 +57,11 @@ int check_options(const goldcrest_config& config, const KernelChoice& choice) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(choice.native != nullptr, bad, "kernels: no such table for this build and CPU", -1);
   GOLDCREST_REQUIRE(config.verify == GOLDCREST_VERIFY_FULL || config.verify == GOLDCREST_VERIFY_STRUCTURE, bad,
-                    "verify: not a goldcrest_verify", -1);
+      "verify: not a goldcrest_verify", -1);
   GOLDCREST_REQUIRE(config.step_size == GOLDCREST_STEP_POSITION || config.step_size == GOLDCREST_STEP_LAYER, bad,
-                    "step_size: not a goldcrest_step_size", -1);
+      "step_size: not a goldcrest_step_size", -1);
   GOLDCREST_REQUIRE(!kHasSystem || choice.use == BackendUse::kNone || config.backend != nullptr, bad,
-                    "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
+      "kernels: xnnpack and fastest need goldcrest_config.backend (goldcrest/xnnpack.h)", -1);
   return GOLDCREST_OK;
 }
 
@@ -91,19 +91,19 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   const bool split = config.scratch != nullptr;
   const uint64_t arena_bytes = split ? memory.main_bytes : memory.arena_bytes;
-  GOLDCREST_REQUIRE(config.arena != nullptr && is_aligned(config.arena), bad, "arena: null or not aligned to 64 bytes",
-                    -1);
+  GOLDCREST_REQUIRE(
+      config.arena != nullptr && is_aligned(config.arena), bad, "arena: null or not aligned to 64 bytes", -1);
   GOLDCREST_REQUIRE(is_aligned(config.scratch), bad, "scratch: not aligned to 64 bytes", -1);
   GOLDCREST_REQUIRE(config.arena_bytes >= arena_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "arena: smaller than goldcrest_plan_memory says", byte_index(arena_bytes));
+      "arena: smaller than goldcrest_plan_memory says", byte_index(arena_bytes));
   GOLDCREST_REQUIRE(!split || config.scratch_bytes >= memory.scratch_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "scratch: smaller than goldcrest_plan_memory says", byte_index(memory.scratch_bytes));
+      "scratch: smaller than goldcrest_plan_memory says", byte_index(memory.scratch_bytes));
   return GOLDCREST_OK;
 }
 
 // Sets the part of *runtime that the caller gives. The plan gives the rest.
 void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const ModelView& model,
-                  const goldcrest_limits& limits, Runtime* runtime) {
+    const goldcrest_limits& limits, Runtime* runtime) {
   runtime->file = static_cast<const uint8_t*>(config.model);
   runtime->kernels = &kernels;
   runtime->operations = operations_for(model.projection.weight_type);
@@ -122,11 +122,10 @@ void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const 
 void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   const Runtime& runtime = engine->runtime;
   engine->batch.sentences = runtime.buffer<Sentence>(refs.sentences);
-  if (has_frontend(runtime.model)) {
+  if (has_frontend(runtime.model))
     engine->batch.clips = runtime.buffer<Clip>(refs.clips);
-  } else {
+  else
     engine->batch.ids = runtime.buffer<int32_t>(refs.source_ids);
-  }
   engine->batch.row_capacity = size_t{runtime.limits.max_source_tokens} * runtime.limits.batch;
   engine->encoder = refs.encoder;
   engine->text_scratch = refs.text_scratch;
@@ -168,16 +167,14 @@ int goldcrest_init(goldcrest_engine** engine, const goldcrest_config* config) {
   GOLDCREST_TRY(check_memory(*config, plan, limits));
   static_assert(kBuildCheckBytes <= kEngineBytes, "the build check runs in the slot of the engine");
   GOLDCREST_REQUIRE(kernels_compute_reference_bits(kernels, config->arena), GOLDCREST_ERROR_BUILD,
-                    "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math",
-                    -1);
+      "kernels: other bits than the reference; compile with -ffp-contract=off and without -ffast-math", -1);
 
   goldcrest_engine* made = static_cast<goldcrest_engine*>(config->arena);
   memset(static_cast<void*>(made), 0, sizeof *made);
   fill_runtime(*config, kernels, model, limits, &made->runtime);
   place_parts(plan, *config, &made->runtime);
-  if (kHasSystem && choice.use != BackendUse::kNone) {
+  if (kHasSystem && choice.use != BackendUse::kNone)
     GOLDCREST_TRY(prepare_backend(*config, choice.use, &made->runtime));
-  }
   place_state(refs, made);
   made->model_bytes = config->model_bytes;
   made->step_size = config->step_size;

@@ -25,15 +25,15 @@ int check_rules(const goldcrest_search& wanted, goldcrest_detail& detail) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(wanted.renormalize <= GOLDCREST_YES, bad, "search.renormalize: not a goldcrest_choice", -1);
   GOLDCREST_REQUIRE(wanted.force_end <= GOLDCREST_YES, bad, "search.force_end: not a goldcrest_choice", -1);
-  GOLDCREST_REQUIRE(wanted.early_stopping <= GOLDCREST_STOP_NEVER, bad,
-                    "search.early_stopping: not a goldcrest_early_stopping", -1);
+  GOLDCREST_REQUIRE(
+      wanted.early_stopping <= GOLDCREST_STOP_NEVER, bad, "search.early_stopping: not a goldcrest_early_stopping", -1);
   GOLDCREST_REQUIRE(wanted.length_penalty_kind <= GOLDCREST_LENGTH_WU, bad,
-                    "search.length_penalty_kind: not a goldcrest_length_penalty", -1);
+      "search.length_penalty_kind: not a goldcrest_length_penalty", -1);
   GOLDCREST_REQUIRE(wanted.repetition_penalty == 0.0f || (wanted.repetition_penalty >= kMinRepetitionPenalty &&
-                                                          wanted.repetition_penalty <= kMaxRepetitionPenalty),
-                    bad, "search.repetition_penalty: outside [2^-10, 2^10]", -1);
+                                                             wanted.repetition_penalty <= kMaxRepetitionPenalty),
+      bad, "search.repetition_penalty: outside [2^-10, 2^10]", -1);
   GOLDCREST_REQUIRE(wanted.max_length_factor == 0.0f || wanted.max_length_factor >= kMinLengthFactor, bad,
-                    "search.max_length_factor: below 2^-10", -1);
+      "search.max_length_factor: below 2^-10", -1);
   return GOLDCREST_OK;
 }
 
@@ -65,34 +65,34 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
   return smaller(value_or(wanted, of_file), info.target_vocab_size);
 }
 
-[[maybe_unused]] int resolve_inspection(const goldcrest_info& info, goldcrest_limits* limits,
-                                        goldcrest_detail& detail) {
+[[maybe_unused]] int resolve_inspection(
+    const goldcrest_info& info, goldcrest_limits* limits, goldcrest_detail& detail) {
   const uint32_t known = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
   const uint32_t layers = info.decoder_layers < 32 ? (1u << info.decoder_layers) - 1 : GOLDCREST_ALL_LAYERS;
   if (limits->alignment_layers == GOLDCREST_ALL_LAYERS) limits->alignment_layers = layers;
-  GOLDCREST_REQUIRE((limits->inspection & ~known) == 0, GOLDCREST_ERROR_ARGUMENT, "limits.inspection: unknown bits",
-                    -1);
+  GOLDCREST_REQUIRE(
+      (limits->inspection & ~known) == 0, GOLDCREST_ERROR_ARGUMENT, "limits.inspection: unknown bits", -1);
   GOLDCREST_REQUIRE((limits->alignment_layers & ~layers) == 0, GOLDCREST_ERROR_ARGUMENT,
-                    "limits.alignment_layers: a layer that the decoder lacks", -1);
+      "limits.alignment_layers: a layer that the decoder lacks", -1);
   return GOLDCREST_OK;
 }
 
 // The file's number of prefix ids need not fit the caller's target tokens, so it is cut to them.
-[[maybe_unused]] int resolve_prefix(const goldcrest_info& info, uint32_t wanted, goldcrest_limits* limits,
-                                    goldcrest_detail& detail) {
+[[maybe_unused]] int resolve_prefix(
+    const goldcrest_info& info, uint32_t wanted, goldcrest_limits* limits, goldcrest_detail& detail) {
   const uint32_t most = limits->max_target_tokens - 1;
   limits->max_prefix_tokens = value_or(wanted, smaller(info.limits.max_prefix_tokens, most));
   GOLDCREST_REQUIRE(limits->max_prefix_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
-                    "limits.max_prefix_tokens: not below max_target_tokens", -1);
+      "limits.max_prefix_tokens: not below max_target_tokens", -1);
   GOLDCREST_REQUIRE(info.prompt_tokens <= most, GOLDCREST_ERROR_ARGUMENT,
-                    "limits.max_target_tokens: not above the model's prompt_tokens", -1);
+      "limits.max_target_tokens: not above the model's prompt_tokens", -1);
   return GOLDCREST_OK;
 }
 
 }  // namespace
 
-int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits,
-                   goldcrest_detail& detail) {
+int resolve_limits(
+    const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits, goldcrest_detail& detail) {
   limits->max_source_tokens = value_or(wanted.max_source_tokens, info.limits.max_source_tokens);
   limits->max_source_bytes = wanted.max_source_bytes;
   limits->max_target_tokens = value_or(wanted.max_target_tokens, info.limits.max_target_tokens);
@@ -109,12 +109,12 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
   limits->max_sampled = kHasSearch ? wanted.max_sampled : 0;
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(limits->max_source_tokens <= info.max_source_positions, bad,
-                    "limits.max_source_tokens: more than the model's positions", -1);
+      "limits.max_source_tokens: more than the model's positions", -1);
   GOLDCREST_REQUIRE(limits->max_target_tokens <= info.max_target_positions, bad,
-                    "limits.max_target_tokens: more than the model's positions", -1);
+      "limits.max_target_tokens: more than the model's positions", -1);
   GOLDCREST_REQUIRE(limits->max_source_bytes <= kMaxSourceBytes, bad, "limits.max_source_bytes: above 16 MiB", -1);
   GOLDCREST_REQUIRE(limits->max_source_bytes == 0 || info.has_tokenizer, GOLDCREST_ERROR_UNSUPPORTED,
-                    "limits.max_source_bytes: the model has no tokenizer", -1);
+      "limits.max_source_bytes: the model has no tokenizer", -1);
   GOLDCREST_REQUIRE(limits->beam_size <= kMaxBeams, bad, "limits.beam_size: above 16", -1);
   GOLDCREST_REQUIRE(limits->batch <= kMaxBatch, bad, "limits.batch: above 256", -1);
   GOLDCREST_REQUIRE(limits->n_best <= limits->beam_size, bad, "limits.n_best: above beam_size", -1);
@@ -127,27 +127,26 @@ int resolve_limits(const goldcrest_info& info, const goldcrest_limits& wanted, g
 }
 
 int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wanted, goldcrest_search* search,
-                   goldcrest_detail& detail) {
+    goldcrest_detail& detail) {
   const uint32_t beam_size = value_or(wanted.beam_size, limits.beam_size);
   const uint32_t max_target_tokens = value_or(wanted.max_target_tokens, limits.max_target_tokens);
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(beam_size <= limits.beam_size, bad, "search.beam_size: above the limits'", -1);
-  GOLDCREST_REQUIRE(max_target_tokens <= limits.max_target_tokens, bad, "search.max_target_tokens: above the limits'",
-                    -1);
-  GOLDCREST_REQUIRE(wanted.min_target_tokens <= max_target_tokens, bad,
-                    "search.min_target_tokens: above max_target_tokens", -1);
+  GOLDCREST_REQUIRE(
+      max_target_tokens <= limits.max_target_tokens, bad, "search.max_target_tokens: above the limits'", -1);
+  GOLDCREST_REQUIRE(
+      wanted.min_target_tokens <= max_target_tokens, bad, "search.min_target_tokens: above max_target_tokens", -1);
   GOLDCREST_REQUIRE(wanted.length_penalty >= kMinLengthPenalty && wanted.length_penalty <= kMaxLengthPenalty, bad,
-                    "search.length_penalty: outside [-2, 4]", -1);
+      "search.length_penalty: outside [-2, 4]", -1);
   GOLDCREST_REQUIRE(wanted.word_penalty >= kMinWordPenalty && wanted.word_penalty <= kMaxWordPenalty, bad,
-                    "search.word_penalty: outside [-1024, 1024]", -1);
+      "search.word_penalty: outside [-1024, 1024]", -1);
   const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS |
                                GOLDCREST_SEARCH_COARSE | GOLDCREST_SEARCH_TIMESTAMPS;
   GOLDCREST_REQUIRE((wanted.flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
-  if constexpr (kHasSearch) {
+  if constexpr (kHasSearch)
     GOLDCREST_TRY(check_rules(wanted, detail));
-  } else {
+  else
     GOLDCREST_REQUIRE(leaves_rules(wanted), GOLDCREST_ERROR_UNSUPPORTED, "search: rules need GOLDCREST_SEARCH", -1);
-  }
   *search = wanted;
   search->beam_size = beam_size;
   search->max_target_tokens = max_target_tokens;
@@ -183,8 +182,8 @@ extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_se
   }
   const bool has_times = kHasTimestamps && engine->runtime.generation.first_timestamp != 0;
   const bool wants_times = search->flags / GOLDCREST_SEARCH_TIMESTAMPS == 1;  // with no unknown bit
-  GOLDCREST_REQUIRE(has_times || !wants_times, GOLDCREST_ERROR_ARGUMENT, "search.flags: the file has no timestamps",
-                    -1);
+  GOLDCREST_REQUIRE(
+      has_times || !wants_times, GOLDCREST_ERROR_ARGUMENT, "search.flags: the file has no timestamps", -1);
   GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->options, detail));
   if constexpr (kHasSearch) {
     goldcrest_search file;

@@ -34,9 +34,9 @@ static int64_t explained(const goldcrest_engine& engine, int64_t bytes) {
   if (bytes >= 0) return bytes;
   const goldcrest_status status = static_cast<goldcrest_status>(bytes);
   return fail(*engine.detail, status,
-              status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
-              : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
-                                                      : "state: no call has left it");
+      status == GOLDCREST_ERROR_TRUNCATED     ? "out: too small for the text"
+      : status == GOLDCREST_ERROR_TOKEN_RANGE ? "tokens: id outside the vocabulary"
+                                              : "state: no call has left it");
 }
 
 extern "C" {
@@ -49,7 +49,7 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
   const SentenceView view = sentence_view(engine->buffers, sentence);
   GOLDCREST_REQUIRE(rank < view.state->n_finished && rank < engine->runtime.limits.n_best, GOLDCREST_ERROR_ARGUMENT,
-                    "rank: no such hypothesis", static_cast<int32_t>(view.state->n_finished));
+      "rank: no such hypothesis", static_cast<int32_t>(view.state->n_finished));
   const Hypothesis& hypothesis = view.hypotheses[rank];
   result->tokens = view.hypothesis_tokens + size_t{hypothesis.storage} * engine->runtime.limits.max_target_tokens;
   result->n_tokens = hypothesis.n_tokens;
@@ -68,11 +68,10 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
 }
 
 int64_t goldcrest_detokenize_token(const goldcrest_engine* engine, goldcrest_text_state* state,
-                                   const goldcrest_token* token, char* out, size_t out_bytes) {
+    const goldcrest_token* token, char* out, size_t out_bytes) {
   if (!usable(engine) || state == nullptr || token == nullptr || (out == nullptr && out_bytes > 0) ||
-      (token->text == nullptr && token->text_bytes > 0) || token->text_bytes > INT32_MAX) {
+      (token->text == nullptr && token->text_bytes > 0) || token->text_bytes > INT32_MAX)
     return GOLDCREST_ERROR_ARGUMENT;
-  }
   DetokenizerView view;
   if (!view_detokenizer(engine->runtime.file, &view))
     return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
@@ -81,19 +80,17 @@ int64_t goldcrest_detokenize_token(const goldcrest_engine* engine, goldcrest_tex
 
 // NOLINTNEXTLINE(readability-function-size): the C API's parameters
 int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_state* state, const int32_t* tokens,
-                             size_t n, char* out, size_t out_bytes) {
-  if (!usable(engine) || state == nullptr || (tokens == nullptr && n > 0) || (out == nullptr && out_bytes > 0)) {
+    size_t n, char* out, size_t out_bytes) {
+  if (!usable(engine) || state == nullptr || (tokens == nullptr && n > 0) || (out == nullptr && out_bytes > 0))
     return GOLDCREST_ERROR_ARGUMENT;
-  }
   DetokenizerView view;
-  if (!view_detokenizer(engine->runtime.file, &view)) {
+  if (!view_detokenizer(engine->runtime.file, &view))
     return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
-  }
   return explained(*engine, detokenize(view, state, tokens, n, out, out_bytes));
 }
 
-int64_t goldcrest_translate(goldcrest_engine* engine, const char* text, size_t text_bytes, char* out,
-                            size_t out_bytes) {
+int64_t goldcrest_translate(
+    goldcrest_engine* engine, const char* text, size_t text_bytes, char* out, size_t out_bytes) {
   if (!usable(engine) || out == nullptr || out_bytes == 0) return GOLDCREST_ERROR_ARGUMENT;
   out[0] = '\0';
   GOLDCREST_TRY(goldcrest_begin_text(engine, text, text_bytes));

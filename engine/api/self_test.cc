@@ -82,8 +82,8 @@ int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
     GOLDCREST_TRY(run_line(engine, line, &search, &same));
     if (line.shortlist && !has_candidates(*engine)) continue;
     if (!same) {
-      return fail(detail, GOLDCREST_ERROR_SELF_TEST, "self_test: another result than the converter's",
-                  static_cast<int32_t>(i));
+      return fail(
+          detail, GOLDCREST_ERROR_SELF_TEST, "self_test: another result than the converter's", static_cast<int32_t>(i));
     }
     ++n_run;
   }

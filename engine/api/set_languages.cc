@@ -31,8 +31,8 @@ bool find_target(const goldcrest_engine& engine, const char* name, const char* o
 }
 
 // Calls visit (may be null) for each language of one side of the file's table. Returns their number.
-[[maybe_unused]] int visit_side(const void* model, const IdList& ids, goldcrest_language_function visit,
-                                void* visit_context) {
+[[maybe_unused]] int visit_side(
+    const void* model, const IdList& ids, goldcrest_language_function visit, void* visit_context) {
   int n = 0;
   for (uint32_t i = 0; i < ids.n; ++i) {
     if (ids.ids[i] == kNoId) continue;
@@ -61,7 +61,7 @@ bool find_in_table(const void* model, const IdList& side, const char* name, cons
 extern "C" {
 
 int goldcrest_source_languages(const void* model, size_t model_bytes, goldcrest_language_function visit,
-                               void* visit_context, goldcrest_detail* detail) {
+    void* visit_context, goldcrest_detail* detail) {
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   LanguagesView languages;
@@ -70,7 +70,7 @@ int goldcrest_source_languages(const void* model, size_t model_bytes, goldcrest_
 }
 
 int goldcrest_target_languages(const void* model, size_t model_bytes, goldcrest_language_function visit,
-                               void* visit_context, goldcrest_detail* detail) {
+    void* visit_context, goldcrest_detail* detail) {
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   if constexpr (kHasText) {
@@ -94,7 +94,7 @@ int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const 
   const bool has_table = kHasText && view_languages(engine->runtime.file, &table);
   uint32_t chosen[2] = {table.of_sources().by_default, table.of_targets().by_default};
   GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.of_sources(), source, info.source_language, &chosen[0]),
-                    GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);
+      GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);
   uint32_t entry = kNoEntry;
   const bool has_target =
       has_table ? find_in_table(engine->runtime.file, table.of_targets(), target, info.target_language, &chosen[1])

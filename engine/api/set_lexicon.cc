@@ -27,10 +27,10 @@ int check_given(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest
 // Takes the lexicon if the engine has memory for it.
 [[maybe_unused]] int take_lexicon(goldcrest_engine* engine, const goldcrest_lexicon* lexicon) {
   goldcrest_detail& detail = *engine->detail;
-  GOLDCREST_REQUIRE(engine->runtime.limits.lexicon != 0, GOLDCREST_ERROR_UNSUPPORTED, "lexicon: limits.lexicon is 0",
-                    -1);
+  GOLDCREST_REQUIRE(
+      engine->runtime.limits.lexicon != 0, GOLDCREST_ERROR_UNSUPPORTED, "lexicon: limits.lexicon is 0", -1);
   GOLDCREST_REQUIRE(engine->state != EngineState::kEncoding && engine->state != EngineState::kDecoding,
-                    GOLDCREST_ERROR_STATE, "set_lexicon: a search is under way", -1);
+      GOLDCREST_ERROR_STATE, "set_lexicon: a search is under way", -1);
   if (lexicon == nullptr) {
     take_default_lexicon(engine);
   } else if (lexicon->n_nodes == 0) {

@@ -36,21 +36,20 @@ int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int3
     return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "prefix: this build lacks GOLDCREST_PROMPT");
   const Runtime& runtime = engine->runtime;
   GOLDCREST_REQUIRE(ids != nullptr || n == 0, bad, "prefix: null", -1);
-  GOLDCREST_REQUIRE((flags & ~(GOLDCREST_PREFIX_IN_LENGTHS | GOLDCREST_PREFIX_BEHIND_PROMPT)) == 0, bad,
-                    "prefix: unknown flags", -1);
+  GOLDCREST_REQUIRE(
+      (flags & ~(GOLDCREST_PREFIX_IN_LENGTHS | GOLDCREST_PREFIX_BEHIND_PROMPT)) == 0, bad, "prefix: unknown flags", -1);
   GOLDCREST_TRY(find_new_source(*engine, sentence));
   GOLDCREST_REQUIRE(n <= runtime.limits.max_prefix_tokens, GOLDCREST_ERROR_TOO_LONG,
-                    "prefix: more ids than limits.max_prefix_tokens",
-                    static_cast<int32_t>(runtime.limits.max_prefix_tokens));
+      "prefix: more ids than limits.max_prefix_tokens", static_cast<int32_t>(runtime.limits.max_prefix_tokens));
   const uint32_t n_before = (flags & GOLDCREST_PREFIX_BEHIND_PROMPT) != 0 ? runtime.generation.n_prompt : 0;
   const uint32_t n_ids = static_cast<uint32_t>(n);
   GOLDCREST_REQUIRE(n_before + n_ids < runtime.limits.max_target_tokens, GOLDCREST_ERROR_TOO_LONG,
-                    "prefix: limits.max_target_tokens leaves no position behind it",
-                    static_cast<int32_t>(runtime.limits.max_target_tokens));
+      "prefix: limits.max_target_tokens leaves no position behind it",
+      static_cast<int32_t>(runtime.limits.max_target_tokens));
   for (uint32_t i = 0; i < n_ids; ++i) {
     const int32_t index = static_cast<int32_t>(i);
     GOLDCREST_REQUIRE(static_cast<uint32_t>(ids[i]) < runtime.model.vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
-                      "prefix: id outside the vocabulary", index);
+        "prefix: id outside the vocabulary", index);
     GOLDCREST_REQUIRE(!is_end(runtime.generation, ids[i]), bad, "prefix: an end id", index);
   }
   int32_t* const stored = engine->buffers.prefixes.of(sentence);
@@ -68,10 +67,10 @@ int goldcrest_set_draft(goldcrest_engine* engine, const int32_t* ids, size_t n) 
   GOLDCREST_TRY(find_new_source(*engine, 0));
   GOLDCREST_REQUIRE(n <= INT32_MAX, GOLDCREST_ERROR_TOO_LONG, "draft: more than 2^31 - 1 ids", -1);
   GOLDCREST_REQUIRE(engine->buffers.n_slots > 1 || n == 0, GOLDCREST_ERROR_ARGUMENT,
-                    "draft: with limits.batch and limits.beam_size 1 there is no row to check it", -1);
+      "draft: with limits.batch and limits.beam_size 1 there is no row to check it", -1);
   for (size_t i = 0; i < n; ++i) {
     GOLDCREST_REQUIRE(static_cast<uint32_t>(ids[i]) < engine->runtime.model.vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
-                      "draft: id outside the vocabulary", static_cast<int32_t>(i));
+        "draft: id outside the vocabulary", static_cast<int32_t>(i));
   }
   engine->draft = {ids, static_cast<uint32_t>(n), 0, 0, 0};
   return GOLDCREST_OK;

@@ -13,9 +13,8 @@ namespace {
 // Returns whether a stored source has a target.
 [[maybe_unused]] bool has_targets(const goldcrest_engine& engine) {
   bool has = false;
-  for (uint32_t i = 0; takes_targets(engine.runtime.limits) && i < engine.batch.n_sentences; ++i) {
+  for (uint32_t i = 0; takes_targets(engine.runtime.limits) && i < engine.batch.n_sentences; ++i)
     has |= *engine.buffers.targets.of(i).n != 0;
-  }
   return has;
 }
 
@@ -35,8 +34,7 @@ namespace {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   const int32_t field = bad_field(engine.runtime.limits, wanted);
   GOLDCREST_REQUIRE(field < 0, bad,
-                    "sampling: temperature, top_k, top_p, min_p or n_samples (index 0 to 4) is outside its range",
-                    field);
+      "sampling: temperature, top_k, top_p, min_p or n_samples (index 0 to 4) is outside its range", field);
   GOLDCREST_TRY(need_one_beam(engine, engine.options.beam_size));
   if constexpr (kHasInspection) {
     const bool follows_targets = awaits_step(engine) && has_targets(engine);
@@ -126,7 +124,7 @@ int goldcrest_set_sequences(goldcrest_engine* engine, const goldcrest_sequences*
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
   GOLDCREST_REQUIRE(sequences->ids != nullptr || sequences->n_ids == 0, bad, "sequences: null", -1);
   GOLDCREST_REQUIRE(sequences->no_repeat_source_ngram == 0 || !has_frontend(engine->runtime.model), bad,
-                    "sequences: a clip has no ids to repeat", -1);
+      "sequences: a clip has no ids to repeat", -1);
   const int32_t bad_one = find_bad_sequence(*sequences, engine->runtime.model.vocab_size);
   GOLDCREST_REQUIRE(bad_one < 0, bad, "sequences: a length, an id or a bias is out of range", bad_one);
   use_sequences(*engine, *sequences);

@@ -70,9 +70,8 @@ int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {
   const bool adding = engine->state == EngineState::kSourcesStored;
   if (!fresh && !adding)
     return fail(*engine->detail, GOLDCREST_ERROR_STATE, "add: begin first, and add before the first step");
-  if (engine->batch.n_sentences == engine->runtime.limits.batch) {
+  if (engine->batch.n_sentences == engine->runtime.limits.batch)
     return fail(*engine->detail, GOLDCREST_ERROR_TOO_LONG, "batch: more sources than limits.batch");
-  }
   return GOLDCREST_OK;
 }
 
@@ -95,15 +94,14 @@ int store_ids(goldcrest_engine* engine, const int32_t* source, size_t n, bool fr
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED,
-                    "source: the model takes clips (goldcrest/speech.h)", -1);
+      "source: the model takes clips (goldcrest/speech.h)", -1);
   GOLDCREST_REQUIRE(source != nullptr && n > 0, GOLDCREST_ERROR_ARGUMENT, "source: empty", -1);
   GOLDCREST_REQUIRE(n <= engine->runtime.limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG,
-                    "source: more ids than limits.max_source_tokens",
-                    static_cast<int32_t>(engine->runtime.limits.max_source_tokens));
+      "source: more ids than limits.max_source_tokens", static_cast<int32_t>(engine->runtime.limits.max_source_tokens));
   const uint32_t vocab_size = engine->runtime.model.encoder.embedding.vocab_size;
   for (size_t i = 0; i < n; ++i) {
     GOLDCREST_REQUIRE(source[i] >= 0 && static_cast<uint32_t>(source[i]) < vocab_size, GOLDCREST_ERROR_TOKEN_RANGE,
-                      "source: id outside the vocabulary", static_cast<int32_t>(i));
+        "source: id outside the vocabulary", static_cast<int32_t>(i));
   }
   GOLDCREST_TRY(check_languages(*engine, engine->languages.lacks_for_ids));
   GOLDCREST_TRY(open_source(engine, fresh));
@@ -132,9 +130,9 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
   const goldcrest_limits& limits = engine->runtime.limits;
   GOLDCREST_REQUIRE(text != nullptr || text_bytes == 0, GOLDCREST_ERROR_ARGUMENT, "text: null", -1);
   GOLDCREST_REQUIRE(limits.max_source_bytes != 0, GOLDCREST_ERROR_UNSUPPORTED,
-                    "text: the engine was planned for token ids only (limits.max_source_bytes is 0)", -1);
+      "text: the engine was planned for token ids only (limits.max_source_bytes is 0)", -1);
   GOLDCREST_REQUIRE(text_bytes <= limits.max_source_bytes, GOLDCREST_ERROR_TOO_LONG,
-                    "text: more bytes than limits.max_source_bytes", static_cast<int32_t>(limits.max_source_bytes));
+      "text: more bytes than limits.max_source_bytes", static_cast<int32_t>(limits.max_source_bytes));
   const ChosenLanguages& languages = engine->languages;
   GOLDCREST_TRY(check_languages(*engine, languages.lacks_for_text));
   GOLDCREST_TRY(open_source(engine, fresh));
@@ -192,7 +190,7 @@ int goldcrest_begin_text(goldcrest_engine* engine, const char* text, size_t text
 }
 
 int goldcrest_begin_tokens(goldcrest_engine* engine, const char* text, size_t text_bytes,
-                           goldcrest_token_function visit, void* visit_context) {
+    goldcrest_token_function visit, void* visit_context) {
   if constexpr (kHasInspection) return store_text(engine, text, text_bytes, true, {visit, visit_context});
   return usable(engine)
              ? fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "tokens: this build lacks GOLDCREST_INSPECTION")
@@ -207,7 +205,7 @@ int goldcrest_get_source(const goldcrest_engine* engine, uint32_t sentence, cons
   if (!usable(engine) || source == nullptr) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   GOLDCREST_REQUIRE(!has_frontend(engine->runtime.model), GOLDCREST_ERROR_UNSUPPORTED,
-                    "source: the model takes clips (goldcrest/speech.h)", -1);
+      "source: the model takes clips (goldcrest/speech.h)", -1);
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
   const Sentence& rows = engine->batch.sentences[sentence];
   *source = engine->batch.ids + rows.first_row;

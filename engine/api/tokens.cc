@@ -13,8 +13,8 @@ static_assert(static_cast<int>(TokenizerKind::kSubword) + 1 == GOLDCREST_CUT_SUB
 
 extern "C" {
 
-int goldcrest_get_text_traits(const void* model, size_t model_bytes, goldcrest_text_traits* traits,
-                              goldcrest_detail* detail) {
+int goldcrest_get_text_traits(
+    const void* model, size_t model_bytes, goldcrest_text_traits* traits, goldcrest_detail* detail) {
   GOLDCREST_REQUIRE(traits != nullptr, GOLDCREST_ERROR_ARGUMENT, "traits: null", -1);
   *traits = {};
   goldcrest_info info;
@@ -50,7 +50,7 @@ int goldcrest_get_text_traits(const void* model, size_t model_bytes, goldcrest_t
 }
 
 int goldcrest_target_tokens(const void* model, size_t model_bytes, goldcrest_token_function visit, void* visit_context,
-                            goldcrest_detail* detail) {
+    goldcrest_detail* detail) {
   goldcrest_info info;
   GOLDCREST_TRY(goldcrest_model_info(model, model_bytes, &info, detail));
   DetokenizerView view;
@@ -58,7 +58,7 @@ int goldcrest_target_tokens(const void* model, size_t model_bytes, goldcrest_tok
   for (uint32_t id = 0; id < view.n_pieces; ++id) {
     const uint32_t begin = view.text_offset[id], end = view.text_offset[id + 1];
     GOLDCREST_REQUIRE(begin <= end && end <= view.text_bytes, GOLDCREST_ERROR_MODEL_CORRUPT,
-                      "detokenizer: a text is outside of the texts", static_cast<int32_t>(id));
+        "detokenizer: a text is outside of the texts", static_cast<int32_t>(id));
     const goldcrest_token token = {static_cast<int32_t>(id), view.type[id], view.text + begin, end - begin};
     if (visit != nullptr) visit(visit_context, &token);
   }

@@ -39,5 +39,5 @@ struct PrepareArgs {
 // goldcrest_config.backend.
 struct goldcrest_backend {
   int (*prepare)(const goldcrest_backend& backend, const goldcrest::PrepareArgs& args,
-                 const goldcrest::Kernels** kernels, goldcrest_detail* detail);
+      const goldcrest::Kernels** kernels, goldcrest_detail* detail);
 };

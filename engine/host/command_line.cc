@@ -130,7 +130,7 @@ Reader choice(std::string& value, const std::vector<std::string>& words) {
             value = word;
             return choice_problem(word, words);
           },
-          words};
+      words};
 }
 
 Reader texts(std::vector<std::string>& values) {
@@ -162,24 +162,23 @@ CommandLine::CommandLine(Program program) : program_(std::move(program)) {
   options.push_back({"*--version", answer([version] { return version; }), "print the version and end"});
   const std::vector<std::string> shells = {"bash", "zsh", "fish", "man"};
   options.push_back({"--completion SHELL",
-                     {[this, shells](const std::string& word) -> std::string {
-                        if (!has(shells, word)) return choice_problem(word, shells);
-                        answer_with(completion(word));
-                      },
-                      shells},
-                     "print what completes these options in a shell, or the manual page (man), and end"});
+      {[this, shells](const std::string& word) -> std::string {
+         if (!has(shells, word)) return choice_problem(word, shells);
+         answer_with(completion(word));
+       },
+          shells},
+      "print what completes these options in a shell, or the manual page (man), and end"});
   std::string heading;  // its conditions
   for (const Option& option : options) {
     if (!option.value.read) heading = option.needs;
     const bool is_essential = option.names[0] == '*';
     const std::string names = option.names + (is_essential ? 1 : 0);
     Row row = {option, {}, "", heading + " " + option.needs, !option.value.read, names[0] != '-', is_essential};
-    for (const std::string& word : words_of(names)) {
+    for (const std::string& word : words_of(names))
       if (word[0] == '-')
         row.names.push_back(word);
       else
         row.value = word;
-    }
     if (row.is_heading || row.is_place) row.names = {names}, row.value = "";
     rows_.push_back(row);
   }

@@ -66,13 +66,13 @@ Reader number_to(Number least, Number most, Function store) {
 }
 template <typename Number>
 Reader number(Number& value, std::common_type_t<Number> least = std::numeric_limits<Number>::lowest(),
-              std::common_type_t<Number> most = std::numeric_limits<Number>::max()) {
+    std::common_type_t<Number> most = std::numeric_limits<Number>::max()) {
   return number_to<Number>(least, most, [&value](Number number) { value = number; });
 }
 template <typename Number>
 Reader number(std::optional<Number>& value) {
   return number_to<Number>(std::numeric_limits<Number>::lowest(), std::numeric_limits<Number>::max(),
-                           [&value](Number number) { value = number; });
+      [&value](Number number) { value = number; });
 }
 
 // `problem` returns why the text is refused, or "".

@@ -117,7 +117,7 @@ std::string zsh(const std::string& program, const std::vector<Row>& rows) {
       const bool is_long = name[1] == '-';
       text += " \\\n  " + quoted_for_shell(name +
                                            (row.value.empty() ? ""
-                                            : is_long         ? "="
+                                               : is_long      ? "="
                                                               : "+") +
                                            "[" + escaped(brief(row.option.help)) + "]" +
                                            (row.value.empty() ? "" : ":" + escaped(row.value) + ":" + action));
@@ -160,12 +160,11 @@ std::string man(const Program& program, const std::string& usage, const std::vec
   std::string page = ".TH " + std::string(program.name) + " 1 \"\" \"goldcrest " GOLDCREST_VERSION "\"\n.SH NAME\n" +
                      program.name + " \\- " + roff(first.substr(0, first.find_last_not_of(".") + 1)) +
                      ".SH SYNOPSIS\n" + roff(usage) + ".SH DESCRIPTION\n" + roff(program.about) + ".SH OPTIONS\n";
-  for (const Row& row : rows) {
+  for (const Row& row : rows)
     if (row.is_heading)
       page += ".SS " + roff(row.name());
     else
       page += ".TP\n.B " + roff(names_of(row)) + roff(help_of(row));
-  }
   if (*program.notes != 0) page += ".SH NOTES\n" + roff(program.notes);
   return page + ".SH EXIT STATUS\n" + roff(program.statuses) + ".SH EXAMPLES\n" + roff(program.examples);
 }
@@ -191,7 +190,7 @@ std::string CommandLine::help(bool all) const {
       const std::string names = "  " + names_of(row);
       text += heading + names +
               wrap(all ? help_of(row) : short_help_of(row), kHelpColumn,
-                   names.size() + (names.size() < kHelpColumn ? 0 : kColumns));
+                  names.size() + (names.size() < kHelpColumn ? 0 : kColumns));
       heading.clear();
     }
   }

@@ -18,9 +18,8 @@ struct LexiconSpec {
   uint32_t n_nodes() const { return static_cast<uint32_t>(first_edge.size()) - 1; }
   uint32_t edges_of(uint32_t node) const { return first_edge[node + 1] - first_edge[node]; }
   bool has_words() const {
-    return std::any_of(edges.begin(), edges.end(), [](const goldcrest_lexicon_edge& edge) {
-      return edge.token == GOLDCREST_LEXICON_END && edge.child == 0;
-    });
+    return std::any_of(edges.begin(), edges.end(),
+        [](const goldcrest_lexicon_edge& edge) { return edge.token == GOLDCREST_LEXICON_END && edge.child == 0; });
   }
   // Points into this object.
   goldcrest_lexicon view() const {

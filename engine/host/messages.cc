@@ -41,16 +41,14 @@ std::string describe_exception(const std::exception& error, const std::string& m
 namespace {
 
 bool runs_here(const char* name) {
-  for (uint32_t i = 0; const char* running = goldcrest_kernels_at(i); ++i) {
+  for (uint32_t i = 0; const char* running = goldcrest_kernels_at(i); ++i)
     if (std::strcmp(running, name) == 0) return true;
-  }
   return false;
 }
 
 bool is_built(const std::string& name) {
-  for (uint32_t i = 0; const char* built = goldcrest_kernels_built(i); ++i) {
+  for (uint32_t i = 0; const char* built = goldcrest_kernels_built(i); ++i)
     if (name == built) return true;
-  }
   return false;
 }
 
@@ -131,8 +129,8 @@ void LineCounter::show(uint64_t n_lines) {
   const double now = is_shown_ ? seconds_now() : 0;
   if (!is_shown_ || now < next_) return;
   next_ = now + kSecondsBetweenCounts;
-  std::fprintf(stderr, "%" PRIu64 " lines, %.1f a second\x1b[K\r", n_lines,
-               static_cast<double>(n_lines) / (now - begin_));
+  std::fprintf(
+      stderr, "%" PRIu64 " lines, %.1f a second\x1b[K\r", n_lines, static_cast<double>(n_lines) / (now - begin_));
 }
 
 void LineCounter::finish() {
@@ -157,11 +155,11 @@ std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& l
       {"--n-best", limits.n_best, beam_size, "the beam size"},
       {"--encoder-rows", limits.encoder_rows, 1024, "the engine's bound"},
       {"--max-prefix", limits.max_prefix_tokens,
-       (limits.max_target_tokens == 0 ? info.limits.max_target_tokens : limits.max_target_tokens) - 1,
-       "one less than the target tokens"},
+          (limits.max_target_tokens == 0 ? info.limits.max_target_tokens : limits.max_target_tokens) - 1,
+          "one less than the target tokens"},
       {"--inspection", limits.inspection, GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS, "its bits"},
       {"--alignment-layers", layers, info.decoder_layers < 32 ? (1u << info.decoder_layers) - 1 : UINT32_MAX,
-       "a bit for each of the decoder's layers"},
+          "a bit for each of the decoder's layers"},
   };
   for (const auto& [option, given, most, reason] : bounds) {
     if (given > most)

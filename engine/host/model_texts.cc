@@ -45,8 +45,8 @@ constexpr Asked kSource = {"--source-lang", "source language", ", which goldcres
 constexpr Asked kTarget = {"--target-lang", "target language", ", which goldcrest-inspect lists"};
 
 // Returns the problem of one side: `only` is the name of its language if there is no table.
-std::string side_problem(const Asked& side, const std::string& asked, std::vector<std::string> found,
-                         const char* only) {
+std::string side_problem(
+    const Asked& side, const std::string& asked, std::vector<std::string> found, const char* only) {
   if (found.empty()) found = {only};
   const bool is_known = asked.empty() || std::find(found.begin(), found.end(), asked) != found.end();
   return is_known ? "" : refusal(side, asked, found);
@@ -124,8 +124,8 @@ int choose_first_languages(goldcrest_engine* engine, const void* model, size_t m
   std::vector<std::string> sources, targets;
   if (traits.lacks_source_default != 0) sources = source_languages(model, model_bytes);
   if (traits.lacks_target_default != 0) targets = target_languages(model, model_bytes);
-  return goldcrest_set_languages(engine, sources.empty() ? nullptr : sources[0].c_str(),
-                                 targets.empty() ? nullptr : targets[0].c_str());
+  return goldcrest_set_languages(
+      engine, sources.empty() ? nullptr : sources[0].c_str(), targets.empty() ? nullptr : targets[0].c_str());
 }
 
 SpeechEntries speech_entries(const goldcrest::Session& session) {
@@ -158,13 +158,11 @@ std::string task_prompt(const goldcrest::Session& session, const SpeechTask& tas
     return asked.empty() || asked == only ? "" : refusal(what, task.language, {only});
   }
   prompt->ids.push_back(-1);
-  for (const int32_t id : forced) {
-    if (is_language(id)) {
+  for (const int32_t id : forced)
+    if (is_language(id))
       prompt->ids.front() = id;
-    } else {
+    else
       prompt->ids.push_back(task.translates && id == entries.transcribe ? entries.translate : id);
-    }
-  }
   std::vector<int32_t>& named = prompt->languages;
   for (size_t at = 0, end = 0; at < task.language.size(); at = end + 1) {
     end = std::min(task.language.find(',', at), task.language.size());
@@ -292,11 +290,10 @@ bool TextCutter::merge_part(std::string_view part, std::vector<int32_t>* ids) co
 std::string TextCutter::cut_by_merges(const std::string& text, std::vector<int32_t>* ids) const {
   if (!problem_.empty()) return problem_;
   std::string spaced = adds_space_ ? std::string(kPieceSpace) : "";
-  if (has_bytes_) {
+  if (has_bytes_)
     spaced = text;
-  } else {
+  else
     for (const char c : text) spaced += c == ' ' ? std::string(kPieceSpace) : std::string(1, c);
-  }
   for (size_t begin = 0, end = 0; begin < spaced.size(); begin = end) {
     end = has_bytes_ ? end_of_part(spaced, begin) : spaced.size();
     if (!merge_part(std::string_view(spaced).substr(begin, end - begin), ids)) return no_pieces(text);

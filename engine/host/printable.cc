@@ -34,11 +34,10 @@ std::string escape(std::string_view text, bool keep_line_ends) {
   while (!text.empty()) {
     const size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
-    if (length != 0 && (!is_unseen(character) || (keep_line_ends && character == "\n"))) {
+    if (length != 0 && (!is_unseen(character) || (keep_line_ends && character == "\n")))
       result += character;
-    } else {
+    else
       append_escaped(character, &result);
-    }
     text.remove_prefix(character.size());
   }
   return result;
@@ -56,9 +55,8 @@ size_t utf8_length(std::string_view text) {
                         : first < 0xF5 ? 4
                                        : 0;
   if (length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
+  for (size_t i = 1; i < length; ++i)
     if ((byte_at(text, i) & 0xC0) != 0x80) return 0;
-  }
   if (length < 3) return length;
   const unsigned second = byte_at(text, 1);
   const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;   // no overlong forms

@@ -53,8 +53,8 @@ void SentenceSearch::begin(const Options& options, std::vector<Sentence*> senten
   options_ = options;
   order_ = std::move(sentences);
   order_.erase(std::remove_if(order_.begin(), order_.end(), is_empty), order_.end());
-  std::stable_sort(order_.begin(), order_.end(),
-                   [](const Sentence* a, const Sentence* b) { return a->size() > b->size(); });
+  std::stable_sort(
+      order_.begin(), order_.end(), [](const Sentence* a, const Sentence* b) { return a->size() > b->size(); });
 }
 
 // Stores sentence `index` of a batch with its prefix or target, and its stream.

@@ -103,9 +103,8 @@ int64_t Session::append_text(const int32_t* ids, size_t n, std::string* text) co
   int64_t status = GOLDCREST_OK;
   for (const size_t n_ids : {n, size_t{0}}) {  // 0: the end of the text
     if (status < 0) return status;
-    status = append_written(text, 8 * n_ids + 16, [&](char* out, size_t bytes) {
-      return goldcrest_detokenize(engine_, &state, ids, n_ids, out, bytes);
-    });
+    status = append_written(text, 8 * n_ids + 16,
+        [&](char* out, size_t bytes) { return goldcrest_detokenize(engine_, &state, ids, n_ids, out, bytes); });
   }
   return std::min<int64_t>(status, GOLDCREST_OK);
 }
@@ -128,7 +127,7 @@ int64_t Session::find_attended(goldcrest_alignment wanted, const std::vector<std
 }
 
 int64_t Session::append_result(uint32_t sentence, uint32_t rank, const std::vector<std::string>& pieces,
-                               std::string* text, std::vector<size_t>* ends) const {
+    std::string* text, std::vector<size_t>* ends) const {
   goldcrest_result result = {};
   int64_t status = goldcrest_get_result(engine_, sentence, rank, &result);
   const bool replaces = replaces_ && !pieces.empty();

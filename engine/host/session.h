@@ -58,7 +58,7 @@ class Session {
   // token, as in CTranslate2 with replace_unknowns. *ends (may be null) <- for each id the end of its text in *text,
   // which was empty. Returns a negative status on an error.
   int64_t append_result(uint32_t sentence, uint32_t rank, const std::vector<std::string>& pieces, std::string* text,
-                        std::vector<size_t>* ends) const;
+      std::vector<size_t>* ends) const;
   // Returns the tokens of a sentence that no further step changes.
   std::vector<int32_t> agreed_tokens(uint32_t sentence) const;
 

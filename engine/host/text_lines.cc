@@ -11,10 +11,9 @@
 namespace {
 
 // Unicode's White_Space in UTF-8.
-constexpr std::string_view kSpaces[] = {" ",        "\t",     "\v",     "\f",     "\r",     "\n",     "\xc2\x85",
-                                        "\xc2\xa0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
-                                        "\u2005",   "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028",
-                                        "\u2029",   "\u202f", "\u205f", "\u3000"};
+constexpr std::string_view kSpaces[] = {" ", "\t", "\v", "\f", "\r", "\n", "\xc2\x85", "\xc2\xa0", "\u1680", "\u2000",
+    "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028",
+    "\u2029", "\u202f", "\u205f", "\u3000"};
 
 std::string too_long() { return "too long: more than " + std::to_string(kMaxLineBytes) + " bytes"; }
 
@@ -24,9 +23,8 @@ bool read_line(std::FILE* input, std::string* line) {
   line->clear();
   int c = std::getc(input);
   if (c == EOF) return false;
-  for (; c != EOF && c != '\n'; c = std::getc(input)) {
+  for (; c != EOF && c != '\n'; c = std::getc(input))
     if (line->size() <= kMaxLineBytes) line->push_back(static_cast<char>(c));
-  }
   if (std::ferror(input) != 0) return false;
   if (!line->empty() && line->back() == '\r') line->pop_back();
   return true;
@@ -36,9 +34,8 @@ bool is_blank(const std::string& line) {
   std::string_view rest = line;
   while (!rest.empty()) {
     size_t n = 0;
-    for (const std::string_view space : kSpaces) {
+    for (const std::string_view space : kSpaces)
       if (rest.substr(0, space.size()) == space) n = space.size();
-    }
     if (n == 0) return false;
     rest.remove_prefix(n);
   }

@@ -99,9 +99,8 @@ void ThreadPool::Workers::run(Task task, void* task_context, size_t n) {
   }
   work();
   const auto is_done = [&] { return n_finished_.load(std::memory_order_acquire) >= n; };
-  if (!look_for(is_done)) {
+  if (!look_for(is_done))
     while (!is_done()) std::this_thread::yield();
-  }
 }
 
 // Claims and does tasks of the current job until all are claimed.

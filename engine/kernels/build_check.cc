@@ -11,8 +11,8 @@ namespace goldcrest {
 namespace {
 
 constexpr uint32_t kRows = 2, kWidth = 32, kHeadWidth = 16;
-constexpr Activation kCheckedActivations[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu,
-                                              Activation::kRelu};
+constexpr Activation kCheckedActivations[] = {
+    Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu};
 constexpr uint64_t kReferenceHash = 0xfb60856c32f2bbb2u;
 
 // Numbers of all magnitudes and signs from a small generator (Numerical Recipes' constants).
@@ -59,7 +59,7 @@ bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
   // Two heads of 16. The rows are keys, values and queries at the same time.
   for (uint32_t row = 0; row < kRows; ++row) {
     kernels.int8.quantize_rows({x + row * kWidth, q + row * kHeadWidth, keys_scale + row, kHeadWidth,
-                                kRows * kHeadWidth, kRows, 2, kHeadWidth});
+        kRows * kHeadWidth, kRows, 2, kHeadWidth});
   }
   AttentionArgs<int8_t> args = {};
   args.q = x;

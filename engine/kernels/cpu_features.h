@@ -39,9 +39,8 @@ constexpr ArmFeature kArmFeatures[] = {
 template <typename Has>
 uint32_t arm64_features(const Has& has) {
   uint32_t features = kCpuNeon;  // of every 64-bit Arm
-  for (const ArmFeature& entry : kArmFeatures) {
+  for (const ArmFeature& entry : kArmFeatures)
     if (has(entry)) features |= entry.feature;
-  }
   return features;
 }
 

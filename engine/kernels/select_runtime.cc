@@ -61,9 +61,16 @@ namespace {
 // The tables, best first. The CPU must have a table's features.
 const Kernels* const kTables[] = {
 #if defined(__x86_64__)
-    &kernels_x86_avx512vnni, &kernels_x86_avx512vnni_amd, &kernels_x86_avxvnni, &kernels_x86_avx2,
+    &kernels_x86_avx512vnni,
+    &kernels_x86_avx512vnni_amd,
+    &kernels_x86_avxvnni,
+    &kernels_x86_avx2,
 #elif defined(__aarch64__)
-    &kernels_arm_i8mm,  &kernels_arm_dotprod, &kernels_arm_dotprod_a55, &kernels_arm_neon, &kernels_arm_neon_a53,
+    &kernels_arm_i8mm,
+    &kernels_arm_dotprod,
+    &kernels_arm_dotprod_a55,
+    &kernels_arm_neon,
+    &kernels_arm_neon_a53,
 #elif defined(__arm__) && defined(__linux__)
     &kernels_arm_neon32,
 #elif defined(__riscv)
@@ -78,8 +85,12 @@ const Kernels* const kTables[] = {
 #if defined(__aarch64__) && defined(__linux__)
 // The same for machines whose cores are all Cortex-A53 or A55.
 const Kernels* const kInOrderTables[] = {
-    &kernels_arm_i8mm,     &kernels_arm_dotprod_a55, &kernels_arm_dotprod,
-    &kernels_arm_neon_a53, &kernels_arm_neon,        &kernels_reference,
+    &kernels_arm_i8mm,
+    &kernels_arm_dotprod_a55,
+    &kernels_arm_dotprod,
+    &kernels_arm_neon_a53,
+    &kernels_arm_neon,
+    &kernels_reference,
 };
 static_assert(count_of(kInOrderTables) == count_of(kTables), "the same tables");
 
@@ -118,7 +129,11 @@ const Kernels* const* tables() { return all_cores_issue_in_order() ? kInOrderTab
 #elif defined(__x86_64__)
 // The same for CPUs of AMD.
 const Kernels* const kAmdTables[] = {
-    &kernels_x86_avx512vnni_amd, &kernels_x86_avx512vnni, &kernels_x86_avxvnni, &kernels_x86_avx2, &kernels_reference,
+    &kernels_x86_avx512vnni_amd,
+    &kernels_x86_avx512vnni,
+    &kernels_x86_avxvnni,
+    &kernels_x86_avx2,
+    &kernels_reference,
 };
 static_assert(count_of(kAmdTables) == count_of(kTables), "the same tables");
 
@@ -187,9 +202,8 @@ uint32_t detect_cpu_features() {
 
 const Kernels* kernels_at(uint32_t index) {
   const Kernels* const* const best_first = tables();
-  for (size_t i = 0; i < count_of(kTables); ++i) {
+  for (size_t i = 0; i < count_of(kTables); ++i)
     if (this_cpu_runs(*best_first[i]) && index-- == 0) return best_first[i];
-  }
   return nullptr;
 }
 
@@ -198,9 +212,8 @@ const char* wanted_kernels(const char* name) { return name != nullptr ? name : g
 const Kernels* select_kernels(const char* name) {
   name = wanted_kernels(name);
   if (name == nullptr) return kernels_at(0);
-  for (const Kernels* table : kTables) {
+  for (const Kernels* table : kTables)
     if (strcmp(name, table->name) == 0 && this_cpu_runs(*table)) return table;
-  }
   return nullptr;
 }
 

@@ -67,9 +67,8 @@ const char* wanted_kernels(const char* name) { return name; }
 
 const Kernels* select_kernels(const char* name) {
   if (name == nullptr) return kTables[0];
-  for (const Kernels* table : kTables) {
+  for (const Kernels* table : kTables)
     if (same_text(name, table->name)) return table;
-  }
   return nullptr;
 }
 

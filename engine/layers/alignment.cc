@@ -70,9 +70,8 @@ void align(const StackView& stack, const AlignedHead& aligned, float* weights) {
   for (uint32_t t = 0; t < n; ++t) {
     const size_t key = aligned.key_rows.first + t;
     float score = Rows::product(query, row_of(aligned.keys, key), d_head);
-    if (sizeof(typename Rows::Element) == 1) {
+    if (sizeof(typename Rows::Element) == 1)
       score = score * (scale_of(aligned.queries, aligned.query_row) * scale_of(aligned.keys, key));
-    }
     weights[t] = score * stack.attention_scale;
     if (weights[t] > largest) largest = weights[t];
   }
@@ -88,21 +87,19 @@ AlignmentRefs plan_alignment(Plan& plan, const StackView& stack) {
   if (!kHasInspection || layers == 0) return refs;
   const uint64_t n_kept = count_kept_before(layers, 32);
   const auto add = [&](const char* name, uint64_t row_bytes) {
-    return plan.add(
-        name, Phase::kDecode, Region::kMain,
+    return plan.add(name, Phase::kDecode, Region::kMain,
         {0, n_kept * row_bytes, {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0}});
   };
   refs.queries = add("alignment.queries", uint64_t{bytes_of(stack.cache_type)} * stack.attention_width());
-  if (stack.cache_type != CacheType::kFloat32) {
+  if (stack.cache_type != CacheType::kFloat32)
     refs.query_scales = add("alignment.query_scales", sizeof(float) * stack.n_heads);
-  }
   return refs;
 }
 
 KvCache recorded_queries(const Runtime& runtime, const AlignmentRefs& refs, uint32_t layer, size_t rows) {
   const KvCacheRefs queries = {refs.queries, refs.queries, refs.query_scales, refs.query_scales};
-  return kv_cache_layer(runtime, runtime.model.decoder, queries,
-                        count_kept_before(runtime.limits.alignment_layers, layer), rows);
+  return kv_cache_layer(
+      runtime, runtime.model.decoder, queries, count_kept_before(runtime.limits.alignment_layers, layer), rows);
 }
 
 void record_query(const Pass& pass, const float* query, size_t row, const KvCache& queries) {

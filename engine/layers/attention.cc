@@ -15,8 +15,8 @@ void store_keys_values(const Pass& pass, const StackView& stack, const float* ke
   }
 }
 
-void attend_sentence(const Pass& pass, const AttentionRows& rows, const SentenceKeys& sentence, Range heads,
-                     uint32_t task) {
+void attend_sentence(
+    const Pass& pass, const AttentionRows& rows, const SentenceKeys& sentence, Range heads, uint32_t task) {
   AttentionCall call = {};
   call.query = rows.query + sentence.rows.first * rows.query_stride;
   call.out = rows.out + size_t{sentence.rows.first} * pass.stack.attention_width();

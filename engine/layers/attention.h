@@ -48,8 +48,8 @@ struct SentenceKeys {
 };
 
 // Computes some heads of one sentence's rows, by one task.
-void attend_sentence(const Pass& pass, const AttentionRows& rows, const SentenceKeys& sentence, Range heads,
-                     uint32_t task);
+void attend_sentence(
+    const Pass& pass, const AttentionRows& rows, const SentenceKeys& sentence, Range heads, uint32_t task);
 
 // rows.out <- attention of all rows. keys_of(i): SentenceKeys of sentence i. Splits the heads over tasks if the work is
 // worth more than one task.

@@ -31,7 +31,7 @@ struct LayerKeys {
 };
 
 LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets,
-                        const DecoderLayerView& view, uint32_t layer) {
+    const DecoderLayerView& view, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
   if (view.kind.is_recurrent()) {
     LayerKeys keys;
@@ -41,13 +41,12 @@ LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const T
   }
   return {
       {kv_cache_layer(runtime, stack, refs.past, view.index_among_kind, targets.position_capacity * targets.n_slots)},
-      kv_cache_layer(runtime, stack, refs.source_keys, layer, targets.source_capacity),
-      nullptr};
+      kv_cache_layer(runtime, stack, refs.source_keys, layer, targets.source_capacity), nullptr};
 }
 
 // Computes one layer: Vaswani et al. 2017, figure 1, right.
-void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerView& layer, const LayerKeys& keys,
-               float* x) {
+void run_layer(
+    const Pass& pass, const TargetRows& targets, const DecoderLayerView& layer, const LayerKeys& keys, float* x) {
   if (layer.kind.is_recurrent()) {
     residual(pass, {layer.recurrent.norm, layer.recurrent.input_forget}, x, [&](Quantized h) {
       add_recurrent(pass, layer.recurrent, {targets, keys.cells}, h, x);
@@ -61,7 +60,7 @@ void run_layer(const Pass& pass, const TargetRows& targets, const DecoderLayerVi
     add_cross_attention(pass, layer.cross_attention, {targets, keys.source, keys.queries}, h, x);
   });
   residual(pass, {layer.feed_forward.norm, layer.feed_forward.in}, x,
-           [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+      [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
 // Returns the number of layers with self-attention. Only these store keys of each target position.
@@ -85,7 +84,7 @@ DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
   if (self_attends) refs.past = plan_past(plan, stack, count_self_attending(model));
   if (model.count_recurrent() > 0) refs.cells = plan_cells(plan, model);
   refs.x = plan.add("decoder.x", Phase::kDecode, Region::kScratch,
-                    {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
+      {0, sizeof(float) * uint64_t{stack.d_model_padded}, {kBeam, kBatch, 0, 0}});
   PassNeeds needs = {};
   for_each_kind(model, [&](const LayerKind& kind) { add_layer(kind, stack, model.encoder.d_model, needs); });
   const uint8_t keys = self_attends ? GOLDCREST_FACTOR_LONGEST : GOLDCREST_FACTOR_SOURCE_TOKENS;
@@ -118,8 +117,8 @@ void for_each_decoder_call_site(const void* file, const ModelView& model, const 
     for_each_call_site_of_layer(model.decoder, view_decoder_layer(file, i), visit);
 }
 
-void decoder_layer_source_keys(const Runtime& runtime, const DecoderRefs& refs, const SourceRows& source,
-                               uint32_t layer) {
+void decoder_layer_source_keys(
+    const Runtime& runtime, const DecoderRefs& refs, const SourceRows& source, uint32_t layer) {
   const CrossAttentionView cross = view_decoder_layer(runtime.file, layer).cross_attention;
   const KvCache keys =
       kv_cache_layer(runtime, runtime.model.decoder, refs.source_keys, layer, source.batch.row_capacity);

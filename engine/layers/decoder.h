@@ -31,8 +31,8 @@ struct SourceRows {
   const Batch& batch;
   Range block;
 };
-void decoder_layer_source_keys(const Runtime& runtime, const DecoderRefs& refs, const SourceRows& source,
-                               uint32_t layer);
+void decoder_layer_source_keys(
+    const Runtime& runtime, const DecoderRefs& refs, const SourceRows& source, uint32_t layer);
 
 // x[row] <- embedding of `token` at the current position.
 void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t position, uint32_t row, uint32_t token);

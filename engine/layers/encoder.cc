@@ -21,9 +21,9 @@ namespace {
 // Computes a layer except its keys and values: Vaswani et al. 2017, figure 1, left.
 void run_layer(const Pass& pass, const SentencesOfRows& sentences, const EncoderLayerView& layer, float* x) {
   residual(pass, {layer.self_attention.norm, layer.self_attention.query_key_value}, x,
-           [&](Quantized h) { add_self_attention(pass, layer.self_attention, sentences, h, x); });
+      [&](Quantized h) { add_self_attention(pass, layer.self_attention, sentences, h, x); });
   residual(pass, {layer.feed_forward.norm, layer.feed_forward.in}, x,
-           [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+      [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
 LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, model.features}; }
@@ -33,18 +33,15 @@ LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, mod
 EncoderRefs plan_encoder(Plan& plan, const ModelView& model, const void* file) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kBatch = GOLDCREST_FACTOR_BATCH;
   EncoderRefs refs;
-  if (has_frontend(model)) {
-    refs.frontend = plan_frontend(plan, view_frontend(file));
-  }
+  if (has_frontend(model)) refs.frontend = plan_frontend(plan, view_frontend(file));
   refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
-                    {0, sizeof(float) * uint64_t{model.encoder.d_model_padded}, {kSource, kBatch, 0, 0}});
+      {0, sizeof(float) * uint64_t{model.encoder.d_model_padded}, {kSource, kBatch, 0, 0}});
   refs.keys = plan_sentence_keys(plan, model.encoder);
   PassNeeds needs = {};
   add_layer(encoder_layer_kind(model), model.encoder, model.encoder.d_model, needs);
   add_layer({true, false, model.features}, model.decoder, model.encoder.d_model, needs);
-  refs.pass =
-      plan_pass(plan, model.encoder,
-                {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource, model.fine_encoder});
+  refs.pass = plan_pass(plan, model.encoder,
+      {Phase::kEncode, needs.encoder, {GOLDCREST_FACTOR_ENCODER_ROWS, 0}, kSource, model.fine_encoder});
   return refs;
 }
 
@@ -72,14 +69,14 @@ void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch&
   } else {
     for_each_position(batch, block, [&](uint32_t i, uint32_t, uint32_t position) {
       embed(runtime, stack, static_cast<uint32_t>(batch.ids[block.first + i]), position,
-            x + size_t{i} * stack.d_model_padded);
+          x + size_t{i} * stack.d_model_padded);
     });
   }
   trace_rows(runtime, {"encoder.embed", -1, block.first, x, block.count, stack.d_model, stack.d_model_padded});
 }
 
-void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer,
-                        Range block) {
+void encoder_layer_keys(
+    const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer, Range block) {
   const StackView& stack = runtime.model.encoder;
   const SelfAttentionView self = view_encoder_layer(runtime.file, layer).self_attention;
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
@@ -90,8 +87,8 @@ void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const B
   });
 }
 
-void encoder_layer_rest(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer,
-                        Range block) {
+void encoder_layer_rest(
+    const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer, Range block) {
   const StackView& stack = runtime.model.encoder;
   const EncoderLayerView view = view_encoder_layer(runtime.file, layer);
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);

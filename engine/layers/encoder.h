@@ -24,10 +24,10 @@ uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limit
 void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, Range block);
 
 // A layer takes two passes over all rows, block by block: first their keys and values, then the rest of the layer.
-void encoder_layer_keys(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer,
-                        Range block);
-void encoder_layer_rest(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer,
-                        Range block);
+void encoder_layer_keys(
+    const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer, Range block);
+void encoder_layer_rest(
+    const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer, Range block);
 
 // Returns the encoder's rows, [row_capacity, d_model padded], from row `first` on.
 inline float* encoder_rows(const Runtime& runtime, const EncoderRefs& refs, uint32_t first) {

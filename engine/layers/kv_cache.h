@@ -32,7 +32,7 @@ struct KvCache {
 
 struct Runtime;
 
-KvCache kv_cache_layer(const Runtime& runtime, const StackView& stack, const KvCacheRefs& refs, uint32_t layer,
-                       size_t rows);
+KvCache kv_cache_layer(
+    const Runtime& runtime, const StackView& stack, const KvCacheRefs& refs, uint32_t layer, size_t rows);
 
 }  // namespace goldcrest

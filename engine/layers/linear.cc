@@ -26,30 +26,29 @@ LinearCall outputs_of(const LinearCall& whole, uint32_t first, uint32_t n, Linea
 bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
   const Kernels& kernels = *runtime.kernels;
   return kHasSystem && kernels.parallelizes_itself != nullptr && !call.view->has_remainders() &&
-         kernels.parallelizes_itself(kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n,
-                                     call.rows);
+         kernels.parallelizes_itself(
+             kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n, call.rows);
 }
 
 }  // namespace
 
-[[gnu::noinline]] void run_product(const Runtime& runtime, const LinearCall& call, const FineScratch& fine,
-                                   uint32_t task) {
+[[gnu::noinline]] void run_product(
+    const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task) {
   if (call.view->has_remainders() && fine.exists()) return linear_fine(runtime, call, fine, task);
   operations(runtime).linear(runtime, call);
 }
 
 Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x) {
-  if (matrix.fine_input && pass.fine.exists()) {
+  if (matrix.fine_input && pass.fine.exists())
     quantize_one_by_one(pass.runtime, {x, matrix.k, pass.rows.count, matrix.k}, pass.inputs, pass.fine.values);
-  } else {
+  else
     operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, matrix.k, pass.inputs);
-  }
   return {matrix.k};
 }
 
 // Small code: nearly all of its time is in the kernels.
-void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
-                         float* remainder) {
+void quantize_one_by_one(
+    const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs, float* remainder) {
   if (kHasOnePass && remainder != nullptr && runtime.kernels->quantize_fine_inputs != nullptr)
     return runtime.kernels->quantize_fine_inputs(
         {rows.x, static_cast<int8_t*>(inputs.rows), inputs.scales, rows.x_stride, rows.k, 1, rows.rows, rows.k},
@@ -61,7 +60,7 @@ void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, con
     const float* from = x;  // then the remainder
     for (uint32_t at = i; at < end; at += rows.rows, from = remainder) {
       const LinearInputs to = {static_cast<uint8_t*>(inputs.rows) + size_t{at} * row_bytes,
-                               inputs.scales != nullptr ? inputs.scales + at : nullptr};
+          inputs.scales != nullptr ? inputs.scales + at : nullptr};
       operations(runtime).quantize(runtime, from, 1, k, to);
       if (at + rows.rows >= end) continue;
       // x + q * -scale, the embedding of a token at a position, has the bits of x - q * scale.
@@ -73,8 +72,8 @@ void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, con
 }
 
 void multiply(const Pass& pass, const LinearView& matrix, Quantized, const Finish& finish, float* y) {
-  const LinearCall call = {&matrix,         pass.inputs, pass.rows.count, finish.activation,
-                           finish.residual, y,           matrix.n,        pass.n_tasks > 1};
+  const LinearCall call = {
+      &matrix, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, matrix.n, pass.n_tasks > 1};
   if (parallelizes_itself(pass.runtime, call)) return operations(pass.runtime).linear(pass.runtime, call);
   const uint32_t n_groups = (matrix.n + kOutputsTogether - 1) / kOutputsTogether;
   const Split split = split_work(linear_macs(call.rows, matrix.n, matrix.k), n_groups, pass.n_tasks);

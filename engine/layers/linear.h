@@ -36,8 +36,8 @@ struct RowsToQuantize {
 
 // Quantizes rows one by one. If the scratch `remainder` [k] is not null, the remainders of all rows, x - q * scale, are
 // quantized behind the last row (int8 only).
-void quantize_one_by_one(const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs,
-                         float* remainder);
+void quantize_one_by_one(
+    const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs, float* remainder);
 
 // Computes a call, or the part of one that `task` computes, with its remainders if there is scratch for them.
 void run_product(const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task);

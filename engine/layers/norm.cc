@@ -7,8 +7,7 @@ namespace goldcrest {
 
 void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& norm, const NormedRows& rows) {
   runtime.kernels->layer_norm({rows.x, rows.y, runtime.tensor<float>(norm.gamma), runtime.tensor<float>(norm.beta),
-                               stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon,
-                               stack.centred});
+      stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon, stack.centred});
 }
 
 const float* norm_input(const Pass& pass, const NormView& norm, const float* x) {

@@ -35,8 +35,8 @@ void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n,
 
 // Returns the arguments for n outputs, from `first` on, and the inputs x of some rows.
 template <typename Element>
-LinearArgs<Element> linear_args(const Runtime& runtime, const LinearTensors& tensors, Range outputs,
-                                const LinearInputs& x, uint32_t rows) {
+LinearArgs<Element> linear_args(
+    const Runtime& runtime, const LinearTensors& tensors, Range outputs, const LinearInputs& x, uint32_t rows) {
   LinearArgs<Element> args = {};
   args.x = static_cast<const Element*>(x.rows);
   args.w = static_cast<const Element*>(tensors.weights);
@@ -115,7 +115,7 @@ bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
 // Computes args with remainders: in one pass if the table can, else in slices of as many outputs as the scratch has
 // room for.
 [[gnu::noinline]] void multiply_fine(const Kernels& kernels, const LinearArgs<int8_t>& args, const FineScratch& scratch,
-                                     uint32_t task, const Remainders& remainders) {
+    uint32_t task, const Remainders& remainders) {
   const bool only_inputs = remainders.fine_input && remainders.rows_to_second == 0;
   if (only_inputs && fits_one_pass(kernels, args)) return kernels.linear_fine(args);
   float* const values = scratch.values + task * scratch.n;
@@ -145,8 +145,8 @@ bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
 }
 
 // Computes a block of fine or packed outputs, and then their sums.
-[[gnu::noinline]] void output_block_in_parts(const Kernels& kernels, const OutputCall& call,
-                                             const LinearArgs<int8_t>& args, const BlockSums& sums) {
+[[gnu::noinline]] void output_block_in_parts(
+    const Kernels& kernels, const OutputCall& call, const LinearArgs<int8_t>& args, const BlockSums& sums) {
   const LinearTensors& outputs = *call.outputs;
   if (call.inputs.fine.exists())
     multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
@@ -171,14 +171,14 @@ void output_block(const Runtime& runtime, const OutputCall& call, const BlockSum
   kernels_of<Element>(runtime).output_block({args, call.count, sums.largest, sums.sum, sums.stride});
 }
 
-[[gnu::noinline]] void embed_from_packed(const Runtime& runtime, const StackView& stack, uint32_t token,
-                                         const float* position, float* x) {
+[[gnu::noinline]] void embed_from_packed(
+    const Runtime& runtime, const StackView& stack, uint32_t token, const float* position, float* x) {
   const EmbeddingView& table = stack.embedding;
   const uint32_t n = pad16(table.vocab_size), k = stack.d_model_padded;
   const auto* const nibbles = runtime.tensor<uint8_t>(table.weights);
   const auto* const multipliers = reinterpret_cast<const int8_t*>(nibbles + nibble_bytes(n, k));
   embed_packed({nibbles, multipliers, n, k, table.layout}, token,
-               runtime.tensor<float>(table.scale)[token] * stack.embedding_scale, position, x);
+      runtime.tensor<float>(table.scale)[token] * stack.embedding_scale, position, x);
 }
 
 template <typename Element>
@@ -189,15 +189,15 @@ void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint3
   if constexpr (kScaled<Element>) {
     if (stack.embedding.is_packed()) return embed_from_packed(runtime, stack, token, positions, x);
   }
-  kernels_of<Element>(runtime).embed({runtime.tensor<Element>(stack.embedding.weights),
-                                      runtime.tensor<float>(stack.embedding.scale), positions, x, token, n,
-                                      stack.embedding_scale, stack.embedding.layout});
+  kernels_of<Element>(runtime).embed(
+      {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale), positions, x,
+          token, n, stack.embedding_scale, stack.embedding.layout});
   if constexpr (kScaled<Element>) {
     if (!runtime.model.refines_table(stack)) return;
     // Adds the row of the second matrix, as if the first one's were a position.
     kernels_of<Element>(runtime).embed(
         {runtime.tensor<Element>(stack.embedding.weights), runtime.tensor<float>(stack.embedding.scale), x, x,
-         token + pad16(stack.embedding.vocab_size), n, stack.embedding_scale, stack.embedding.layout});
+            token + pad16(stack.embedding.vocab_size), n, stack.embedding_scale, stack.embedding.layout});
   }
 }
 
@@ -222,8 +222,8 @@ void store(const Runtime& runtime, const StackView& stack, const NewKeys& keys, 
   const size_t row_elements = numbers_of_row<Element>(stack);
   const auto store_heads = [&](const float* heads, void* elements, float* scales) {
     quantize_of<Element>(runtime, stack)({heads, static_cast<Element*>(elements) + keys.row * row_elements,
-                                          kScaled<Element> ? scales + keys.row : nullptr, d_head,
-                                          cache.rows * row_elements, cache.rows, stack.n_heads, d_head});
+        kScaled<Element> ? scales + keys.row : nullptr, d_head, cache.rows * row_elements, cache.rows, stack.n_heads,
+        d_head});
   };
   store_heads(keys.key, cache.keys, cache.key_scales);
   store_heads(keys.value, cache.values, cache.value_scales);
@@ -268,28 +268,21 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
 }
 
 template <typename Element>
-constexpr Operations kOperations = {quantize<Element>, linear<Element>, output_block<Element>,
-                                    embed<Element>,    store<Element>,  attend<Element>};
+constexpr Operations kOperations = {
+    quantize<Element>, linear<Element>, output_block<Element>, embed<Element>, store<Element>, attend<Element>};
 
 }  // namespace
 
 LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
-  return {runtime.tensor<uint8_t>(view.weights),
-          runtime.tensor<float>(view.scale),
-          runtime.tensor<float>(view.bias),
-          runtime.tensor<int32_t>(view.weight_sum),
-          view.n,
-          view.k,
-          view.weight_type,
-          view.fine_input,
-          view.panels_to_second,
-          view.layout,
-          view.is_packed() ? runtime.tensor<int8_t>(view.weights) + size_t{view.to_multipliers} * 16 : nullptr};
+  return {runtime.tensor<uint8_t>(view.weights), runtime.tensor<float>(view.scale), runtime.tensor<float>(view.bias),
+      runtime.tensor<int32_t>(view.weight_sum), view.n, view.k, view.weight_type, view.fine_input,
+      view.panels_to_second, view.layout,
+      view.is_packed() ? runtime.tensor<int8_t>(view.weights) + size_t{view.to_multipliers} * 16 : nullptr};
 }
 
 void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task) {
   multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch, task,
-                {call.view->fine_input, call.view->rows_to_second()});
+      {call.view->fine_input, call.view->rows_to_second()});
 }
 
 const Operations kInt8Operations = kOperations<int8_t>;

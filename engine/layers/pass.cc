@@ -56,15 +56,15 @@ PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted) {
   const uint32_t query_bytes = bytes_of(stack.cache_type) + (stack.has_fine_attention() ? 1u : 0u);
   refs.query_row = add("rows.query", {uint64_t{query_bytes} * stack.d_head, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
   if (kHasAccuracy && wanted.has_fine) {
-    refs.products = add("rows.products", {sizeof(float) * uint64_t{wanted.matrices.input},
-                                          sizeof(float) * 2 * kFineOutputs,
-                                          {wanted.rows[0], wanted.rows[1], GOLDCREST_FACTOR_THREADS, 0}});
+    refs.products =
+        add("rows.products", {sizeof(float) * uint64_t{wanted.matrices.input}, sizeof(float) * 2 * kFineOutputs,
+                                 {wanted.rows[0], wanted.rows[1], GOLDCREST_FACTOR_THREADS, 0}});
   }
   return refs;
 }
 
 Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& refs, uint32_t first_row,
-               const TaskRows& task_rows) {
+    const TaskRows& task_rows) {
   const size_t row = first_row;
   float* const scales =
       stack.input_type == InputType::kInt8
@@ -73,20 +73,16 @@ Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& r
   FineScratch fine = {};
   if (kHasAccuracy && refs.has_fine && !runtime.model.coarse) {
     fine = {runtime.task_buffer<float>(refs.products, task_rows.task),
-            refs.products.task_stride * (size_t{kAlignment} / sizeof(float))};
+        refs.products.task_stride * (size_t{kAlignment} / sizeof(float))};
   }
-  return {runtime,
-          stack,
-          task_rows.rows,
-          task_rows.n_tasks,
-          {runtime.buffer<uint8_t>(refs.inputs) + row * refs.input_bytes, scales},
-          runtime.buffer<float>(refs.projected) + row * refs.projected_width,
-          runtime.buffer<float>(refs.attended) + row * refs.attention_width,
-          runtime.task_buffer<float>(refs.attention_weights, task_rows.task),
-          runtime.task_buffer<uint8_t>(refs.query_row, task_rows.task),
-          size_t{refs.attention_weights.task_stride} * size_t{kAlignment} / sizeof(float),
-          size_t{refs.query_row.task_stride} * size_t{kAlignment},
-          fine};
+  return {runtime, stack, task_rows.rows, task_rows.n_tasks,
+      {runtime.buffer<uint8_t>(refs.inputs) + row * refs.input_bytes, scales},
+      runtime.buffer<float>(refs.projected) + row * refs.projected_width,
+      runtime.buffer<float>(refs.attended) + row * refs.attention_width,
+      runtime.task_buffer<float>(refs.attention_weights, task_rows.task),
+      runtime.task_buffer<uint8_t>(refs.query_row, task_rows.task),
+      size_t{refs.attention_weights.task_stride} * size_t{kAlignment} / sizeof(float),
+      size_t{refs.query_row.task_stride} * size_t{kAlignment}, fine};
 }
 
 }  // namespace goldcrest

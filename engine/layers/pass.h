@@ -74,7 +74,7 @@ struct TaskRows {
 
 // Makes a pass whose rows are stored from `first_row` of the planned buffers on.
 Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& refs, uint32_t first_row,
-               const TaskRows& task_rows);
+    const TaskRows& task_rows);
 
 // Calls work(Pass) until all of `rows` are done. Many rows are split: each task does everything for its own rows. Few
 // rows stay in one pass, and each operation on them is split.
@@ -84,7 +84,7 @@ void for_all_rows(const Runtime& runtime, const StackView& stack, const PassRefs
   run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
     const Range part = split.part_of(rows.count, piece);
     work(make_pass(runtime, stack, refs, part.first,
-                   {{rows.first + part.first, part.count}, task, split.n_tasks > 1 ? 1 : runtime.threads}));
+        {{rows.first + part.first, part.count}, task, split.n_tasks > 1 ? 1 : runtime.threads}));
   });
 }
 

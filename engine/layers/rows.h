@@ -63,7 +63,7 @@ struct TargetRows {
   bool checks_draft;         // the rows are one hypothesis at `position` and after it (decoding/search/draft.h)
 
   bool is_draft() const { return kHasPrompt && checks_draft; }
-  // Of row b of a sentence.
+  // The position and the slot of row b of a sentence.
   uint32_t position_of(uint32_t b) const { return is_draft() ? position + b : position; }
   uint32_t slot_of(uint32_t b) const { return is_draft() ? 0 : b; }
 };
@@ -88,7 +88,7 @@ template <typename Store>
     for (uint32_t b = 0; b < part.rows.count; ++b) {
       const uint32_t row = part.first + b;
       store(size_t{part.rows.first + b},
-            sentence.first_past + size_t{targets.position_of(row)} * targets.beam_size + targets.slot_of(row));
+          sentence.first_past + size_t{targets.position_of(row)} * targets.beam_size + targets.slot_of(row));
     }
   }
 }

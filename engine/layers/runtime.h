@@ -34,8 +34,8 @@ struct Runtime {
 
   template <typename T>
   T* buffer(BufferRef ref) const {
-    return reinterpret_cast<T*>(part[static_cast<int>(ref.region)][static_cast<int>(ref.phase)] +
-                                size_t{ref.offset} * kAlignment);
+    return reinterpret_cast<T*>(
+        part[static_cast<int>(ref.region)][static_cast<int>(ref.phase)] + size_t{ref.offset} * kAlignment);
   }
 
   // Returns the part of `task` in a buffer with a part for each task.
@@ -62,7 +62,7 @@ inline void trace_rows(const Runtime& runtime, const TracedRows& traced) {
   if (runtime.trace == nullptr) return;
   for (uint32_t row = 0; row < traced.rows; ++row) {
     runtime.trace(runtime.trace_context, traced.name, traced.layer, traced.first_row + row,
-                  traced.values + row * traced.stride, traced.count);
+        traced.values + row * traced.stride, traced.count);
   }
 #else
   (void)runtime, (void)traced;

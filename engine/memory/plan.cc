@@ -15,31 +15,20 @@ constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode}
 
 uint64_t Plan::factor_value(uint8_t factor) const {
   switch (factor) {
-    case GOLDCREST_FACTOR_SOURCE_TOKENS:
-      return limits_.max_source_tokens;
-    case GOLDCREST_FACTOR_SOURCE_BYTES:
-      return limits_.max_source_bytes;
-    case GOLDCREST_FACTOR_TARGET_TOKENS:
-      return limits_.max_target_tokens;
+    case GOLDCREST_FACTOR_SOURCE_TOKENS: return limits_.max_source_tokens;
+    case GOLDCREST_FACTOR_SOURCE_BYTES: return limits_.max_source_bytes;
+    case GOLDCREST_FACTOR_TARGET_TOKENS: return limits_.max_target_tokens;
     case GOLDCREST_FACTOR_LONGEST:
       return limits_.max_source_tokens > limits_.max_target_tokens ? limits_.max_source_tokens
                                                                    : limits_.max_target_tokens;
-    case GOLDCREST_FACTOR_BEAM:
-      return limits_.beam_size;
-    case GOLDCREST_FACTOR_BATCH:
-      return limits_.batch;
-    case GOLDCREST_FACTOR_ENCODER_ROWS:
-      return limits_.encoder_rows;
-    case GOLDCREST_FACTOR_CANDIDATES:
-      return kHasShortlist ? pad16(limits_.max_candidates) : 0;
-    case GOLDCREST_FACTOR_PREFIX_TOKENS:
-      return limits_.max_prefix_tokens;
-    case GOLDCREST_FACTOR_SAMPLED:
-      return kHasSearch ? limits_.max_sampled : 0;
-    case GOLDCREST_FACTOR_BEAM_USED:
-      return limits_.beam_size > 1 ? 1 : 0;
-    default:
-      return 1;
+    case GOLDCREST_FACTOR_BEAM: return limits_.beam_size;
+    case GOLDCREST_FACTOR_BATCH: return limits_.batch;
+    case GOLDCREST_FACTOR_ENCODER_ROWS: return limits_.encoder_rows;
+    case GOLDCREST_FACTOR_CANDIDATES: return kHasShortlist ? pad16(limits_.max_candidates) : 0;
+    case GOLDCREST_FACTOR_PREFIX_TOKENS: return limits_.max_prefix_tokens;
+    case GOLDCREST_FACTOR_SAMPLED: return kHasSearch ? limits_.max_sampled : 0;
+    case GOLDCREST_FACTOR_BEAM_USED: return limits_.beam_size > 1 ? 1 : 0;
+    default: return 1;
   }
 }
 
@@ -77,9 +66,8 @@ BufferRef Plan::add(const char* name, Phase phase, Region region, const BufferSi
 
 uint64_t Plan::longest_phase(Region region) const {
   uint64_t longest = 0;
-  for (Phase phase : kPhasesInTurn) {
+  for (Phase phase : kPhasesInTurn)
     if (used(region, phase) > longest) longest = used(region, phase);
-  }
   return longest;
 }
 

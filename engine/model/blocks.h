@@ -126,12 +126,8 @@ template <typename Stack>
   const uint32_t d_model = number_of<&Stack::d_model>(stack), d_ff = number_of<&Stack::d_ff>(stack),
                  n_heads = number_of<&Stack::n_heads>(stack), d_head = number_of<&Stack::d_head>(stack);
   const Groups gated = {2, d_ff, pad16(d_ff)}, inner = {1, d_ff, d_ff};
-  return {{{1, d_model, d_model},
-           {n_heads, d_head, pad16(d_head)},
-           inner,
-           is_gated(stack) ? gated : inner,
-           {1, source_d_model, source_d_model},
-           {1, d_model, pad16(d_model)}}};
+  return {{{1, d_model, d_model}, {n_heads, d_head, pad16(d_head)}, inner, is_gated(stack) ? gated : inner,
+      {1, source_d_model, source_d_model}, {1, d_model, pad16(d_model)}}};
 }
 
 template <typename Stack>
@@ -218,8 +214,7 @@ struct CrossAttentionBlock {
   static constexpr const char* kNorm = "layers.cross_attention.norm";
   static constexpr const char* kMisplaced = "encoder.layers.cross_attention";
   static constexpr bool belongs(const LayerKind& layer) { return layer.is_decoder; }
-  static constexpr MatrixEntry kMatrices[] = {
-      {"layers.cross_attention.query", {1, Width::kHeads}, {1, Width::kModel}},
+  static constexpr MatrixEntry kMatrices[] = {{"layers.cross_attention.query", {1, Width::kHeads}, {1, Width::kModel}},
       {"layers.cross_attention.key_value", {2, Width::kHeads}, {1, Width::kSourceModel}},
       {"layers.cross_attention.out", {1, Width::kModel}, {1, Width::kHeads}}};
   template <typename Layer>
@@ -247,7 +242,7 @@ struct FeedForwardBlock {
   static constexpr const char* kMisplaced = nullptr;
   static constexpr bool belongs(const LayerKind&) { return true; }
   static constexpr MatrixEntry kMatrices[] = {{"layers.feed_forward.in", {1, Width::kGatedInner}, {1, Width::kModel}},
-                                              {"layers.feed_forward.out", {1, Width::kModel}, {1, Width::kInner}}};
+      {"layers.feed_forward.out", {1, Width::kModel}, {1, Width::kInner}}};
   template <typename Layer>
   static auto of(Layer& layer) -> decltype(member_of<&Layer::feed_forward>(layer)) {
     return member_of<&Layer::feed_forward>(layer);
@@ -292,8 +287,8 @@ struct BlockList {
 
  private:
   template <typename Block, typename Visit, typename... Layers>
-  [[gnu::always_inline]] static inline void visit_one([[maybe_unused]] Visit& visit,
-                                                      [[maybe_unused]] Layers&... layers) {
+  [[gnu::always_inline]] static inline void visit_one(
+      [[maybe_unused]] Visit& visit, [[maybe_unused]] Layers&... layers) {
     if constexpr ((Block::kFeature & ~kSupportedFeatures) == 0 && (kCanHold<Block, Layers> && ...))
       visit(Block{}, Block::of(layers)...);
   }

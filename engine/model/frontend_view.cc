@@ -14,8 +14,8 @@ namespace goldcrest {
 
 namespace {
 
-[[gnu::noinline]] ConvolutionView view_convolution(const Resolver& resolver, const format::Convolution& table,
-                                                   uint32_t width) {
+[[gnu::noinline]] ConvolutionView view_convolution(
+    const Resolver& resolver, const format::Convolution& table, uint32_t width) {
   ConvolutionView view = {};
   view.linear = shared_linear(resolver, *table.linear());
   view.whole_norm = shared_norm(resolver, table.whole_norm());

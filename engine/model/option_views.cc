@@ -43,7 +43,7 @@ bool view_lexicon(const void* model, goldcrest_lexicon* view) {
   const uint32_t n_nodes = list->data()[0];
   const uint32_t* const first_edge = list->data() + 1;
   *view = {first_edge, reinterpret_cast<const goldcrest_lexicon_edge*>(first_edge + n_nodes + 1), n_nodes,
-           (list->size() - n_nodes - 2) / 2};
+      (list->size() - n_nodes - 2) / 2};
   return true;
 }
 

@@ -35,8 +35,8 @@ bool has_fine_input(const format::Linear& table) { return kHasAccuracy && table.
 template <typename Model>
 [[maybe_unused]] uint8_t refined_tables(const Model& model) {
   const auto* const source = model.encoder()->embedding();
-  return static_cast<uint8_t>((source != nullptr && is_refined(*source) ? 1 : 0) |
-                              (is_refined(*model.decoder()->embedding()) ? 2 : 0));
+  return static_cast<uint8_t>(
+      (source != nullptr && is_refined(*source) ? 1 : 0) | (is_refined(*model.decoder()->embedding()) ? 2 : 0));
 }
 
 // Turns the tables' offsets inside sections into offsets inside the file.
@@ -44,24 +44,18 @@ struct Resolver : Sections {
   // cppcheck-suppress uninitDerivedMemberVar ; the constructor sets all members of its base
   explicit Resolver(const format::Model& model)
       : Sections{section_offset(model, format::SectionKind::Weights),
-                 section_offset(model, format::SectionKind::Parameters),
-                 section_offset(model, format::SectionKind::Positions),
-                 kHasFloat32 && has_feature(model.features(), kFeatureFloat32)} {}
+            section_offset(model, format::SectionKind::Parameters),
+            section_offset(model, format::SectionKind::Positions),
+            kHasFloat32 && has_feature(model.features(), kFeatureFloat32)} {}
   // cppcheck-suppress uninitDerivedMemberVar ; the same
   explicit Resolver(const Sections& sections) : Sections(sections) {}
 
   [[gnu::always_inline]] LinearView linear(const format::Linear& table) const {
-    return {weights + table.weights(),
-            parameters + table.scale(),
-            parameters + table.bias(),
-            parameters + table.weight_sum(),
-            pad16(table.n()),
-            pad16(table.k()),
-            is_float32 ? WeightType::kFloat32 : WeightType::kInt8,
-            has_fine_input(table),
-            is_refined(table) ? static_cast<uint16_t>(pad16(table.n()) / 16) : uint16_t{0},
-            static_cast<Layout>(table.layout()),
-            is_packed(table) ? pad16(table.n()) * packed_groups(table.k()) : 0};
+    return {weights + table.weights(), parameters + table.scale(), parameters + table.bias(),
+        parameters + table.weight_sum(), pad16(table.n()), pad16(table.k()),
+        is_float32 ? WeightType::kFloat32 : WeightType::kInt8, has_fine_input(table),
+        is_refined(table) ? static_cast<uint16_t>(pad16(table.n()) / 16) : uint16_t{0},
+        static_cast<Layout>(table.layout()), is_packed(table) ? pad16(table.n()) * packed_groups(table.k()) : 0};
   }
 
   NormView norm(const format::Norm* table) const {
@@ -109,7 +103,7 @@ struct Resolver : Sections {
     const format::Embedding* embedding = table.embedding();
     if (!kHasSpeech || embedding != nullptr) {
       view.embedding = {weights + embedding->weights(), parameters + embedding->scale(), embedding->vocab_size(),
-                        static_cast<Layout>(embedding->layout()), is_packed(*embedding)};
+          static_cast<Layout>(embedding->layout()), is_packed(*embedding)};
     }
     const format::Rotary* rotary = table.rotary();
     if (kHasLayers && rotary != nullptr) view.rotary = {positions + rotary->table(), rotary->half()};

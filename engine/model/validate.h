@@ -30,8 +30,8 @@ int validate_model(const void* model, size_t model_bytes, const VerifyFunctions&
 
 // Checks a lexicon for a target vocabulary of this size. Returns GOLDCREST_OK or `bad`; with ERROR_ARGUMENT as `bad`
 // also ERROR_TOKEN_RANGE.
-int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
-                  goldcrest_detail* detail);
+int check_lexicon(
+    const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad, goldcrest_detail* detail);
 
 // Checks the structure of the metadata's FlatBuffer: every table, vector and string is inside it and aligned. If it
 // returns true, the generated accessors are safe on file[0..metadata_bytes). metadata_bytes >= 16.
@@ -49,7 +49,7 @@ struct FileSlice {
 };
 
 // Implements goldcrest_check_weights; functions.metadata_only must be set.
-int check_slice(const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check,
-                goldcrest_detail* detail);
+int check_slice(
+    const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check, goldcrest_detail* detail);
 
 }  // namespace goldcrest

@@ -97,16 +97,9 @@ NormView shared_norm(const Sections& sections, const format::Norm* table) { retu
 [[gnu::cold]] ModelView view_model(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
-  ModelView view = {resolver.stack(*root.encoder()),
-                    resolver.stack(*root.decoder()),
-                    resolver.linear(*root.projection()),
-                    root.projection()->n(),
-                    root.features(),
-                    count_recurrent(root, root.decoder()->layers()->size()),
-                    1,
-                    1,
-                    false,
-                    false};
+  ModelView view = {resolver.stack(*root.encoder()), resolver.stack(*root.decoder()),
+      resolver.linear(*root.projection()), root.projection()->n(), root.features(),
+      count_recurrent(root, root.decoder()->layers()->size()), 1, 1, false, false};
   if constexpr (kHasAccuracy) {
     bool &source = view.fine_encoder, &target = view.fine_decoder;
     target = view.projection.has_remainders();
@@ -217,10 +210,9 @@ uint32_t count_self_tests(const void* model) {
 [[gnu::cold]] SelfTestView view_self_test(const void* model, uint32_t line) {
   const format::SelfTestLine& table = *format::GetModel(model)->self_test()->at(line);
   const auto* samples = table.samples();
-  return {elements(table.source()), samples != nullptr ? samples->data() : nullptr,
-          elements(table.target()), samples != nullptr ? samples->size() : length(table.source()),
-          length(table.target()),   join(table.hash_low(), table.hash_high()),
-          table.shortlist(),        table.n_forced() != 0};
+  return {elements(table.source()), samples != nullptr ? samples->data() : nullptr, elements(table.target()),
+      samples != nullptr ? samples->size() : length(table.source()), length(table.target()),
+      join(table.hash_low(), table.hash_high()), table.shortlist(), table.n_forced() != 0};
 }
 
 // Fills in what the model hears.
@@ -264,20 +256,9 @@ uint32_t count_self_tests(const void* model) {
   info->unknown_id = generation.unknown_id();
   const format::Limits& limits = *root.limits();
   if constexpr (kHasSpeech) view_audio_info(model, info);
-  info->limits = {limits.max_source_tokens(),
-                  limits.max_source_bytes(),
-                  limits.max_target_tokens(),
-                  limits.beam_size(),
-                  limits.batch(),
-                  limits.n_best(),
-                  limits.encoder_rows(),
-                  1,
-                  0,
-                  0,
-                  limits.max_candidates(),
-                  limits.max_prefix_tokens(),
-                  0,
-                  has_feature(root.features(), kFeatureLexicon) ? 1u : 0u};
+  info->limits = {limits.max_source_tokens(), limits.max_source_bytes(), limits.max_target_tokens(), limits.beam_size(),
+      limits.batch(), limits.n_best(), limits.encoder_rows(), 1, 0, 0, limits.max_candidates(),
+      limits.max_prefix_tokens(), 0, has_feature(root.features(), kFeatureLexicon) ? 1u : 0u};
   info->prompt_tokens = count_prompt(generation);  // none with a forced first id
   info->search.beam_size = generation.beam_size();
   info->search.min_target_tokens = generation.min_target_tokens();

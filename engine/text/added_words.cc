@@ -56,11 +56,10 @@ uint32_t Items::next_to(Neighbour wanted, const uint8_t* text, const uint8_t* te
   uint32_t low = 0, high = added[kAddedSpaces + wanted / 2];
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (runs[middle] <= key) {
+    if (runs[middle] <= key)
       low = middle + 1;
-    } else {
+    else
       high = middle;
-    }
   }
   return low % 2 != 0 ? n_char : 0;
 }
@@ -122,9 +121,8 @@ int Items::split(const uint8_t* text, const uint8_t* text_end) {
       continue;
     }
     const bool is_open = end > item + 1 && end[-1] != ' ';
-    if ((value & kStripLeft) != 0 && next_mark == kNoMark) {
+    if ((value & kStripLeft) != 0 && next_mark == kNoMark)
       while (const uint32_t k = next_to(kSpaceBefore, item + 1, end)) end -= k;
-    }
     const bool joins_last = is_single && is_open;
     joins = is_single && !is_open && at < text_end && *at != ' ';
     GOLDCREST_TRY(put(joins_last ? kNoMark : joins ? kText : kToken, token, n));

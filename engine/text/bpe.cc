@@ -139,9 +139,8 @@ bool Merger::word_ends_stand_apart() const {
 
 // kSubword: joins the space that ends a word to the symbol before it, for good.
 void Merger::join_word_ends() {
-  for (uint32_t i = 0; i < text_.n; ++i) {
+  for (uint32_t i = 0; i < text_.n; ++i)
     if (text_.bytes[i] == ' ') key_[i] = 0;
-  }
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) {
     const uint32_t n = symbol_bytes(begin);
     if (begin + n < text_.n && text_.bytes[begin + n] == ' ' && !is_frozen(begin)) set_symbol(begin, n + 1, 0);
@@ -172,13 +171,11 @@ void Merger::run() {
   for (uint32_t i = 0; i < text_.n; ++i) key_[i] = 0;
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) key_[begin] = pair_key(begin);
   for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
-  for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time) {
-    if (is_subword()) {
+  for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time)
+    if (is_subword())
       time = merge_equal(time);
-    } else {
+    else
       merge(best_pair(), time);
-    }
-  }
   if (is_subword()) join_word_ends();
 }
 

@@ -69,11 +69,10 @@ void Writer::write_pending(bool last) {
     const TextSpan rest = {state_.pending + begin, state_.n_pending - begin};
     if (!last && char_bytes(rest.bytes[0]) > rest.n) break;
     const uint32_t n = valid_char_bytes(rest);
-    if (n > 0) {
+    if (n > 0)
       append(rest.bytes, n);
-    } else {
+    else
       append(kReplacementSymbol, sizeof(kReplacementSymbol));
-    }
     begin += n > 0 ? n : 1;
   }
   state_.n_pending = static_cast<uint8_t>(state_.n_pending - begin);
@@ -148,10 +147,9 @@ int64_t write(const DetokenizerView& view, goldcrest_text_state* state, char* ou
 
 // NOLINTNEXTLINE(readability-function-size): the parameters of goldcrest_detokenize
 int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
-                   size_t capacity) {
-  for (size_t i = 0; i < n; ++i) {
+    size_t capacity) {
+  for (size_t i = 0; i < n; ++i)
     if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= view.n_pieces) return GOLDCREST_ERROR_TOKEN_RANGE;
-  }
   return write(view, state, out, capacity, [&](Writer* writer) {
     for (size_t i = 0; i < n; ++i) writer->put_token(static_cast<uint32_t>(tokens[i]));
     if (n == 0) writer->flush();
@@ -159,7 +157,7 @@ int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, con
 }
 
 int64_t detokenize_piece(const DetokenizerView& view, goldcrest_text_state* state, const goldcrest_token& token,
-                         char* out, size_t capacity) {
+    char* out, size_t capacity) {
   const TextSpan piece = {reinterpret_cast<const uint8_t*>(token.text), static_cast<uint32_t>(token.text_bytes)};
   return write(view, state, out, capacity, [&](Writer* writer) { writer->put_piece(piece, PieceType::kNormal); });
 }

@@ -16,10 +16,10 @@ namespace goldcrest {
 // with the space between two words. Control ids print nothing. GOLDCREST_ERROR_TOKEN_RANGE for an id outside
 // [0, n_pieces), which leaves state and out unchanged.
 int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, const int32_t* tokens, size_t n, char* out,
-                   size_t capacity);
+    size_t capacity);
 
 // Implements goldcrest_detokenize_token for a piece of text.
-int64_t detokenize_piece(const DetokenizerView& view, goldcrest_text_state* state, const goldcrest_token& token,
-                         char* out, size_t capacity);
+int64_t detokenize_piece(
+    const DetokenizerView& view, goldcrest_text_state* state, const goldcrest_token& token, char* out, size_t capacity);
 
 }  // namespace goldcrest

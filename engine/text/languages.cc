@@ -14,9 +14,8 @@ namespace {
 
 // Takes two steps with the same byte.
 bool step_twice(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; ++i)
     if (!step_trie(trie, byte, node)) return false;
-  }
   return true;
 }
 
@@ -24,9 +23,8 @@ bool step_twice(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
 
 uint32_t language_code_bytes(TextSpan text) {
   if (text.n < 4 || text.bytes[0] != '>' || text.bytes[1] != '>') return 0;
-  for (uint32_t i = 2; i + 1 < text.n; ++i) {
+  for (uint32_t i = 2; i + 1 < text.n; ++i)
     if (text.bytes[i] == '<' && text.bytes[i + 1] == '<') return i + 2;
-  }
   return 0;
 }
 

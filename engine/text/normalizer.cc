@@ -33,13 +33,11 @@ class Output {
   uint32_t n() const { return n_; }
 
   void put(TextSpan text) {
-    for (uint32_t i = 0; i < text.n && !full_; ++i) {
-      if (text.bytes[i] == ' ') {
+    for (uint32_t i = 0; i < text.n && !full_; ++i)
+      if (text.bytes[i] == ' ')
         put_space();
-      } else {
+      else
         append(&text.bytes[i], 1);
-      }
-    }
   }
 
   void put_space() {

@@ -17,9 +17,8 @@ uint32_t find_piece(const TokenizerView& view, TextSpan text) {
   if (text.n == 0 || text.n > piece_search_bytes(view, text)) return kNoEntry;
   const DoubleArray trie = piece_trie(view);
   uint32_t node = 0;
-  for (uint32_t i = 0; i < text.n; ++i) {
+  for (uint32_t i = 0; i < text.n; ++i)
     if (!step_trie(trie, text.bytes[i], &node)) return kNoEntry;
-  }
   uint32_t entry = 0;
   return view_trie_value(trie, node, &entry) && entry < view.n_pieces ? entry : kNoEntry;
 }
@@ -29,12 +28,10 @@ uint32_t user_defined_bytes(const TokenizerView& view, TextSpan text) {
   const DoubleArray trie = piece_trie(view);
   const uint32_t most = piece_search_bytes(view, text);
   uint32_t node = 0, entry = 0, longest = 0;
-  for (uint32_t i = 0; i < most && step_trie(trie, text.bytes[i], &node); ++i) {
+  for (uint32_t i = 0; i < most && step_trie(trie, text.bytes[i], &node); ++i)
     if (view_trie_value(trie, node, &entry) && entry < view.n_pieces &&
-        piece_type(view, entry) == PieceType::kUserDefined) {
+        piece_type(view, entry) == PieceType::kUserDefined)
       longest = i + 1;
-    }
-  }
   return longest;
 }
 

@@ -37,14 +37,10 @@ int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer) 
     part = part.from(language_code_bytes(part));
   }
   switch (view.kind) {
-    case TokenizerKind::kUnigram:
-      return tokenize_unigram(view, part, args.scratch, args.scratch_bytes, writer);
-    case TokenizerKind::kBpe:
-      return tokenize_bpe(view, part, args.scratch, args.scratch_bytes, writer);
-    case TokenizerKind::kWord:
-      return tokenize_words(view, part, writer);
-    case TokenizerKind::kCharacter:
-      return tokenize_characters(view, part, writer);
+    case TokenizerKind::kUnigram: return tokenize_unigram(view, part, args.scratch, args.scratch_bytes, writer);
+    case TokenizerKind::kBpe: return tokenize_bpe(view, part, args.scratch, args.scratch_bytes, writer);
+    case TokenizerKind::kWord: return tokenize_words(view, part, writer);
+    case TokenizerKind::kCharacter: return tokenize_characters(view, part, writer);
     case TokenizerKind::kSubword:
       if (!is_subword(view.kind)) break;
       return tokenize_bpe(view, without_ends(part), args.scratch, args.scratch_bytes, writer);

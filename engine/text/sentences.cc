@@ -33,9 +33,8 @@ struct Word {
 };
 
 bool is_number(Text word) {
-  for (size_t i = 0; i < word.n; ++i) {
+  for (size_t i = 0; i < word.n; ++i)
     if (!is_digit(static_cast<unsigned char>(word.bytes[i]))) return false;
-  }
   return word.n > 0;
 }
 
@@ -48,9 +47,8 @@ bool is_initial(Text word) {
 }
 
 bool equal_bytes(const char* a, const char* b, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i)
     if (a[i] != b[i]) return false;
-  }
   return true;
 }
 
@@ -209,8 +207,8 @@ size_t blank_bytes(Text text, size_t max_bytes) {
 }  // namespace
 }  // namespace goldcrest
 
-extern "C" int goldcrest_next_part(const char* text, size_t text_bytes, const goldcrest_part_options* options,
-                                   goldcrest_part* part) {
+extern "C" int goldcrest_next_part(
+    const char* text, size_t text_bytes, const goldcrest_part_options* options, goldcrest_part* part) {
   using namespace goldcrest;
   const goldcrest_part_options none = {};
   if (options == nullptr) options = &none;

@@ -78,13 +78,13 @@ int write_pieces(const TokenizerView& view, TextSpan text, const uint16_t* lengt
 
 }  // namespace
 
-int tokenize_unigram(const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes,
-                     TokenWriter* writer) {
+int tokenize_unigram(
+    const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes, TokenWriter* writer) {
   if (scratch_bytes < kUnigramScratchFixed) return GOLDCREST_ERROR_TOO_LONG;
   size_t capacity = (scratch_bytes - kUnigramScratchFixed) / kUnigramScratchPerByte;
   if (capacity > INT32_MAX) capacity = INT32_MAX;
-  const Paths paths = {static_cast<float*>(scratch),
-                       reinterpret_cast<uint16_t*>(static_cast<float*>(scratch) + capacity + 1)};
+  const Paths paths = {
+      static_cast<float*>(scratch), reinterpret_cast<uint16_t*>(static_cast<float*>(scratch) + capacity + 1)};
   uint8_t* const normalized = reinterpret_cast<uint8_t*>(paths.length + capacity + 1);
 
   const int n_or_error = normalize(view, text, normalized, static_cast<uint32_t>(capacity));

@@ -20,7 +20,7 @@ constexpr uint32_t kUnigramLookups = 3;
 // Normalizes and segments the text. scratch [scratch_bytes] must be aligned for float. Returns 0 or an error;
 // GOLDCREST_ERROR_TOO_LONG if the normalized text is longer than
 // (scratch_bytes - kUnigramScratchFixed) / kUnigramScratchPerByte. Time is O(normalized bytes x longest piece).
-int tokenize_unigram(const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes,
-                     TokenWriter* writer);
+int tokenize_unigram(
+    const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes, TokenWriter* writer);
 
 }  // namespace goldcrest

@@ -30,9 +30,8 @@ uint32_t valid_char_bytes(TextSpan text) {
   if (lead == 0xF0) lowest = 0x90;
   if (lead == 0xF4) highest = 0x8F;
   if (text.bytes[1] < lowest || text.bytes[1] > highest) return 0;
-  for (uint32_t i = 2; i < n; ++i) {
+  for (uint32_t i = 2; i < n; ++i)
     if ((text.bytes[i] & 0xC0) != 0x80) return 0;
-  }
   return n;
 }
 

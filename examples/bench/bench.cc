@@ -49,30 +49,31 @@ std::vector<Option> options_of(Arguments& arguments) {
       {"*[MODEL]", text(settings.model), "a file that goldcrest-convert wrote"},
       {"Measurements"},
       {"*--measure WHICH", comma_list(arguments.measures, measure),
-       "take some measurements, commas between them [all]"},
+          "take some measurements, commas between them [all]"},
       {"*--source N", number(settings.source_tokens, 1, 100000), "give a sentence N source tokens [32]"},
       {"*--target N", number(settings.target_tokens, 1, 100000),
-       "give a sentence N target tokens [64; 3 for a second of a clip]"},
+          "give a sentence N target tokens [64; 3 for a second of a clip]"},
       {"*--audio SECONDS", number(arguments.audio_seconds, 0.1, 600.0),
-       "give a clip this much sound, for models that take samples [10]"},
+          "give a clip this much sound, for models that take samples [10]"},
       {"*--beam-size N,N", comma_list(settings.beam_sizes, [](uint32_t& n) { return number(n, 1, 16); }),
-       "take these beam sizes [1,4]"},
+          "take these beam sizes [1,4]"},
       {"*--batch N,N", comma_list(settings.batches, [](uint32_t& n) { return number(n, 1, 256); }),
-       "translate this many sentences at a time [1,8,32]"},
+          "translate this many sentences at a time [1,8,32]"},
       {"*--against NAME", text(settings.against),
-       "compare each case of speed with these kernels, in turns, and print their time over that of --kernels; xnnpack "
-       "is "
-       "one of them"},
+          "compare each case of speed with these kernels, in turns, and print their time over that of --kernels; "
+          "xnnpack "
+          "is "
+          "one of them"},
       {"Machine"},
       {"*--threads N", number(arguments.threads, 0, 64), "use N threads; 0: one for each CPU [1]"},
       {"*--kernels NAME", text(settings.kernels),
-       "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; fastest: theirs "
-       "where "
-       "they are faster (both give close, not equal, results)"},
+          "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; fastest: theirs "
+          "where "
+          "they are faster (both give close, not equal, results)"},
       {"*--list-kernels", flag(arguments.list_kernels),
-       "print the kernel tables that run here, best first; which is taken, and why, to standard error"},
+          "print the kernel tables that run here, best first; which is taken, and why, to standard error"},
       {"--low-memory", flag(settings.low_memory),
-       "take the encoder's weights out of memory while they are not used: a little slower"},
+          "take the encoder's weights out of memory while they are not used: a little slower"},
       {"Runs"},
       {"--seconds SECONDS", number(patience.seconds, 0, 3600), "run at least this long for each figure [1]"},
       {"--repetitions N", number(patience.repetitions, 1, 1000000), "run at least N times for each figure [5]"},
@@ -103,8 +104,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   arguments.settings.batches = {1, 8, 32};
   goldcrest::CommandLine app(
       {kProgram, "Measures a .gcst model on this machine: random source ids, targets of a forced length.",
-       options_of(arguments), "  goldcrest-bench enfr.gcst --measure speed --beam-size 1 --batch 1,8\n",
-       "0 done, 1 failed, 2 bad usage.", kNotes});
+          options_of(arguments), "  goldcrest-bench enfr.gcst --measure speed --beam-size 1 --batch 1,8\n",
+          "0 done, 1 failed, 2 bad usage.", kNotes});
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
   if (!arguments.list_kernels && arguments.settings.model.empty())
     return ExitStatus(print_answer(kProgram, app.refuse("MODEL is required")));
@@ -150,8 +151,8 @@ void fit_sound(const goldcrest_info& model, const std::string& path, bench::Argu
       uint64_t{model.max_source_positions} * model.row_samples + (model.fixed_window != 0 ? 0 : first - 1);
   const double longest = static_cast<double>(most_samples) / model.sample_rate;
   if (arguments.audio_given && arguments.audio_seconds > longest)
-    throw std::runtime_error(path + ": --audio: the model hears at most " + std::to_string(static_cast<int>(longest)) +
-                             " s at once");
+    throw std::runtime_error(
+        path + ": --audio: the model hears at most " + std::to_string(static_cast<int>(longest)) + " s at once");
   settings.audio_seconds = std::min(arguments.audio_seconds, longest);
   const auto samples = static_cast<uint64_t>(settings.audio_seconds * model.sample_rate);
   settings.source_tokens = model.max_source_positions;
@@ -167,17 +168,16 @@ void fit_lengths(const goldcrest_info& model, bench::Arguments& arguments) {
   bench::Settings& settings = arguments.settings;
   if (!arguments.source_given && settings.audio_seconds == 0)
     settings.source_tokens = std::min(settings.source_tokens, model.max_source_positions);
-  if (!arguments.target_given && model.max_target_positions > 1) {
+  if (!arguments.target_given && model.max_target_positions > 1)
     settings.target_tokens = std::min(settings.target_tokens, model.max_target_positions - 1);
-  }
 }
 
 bool wanted(const bench::Arguments& arguments, const char* measure) {
   return std::find(arguments.measures.begin(), arguments.measures.end(), measure) != arguments.measures.end();
 }
 
-bench::Case measure_case(const bench::Arguments& arguments, bench::Machine& machine, uint32_t beam_size,
-                         uint32_t batch) {
+bench::Case measure_case(
+    const bench::Arguments& arguments, bench::Machine& machine, uint32_t beam_size, uint32_t batch) {
   const bench::Settings& settings = arguments.settings;
   bench::Case result;
   result.speed = bench::measure_speed(settings, beam_size, batch);
@@ -206,12 +206,10 @@ bench::Report measure(const bench::Arguments& arguments, const bench::ModelRunne
   brief.seconds = std::min(brief.seconds, kMaxSecondsForMachine);
   bench::Machine machine(report.kernels, *settings.pool, brief);
   for (const uint32_t beam_size : settings.beam_sizes) {
-    for (const uint32_t batch : settings.batches) {
+    for (const uint32_t batch : settings.batches)
       if (wanted(arguments, "speed")) report.cases.push_back(measure_case(arguments, machine, beam_size, batch));
-    }
-    if (wanted(arguments, "length") && report.model.max_target_positions > kLongTokens) {
+    if (wanted(arguments, "length") && report.model.max_target_positions > kLongTokens)
       report.lengths.push_back(bench::measure_length(settings, beam_size, kShortTokens, kLongTokens));
-    }
   }
   if (wanted(arguments, "breakdown") && settings.audio_seconds == 0)
     report.breakdown = bench::measure_breakdown(settings);
@@ -243,11 +241,10 @@ int main(int argc, char** argv) {
   bench::Arguments arguments;
   if (const std::optional<bench::ExitStatus> status = bench::parse_options(argc, argv, arguments)) return *status;
   try {
-    if (arguments.list_kernels) {
+    if (arguments.list_kernels)
       list_kernels();
-    } else {
+    else
       run(arguments, goldcrest::command_line(argc, argv));
-    }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", bench::kProgram, describe_exception(error, arguments.settings.model).c_str());
     return bench::kFailed;

@@ -106,12 +106,8 @@ Record difference(const Record& a, const Record& b) {
   Record result = {{}, std::max(a.rest_s - b.rest_s, 0.0), a.spread};
   for (size_t slot = 0; slot < kSlots; ++slot) {
     const KernelWork &x = a.kernels[slot], &y = b.kernels[slot];
-    result.kernels[slot] = {x.calls - y.calls,
-                            x.macs - y.macs,
-                            x.bytes - y.bytes,
-                            x.exponentials - y.exponentials,
-                            std::max(x.seconds - y.seconds, 0.0),
-                            std::max(x.again_s - y.again_s, 0.0)};
+    result.kernels[slot] = {x.calls - y.calls, x.macs - y.macs, x.bytes - y.bytes, x.exponentials - y.exponentials,
+        std::max(x.seconds - y.seconds, 0.0), std::max(x.again_s - y.again_s, 0.0)};
   }
   return result;
 }

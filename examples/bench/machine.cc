@@ -31,9 +31,8 @@ constexpr size_t kCacheLine = 64;
 // Returns the sum of all words. It uses eight independent sums, so that it waits only for memory, not for additions.
 uint64_t sum_words(const uint64_t* words, size_t n) {
   uint64_t sums[8] = {};
-  for (size_t i = 0; i + 8 <= n; i += 8) {
+  for (size_t i = 0; i + 8 <= n; i += 8)
     for (size_t j = 0; j < 8; ++j) sums[j] += words[i + j];
-  }
   uint64_t total = 0;
   for (const uint64_t sum : sums) total += sum;
   return total;
@@ -160,12 +159,11 @@ struct LinearShape {
 
 // Returns the multiply-accumulates per second of one linear layer on each thread. With one row these are also the bytes
 // per second.
-Rate linear_macs_per_s(const Kernels& kernels, const ThreadPool& pool, LinearShape shape, size_t rounds,
-                       const Patience& patience) {
+Rate linear_macs_per_s(
+    const Kernels& kernels, const ThreadPool& pool, LinearShape shape, size_t rounds, const Patience& patience) {
   std::vector<std::unique_ptr<NormalLinear>> layers;
-  for (uint32_t thread = 0; thread < pool.threads(); ++thread) {
+  for (uint32_t thread = 0; thread < pool.threads(); ++thread)
     layers.push_back(std::make_unique<NormalLinear>(kernels, shape.rows, shape.n, shape.k));
-  }
   const double macs = static_cast<double>(rounds) * layers[0]->macs() * pool.threads();
   return rounds_rate(macs, pool, rounds, patience, [&](size_t i) { kernels.int8.linear(layers[i]->args()); });
 }
@@ -271,10 +269,9 @@ struct Part {
   uint32_t number;
   const char* name;
 };
-constexpr Part kArmParts[] = {{0xc07, "Cortex-A7"},   {0xd03, "Cortex-A53"},  {0xd04, "Cortex-A35"},
-                              {0xd05, "Cortex-A55"},  {0xd07, "Cortex-A57"},  {0xd08, "Cortex-A72"},
-                              {0xd09, "Cortex-A73"},  {0xd0a, "Cortex-A75"},  {0xd0b, "Cortex-A76"},
-                              {0xd0c, "Neoverse-N1"}, {0xd40, "Neoverse-V1"}, {0xd49, "Neoverse-N2"}};
+constexpr Part kArmParts[] = {{0xc07, "Cortex-A7"}, {0xd03, "Cortex-A53"}, {0xd04, "Cortex-A35"}, {0xd05, "Cortex-A55"},
+    {0xd07, "Cortex-A57"}, {0xd08, "Cortex-A72"}, {0xd09, "Cortex-A73"}, {0xd0a, "Cortex-A75"}, {0xd0b, "Cortex-A76"},
+    {0xd0c, "Neoverse-N1"}, {0xd40, "Neoverse-V1"}, {0xd49, "Neoverse-N2"}};
 constexpr uint32_t kArm = 0x41;
 
 std::string name_of_part(uint32_t implementer, uint32_t part) {
@@ -308,10 +305,9 @@ void read_cpus(const std::string& path, Host& host) {
     names.insert(name_of_part(implementer, number_of(line)));
   }
   // 32-bit Arm has both fields, but its model name only names the architecture.
-  if (names.size() > 1 && implementer != 0) {
+  if (names.size() > 1 && implementer != 0)
     for (auto name = names.begin(); name != names.end();)
       name = starts_with(*name, "ARMv") ? names.erase(name) : std::next(name);
-  }
   for (const std::string& name : names) host.cpu += (host.cpu.empty() ? "" : " + ") + name;
 }
 

@@ -19,8 +19,8 @@ double position_seconds(const Timing& run, const Timing& encode, uint32_t positi
 }
 
 ModelRunner::Options engine_options(const Settings& settings) {
-  return {settings.model,          settings.kernels, GOLDCREST_VERIFY_STRUCTURE,
-          GOLDCREST_STEP_POSITION, settings.pool,    settings.low_memory};
+  return {settings.model, settings.kernels, GOLDCREST_VERIFY_STRUCTURE, GOLDCREST_STEP_POSITION, settings.pool,
+      settings.low_memory};
 }
 
 // Kernels are recorded on one thread.
@@ -76,9 +76,8 @@ StepTimes step_times(ModelRunner& runner, uint32_t target_tokens) {
     if (status != GOLDCREST_TOKEN || working.size() < n_layers) continue;
     const auto first_layer = working.end() - static_cast<ptrdiff_t>(n_layers);
     times.encode.insert(times.encode.end(), working.begin(), first_layer);
-    for (size_t layer = 0; layer < n_layers; ++layer) {
+    for (size_t layer = 0; layer < n_layers; ++layer)
       times.decoder_layer[layer].push_back(first_layer[static_cast<ptrdiff_t>(layer)]);
-    }
     times.output.push_back(seconds);
     working.clear();
   }
@@ -168,8 +167,8 @@ Comparison compare_kernels(const Settings& settings, uint32_t beam_size, uint32_
     return pair;
   });
   const Timing ratio = timing_of(pairs, [](const Pair& pair) { return pair.theirs_s / pair.ours_s; });
-  return {theirs.kernels(), timing_of(pairs, [](const Pair& pair) { return pair.theirs_s; }), ratio.median_s,
-          ratio.spread};
+  return {
+      theirs.kernels(), timing_of(pairs, [](const Pair& pair) { return pair.theirs_s; }), ratio.median_s, ratio.spread};
 }
 
 LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t short_tokens, uint32_t long_tokens) {
@@ -190,8 +189,8 @@ LengthCost measure_length(const Settings& settings, uint32_t beam_size, uint32_t
     return Turn{(short_s - encode_s) / short_tokens, (long_s - encode_s) / long_tokens};
   });
   return {beam_size, short_tokens, long_tokens,
-          timing_of(turns, [](const Turn& turn) { return turn.short_position_s; }),
-          timing_of(turns, [](const Turn& turn) { return turn.long_position_s; })};
+      timing_of(turns, [](const Turn& turn) { return turn.short_position_s; }),
+      timing_of(turns, [](const Turn& turn) { return turn.long_position_s; })};
 }
 
 CaseWork measure_work(const Settings& settings, uint32_t beam_size, uint32_t batch) {
@@ -248,9 +247,8 @@ Breakdown measure_breakdown(const Settings& settings) {
   const size_t blocks = (settings.source_tokens + runner.encoder_rows() - 1) / runner.encoder_rows();
   const size_t n_steps = translations[0].encode.size();
   const size_t n_layer_steps = blocks * (1 + 2 * n_encoder_layers + n_decoder_layers);
-  if (n_steps != n_layer_steps && n_steps != n_layer_steps + 1) {
+  if (n_steps != n_layer_steps && n_steps != n_layer_steps + 1)
     throw std::runtime_error("goldcrest_step encodes in other steps than this program knows");
-  }
   const auto stages = [&](size_t first, size_t n) {
     return timing_of(translations, [&](const StepTimes& times) {
       const auto begin = times.encode.begin() + static_cast<ptrdiff_t>(first * blocks);
@@ -259,13 +257,10 @@ Breakdown measure_breakdown(const Settings& settings) {
   };
   Breakdown breakdown;
   breakdown.embed = stages(0, 1);
-  for (size_t layer = 0; layer < n_encoder_layers; ++layer) {
-    breakdown.encoder_layer.push_back(stages(1 + 2 * layer, 2));
-  }
+  for (size_t layer = 0; layer < n_encoder_layers; ++layer) breakdown.encoder_layer.push_back(stages(1 + 2 * layer, 2));
   breakdown.memory = stages(1 + 2 * n_encoder_layers, n_decoder_layers);
-  if (n_steps > n_layer_steps) {
+  if (n_steps > n_layer_steps)
     breakdown.candidates = timing_of(translations, [](const StepTimes& times) { return times.encode.back(); });
-  }
   // Later positions cost more, so the middle one represents a translation.
   for (size_t layer = 0; layer < n_decoder_layers; ++layer) {
     breakdown.decoder_layer.push_back(

@@ -80,7 +80,7 @@ struct Roofline {
 inline Roofline roofline(const KernelWorks& works, uint64_t passes, Machine& machine) {
   const KernelWork sum = total(works);
   return {sum.macs, sum.bytes, machine.macs_per_s().per_s,
-          machine.bytes_per_s(static_cast<size_t>(sum.bytes / passes)).per_s};
+      machine.bytes_per_s(static_cast<size_t>(sum.bytes / passes)).per_s};
 }
 
 // The least seconds of each part of some work, one part after the other. It is nearer than the roofline: parts that are

@@ -15,9 +15,8 @@ namespace {
 std::vector<std::vector<int32_t>> random_sources(const Workload& workload, uint32_t vocab_size) {
   std::mt19937_64 random(workload.seed);
   std::vector<std::vector<int32_t>> sources(workload.batch, std::vector<int32_t>(workload.source_tokens));
-  for (auto& source : sources) {
+  for (auto& source : sources)
     for (int32_t& id : source) id = static_cast<int32_t>(random() % vocab_size);
-  }
   return sources;
 }
 
@@ -26,9 +25,8 @@ std::vector<std::vector<int16_t>> random_clips(const Workload& workload, const g
   std::mt19937_64 random(workload.seed);
   const size_t n = model.first_row_samples + size_t{workload.source_tokens - 1} * model.row_samples;
   std::vector<std::vector<int16_t>> clips(workload.batch, std::vector<int16_t>(n));
-  for (auto& clip : clips) {
+  for (auto& clip : clips)
     for (int16_t& sample : clip) sample = static_cast<int16_t>(random() % 8192) - 4096;
-  }
   return clips;
 }
 

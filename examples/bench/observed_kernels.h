@@ -28,9 +28,8 @@ enum Slot {
 };
 
 inline const char* slot_name(size_t slot) {
-  static constexpr const char* kNames[kSlots] = {"linear",     "output_block", "attention",  "quantize_rows",
-                                                 "layer_norm", "embed",        "logit_sums", "finish_fine",
-                                                 "recurrence", "list_largest"};
+  static constexpr const char* kNames[kSlots] = {"linear", "output_block", "attention", "quantize_rows", "layer_norm",
+      "embed", "logit_sums", "finish_fine", "recurrence", "list_largest"};
   return kNames[slot];
 }
 
@@ -48,7 +47,7 @@ CallWork linear_work(Slot slot, const goldcrest::LinearArgs<Element>& args) {
   const bool has_exponentials =
       args.activation != goldcrest::Activation::kNone && args.activation != goldcrest::Activation::kRelu;
   return {slot, uint64_t{args.rows} * args.n * args.k, args.n * output_bytes,
-          has_exponentials ? uint64_t{args.rows} * args.n : 0};
+      has_exponentials ? uint64_t{args.rows} * args.n : 0};
 }
 
 // Keys and values, each with a scale if they are integers. The rows of a call share them, or have at least this many.
@@ -118,26 +117,16 @@ struct ObservedKernels {
   // `own` has none.
   static goldcrest::Kernels table(const goldcrest::Kernels& own, const goldcrest::TypedKernels<float>* float32) {
     const auto& [name, cpu_features, own_int8, own_float32, own_layer_norm, own_logit_sums, own_finish_fine,
-                 own_quantize_fine_inputs, own_linear_fine, own_quantize_fine, own_fine_attention, own_linear_packed,
-                 own_recurrence, own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
-    return {name,
-            cpu_features,
-            ObservedTypedKernels<Observer, int8_t>::table(),
-            own_float32 != nullptr ? float32 : nullptr,
-            layer_norm,
-            own_logit_sums != nullptr ? logit_sums : nullptr,
-            own_finish_fine != nullptr ? finish_fine : nullptr,
-            own_quantize_fine_inputs != nullptr ? quantize_fine_inputs : nullptr,
-            own_linear_fine != nullptr ? linear_fine : nullptr,
-            own_quantize_fine != nullptr ? quantize_fine : nullptr,
-            own_fine_attention != nullptr ? fine_attention : nullptr,
-            own_linear_packed != nullptr ? linear_packed : nullptr,
-            own_recurrence != nullptr ? recurrence : nullptr,
-            list_largest,
-            crc32c,
-            weights_valid,
-            backend,
-            parallelizes_itself};
+        own_quantize_fine_inputs, own_linear_fine, own_quantize_fine, own_fine_attention, own_linear_packed,
+        own_recurrence, own_list_largest, crc32c, weights_valid, backend, parallelizes_itself] = own;
+    return {name, cpu_features, ObservedTypedKernels<Observer, int8_t>::table(),
+        own_float32 != nullptr ? float32 : nullptr, layer_norm, own_logit_sums != nullptr ? logit_sums : nullptr,
+        own_finish_fine != nullptr ? finish_fine : nullptr,
+        own_quantize_fine_inputs != nullptr ? quantize_fine_inputs : nullptr,
+        own_linear_fine != nullptr ? linear_fine : nullptr, own_quantize_fine != nullptr ? quantize_fine : nullptr,
+        own_fine_attention != nullptr ? fine_attention : nullptr,
+        own_linear_packed != nullptr ? linear_packed : nullptr, own_recurrence != nullptr ? recurrence : nullptr,
+        list_largest, crc32c, weights_valid, backend, parallelizes_itself};
   }
 
  private:

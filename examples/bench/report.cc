@@ -12,11 +12,10 @@ using goldcrest::converter::format_text;
 std::vector<double> spreads_of(const Report& report) {
   std::vector<double> spreads;
   const auto add = [&](const Timing& timing) { spreads.push_back(timing.spread); };
-  if (report.open) {
+  if (report.open)
     for (const Timing& timing :
-         {report.open->full, report.open->structure, report.open->first_token, report.open->first_sentence})
+        {report.open->full, report.open->structure, report.open->first_token, report.open->first_sentence})
       add(timing);
-  }
   for (const Case& measured : report.cases) {
     add(measured.speed.encode);
     add(measured.speed.run);

@@ -44,41 +44,41 @@ void append_open(Text& text, const Report& report, const OpenCost& open) {
   text += format_text("\n");
   append("to the first sentence", open.first_sentence);
   text += format_text("\n  {:<38}{:>9.2f} MB\n", "peak resident memory, mapped pages too",
-                      static_cast<double>(open.peak_resident_bytes) / kMega);
+      static_cast<double>(open.peak_resident_bytes) / kMega);
 }
 
 void append_speeds(Text& text, const Report& report) {
   text += format_text("\n{:>6}{:>7}{:>13}{:>9}{:>12}{:>9}{:>13}{:>16}{:>15}{:>14}\n", "beam", "batch", "encode ms",
-                      "spread", "tokens/s", "spread", "decode tok/s", "us a position", "weights GB/s", "arena bytes");
+      "spread", "tokens/s", "spread", "decode tok/s", "us a position", "weights GB/s", "arena bytes");
   for (const Case& measured : report.cases) {
     const Speed& speed = measured.speed;
     text += format_text("{:>6}{:>7}{:>13.3f}{:>9}{:>12.0f}{:>9}{:>13.0f}{:>16.1f}{:>15.2f}{:>14}\n", speed.beam_size,
-                        speed.batch, speed.encode.median_s * 1e3, percent(speed.encode.spread), speed.tokens_per_s,
-                        percent(speed.run.spread), speed.decode_tokens_per_s, speed.position_s * 1e6,
-                        per_second(report.position_bytes, speed.position_s) / kGiga, speed.arena_bytes);
+        speed.batch, speed.encode.median_s * 1e3, percent(speed.encode.spread), speed.tokens_per_s,
+        percent(speed.run.spread), speed.decode_tokens_per_s, speed.position_s * 1e6,
+        per_second(report.position_bytes, speed.position_s) / kGiga, speed.arena_bytes);
   }
 }
 
 // Appends the seconds of computing for a second of sound.
 void append_sound(Text& text, const Settings& settings, const Report& report) {
   text += format_text("\n{:.1f} s of sound, encoding included\n{:>6}{:>7}{:>12}{:>9}{:>18}\n", settings.audio_seconds,
-                      "beam", "batch", "ms", "spread", "real-time factor");
+      "beam", "batch", "ms", "spread", "real-time factor");
   for (const Case& measured : report.cases) {
     const Speed& speed = measured.speed;
     text += format_text("{:>6}{:>7}{:>12.2f}{:>9}{:>18.4f}\n", speed.beam_size, speed.batch, speed.run.median_s * 1e3,
-                        percent(speed.run.spread), real_time_factor(settings, speed));
+        percent(speed.run.spread), real_time_factor(settings, speed));
   }
 }
 
 void append_comparisons(Text& text, const Report& report) {
   const std::string& theirs = report.cases[0].against->kernels;
   text += format_text("\n{} over {}, in turns\n{:>6}{:>7}{:>20}{:>20}{:>8}{:>9}\n", report.kernels, theirs, "beam",
-                      "batch", "tokens/s", "with " + theirs, "ratio", "spread");
+      "batch", "tokens/s", "with " + theirs, "ratio", "spread");
   for (const Case& measured : report.cases) {
     const Comparison& against = *measured.against;
     const double theirs_per_s = measured.speed.batch * report.target_tokens / against.run.median_s;
     text += format_text("{:>6}{:>7}{:>20.0f}{:>20.0f}{:>8.2f}{:>9}\n", measured.speed.beam_size, measured.speed.batch,
-                        theirs_per_s * against.ratio, theirs_per_s, against.ratio, percent(against.spread));
+        theirs_per_s * against.ratio, theirs_per_s, against.ratio, percent(against.spread));
   }
 }
 
@@ -95,13 +95,13 @@ void append_bounds(Text& text, const Report& report) {
     const Bound& bound = *measured.bound;
     const double positions = report.target_tokens;
     const auto part = [](double seconds, const Roofline& limit, double parts, double share) {
-      return format_text("{:.1f}, {:.1f} ({}), {:.1f} %", seconds * 1e6, limit.seconds() / parts * 1e6, limit.limit(),
-                         100 * share);
+      return format_text(
+          "{:.1f}, {:.1f} ({}), {:.1f} %", seconds * 1e6, limit.seconds() / parts * 1e6, limit.limit(), 100 * share);
     };
     text += format_text("{:>6}{:>7}{:>16.0f}{:>8.1f} %{:>9}  {:<40}{:<40}\n", speed.beam_size, speed.batch,
-                        bound.tokens_per_s, 100 * speed.tokens_per_s / bound.tokens_per_s, percent(speed.run.spread),
-                        part(speed.encode.median_s, bound.encode, 1, encode_share(measured)),
-                        part(speed.position_s, bound.decode, positions, decode_share(measured, report.target_tokens)));
+        bound.tokens_per_s, 100 * speed.tokens_per_s / bound.tokens_per_s, percent(speed.run.spread),
+        part(speed.encode.median_s, bound.encode, 1, encode_share(measured)),
+        part(speed.position_s, bound.decode, positions, decode_share(measured, report.target_tokens)));
   }
 }
 
@@ -119,15 +119,15 @@ void append_parts(Text& text, const Report& report) {
     const auto append = [&](const char* what, const Parts& parts, double passes, double taken_s) {
       const double floor_s = parts.seconds() / passes;
       text += format_text("{:>6}{:>7}  {:<12}{:>12.2f}{:>14.2f}", speed.beam_size, speed.batch, what,
-                          parts.matrices_s * 1e6 / passes, parts.exponentials_s * 1e6 / passes);
+          parts.matrices_s * 1e6 / passes, parts.exponentials_s * 1e6 / passes);
       text += format_text("{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>12.2f}{:>8.1f} %\n", parts.attention_s * 1e6 / passes,
-                          parts.rows_s * 1e6 / passes, parts.choice_s * 1e6 / passes, floor_s * 1e6, taken_s * 1e6,
-                          taken_s > 0 ? 100 * floor_s / taken_s : 0);
+          parts.rows_s * 1e6 / passes, parts.choice_s * 1e6 / passes, floor_s * 1e6, taken_s * 1e6,
+          taken_s > 0 ? 100 * floor_s / taken_s : 0);
     };
     append("encoding", bound.encode_parts, 1, speed.encode.median_s);
     append("a position", bound.decode_parts, report.target_tokens, speed.position_s);
     text += format_text("{:>6}{:>7}  floor {:.0f} tokens/s, reached {:.1f} %\n", speed.beam_size, speed.batch,
-                        bound.parts_tokens_per_s, 100 * speed.tokens_per_s / bound.parts_tokens_per_s);
+        bound.parts_tokens_per_s, 100 * speed.tokens_per_s / bound.parts_tokens_per_s);
   }
 }
 
@@ -167,7 +167,7 @@ struct KernelsTable {
     text += format_text("\n");
     if (machine == nullptr) return;
     append("       only products, exponentials",
-           [&](size_t slot) { return arithmetic_s(record.kernels[slot], *machine) / passes; });
+        [&](size_t slot) { return arithmetic_s(record.kernels[slot], *machine) / passes; });
     text += format_text("\n");
   }
 };
@@ -177,12 +177,11 @@ struct KernelsTable {
 void append_nearer_limits(Text& text, const Report& report, const Case& measured, const MachineSpeeds* machine) {
   const auto append = [&](const char* what, const auto& slot_seconds) {
     double seconds = 0;
-    for (const Record* record : {&measured.work->encode, &measured.work->decode}) {
+    for (const Record* record : {&measured.work->encode, &measured.work->decode})
       for (const KernelWork& work : record->kernels) seconds += slot_seconds(work);
-    }
     const double tokens_per_s = measured.speed.batch * report.target_tokens / seconds;
-    text += format_text("{:>6}{:>7}  {}: {:.0f} tokens/s", measured.speed.beam_size, measured.speed.batch, what,
-                        tokens_per_s);
+    text += format_text(
+        "{:>6}{:>7}  {}: {:.0f} tokens/s", measured.speed.beam_size, measured.speed.batch, what, tokens_per_s);
     if (measured.bound)
       text += format_text(", {:.1f} % of the bound", 100 * tokens_per_s / measured.bound->tokens_per_s);
     text += format_text("\n");
@@ -215,9 +214,9 @@ void append_lengths(Text& text, const Report& report) {
   text += format_text("\ncost of a position by the length of the target, batch 1\n");
   for (const LengthCost& cost : report.lengths) {
     text += format_text("  beam {}: {:.1f} us (spread {}) at {} tokens, {:.1f} us (spread {}) at {}, ratio {:.3f}\n",
-                        cost.beam_size, cost.short_position.median_s * 1e6, percent(cost.short_position.spread),
-                        cost.short_tokens, cost.long_position.median_s * 1e6, percent(cost.long_position.spread),
-                        cost.long_tokens, cost.long_position.median_s / cost.short_position.median_s);
+        cost.beam_size, cost.short_position.median_s * 1e6, percent(cost.short_position.spread), cost.short_tokens,
+        cost.long_position.median_s * 1e6, percent(cost.long_position.spread), cost.long_tokens,
+        cost.long_position.median_s / cost.short_position.median_s);
   }
 }
 
@@ -227,24 +226,22 @@ void append_breakdown(Text& text, const Breakdown& breakdown) {
   };
   text += format_text("\ngreedy, batch 1, step by step\n");
   append("source embeddings", breakdown.embed);
-  for (size_t layer = 0; layer < breakdown.encoder_layer.size(); ++layer) {
+  for (size_t layer = 0; layer < breakdown.encoder_layer.size(); ++layer)
     append(format_text("encoder layer {}", layer), breakdown.encoder_layer[layer]);
-  }
   append("keys and values for cross-attention", breakdown.memory);
   if (breakdown.candidates) append("candidates of the shortlist", *breakdown.candidates);
-  for (size_t layer = 0; layer < breakdown.decoder_layer.size(); ++layer) {
+  for (size_t layer = 0; layer < breakdown.decoder_layer.size(); ++layer)
     append(format_text("decoder layer {}, a position", layer), breakdown.decoder_layer[layer]);
-  }
   append("output layer and choice, a position", breakdown.output);
 }
 
 void append_machine(Text& text, const Report& report, const MachineSpeeds& machine) {
-  text += format_text("\n{}\n",
-                      report.threads == 1 ? "one core reads" : format_text("{} threads together read", report.threads));
+  text += format_text(
+      "\n{}\n", report.threads == 1 ? "one core reads" : format_text("{} threads together read", report.threads));
   for (const MachineSpeeds::Reading& reading : machine.readings) {
     text += format_text("  {:>8.2f} GB/s, spread {:>7}, from {:.2f} MB{}\n", reading.speed.per_s / kGiga,
-                        percent(reading.speed.spread), static_cast<double>(reading.bytes) / kMega,
-                        reading.bytes == report.position_bytes ? ", the weights of one position" : "");
+        percent(reading.speed.spread), static_cast<double>(reading.bytes) / kMega,
+        reading.bytes == report.position_bytes ? ", the weights of one position" : "");
   }
   text += format_text(
       "and multiplies {:.1f} billion int8 pairs a second, spread {}, the best of {}'s linear layers in its caches\n"

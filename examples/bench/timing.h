@@ -74,9 +74,8 @@ template <typename Work>
 auto repeat(const Patience& patience, const Work& work) {
   for (size_t i = 0; i < patience.warm_ups; ++i) work();
   std::vector<decltype(work())> results;
-  for (double total = 0; total < patience.seconds || results.size() < patience.repetitions;) {
+  for (double total = 0; total < patience.seconds || results.size() < patience.repetitions;)
     total += time_once([&] { results.push_back(work()); });
-  }
   return results;
 }
 

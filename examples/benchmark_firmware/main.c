@@ -62,9 +62,8 @@ static void end(part *p, uint64_t start, uint64_t count) {
 }
 
 static void put_right(uint64_t value, int column) {
-  for (uint64_t rest = value; column > 1; --column, rest /= 10) {
+  for (uint64_t rest = value; column > 1; --column, rest /= 10)
     if (rest < 10) put_text(" ");
-  }
   put_unsigned(value);
 }
 
@@ -167,8 +166,8 @@ static void print_text_parts(goldcrest_engine *engine, const goldcrest_detail *d
 }
 
 /* Searches word by word with one beam size: the encoder, then each position. Returns the number of tokens found. */
-static uint64_t measure_steps(goldcrest_engine *engine, uint32_t beam_size, search_parts *parts,
-                              const goldcrest_detail *detail) {
+static uint64_t measure_steps(
+    goldcrest_engine *engine, uint32_t beam_size, search_parts *parts, const goldcrest_detail *detail) {
   uint64_t n_tokens = 0;
   for (size_t i = 0; i < kNWords; ++i) {
     const uint32_t encoder_steps = count_encoder_steps(engine, &kWords[i], detail);
@@ -200,8 +199,8 @@ static void print_worst_step(goldcrest_engine *engine, uint32_t beam_size, const
   print_line(&mosts, parts->layer_step, most.layer_ticks);
 }
 
-static void print_search(goldcrest_engine *engine, uint32_t beam_size, search_parts parts,
-                         const goldcrest_detail *detail) {
+static void print_search(
+    goldcrest_engine *engine, uint32_t beam_size, search_parts parts, const goldcrest_detail *detail) {
   const uint64_t n_tokens = measure_steps(engine, beam_size, &parts, detail);
   for (size_t i = 0; i < kNWords; ++i) {
     const uint64_t start = begin(&parts.whole);
@@ -237,11 +236,10 @@ static const char *core_name(void) {
   static const struct {
     uint32_t number;
     const char *name;
-  } kCores[] = {{0xC23, "Cortex-M3"},  {0xC24, "Cortex-M4"},  {0xC27, "Cortex-M7"},
-                {0xD21, "Cortex-M33"}, {0xD22, "Cortex-M55"}, {0xD23, "Cortex-M85"}};
-  for (size_t i = 0; i < sizeof kCores / sizeof kCores[0]; ++i) {
+  } kCores[] = {{0xC23, "Cortex-M3"}, {0xC24, "Cortex-M4"}, {0xC27, "Cortex-M7"}, {0xD21, "Cortex-M33"},
+      {0xD22, "Cortex-M55"}, {0xD23, "Cortex-M85"}};
+  for (size_t i = 0; i < sizeof kCores / sizeof kCores[0]; ++i)
     if (kCores[i].number == number) return kCores[i].name;
-  }
   return "";
 }
 
@@ -340,15 +338,15 @@ static void print_json(const goldcrest_engine *engine, const goldcrest_detail *d
 
 int main(void) {
   static const search_parts kGreedy = {.encoder = {.name = "greedy: encoder, one word"},
-                                       .position = {.name = "greedy: one target position"},
-                                       .whole = {.name = "greedy: whole search of one word"},
-                                       .step = "greedy: a step, at most",
-                                       .layer_step = "greedy: a step of a layer, at most"};
+      .position = {.name = "greedy: one target position"},
+      .whole = {.name = "greedy: whole search of one word"},
+      .step = "greedy: a step, at most",
+      .layer_step = "greedy: a step of a layer, at most"};
   static const search_parts kBeam = {.encoder = {.name = "beam 4: encoder, one word"},
-                                     .position = {.name = "beam 4: one target position"},
-                                     .whole = {.name = "beam 4: whole search of one word"},
-                                     .step = "beam 4: a step, at most",
-                                     .layer_step = "beam 4: a step of a layer, at most"};
+      .position = {.name = "beam 4: one target position"},
+      .whole = {.name = "beam 4: whole search of one word"},
+      .step = "beam 4: a step, at most",
+      .layer_step = "beam 4: a step of a layer, at most"};
   board_init();
   goldcrest_detail detail = {"", -1};
   goldcrest_engine *engine = start_engine(&detail);

@@ -93,11 +93,10 @@ typedef struct listen_loop {
 
 /* An utterance has ended: the engine works on those that have, in turn, and the gate fills the next one. */
 static void queue_utterance(listen_loop *loop) {
-  if (loop->n_ended - loop->n_done < 2) {
+  if (loop->n_ended - loop->n_done < 2)
     ++loop->n_ended;
-  } else { /* the engine is slower than the speaker */
+  else /* the engine is slower than the speaker */
     ++loop->n_lost;
-  }
   loop->utterances[loop->n_ended % 3].n_halves = 0;
 }
 

@@ -18,7 +18,7 @@ enum { kSectorBytes = 4096, kPageBytes = 256, kChunkBytes = 100 };
 enum { kSlotSectors = (MODEL_G2P_BYTES + kSectorBytes - 1) / kSectorBytes, kSectors = 2 + 2 * kSlotSectors };
 
 _Static_assert(MODEL_G2P_BYTES >= MODEL_SMALL_BYTES && MODEL_G2P_ARENA_BYTES >= MODEL_SMALL_ARENA_BYTES,
-               "the slots and the arena fit the larger model");
+    "the slots and the arena fit the larger model");
 
 #ifdef FLASH_SECTION
 __attribute__((section(FLASH_SECTION)))
@@ -80,11 +80,10 @@ static void start(const ModelSlots *slots) {
 
 static void confirm(const ModelSlots *slots) {
   const int status = confirm_model(slots, &detail);
-  if (status < 0) {
+  if (status < 0)
     put_error("confirm", status, &detail);
-  } else {
+  else
     put_text("It is confirmed.\n");
-  }
 }
 
 int main(void) {

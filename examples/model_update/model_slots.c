@@ -34,9 +34,8 @@ const uint8_t *slot_model(const ModelSlots *slots, uint32_t slot) {
 static bool read_sector(const ModelSlots *slots, uint32_t sector, ModelRecord *record) {
   uint32_t words[2 * kWords];
   memcpy(words, slots->flash->memory + (size_t)sector * slots->flash->sector_bytes, sizeof words);
-  for (int i = 0; i < kWords; ++i) {
+  for (int i = 0; i < kWords; ++i)
     if (words[i] != ~words[kWords + i]) return false;
-  }
   memcpy(record, words, sizeof *record);
   return record->slot <= 1 && record->state <= kStarted && record->model_bytes[0] <= slot_bytes(slots) &&
          record->model_bytes[1] <= slot_bytes(slots);
@@ -67,21 +66,20 @@ bool write_record(const ModelSlots *slots, ModelRecord *record) {
 
 /* Starts the slot's model after three checks, in this order: its signature, every byte, its results on this device. */
 static int start_slot(const ModelSlots *slots, const ModelRecord *record, uint32_t slot, goldcrest_config *config,
-                      goldcrest_engine **engine) {
+    goldcrest_engine **engine) {
   config->model = slot_model(slots, slot);
   config->model_bytes = record->model_bytes[slot];
   config->verify = GOLDCREST_VERIFY_FULL;
-  if (slots->accepts != NULL && !slots->accepts(slots->context, config->model, config->model_bytes)) {
+  if (slots->accepts != NULL && !slots->accepts(slots->context, config->model, config->model_bytes))
     return model_error(config->detail, GOLDCREST_ERROR_ARGUMENT, "signature: refused", slot);
-  }
   const int status = goldcrest_init(engine, config);
   return status < 0 ? status : goldcrest_self_test(*engine, config->detail);
 }
 
 /* Starts the record's model, or else the other one. If the record's was started once already, the other one is tried
  * first. If the other model starts, it replaces the record's, which never starts again. */
-static int start_either(const ModelSlots *slots, ModelRecord *record, goldcrest_config *config,
-                        goldcrest_engine **engine) {
+static int start_either(
+    const ModelSlots *slots, ModelRecord *record, goldcrest_config *config, goldcrest_engine **engine) {
   const uint32_t named = record->slot, other = named ^ 1;
   const bool has_other = record->model_bytes[other] != 0, other_first = has_other && record->state == kStarted;
   uint32_t slot = other_first ? other : named;
@@ -100,15 +98,13 @@ static int start_either(const ModelSlots *slots, ModelRecord *record, goldcrest_
 int start_model(const ModelSlots *slots, goldcrest_config *config, goldcrest_engine **engine) {
   ModelRecord record;
   *engine = NULL;
-  if (!read_record(slots, &record)) {
+  if (!read_record(slots, &record))
     return model_error(config->detail, GOLDCREST_ERROR_STATE, "slots: no model is installed", (size_t)-1);
-  }
   if (record.state == kOnTrial) { /* from here on it has had its chance */
     ModelRecord started = record;
     started.state = kStarted;
-    if (!write_record(slots, &started)) {
+    if (!write_record(slots, &started))
       return model_error(config->detail, GOLDCREST_ERROR_STATE, kNoRecord, (size_t)-1);
-    }
     record.sequence = started.sequence;
   }
   const int status = start_either(slots, &record, config, engine);
@@ -118,9 +114,8 @@ int start_model(const ModelSlots *slots, goldcrest_config *config, goldcrest_eng
 
 int confirm_model(const ModelSlots *slots, goldcrest_detail *detail) {
   ModelRecord record;
-  if (!read_record(slots, &record) || record.state == kOnTrial) {
+  if (!read_record(slots, &record) || record.state == kOnTrial)
     return model_error(detail, GOLDCREST_ERROR_STATE, "slots: no model was started", (size_t)-1);
-  }
   if (record.state == kSettled) return GOLDCREST_OK;
   record.state = kSettled;
   if (write_record(slots, &record)) return GOLDCREST_OK;

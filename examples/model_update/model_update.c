@@ -50,35 +50,28 @@ int begin_update(ModelUpdate *update, const ModelSlots *slots, size_t model_byte
   memset(update, 0, sizeof *update);
   update->slots = slots;
   if (flash->page_bytes == 0 || flash->page_bytes > kMaxPageBytes || flash->page_bytes % kTrailerBytes != 0 ||
-      flash->sector_bytes % flash->page_bytes != 0) {
+      flash->sector_bytes % flash->page_bytes != 0)
     return update_error(update, GOLDCREST_ERROR_ARGUMENT, "flash: page_bytes", flash->page_bytes);
-  }
-  if (!read_settled(slots, &record)) {
+  if (!read_settled(slots, &record))
     return update_error(update, GOLDCREST_ERROR_STATE, "update: the model that runs is not confirmed", (size_t)-1);
-  }
   update->slot = record.slot ^ 1;
-  if (model_bytes > slot_bytes(slots)) {
+  if (model_bytes > slot_bytes(slots))
     return update_error(update, GOLDCREST_ERROR_TOO_LONG, "update: larger than a slot", slot_bytes(slots));
-  }
-  if (model_bytes < 2 * (size_t)kTrailerBytes || model_bytes % kTrailerBytes != 0) {
+  if (model_bytes < 2 * (size_t)kTrailerBytes || model_bytes % kTrailerBytes != 0)
     return update_error(update, GOLDCREST_ERROR_MODEL_CORRUPT, "update: no model has such a size", model_bytes);
-  }
   update->model_bytes = model_bytes;
-  if (!program(update, model_bytes - kTrailerBytes, trailer, kTrailerBytes)) {
+  if (!program(update, model_bytes - kTrailerBytes, trailer, kTrailerBytes))
     return update_error(update, GOLDCREST_ERROR_STATE, "flash: the trailer could not be written", (size_t)-1);
-  }
   return check_arrived(update);
 }
 
 int write_update(ModelUpdate *update, const uint8_t *bytes, size_t n) {
   const size_t page_bytes = update->slots->flash->page_bytes;
-  if (update->model_bytes == 0) {
+  if (update->model_bytes == 0)
     return model_error(&update->detail, GOLDCREST_ERROR_STATE, "update: none is under way", (size_t)-1);
-  }
   const size_t end = update->model_bytes - kTrailerBytes;
-  if (n > end - update->arrived_bytes) {
+  if (n > end - update->arrived_bytes)
     return update_error(update, GOLDCREST_ERROR_TOO_LONG, "update: more bytes than were announced", end);
-  }
   while (n > 0) {
     const size_t waiting = update->arrived_bytes - update->programmed_bytes, taken = smaller(n, page_bytes - waiting);
     memcpy(update->page + waiting, bytes, taken);
@@ -87,8 +80,8 @@ int write_update(ModelUpdate *update, const uint8_t *bytes, size_t n) {
     n -= taken;
     if (waiting + taken < page_bytes && update->arrived_bytes < end) break;
     if (!program(update, update->programmed_bytes, update->page, waiting + taken)) {
-      return update_error(update, GOLDCREST_ERROR_STATE, "flash: a page could not be written",
-                          update->programmed_bytes);
+      return update_error(
+          update, GOLDCREST_ERROR_STATE, "flash: a page could not be written", update->programmed_bytes);
     }
     update->programmed_bytes = update->arrived_bytes;
     const int status = check_arrived(update);
@@ -98,24 +91,20 @@ int write_update(ModelUpdate *update, const uint8_t *bytes, size_t n) {
 }
 
 int finish_update(ModelUpdate *update) {
-  if (!update->whole) {
+  if (!update->whole)
     return update_error(update, GOLDCREST_ERROR_STATE, "update: the model has not arrived", update->arrived_bytes);
-  }
   const ModelSlots *slots = update->slots;
   const uint8_t *model = slot_model(slots, update->slot);
-  if (slots->accepts != NULL && !slots->accepts(slots->context, model, update->model_bytes)) {
+  if (slots->accepts != NULL && !slots->accepts(slots->context, model, update->model_bytes))
     return update_error(update, GOLDCREST_ERROR_ARGUMENT, "signature: refused", update->slot);
-  }
   ModelRecord record;
-  if (!read_settled(slots, &record) || record.slot == update->slot) {
+  if (!read_settled(slots, &record) || record.slot == update->slot)
     return update_error(update, GOLDCREST_ERROR_STATE, "update: another model starts since it began", (size_t)-1);
-  }
   record.slot = update->slot;
   record.state = kOnTrial;
   record.model_bytes[record.slot] = (uint32_t)update->model_bytes;
-  if (!write_record(slots, &record)) {
+  if (!write_record(slots, &record))
     return update_error(update, GOLDCREST_ERROR_STATE, "flash: a record could not be written", (size_t)-1);
-  }
   update->model_bytes = 0;
   update->whole = false;
   return GOLDCREST_OK;

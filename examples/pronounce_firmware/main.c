@@ -17,32 +17,30 @@
 enum { kMaxLetters = 24, kPhonemeBytes = 4 /* a token's most: three letters and a space */ };
 
 _Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == kMaxLetters + 1, "letters or bytes, and the end token");
-_Static_assert(MODEL_G2P_BEAM_SIZE == 4 && MODEL_G2P_ARENA_BYTES <= MOST_ARENA_KIB * 1024,
-               "the engine's memory at beam 4");
+_Static_assert(
+    MODEL_G2P_BEAM_SIZE == 4 && MODEL_G2P_ARENA_BYTES <= MOST_ARENA_KIB * 1024, "the engine's memory at beam 4");
 _Static_assert(MODEL_G2P_STACK_BYTES <= 4096, "the engine's part of the stack");
 
 static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
 
 /* Turns letters into lower case, as in the dictionary that the model was trained on. */
 static void lower_case(char *word) {
-  for (; *word != '\0'; ++word) {
+  for (; *word != '\0'; ++word)
     if (*word >= 'A' && *word <= 'Z') *word = (char)(*word - 'A' + 'a');
-  }
 }
 
 /* Returns the index of the first letter of the stored source that the model does not know, or -1. */
 static int unknown_letter(const goldcrest_engine *engine, int32_t unknown_id) {
   const int32_t *ids;
   const int n = goldcrest_get_source(engine, 0, &ids);
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n; ++i)
     if (ids[i] == unknown_id) return i;
-  }
   return -1;
 }
 
 /* Writes the pronunciation of one word, or the reason for having none. */
-static void pronounce(goldcrest_engine *engine, int32_t unknown_id, const char *word, size_t n_letters,
-                      const goldcrest_detail *detail) {
+static void pronounce(
+    goldcrest_engine *engine, int32_t unknown_id, const char *word, size_t n_letters, const goldcrest_detail *detail) {
   const uint64_t start = board_ticks();
   int status = goldcrest_begin_text(engine, word, n_letters);
   if (status >= 0) {

@@ -12,34 +12,20 @@ constexpr uint64_t kMostOtherBody = uint64_t{1} << 18;  // bytes; of texts and t
 
 const char* reason_of(int status) {
   switch (status) {
-    case 200:
-      return "OK";
-    case 204:
-      return "No Content";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 413:
-      return "Content Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 501:
-      return "Not Implemented";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Internal Server Error";
+    case 200: return "OK";
+    case 204: return "No Content";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Content Too Large";
+    case 415: return "Unsupported Media Type";
+    case 431: return "Request Header Fields Too Large";
+    case 501: return "Not Implemented";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
+    default: return "Internal Server Error";
   }
 }
 
@@ -59,17 +45,13 @@ json models_of(const Service& service) {
 
 json settings_of(const Service& service) {
   const json languages = translation_languages(service);
-  json settings = {{"apiKeys", !service.arguments.keys.empty()},
-                   {"keyRequired", !service.arguments.keys.empty()},
-                   {"charLimit", -1},
-                   {"suggestions", false},
-                   {"frontendTimeout", 500},
-                   {"supportedFilesFormat", json::array()}};
+  json settings = {{"apiKeys", !service.arguments.keys.empty()}, {"keyRequired", !service.arguments.keys.empty()},
+      {"charLimit", -1}, {"suggestions", false}, {"frontendTimeout", 500}, {"supportedFilesFormat", json::array()}};
   if (languages.empty()) return settings;
   const json& source = languages[0];
   const json code = source["targets"][0];
-  settings["language"] = {{"source", {{"code", source["code"]}, {"name", source["name"]}}},
-                          {"target", {{"code", code}, {"name", code}}}};
+  settings["language"] = {
+      {"source", {{"code", source["code"]}, {"name", source["name"]}}}, {"target", {{"code", code}, {"name", code}}}};
   return settings;
 }
 
@@ -178,8 +160,8 @@ void HttpProtocol::choose_handler() {
         501, json{{"error", "goldcrest-serve has no model that detects languages; send the source's code"}});
   } else {
     return fail(404,
-                "there is no such path; this server has /v1/audio/transcriptions, /v1/audio/translations, "
-                "/v1/models, /translate, /languages, /frontend/settings and /health");
+        "there is no such path; this server has /v1/audio/transcriptions, /v1/audio/translations, "
+        "/v1/models, /translate, /languages, /frontend/settings and /health");
   }
   if (head.method == wanted) return;
   handler_.reset();

@@ -176,8 +176,8 @@ void TranslationHandler::finish(HttpProtocol& http) {
     for (const std::string& code : all_codes(http.service(), true))
       if (!find_way(http.service(), code, target_).empty()) sources.push_back(code);
     if (sources.size() > 1)
-      return http.fail(400, "source: auto is possible with one source language only; send one of " +
-                                goldcrest::list_choices(sources));
+      return http.fail(400,
+          "source: auto is possible with one source language only; send one of " + goldcrest::list_choices(sources));
     errand.detected = source_ = sources.empty() ? source_ : sources[0];
   }
   const bool is_same = !matching_language(source_, {target_}).empty();

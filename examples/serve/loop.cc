@@ -27,8 +27,8 @@ namespace {
 constexpr double kMostUnreadSeconds = 30;  // that a client may leave an answer unread
 
 timeval time_of(double seconds) {
-  return {static_cast<time_t>(seconds),
-          static_cast<suseconds_t>(1e6 * (seconds - static_cast<double>(time_t(seconds))))};
+  return {
+      static_cast<time_t>(seconds), static_cast<suseconds_t>(1e6 * (seconds - static_cast<double>(time_t(seconds))))};
 }
 
 // "127.0.0.1:5000", "[::1]:5000"; "a local client" for a unix socket.
@@ -330,7 +330,7 @@ void Loop::stop() {
   const timeval time = time_of(kMostSeconds);
   evtimer_add(last_second_, &time);
   for (const std::shared_ptr<Connection>& it :
-       std::vector<std::shared_ptr<Connection>>(clients_.begin(), clients_.end()))
+      std::vector<std::shared_ptr<Connection>>(clients_.begin(), clients_.end()))
     if (!it->protocol().is_busy()) it->protocol().refuse(*it, "the server ends");
   end_if_idle();
 }
@@ -345,7 +345,7 @@ void Loop::on_signal(evutil_socket_t, short, void* self) { static_cast<Loop*>(se
 void Loop::on_last_second(evutil_socket_t, short, void* self) {
   Loop& it = *static_cast<Loop*>(self);
   for (const std::shared_ptr<Connection>& client :
-       std::vector<std::shared_ptr<Connection>>(it.clients_.begin(), it.clients_.end()))
+      std::vector<std::shared_ptr<Connection>>(it.clients_.begin(), it.clients_.end()))
     if (!client->is_finishing()) client->protocol().refuse(*client, "the server ends");
   const timeval time = time_of(0.3);
   event_base_loopexit(it.base_, &time);

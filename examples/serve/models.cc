@@ -268,11 +268,11 @@ Problem TextModel::search(std::vector<Text>* texts) {
   return {};
 }
 
-Problem TextModel::translate(const std::string& source, const std::string& target, bool is_html,
-                             std::vector<std::string>* inputs) {
+Problem TextModel::translate(
+    const std::string& source, const std::string& target, bool is_html, std::vector<std::string>* inputs) {
   goldcrest_reset(session_.engine());
-  const int status = goldcrest_set_languages(session_.engine(), has_sources_ ? source.c_str() : nullptr,
-                                             has_targets_ ? target.c_str() : nullptr);
+  const int status = goldcrest_set_languages(
+      session_.engine(), has_sources_ ? source.c_str() : nullptr, has_targets_ ? target.c_str() : nullptr);
   if (status < 0) return {session_.describe(status)};
   std::vector<Text> texts;
   for (size_t i = 0; i < inputs->size(); ++i) {

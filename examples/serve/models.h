@@ -110,8 +110,8 @@ class TextModel {
   const std::vector<std::string>& targets() const { return targets_; }
 
   // Replaces texts by their translations. Returns why it cannot.
-  Problem translate(const std::string& source, const std::string& target, bool is_html,
-                    std::vector<std::string>* texts);
+  Problem translate(
+      const std::string& source, const std::string& target, bool is_html, std::vector<std::string>* texts);
 
   Worker& worker() { return worker_; }
 
@@ -138,8 +138,8 @@ std::string matching_language(const std::string& language, const std::vector<std
 // Lets a worker do a job for a client. `done` then gets its result in the loop, unless the client has gone or the
 // server ends. Returns false if too many jobs wait.
 template <typename Result>
-bool work_for(Connection& client, Worker& worker, std::function<Result()> job,
-              std::function<void(Connection&, Result&)> done) {
+bool work_for(
+    Connection& client, Worker& worker, std::function<Result()> job, std::function<void(Connection&, Result&)> done) {
   Loop* const loop = &client.loop();
   const std::weak_ptr<Connection> weak = client.weak_from_this();
   return worker.add([=] {

@@ -65,21 +65,14 @@ json words_of(const Segment& segment) {
 json verbose(const Heard& heard, const Fields& fields, bool translates) {
   std::string language = goldcrest::language_name(heard.language);
   for (char& c : language) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));  // as OpenAI writes it
-  json body = {{"task", translates ? "translate" : "transcribe"},
-               {"language", language},
-               {"duration", heard.seconds},
-               {"text", heard.text}};
+  json body = {{"task", translates ? "translate" : "transcribe"}, {"language", language}, {"duration", heard.seconds},
+      {"text", heard.text}};
   json segments = json::array(), words = json::array();
   for (size_t i = 0; i < heard.parts.size(); ++i) {
     const Heard::Part& part = heard.parts[i];
-    segments.push_back({{"id", i},
-                        {"seek", 0},
-                        {"start", part.segment.begin},
-                        {"end", part.segment.end},
-                        {"text", part.segment.text},
-                        {"tokens", part.segment.tokens},
-                        {"temperature", part.temperature},
-                        {"avg_logprob", part.avg_logprob}});
+    segments.push_back(
+        {{"id", i}, {"seek", 0}, {"start", part.segment.begin}, {"end", part.segment.end}, {"text", part.segment.text},
+            {"tokens", part.segment.tokens}, {"temperature", part.temperature}, {"avg_logprob", part.avg_logprob}});
     if (part.no_speech >= 0) segments.back()["no_speech_prob"] = part.no_speech;
     for (json& word : words_of(part.segment)) words.push_back(std::move(word));
   }
@@ -204,8 +197,8 @@ void TranscriptionHandler::finish(HttpProtocol& http) {
     if (fields.format == "json") return it.answer_json(200, {{"text", heard.text}, {"usage", usage}});
     if (fields.format == "verbose_json") return it.answer_json(200, verbose(heard, fields, translates));
     const bool is_plain = fields.format == "text";
-    it.answer(200, "text/plain; charset=utf-8",
-              is_plain ? heard.text + "\n" : subtitles(heard, fields.format == "vtt"));
+    it.answer(
+        200, "text/plain; charset=utf-8", is_plain ? heard.text + "\n" : subtitles(heard, fields.format == "vtt"));
   });
 }
 

@@ -29,27 +29,28 @@ std::vector<goldcrest::Option> rows_of(ServeArguments& a) {
   return {
       {"Models"},
       {"*--model FILE", more_texts(a.models),
-       "serve this model of speech or of texts: [NAME=]FILE, a file that goldcrest-convert wrote; it may be given "
-       "several times [the name: the file's, without its end]"},
+          "serve this model of speech or of texts: [NAME=]FILE, a file that goldcrest-convert wrote; it may be given "
+          "several times [the name: the file's, without its end]"},
       {"*--language CODE", text(a.language), "take this language for speech models whose files state none [en]"},
       {"--max-seconds SECONDS", number(a.max_seconds, 0.1, 600.0),
-       "let a speech model hear at most this much at once: less takes less memory [the model's]"},
+          "let a speech model hear at most this much at once: less takes less memory [the model's]"},
       {"Doors"},
       {"*--wyoming ADDRESS", text(a.wyoming),
-       "serve Home Assistant's protocol at tcp://HOST:PORT or unix://PATH, or one client at stdio://. Only this "
-       "machine reaches 127.0.0.1; 0.0.0.0 is every network, and the protocol has no keys"},
+          "serve Home Assistant's protocol at tcp://HOST:PORT or unix://PATH, or one client at stdio://. Only this "
+          "machine reaches 127.0.0.1; 0.0.0.0 is every network, and the protocol has no keys"},
       {"*--http ADDRESS", text(a.http), "serve OpenAI's and LibreTranslate's APIs at HOST:PORT or unix://PATH"},
       {"*--api-key-file FILE", text(a.key_file),
-       "answer only requests with a key of this file, one a line; needed where others than this machine reach --http"},
+          "answer only requests with a key of this file, one a line; needed where others than this machine reach "
+          "--http"},
       {"--allow-origin ORIGIN", more_texts(a.allowed_origins),
-       "answer pages of this origin, such as https://example.org, or of all with *; it may be given several times"},
+          "answer pages of this origin, such as https://example.org, or of all with *; it may be given several times"},
       {"*--ffmpeg", flag(a.has_ffmpeg), "let ffmpeg convert uploads that are no WAV files: mp3, m4a, webm, ogg, flac"},
       {"Limits"},
       {"--max-upload BYTES", number(a.max_upload, uint64_t{1} << 10, uint64_t{1} << 40),
-       "refuse larger uploads of sound [104857600]"},
+          "refuse larger uploads of sound [104857600]"},
       {"--max-clients N", number(a.max_clients, 1, 4096), "serve at most N clients at once [64]"},
       {"--timeout SECONDS", number(a.timeout, 1.0, 86400.0),
-       "let go of a client whose request takes longer to come [120]"},
+          "let go of a client whose request takes longer to come [120]"},
       {"Machine"},
       {"*--threads N", number(a.threads, 0, 64), "use N threads for each model; 0: one for each CPU [1]"},
       {"--batch N", number(a.batch, 1, 256), "translate N sentences of a request together [4]"},
@@ -84,20 +85,20 @@ std::string problem_of(ServeArguments& a) {
 }  // namespace
 
 std::optional<int> parse_options(int argc, const char* const* argv, ServeArguments& arguments) {
-  goldcrest::CommandLine app(
-      {kProgram, "Serves models to Home Assistant and to clients of OpenAI's speech API and LibreTranslate's API.",
-       rows_of(arguments),
-       "  goldcrest-serve --model moonshine.gcst --wyoming tcp://0.0.0.0:10300\n"
-       "  goldcrest-serve --model whisper.gcst --model en-fr=enfr.gcst --http 127.0.0.1:8080\n",
-       "0 ended by a signal, 1 failed, 2 bad usage.",
-       "A model has an engine, which answers requests in the order in which they came. All memory of engines is taken "
-       "at "
-       "the start. Nothing that clients say is stored or logged; an upload is in a file without a name until its text "
-       "is sent.\n"
-       "If a speech model's file has a voice detector, the server ends a command of --wyoming itself, 0.7 s after its "
-       "last word.\n"
-       "Sockets of systemd (LISTEN_FDS) are served too: those with FileDescriptorName=http as --http, others as "
-       "--wyoming. SIGTERM ends the program within 2 s: answers that are not ready then are refused.\n"});
+  goldcrest::CommandLine app({kProgram,
+      "Serves models to Home Assistant and to clients of OpenAI's speech API and LibreTranslate's API.",
+      rows_of(arguments),
+      "  goldcrest-serve --model moonshine.gcst --wyoming tcp://0.0.0.0:10300\n"
+      "  goldcrest-serve --model whisper.gcst --model en-fr=enfr.gcst --http 127.0.0.1:8080\n",
+      "0 ended by a signal, 1 failed, 2 bad usage.",
+      "A model has an engine, which answers requests in the order in which they came. All memory of engines is taken "
+      "at "
+      "the start. Nothing that clients say is stored or logged; an upload is in a file without a name until its text "
+      "is sent.\n"
+      "If a speech model's file has a voice detector, the server ends a command of --wyoming itself, 0.7 s after its "
+      "last word.\n"
+      "Sockets of systemd (LISTEN_FDS) are served too: those with FileDescriptorName=http as --http, others as "
+      "--wyoming. SIGTERM ends the program within 2 s: answers that are not ready then are refused.\n"});
   if (const auto answer = app.parse(argc, argv)) return print_answer(kProgram, *answer);
   const std::string problem = problem_of(arguments);
   if (!problem.empty()) return print_answer(kProgram, app.refuse(problem));

@@ -20,8 +20,8 @@
 namespace {
 
 int refuse(const std::string& problem) {
-  std::fprintf(stderr, "%s\n",
-               goldcrest::painted(goldcrest::Paint::kRed, std::string(kProgram) + ": " + problem).c_str());
+  std::fprintf(
+      stderr, "%s\n", goldcrest::painted(goldcrest::Paint::kRed, std::string(kProgram) + ": " + problem).c_str());
   return 1;
 }
 

@@ -25,24 +25,14 @@ Json info_of(const Service& service) {
   Json models = Json::array();
   bool has_voice = !service.speech.empty();
   for (const auto& model : service.speech) {
-    models.push_back({{"name", model->name()},
-                      {"languages", model->languages()},
-                      {"attribution", attribution},
-                      {"installed", true},
-                      {"description", model->name()},
-                      {"version", GOLDCREST_VERSION}});
+    models.push_back({{"name", model->name()}, {"languages", model->languages()}, {"attribution", attribution},
+        {"installed", true}, {"description", model->name()}, {"version", GOLDCREST_VERSION}});
     has_voice = has_voice && model->has_voice();
   }
-  const Json program = {{"name", "goldcrest"},
-                        {"attribution", attribution},
-                        {"installed", true},
-                        {"description", "Speech to text on this machine"},
-                        {"version", GOLDCREST_VERSION},
-                        {"models", models},
-                        {"supports_transcript_streaming", true},
-                        {"requires_external_vad", !has_voice},
-                        {"prefers_auto_gain_enabled", true},
-                        {"prefers_noise_reduction_enabled", true}};
+  const Json program = {{"name", "goldcrest"}, {"attribution", attribution}, {"installed", true},
+      {"description", "Speech to text on this machine"}, {"version", GOLDCREST_VERSION}, {"models", models},
+      {"supports_transcript_streaming", true}, {"requires_external_vad", !has_voice},
+      {"prefers_auto_gain_enabled", true}, {"prefers_noise_reduction_enabled", true}};
   Json info = {{"asr", Json::array({program})}};
   for (const char* const other : {"tts", "handle", "intent", "wake", "mic", "snd"}) info[other] = Json::array();
   return info;
@@ -105,8 +95,8 @@ class WyomingProtocol : public Protocol {
     if (event.type == "describe") return send(client, "info", info_of(service_));
     if (event.type == "ping") return send(client, "pong", {{"text", event.text("text")}});
     if (event.type == "select-program" && event.text("name") != "goldcrest")
-      return fail(client, "there is no program \"" + event.text("name") + "\"; expected \"goldcrest\"",
-                  "unknown-program");
+      return fail(
+          client, "there is no program \"" + event.text("name") + "\"; expected \"goldcrest\"", "unknown-program");
     if (event.type == "transcribe") return begin_request(event);
     if (event.type == "audio-start") begin_turn(client, event);
     if (event.type == "audio-chunk") add_sound(client, event);
@@ -138,7 +128,7 @@ class WyomingProtocol : public Protocol {
     turn_->model = choose_speech(service_, name_, {language_, false});
     if (turn_->model == nullptr)
       return fail(client, "no model hears the language \"" + language_ + "\"; describe lists those that are heard",
-                  "unsupported-language");
+          "unsupported-language");
     const Transcriber& transcriber = turn_->model->transcriber();
     if (transcriber.begin_voice(&turn_->voice))
       turn_->cutter.reset(

@@ -91,11 +91,10 @@ class Program {
     for (const std::string& clip : arguments_.clips) {
       if (is_interrupted()) break;
       const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(clip.c_str(), "rb"));
-      if (file) {
+      if (file)
         hear_file(file.get(), clip, &transcript);
-      } else {
+      else
         refuse(clip, std::string("cannot be read: ") + std::strerror(errno));
-      }
     }
     if (arguments_.stats) print_stats();
     const bool is_printed = finish_output(kProgram);
@@ -175,16 +174,16 @@ class Program {
     const double share = clipped_share(samples.data(), samples.size());
     if (share < kHardClipping) return;
     std::fprintf(stderr,
-                 "%s: %s: warning: %.0f %% of the samples are clipped, so words may be wrong; record it less loud\n",
-                 kProgram, name.empty() ? "standard input" : name.c_str(), 100 * share);
+        "%s: %s: warning: %.0f %% of the samples are clipped, so words may be wrong; record it less loud\n", kProgram,
+        name.empty() ? "standard input" : name.c_str(), 100 * share);
   }
 
   void warn_of_cut(const Utterance& utterance, const std::string& name, const std::string& cut) const {
     if (cut.empty()) return;
     const double rate = transcriber_.sample_rate(), begin = static_cast<double>(utterance.begin) / rate;
     std::fprintf(stderr, "%s: %s: warning: the text of %.2f to %.2f s ends too early: %s\n", kProgram,
-                 name.empty() ? "standard input" : name.c_str(), begin,
-                 begin + static_cast<double>(utterance.samples.size()) / rate, cut.c_str());
+        name.empty() ? "standard input" : name.c_str(), begin,
+        begin + static_cast<double>(utterance.samples.size()) / rate, cut.c_str());
   }
 
   void print_stats() const {

@@ -36,9 +36,8 @@ void print_json(const Json& object) {
   std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   constexpr std::pair<std::string_view, const char*> kEscapes[] = {
       {"\x7f", "\\u007f"}, {"\xc2\x85", "\\u0085"}, {"\u2028", "\\u2028"}, {"\u2029", "\\u2029"}};
-  for (const auto& [from, to] : kEscapes) {
+  for (const auto& [from, to] : kEscapes)
     for (size_t at = 0; (at = text.find(from, at)) != text.npos;) text.replace(at, from.size(), to);
-  }
   print(text);
 }
 
@@ -65,13 +64,12 @@ std::string Transcript::line(const std::string& text) const {
 
 void Transcript::show_partial(uint64_t begin, const std::string& text) {
   constexpr size_t kMostShown = 72;
-  if (format_ == Format::kJson) {
+  if (format_ == Format::kJson)
     print_json({{"start", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}});
-  } else if (rewrites_) {
+  else if (rewrites_)
     std::printf("\r%s\033[K", tail_of(line(text), kMostShown).c_str());
-  } else {
+  else
     std::printf("... %s\n", line(text).c_str());
-  }
   std::fflush(stdout);
 }
 
@@ -97,25 +95,18 @@ void Transcript::print_subtitles(const Segment& segment, double earliest, double
 }
 
 void Transcript::print_object(const std::string& clip, const Segment& segment, const Transcription& made) {
-  Json object = {{"clip", clip},
-                 {"start", rounded(segment.begin, 1e5)},
-                 {"end", rounded(segment.end, 1e5)},
-                 {"text", segment.text},
-                 {"tokens", segment.tokens},
-                 {"cut", !made.cut.empty()},
-                 {"avg_logprob", rounded(made.avg_logprob, 1e4)},
-                 {"temperature", made.temperature},
-                 {"uncertain", made.uncertain}};
+  Json object = {{"clip", clip}, {"start", rounded(segment.begin, 1e5)}, {"end", rounded(segment.end, 1e5)},
+      {"text", segment.text}, {"tokens", segment.tokens}, {"cut", !made.cut.empty()},
+      {"avg_logprob", rounded(made.avg_logprob, 1e4)}, {"temperature", made.temperature},
+      {"uncertain", made.uncertain}};
   if (!made.language.empty()) object["language"] = made.language;
   if (made.language_probability >= 0) object["language_probability"] = rounded(made.language_probability, 1e4);
   if (made.no_speech >= 0) object["no_speech_prob"] = rounded(made.no_speech, 1e4);
   if (arguments_.words) {
     object["words"] = Json::array();
     for (const goldcrest::host::TimedWord& word : segment.words) {
-      object["words"].push_back({{"word", word.text},
-                                 {"start", rounded(word.begin, 1e5)},
-                                 {"end", rounded(word.end, 1e5)},
-                                 {"probability", rounded(word.probability, 1e4)}});
+      object["words"].push_back({{"word", word.text}, {"start", rounded(word.begin, 1e5)},
+          {"end", rounded(word.end, 1e5)}, {"probability", rounded(word.probability, 1e4)}});
     }
   }
   print_json(object);
@@ -151,7 +142,7 @@ void Transcript::add(const std::string& clip, const Utterance& utterance, const 
       print_object(clip, segment, made);
     } else if (format_ == Format::kSrt || format_ == Format::kVtt) {
       print_subtitles(segment, one_text ? seconds(utterance.begin) : segment.begin,
-                      one_text ? seconds(utterance.end()) : segment.end);
+          one_text ? seconds(utterance.end()) : segment.end);
     } else {
       print_segment(clip, segment);
     }

@@ -26,11 +26,8 @@ Reader count(uint32_t& value) {
 using Stop = std::pair<std::string, uint8_t>;
 
 // 0 and 1 are Python's false and true, which transformers also takes.
-const std::vector<Stop> kStops = {{"false", GOLDCREST_STOP_LIKELY},
-                                  {"true", GOLDCREST_STOP_FULL},
-                                  {"never", GOLDCREST_STOP_NEVER},
-                                  {"0", GOLDCREST_STOP_LIKELY},
-                                  {"1", GOLDCREST_STOP_FULL}};
+const std::vector<Stop> kStops = {{"false", GOLDCREST_STOP_LIKELY}, {"true", GOLDCREST_STOP_FULL},
+    {"never", GOLDCREST_STOP_NEVER}, {"0", GOLDCREST_STOP_LIKELY}, {"1", GOLDCREST_STOP_FULL}};
 const std::vector<Stop> kPenalties = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
 
 using Options = std::vector<Option>;
@@ -55,43 +52,46 @@ Options text_options(Arguments& a) {
       {"*[INPUT...]", texts(a.inputs), "text files [standard input]"},
       {"Text"},
       {"*--source-lang NAME", text(a.source_language),
-       "set the language of the text, of those that goldcrest-inspect lists", "", "--decode --ids"},
+          "set the language of the text, of those that goldcrest-inspect lists", "", "--decode --ids"},
       {"*--target-lang NAME", text(a.target_language),
-       "translate into this language, of those that goldcrest-inspect lists; a line that begins with a >>xx<< of its "
-       "own keeps it",
-       "", "--decode"},
+          "translate into this language, of those that goldcrest-inspect lists; a line that begins with a >>xx<< of "
+          "its "
+          "own keeps it",
+          "", "--decode"},
       {"*--no-split", flag(a.no_split), "take a line as one sentence, as models of words or characters always do"},
       {"--abbreviations FILE", text(a.abbreviations),
-       "read words after which a full stop ends no sentence, white space between them; replaces the list of the "
-       "model's "
-       "source language [of all ten languages if it has none]",
-       "", "--no-split"},
+          "read words after which a full stop ends no sentence, white space between them; replaces the list of the "
+          "model's "
+          "source language [of all ten languages if it has none]",
+          "", "--no-split"},
       {"*--html", flag(a.html),
-       "translate HTML documents: tags get the places of their words, and <pre>, <code>, scripts, comments and "
-       "elements "
-       "with translate=\"no\" stay as they are",
-       "", kNoMarks},
+          "translate HTML documents: tags get the places of their words, and <pre>, <code>, scripts, comments and "
+          "elements "
+          "with translate=\"no\" stay as they are",
+          "", kNoMarks},
       {"*--keep PATTERN", kept(a.keep),
-       "keep what the pattern matches, and {name}, %s, %1$d, <x id=1/>, addresses of the web and of e-mail; built-in: "
-       "only these. A pattern is a row of letters, ., \\d, \\w, \\s, \\S, [a-z] or [^a-z], each with ?, * or + after "
-       "it; "
-       "it may be given several times",
-       "", kNoMarks},
+          "keep what the pattern matches, and {name}, %s, %1$d, <x id=1/>, addresses of the web and of e-mail; "
+          "built-in: "
+          "only these. A pattern is a row of letters, ., \\d, \\w, \\s, \\S, [a-z] or [^a-z], each with ?, * or + "
+          "after "
+          "it; "
+          "it may be given several times",
+          "", kNoMarks},
       {"*--glossary FILE", text(a.glossary),
-       "translate the phrases of this file as it says, one a line: a phrase, a tab, its forms with | between", "",
-       kNoMarks},
+          "translate the phrases of this file as it says, one a line: a phrase, a tab, its forms with | between", "",
+          kNoMarks},
       {"*--stream", flag(a.stream), "print text as soon as no further step can change it, with beams too", "",
-       "--encode --decode --score --tokens --ids --token-scores --alignments --scores --n-best --batch "
-       "--replace-unknowns"},
+          "--encode --decode --score --tokens --ids --token-scores --alignments --scores --n-best --batch "
+          "--replace-unknowns"},
       {"--deadline SECONDS", number(a.deadline, 1e-300),
-       "stop a sentence, or those of a batch, after this time and print what is certain of it", "",
-       "--encode --decode --score --token-scores --alignments --scores --n-best"},
+          "stop a sentence, or those of a batch, after this time and print what is certain of it", "",
+          "--encode --decode --score --token-scores --alignments --scores --n-best"},
       {"--replace-unknowns", set(a.replace_unknowns, true),
-       "print the source's token with the largest attention for an unknown token, as packages of Argos Translate do",
-       "", "--no-replace-unknowns"},
+          "print the source's token with the largest attention for an unknown token, as packages of Argos Translate do",
+          "", "--no-replace-unknowns"},
       {"--no-replace-unknowns", set(a.replace_unknowns, false), "print unknown tokens as the model's text for them"},
       {"--keep-controls", flag(a.keep_controls),
-       "print control characters and line ends of a result as they are, not as spaces"},
+          "print control characters and line ends of a result as they are, not as spaces"},
   };
 }
 
@@ -106,33 +106,34 @@ Options search_options(Arguments& a) {
       {"*--max-target N", number(a.limits.max_target_tokens), "write at most N tokens [0: the model's]"},
       {"--min-target N", number(a.min_target), "write at least N tokens; 0: none, even if the model has a minimum"},
       {"--max-extra N", count(rules.max_extra_tokens),
-       "write at most N tokens more than the source has; 0: no such limit"},
+          "write at most N tokens more than the source has; 0: no such limit"},
       {"--max-length-factor X",
-       number_to<float>(0, 1024, [&rules](float x) { rules.max_length_factor = x == 0 ? HUGE_VALF : x; }),
-       "write at most X times as many tokens as the source has; 0: no such limit"},
+          number_to<float>(0, 1024, [&rules](float x) { rules.max_length_factor = x == 0 ? HUGE_VALF : x; }),
+          "write at most X times as many tokens as the source has; 0: no such limit"},
       {"*--length-penalty X", number(a.length_penalty), "divide scores by length^X"},
       {"--length-penalty-kind KIND", choice(rules.length_penalty_kind, kPenalties),
-       "take power: length^X, or wu: ((5 + length) / 6)^X, of Wu et al."},
+          "take power: length^X, or wu: ((5 + length) / 6)^X, of Wu et al."},
       {"--word-penalty X", number(a.word_penalty), "subtract X from a score for each token"},
       {"--repetition-penalty X", number(rules.repetition_penalty, 1.0F / 1024, 1024),
-       "make tokens that a result already has less likely (above 1) or more likely (below 1)"},
+          "make tokens that a result already has less likely (above 1) or more likely (below 1)"},
       {"--no-repeat-ngram N", count(rules.no_repeat_ngram), "repeat no run of N tokens; 0: all may come twice"},
       {"--no-repeat-source-ngram N", number(a.no_repeat_source_ngram),
-       "repeat no run of N ids of the source; 0: all may"},
+          "repeat no run of N ids of the source; 0: all may"},
       {"--early-stopping WORD", choice(rules.early_stopping, kStops),
-       "stop beams true or 1: once as many results are finished, never: when no better one is possible, false or 0: "
-       "when none is likely"},
+          "stop beams true or 1: once as many results are finished, never: when no better one is possible, false or 0: "
+          "when none is likely"},
       {"--renormalize", set(rules.renormalize, GOLDCREST_YES),
-       "run the soft-max only over the tokens that may be chosen", "", "--no-renormalize"},
+          "run the soft-max only over the tokens that may be chosen", "", "--no-renormalize"},
       {"--no-renormalize", set(rules.renormalize, GOLDCREST_NO), "run the soft-max over all tokens"},
       {"--force-end", set(rules.force_end, GOLDCREST_YES), "end a text of the most tokens with the end token", "",
-       "--no-force-end"},
+          "--no-force-end"},
       {"--no-force-end", set(rules.force_end, GOLDCREST_NO), "leave such a text without an end token"},
       {"--max-candidates N", number(a.limits.max_candidates),
-       "limit the candidate tokens that a shortlist leaves a line, or a lexicon a position; with more all outputs are "
-       "computed [0: the model's, or enough for --lexicon]"},
+          "limit the candidate tokens that a shortlist leaves a line, or a lexicon a position; with more all outputs "
+          "are "
+          "computed [0: the model's, or enough for --lexicon]"},
       {"--no-shortlist", set(a.limits.max_candidates, GOLDCREST_NO_SHORTLIST),
-       "translate each line among all tokens, even if the model has a shortlist", "", "--max-candidates"},
+          "translate each line among all tokens, even if the model has a shortlist", "", "--max-candidates"},
   };
 }
 
@@ -141,38 +142,39 @@ Options limit_options(Arguments& a) {
   return {
       {"Limits on texts"},
       {"*--prefix TEXT", text(a.prefix),
-       "begin every result with this text, cut into the fewest pieces of the model's vocabulary; a line is one "
-       "sentence",
-       "", "--prefix-ids --prefix-file --encode --decode --score"},
+          "begin every result with this text, cut into the fewest pieces of the model's vocabulary; a line is one "
+          "sentence",
+          "", "--prefix-ids --prefix-file --encode --decode --score"},
       {"--prefix-ids IDS", text(a.prefix_ids), "begin every result with these target ids, as --tokens prints them", "",
-       "--prefix-file --encode --decode --score"},
+          "--prefix-file --encode --decode --score"},
       {"--prefix-file FILE", text(a.prefix_file),
-       "begin the result of each line with the target ids that the same line of this file has", "",
-       "--encode --decode --score"},
+          "begin the result of each line with the target ids that the same line of this file has", "",
+          "--encode --decode --score"},
       {"--prefix-in-lengths", flag(a.prefix_in_lengths),
-       "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does"},
+          "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does"},
       {"*--draft source|FILE", text(a.draft),
-       "guess results, for speed: each like its source, or like the target ids that its line of this file has; greedy "
-       "search checks many ids in one step, and its results stay the same. For models that change little, as those "
-       "that "
-       "correct text",
-       "",
-       "--beam-size --batch --n-best --prefix-file --score --encode --decode --sample --alternatives --lexicon "
-       "--glossary"},
+          "guess results, for speed: each like its source, or like the target ids that its line of this file has; "
+          "greedy "
+          "search checks many ids in one step, and its results stay the same. For models that change little, as those "
+          "that "
+          "correct text",
+          "",
+          "--beam-size --batch --n-best --prefix-file --score --encode --decode --sample --alternatives --lexicon "
+          "--glossary"},
       {"*--lexicon FILE", text(a.lexicon),
-       "let only the texts of this file come out, one a line, cut into the fewest pieces of the model's vocabulary "
-       "(with "
-       "--ids: target ids)",
-       "", "--encode --decode"},
+          "let only the texts of this file come out, one a line, cut into the fewest pieces of the model's vocabulary "
+          "(with "
+          "--ids: target ids)",
+          "", "--encode --decode"},
       {"--lexicon-words", flag(a.lexicon_words),
-       "take the lines of --lexicon as words: a text is any of them one after another", "--lexicon"},
+          "take the lines of --lexicon as words: a text is any of them one after another", "--lexicon"},
       {"--suppress TEXT", text(a.suppressed),
-       "never print this text, cut into the fewest pieces of the model's vocabulary; instead of what the model "
-       "suppresses itself"},
+          "never print this text, cut into the fewest pieces of the model's vocabulary; instead of what the model "
+          "suppresses itself"},
       {"--suppress-ids IDS", comma_list(a.suppressed_ids),
-       "never print these target ids one after another; commas between several such sequences"},
+          "never print these target ids one after another; commas between several such sequences"},
       {"--bias-ids 'X_IDS'", comma_list(a.biased_ids),
-       "add the number X to the value of the last id where the others precede it; commas between several"},
+          "add the number X to the value of the last id where the others precede it; commas between several"},
   };
 }
 
@@ -181,25 +183,26 @@ Options draw_options(Arguments& a) {
   return {
       {"Sampling and alternatives"},
       {"--sample", flag(a.samples),
-       "draw each token at random instead of searching for the best text; the same seed gives the same texts on every "
-       "machine, whatever --batch and --threads are",
-       "", "--beam-size --n-best --score --encode --decode --early-stopping"},
+          "draw each token at random instead of searching for the best text; the same seed gives the same texts on "
+          "every "
+          "machine, whatever --batch and --threads are",
+          "", "--beam-size --n-best --score --encode --decode --early-stopping"},
       {"--temperature X", number(sampling.temperature, 1.0F / 1024, 1024), "divide the logits by X [1]", "--sample"},
       {"--top-k K", number(sampling.top_k, 1, 256), "draw from the K most likely tokens, 1 to 256 [50]", "--sample"},
       {"--top-p P", number(sampling.top_p, 1e-30F, 1),
-       "draw from the fewest tokens that together have the probability P [1]", "--sample"},
+          "draw from the fewest tokens that together have the probability P [1]", "--sample"},
       {"--min-p P", number(sampling.min_p, 0, 1), "leave out tokens less than P times as likely as the best [0]",
-       "--sample"},
+          "--sample"},
       {"--seed N", number(sampling.seed), "take this seed of the random numbers, of 64 bits [0]", "--sample"},
       {"--num-samples N", number(sampling.n_samples, 1, 16),
-       "draw N samples a line, 1 to 16, each as LINE TAB NUMBER TAB ... [1]", "--sample"},
+          "draw N samples a line, 1 to 16, each as LINE TAB NUMBER TAB ... [1]", "--sample"},
       {"--alternatives N", number(a.alternatives, 1, 16),
-       "print N results a line, 1 to 16, which begin with the N best first tokens, each as LINE TAB RANK TAB ...; "
-       "after a "
-       "prefix the next token counts as the first",
-       "", "--sample --beam-size --n-best --score --encode --decode --stream --deadline"},
+          "print N results a line, 1 to 16, which begin with the N best first tokens, each as LINE TAB RANK TAB ...; "
+          "after a "
+          "prefix the next token counts as the first",
+          "", "--sample --beam-size --n-best --score --encode --decode --stream --deadline"},
       {"--min-alternative-prob P", number(a.min_alternative_prob, 0, 1),
-       "leave out first tokens that are less likely than P [0]", "--alternatives"},
+          "leave out first tokens that are less likely than P [0]", "--alternatives"},
   };
 }
 
@@ -208,28 +211,29 @@ Options print_options(Arguments& a) {
       {"Printed output"},
       {"*--scores", flag(a.scores), "print the score before each result"},
       {"--token-scores", flag(a.token_scores),
-       "print after each result a tab and the log-probability of each of its tokens, as --tokens counts them"},
+          "print after each result a tab and the log-probability of each of its tokens, as --tokens counts them"},
       {"--alignments HOW", choice(a.alignments, {"hard", "soft"}),
-       "print after each result a tab and how its tokens attend to the source's, as --tokens and --encode count them "
-       "from "
-       "0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; soft: all "
-       "weights, "
-       "commas between them and a space after each target token"},
+          "print after each result a tab and how its tokens attend to the source's, as --tokens and --encode count "
+          "them "
+          "from "
+          "0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; soft: all "
+          "weights, "
+          "commas between them and a space after each target token"},
       {"--alignment-layer N", number(a.alignment_layer, -1, 31),
-       "take this decoder layer, from 0 [-1: the mean of all]"},
+          "take this decoder layer, from 0 [-1: the mean of all]"},
       {"--alignment-head N", number(a.alignment_head, -1, 255), "take this head, from 0 [-1: the mean of all]"},
       {"--score FILE", text(a.score_file),
-       "translate nothing: print the log-probability of the target that the same line of this file has, as ids with "
-       "their "
-       "end id (--tokens prints such lines)",
-       "", "--encode --decode --n-best --scores --lexicon"},
+          "translate nothing: print the log-probability of the target that the same line of this file has, as ids with "
+          "their "
+          "end id (--tokens prints such lines)",
+          "", "--encode --decode --n-best --scores --lexicon"},
       {"--tokens", flag(a.tokens), "print target ids instead of text"},
       {"--encode", flag(a.encode), "print the source ids of each line and stop there", "",
-       "--decode --tokens --ids --lexicon"},
+          "--decode --tokens --ids --lexicon"},
       {"--decode", flag(a.decode), "read target ids, print their text", "", "--tokens --ids"},
       {"--ids", flag(a.ids),
-       "read source ids, one source a line with its end id, as --encode prints them; print target ids. Needs no "
-       "tokenizer"},
+          "read source ids, one source a line with its end id, as --encode prints them; print target ids. Needs no "
+          "tokenizer"},
       {"--stats", flag(a.stats), "print tokens/s and memory to standard error at the end"},
   };
 }
@@ -239,15 +243,16 @@ Options machine_options(Arguments& a) {
       {"Machine"},
       {"*--threads N", number(a.limits.threads, 0, 64), "use N threads; 0: one for each CPU [1]"},
       {"*--batch N", number(a.limits.batch, 1, 256),
-       "translate N sentences together: faster, but a line is answered when up to 16 times as many are read [1: each "
-       "at once]"},
+          "translate N sentences together: faster, but a line is answered when up to 16 times as many are read [1: "
+          "each "
+          "at once]"},
       {"--kernels NAME", text(a.kernels),
-       "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; fastest: theirs "
-       "where "
-       "they are faster (both give close, not equal, results)"},
+          "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; fastest: theirs "
+          "where "
+          "they are faster (both give close, not equal, results)"},
       {"--coarse", flag(a.coarse), "compute fine inputs as others: faster, as a model without second products"},
       {"--low-memory", flag(a.low_memory),
-       "take the encoder's weights out of memory while they are not used: a little slower"},
+          "take the encoder's weights out of memory while they are not used: a little slower"},
       {"--structure-only", flag(a.structure_only), "do not read all weights at start-up to verify them"},
   };
 }
@@ -277,14 +282,13 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   Options options;
   for (const auto& part : {text_options, search_options, limit_options, draw_options, print_options, machine_options})
     for (Option& option : part(arguments)) options.push_back(std::move(option));
-  goldcrest::CommandLine app(
-      {kProgram,
-       "Translates lines of text with a .gcst model: one line out for each line in. A line is cut "
-       "into sentences, which are translated one by one; the space between them stays as it is.",
-       std::move(options),
-       "  echo \"Where is the station?\" | goldcrest-translate enfr.gcst\n"
-       "  goldcrest-translate enfr.gcst --beam-size 4 --batch 8 --threads 0 book.txt\n",
-       "0 done, 1 failed, 2 bad usage, 3 some lines failed.", kNotes});
+  goldcrest::CommandLine app({kProgram,
+      "Translates lines of text with a .gcst model: one line out for each line in. A line is cut "
+      "into sentences, which are translated one by one; the space between them stays as it is.",
+      std::move(options),
+      "  echo \"Where is the station?\" | goldcrest-translate enfr.gcst\n"
+      "  goldcrest-translate enfr.gcst --beam-size 4 --batch 8 --threads 0 book.txt\n",
+      "0 done, 1 failed, 2 bad usage, 3 some lines failed.", kNotes});
   if (const auto answer = app.parse(argc, argv)) return ExitStatus(print_answer(kProgram, *answer));
   return {};
 }

@@ -146,8 +146,7 @@ bool Translator::start_engine() {
   std::optional<bool> replaces = options_.replace_unknowns;
   if (options_.stream && !replaces && session_.traits().unknown_heads != 0) {
     replaces = false;  // attention is known when a text is whole
-    std::fprintf(
-        stderr,
+    std::fprintf(stderr,
         "goldcrest-translate: %s: warning: --stream prints unknown tokens as the model's text for them; without "
         "it a source token replaces each, as the model asks\n",
         options_.model.c_str());
@@ -169,8 +168,8 @@ bool Translator::set_languages() {
     problem = missing_language(session_, options_.ids ? "any" : source, target);
   if (!problem.empty()) return refuse(options_.model + ": " + problem);
   has_code_ = !target.empty() && session_.traits().has_codes != 0;
-  const int status = goldcrest_set_languages(session_.engine(), source.empty() ? nullptr : source.c_str(),
-                                             target.empty() ? nullptr : target.c_str());
+  const int status = goldcrest_set_languages(
+      session_.engine(), source.empty() ? nullptr : source.c_str(), target.empty() ? nullptr : target.c_str());
   return status < 0 ? fail(status) : true;
 }
 
@@ -201,9 +200,9 @@ bool Translator::set_search() {
   if (status >= 0 && options_.alternatives != 0)
     status = goldcrest_set_alternatives(session_.engine(), options_.alternatives, options_.min_alternative_prob);
   if (status >= 0 && (!sequence_biases_.empty() || options_.no_repeat_source_ngram)) {
-    sequences_ = goldcrest_sequences{
-        sequence_ids_.data(), sequence_biases_.data(), static_cast<uint32_t>(sequence_ids_.size()),
-        static_cast<uint32_t>(sequence_biases_.size()), options_.no_repeat_source_ngram.value_or(0)};
+    sequences_ =
+        goldcrest_sequences{sequence_ids_.data(), sequence_biases_.data(), static_cast<uint32_t>(sequence_ids_.size()),
+            static_cast<uint32_t>(sequence_biases_.size()), options_.no_repeat_source_ngram.value_or(0)};
     status = goldcrest_set_sequences(session_.engine(), &*sequences_);
   }
   return status < 0 ? fail(status) : true;
@@ -385,7 +384,7 @@ bool Translator::process_html(std::FILE* input, const std::string& name) {
   failed_lines_ += reader.n_problems();
   const std::string others = reader.n_problems() > 1 ? "; " + std::to_string(reader.n_problems() - 1) + " more" : "";
   std::fprintf(stderr, "%s: warning: %s: not well-formed: %s%s\n", kProgram, name.c_str(),
-               reader.first_problem().c_str(), others.c_str());
+      reader.first_problem().c_str(), others.c_str());
   return true;
 }
 

@@ -146,9 +146,8 @@ goldcrest::host::SentenceSearch::Options Translator::search_options() {
   search.prefix_flags = goldcrest::host::Glossary::kPrefixFlags;
   search.search = &search_rules_;
   search.sequences = sequences_ ? &*sequences_ : nullptr;
-  search.again = [this](Sentence* sentence) {
-    return glossary_->wants_again(&lines_[sentence->input].marked, sentence);
-  };
+  search.again = [this](
+                     Sentence* sentence) { return glossary_->wants_again(&lines_[sentence->input].marked, sentence); };
   return search;
 }
 
@@ -303,15 +302,15 @@ void Translator::print(Line& line) {
 void Translator::warn_of_lines() const {
   if (n_unplaced_ != 0)
     std::fprintf(stderr,
-                 "goldcrest-translate: warning: %" PRIu64
-                 " tags or kept texts belong to no word of the translation; they stand at the end of their sentences\n",
-                 n_unplaced_);
+        "goldcrest-translate: warning: %" PRIu64
+        " tags or kept texts belong to no word of the translation; they stand at the end of their sentences\n",
+        n_unplaced_);
   if (n_cut_lines_ == 0) return;
   const std::string problem = goldcrest::cut_problem(session_.info(), session_.memory().limits, n_cut_tokens_);
   std::fprintf(stderr,
-               "goldcrest-translate: warning: %" PRIu64 " of %" PRIu64 " lines end too early: line %" PRIu64
-               " is the first, %s\n",
-               n_cut_lines_, n_lines_, first_cut_line_, problem.c_str());
+      "goldcrest-translate: warning: %" PRIu64 " of %" PRIu64 " lines end too early: line %" PRIu64
+      " is the first, %s\n",
+      n_cut_lines_, n_lines_, first_cut_line_, problem.c_str());
 }
 
 void Translator::print_stats() const {
@@ -319,12 +318,12 @@ void Translator::print_stats() const {
   getrusage(RUSAGE_SELF, &usage);
   const double speed = seconds_ > 0 ? static_cast<double>(target_tokens_) / seconds_ : 0;
   std::fprintf(stderr,
-               "lines %" PRIu64 " (%" PRIu64 " failed), source tokens %" PRIu64 ", target tokens %" PRIu64
-               ", %.3f s, %.1f target tokens/s\n"
-               "arena %" PRIu64 " bytes, model %zu bytes, peak resident memory %ld KiB, kernels %s, threads %" PRIu32
-               ", batch %" PRIu32 "\n",
-               n_lines_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, session_.memory().arena_bytes,
-               session_.model_bytes(), usage.ru_maxrss, goldcrest_kernels_name(session_.engine()),
-               session_.memory().limits.threads, session_.memory().limits.batch);
+      "lines %" PRIu64 " (%" PRIu64 " failed), source tokens %" PRIu64 ", target tokens %" PRIu64
+      ", %.3f s, %.1f target tokens/s\n"
+      "arena %" PRIu64 " bytes, model %zu bytes, peak resident memory %ld KiB, kernels %s, threads %" PRIu32
+      ", batch %" PRIu32 "\n",
+      n_lines_, failed_lines_, source_tokens_, target_tokens_, seconds_, speed, session_.memory().arena_bytes,
+      session_.model_bytes(), usage.ru_maxrss, goldcrest_kernels_name(session_.engine()),
+      session_.memory().limits.threads, session_.memory().limits.batch);
   if (!backend_.memory().empty()) std::fprintf(stderr, "%s\n", backend_.memory().c_str());
 }

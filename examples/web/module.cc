@@ -85,7 +85,7 @@ int write_tokens(const int32_t* tokens, uint32_t n) {
   int64_t written = GOLDCREST_ERROR_TRUNCATED;
   for (size_t room = 256; written == GOLDCREST_ERROR_TRUNCATED && has_room(room); room *= 2) {
     written = goldcrest_detokenize(s.engine.get(), &s.state, tokens, n, s.out + s.out_bytes,
-                                   static_cast<size_t>(memory_bytes() - address(s.out)) - s.out_bytes);
+        static_cast<size_t>(memory_bytes() - address(s.out)) - s.out_bytes);
   }
   if (written < 0) return static_cast<int>(written);
   s.out_bytes += static_cast<size_t>(written);

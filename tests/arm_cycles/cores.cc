@@ -53,30 +53,21 @@ std::vector<Use> both_halves(int cycles) { return {{kHalf0, cycles}, {kHalf1, cy
 
 // No other instruction issues with a load of 128 bits, which takes two cycles [2].
 Cost a53(const Instruction& instruction) {
-  static const Table table = {{{kNop, kAlu}, {{}, 1}},
-                              {{kAluShift}, {{}, 2}},
-                              {{kMultiply}, {{{kMultiplier, 2}}, 4}},
-                              {{kDivide}, {{{kMultiplier, 8}}, 12}},
-                              {{kBranch}, {{{kBranchUnit, 1}}, 1}},
-                              {{kPrefetch, kStoreX, kStoreD, kStoreQ, kStorePairX}, {{{kMemory, 1}}, 1}},
-                              {{kStorePairD, kStorePairQ}, {{{kMemory, 2}}, 1}},
-                              {{kLoadX}, {{{kMemory, 1}}, 3}},
-                              {{kLoadPairX}, {{{kMemory, 2}}, 4}},
-                              {{kLoadD}, {{{kMemory, 1}, {kEitherHalf, 1}}, 4}},
-                              {{kLoadLane}, {{{kMemory, 1}, {kEitherHalf, 1}}, 5}},
-                              {{kLoadQ, kLoadPairD}, {.uses = {{kMemory, 2}}, .latency = 5, .alone = 2}},
-                              {{kLoadPairQ}, {.uses = {{kMemory, 4}}, .latency = 6, .alone = 4}},
-                              {{kLoadMultipleD}, {.uses = {{kMemory, 1}}, .latency = 5, .alone = 1}},
-                              {{kLoadMultipleQ}, {.uses = {{kMemory, 2}}, .latency = 5, .alone = 2}},
-                              {{kMultiplyLong, kMultiplyLongAdd, kVectorMultiplyQ}, {both_halves(1), 4, 1}},
-                              {{kPairwiseAdd}, {both_halves(2), 4}},
-                              {{kShiftQ, kVectorQ, kDuplicateX}, {both_halves(1), 2}},
-                              {{kFloatQ, kConvertQ}, {both_halves(1), 4}},
-                              {{kFloatDivideQ}, {both_halves(9), 12}},
-                              {{kFloatDivideD}, {{{kEitherHalf, 9}}, 12}},
-                              {{kVectorMultiplyD, kFloatD, kConvertX}, {{{kEitherHalf, 1}}, 4}},
-                              {{kVectorD, kFromX, kInsertX}, {{{kEitherHalf, 1}}, 2}},
-                              {{kToX}, {{{kEitherHalf, 1}}, 3}}};
+  static const Table table = {{{kNop, kAlu}, {{}, 1}}, {{kAluShift}, {{}, 2}}, {{kMultiply}, {{{kMultiplier, 2}}, 4}},
+      {{kDivide}, {{{kMultiplier, 8}}, 12}}, {{kBranch}, {{{kBranchUnit, 1}}, 1}},
+      {{kPrefetch, kStoreX, kStoreD, kStoreQ, kStorePairX}, {{{kMemory, 1}}, 1}},
+      {{kStorePairD, kStorePairQ}, {{{kMemory, 2}}, 1}}, {{kLoadX}, {{{kMemory, 1}}, 3}},
+      {{kLoadPairX}, {{{kMemory, 2}}, 4}}, {{kLoadD}, {{{kMemory, 1}, {kEitherHalf, 1}}, 4}},
+      {{kLoadLane}, {{{kMemory, 1}, {kEitherHalf, 1}}, 5}},
+      {{kLoadQ, kLoadPairD}, {.uses = {{kMemory, 2}}, .latency = 5, .alone = 2}},
+      {{kLoadPairQ}, {.uses = {{kMemory, 4}}, .latency = 6, .alone = 4}},
+      {{kLoadMultipleD}, {.uses = {{kMemory, 1}}, .latency = 5, .alone = 1}},
+      {{kLoadMultipleQ}, {.uses = {{kMemory, 2}}, .latency = 5, .alone = 2}},
+      {{kMultiplyLong, kMultiplyLongAdd, kVectorMultiplyQ}, {both_halves(1), 4, 1}},
+      {{kPairwiseAdd}, {both_halves(2), 4}}, {{kShiftQ, kVectorQ, kDuplicateX}, {both_halves(1), 2}},
+      {{kFloatQ, kConvertQ}, {both_halves(1), 4}}, {{kFloatDivideQ}, {both_halves(9), 12}},
+      {{kFloatDivideD}, {{{kEitherHalf, 9}}, 12}}, {{kVectorMultiplyD, kFloatD, kConvertX}, {{{kEitherHalf, 1}}, 4}},
+      {{kVectorD, kFromX, kInsertX}, {{{kEitherHalf, 1}}, 2}}, {{kToX}, {{{kEitherHalf, 1}}, 3}}};
   return look_up("A53", table, instruction);
 }
 }  // namespace little
@@ -90,36 +81,26 @@ constexpr uint32_t kLoad = 1, kStore = 2, kVector0 = 4, kVector1 = 8, kVector = 
 constexpr int kPorts = 8;
 
 Cost cost(const Instruction& instruction) {
-  static const Table table = {
-      {{kNop}, {{}, 1}},
-      {{kAlu}, {{{kAlus, 1}}, 1}},
-      {{kAluShift}, {{{kMultiplier, 1}}, 2}},
-      {{kMultiply}, {{{kMultiplier, 3}}, 5}},
-      {{kDivide}, {{{kMultiplier, 8}}, 12}},
-      {{kBranch}, {{{kBranchUnit, 1}}, 1}},
-      {{kPrefetch}, {{{kLoad, 1}}, 1}},
-      {{kLoadX}, {{{kLoad, 1}}, 4}},
-      {{kLoadPairX}, {.uses = {{kLoad, 1}}, .latency = 4, .slots = 2}},
-      {{kLoadD}, {{{kLoad, 1}}, 5}},
+  static const Table table = {{{kNop}, {{}, 1}}, {{kAlu}, {{{kAlus, 1}}, 1}}, {{kAluShift}, {{{kMultiplier, 1}}, 2}},
+      {{kMultiply}, {{{kMultiplier, 3}}, 5}}, {{kDivide}, {{{kMultiplier, 8}}, 12}},
+      {{kBranch}, {{{kBranchUnit, 1}}, 1}}, {{kPrefetch}, {{{kLoad, 1}}, 1}}, {{kLoadX}, {{{kLoad, 1}}, 4}},
+      {{kLoadPairX}, {.uses = {{kLoad, 1}}, .latency = 4, .slots = 2}}, {{kLoadD}, {{{kLoad, 1}}, 5}},
       {{kLoadQ, kLoadPairD}, {.uses = {{kLoad, 1}}, .latency = 5, .slots = 2}},
       {{kLoadPairQ}, {.uses = {{kLoad, 2}}, .latency = 6, .slots = 4}},
       {{kLoadLane}, {.uses = {{kLoad, 1}, {kVector, 1}}, .latency = 8, .slots = 3}},
       {{kLoadMultipleD}, {.uses = {{kLoad, 1}}, .latency = 6, .slots = 1}},
-      {{kLoadMultipleQ}, {.uses = {{kLoad, 1}}, .latency = 6, .slots = 2}},
-      {{kStoreX, kStoreD}, {{{kStore, 1}}, 1}},
+      {{kLoadMultipleQ}, {.uses = {{kLoad, 1}}, .latency = 6, .slots = 2}}, {{kStoreX, kStoreD}, {{{kStore, 1}}, 1}},
       {{kStorePairX, kStoreQ, kStorePairD}, {.uses = {{kStore, 2}}, .latency = 1, .slots = 2}},
       {{kStorePairQ}, {.uses = {{kStore, 4}}, .latency = 1, .slots = 4}},
       {{kMultiplyLong, kMultiplyLongAdd}, {.uses = {{kVector0, 1}}, .latency = 4, .accumulate_latency = 1, .slots = 2}},
       {{kPairwiseAdd}, {.uses = {{kVector1, 1}}, .latency = 4, .accumulate_latency = 1, .slots = 2}},
       {{kShiftQ}, {.uses = {{kVector1, 1}}, .latency = 3, .slots = 2}},
-      {{kVectorQ}, {.uses = {{kVector, 1}}, .latency = 3, .slots = 2}},
-      {{kVectorD}, {{{kVector, 1}}, 3}},
+      {{kVectorQ}, {.uses = {{kVector, 1}}, .latency = 3, .slots = 2}}, {{kVectorD}, {{{kVector, 1}}, 3}},
       {{kVectorMultiplyQ}, {.uses = {{kVector0, 2}}, .latency = 4, .accumulate_latency = 2, .slots = 2}},
       {{kVectorMultiplyD}, {.uses = {{kVector0, 1}}, .latency = 4, .accumulate_latency = 1}},
       {{kFloatQ}, {.uses = {{kVector0, 1}, {kVector1, 1}}, .latency = 4, .slots = 2}},
       {{kFloatDivideQ}, {.uses = {{kVector0, 30}}, .latency = 30, .slots = 2}},
-      {{kFloatDivideD}, {{{kVector0, 8}}, 17}},
-      {{kConvertQ}, {.uses = {{kVector0, 2}}, .latency = 3, .slots = 2}},
+      {{kFloatDivideD}, {{{kVector0, 8}}, 17}}, {{kConvertQ}, {.uses = {{kVector0, 2}}, .latency = 3, .slots = 2}},
       {{kFloatD}, {{{kVector, 1}}, 4}},
       {{kFromX, kInsertX, kDuplicateX, kConvertX}, {.uses = {{kLoad, 1}, {kVector, 1}}, .latency = 8, .slots = 2}},
       {{kToX}, {{{kLoad, 1}}, 7}}};
@@ -139,34 +120,21 @@ constexpr uint32_t kLoad = 3, kVector0 = 4, kVector1 = 8, kVector = 12, kMultipl
 constexpr int kPorts = 10;
 
 Cost cost(const Instruction& instruction) {
-  static const Table table = {{{kNop}, {{}, 1}},
-                              {{kAlu}, {{{kAlus, 1}}, 1}},
-                              {{kAluShift}, {{{kAlus, 1}}, 2}},  // small left shifts: one cycle
-                              {{kMultiply}, {{{kMultiplier, 3}}, 4}},
-                              {{kDivide}, {{{kMultiplier, 8}}, 12}},
-                              {{kBranch}, {{{kBranchUnit, 1}}, 1}},
-                              {{kPrefetch}, {{{kLoad, 1}}, 1}},
-                              {{kLoadX}, {{{kLoad, 1}}, 4}},
-                              {{kLoadPairX}, {{{kLoad, 1}, {kLoad, 1}}, 4}},
-                              {{kLoadD, kLoadQ}, {{{kLoad, 1}}, 5}},
-                              {{kLoadPairD, kLoadPairQ}, {{{kLoad, 1}, {kLoad, 1}}, 7}},
-                              {{kLoadLane}, {{{kLoad, 1}, {kVector, 1}}, 7}},
-                              {{kStoreX, kStoreD, kStoreQ}, {{{kStore, 1}}, 1}},
-                              {{kStorePairX, kStorePairD, kStorePairQ}, {{{kStore, 1}, {kStore, 1}}, 1}},
-                              {{kMultiplyLong, kMultiplyLongAdd}, {{{kVector0, 1}}, 4, 1}},
-                              {{kPairwiseAdd}, {{{kVector1, 1}}, 4, 1}},
-                              {{kDot}, {{{kVector, 1}}, 3, 1}},
-                              {{kShiftQ}, {{{kVector1, 1}}, 2}},
-                              {{kVectorQ, kVectorD}, {{{kVector, 1}}, 2}},
-                              {{kVectorMultiplyQ}, {{{kVector0, 2}}, 5, 2}},
-                              {{kVectorMultiplyD}, {{{kVector0, 1}}, 4, 1}},
-                              {{kFloatQ, kFloatD}, {{{kVector, 1}}, 3}},
-                              {{kFloatDivideQ}, {{{kVector0, 7}}, 9}},
-                              {{kFloatDivideD}, {{{kVector0, 2}}, 9}},
-                              {{kConvertQ}, {{{kVector0, 2}}, 4}},
-                              {{kFromX, kInsertX, kDuplicateX}, {{{kMultiplier, 1}}, 3}},
-                              {{kConvertX}, {{{kMultiplier, 1}}, 6}},
-                              {{kToX}, {{{kVector1, 1}}, 2}}};
+  static const Table table = {{{kNop}, {{}, 1}}, {{kAlu}, {{{kAlus, 1}}, 1}},
+      {{kAluShift}, {{{kAlus, 1}}, 2}},  // small left shifts: one cycle
+      {{kMultiply}, {{{kMultiplier, 3}}, 4}}, {{kDivide}, {{{kMultiplier, 8}}, 12}},
+      {{kBranch}, {{{kBranchUnit, 1}}, 1}}, {{kPrefetch}, {{{kLoad, 1}}, 1}}, {{kLoadX}, {{{kLoad, 1}}, 4}},
+      {{kLoadPairX}, {{{kLoad, 1}, {kLoad, 1}}, 4}}, {{kLoadD, kLoadQ}, {{{kLoad, 1}}, 5}},
+      {{kLoadPairD, kLoadPairQ}, {{{kLoad, 1}, {kLoad, 1}}, 7}}, {{kLoadLane}, {{{kLoad, 1}, {kVector, 1}}, 7}},
+      {{kStoreX, kStoreD, kStoreQ}, {{{kStore, 1}}, 1}},
+      {{kStorePairX, kStorePairD, kStorePairQ}, {{{kStore, 1}, {kStore, 1}}, 1}},
+      {{kMultiplyLong, kMultiplyLongAdd}, {{{kVector0, 1}}, 4, 1}}, {{kPairwiseAdd}, {{{kVector1, 1}}, 4, 1}},
+      {{kDot}, {{{kVector, 1}}, 3, 1}}, {{kShiftQ}, {{{kVector1, 1}}, 2}}, {{kVectorQ, kVectorD}, {{{kVector, 1}}, 2}},
+      {{kVectorMultiplyQ}, {{{kVector0, 2}}, 5, 2}}, {{kVectorMultiplyD}, {{{kVector0, 1}}, 4, 1}},
+      {{kFloatQ, kFloatD}, {{{kVector, 1}}, 3}}, {{kFloatDivideQ}, {{{kVector0, 7}}, 9}},
+      {{kFloatDivideD}, {{{kVector0, 2}}, 9}}, {{kConvertQ}, {{{kVector0, 2}}, 4}},
+      {{kFromX, kInsertX, kDuplicateX}, {{{kMultiplier, 1}}, 3}}, {{kConvertX}, {{{kMultiplier, 1}}, 6}},
+      {{kToX}, {{{kVector1, 1}}, 2}}};
   const bool multiple = instruction.kind == kLoadMultipleD || instruction.kind == kLoadMultipleQ;
   const int half = (instruction.count + 1) / 2;
   Cost cost = multiple ? Cost{{{1, half}, {2, half}}, 4 + instruction.count} : look_up("A76", table, instruction);
@@ -190,18 +158,13 @@ constexpr uint32_t kMultiplier = 1, kShifter = 2, kLoad = 0xc, kStore = 0x10, kF
 constexpr int kPorts = 7;
 
 Cost cost(const Instruction& instruction) {
-  static const Table table = {{{kNop, kAlu}, {{}, 1}},
-                              {{kAluShift}, {{{kShifter, 1}}, 1}},
-                              {{kExtend}, {.uses = {{kShifter, 1}}, .latency = 1, .first_slot = true}},
-                              {{kMultiply}, {{{kMultiplier, 1}}, 2, 1}},
-                              {{kDivide}, {.uses = {}, .latency = 7, .alone = 7}},
-                              {{kBranch}, {{{kBranchUnit, 1}}, 1}},
-                              {{kLoadX}, {{{kLoad, 1}}, 1}},
-                              {{kLoadD}, {{{kLoad, 1}}, 2}},
-                              {{kLoadPairX, kStorePairX}, {.uses = {}, .latency = 1, .alone = 1}},
-                              {{kStoreX, kStoreD}, {{{kStore, 1}, {kMultiplier, 1}}, 1}},
-                              {{kFloatD, kFromX}, {{{kFloat, 1}}, 3}},
-                              {{kToX}, {{{kFloat, 1}}, 2}}};
+  static const Table table = {{{kNop, kAlu}, {{}, 1}}, {{kAluShift}, {{{kShifter, 1}}, 1}},
+      {{kExtend}, {.uses = {{kShifter, 1}}, .latency = 1, .first_slot = true}},
+      {{kMultiply}, {{{kMultiplier, 1}}, 2, 1}}, {{kDivide}, {.uses = {}, .latency = 7, .alone = 7}},
+      {{kBranch}, {{{kBranchUnit, 1}}, 1}}, {{kLoadX}, {{{kLoad, 1}}, 1}}, {{kLoadD}, {{{kLoad, 1}}, 2}},
+      {{kLoadPairX, kStorePairX}, {.uses = {}, .latency = 1, .alone = 1}},
+      {{kStoreX, kStoreD}, {{{kStore, 1}, {kMultiplier, 1}}, 1}}, {{kFloatD, kFromX}, {{{kFloat, 1}}, 3}},
+      {{kToX}, {{{kFloat, 1}}, 2}}};
   const Kind kind = instruction.kind;
   if (is_multiple(kind))
     return {.uses = {}, .latency = kind == kLoadMultipleD ? 2 : 1, .alone = (instruction.count + 1) / 2};
@@ -234,20 +197,13 @@ constexpr uint32_t kMemory = 1, kInteger = 2, kFloat = 4, kEither = 6;
 constexpr int kPorts = 3;
 
 Cost cost(const Instruction& instruction) {
-  static const Table table = {{{kNop, kAlu, kBranch}, {{}, 1}},
-                              {{kAluShift, kExtend, kMultiply}, {{}, 2}},
-                              {{kDivide}, {.uses = {}, .latency = 8, .alone = 8}},
-                              {{kLoopEnd}, {.uses = {}, .slots = 0}},
-                              {{kLoadX, kLoadD, kLoadPairX}, {{{kMemory, 1}}, 2}},
-                              {{kStoreX, kStoreD, kStorePairX}, {{{kMemory, 1}}, 1}},
-                              {{kLoadQ, kStoreQ}, {{{kMemory, 2}}, 1}},
-                              {{kDot}, {{{kFloat, 2}}, 3, 2}},
-                              {{kPairwiseAdd, kVectorMultiplyQ, kFloatQ, kConvertQ}, {{{kFloat, 2}}, 2}},
-                              {{kVectorQ, kDuplicateX}, {{{kInteger, 2}}, 1}},
-                              {{kShiftQ}, {{{kInteger, 2}}, 2}},
-                              {{kInsertX}, {{{kEither, 2}}, 1}},
-                              {{kToX}, {{{kFloat, 2}}, 1}},
-                              {{kFloatD, kFromX}, {{{kFloat, 1}}, 2}}};
+  static const Table table = {{{kNop, kAlu, kBranch}, {{}, 1}}, {{kAluShift, kExtend, kMultiply}, {{}, 2}},
+      {{kDivide}, {.uses = {}, .latency = 8, .alone = 8}}, {{kLoopEnd}, {.uses = {}, .slots = 0}},
+      {{kLoadX, kLoadD, kLoadPairX}, {{{kMemory, 1}}, 2}}, {{kStoreX, kStoreD, kStorePairX}, {{{kMemory, 1}}, 1}},
+      {{kLoadQ, kStoreQ}, {{{kMemory, 2}}, 1}}, {{kDot}, {{{kFloat, 2}}, 3, 2}},
+      {{kPairwiseAdd, kVectorMultiplyQ, kFloatQ, kConvertQ}, {{{kFloat, 2}}, 2}},
+      {{kVectorQ, kDuplicateX}, {{{kInteger, 2}}, 1}}, {{kShiftQ}, {{{kInteger, 2}}, 2}},
+      {{kInsertX}, {{{kEither, 2}}, 1}}, {{kToX}, {{{kFloat, 2}}, 1}}, {{kFloatD, kFromX}, {{{kFloat, 1}}, 2}}};
   const int words = (instruction.count + 1) / 2;
   if (is_multiple(instruction.kind)) return {.uses = {{kMemory, words}}, .latency = words + 1, .alone = words};
   if (instruction.kind == kDivide && writes_float(instruction)) return {{{kFloat, 1}}, 16};
@@ -269,9 +225,8 @@ const Core kCores[] = {
 }  // namespace
 
 const Core& core_named(const std::string& name) {
-  for (const Core& core : kCores) {
+  for (const Core& core : kCores)
     if (core.name == name) return core;
-  }
   throw std::runtime_error("no core is named " + name);
 }
 

@@ -136,31 +136,30 @@ bool compares(std::string_view name) {
 
 bool reads_flags(std::string_view name) {
   return name.starts_with("b.") || any_of(name, {"csel", "cset", "csetm", "csinc", "csinv", "csneg", "cinc", "cinv",
-                                                 "cneg", "ccmp", "ccmn", "fcsel", "adc", "sbc"});
+                                                    "cneg", "ccmp", "ccmn", "fcsel", "adc", "sbc"});
 }
 
 bool accumulates(std::string_view name) {
   return any_of(name, {"smlal", "smlal2", "umlal", "umlal2", "sadalp", "uadalp", "sdot", "udot", "usdot", "mla", "mls",
-                       "fmla", "fmls"});
+                          "fmla", "fmls"});
 }
 
 // Returns whether an instruction changes a part of its first register, and so waits for it.
 bool changes_part(std::string_view name) {
   return any_of(name, {"ins", "movk", "bfi", "bfxil", "bsl", "bit", "bif", "tbx", "sli", "sri", "ssra", "usra", "xtn2",
-                       "shrn2", "sqxtn2", "fcvtn2"});
+                          "shrn2", "sqxtn2", "fcvtn2"});
 }
 
 Kind scalar_kind(std::string_view name, bool shifted) {
   if (any_of(name, {"mul", "madd", "msub", "mneg", "smull", "umull", "smaddl", "umaddl", "smulh", "umulh", "crc32cb",
-                    "crc32ch", "crc32cw", "crc32cx"}))
+                       "crc32ch", "crc32cw", "crc32cx"}))
     return Kind::kMultiply;
   if (any_of(name, {"udiv", "sdiv"})) return Kind::kDivide;
-  if (any_of(name,
-             {"mov",  "movz", "movn",  "movk",  "add",  "adds",  "sub",   "subs",  "and",  "ands", "orr",   "orn",
-              "eor",  "eon",  "bic",   "bics",  "mvn",  "neg",   "negs",  "lsl",   "lsr",  "asr",  "ror",   "extr",
-              "ubfx", "sbfx", "ubfiz", "sbfiz", "bfi",  "bfxil", "sxtw",  "sxth",  "sxtb", "uxtb", "uxth",  "cmp",
-              "cmn",  "tst",  "ccmp",  "ccmn",  "csel", "cset",  "csetm", "csinc", "cinc", "cinv", "csinv", "csneg",
-              "cneg", "adr",  "adrp",  "clz",   "rbit", "rev",   "adc",   "sbc",   "mrs",  "msr"}))
+  if (any_of(name, {"mov", "movz", "movn", "movk", "add", "adds", "sub", "subs", "and", "ands", "orr", "orn", "eor",
+                       "eon", "bic", "bics", "mvn", "neg", "negs", "lsl", "lsr", "asr", "ror", "extr", "ubfx", "sbfx",
+                       "ubfiz", "sbfiz", "bfi", "bfxil", "sxtw", "sxth", "sxtb", "uxtb", "uxth", "cmp", "cmn", "tst",
+                       "ccmp", "ccmn", "csel", "cset", "csetm", "csinc", "cinc", "cinv", "csinv", "csneg", "cneg",
+                       "adr", "adrp", "clz", "rbit", "rev", "adc", "sbc", "mrs", "msr"}))
     return shifted ? Kind::kAluShift : Kind::kAlu;
   throw std::runtime_error("no kind");
 }
@@ -182,12 +181,12 @@ Kind vector_kind(std::string_view name, const Named& to, bool from_general) {
   if (any_of(name, {"sdot", "udot", "usdot"})) return Kind::kDot;
   if (any_of(name, {"mla", "mls", "mul"})) return whole ? Kind::kVectorMultiplyQ : Kind::kVectorMultiplyD;
   if (any_of(name, {"sxtl", "sxtl2", "uxtl", "uxtl2", "sshll", "sshll2", "ushll", "ushll2", "shl", "sshr", "ushr",
-                    "sli", "sri", "ssra", "usra"}))
+                       "sli", "sri", "ssra", "usra"}))
     return whole ? Kind::kShiftQ : Kind::kVectorD;
   if (any_of(name, {"scvtf", "ucvtf", "fcvtns", "fcvtzs"})) return whole ? Kind::kConvertQ : Kind::kFloatD;
   if (any_of(name, {"fdiv", "fsqrt"})) return whole ? Kind::kFloatDivideQ : Kind::kFloatDivideD;
   if (any_of(name, {"fadd", "fsub", "fmul", "fmla", "fmls", "fmax", "fmin", "fmaxnm", "fminnm", "faddp", "fmaxp",
-                    "fminp", "frintn", "fmadd", "fmsub", "fnmul", "fcmp", "fcmpe", "fcvt"}))
+                       "fminp", "frintn", "fmadd", "fmsub", "fnmul", "fcmp", "fcmpe", "fcvt"}))
     return whole ? Kind::kFloatQ : Kind::kFloatD;
   return whole || name.back() == '2' ? Kind::kVectorQ : Kind::kVectorD;
 }
@@ -197,9 +196,8 @@ Instruction decode_known(std::string_view name, std::string_view operands) {
   const Operands found = read_operands(operands);
   const auto& registers = found.registers;
   const auto reads_from = [&](size_t first) {
-    for (size_t i = first; i < registers.size(); ++i) {
+    for (size_t i = first; i < registers.size(); ++i)
       if (registers[i].number >= 0) out.reads.push_back(registers[i].number);
-    }
     return out;
   };
   if (any_of(name, {"nop", "hint", "bti", "paciasp", "autiasp", "dmb"})) return out;

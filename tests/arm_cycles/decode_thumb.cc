@@ -32,9 +32,8 @@ struct Operands {
 // Returns the registers that a word names, or none.
 std::vector<int> registers_of(std::string_view word) {
   constexpr std::string_view kNamed[] = {"sl", "fp", "ip", "sp", "lr", "pc"};
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 6; ++i)
     if (word == kNamed[i]) return {10 + i};
-  }
   if (word.size() < 2 || std::string_view("rsdq").find(word[0]) == std::string_view::npos) return {};
   if (word.substr(1).find_first_not_of("0123456789") != std::string_view::npos) return {};
   const int number = std::stoi(std::string(word.substr(1)));
@@ -60,10 +59,9 @@ Operands read_operands(std::string_view text) {
       Operand& operand = operands.all.back();
       if (operand.letter == 0) operand.letter = word[0] == 'q' || word[0] == 'd' || word[0] == 's' ? word[0] : 'r';
       if (word == "sp" || word == "sl") operand.letter = 'r';
-      if (range) {
+      if (range)
         for (int number = operand.registers.back() + 1; number < registers[0]; ++number)
           operand.registers.push_back(number);
-      }
       operand.registers.insert(operand.registers.end(), registers.begin(), registers.end());
       range = false;
     } else if (any_of(word, {"lsl", "lsr", "asr", "ror", "rrx"})) {
@@ -106,9 +104,8 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
   } else {
     if (operands.address == 0) throw std::runtime_error("no address");
     address = operands.all[operands.address].registers;
-    for (size_t i = 0; i < operands.all.size(); ++i) {
+    for (size_t i = 0; i < operands.all.size(); ++i)
       if (i != operands.address) append(i < operands.address ? data : out->reads, operands.all[i].registers);
-    }
     const char letter = data.size() == 4 ? 'q' : operands.all[0].letter;
     const bool pair = any_of(name, {"ldrd", "strd"});
     out->kind = letter == 'q'   ? load ? Kind::kLoadQ : Kind::kStoreQ
@@ -127,16 +124,15 @@ void decode_memory(std::string_view name, const Operands& operands, Instruction*
 
 // Returns the kind of an instruction on general registers.
 Kind general_kind(std::string_view name, bool shifted) {
-  if (begins_with_any(name, {"sxt",  "uxt",  "bfi",  "bfc",  "ubfx",  "sbfx", "pkh",  "clz",  "rev",  "rbit",
-                             "uadd", "sadd", "usub", "ssub", "uqsub", "qadd", "qsub", "ssat", "usat", "sel"}))
+  if (begins_with_any(name, {"sxt", "uxt", "bfi", "bfc", "ubfx", "sbfx", "pkh", "clz", "rev", "rbit", "uadd", "sadd",
+                                "usub", "ssub", "uqsub", "qadd", "qsub", "ssat", "usat", "sel"}))
     return Kind::kExtend;
   if (begins_with_any(name, {"mul", "mla", "mls", "smul", "smla", "smua", "umul", "umla", "umaal", "smml", "smmul"}))
     return Kind::kMultiply;
   if (any_of(name, {"sdiv", "udiv"})) return Kind::kDivide;
-  if (begins_with_any(
-          name, {"mov",  "mvn",  "add",  "sub",   "rsb",   "and",   "orr",  "orn",    "eor",  "bic",  "lsl", "lsr",
-                 "asr",  "ror",  "rrx",  "cmp",   "cmn",   "tst",   "teq",  "adc",    "sbc",  "adr",  "neg", "cset",
-                 "csel", "cinc", "cneg", "csinv", "csinc", "csneg", "cinv", "sqrshr", "lsll", "asrl", "lsrl"}))
+  if (begins_with_any(name, {"mov", "mvn", "add", "sub", "rsb", "and", "orr", "orn", "eor", "bic", "lsl", "lsr", "asr",
+                                "ror", "rrx", "cmp", "cmn", "tst", "teq", "adc", "sbc", "adr", "neg", "cset", "csel",
+                                "cinc", "cneg", "csinv", "csinc", "csneg", "cinv", "sqrshr", "lsll", "asrl", "lsrl"}))
     return shifted ? Kind::kAluShift : Kind::kAlu;
   throw std::runtime_error("no kind");
 }
@@ -165,8 +161,8 @@ Kind vector_kind(std::string_view name, const Operands& operands) {
 
 bool ends_with_condition(std::string_view name) {
   if (any_of(name, {"teq", "movs", "mls", "muls", "lsls", "adcs", "sbcs", "bics"})) return false;
-  return name.size() > 2 && any_of(name.substr(name.size() - 2), {"eq", "ne", "cs", "cc", "mi", "pl", "hi", "ls", "ge",
-                                                                  "lt", "gt", "le", "vs", "vc"});
+  return name.size() > 2 && any_of(name.substr(name.size() - 2),
+                                {"eq", "ne", "cs", "cc", "mi", "pl", "hi", "ls", "ge", "lt", "gt", "le", "vs", "vc"});
 }
 
 void decode_operation(std::string_view name, const Operands& operands, Instruction* out) {
@@ -182,9 +178,8 @@ void decode_operation(std::string_view name, const Operands& operands, Instructi
   if (!compares) append(out->writes, all[0].registers);
   if (two && all.size() > 1) append(out->writes, all[1].registers);
   const size_t first_read = compares || (all.size() == 1) ? 0 : two && vectors ? 2 : 1;
-  for (size_t i = first_read; i < all.size(); ++i) {
+  for (size_t i = first_read; i < all.size(); ++i)
     if (!(adds && i == 3)) append(out->reads, all[i].registers);
-  }
   const bool changes_part =
       all[0].lane || begins_with_any(name, {"bfi", "bfc", "movt", "vfma", "vfms", "vmla.", "vsli", "smlal", "umlal"});
   if (adds) {
@@ -230,12 +225,11 @@ Instruction decode_known(std::string_view name, std::string_view text) {
   // A conditional instruction that does not run keeps the old value of its result.
   const bool conditional = name != bare && name[0] != 'v';
   if (conditional) name = bare;
-  if (begins_with_any(name,
-                      {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vpush", "vpop"})) {
+  if (begins_with_any(
+          name, {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vpush", "vpop"}))
     decode_memory(name, operands, &out);
-  } else {
+  else
     decode_operation(name, operands, &out);
-  }
   if (conditional || begins_with_any(name, {"csel", "cset", "cinc", "cneg", "vpsel"})) out.reads.push_back(kFlags);
   if (conditional && out.kind != Kind::kStoreX) append(out.reads, out.writes);
   return out;

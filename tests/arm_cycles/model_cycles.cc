@@ -36,18 +36,15 @@ struct Machine {
 // 8 bytes, over one data line in 96 cycles of the flash's clock, over four in 28. The flash's clock is the CPU's
 // divided by 2 to 12 (RP2350 datasheet). The Ensemble's SRAM0 has a bus of 64 bits (Alif, "RAM Regions").
 constexpr Machine kMachines[] = {{"A53", "Raspberry Pi 3", 1.2e9, 512 << 10, {}},
-                                 {"A72", "Raspberry Pi 4", 1.5e9, 1 << 20, {}},
-                                 {"A76", "Raspberry Pi 5", 2.4e9, (512 + 2048) << 10, {}},
-                                 {"M7", "nucleo-h743zi", 64e6, 0, {2.0, 2.7, 3.2}},
-                                 {"M7", "nucleo-h743zi at 480 MHz", 480e6, 0, {1.2, 1.8, 2.5}},
-                                 {"M33", "rpi-pico2", 150e6, 0, {0.007, 0.02, 0.042}},
-                                 {"M33", "rpi-pico2 with four lines", 150e6, 0, {0.09, 0.14, 0.25}},
-                                 {"M55", "Alif Ensemble E7", 400e6, 0, {1.0, 2.0, 4.0}}};
+    {"A72", "Raspberry Pi 4", 1.5e9, 1 << 20, {}}, {"A76", "Raspberry Pi 5", 2.4e9, (512 + 2048) << 10, {}},
+    {"M7", "nucleo-h743zi", 64e6, 0, {2.0, 2.7, 3.2}}, {"M7", "nucleo-h743zi at 480 MHz", 480e6, 0, {1.2, 1.8, 2.5}},
+    {"M33", "rpi-pico2", 150e6, 0, {0.007, 0.02, 0.042}},
+    {"M33", "rpi-pico2 with four lines", 150e6, 0, {0.09, 0.14, 0.25}},
+    {"M55", "Alif Ensemble E7", 400e6, 0, {1.0, 2.0, 4.0}}};
 
 // The instructions of a word: benchmark_firmware's mean of five, counted in QEMU, with GCC 12.2.
 const std::map<std::string, std::map<int, double>> kInstructions = {{"M7", {{1, 14005800}, {4, 24783120}}},
-                                                                    {"M33", {{1, 14276350}, {4, 25334150}}},
-                                                                    {"M55", {{1, 2621594}, {4, 5247219}}}};
+    {"M33", {{1, 14276350}, {4, 25334150}}}, {"M55", {{1, 2621594}, {4, 5247219}}}};
 constexpr Band kCyclesOfM33 = {1.0, 1.25, 1.6};  // a guess: it issues one instruction a cycle; some take two or three
 
 // The bytes of weights that a word's calls read, for examples/models/g2p. A matrix of n outputs and k inputs has
@@ -161,8 +158,7 @@ void add_translation(const Machine& machine, double bytes_a_cycle, const std::st
   rows.print_parts(step.memory_bound > step.multiply_bound ? "step, bound by memory" : "step", step, machine);
   const double speed = machine.hertz / (encode.cycles / kTargetTokens + step.cycles);
   rows.add(machine, prefix.substr(name, dot - name) + "," + prefix.substr(dot + 1) + ",tokens/s",
-           {speed / kSlower, speed, speed * kFaster},
-           100 * std::max(step.memory_bound, step.multiply_bound) / step.cycles);
+      {speed / kSlower, speed, speed * kFaster}, 100 * std::max(step.memory_bound, step.multiply_bound) / step.cycles);
 }
 
 // The low end assumes that reading overlaps with computing; the middle and the high end add the two times.
@@ -170,10 +166,10 @@ void add_word(const Machine& machine, int beam, const Band& cycles, Rows& rows) 
   const double instructions = kInstructions.at(machine.core).at(beam), bytes = weight_bytes(beam);
   const double unit = 1e3 / machine.hertz;
   rows.add(machine, "g2p," + std::to_string(beam) + ",ms a word",
-           {std::max(instructions * cycles.low, bytes / machine.bytes_a_cycle.high) * unit,
-            (instructions * cycles.middle + bytes / machine.bytes_a_cycle.middle) * unit,
-            (instructions * cycles.high + bytes / machine.bytes_a_cycle.low) * unit},
-           0);
+      {std::max(instructions * cycles.low, bytes / machine.bytes_a_cycle.high) * unit,
+          (instructions * cycles.middle + bytes / machine.bytes_a_cycle.middle) * unit,
+          (instructions * cycles.high + bytes / machine.bytes_a_cycle.low) * unit},
+      0);
 }
 
 // Cycles an instruction of the traced word, of two digits after the point.

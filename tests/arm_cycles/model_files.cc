@@ -14,10 +14,8 @@ struct Shape {
   const char* name;
   uint32_t d_model, d_ff, n_heads, layers[2], vocab_size;  // layers: the encoder's, the decoder's
 };
-constexpr Shape kShapes[] = {{"base", 512, 2048, 8, {6, 6}, 32000},
-                             {"opus", 512, 2048, 8, {6, 6}, 58101},
-                             {"small", 256, 1024, 4, {4, 2}, 8000},
-                             {"tiny", 128, 512, 2, {3, 2}, 4000}};
+constexpr Shape kShapes[] = {{"base", 512, 2048, 8, {6, 6}, 32000}, {"opus", 512, 2048, 8, {6, 6}, 58101},
+    {"small", 256, 1024, 4, {4, 2}, 8000}, {"tiny", 128, 512, 2, {3, 2}, 4000}};
 
 // fine, refine: names of the matrices with inputs and with weights of 16 bits, as goldcrest-convert --matrices has them
 void write(const std::string& path, const Shape& shape, const std::string& fine, const std::string& refine) {
@@ -43,9 +41,8 @@ void write_named(const std::string& folder, const std::string& model) {
   std::istringstream parts(model);
   std::string name, fine = "none", refine = "none";
   std::getline(std::getline(std::getline(parts, name, '+'), fine, '+'), refine, '+');
-  for (const Shape& shape : kShapes) {
+  for (const Shape& shape : kShapes)
     if (shape.name == name) return write(folder + "/" + model + ".gcst", shape, fine, refine);
-  }
   throw std::runtime_error("no model is named " + name);
 }
 

@@ -52,15 +52,15 @@ void output_block(const OutputBlockArgs<int8_t>& args) {
   products.block_max = nullptr;
   bench::ObservedTypedKernels<Tracer, int8_t>::table().output_block(products);
   if (args.block_max == nullptr) return;
-  const LogitSumsArgs sums = {args.linear.y, args.block_max,   args.block_sum, args.linear.y_stride,
-                              args.stride,   args.linear.rows, args.count};
+  const LogitSumsArgs sums = {
+      args.linear.y, args.block_max, args.block_sum, args.linear.y_stride, args.stride, args.linear.rows, args.count};
   Tracer::observe({bench::kLogitSums, 0, 0}, [&] { Tracer::table->logit_sums(sums); });
 }
 
 void print_sections(const char* part) {
   for (const CallWork& work : Tracer::sections) {
     std::printf("%s %s %llu %llu\n", part, work.slot == bench::kSlots ? "between" : bench::slot_name(work.slot),
-                static_cast<unsigned long long>(work.macs), static_cast<unsigned long long>(work.bytes));
+        static_cast<unsigned long long>(work.macs), static_cast<unsigned long long>(work.bytes));
   }
 }
 
@@ -117,7 +117,7 @@ void trace_translation(const char* model, const char* table, Work work) {
     end_trace();
     if (status < 0 || status == GOLDCREST_DONE) throw std::runtime_error(goldcrest_status_string(status));
     const bool encoding = traced && std::none_of(Tracer::sections.begin(), Tracer::sections.end(),
-                                                 [](CallWork call) { return call.slot == bench::kListLargest; });
+                                        [](CallWork call) { return call.slot == bench::kListLargest; });
     if (traced) print_sections(encoding ? "encode" : position == middle ? "decode" : "first");
     position += encoding ? 0 : 1;
   }

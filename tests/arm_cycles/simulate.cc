@@ -46,9 +46,8 @@ class Ports {
     taken_.clear();
     for (const Use& use : uses) {
       size_t port = free_at_.size();
-      while (port-- > 0) {
+      while (port-- > 0)
         if ((use.ports >> port & 1) != 0 && free_at_[port] <= cycle) break;
-      }
       if (port == static_cast<size_t>(-1)) {
         for (const auto& [other, before] : taken_) free_at_[other] = before;
         return false;
@@ -92,9 +91,8 @@ int64_t in_order(const Machine& machine, const std::vector<Trace::Step>& steps) 
     if (ready > cycle) next_cycle(ready);
     if (used == machine.core.width || (used > 0 && (cost.alone > 0 || cost.first_slot))) next_cycle(cycle + 1);
     // Two instructions of one cycle never write the same register.
-    for (const int reg : instruction.writes) {
+    for (const int reg : instruction.writes)
       if (written[static_cast<size_t>(reg)].at == cycle) next_cycle(cycle + 1);
-    }
     while (!ports.take(cost.uses, cycle)) next_cycle(cycle + 1);
     for (const int reg : instruction.writes) written[static_cast<size_t>(reg)] = {cycle, step.instruction};
     end = cycle + std::max(1, cost.alone);
@@ -164,13 +162,11 @@ class OutOfOrder {
 
   void issue(int64_t cycle) {
     size_t kept = 0;
-    for (const size_t i : waiting_) {
-      if (ready(entry(i), cycle) && ports_.take(cost(i).uses, cycle)) {
+    for (const size_t i : waiting_)
+      if (ready(entry(i), cycle) && ports_.take(cost(i).uses, cycle))
         entry(i).issued = cycle;
-      } else {
+      else
         waiting_[kept++] = i;
-      }
-    }
     waiting_.resize(kept);
   }
 

@@ -34,13 +34,11 @@ TraceFile::TraceFile(const std::string& prefix, Decoder decode)
       decode_(decode),
       blocks_(read_records<std::vector<Block>>(prefix + ".blocks")),
       runs_(read_records<std::u32string>(prefix + ".runs")) {
-  for (size_t run = 0; run < runs_.size(); ++run) {
-    if (runs_[run] == kSection) {
+  for (size_t run = 0; run < runs_.size(); ++run)
+    if (runs_[run] == kSection)
       begins_.push_back(run + 1);
-    } else if (begins_.empty() || runs_[run] >= blocks_.size()) {
+    else if (begins_.empty() || runs_[run] >= blocks_.size())
       throw std::runtime_error(prefix + ": damaged");
-    }
-  }
   // Reads lines such as "      10:  sadalp  v0.4s, v1.8h", by their offset.
   std::ifstream file = open(prefix + ".listing");
   for (std::string text; std::getline(file, text);) {
@@ -96,9 +94,8 @@ Trace TraceFile::trace(size_t section) const {
   for (size_t run = 0; run < runs.size(); ++run) {
     const Block& block = blocks_[runs[run]];
     const auto [first, is_new] = known.emplace(runs[run], static_cast<uint32_t>(trace.instructions.size()));
-    if (is_new) {
+    if (is_new)
       for (const auto& [name, operands] : lines_of(block)) trace.instructions.push_back(decode_(name, operands));
-    }
     for (uint32_t i = 0; i < block.n; ++i) trace.steps.push_back({first->second + i, false});
     if (run + 1 < runs.size()) trace.steps.back().jumped = !follows(runs[run], runs[run + 1]);
   }

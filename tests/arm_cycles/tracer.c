@@ -23,14 +23,14 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* block);
 struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn* instruction);
 const void* qemu_plugin_insn_data(const struct qemu_plugin_insn* instruction);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn* instruction, Callback call, int register_access,
-                                            void* context);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb* block, Callback call, int register_access,
-                                          void* context);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-                                           void (*call)(qemu_plugin_id_t id, struct qemu_plugin_tb* block));
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*call)(qemu_plugin_id_t id, void* context),
-                                    void* context);
+void qemu_plugin_register_vcpu_insn_exec_cb(
+    struct qemu_plugin_insn* instruction, Callback call, int register_access, void* context);
+void qemu_plugin_register_vcpu_tb_exec_cb(
+    struct qemu_plugin_tb* block, Callback call, int register_access, void* context);
+void qemu_plugin_register_vcpu_tb_trans_cb(
+    qemu_plugin_id_t id, void (*call)(qemu_plugin_id_t id, struct qemu_plugin_tb* block));
+void qemu_plugin_register_atexit_cb(
+    qemu_plugin_id_t id, void (*call)(qemu_plugin_id_t id, void* context), void* context);
 
 EXPORT int qemu_plugin_version = 1;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t* qemu, int n_arguments, char** arguments);

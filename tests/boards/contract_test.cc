@@ -32,8 +32,8 @@ int run() {
       const uint64_t start = board_ticks();
       const Difference difference = c->compare(*table, kernels_reference, 0);
       const double seconds = static_cast<double>(board_ticks() - start) / board_ticks_per_second();
-      std::printf("%-16s %-14s %5.1f s  %s\n", table->name, c->slot, seconds,
-                  difference ? difference->c_str() : "same");
+      std::printf(
+          "%-16s %-14s %5.1f s  %s\n", table->name, c->slot, seconds, difference ? difference->c_str() : "same");
       if (difference) ++n_failures;
     }
   }

@@ -47,7 +47,7 @@ double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layou
 }
 
 int search_all(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size, uint32_t max_target_tokens,
-               SearchCost* cost) {
+    SearchCost* cost) {
   goldcrest_search search = {};
   search.beam_size = beam_size;
   search.max_target_tokens = max_target_tokens;

@@ -49,6 +49,6 @@ struct SearchCost {
 
 // Searches all sources, with at most `max_target_tokens` each. Negative: a status.
 int search_all(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size, uint32_t max_target_tokens,
-               SearchCost* cost);
+    SearchCost* cost);
 
 }  // namespace goldcrest::test

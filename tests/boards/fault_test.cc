@@ -43,9 +43,8 @@ enum Region {
   kOutputs,
   kRegions
 };
-constexpr const char* kNames[] = {"metadata", "weights",     "parameters", "positions", "tokenizer",
-                                  "trailer",  "engine",      "source",     "cross",     "encoder",
-                                  "cache",    "activations", "beams",      "outputs"};
+constexpr const char* kNames[] = {"metadata", "weights", "parameters", "positions", "tokenizer", "trailer", "engine",
+    "source", "cross", "encoder", "cache", "activations", "beams", "outputs"};
 
 // A range of bytes and the phase that uses them.
 struct Extent {
@@ -107,7 +106,7 @@ void add_extent(const Extent& extent) {
 
 void add_buffer(void*, const goldcrest_buffer* buffer) {
   add_extent({region_of(*buffer), buffer->phase, static_cast<size_t>(buffer->offset_bytes),
-              static_cast<size_t>(buffer->bytes)});
+      static_cast<size_t>(buffer->bytes)});
 }
 
 // Lists the parts of the model that goldcrest_check_weights checks, and the buffers of the arena.
@@ -135,15 +134,14 @@ Flip choose_flip(Region region, const Found& good) {
     bytes += extents[i].region == region ? static_cast<uint32_t>(extents[i].bytes) : 0;
   uint32_t at = random_below(bytes);
   int i = 0;
-  for (; extents[i].region != region || at >= extents[i].bytes; ++i) {
+  for (; extents[i].region != region || at >= extents[i].bytes; ++i)
     if (extents[i].region == region) at -= static_cast<uint32_t>(extents[i].bytes);
-  }
   const Extent& extent = extents[i];
   const int first = extent.phase == GOLDCREST_PHASE_DECODE ? good.n_encoding : 0;
   const int last = extent.phase == GOLDCREST_PHASE_ENCODE ? good.n_encoding : good.n_steps;
   uint8_t* const start = region < kEngine ? model : memory.arena;
   return {start + extent.offset + at, static_cast<uint8_t>(1u << random_below(8)),
-          first + static_cast<int>(random_below(static_cast<uint32_t>(last - first)))};
+      first + static_cast<int>(random_below(static_cast<uint32_t>(last - first)))};
 }
 
 // Makes the code's memory and the model's read-only, as flash is: QEMU's are RAM, and a damaged pointer would change
@@ -195,9 +193,8 @@ goldcrest_engine* start_engine() {
 }
 
 bool canaries_intact() {
-  for (size_t i = 0; i < GOLDCREST_ALIGN; ++i) {
+  for (size_t i = 0; i < GOLDCREST_ALIGN; ++i)
     if (memory.before[i] != 0xC5 || memory.after[i] != 0xC5) return false;
-  }
   return true;
 }
 
@@ -227,8 +224,8 @@ void report_flip(uint32_t number, Region region, const Found& good, const Found&
     if (start_engine() == nullptr) by_init = "found";
     flip_bit(flip);
   }
-  std::printf("flip %u %s %s %u ", static_cast<unsigned>(number), kNames[region], by_init,
-              static_cast<unsigned>(slices));
+  std::printf(
+      "flip %u %s %s %u ", static_cast<unsigned>(number), kNames[region], by_init, static_cast<unsigned>(slices));
   std::fflush(stdout);
   goldcrest_engine* engine = start_engine();
   const Found found = search(engine, kWord, &flip);
@@ -236,13 +233,13 @@ void report_flip(uint32_t number, Region region, const Found& good, const Found&
   feed_watchdog();
   const bool passed = goldcrest_self_test(engine, nullptr) >= 0;
   std::printf("%s %s %s %s\n",
-              found.status < 0          ? "error"
-              : found.hash == good.hash ? "same"
-                                        : "other",
-              next.status < 0               ? "error"
-              : next.hash == good_next.hash ? "right"
-                                            : "wrong",
-              passed ? "passed" : "found", canaries_intact() ? "passed" : "found");
+      found.status < 0          ? "error"
+      : found.hash == good.hash ? "same"
+                                : "other",
+      next.status < 0               ? "error"
+      : next.hash == good_next.hash ? "right"
+                                    : "wrong",
+      passed ? "passed" : "found", canaries_intact() ? "passed" : "found");
 }
 
 // Reports the flips from number `first`: GOLDCREST_FLIPS of each region.
@@ -253,9 +250,8 @@ bool report_flips(uint32_t first) {
   if (engine == nullptr) return false;
   const Found good = search(engine, kWord, nullptr), good_next = search(engine, kNextWord, nullptr);
   if (good.status < 0 || good_next.status < 0 || goldcrest_self_test(engine, nullptr) < 0) return false;
-  for (uint32_t number = first; number < GOLDCREST_FLIPS * kRegions; ++number) {
+  for (uint32_t number = first; number < GOLDCREST_FLIPS * kRegions; ++number)
     report_flip(number, static_cast<Region>(number % kRegions), good, good_next);
-  }
   std::printf("all flips are reported\n");
   return true;
 }

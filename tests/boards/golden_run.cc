@@ -78,7 +78,7 @@ int GoldenRun::step() {
 
 bool GoldenRun::report(int status) const {
   std::printf("word %u: %s, %s (%d)\n", static_cast<unsigned>(n_words_), goldcrest_status_string(status),
-              detail_.message != nullptr ? detail_.message : "", static_cast<int>(detail_.index));
+      detail_.message != nullptr ? detail_.message : "", static_cast<int>(detail_.index));
   return false;
 }
 

@@ -23,20 +23,19 @@ bool passes(const char* kernels, uint64_t expected) {
   const uint64_t instructions = instructions_since(start);
   const double seconds = static_cast<double>(board_ticks() - start) / board_ticks_per_second();
   std::printf("%-16s %u words, %u tokens, %.1f s, hash %08" PRIx32 "%08" PRIx32 " %s\n", kernels,
-              static_cast<unsigned>(run.n_words()), static_cast<unsigned>(run.n_tokens()), seconds,
-              static_cast<uint32_t>(run.hash() >> 32), static_cast<uint32_t>(run.hash()),
-              run.hash() == expected ? "same" : "DIFFERENT");
+      static_cast<unsigned>(run.n_words()), static_cast<unsigned>(run.n_tokens()), seconds,
+      static_cast<uint32_t>(run.hash() >> 32), static_cast<uint32_t>(run.hash()),
+      run.hash() == expected ? "same" : "DIFFERENT");
   std::printf("%-16s %u instructions a token, encoder included, where the clock counts them (-icount shift=0)\n",
-              kernels, static_cast<unsigned>(instructions / run.n_tokens()));
+      kernels, static_cast<unsigned>(instructions / run.n_tokens()));
   return run.hash() == expected;
 }
 
 bool run_tables() {
   const uint64_t expected = expected_golden_hash();
   bool all_pass = expected != 0 && goldcrest_kernels_at(0) != nullptr;
-  for (uint32_t i = 0; i < GOLDCREST_GOLDEN_TABLES && goldcrest_kernels_at(i) != nullptr; ++i) {
+  for (uint32_t i = 0; i < GOLDCREST_GOLDEN_TABLES && goldcrest_kernels_at(i) != nullptr; ++i)
     all_pass &= passes(goldcrest_kernels_at(i), expected);
-  }
   return all_pass;
 }
 

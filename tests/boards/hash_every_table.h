@@ -33,8 +33,8 @@ bool every_table_has_the_hash(goldcrest_config config, const HashOf& hash_of) {
     int status = goldcrest_init(&engine, &config);
     if (status >= 0) status = hash_of(engine, &hash);
     std::printf("%-16s %s %s, hash %08" PRIx32 "%08" PRIx32 " %s\n", config.kernels, goldcrest_status_string(status),
-                detail.message, static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(hash),
-                hash == expected ? "same" : "DIFFERENT");
+        detail.message, static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(hash),
+        hash == expected ? "same" : "DIFFERENT");
     all_pass &= status >= 0 && hash == expected;
   }
   return all_pass;

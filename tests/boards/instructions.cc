@@ -20,14 +20,12 @@ namespace {
 
 void print_linear(const Kernels& table, Layout layout) {
   std::printf("  linear %s, n = %u, multiply-accumulates per instruction\n    rows",
-              layout == Layout::kN16K4 ? "N16K4" : "N4K16", static_cast<unsigned>(kOutputs));
+      layout == Layout::kN16K4 ? "N16K4" : "N4K16", static_cast<unsigned>(kOutputs));
   for (const uint32_t k : {128, 256, 512}) std::printf("   k = %u", static_cast<unsigned>(k));
   std::printf("\n");
   for (uint32_t rows = 1; rows <= kMaxRows; ++rows) {
     std::printf("    %4u", static_cast<unsigned>(rows));
-    for (const uint32_t k : {128u, 256u, 512u}) {
-      std::printf("   %7.3f", linear_rate(table, rows, k, layout));
-    }
+    for (const uint32_t k : {128u, 256u, 512u}) std::printf("   %7.3f", linear_rate(table, rows, k, layout));
     std::printf("\n");
   }
 }
@@ -61,16 +59,16 @@ void print_slots(const Kernels& table, Layout layout) {
   Operands& o = operands;
   std::printf("  instructions of one call\n");
   print_slot("quantize_rows, n = 128", instructions_of([&] {
-               table.int8.quantize_rows({o.x, o.q, o.row_scale, 128, 128, 1, 1, 128});
-             }));
+    table.int8.quantize_rows({o.x, o.q, o.row_scale, 128, 128, 1, 1, 128});
+  }));
   print_slot("layer_norm, n = 128", instructions_of([&] {
-               table.layer_norm({o.x, o.y, o.w_scale, o.bias, 128, 1, 128, 128, 1e-5f});
-             }));
+    table.layer_norm({o.x, o.y, o.w_scale, o.bias, 128, 1, 128, 128, 1e-5f});
+  }));
   const AttentionArgs<int8_t> attention = attention_args();
   print_slot("attention, 4 heads of 32, 16 keys", instructions_of([&] { table.int8.attention(attention); }));
   print_slot("embed, n = 128", instructions_of([&] {
-               table.int8.embed({o.w, o.w_scale, o.x, o.y, 1, 128, 1.0f, layout});
-             }));
+    table.int8.embed({o.w, o.w_scale, o.x, o.y, 1, 128, 1.0f, layout});
+  }));
   OutputBlockArgs<int8_t> block = {};
   block.linear = linear_args(1, kOutputBlock, 16, layout);
   block.linear.y_stride = kOutputBlock;
@@ -80,24 +78,24 @@ void print_slots(const Kernels& table, Layout layout) {
   block.block_max = &largest;
   block.block_sum = &sum;
   block.stride = 1;
-  print_slot("log-sum-exp of output_block, 256 outputs",
-             instructions_of([&] { table.int8.output_block(block); }) - logits);
+  print_slot(
+      "log-sum-exp of output_block, 256 outputs", instructions_of([&] { table.int8.output_block(block); }) - logits);
   float listed = 100.0f;
   int32_t token = 0;
   uint32_t count = 1;
   print_slot("list_largest, 256 numbers, none larger than the listed one", instructions_of([&] {
-               table.list_largest({o.x, nullptr, 1, 256, {&listed, &token, &count, 1}});
-             }));
+    table.list_largest({o.x, nullptr, 1, 256, {&listed, &token, &count, 1}});
+  }));
   print_slot("crc32c, 1024 bytes", instructions_of([&] { table.crc32c(0, o.w, 1024); }));
   print_slot("weights_valid, 64 x 128", instructions_of([&] { table.weights_valid(o.w, nullptr, 64, 128, layout); }));
 }
 
-const CountedModel kPronunciation = {"pronunciation model", model_g2p,     MODEL_G2P_BYTES,
-                                     MODEL_G2P_LIMITS,      kCountedWords, kNCountedWords};
+const CountedModel kPronunciation = {
+    "pronunciation model", model_g2p, MODEL_G2P_BYTES, MODEL_G2P_LIMITS, kCountedWords, kNCountedWords};
 #if defined(GOLDCREST_COUNT_ENFR)
 constexpr const char* kSentences[] = {"The wren is a small bird.", "Where does this train go?"};
-const CountedModel kTranslation = {"English-French model", model_enfr, MODEL_ENFR_BYTES,
-                                   MODEL_ENFR_LIMITS,      kSentences, 2};
+const CountedModel kTranslation = {
+    "English-French model", model_enfr, MODEL_ENFR_BYTES, MODEL_ENFR_LIMITS, kSentences, 2};
 constexpr size_t kArenaBytes = MODEL_ENFR_ARENA_BYTES;
 #else
 constexpr size_t kArenaBytes = MODEL_G2P_ARENA_BYTES;
@@ -114,8 +112,8 @@ int print_search(goldcrest_engine* engine, const CountedModel& model, uint32_t b
   const auto thousands = [](uint64_t n) { return static_cast<unsigned>((n + 500) / 1000); };
   const uint64_t positions = whole.steps - first.steps;
   std::printf("    beam %u: %8u per target position, %8u per generated token with its encoder work\n",
-              static_cast<unsigned>(beam_size), thousands((whole.instructions - first.instructions) / positions),
-              thousands(whole.instructions / whole.tokens));
+      static_cast<unsigned>(beam_size), thousands((whole.instructions - first.instructions) / positions),
+      thousands(whole.instructions / whole.tokens));
   return 0;
 }
 
@@ -134,12 +132,11 @@ bool print_model(const CountedModel& model, const char* kernels) {
   int status = goldcrest_init(&engine, &config);
   const uint64_t init = instructions_since(start);
   std::printf("  %s, thousands of instructions\n    init with every check: %u\n", model.name,
-              static_cast<unsigned>(init / 1000));
+      static_cast<unsigned>(init / 1000));
   if (status >= 0) status = print_search(engine, model, 1);
   if (status >= 0) status = print_search(engine, model, 4);
-  if (status < 0) {
+  if (status < 0)
     std::printf("%s, %s\n", goldcrest_status_string(status), detail.message != nullptr ? detail.message : "");
-  }
   return status >= 0;
 }
 

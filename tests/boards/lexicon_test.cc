@@ -113,9 +113,9 @@ bool run() {
     }
     const bool is_held = bound * 1000 <= unbound * model.most_thousandths;
     std::printf("%s: %u thousand instructions a position, %u without the lexicon, 0.%03u of them, at most 0.%03u: %s\n",
-                model.name, static_cast<unsigned>(bound / 1000), static_cast<unsigned>(unbound / 1000),
-                static_cast<unsigned>(bound * 1000 / unbound), static_cast<unsigned>(model.most_thousandths),
-                is_held ? "held" : "NOT HELD");
+        model.name, static_cast<unsigned>(bound / 1000), static_cast<unsigned>(unbound / 1000),
+        static_cast<unsigned>(bound * 1000 / unbound), static_cast<unsigned>(model.most_thousandths),
+        is_held ? "held" : "NOT HELD");
     holds &= is_held;
   }
   return holds;

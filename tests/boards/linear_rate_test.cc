@@ -42,8 +42,8 @@ bool run() {
     const double found = linear_rate(*table, floor.rows, floor.k, floor.layout);
     const bool reached = found >= floor.least;
     std::printf("%s: rows = %u, k = %u: %.3f multiply-accumulates an instruction, at least %.2f: %s\n", floor.kernels,
-                static_cast<unsigned>(floor.rows), static_cast<unsigned>(floor.k), found, floor.least,
-                reached ? "reached" : "NOT REACHED");
+        static_cast<unsigned>(floor.rows), static_cast<unsigned>(floor.k), found, floor.least,
+        reached ? "reached" : "NOT REACHED");
     passes &= reached;
     ++n_checked;
   }

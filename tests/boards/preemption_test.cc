@@ -27,8 +27,8 @@ constexpr const Kernels& kBest = kernels_cortexm_dsp;
 
 // The work of the running context; the handler saves and restores it.
 enum Activity : uint32_t { kQuantizeRows, kLinear, kEmbed, kLayerNorm, kAttention, kOutputBlock, kOther, kActivities };
-constexpr const char* kActivityNames[kActivities] = {"quantize_rows", "linear",       "embed",          "layer_norm",
-                                                     "attention",     "output_block", "other than that"};
+constexpr const char* kActivityNames[kActivities] = {
+    "quantize_rows", "linear", "embed", "layer_norm", "attention", "output_block", "other than that"};
 volatile uint32_t activity = kOther;
 
 // Calls the best table's kernel and records it in `activity`.
@@ -141,17 +141,16 @@ void preempt(bool has_float_state) {
   if (has_float_state) ++n_with_float_state;
   status_b = run_b.step();
   activity = interrupted;
-  if (status_b < 0 || status_b == GOLDCREST_DONE) {
+  if (status_b < 0 || status_b == GOLDCREST_DONE)
     stop_timer();
-  } else {
+  else
     start_timer();  // counts from here, so that engine A gets its turn
-  }
 }
 
 bool same_hash(const char* name, const GoldenRun& run) {
   const bool same = run.hash() == expected_golden_hash() && run.n_words() > 0;
   std::printf("%s: %u words, hash %08" PRIx32 "%08" PRIx32 " %s\n", name, static_cast<unsigned>(run.n_words()),
-              static_cast<uint32_t>(run.hash() >> 32), static_cast<uint32_t>(run.hash()), same ? "same" : "DIFFERENT");
+      static_cast<uint32_t>(run.hash() >> 32), static_cast<uint32_t>(run.hash()), same ? "same" : "DIFFERENT");
   return same;
 }
 

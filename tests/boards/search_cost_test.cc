@@ -17,12 +17,16 @@ struct Ceiling {
   uint32_t beam_size, most;  // thousands of instructions
 };
 constexpr Ceiling kCeilings[] = {
-    {"mps2-an500", 1, 1650}, {"mps2-an500", 4, 2888}, {"mps3-an547", 1, 306},
-    {"mps3-an547", 4, 612},  {"riscv-virt", 1, 3800}, {"riscv-virt", 4, 6400},
+    {"mps2-an500", 1, 1650},
+    {"mps2-an500", 4, 2888},
+    {"mps3-an547", 1, 306},
+    {"mps3-an547", 4, 612},
+    {"riscv-virt", 1, 3800},
+    {"riscv-virt", 4, 6400},
 };
 
-const CountedModel kModel = {"pronunciation model", model_g2p,     MODEL_G2P_BYTES,
-                             MODEL_G2P_LIMITS,      kCountedWords, kNCountedWords};
+const CountedModel kModel = {
+    "pronunciation model", model_g2p, MODEL_G2P_BYTES, MODEL_G2P_LIMITS, kCountedWords, kNCountedWords};
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
 
 bool run() {
@@ -44,8 +48,8 @@ bool run() {
     const auto found = static_cast<uint32_t>(cost.instructions / cost.tokens / 1000);
     const bool is_held = found <= ceiling.most;
     std::printf("beam %u: %u thousand instructions a phoneme, at most %u: %s\n",
-                static_cast<unsigned>(ceiling.beam_size), static_cast<unsigned>(found),
-                static_cast<unsigned>(ceiling.most), is_held ? "held" : "NOT HELD");
+        static_cast<unsigned>(ceiling.beam_size), static_cast<unsigned>(found), static_cast<unsigned>(ceiling.most),
+        is_held ? "held" : "NOT HELD");
     holds &= is_held;
     ++n_checked;
   }

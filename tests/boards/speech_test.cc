@@ -57,15 +57,14 @@ bool hears(const char* kernels, size_t n_samples) {
   const uint64_t voice_instructions = instructions_since(voice_start);
   const bool same = heard.hash == std::strtoull(heard_hash, nullptr, 16);
   std::printf("%-16s %u ids, hash %08" PRIx32 "%08" PRIx32 " %s: %s\n", kernels, static_cast<unsigned>(heard.n_tokens),
-              static_cast<uint32_t>(heard.hash >> 32), static_cast<uint32_t>(heard.hash), same ? "same" : "DIFFERENT",
-              heard.text);
+      static_cast<uint32_t>(heard.hash >> 32), static_cast<uint32_t>(heard.hash), same ? "same" : "DIFFERENT",
+      heard.text);
   std::printf("%-16s %" PRIu32 " thousand instructions a second of sound, arena %u bytes\n", kernels,
-              static_cast<uint32_t>(instructions * info.sample_rate / n_samples / 1000),
-              static_cast<unsigned>(sizeof arena));
+      static_cast<uint32_t>(instructions * info.sample_rate / n_samples / 1000), static_cast<unsigned>(sizeof arena));
   if (has_voice)
     std::printf("%-16s %" PRIu32 " thousand instructions a second of sound for the voice detector, %u bytes of RAM\n",
-                kernels, static_cast<uint32_t>(voice_instructions * info.sample_rate / n_samples / 1000),
-                static_cast<unsigned>(sizeof(goldcrest_voice)));
+        kernels, static_cast<uint32_t>(voice_instructions * info.sample_rate / n_samples / 1000),
+        static_cast<unsigned>(sizeof(goldcrest_voice)));
   return same;
 }
 

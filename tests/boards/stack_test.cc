@@ -40,9 +40,8 @@ int measure_searches(goldcrest_engine* engine) {
     if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_set_search, engine, &search);
     for (const char* word : kWords) {
       if (status >= 0) status = measure_steps(engine, word);
-      if (status >= 0) {
+      if (status >= 0)
         status = GOLDCREST_PAINTED(goldcrest_translate, engine, word, std::strlen(word), text, sizeof text);
-      }
     }
   }
   return status;
@@ -62,15 +61,14 @@ int measure_all() {
   goldcrest_engine* engine = nullptr;
   int status = GOLDCREST_PAINTED(goldcrest_model_info, model_g2p, MODEL_G2P_BYTES, &info, &detail);
   if (status >= 0) {
-    status = GOLDCREST_PAINTED(goldcrest_plan_memory, model_g2p, MODEL_G2P_BYTES, &config.limits, &memory, nullptr,
-                               nullptr, &detail);
+    status = GOLDCREST_PAINTED(
+        goldcrest_plan_memory, model_g2p, MODEL_G2P_BYTES, &config.limits, &memory, nullptr, nullptr, &detail);
   }
   goldcrest_check check = {};
   do {
     const auto end = static_cast<size_t>(check.checked_bytes) + 4096;
-    if (status >= 0) {
+    if (status >= 0)
       status = GOLDCREST_PAINTED(goldcrest_check_weights, model_g2p, MODEL_G2P_BYTES, end, &check, &detail);
-    }
   } while (status == GOLDCREST_WORKING);
   if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_init, &engine, &config);
   if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_self_test, engine, &detail);

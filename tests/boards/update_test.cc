@@ -35,9 +35,8 @@ goldcrest_detail detail;
 int install(const uint8_t* model, size_t model_bytes) {
   const size_t rest = model_bytes - kTrailerBytes;
   int status = begin_update(&update, &slots, model_bytes, model + rest);
-  for (size_t at = 0; status >= 0 && at < rest; at += kChunkBytes) {
+  for (size_t at = 0; status >= 0 && at < rest; at += kChunkBytes)
     status = write_update(&update, model + at, rest - at < kChunkBytes ? rest - at : kChunkBytes);
-  }
   return status < 0 ? status : finish_update(&update);
 }
 
@@ -102,9 +101,8 @@ bool run() {
   if (new_hash == 0 || new_hash == old_hash || started_hash() != old_hash) return failed("the second start", 0, 0);
 
   int n_cut = 0;
-  for (uint32_t i = 0; i < kCuts; ++i, ++n_cut) {
+  for (uint32_t i = 0; i < kCuts; ++i, ++n_cut)
     if (!survives(old_hash, new_hash, n_writes, 1 + i * (n_writes - 3) / kCuts, i * 12)) return false;
-  }
   for (uint32_t cut_at = n_writes - 2; cut_at <= n_writes; ++cut_at) {
     for (const size_t cut_bytes : {0, 1, 31, 32, 63, 64}) {
       if (!survives(old_hash, new_hash, n_writes, cut_at, cut_bytes)) return false;
@@ -112,7 +110,7 @@ bool run() {
     }
   }
   std::printf("%d of an update's %u writes cut short: the old model or the new one, whole\n", n_cut,
-              static_cast<unsigned>(n_writes));
+      static_cast<unsigned>(n_writes));
 
   // Updates to the small model and back, so that an update has brought the golden model.
   goldcrest_engine* engine = nullptr;

@@ -63,13 +63,11 @@ float any_number(Rng& rng) {
 enum Order { kAscending, kEqual, kFarApart, kDescending, kFarApartDescending, kAny, kNear, kSpread, kOrders };
 void fill(Rng& rng, uint32_t order, float* x, uint32_t n) {
   constexpr float kSteps[] = {1.0f / 2048, 0.0f, 64.0f, -1.0f / 2048, -64.0f};
-  for (uint32_t i = 0; i < n; ++i) {
-    if (order < kAny) {
+  for (uint32_t i = 0; i < n; ++i)
+    if (order < kAny)
       x[i] = static_cast<float>(i) * kSteps[order];
-    } else {
+    else
       x[i] = order == kAny ? any_number(rng) : rng.uniform() * (order == kNear ? 8.0f : 1000.0f);
-    }
-  }
 }
 
 // The disturbance of a search: the most work at every step, something else at each step, or none.
@@ -79,9 +77,8 @@ void set_scores(Rng& rng, Kind kind, const goldcrest_engine& engine) {
   const SentenceView view = sentence_view(engine.buffers, 0);
   const uint32_t scores =
       kind == Kind::kWorst ? 1 + (engine.step.position + 2 == engine.search.max_target_tokens) : rng.below(4);
-  for (uint32_t b = 0; b < view.state->n_live && scores > 0; ++b) {
+  for (uint32_t b = 0; b < view.state->n_live && scores > 0; ++b)
     view.scores[b] = scores == 1 ? 0.0f : scores == 2 ? static_cast<float>(b) * 1e-5f : any_number(rng);
-  }
 }
 
 void disturb(Rng& rng, Kind kind, goldcrest_engine* engine) {
@@ -90,13 +87,12 @@ void disturb(Rng& rng, Kind kind, goldcrest_engine* engine) {
   own_positions = worst || rng.below(3) == 0;
   if (!own_positions) {
     fill(rng, rng.below(kOrders), positions.data(),
-         std::max(model.encoder.d_model_padded, model.decoder.d_model_padded));
+        std::max(model.encoder.d_model_padded, model.decoder.d_model_padded));
   }
   constexpr float kFactors[] = {0.0f, 1.0f, 1e10f, kNan};
   attention_factor = worst ? 0.0f : kFactors[rng.below(4)];
-  if (worst || rng.below(2) == 0) {
+  if (worst || rng.below(2) == 0)
     engine->runtime.generation.end_id = worst ? model.vocab_size - 1 : rng.below(model.vocab_size);
-  }
   if (engine->state != EngineState::kDecoding) return;
   own_logits = !worst && rng.below(3) == 0;
   own_scales = own_logits || (!worst && rng.below(2) == 0);
@@ -154,7 +150,7 @@ int64_t run_searches(goldcrest_engine* engine, uint32_t step_size, const goldcre
 // Returns whether the bound holds and is near.
 bool holds(uint64_t bound, int64_t counted) {
   std::printf("  at most %u ticks, counted %u, %u %%\n", static_cast<unsigned>(bound), static_cast<unsigned>(counted),
-              static_cast<unsigned>(100 * counted / static_cast<int64_t>(bound)));
+      static_cast<unsigned>(100 * counted / static_cast<int64_t>(bound)));
   const auto ticks = static_cast<uint64_t>(counted);
   return counted >= 0 && ticks <= bound && 10 * ticks >= 7 * bound;
 }
@@ -164,7 +160,7 @@ bool holds_all(goldcrest_engine* engine, const goldcrest_search& search) {
   worst_step most;
   if (measure_worst_step(engine, &worst, &most) < 0 || most.layer_ticks == 0) return false;
   std::printf("beam %u, flags %u, steps of positions and of layers:\n", static_cast<unsigned>(search.beam_size),
-              static_cast<unsigned>(search.flags));
+      static_cast<unsigned>(search.flags));
   const bool ok = holds(most.position_ticks, run_searches(engine, GOLDCREST_STEP_POSITION, search));
   return holds(most.layer_ticks, run_searches(engine, GOLDCREST_STEP_LAYER, search)) && ok;
 }

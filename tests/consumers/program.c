@@ -15,9 +15,9 @@
 #error "the model does not fit"
 #endif
 _Static_assert(MODEL_G2P_ARENA_BYTES >= MODEL_G2P_MAIN_BYTES && MODEL_G2P_MAIN_BYTES > MODEL_G2P_SCRATCH_BYTES,
-               "the regions make up the arena");
+    "the regions make up the arena");
 _Static_assert(MODEL_G2P_MAX_SOURCE_TOKENS == 25 && MODEL_G2P_MAX_TARGET_TOKENS == 33 && MODEL_G2P_BEAM_SIZE == 4,
-               "the limits of the build file");
+    "the limits of the build file");
 _Static_assert(sizeof model_g2p == MODEL_G2P_BYTES, "the array has its size");
 /* The interface has no field of an enumeration's type, so the library may be built with another -fshort-enums. */
 _Static_assert(sizeof(goldcrest_limits) == 14 * sizeof(uint32_t), "fields of fixed size");

@@ -38,9 +38,8 @@ int main(void) {
   config.backend_bytes = (size_t)memory.engine_bytes;
   config.arena_bytes = MODEL_G2P_ARENA_BYTES;
   config.arena = allocate(config.arena_bytes);
-  if (packing.weights == NULL || packing.packing == NULL || config.backend_memory == NULL || config.arena == NULL) {
+  if (packing.weights == NULL || packing.packing == NULL || config.backend_memory == NULL || config.arena == NULL)
     return 2;
-  }
   if (goldcrest_xnnpack_open(&config.backend, &packing) < 0) return 3;
   goldcrest_engine *engine;
   if (goldcrest_init(&engine, &config) < 0) return 4;

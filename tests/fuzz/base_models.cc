@@ -142,16 +142,9 @@ converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool kee
   using converter::PieceType;
   converter::TokenizerSpec tokenizer;
   tokenizer.kind = kind;
-  tokenizer.pieces = {{"</s>", 0, PieceType::kControl},
-                      {"<unk>", 0, PieceType::kUnknown},
-                      {"\u2581", -3},
-                      {"a", -4},
-                      {"b", -5},
-                      {"ab", -2},
-                      {"\u2581ab", -1},
-                      {"cd", 0, PieceType::kUserDefined},
-                      {"ba", -2, PieceType::kUnused},
-                      {"aab", -1, PieceType::kSurface}};
+  tokenizer.pieces = {{"</s>", 0, PieceType::kControl}, {"<unk>", 0, PieceType::kUnknown}, {"\u2581", -3}, {"a", -4},
+      {"b", -5}, {"ab", -2}, {"\u2581ab", -1}, {"cd", 0, PieceType::kUserDefined}, {"ba", -2, PieceType::kUnused},
+      {"aab", -1, PieceType::kSurface}};
   tokenizer.vocab_size = static_cast<uint32_t>(tokenizer.pieces.size());
   tokenizer.unknown_id = 1;
   tokenizer.precompiled_charsmap =
@@ -230,13 +223,9 @@ ModelParts make_far_model() {
 }  // namespace
 
 const std::vector<ModelParts>& base_models() {
-  static const std::vector<ModelParts> models = {parts_of(smallest_file()),
-                                                 parts_of(smallest_float32_file()),
-                                                 parts_of(smallest_recurrent_file()),
-                                                 parts_of(smallest_listed_file()),
-                                                 parts_of(smallest_subword_file()),
-                                                 parts_of(file_with_rules()),
-                                                 parts_of(mixed_file())};
+  static const std::vector<ModelParts> models = {parts_of(smallest_file()), parts_of(smallest_float32_file()),
+      parts_of(smallest_recurrent_file()), parts_of(smallest_listed_file()), parts_of(smallest_subword_file()),
+      parts_of(file_with_rules()), parts_of(mixed_file())};
   return models;
 }
 
@@ -258,12 +247,12 @@ const std::vector<ModelParts>& richer_models() {
 
 const std::vector<ModelParts>& family_models() {
   static const std::vector<ModelParts> models = {parts_of(smallest_languages_file()),
-                                                 parts_of(remade(smallest_languages_file(),
-                                                                 [](format::ModelT& m) {
-                                                                   m.languages->default_source = -1;
-                                                                   m.languages->default_target = -1;
-                                                                 })),
-                                                 parts_of(smallest_gated_file()), parts_of(smallest_biased_file())};
+      parts_of(remade(smallest_languages_file(),
+          [](format::ModelT& m) {
+            m.languages->default_source = -1;
+            m.languages->default_target = -1;
+          })),
+      parts_of(smallest_gated_file()), parts_of(smallest_biased_file())};
   return models;
 }
 

@@ -18,11 +18,9 @@ size_t find_token(const std::string& text, size_t from, size_t& end) {
   return from;
 }
 
-const char* const kTokens[] = {"0",    "1",   "-1",    "2",          "3",          "15",
-                               "16",   "255", "65536", "2147483647", "4294967296", "18446744073709551615",
-                               "1e39", "0.5", "-0.0",  "null",       "true",       "false",
-                               "{}",   "[]",  "\"\"",  "[0]",        "F16",        "I64",
-                               "relu", "gelu"};
+const char* const kTokens[] = {"0", "1", "-1", "2", "3", "15", "16", "255", "65536", "2147483647", "4294967296",
+    "18446744073709551615", "1e39", "0.5", "-0.0", "null", "true", "false", "{}", "[]", "\"\"", "[0]", "F16", "I64",
+    "relu", "gelu"};
 
 void change_file(Script& script, const CheckpointFiles& files, std::string& file) {
   const size_t at = (script.below(2) == 0 ? script.half() : script.word()) % (file.size() + 1);
@@ -35,18 +33,12 @@ void change_file(Script& script, const CheckpointFiles& files, std::string& file
       if (at + 4 <= file.size()) std::memcpy(file.data() + at, &word, 4);
       return;
     }
-    case 2:
-      file.insert(at, script.text());
-      return;
-    case 3:
-      file.erase(at, script.byte());
-      return;
+    case 2: file.insert(at, script.text()); return;
+    case 3: file.erase(at, script.byte()); return;
     case 4:
       if (script.one_in(4)) file.resize(at);
       return;
-    case 5:
-      file.insert(at, file.substr(script.half() % (file.size() + 1), script.byte()));
-      return;
+    case 5: file.insert(at, file.substr(script.half() % (file.size() + 1), script.byte())); return;
     case 6: {
       const std::string& other = std::next(files.begin(), script.below(static_cast<uint32_t>(files.size())))->second;
       file.replace(at, script.byte(), other.substr(script.half() % (other.size() + 1), script.byte()));

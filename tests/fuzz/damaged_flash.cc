@@ -72,15 +72,14 @@ void check_in_two_slices(const Flash& flash) {
   goldcrest_check state = {};
   const int first = flash.check(metadata_bytes_of(flash), &state);
   require(first == GOLDCREST_WORKING && flash.check(flash.size(), &state) == GOLDCREST_DONE,
-          "check_weights: in two slices");
+      "check_weights: in two slices");
 }
 
 // Changes a byte that no slice has read yet.
 void damage_between_slices(Flash& flash) {
   std::vector<size_t> places = {8, flash.size() - 1};  // in the metadata and in the trailer
-  for (const format::Section* section : *flash.model().sections()) {
+  for (const format::Section* section : *flash.model().sections())
     if (section->size() > 0) places.push_back(size_t{section->offset()} * kAlignment);
-  }
   for (const size_t at : places) {
     goldcrest_check state = {};
     const size_t end = std::min(at, flash.size() - kTrailerBytes - 1);
@@ -147,7 +146,7 @@ void damage_metadata(Flash& flash, goldcrest_engine* engine) {
   auto& tokenizer = reinterpret_cast<flatbuffers::Table&>(changeable(*flash.model().tokenizer()));
   if (tokenizer.SetField(format::Tokenizer::VT_KIND, uint8_t{99}, uint8_t{0}))
     require(goldcrest_begin_text(engine, "a", 1) == GOLDCREST_ERROR_UNSUPPORTED,
-            "begin_text: an unknown kind of tokenizer");
+        "begin_text: an unknown kind of tokenizer");
 }
 
 // Damages the engine's own copy of its limits and its state.
@@ -205,7 +204,7 @@ void set(uint8_t* trailer, size_t at, Value value) {
 void expect_refused(const uint8_t* model, uint64_t bytes, int error) {
   goldcrest_info info;
   require(goldcrest_model_info(model, static_cast<size_t>(bytes), &info, nullptr) == error,
-          "a wrong number in the trailer is refused");
+      "a wrong number in the trailer is refused");
 }
 
 // Changes one number of the good file's trailer.

@@ -112,7 +112,7 @@ class Calls {
       require(end < model_.size() + slice_bytes, "check_weights: it ends");
       require(check.checked_bytes <= end, "check_weights: within its slice");
       status = allow(goldcrest_check_weights(model_.data(), model_.size(), end, &check, nullptr),
-                     {kCorrupt, kVersion, kUnsupported}, "check_weights");
+          {kCorrupt, kVersion, kUnsupported}, "check_weights");
     }
     whole_ = status == GOLDCREST_DONE;
   }
@@ -175,34 +175,20 @@ class Calls {
     switch (script_.below(16)) {
       case 0:
         return begin(goldcrest_begin, {kArgument, kTooLong, kRange, kUnsupported, lacks_language()}, "begin: errors");
-      case 1:
-        return begin(goldcrest_add, {kArgument, kTooLong, kRange, kState, kUnsupported}, "add: errors");
-      case 2:
-        return begin_text(goldcrest_begin_text, lacks_language());
-      case 3:
-        return begin_text(goldcrest_add_text, kState);
-      case 4:
-        return step();
-      case 5:
-        return run_sentences();
-      case 6:
-        return get_result();
-      case 7:
-        return get_source();
-      case 8:
-        return detokenize();
-      case 9:
-        return translate();
-      case 10:
-        return score();
-      case 11:
-        return get_alignment();
-      case 12:
-        return set_search();
-      case 13:
-        return set_languages();
-      case 14:
-        return self_test();
+      case 1: return begin(goldcrest_add, {kArgument, kTooLong, kRange, kState, kUnsupported}, "add: errors");
+      case 2: return begin_text(goldcrest_begin_text, lacks_language());
+      case 3: return begin_text(goldcrest_add_text, kState);
+      case 4: return step();
+      case 5: return run_sentences();
+      case 6: return get_result();
+      case 7: return get_source();
+      case 8: return detokenize();
+      case 9: return translate();
+      case 10: return score();
+      case 11: return get_alignment();
+      case 12: return set_search();
+      case 13: return set_languages();
+      case 14: return self_test();
       default:
         if (script_.one_in(4)) misuse_engine(engine_, hears());
         if (script_.one_in(2)) return (void)allow(goldcrest_search_again(engine_), {kState}, "search_again: errors");
@@ -221,7 +207,7 @@ class Calls {
     const bool fresh = store == goldcrest_begin;
     if (hears() && !script_.one_in(16)) {
       allow(sounds_.give(engine_, info_, script_, fresh),
-            {kArgument, kTooLong, kUnsupported, fresh ? kArgument : kState}, "begin_audio: errors");
+          {kArgument, kTooLong, kUnsupported, fresh ? kArgument : kState}, "begin_audio: errors");
       return;
     }
     const std::vector<int32_t> source = ids(hears() ? 1 : info_.source_vocab_size);
@@ -231,7 +217,7 @@ class Calls {
   void begin_text(decltype(goldcrest_begin_text)* store, int other_error) {
     const std::string_view text = script_.text();
     const int64_t status = allow(store(engine_, text.empty() ? nullptr : text.data(), text.size()),
-                                 {kArgument, kUnsupported, kTooLong, kCorrupt, other_error}, "begin_text: errors");
+        {kArgument, kUnsupported, kTooLong, kCorrupt, other_error}, "begin_text: errors");
     if (store == goldcrest_begin_text && text.size() % 2 != 0) begin_tokens(text, status);
   }
 
@@ -246,8 +232,8 @@ class Calls {
     require(status == expected || (!kHasInspection && status == kUnsupported), "begin_tokens: begin_text's status");
     const int32_t* source = nullptr;
     if (status < 0) return;
-    require(goldcrest_get_source(engine_, 0, &source) == static_cast<int64_t>(seen_.size()),
-            "begin_tokens: all tokens");
+    require(
+        goldcrest_get_source(engine_, 0, &source) == static_cast<int64_t>(seen_.size()), "begin_tokens: all tokens");
     for (size_t i = 0; i < seen_.size(); ++i) require(seen_[i].token.id == source[i], "begin_tokens: their ids");
   }
 
@@ -291,7 +277,7 @@ class Calls {
   void get_result() {
     goldcrest_result result = {};
     const int64_t status = allow(goldcrest_get_result(engine_, script_.byte(), script_.below(4), &result),
-                                 {kArgument, kState}, "get_result: errors");
+        {kArgument, kState}, "get_result: errors");
     if (status < 0) return;
     require(result.n_tokens <= memory_.limits.max_target_tokens, "get_result: tokens within the limits");
     require(result.n_outputs <= info_.target_vocab_size, "get_result: outputs");
@@ -301,7 +287,7 @@ class Calls {
   void get_source() {
     const int32_t* source = nullptr;
     const int64_t n = allow(goldcrest_get_source(engine_, script_.byte(), &source),
-                            {hears() ? kUnsupported : kArgument}, "get_source: errors");
+        {hears() ? kUnsupported : kArgument}, "get_source: errors");
     require(n <= int64_t{memory_.limits.max_source_tokens}, "get_source: ids within the limits");
     for (int64_t i = 0; i < n; ++i)
       require(source[i] >= 0 && static_cast<uint32_t>(source[i]) < info_.source_vocab_size, "a source id in range");
@@ -331,10 +317,9 @@ class Calls {
     const std::string_view text = script_.text();
     GuardedBuffer<char> out(script_.below(64));
     if (!may_run()) return;
-    const int64_t n =
-        allow(hears() ? sounds_.transcribe(engine_, info_, script_, out)
-                      : goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
-              {kArgument, kUnsupported, kTooLong, kCorrupt, kTruncated, lacks_language()}, "translate: errors");
+    const int64_t n = allow(hears() ? sounds_.transcribe(engine_, info_, script_, out)
+                                    : goldcrest_translate(engine_, text.data(), text.size(), out.get(), out.size()),
+        {kArgument, kUnsupported, kTooLong, kCorrupt, kTruncated, lacks_language()}, "translate: errors");
     require(n < static_cast<int64_t>(out.size()) || n < 0, "translate: room for a terminator");
     if (n >= 0) require(out[static_cast<size_t>(n)] == '\0', "translate: a terminator");
   }
@@ -344,19 +329,18 @@ class Calls {
     if (!may_run()) return;
     const uint32_t sentence = script_.below(4);
     allow(goldcrest_set_prefix(engine_, sentence, target.data(), target.size(), sentence),
-          {kArgument, kState, kTooLong, kRange, kUnsupported}, "set_prefix: errors");
+        {kArgument, kState, kTooLong, kRange, kUnsupported}, "set_prefix: errors");
     if (target.size() % 2 == 1) return;  // score would replace the search
     allow(goldcrest_score(engine_, sentence, target.data(), target.size()),
-          {kArgument, kState, kTooLong, kRange, kUnsupported}, "score: errors");
+        {kArgument, kState, kTooLong, kRange, kUnsupported}, "score: errors");
   }
 
   void get_alignment() {
     const goldcrest_alignment wanted = {script_.below(4), script_.below(4), script_.below(8),
-                                        static_cast<int32_t>(script_.below(4)) - 1,
-                                        static_cast<int32_t>(script_.below(4)) - 1};
+        static_cast<int32_t>(script_.below(4)) - 1, static_cast<int32_t>(script_.below(4)) - 1};
     GuardedBuffer<float> weights(script_.below(16));
     const int64_t n = allow(goldcrest_get_alignment(engine_, &wanted, weights.get(), weights.size()),
-                            {kArgument, kState, kTruncated, kUnsupported}, "get_alignment: errors");
+        {kArgument, kState, kTruncated, kUnsupported}, "get_alignment: errors");
     require(n <= static_cast<int64_t>(weights.size()) && weights.intact(), "get_alignment: within its room");
   }
 
@@ -381,7 +365,7 @@ class Calls {
       std::memcpy(reinterpret_cast<char*>(&search) + at, &value, 4);
     }
     allow(goldcrest_set_search(engine_, script_.one_in(16) ? nullptr : &search),
-          {kArgument, kState, kHasSearch ? kArgument : kUnsupported}, "set_search: errors");
+        {kArgument, kState, kHasSearch ? kArgument : kUnsupported}, "set_search: errors");
     if (script_.one_in(2)) set_decoding(engine_, script_, info_);
     if (memory_.limits.lexicon != 0) lexicon_.change(script_, engine_);
   }
@@ -394,8 +378,8 @@ class Calls {
                              : choice == 1 ? std::string_view(info_.target_language)
                                            : std::string_view(targets_.last));
     allow(goldcrest_set_languages(engine_, script_.below(2) == 0 ? nullptr : source.c_str(),
-                                  script_.below(4) == 0 ? nullptr : target.c_str()),
-          {kArgument}, "set_languages: errors");
+              script_.below(4) == 0 ? nullptr : target.c_str()),
+        {kArgument}, "set_languages: errors");
   }
 
   // A token of a source, with its text.

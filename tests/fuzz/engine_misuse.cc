@@ -80,11 +80,8 @@ void misuse_validate(const goldcrest_config& good) {
 
 // States of a check that no call leaves.
 void misuse_check(const goldcrest_config& good) {
-  const goldcrest_check states[] = {{good.model_bytes, {}, {}, 0, 0},
-                                    {0, {}, {}, 0, 9},
-                                    {0, {UINT64_MAX}, {}, 0, 1},
-                                    {0, {64, 0}, {}, 0, 1},
-                                    {0, {64, 64, 64, 64, 64}, {}, 0, 1}};
+  const goldcrest_check states[] = {{good.model_bytes, {}, {}, 0, 0}, {0, {}, {}, 0, 9}, {0, {UINT64_MAX}, {}, 0, 1},
+      {0, {64, 0}, {}, 0, 1}, {0, {64, 64, 64, 64, 64}, {}, 0, 1}};
   for (goldcrest_check state : states)
     refused(goldcrest_check_weights(good.model, good.model_bytes, 0, &state, nullptr));
   refused(goldcrest_check_weights(good.model, good.model_bytes, 0, nullptr, nullptr));
@@ -118,8 +115,7 @@ void misuse_model(const goldcrest_config& good) {
 // Buffers that no arena can have.
 void misuse_plan(const goldcrest_limits& limits) {
   const BufferSize sizes[] = {{0, UINT64_MAX, {GOLDCREST_FACTOR_LONGEST, GOLDCREST_FACTOR_LONGEST, 0, 0}},
-                              {UINT64_MAX, 1, {}},
-                              {uint64_t{1} << 41, 0, {}}};
+      {UINT64_MAX, 1, {}}, {uint64_t{1} << 41, 0, {}}};
   for (const BufferSize& size : sizes) {
     Plan plan(limits);
     (void)plan.add("too large", Phase::kAlways, Region::kMain, size);
@@ -137,20 +133,10 @@ void misuse_limits(const goldcrest_config& good) {
   const int known = goldcrest_model_info(good.model, good.model_bytes, &info, nullptr);
   require(known == GOLDCREST_OK, "model_info: a file that an engine runs");
   goldcrest_config config = good;
-  config.limits = {info.max_source_positions,
-                   info.has_tokenizer != 0 ? kMaxSourceBytes : 0,
-                   info.max_target_positions,
-                   kMaxBeams,
-                   kMaxBatch,
-                   kMaxBeams,
-                   kMaxEncoderRows,
-                   kMaxThreads,
-                   GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS,
-                   GOLDCREST_ALL_LAYERS,
-                   0,
-                   kHasPrompt ? info.max_target_positions - 1 : 0,
-                   kMaxSampled,
-                   1};
+  config.limits = {info.max_source_positions, info.has_tokenizer != 0 ? kMaxSourceBytes : 0, info.max_target_positions,
+      kMaxBeams, kMaxBatch, kMaxBeams, kMaxEncoderRows, kMaxThreads,
+      GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS, GOLDCREST_ALL_LAYERS, 0,
+      kHasPrompt ? info.max_target_positions - 1 : 0, kMaxSampled, 1};
   config.arena_bytes = config.scratch_bytes = 0;
   config.detail = nullptr;
   const int planned =
@@ -210,7 +196,7 @@ void misuse_engine(goldcrest_engine* engine, bool hears) {
   const int scored = goldcrest_score(engine, 0, nullptr, 1);
   const int empty = goldcrest_score(engine, 0, &id, 0);
   require((scored == GOLDCREST_ERROR_ARGUMENT || scored == GOLDCREST_ERROR_UNSUPPORTED) && empty == scored,
-          "score: no target");
+      "score: no target");
   const int64_t flushed = goldcrest_detokenize(engine, &state, nullptr, 0, nullptr, 0);
   require(flushed == 0 || flushed == GOLDCREST_ERROR_UNSUPPORTED, "detokenize: nothing, into nothing");
   const Kernels* const kernels = exchange_kernels(engine, nullptr);
@@ -268,31 +254,28 @@ void ChangingLexicon::change(Script& script, goldcrest_engine* engine) {
   if (script.one_in(4)) edges_[script.below(kEdges)].token = script.word();
   if (script.one_in(4)) edges_[script.below(kEdges)].child = script.word();
   const goldcrest_lexicon lexicon = {first_edge_.get(), edges_.get(),
-                                     script.one_in(16) ? script.below(kNodes + 1) : kNodes,
-                                     script.one_in(16) ? script.below(kEdges + 1) : kEdges - 1};
+      script.one_in(16) ? script.below(kNodes + 1) : kNodes, script.one_in(16) ? script.below(kEdges + 1) : kEdges - 1};
   if (script.one_in(2)) return;
   const int status = goldcrest_set_lexicon(engine, script.one_in(8) ? nullptr : &lexicon);
   require(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT || status == GOLDCREST_ERROR_STATE,
-          "set_lexicon: errors");
+      "set_lexicon: errors");
 }
 
 void set_decoding(goldcrest_engine* engine, Script& script, const goldcrest_info& info) {
   const auto require_allowed = [](int status, const char* function) {
     require(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT || status == GOLDCREST_ERROR_STATE ||
                 status == GOLDCREST_ERROR_UNSUPPORTED,
-            function);
+        function);
   };
   const auto number = [&] { return static_cast<float>(script.below(9)) / 4 - 0.25f; };
   switch (script.below(4)) {
     case 0: {
-      const goldcrest_sampling sampling = {script.word(), number(),        script.below(7), number(),
-                                           number(),      script.below(5), script.word()};
+      const goldcrest_sampling sampling = {
+          script.word(), number(), script.below(7), number(), number(), script.below(5), script.word()};
       return require_allowed(goldcrest_set_sampling(engine, script.one_in(4) ? nullptr : &sampling), "set_sampling");
     }
-    case 1:
-      return require_allowed(goldcrest_set_stream(engine, script.below(4), script.word()), "set_stream");
-    case 2:
-      return require_allowed(goldcrest_set_alternatives(engine, script.below(5), number()), "set_alternatives");
+    case 1: return require_allowed(goldcrest_set_stream(engine, script.below(4), script.word()), "set_stream");
+    case 2: return require_allowed(goldcrest_set_alternatives(engine, script.below(5), number()), "set_alternatives");
     default: {
       // They stay for the engine's life, and change under it.
       static int32_t ids[12];

@@ -20,13 +20,13 @@ struct Tally {
   uint64_t inputs = 0, models = 0;
   ~Tally() {
     std::fprintf(stderr, "%llu of %llu inputs built a model\n", static_cast<unsigned long long>(models),
-                 static_cast<unsigned long long>(inputs));
+        static_cast<unsigned long long>(inputs));
   }
 };
 
 // Builds as the program does.
-converter::Payload build(const converter::ModelSpec& spec, const converter::BuildOptions& options,
-                         const std::filesystem::path& folder) try {
+converter::Payload build(
+    const converter::ModelSpec& spec, const converter::BuildOptions& options, const std::filesystem::path& folder) try {
   return converter::build_payload(spec, options);
 } catch (const converter::Error& error) {
   throw converter::Error("{}: {}", folder.string(), error.what());

@@ -31,7 +31,7 @@ std::string file_bytes(Script& script) {
                        number(script.one_in(8)   ? script.word()
                               : script.one_in(4) ? 8000 + script.below(190000)
                                                  : kRate,
-                              4) +
+                           4) +
                        number(kRate * 2 * channels, 4) +
                        number(script.one_in(8) ? script.half() : width * channels, 2) +
                        number(script.one_in(8) ? script.half() : 8 * width, 2);

@@ -13,9 +13,8 @@ size_t character_bytes(std::string_view text) { return read_character(text.data(
 
 void check_parts(std::string_view text, const PartOptions& how) {
   size_t n_marks = 0;
-  for (size_t i = 0; i < text.size(); i += character_bytes(text.substr(i))) {
+  for (size_t i = 0; i < text.size(); i += character_bytes(text.substr(i)))
     n_marks += read_character(text.data() + i, text.size() - i).is(kEndMark) ? 1 : 0;
-  }
   characters_read = 0;
   const std::vector<Part> parts = parts_of(text, how);
   require(characters_read <= 4 * text.size() + 250 * n_marks + 8, "no more work than stated");

@@ -17,8 +17,8 @@ std::vector<TestTokenizer> good_tokenizers() {
   for (const auto kind : {converter::TokenizerKind::kWord, converter::TokenizerKind::kCharacter}) {
     const converter::Vocabulary vocabulary = {
         "words", {"</s>", "<unk>", ">>de<<", "a", "b", "\xC3\xA9", "the", "\xE2\x82\xAC"}, 1, {0}};
-    tokenizers.emplace_back(kind == converter::TokenizerKind::kWord ? word_tokenizer(vocabulary)
-                                                                    : character_tokenizer(vocabulary));
+    tokenizers.emplace_back(
+        kind == converter::TokenizerKind::kWord ? word_tokenizer(vocabulary) : character_tokenizer(vocabulary));
   }
   return tokenizers;
 }

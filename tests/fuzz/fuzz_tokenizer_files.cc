@@ -17,8 +17,7 @@ const char* const kFile = "the file";
 // Changed bytes of a good model, or any bytes.
 std::string model_bytes(Script& script) {
   static const std::vector<std::string> good = {read_bytes(source_path("tests/data/char.model")),
-                                                read_bytes(source_path("tests/data/bpe_bytes.model")),
-                                                read_bytes(source_path("tests/data/unigram_rules.model"))};
+      read_bytes(source_path("tests/data/bpe_bytes.model")), read_bytes(source_path("tests/data/unigram_rules.model"))};
   const uint32_t which = script.below(4);
   std::string bytes = which < good.size() ? good[which] : std::string();
   for (uint32_t i = script.below(8); i > 0; --i) {
@@ -34,12 +33,11 @@ std::string model_bytes(Script& script) {
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines(1);
-  for (const char c : text) {
+  for (const char c : text)
     if (c == '\n')
       lines.emplace_back();
     else
       lines.back() += c;
-  }
   return lines;
 }
 

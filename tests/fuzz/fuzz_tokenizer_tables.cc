@@ -27,34 +27,24 @@ void change_element(Script& script, Container& values) {
   if (values.empty()) return;
   auto& value = values[script.half() % values.size()];
   const uint32_t bits = script.one_in(4) ? script.word() : script.below(1024);
-  if constexpr (std::is_same_v<typename Container::value_type, float>) {
+  if constexpr (std::is_same_v<typename Container::value_type, float>)
     std::memcpy(&value, &bits, sizeof value);
-  } else {
+  else
     value = static_cast<typename Container::value_type>(bits);
-  }
 }
 
 void change_tokenizer(Script& script, converter::PackedTokenizer& tables) {
   switch (script.below(10)) {
-    case 0:
-      return change_element(script, tables.score);
-    case 1:
-      return change_element(script, tables.type);
-    case 2:
-      return change_element(script, tables.byte_ids);
-    case 3:
-      return change_element(script, tables.normalizer_trie);
-    case 4:
-      return change_element(script, tables.normalizer_text);
-    case 5:
-      tables.vocab_size = 1 + script.below(700);
-      return;
-    case 6:
-      tables.max_piece_bytes = script.one_in(4) ? script.word() : script.below(32);
-      return;
+    case 0: return change_element(script, tables.score);
+    case 1: return change_element(script, tables.type);
+    case 2: return change_element(script, tables.byte_ids);
+    case 3: return change_element(script, tables.normalizer_trie);
+    case 4: return change_element(script, tables.normalizer_text);
+    case 5: tables.vocab_size = 1 + script.below(700); return;
+    case 6: tables.max_piece_bytes = script.one_in(4) ? script.word() : script.below(32); return;
     case 7: {
-      bool* const flags[] = {&tables.add_dummy_prefix,     &tables.remove_extra_whitespace, &tables.escape_whitespace,
-                             &tables.whitespace_as_suffix, &tables.language_codes,          &tables.has_user_defined};
+      bool* const flags[] = {&tables.add_dummy_prefix, &tables.remove_extra_whitespace, &tables.escape_whitespace,
+          &tables.whitespace_as_suffix, &tables.language_codes, &tables.has_user_defined};
       bool& flag = *flags[script.below(6)];
       flag = !flag;
       return;
@@ -67,22 +57,16 @@ void change_tokenizer(Script& script, converter::PackedTokenizer& tables) {
       tables.added[kAddedLetters] = letters;
       return;
     }
-    default:
-      return change_element(script, tables.trie);
+    default: return change_element(script, tables.trie);
   }
 }
 
 void change_detokenizer(Script& script, converter::PackedDetokenizer& tables) {
   switch (script.below(4)) {
-    case 0:
-      return change_element(script, tables.text_offset);
-    case 1:
-      return change_element(script, tables.text);
-    case 2:
-      return change_element(script, tables.type);
-    default:
-      tables.kind = static_cast<converter::TokenizerKind>(script.below(5));
-      return;
+    case 0: return change_element(script, tables.text_offset);
+    case 1: return change_element(script, tables.text);
+    case 2: return change_element(script, tables.type);
+    default: tables.kind = static_cast<converter::TokenizerKind>(script.below(5)); return;
   }
 }
 
@@ -90,9 +74,8 @@ void change_detokenizer(Script& script, converter::PackedDetokenizer& tables) {
 void change_kind(Script& script, converter::PackedTokenizer& tables) {
   const auto kind = static_cast<converter::TokenizerKind>(script.below(5));
   if (!tables.score.empty() &&
-      (tables.kind == converter::TokenizerKind::kSubword) == (kind == converter::TokenizerKind::kSubword)) {
+      (tables.kind == converter::TokenizerKind::kSubword) == (kind == converter::TokenizerKind::kSubword))
     tables.kind = kind;
-  }
 }
 
 }  // namespace

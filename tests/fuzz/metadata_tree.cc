@@ -43,9 +43,8 @@ MetadataTable read_table(const flatbuffers::TypeTable* type, const uint8_t* star
     const auto n = flatbuffers::ReadScalar<uoffset_t>(content);
     content += sizeof n;
     if (!is_table(code)) field.bytes.assign(reinterpret_cast<const char*>(content), n * element_bytes(code));
-    for (uoffset_t k = 0; is_table(code) && k < n; ++k) {
+    for (uoffset_t k = 0; is_table(code) && k < n; ++k)
       field.tables.push_back(read_table(type->type_refs[code.sequence_ref](), behind(content + k * sizeof n)));
-    }
   }
   return table;
 }
@@ -61,9 +60,8 @@ class Writer {
  private:
   uoffset_t write_table(const MetadataTable& table) {
     std::vector<uoffset_t> children(table.fields.size());
-    for (size_t i = 0; i < children.size(); ++i) {
+    for (size_t i = 0; i < children.size(); ++i)
       if (table.fields[i].is_present) children[i] = write_child(table.type->type_codes[i], table.fields[i]);
-    }
     const uoffset_t start = builder_.StartTable();
     for (size_t i = 0; i < children.size(); ++i) {
       const auto slot = flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(i));
@@ -91,14 +89,10 @@ class Writer {
 
   void add(flatbuffers::voffset_t slot, const std::string& bytes) {
     switch (bytes.size()) {
-      case 1:
-        return add_as<uint8_t>(slot, bytes);
-      case 2:
-        return add_as<uint16_t>(slot, bytes);
-      case 4:
-        return add_as<uint32_t>(slot, bytes);
-      default:
-        return add_as<uint64_t>(slot, bytes);
+      case 1: return add_as<uint8_t>(slot, bytes);
+      case 2: return add_as<uint16_t>(slot, bytes);
+      case 4: return add_as<uint32_t>(slot, bytes);
+      default: return add_as<uint64_t>(slot, bytes);
     }
   }
   template <typename Value>
@@ -125,38 +119,16 @@ void list_places(MetadataTable& table, std::vector<Place>& places) {
 
 // Values around bounds, or any value.
 uint64_t new_scalar(Script& script, uint64_t old, size_t bytes) {
-  constexpr uint64_t kValues[] = {0,
-                                  1,
-                                  2,
-                                  15,
-                                  16,
-                                  17,
-                                  255,
-                                  65535,
-                                  65536,
-                                  0x7fffffff,
-                                  0x80000000,
-                                  0xfffffff0,
-                                  0xffffffff,
-                                  uint64_t{1} << 32,
-                                  UINT64_MAX / 64,
-                                  UINT64_MAX,
-                                  0x7f800000 /* infinity */,
-                                  0x7fc00000 /* NaN */,
-                                  0x80800000 /* -2^-126 */};
+  constexpr uint64_t kValues[] = {0, 1, 2, 15, 16, 17, 255, 65535, 65536, 0x7fffffff, 0x80000000, 0xfffffff0,
+      0xffffffff, uint64_t{1} << 32, UINT64_MAX / 64, UINT64_MAX, 0x7f800000 /* infinity */, 0x7fc00000 /* NaN */,
+      0x80800000 /* -2^-126 */};
   switch (script.below(6)) {
-    case 0:
-      return old + script.byte();
-    case 1:
-      return old - script.byte();
-    case 2:
-      return kValues[script.below(std::size(kValues))];
-    case 3:
-      return old ^ (uint64_t{1} << script.below(static_cast<uint32_t>(8 * bytes)));
-    case 4:
-      return script.byte();
-    default:
-      return script.word();
+    case 0: return old + script.byte();
+    case 1: return old - script.byte();
+    case 2: return kValues[script.below(std::size(kValues))];
+    case 3: return old ^ (uint64_t{1} << script.below(static_cast<uint32_t>(8 * bytes)));
+    case 4: return script.byte();
+    default: return script.word();
   }
 }
 

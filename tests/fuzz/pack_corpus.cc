@@ -26,9 +26,8 @@ void unpack(const fs::path& file, const fs::path& folder) {
   for (const std::string& input : read_corpus(file)) {
     const fs::path path = folder / std::to_string(++line);
     std::ofstream stream(path, std::ios::binary);
-    if (!stream.write(input.data(), static_cast<std::streamsize>(input.size())).flush()) {
+    if (!stream.write(input.data(), static_cast<std::streamsize>(input.size())).flush())
       throw std::runtime_error(path.string() + ": cannot be written");
-    }
   }
 }
 

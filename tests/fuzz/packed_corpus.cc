@@ -56,9 +56,8 @@ size_t count_of(const std::filesystem::path& file, std::string_view line) {
     const std::string_view digits = line.substr(kBeforeCount.size());
     std::from_chars(digits.data(), digits.data() + digits.size(), n);
   }
-  if (line != std::string(kBeforeCount) + std::to_string(n)) {
+  if (line != std::string(kBeforeCount) + std::to_string(n))
     refuse({file, kCorpusHeaderLines, 0}, quoted(line), quoted(kBeforeCount) + " and the number of inputs");
-  }
   return n;
 }
 
@@ -94,20 +93,18 @@ void write_corpus(const std::filesystem::path& file, std::vector<std::string> in
 std::vector<std::string> read_corpus(const std::filesystem::path& file) {
   const std::string text = bytes_of(file);
   const std::vector<std::string_view> lines = lines_of(file, text);
-  if (lines.empty() || lines[0] != kLicence) {
+  if (lines.empty() || lines[0] != kLicence)
     refuse({file, 1, 0}, lines.empty() ? "the file's end" : quoted(lines[0]), quoted(kLicence));
-  }
   const size_t n = count_of(file, lines.size() < kCorpusHeaderLines ? "" : lines[1]);
   if (lines.size() - kCorpusHeaderLines != n) {
     refuse({file, kCorpusHeaderLines, 0}, std::to_string(lines.size() - kCorpusHeaderLines) + " inputs after the line",
-           std::to_string(n));
+        std::to_string(n));
   }
   std::vector<std::string> inputs;
   for (size_t i = kCorpusHeaderLines; i < lines.size(); ++i) {
     inputs.push_back(input_of({file, i + 1, 0}, lines[i]));
-    if (inputs.size() > 1 && inputs.back() <= inputs[inputs.size() - 2]) {
+    if (inputs.size() > 1 && inputs.back() <= inputs[inputs.size() - 2])
       refuse({file, i + 1, 0}, "an input that does not follow the one before", "ascending order");
-    }
   }
   return inputs;
 }

@@ -63,13 +63,13 @@ TEST(PackedCorpus, DamageIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal(kHeader + "1\n00ff\n01\n"), "line 2: found 2 inputs after the line, expected 1");
   EXPECT_EQ(refusal(kHeader + "2\n00ff\n01"), "line 4, column 3: found the file's end, expected a line break");
   EXPECT_EQ(refusal(kHeader + "2\n00ff\n010\n"), "line 4, column 3: found one digit of a byte, expected two");
-  EXPECT_EQ(refusal(kHeader + "2\n00fF\n01\n"),
-            "line 3, column 4: found \"F\", expected a digit from 0 to 9 or a to f");
-  EXPECT_EQ(refusal(kHeader + "2\n00ff\r\n01\r\n"),
-            "line 3, column 5: found \"?\", expected a digit from 0 to 9 or a to f");
+  EXPECT_EQ(
+      refusal(kHeader + "2\n00fF\n01\n"), "line 3, column 4: found \"F\", expected a digit from 0 to 9 or a to f");
+  EXPECT_EQ(
+      refusal(kHeader + "2\n00ff\r\n01\r\n"), "line 3, column 5: found \"?\", expected a digit from 0 to 9 or a to f");
   for (const char* lines : {"01\n00ff\n", "01\n01\n", "\n\n"}) {
     EXPECT_EQ(refusal(kHeader + "2\n" + lines),
-              "line 4: found an input that does not follow the one before, expected ascending order");
+        "line 4: found an input that does not follow the one before, expected ascending order");
   }
 }
 

@@ -54,7 +54,7 @@ std::string text_of(const DetokenizerView& view, goldcrest_text_state& state, Id
   require(detokenize_into(view, again, ids, less) == GOLDCREST_ERROR_TRUNCATED, "detokenize: a byte less");
   require(detokenize_into(view, again, ids, enough) == static_cast<int64_t>(n) &&
               std::memcmp(enough.get(), text.data(), n) == 0 && std::memcmp(&again, &state, sizeof state) == 0,
-          "detokenize: the same in exact room");
+      "detokenize: the same in exact room");
   return text;
 }
 
@@ -67,8 +67,8 @@ void misuse(const TokenizerView& view) {
   TokenizerView other = view;
   other.added = nullptr;
   other.kind = static_cast<TokenizerKind>(99);
-  require(tokenize({&other, "", 0, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_UNSUPPORTED,
-          "tokenize: an unknown kind");
+  require(
+      tokenize({&other, "", 0, nullptr, 0, nullptr, 0}) == GOLDCREST_ERROR_UNSUPPORTED, "tokenize: an unknown kind");
   require(valid_char_bytes({nullptr, 0}) == 0, "utf8: no character in nothing");
   uint32_t value = 0;
   require(!view_trie_value({nullptr, 0}, 0, &value), "trie: no string in nothing");
@@ -81,7 +81,7 @@ void check_more_scratch(const TokenizerView& view, std::string_view text, const 
   std::vector<int32_t> again(ids.size() + 1);
   const int n = tokenize({&view, text.data(), text.size(), scratch.get(), kBytes, again.data(), again.size()});
   require(scratch.intact() && n == static_cast<int>(ids.size()) && std::equal(ids.begin(), ids.end(), again.begin()),
-          "tokenize: the same in more memory");
+      "tokenize: the same in more memory");
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ std::string checked_text(const DetokenizerView& view, const std::vector<int32_t>
     n += static_cast<size_t>(bytes);
   }
   require(out.intact() && n == text.size() && std::memcmp(out.get(), text.data(), n) == 0,
-          "detokenize: the same text however the ids come");
+      "detokenize: the same text however the ids come");
   return text;
 }
 

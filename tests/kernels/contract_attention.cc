@@ -132,7 +132,7 @@ Difference compare_attentions(Attention attention, Attention specified, uint64_t
         if (!inputs.weights.intact() || !inputs.query.intact()) return "a write before the start of the scratch";
         if (const Difference d = out.difference("out")) {
           return in_case(d, "rows", rows, "keys", n_keys, "heads", n_heads, "d_head", d_head, "slots", slots,
-                         "ancestors", ancestors, "bias", shape.bias, "fill", static_cast<int>(kind));
+              "ancestors", ancestors, "bias", shape.bias, "fill", static_cast<int>(kind));
         }
       }
     }
@@ -173,9 +173,8 @@ Difference compare_fine_attention(const Kernels& table, const Kernels& specifica
 }
 
 Difference compare_quantize_fine(const Kernels& table, const Kernels& specification, uint64_t run) {
-  if (table.quantize_fine == nullptr || specification.quantize_fine == nullptr) {
+  if (table.quantize_fine == nullptr || specification.quantize_fine == nullptr)
     return table.quantize_fine == specification.quantize_fine ? Difference() : Difference("one of the tables lacks it");
-  }
   Rng rng = rng_of(run, 13);
   for (const uint32_t n : sizes_of(run, kWidths, rng)) {
     for (uint32_t rows = 1; rows <= 5; ++rows) {
@@ -189,9 +188,8 @@ Difference compare_quantize_fine(const Kernels& table, const Kernels& specificat
         table.quantize_fine({x.get(), q.found.get(), scale.found.get(), x_stride, q_stride, scale_stride, rows, n});
         specification.quantize_fine(
             {x.get(), q.expected.get(), scale.expected.get(), x_stride, q_stride, scale_stride, rows, n});
-        for (const Difference& d : {q.difference("q"), scale.difference("scale")}) {
+        for (const Difference& d : {q.difference("q"), scale.difference("scale")})
           if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
-        }
       }
     }
   }

@@ -25,9 +25,8 @@ Difference compare_quantize_rows(const Kernels& table, const Kernels& specificat
             {x.get(), q.found.get(), scale.found.get(), x_stride, q_stride, scale_stride, rows, n});
         specification.int8.quantize_rows(
             {x.get(), q.expected.get(), scale.expected.get(), x_stride, q_stride, scale_stride, rows, n});
-        for (const Difference& d : {q.difference("q"), scale.difference("scale")}) {
+        for (const Difference& d : {q.difference("q"), scale.difference("scale")})
           if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
-        }
       }
     }
   }
@@ -39,8 +38,8 @@ struct LinearShape {
   Layout layout;
 };
 
-Difference compare_linear_shape(const Kernels& table, const Kernels& specification, const LinearShape& shape,
-                                uint32_t turn, Rng& rng) {
+Difference compare_linear_shape(
+    const Kernels& table, const Kernels& specification, const LinearShape& shape, uint32_t turn, Rng& rng) {
   const auto [rows, n, k, layout] = shape;
   // Two products of 254 with 64 or 65 are next to 2^15, where x86_avx2 must not add them in 16 bits.
   const Fill kind = turn % 11 == 0 ? Fill::kMiddle : kWeightFills[turn % 5];
@@ -56,7 +55,7 @@ Difference compare_linear_shape(const Kernels& table, const Kernels& specificati
   const Difference d = y.difference("y");
   if (!d) return {};
   return in_case(d, "rows", rows, "n", n, "k", k, "layout", static_cast<int>(layout), "activation",
-                 static_cast<int>(activation), "fill", static_cast<int>(kind));
+      static_cast<int>(activation), "fill", static_cast<int>(kind));
 }
 
 Difference compare_linear(const Kernels& table, const Kernels& specification, uint64_t run) {
@@ -99,9 +98,8 @@ Difference compare_embed(const Kernels& table, const Kernels& specification, uin
         table.int8.embed(args);
         args.y = y.expected.get();
         specification.int8.embed(args);
-        if (const Difference d = y.difference("y")) {
+        if (const Difference d = y.difference("y"))
           return in_case(d, "token", token, "n", n, "layout", static_cast<int>(layout));
-        }
       }
     }
   }
@@ -130,9 +128,8 @@ Difference compare_layer_norm(const Kernels& table, const Kernels& specification
       table.layer_norm(args);
       args.x = args.y = in_place.expected.get();
       specification.layer_norm(args);
-      for (const Difference& d : {y.difference("y"), in_place.difference("y, in place")}) {
+      for (const Difference& d : {y.difference("y"), in_place.difference("y, in place")})
         if (d) return in_case(d, "rows", rows, "n", n, "centred", args.centred, "fill", static_cast<int>(kind));
-      }
     }
   }
   return {};
@@ -165,9 +162,8 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
       if (args.block_max != nullptr) args.block_max = largest.expected.get();
       args.block_sum = sum.expected.get();
       specification.int8.output_block(args);
-      for (const Difference& d : {y.difference("logits"), largest.difference("max"), sum.difference("sum")}) {
+      for (const Difference& d : {y.difference("logits"), largest.difference("max"), sum.difference("sum")})
         if (d) return in_case(d, "rows", rows, "count", count, "k", k, "layout", static_cast<int>(layout));
-      }
     }
   }
   return {};
@@ -217,21 +213,18 @@ Difference compare_checksums(const Kernels& table, const Kernels& specification,
   fill(bytes, Fill::kRandom, rng);
   for (size_t begin = 0; begin <= kAlignments; ++begin) {  // the last range ends on the unmapped page
     const auto crc = static_cast<uint32_t>(rng.bits());    // the checksum of the bytes before
-    if (table.crc32c(crc, bytes.get() + begin, n) != specification.crc32c(crc, bytes.get() + begin, n)) {
+    if (table.crc32c(crc, bytes.get() + begin, n) != specification.crc32c(crc, bytes.get() + begin, n))
       return in_case(Difference("checksum"), "begin", begin, "n", n);
-    }
   }
   return {};
 }
 
 Difference compare_crc32c(const Kernels& table, const Kernels& specification, uint64_t run) {
   Rng rng = rng_of(run, 8);
-  for (size_t n = 0; n <= 600; ++n) {
+  for (size_t n = 0; n <= 600; ++n)
     if (Difference d = compare_checksums(table, specification, n, rng)) return d;
-  }
-  for (const size_t n : {1023u, 4096u, 6143u, 6144u, 6145u, 12287u, 12288u, 12295u, 20000u}) {
+  for (const size_t n : {1023u, 4096u, 6143u, 6144u, 6145u, 12287u, 12288u, 12295u, 20000u})
     if (Difference d = compare_checksums(table, specification, n, rng)) return d;
-  }
   return {};
 }
 
@@ -243,8 +236,8 @@ struct WeightsCase {
   const int32_t* sums;  // null: the check leaves them out
 };
 
-Difference compare_damaged_weights(const Kernels& table, const Kernels& specification, LinearInputs& inputs,
-                                   const WeightsCase& weights, Rng& rng) {
+Difference compare_damaged_weights(
+    const Kernels& table, const Kernels& specification, LinearInputs& inputs, const WeightsCase& weights, Rng& rng) {
   const auto [k, layout, sums] = weights;
   const auto size = static_cast<uint32_t>(inputs.w.size()), n = size / k;
   for (int damage = 0; damage < (sums != nullptr ? kDamages : kMinus128WithItsSum); ++damage) {
@@ -259,7 +252,7 @@ Difference compare_damaged_weights(const Kernels& table, const Kernels& specific
       const bool found = table.weights_valid(inputs.w.get(), sums, n, k, layout);
       if (found != specification.weights_valid(inputs.w.get(), sums, n, k, layout)) {
         return in_case(Difference("answer"), found, "n", n, "k", k, "layout", static_cast<int>(layout), "damage",
-                       damage, "at", at, "output", output);
+            damage, "at", at, "output", output);
       }
       inputs.w[at] = weight;
       std::copy(right.begin(), right.end(), inputs.sum.begin());

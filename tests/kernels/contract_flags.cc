@@ -88,16 +88,14 @@ void* memset(void* to, int value, size_t n) {
 }
 int memcmp(const void* a, const void* b, size_t n) {
   const auto *left = static_cast<const uint8_t*>(a), *right = static_cast<const uint8_t*>(b);
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i)
     if (left[i] != right[i]) return left[i] < right[i] ? -1 : 1;
-  }
   return 0;
 }
 void* memchr(const void* from, int value, size_t n) {
   const auto* at = static_cast<const uint8_t*>(from);
-  for (; n > 0; --n, ++at) {
+  for (; n > 0; --n, ++at)
     if (*at == value) return const_cast<uint8_t*>(at);
-  }
   return nullptr;
 }
 

@@ -30,9 +30,8 @@ Difference compare_quantize_rows(const TypedKernels<float>& table, const TypedKe
         Outputs<float> q((rows - 1) * q_stride + n);
         table.quantize_rows({x.get(), q.found.get(), nullptr, x_stride, q_stride, 0, rows, n});
         specification.quantize_rows({x.get(), q.expected.get(), nullptr, x_stride, q_stride, 0, rows, n});
-        if (const Difference d = q.difference("q")) {
+        if (const Difference d = q.difference("q"))
           return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
-        }
       }
     }
   }
@@ -146,7 +145,7 @@ Difference compare_attention(const TypedKernels<float>& table, const TypedKernel
         if (!weights.intact() || !q_row.intact()) return "a write before the start of the scratch";
         if (const Difference d = out.difference("out")) {
           return in_case(d, "rows", rows, "keys", n_keys, "heads", n_heads, "d_head", d_head, "slots", slots, "fill",
-                         static_cast<int>(kind));
+              static_cast<int>(kind));
         }
       }
     }
@@ -178,9 +177,8 @@ Difference compare_output_block(const TypedKernels<float>& table, const TypedKer
     if (args.block_max != nullptr) args.block_max = largest.expected.get();
     args.block_sum = sum.expected.get();
     specification.output_block(args);
-    for (const Difference& d : {logits.difference("logits"), largest.difference("max"), sum.difference("sum")}) {
+    for (const Difference& d : {logits.difference("logits"), largest.difference("max"), sum.difference("sum")})
       if (d) return in_case(d, "rows", rows, "count", count, "k", k);
-    }
   }
   return {};
 }
@@ -201,9 +199,8 @@ Difference compare_logit_sums(const Kernels& table, const Kernels& specification
         args.block_max = largest.expected.get();
         args.block_sum = sum.expected.get();
         specification.logit_sums(args);
-        for (const Difference& d : {largest.difference("max"), sum.difference("sum")}) {
+        for (const Difference& d : {largest.difference("max"), sum.difference("sum")})
           if (d) return in_case(d, "rows", rows, "count", count, "removed", removed, "fill", static_cast<int>(kind));
-        }
       }
     }
   }
@@ -214,7 +211,7 @@ void expect_reference_bits(const Kernels& kernels, const char* way) {
   ASSERT_NE(kernels.float32, nullptr) << kernels.name;
   const TypedKernels<float>&table = *kernels.float32, &specification = *kernels_reference.float32;
   for (const auto& compare :
-       {compare_quantize_rows, compare_linear, compare_embed, compare_attention, compare_output_block}) {
+      {compare_quantize_rows, compare_linear, compare_embed, compare_attention, compare_output_block}) {
     const Difference difference = compare(table, specification);
     EXPECT_FALSE(difference.has_value()) << kernels.name << ' ' << way << ": " << difference.value_or("");
   }
@@ -252,9 +249,8 @@ TEST(FloatSpecification, LinearIsTheSumOfProducts) {
   Rng rng(6);
   const uint32_t rows = 3, n = 32, k = 48;
   std::vector<float> x(rows * k), w(n * k), bias(n), residual(rows * n), y(rows * n);
-  for (std::vector<float>* values : {&x, &w, &bias, &residual}) {
+  for (std::vector<float>* values : {&x, &w, &bias, &residual})
     for (float& value : *values) value = static_cast<float>(rng.below(41)) - 20.0f;
-  }
   LinearArgs<float> args = linear_args(x.data(), w.data(), bias.data(), y.data());
   args.residual = residual.data();
   args.y_stride = args.n = n;

@@ -37,11 +37,11 @@ std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t (&usual)[n], Rng& rn
 // Kinds of contents for int8 and float arrays: everything that the engine can meet, and bits that it never should. No
 // product of two special floats is a denormal, because some units flush these to zero.
 enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kMiddle, kHuge, kTiny, kTies, kSpecial };
-inline constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
-                                              Activation::kSilu, Activation::kNone};
+inline constexpr Activation kActivations[] = {
+    Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kNone};
 inline constexpr Fill kWeightFills[] = {Fill::kRandom, Fill::kLargest, Fill::kSmallest, Fill::kZero, Fill::kOneHot};
-inline constexpr Fill kFloatFills[] = {Fill::kRandom, Fill::kZero, Fill::kOneHot, Fill::kHuge,
-                                       Fill::kTiny,   Fill::kTies, Fill::kSpecial};
+inline constexpr Fill kFloatFills[] = {
+    Fill::kRandom, Fill::kZero, Fill::kOneHot, Fill::kHuge, Fill::kTiny, Fill::kTies, Fill::kSpecial};
 
 inline void fill(GuardedBuffer<int8_t>& buffer, Fill kind, Rng& rng) {
   const int sign = kind == Fill::kMiddle && rng.below(2) == 0 ? -1 : 1;
@@ -53,28 +53,16 @@ inline void fill(GuardedBuffer<int8_t>& buffer, Fill kind, Rng& rng) {
 }
 
 inline void fill(GuardedBuffer<float>& buffer, Fill kind, Rng& rng) {
-  const float special[] = {0.0f,      -0.0f,      1.0f, std::ldexp(1.0f, 56), std::ldexp(-1.0f, -60),
-                           kInfinity, -kInfinity, kNan};
+  const float special[] = {
+      0.0f, -0.0f, 1.0f, std::ldexp(1.0f, 56), std::ldexp(-1.0f, -60), kInfinity, -kInfinity, kNan};
   for (float& value : buffer) {
     switch (kind) {
-      case Fill::kHuge:
-        value = std::ldexp(rng.uniform(), 56);
-        break;
-      case Fill::kTiny:
-        value = std::ldexp(rng.uniform(), -38);
-        break;
-      case Fill::kTies:
-        value = static_cast<float>(rng.below(21)) * 0.5f - 5.0f;
-        break;
-      case Fill::kSpecial:
-        value = rng.below(4) == 0 ? special[rng.below(8)] : rng.uniform();
-        break;
-      case Fill::kRandom:
-        value = 4 * rng.uniform();
-        break;
-      default:
-        value = 0.0f;
-        break;
+      case Fill::kHuge: value = std::ldexp(rng.uniform(), 56); break;
+      case Fill::kTiny: value = std::ldexp(rng.uniform(), -38); break;
+      case Fill::kTies: value = static_cast<float>(rng.below(21)) * 0.5f - 5.0f; break;
+      case Fill::kSpecial: value = rng.below(4) == 0 ? special[rng.below(8)] : rng.uniform(); break;
+      case Fill::kRandom: value = 4 * rng.uniform(); break;
+      default: value = 0.0f; break;
     }
   }
   const uint32_t n = static_cast<uint32_t>(buffer.size());

@@ -28,8 +28,8 @@ struct FineShape {
   uint32_t rows, n, k;
 };
 
-Difference compare_fine_shape(const Kernels& table, const Kernels& specification, const FineShape& shape, uint32_t turn,
-                              Rng& rng) {
+Difference compare_fine_shape(
+    const Kernels& table, const Kernels& specification, const FineShape& shape, uint32_t turn, Rng& rng) {
   const auto [rows, n, k] = shape;
   const Fill kind = kWeightFills[turn % 5];
   const uint32_t place = turn % 3, n_calls = 1 + turn % 2;  // no residual, one that is apart, one that is y
@@ -54,7 +54,7 @@ Difference compare_fine_shape(const Kernels& table, const Kernels& specification
     linear_and_finish(specification, args);
   }
   return in_case(y.difference("y"), "rows", rows, "n", n, "k", k, "activation", static_cast<int>(args.activation),
-                 "residual", place, "calls", n_calls, "shared", args.shared != nullptr, "fill", static_cast<int>(kind));
+      "residual", place, "calls", n_calls, "shared", args.shared != nullptr, "fill", static_cast<int>(kind));
 }
 
 }  // namespace
@@ -76,9 +76,8 @@ Difference compare_recurrence(const Kernels& table, const Kernels& specification
         const float* const before = first ? nullptr : past.get();
         table.recurrence({input.get(), forget.get(), before, cell.found.get(), y.found.get(), n});
         specification.recurrence({input.get(), forget.get(), before, cell.expected.get(), y.expected.get(), n});
-        for (const Difference& d : {cell.difference("cell"), y.difference("y")}) {
+        for (const Difference& d : {cell.difference("cell"), y.difference("y")})
           if (d) return in_case(d, "n", n, "fill", static_cast<int>(kind), "first position", first);
-        }
       }
     }
   }
@@ -86,9 +85,8 @@ Difference compare_recurrence(const Kernels& table, const Kernels& specification
 }
 
 Difference compare_finish_fine(const Kernels& table, const Kernels& specification, uint64_t run) {
-  if (table.finish_fine == nullptr || specification.finish_fine == nullptr) {
+  if (table.finish_fine == nullptr || specification.finish_fine == nullptr)
     return table.finish_fine == specification.finish_fine ? Difference() : Difference("one of the tables lacks it");
-  }
   Rng rng = rng_of(run, 12);
   uint32_t turn = 0;
   for (const uint32_t n : sizes_of(run, kWidths, rng)) {
@@ -116,7 +114,7 @@ Difference compare_finish_fine(const Kernels& table, const Kernels& specificatio
         specification.finish_fine(args, products.get());
         if (const Difference d = y.difference("y")) {
           return in_case(d, "rows", rows, "n", n, "activation", static_cast<int>(activation), "residual", place, "fill",
-                         static_cast<int>(kind));
+              static_cast<int>(kind));
         }
       }
     }
@@ -135,8 +133,8 @@ Difference compare_quantize_fine_inputs(const Kernels& table, const Kernels& spe
       fill(x, kind, rng);
       Outputs<int8_t> q(2 * size);
       Outputs<float> scale(2 * rows);
-      table.quantize_fine_inputs({x.get(), q.found.get(), scale.found.get(), x_stride, n, 1, rows, n},
-                                 remainders.get());
+      table.quantize_fine_inputs(
+          {x.get(), q.found.get(), scale.found.get(), x_stride, n, 1, rows, n}, remainders.get());
       for (uint32_t row = 0; row < rows; ++row) {
         const float* const inputs = x.get() + row * x_stride;
         int8_t* const quantized = q.expected.get() + size_t{row} * n;
@@ -145,9 +143,8 @@ Difference compare_quantize_fine_inputs(const Kernels& table, const Kernels& spe
         for (uint32_t i = 0; i < n; ++i) remainders[i] = static_cast<float>(quantized[i]) * -*input_scale + inputs[i];
         specification.int8.quantize_rows({remainders.get(), quantized + size, input_scale + rows, n, n, 1, 1, n});
       }
-      for (const Difference& d : {q.difference("q"), scale.difference("scale")}) {
+      for (const Difference& d : {q.difference("q"), scale.difference("scale")})
         if (d) return in_case(d, "rows", rows, "n", n, "fill", static_cast<int>(kind));
-      }
     }
   }
   return {};
@@ -182,7 +179,7 @@ namespace {
 
 // Fills a packed matrix, and inputs.w with the int8 matrix that it is (FORMAT.md, "Packed weights").
 void fill_packed(GuardedBuffer<int8_t>& nibbles, GuardedBuffer<int8_t>& multipliers, LinearInputs& inputs, uint32_t k,
-                 Layout layout, uint32_t turn, Rng& rng) {
+    Layout layout, uint32_t turn, Rng& rng) {
   const uint32_t outputs = layout == Layout::kN16K4 ? 16 : 4, each = 64 / outputs, groups = (k + 31) / 32;
   const auto n = static_cast<uint32_t>(inputs.w.size() / k);
   std::memset(nibbles.get(), 0x88, nibbles.size());
@@ -209,8 +206,8 @@ struct PackedShape {
   Layout layout;
 };
 
-Difference compare_packed_shape(const Kernels& table, const Kernels& specification, const PackedShape& shape,
-                                uint32_t turn, Rng& rng) {
+Difference compare_packed_shape(
+    const Kernels& table, const Kernels& specification, const PackedShape& shape, uint32_t turn, Rng& rng) {
   const auto [rows, n, k, layout] = shape;
   LinearInputs inputs(rows, n, k, turn % 3 == 0 ? Fill::kLargest : Fill::kRandom, rng);
   GuardedBuffer<int8_t> nibbles(size_t{n} * ((k + 31) / 32) * 16), multipliers(size_t{n} * ((k + 31) / 32));

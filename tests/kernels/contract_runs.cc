@@ -23,9 +23,8 @@ struct NamedTable {
 
 std::vector<NamedTable> all_tables() {
   std::vector<NamedTable> tables;
-  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
+  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i)
     if (table != &kernels_reference) tables.push_back({table, "native"});
-  }
 #if defined(__x86_64__)
   for (const Kernels* table : kEmulatedTables) tables.push_back({table, "emulated"});
 #endif
@@ -37,7 +36,7 @@ bool is_same(const NamedTable& named, const ContractCase& slot, uint64_t run) {
   const test::Difference difference = slot.compare(*named.table, kernels_reference, run);
   if (!difference) return true;
   std::printf("run %llu: %s %s, %s: %s\n", static_cast<unsigned long long>(run), named.table->name, named.way,
-              slot.slot, difference->c_str());
+      slot.slot, difference->c_str());
   return false;
 }
 
@@ -55,13 +54,12 @@ int main(int argc, char** argv) {
   uint64_t n_cases = 0, n_different = 0, run = first;
   for (; std::chrono::steady_clock::now() < end && n_different == 0; ++run) {
     for (const NamedTable& named : all_tables()) {
-      for (const ContractCase* c = test::kContractCases; c->slot != nullptr; ++c, ++n_cases) {
+      for (const ContractCase* c = test::kContractCases; c->slot != nullptr; ++c, ++n_cases)
         if (!is_same(named, *c, run)) ++n_different;
-      }
     }
   }
   std::printf("runs %llu to %llu: %llu slots of tables, %llu differ\n", static_cast<unsigned long long>(first),
-              static_cast<unsigned long long>(run - 1), static_cast<unsigned long long>(n_cases),
-              static_cast<unsigned long long>(n_different));
+      static_cast<unsigned long long>(run - 1), static_cast<unsigned long long>(n_cases),
+      static_cast<unsigned long long>(n_different));
   return n_different == 0 ? 0 : 1;
 }

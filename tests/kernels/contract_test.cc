@@ -78,9 +78,8 @@ Kernels broken_table(const std::string& slot) {
   } else if (slot == "recurrence") {
     table.recurrence = [](const RecurrenceArgs& args) {  // keeps tiny cells
       reference_recurrence(args);
-      for (uint32_t i = 0; i < args.n; ++i) {
+      for (uint32_t i = 0; i < args.n; ++i)
         if (args.cell[i] == 0 && args.past != nullptr) args.cell[i] = 0.5f * args.past[i];
-      }
     };
   } else if (slot == "finish_fine") {
     table.finish_fine = [](const LinearArgs<int8_t>& args, const float* given) {  // adds the bias last
@@ -166,9 +165,8 @@ Kernels broken_table(const std::string& slot) {
 
 TEST(Contract, ABrokenSlotIsFound) {
   int n = 0;
-  for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n) {
+  for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c, ++n)
     EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
-  }
   EXPECT_EQ(n, 17) << "one case for each slot of Kernels, and one for integer attention";
 }
 

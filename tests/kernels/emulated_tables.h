@@ -13,8 +13,7 @@ extern const Kernels kernels_x86_avxvnni_emulated;
 extern const Kernels kernels_x86_avx2_emulated;
 
 inline constexpr const Kernels* kEmulatedTables[] = {&kernels_x86_avx512vnni_emulated,
-                                                     &kernels_x86_avx512vnni_amd_emulated,
-                                                     &kernels_x86_avxvnni_emulated, &kernels_x86_avx2_emulated};
+    &kernels_x86_avx512vnni_amd_emulated, &kernels_x86_avxvnni_emulated, &kernels_x86_avx2_emulated};
 #endif
 
 }  // namespace goldcrest

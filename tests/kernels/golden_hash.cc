@@ -61,8 +61,8 @@ std::vector<uint64_t> logits_hashes(TestEngine& engine, const std::vector<std::s
   return hashes;
 }
 
-uint64_t golden_hash(const GuardedBuffer<uint8_t>& model, const std::vector<std::string>& sources,
-                     const Composition& composition) {
+uint64_t golden_hash(
+    const GuardedBuffer<uint8_t>& model, const std::vector<std::string>& sources, const Composition& composition) {
   ThreadPool pool;
   const std::string problem = pool.start(composition.threads);
   if (!problem.empty()) throw std::runtime_error(problem);
@@ -87,8 +87,8 @@ uint64_t golden_hash(const GuardedBuffer<uint8_t>& model, const std::vector<std:
 }
 
 // Returns whether all hashes equal `expected`, or the first one if there is none.
-bool all_agree(const GuardedBuffer<uint8_t>& model, const std::vector<std::string>& sources,
-               std::optional<uint64_t>& expected) {
+bool all_agree(
+    const GuardedBuffer<uint8_t>& model, const std::vector<std::string>& sources, std::optional<uint64_t>& expected) {
   bool agree = true;
   for (uint32_t i = 0; const char* name = goldcrest_kernels_at(i); ++i) {
     setenv("GOLDCREST_KERNELS", name, 1);
@@ -97,8 +97,8 @@ bool all_agree(const GuardedBuffer<uint8_t>& model, const std::vector<std::strin
       if (!expected) expected = hash;
       const bool same = hash == *expected;
       std::fprintf(stderr, "%-16s %s threads %" PRIu32 " batch %-2" PRIu32 " %016" PRIx64 " %s\n", name,
-                   composition.flushed ? "flushed" : "exact  ", composition.threads, composition.batch, hash,
-                   same ? "same" : "DIFFERENT");
+          composition.flushed ? "flushed" : "exact  ", composition.threads, composition.batch, hash,
+          same ? "same" : "DIFFERENT");
       agree &= same;
     }
   }
@@ -115,9 +115,8 @@ int run(int n_arguments, char** arguments) {
   std::optional<uint64_t> expected;
   if (n_arguments == 4) {
     uint64_t hash = 0;
-    if (!(std::ifstream(arguments[3]) >> std::hex >> hash)) {
+    if (!(std::ifstream(arguments[3]) >> std::hex >> hash))
       throw std::runtime_error(std::string(arguments[3]) + ": no hash in it; `bash tests/run.sh arm` makes it");
-    }
     expected = hash;
   }
   const std::string bytes = read_model(arguments[1]);

@@ -50,11 +50,10 @@ uint64_t hash_with(const Hashed& hashed, const char* kernels, uint32_t threads) 
 
 int run(int n_arguments, char** arguments) {
   std::string option = n_arguments > 1 ? arguments[1] : "";
-  if (option == "--searches" || option == "--samples") {
+  if (option == "--searches" || option == "--samples")
     --n_arguments, ++arguments;
-  } else {
+  else
     option.clear();
-  }
   if (n_arguments < 3 || n_arguments > 4) {
     std::fprintf(stderr, "usage: golden_inspection [--searches | --samples] MODEL VALIDATION_TSV [HASH_FILE]\n");
     return 2;
@@ -70,7 +69,7 @@ int run(int n_arguments, char** arguments) {
       const uint64_t hash = hash_with(hashed, kernels, threads);
       if (!expected) expected = hash;
       std::fprintf(stderr, "%-16s threads %" PRIu32 " %016" PRIx64 " %s\n", kernels, threads, hash,
-                   hash == *expected ? "same" : "DIFFERENT");
+          hash == *expected ? "same" : "DIFFERENT");
       agree &= hash == *expected;
     }
   }

@@ -59,13 +59,12 @@ struct Way {
   bool flushed;
 };
 
-constexpr Way kWays[] = {{4, 1, 1, GOLDCREST_STEP_POSITION, false},
-                         {32, 3, 1, GOLDCREST_STEP_POSITION, true},
-                         {3, 2, 2, GOLDCREST_STEP_LAYER, false}};
+constexpr Way kWays[] = {{4, 1, 1, GOLDCREST_STEP_POSITION, false}, {32, 3, 1, GOLDCREST_STEP_POSITION, true},
+    {3, 2, 2, GOLDCREST_STEP_LAYER, false}};
 
 // Returns what each clip of a batch says.
-std::vector<Heard> hear(const GuardedBuffer<uint8_t>& model, const std::vector<Clip>& clips, const char* kernels,
-                        const Way& way) {
+std::vector<Heard> hear(
+    const GuardedBuffer<uint8_t>& model, const std::vector<Clip>& clips, const char* kernels, const Way& way) {
   ThreadPool pool;
   const std::string problem = pool.start(way.threads);
   if (!problem.empty()) throw std::runtime_error(problem);
@@ -92,15 +91,15 @@ std::vector<Heard> hear(const GuardedBuffer<uint8_t>& model, const std::vector<C
     if (status == GOLDCREST_ERROR_UNSUPPORTED) status = GOLDCREST_OK;
   }
   if (status < 0)
-    throw std::runtime_error(std::string(kernels) + ": " + goldcrest_status_string(status) + ": " +
-                             engine.detail().message);
+    throw std::runtime_error(
+        std::string(kernels) + ": " + goldcrest_status_string(status) + ": " + engine.detail().message);
   return heard;
 }
 
 void require_same(const Heard& found, uint64_t expected, const char* kernels) {
   if (found.hash == expected) return;
-  throw std::runtime_error(std::string(kernels) + " has the hash " + digits(found.hash) + ", expected " +
-                           digits(expected));
+  throw std::runtime_error(
+      std::string(kernels) + " has the hash " + digits(found.hash) + ", expected " + digits(expected));
 }
 
 // Returns what is heard in the clip, the same in every way.
@@ -124,7 +123,7 @@ Heard hear_in_all_ways(const Paths& paths, std::optional<uint64_t> expected) {
         require_same(heard[1], *expected_of_part, kernels);
       }
       std::printf("%-16s rows %-2" PRIu32 " threads %" PRIu32 " batch %" PRIu32 "  %" PRIu32 " ids, hash %s\n", kernels,
-                  way.encoder_rows, way.threads, way.batch, heard[0].n_tokens, digits(heard[0].hash).c_str());
+          way.encoder_rows, way.threads, way.batch, heard[0].n_tokens, digits(heard[0].hash).c_str());
       first = heard[0];
     }
   }
@@ -209,8 +208,8 @@ int run(int n_arguments, char** arguments) {
   const std::string what = n_arguments > 4 ? arguments[1] : "";
   const bool compares = what == "--compare", shows = what == "--rows" || what == "--features";
   if (n_arguments != (compares || shows ? 5 : 4)) {
-    std::fprintf(stderr,
-                 "usage: golden_speech [--compare] MODEL CLIP.raw PREFIX | --rows|--features MODEL CLIP.raw FILE\n");
+    std::fprintf(
+        stderr, "usage: golden_speech [--compare] MODEL CLIP.raw PREFIX | --rows|--features MODEL CLIP.raw FILE\n");
     return 2;
   }
   const Paths paths = {arguments[n_arguments - 3], arguments[n_arguments - 2], arguments[n_arguments - 1]};

@@ -39,9 +39,8 @@ void bench_linear(benchmark::State& state, const Kernels* table, LinearShape sha
   const size_t weights_bytes = size_t{shape.n} * shape.k;
   const size_t n_copies = cold ? kColdBytes / weights_bytes + 1 : 1;
   AlignedBuffer<int8_t> weights(n_copies * weights_bytes);
-  for (size_t i = 0; i < n_copies; ++i) {
+  for (size_t i = 0; i < n_copies; ++i)
     std::copy(problem.w.begin(), problem.w.end(), weights.begin() + i * weights_bytes);
-  }
   size_t copy = 0;
   for (auto _ : state) {
     args.w = weights.begin() + copy * weights_bytes;
@@ -109,8 +108,8 @@ void register_row_operations(const Kernels* table) {
       if (width > 512) continue;  // attention's widths are d_model
       for (const uint32_t n_keys : {32u, 200u, 1500u}) {
         const std::string keys_name = "/keys:" + std::to_string(n_keys);
-        benchmark::RegisterBenchmark(("attention" + name + keys_name + rows_name).c_str(), bench_attention, table,
-                                     width, rows, n_keys);
+        benchmark::RegisterBenchmark(
+            ("attention" + name + keys_name + rows_name).c_str(), bench_attention, table, width, rows, n_keys);
       }
     }
   }

@@ -18,8 +18,8 @@ struct LinearShape {
 
 constexpr LinearShape kModelShapes[] = {
     {1536, 512}, {512, 512}, {2048, 512}, {512, 2048}, {32000, 512}, {54688, 512},  // base, OPUS-MT
-    {768, 256},  {256, 256}, {1024, 256}, {256, 1024}, {8000, 256},                 // small
-    {384, 128},  {128, 128}, {512, 128},  {128, 512},  {4000, 128},                 // tiny
+    {768, 256}, {256, 256}, {1024, 256}, {256, 1024}, {8000, 256},                  // small
+    {384, 128}, {128, 128}, {512, 128}, {128, 512}, {4000, 128},                    // tiny
 };
 
 // Zeroed memory that starts on a cache line, as the engine's does.
@@ -66,9 +66,8 @@ class LinearProblem {
     for (float& value : x_scale) value = 0.01f + 0.005f * rng.uniform();
     for (float& value : w_scale) value = 0.01f + 0.005f * rng.uniform();
     for (float& value : bias) value = rng.uniform();
-    for (uint32_t output = 0; output < shape.n; ++output) {
+    for (uint32_t output = 0; output < shape.n; ++output)
       for (uint32_t input = 0; input < shape.k; ++input) weight_sum[output] += weight(output, input);
-    }
   }
 
   int8_t weight(uint32_t output, uint32_t input) {

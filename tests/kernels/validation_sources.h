@@ -17,9 +17,8 @@ inline std::vector<std::string> read_validation_sources(const std::string& path,
     const std::string source = line.substr(0, line.find('\t'));
     if (sources.empty() || sources.back() != source) sources.push_back(source);
   }
-  if (sources.size() < kValidationLines) {
+  if (sources.size() < kValidationLines)
     throw std::runtime_error(path + ": fewer sources than " + std::to_string(kValidationLines));
-  }
   return sources;
 }
 

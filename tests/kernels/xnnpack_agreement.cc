@@ -101,9 +101,9 @@ int run(int n_arguments, char** arguments) {
   }
   const double tokens = static_cast<double>(agreement.n_same) / static_cast<double>(agreement.n_tokens);
   std::printf("%s against %s: tokens %.4f %% of %zu, lines %zu of %zu, logits at most %.5f apart, %.7f on average\n",
-              goldcrest_kernels_name(close.engine().get()), goldcrest_kernels_name(exact.get()), 100 * tokens,
-              agreement.n_tokens, agreement.n_same_lines, agreement.n_lines, agreement.largest_distance,
-              agreement.sum_distance / static_cast<double>(agreement.n_positions));
+      goldcrest_kernels_name(close.engine().get()), goldcrest_kernels_name(exact.get()), 100 * tokens,
+      agreement.n_tokens, agreement.n_same_lines, agreement.n_lines, agreement.largest_distance,
+      agreement.sum_distance / static_cast<double>(agreement.n_positions));
   return tokens >= kLeastAgreement && agreement.largest_distance <= double{kCloseLogits} && close.intact() ? 0 : 1;
 }
 

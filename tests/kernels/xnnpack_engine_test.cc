@@ -84,8 +84,8 @@ TEST(XnnpackEngine, EnginesShareTheWeightsAndLeaveThemAlone) {
   ASSERT_EQ(goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), &limits, &needed, &detail), GOLDCREST_OK)
       << detail.message;
   GuardedBuffer<uint8_t> weights(needed.weights_bytes), packing(needed.packing_bytes);
-  goldcrest_xnnpack_config config = {file.bytes(),  file.size(),          weights.get(), needed.weights_bytes,
-                                     packing.get(), needed.packing_bytes, &detail};
+  goldcrest_xnnpack_config config = {
+      file.bytes(), file.size(), weights.get(), needed.weights_bytes, packing.get(), needed.packing_bytes, &detail};
   const goldcrest_backend* backend = nullptr;
   ASSERT_EQ(goldcrest_xnnpack_open(&backend, &config), GOLDCREST_OK) << detail.message;
   const std::vector<uint8_t> packed(weights.begin(), weights.end());
@@ -113,8 +113,8 @@ TEST(XnnpackEngine, OneByteLessIsRefused) {
   goldcrest_detail detail = {"", -1};
   ASSERT_EQ(goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), &limits, &needed, &detail), GOLDCREST_OK);
   GuardedBuffer<uint8_t> weights(needed.weights_bytes), packing(needed.packing_bytes), objects(needed.engine_bytes);
-  const goldcrest_xnnpack_config exact = {file.bytes(),  file.size(),          weights.get(), needed.weights_bytes,
-                                          packing.get(), needed.packing_bytes, &detail};
+  const goldcrest_xnnpack_config exact = {
+      file.bytes(), file.size(), weights.get(), needed.weights_bytes, packing.get(), needed.packing_bytes, &detail};
   const goldcrest_backend* backend = nullptr;
   goldcrest_xnnpack_config config = exact;
   --config.weights_bytes;
@@ -222,8 +222,8 @@ TEST(XnnpackEngine, WhatDoesNotFitIsRefusedWithAReason) {
   EXPECT_THROW(XnnpackModel(bytes_of(damaged)), std::runtime_error);
   goldcrest_xnnpack_memory needed = {};
   EXPECT_EQ(goldcrest_xnnpack_plan_memory(file.bytes(), 100, nullptr, &needed, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT);
-  EXPECT_EQ(goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), nullptr, nullptr, nullptr),
-            GOLDCREST_ERROR_ARGUMENT);
+  EXPECT_EQ(
+      goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), nullptr, nullptr, nullptr), GOLDCREST_ERROR_ARGUMENT);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Session plan(const converter::FileImage& file) {
       goldcrest_plan_memory(file.bytes(), file.size(), &session.limits, &session.arena, nullptr, nullptr, nullptr),
       GOLDCREST_OK);
   EXPECT_EQ(goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), &session.limits, &session.memory, nullptr),
-            GOLDCREST_OK);
+      GOLDCREST_OK);
   return session;
 }
 
@@ -55,8 +55,8 @@ TEST(XnnpackHeap, NoCallFromOpeningTheModelToTheLastSentence) {
       packing(session.memory.packing_bytes), objects(session.memory.engine_bytes);
   for (const char* const kernels : {"xnnpack", "fastest"}) {
     const long before = heap_calls;
-    const goldcrest_xnnpack_config xnnpack = {file.bytes(),  file.size(),    weights.get(), weights.size(),
-                                              packing.get(), packing.size(), nullptr};
+    const goldcrest_xnnpack_config xnnpack = {
+        file.bytes(), file.size(), weights.get(), weights.size(), packing.get(), packing.size(), nullptr};
     goldcrest_config config = {};
     int failures = goldcrest_xnnpack_open(&config.backend, &xnnpack) != GOLDCREST_OK;
     config.model = file.bytes();

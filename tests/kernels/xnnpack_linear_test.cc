@@ -21,11 +21,9 @@ class PreparedProblem {
         scales_(kMaxRows + xnnpack::kExtraRowScales),
         sums_(size_t{kResidualRows} * shape.n) {
     AlignedBuffer<int8_t> rows(size_t{shape.n} * shape.k);
-    for (uint32_t output = 0; output < shape.n; ++output) {
-      for (uint32_t input = 0; input < shape.k; ++input) {
+    for (uint32_t output = 0; output < shape.n; ++output)
+      for (uint32_t input = 0; input < shape.k; ++input)
         rows[size_t{output} * shape.k + input] = problem.weight(output, input);
-      }
-    }
     weights_ = {packed_.get(), packed_.size(), &offset_};
     provider_.resize(xnnpack::provider_bytes());
     xnnpack::make_provider(provider_.data(), &weights_);
@@ -65,8 +63,8 @@ class PreparedProblem {
   }
 
  private:
-  static xnnpack::Layer layer_of(LinearProblem& problem, LinearShape shape, uint32_t y_stride, bool relu,
-                                 const int8_t* rows) {
+  static xnnpack::Layer layer_of(
+      LinearProblem& problem, LinearShape shape, uint32_t y_stride, bool relu, const int8_t* rows) {
     return {shape.n, shape.k, y_stride, rows, nullptr, problem.w_scale.begin(), problem.bias.begin(), relu};
   }
   static size_t packed_bytes(LinearProblem& problem, LinearShape shape, uint32_t y_stride, bool relu) {
@@ -100,9 +98,8 @@ void make_largest(LinearProblem& problem, LinearShape shape) {
 // sum * x_scale * w_scale, exact enough for the bound.
 double product(LinearProblem& problem, LinearShape shape, uint32_t row, uint32_t output) {
   int32_t sum = 0;
-  for (uint32_t input = 0; input < shape.k; ++input) {
+  for (uint32_t input = 0; input < shape.k; ++input)
     sum += problem.x[size_t{row} * shape.k + input] * problem.weight(output, input);
-  }
   return double{problem.x_scale[row]} * double{problem.w_scale[output]} * sum;
 }
 
@@ -159,7 +156,7 @@ TEST(XnnpackLinear, ActivationAndResidualAreTheExactTables) {
     PreparedProblem prepared(problem, shape, shape.n, fused_relu);
     PreparedProblem plain(problem, shape, shape.n, false);
     for (const Activation activation :
-         {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu}) {
+        {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu}) {
       if (fused_relu && activation != Activation::kRelu) continue;
       for (const bool residual : {false, true}) {
         AlignedBuffer<float> sums(n), y(n);

@@ -10,8 +10,8 @@ namespace {
 
 void check(int status, const goldcrest_detail& detail) {
   if (status >= 0) return;
-  throw std::runtime_error(std::string(goldcrest_status_string(status)) + ": " + detail.message + " " +
-                           std::to_string(detail.index));
+  throw std::runtime_error(
+      std::string(goldcrest_status_string(status)) + ": " + detail.message + " " + std::to_string(detail.index));
 }
 
 std::unique_ptr<GuardedBuffer<uint8_t>> buffer_of(uint64_t bytes) {

@@ -8,8 +8,8 @@ namespace goldcrest {
 namespace {
 
 const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", "decoding", "text", "backends", "api"};
-const Line kConverter = {"math", "spec",      "sources",  "tokenizers", "dialects", "quantize",
-                         "file", "reference", "evaluate", "report",     "cli",      "python"};
+const Line kConverter = {"math", "spec", "sources", "tokenizers", "dialects", "quantize", "file", "reference",
+    "evaluate", "report", "cli", "python"};
 // Folders of kernels/, one for each instruction set. They may include the rooms of kernels/ but not one another.
 const Line kInstructionSets = {"x86", "arm", "cortexm", "riscv", "wasm"};
 // Headers by which the engine asks the system for the CPU and the environment.
@@ -22,15 +22,13 @@ std::string problem_with_engine_include(const fs::path& file, const std::string&
   const bool is_ours = path.find('/') != std::string::npos && place_of(kEngine, included) < kEngine.size();
   if (folder == "host") return is_ours ? "host/ takes public headers" : "";
   const bool in_validate = file.parent_path() == "model/validate";
-  if (path == "schema/model_reader_generated.h") {
+  if (path == "schema/model_reader_generated.h")
     return in_validate || (folder == "model" && file.extension() == ".cc") ? "" : "only model/*.cc may";
-  }
   // The folder's header reads the schema's tables for its own files.
   if (path.starts_with("model/validate/") && folder != "model") return "only model/ may";
   if (path.starts_with("goldcrest/")) return "";
-  if (path == "xnnpack.h" || path == "pthreadpool.h") {
+  if (path == "xnnpack.h" || path == "pthreadpool.h")
     return file == "backends/xnnpack/adapter.cc" ? "" : "only backends/xnnpack/adapter.cc may";
-  }
   // A header of the language or of an instruction set.
   if (path.find('/') == std::string::npos) {
     const bool for_instructions = place_of(kInstructionSets, part_of(file, 1)) < kInstructionSets.size();
@@ -64,9 +62,8 @@ std::vector<std::string> problems_in(const fs::path& tree, const Line& line, con
   for (const fs::path& file : sources_in(tree)) {
     const std::string folder = part_of(file, 0);
     if (folder == "include") continue;  // the public headers
-    if (file != "main.cc" && folder != "host" && place_of(line, folder) == line.size()) {
+    if (file != "main.cc" && folder != "host" && place_of(line, folder) == line.size())
       problems.push_back(file.string() + " is in no folder of the line");
-    }
     std::ifstream text(tree / file);
     for (std::string text_line; std::getline(text, text_line);) {
       const std::string path = included_path(text_line);
@@ -133,9 +130,8 @@ std::vector<std::string> circles_of(Includes includes) {
     std::set<std::string> wanted;
     for (const auto& [name, others] : includes) wanted.insert(others.begin(), others.end());
     std::erase_if(includes, [&](const auto& entry) { return !wanted.contains(entry.first); });
-    for (auto& [name, others] : includes) {
+    for (auto& [name, others] : includes)
       std::erase_if(others, [&](const std::string& other) { return !includes.contains(other); });
-    }
     std::erase_if(includes, [](const auto& entry) { return entry.second.empty(); });
   }
   std::vector<std::string> names;
@@ -147,16 +143,14 @@ const fs::path kSource = GOLDCREST_SOURCE_DIR;
 
 TEST(Includes, OneWayThroughTheEngine) {
   ASSERT_TRUE(fs::exists(kSource / "engine/layers/encoder.cc"));
-  for (const std::string& problem : problems_in(kSource / "engine", kEngine, problem_with_engine_include)) {
+  for (const std::string& problem : problems_in(kSource / "engine", kEngine, problem_with_engine_include))
     ADD_FAILURE() << problem;
-  }
 }
 
 TEST(Includes, OneWayThroughTheConverter) {
   ASSERT_TRUE(fs::exists(kSource / "converter/main.cc"));
-  for (const std::string& problem : problems_in(kSource / "converter", kConverter, problem_with_converter_include)) {
+  for (const std::string& problem : problems_in(kSource / "converter", kConverter, problem_with_converter_include))
     ADD_FAILURE() << problem;
-  }
 }
 
 TEST(Includes, NoCircleInTheEngine) {
@@ -180,8 +174,8 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
   const auto problems = [&] { return problems_in(tree.path(), kEngine, problem_with_engine_include); };
   tree.write("base/good.h", "#include <stddef.h>\n#include \"goldcrest/goldcrest.h\"\n");
   tree.write("model/good.cc", "#include \"base/good.h\"\n#include \"schema/model_reader_generated.h\"\n");
-  tree.write("model/validate/good.h",
-             "#include \"schema/model_reader_generated.h\"\n#include \"model/validate/good.h\"\n");
+  tree.write(
+      "model/validate/good.h", "#include \"schema/model_reader_generated.h\"\n#include \"model/validate/good.h\"\n");
   tree.write("kernels/x86/good.cc", "#include <immintrin.h>\n#include \"kernels/kernels.h\"\n");
   tree.write("kernels/arm/good.h", "#include \"kernels/vector/any-inl.h\"\n#include \"kernels/arm/any.h\"\n");
   tree.write("backends/xnnpack/adapter.cc", "#include <xnnpack.h>\n#include <vector>\n");
@@ -221,13 +215,13 @@ TEST(Includes, EveryBrokenRuleOfTheEngineIsFound) {
 TEST(Includes, EveryBrokenRuleOfTheConverterIsFound) {
   const Tree tree;
   tree.write("main.cc", "#include \"cli/command_line.h\"\n");
-  tree.write("dialects/good.cc",
-             "#include \"sources/files/open.h\"\n#include \"fmt/format.h\"\n#include \"base/align.h\"\n");
+  tree.write(
+      "dialects/good.cc", "#include \"sources/files/open.h\"\n#include \"fmt/format.h\"\n#include \"base/align.h\"\n");
   tree.write("sources/bad.cc", "#include \"file/write.h\"\n");
   tree.write("loose.cc", "int x;\n");
   EXPECT_EQ(problems_in(tree.path(), kConverter, problem_with_converter_include),
-            (std::vector<std::string>{"loose.cc is in no folder of the line",
-                                      "sources/bad.cc includes file/write.h: it is to the right"}));
+      (std::vector<std::string>{
+          "loose.cc is in no folder of the line", "sources/bad.cc includes file/write.h: it is to the right"}));
 }
 
 TEST(Includes, ACircleIsFound) {
@@ -267,7 +261,7 @@ TEST(Includes, ASourceThatIncludesAnotherFileFirstIsFound) {
   tree.write("text/none.cc", "int y;\n");
   tree.write("text/late.cc", "#include <string.h>\n#include \"base/exact_floats.h\"\n");
   EXPECT_EQ(late_floats_in(tree.path()),
-            (std::vector<std::string>{"text/late.cc begins with string.h", "text/none.cc begins with "}));
+      (std::vector<std::string>{"text/late.cc begins with string.h", "text/none.cc begins with "}));
 }
 
 }  // namespace

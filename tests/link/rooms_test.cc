@@ -118,21 +118,19 @@ struct Door {
 
 const std::vector<Door> kDoors = {
     {"Eigen/", {"converter/math/ordered_sums.h"}},
-    {"math/ordered_sums.h",
-     {"converter/math/ordered_sums.cc", "converter/reference/frontend.h", "converter/reference/operations.h",
-      "converter/reference/reference.cc"}},
+    {"math/ordered_sums.h", {"converter/math/ordered_sums.cc", "converter/reference/frontend.h",
+                                "converter/reference/operations.h", "converter/reference/reference.cc"}},
     {"flatbuffers/", {}},
     {"model_generated.h", {"converter/file/format.h"}},
     {"file/format.h",
-     {"converter/cli/choose_fine_inputs.cc", "converter/cli/convert_checkpoint.cc", "converter/cli/in_memory_model.cc",
-      "converter/file/activation.h", "converter/file/build.cc", "converter/file/fine_inputs.cc",
-      "converter/file/frontend_section.cc", "converter/file/metadata.cc", "converter/file/relayout.cc",
-      "converter/file/shortlist_section.cc", "converter/file/tokenizer_section.cc", "converter/file/write.cc",
-      "converter/report/work.cc"}},
+        {"converter/cli/choose_fine_inputs.cc", "converter/cli/convert_checkpoint.cc",
+            "converter/cli/in_memory_model.cc", "converter/file/activation.h", "converter/file/build.cc",
+            "converter/file/fine_inputs.cc", "converter/file/frontend_section.cc", "converter/file/metadata.cc",
+            "converter/file/relayout.cc", "converter/file/shortlist_section.cc", "converter/file/tokenizer_section.cc",
+            "converter/file/write.cc", "converter/report/work.cc"}},
     {"fmt/", {"converter/spec/format_text.cc"}},
-    {"nlohmann/",
-     {"converter/sources/values/json_text.cc", "converter/sources/values/write_json.cc", "examples/serve/http.h",
-      "examples/serve/wyoming_events.h", "examples/transcribe/transcript.cc"}},
+    {"nlohmann/", {"converter/sources/values/json_text.cc", "converter/sources/values/write_json.cc",
+                      "examples/serve/http.h", "examples/serve/wyoming_events.h", "examples/transcribe/transcript.cc"}},
     {"openssl/", {"converter/sources/files/sha256.cc"}},
     {"yaml-cpp/", {"converter/sources/values/yaml_text.cc"}},
     {"zlib.h", {"converter/sources/files/zip_directory.cc"}},
@@ -174,8 +172,8 @@ TEST(HeavyHeaders, AreNamedByTheListedFilesAlone) {
 
 TEST(HeavyHeaders, EveryOtherUseIsFound) {
   const Tree tree;
-  const std::vector<Door> doors = {{"heavy/", {"converter/math/door.h"}},
-                                   {"math/door.h", {"converter/math/door.cc", "examples/bench/user.cc"}}};
+  const std::vector<Door> doors = {
+      {"heavy/", {"converter/math/door.h"}}, {"math/door.h", {"converter/math/door.cc", "examples/bench/user.cc"}}};
   tree.write("converter/math/door.h", "#include <heavy/all.h>\n");
   tree.write("converter/math/door.cc", "#include \"math/door.h\"\n");
   tree.write("engine/host/light.h", "");

@@ -57,9 +57,8 @@ std::map<std::string, Object> objects_of(const std::string& library) {
 // The linker fills in the constants of some sections; after that they are read-only.
 bool is_forbidden_section(const std::string& name) {
   if (name.starts_with(".data.rel.ro")) return false;
-  for (const char* prefix : {".data", ".bss", ".tdata", ".tbss", ".init_array", ".ctors", ".fini_array", ".dtors"}) {
+  for (const char* prefix : {".data", ".bss", ".tdata", ".tbss", ".init_array", ".ctors", ".fini_array", ".dtors"})
     if (name == prefix || name.starts_with(std::string(prefix) + ".")) return true;
-  }
   return false;
 }
 
@@ -86,9 +85,8 @@ std::vector<std::string> problems_of(const std::map<std::string, Object>& object
       if (defined.contains(name) || allowed.contains(name) || is_compiler_helper(name)) continue;
       problems.push_back(file + " needs " + name);
     }
-    for (const auto& [name, bytes] : object.sections) {
+    for (const auto& [name, bytes] : object.sections)
       if (is_forbidden_section(name) && bytes > 0) problems.push_back(file + " has " + name);
-    }
   }
   return problems;
 }
@@ -107,14 +105,12 @@ TEST(Symbols, TheEngineNeedsFourFunctionsAndHasNoVariables) {
 TEST(Symbols, WhatIsForbiddenIsFound) {
   const std::vector<std::string> problems = problems_of(objects_of(GOLDCREST_BAD_LIBRARY));
   const auto found = [&](const std::string& part) {
-    for (const std::string& problem : problems) {
+    for (const std::string& problem : problems)
       if (problem.find(part) != std::string::npos) return true;
-    }
     return false;
   };
-  for (const char* part : {"needs malloc", "needs powf", "needs _Zn", "has .data", "has .bss", "has .init_array"}) {
+  for (const char* part : {"needs malloc", "needs powf", "needs _Zn", "has .data", "has .bss", "has .init_array"})
     EXPECT_TRUE(found(part)) << part;
-  }
 }
 
 // The object of a kernel table exports only the table, or two for the same instructions. Otherwise the linker could
@@ -124,7 +120,7 @@ TEST(Symbols, AKernelFileExportsItsTableAlone) {
   const std::map<std::string, Object> objects = objects_of(GOLDCREST_LIBRARY);
   for (const char* room : {"x86", "arm", "cortexm", "riscv", "wasm"}) {
     for (const auto& entry :
-         std::filesystem::directory_iterator(GOLDCREST_SOURCE_DIR "/engine/kernels/" + std::string(room))) {
+        std::filesystem::directory_iterator(GOLDCREST_SOURCE_DIR "/engine/kernels/" + std::string(room))) {
       const auto object = objects.find(entry.path().filename().string() + ".o");
       if (object == objects.end()) continue;  // a header, or a source of another machine
       ++n_tables;
@@ -134,7 +130,9 @@ TEST(Symbols, AKernelFileExportsItsTableAlone) {
       for (const std::string& symbol : exported) EXPECT_NE(symbol.find(table), std::string::npos) << symbol;
     }
   }
-  if (n_tables == 0) GTEST_SKIP() << "this build has only the reference";
+  if (n_tables == 0) {
+    GTEST_SKIP() << "this build has only the reference";
+  }
 }
 
 }  // namespace

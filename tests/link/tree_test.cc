@@ -68,7 +68,9 @@ TEST(Tree, EveryFileIncludesWhatItMay) {
   const fs::path root = GOLDCREST_SOURCE_DIR;
   const Departures found = departures_in(root), listed = read_departures(root / "tests/link/departures.txt");
   for (const auto& [file, folder] : found)
-    if (!listed.contains({file, folder})) ADD_FAILURE() << file << " includes " << folder << "/, which it may not";
+    if (!listed.contains({file, folder})) {
+      ADD_FAILURE() << file << " includes " << folder << "/, which it may not";
+    }
   for (const auto& [file, folder] : listed) {
     if (found.contains({file, folder})) continue;
     ADD_FAILURE() << file << " no longer includes " << folder << "/: remove its line from tests/link/departures.txt";
@@ -92,17 +94,13 @@ TEST(Tree, EveryDepartureIsFound) {
   tree.write("engine/host/b.cc", "#include \"base/a.h\"\n#include \"support/a.h\"\n");
   tree.write("converter/spec/b.h", "#include \"api/a.h\"\n#include \"translate/b.h\"\n");
   tree.write("boards/one/b.c", "#include \"host/a.h\"\n");
-  tree.write("examples/translate/b.cc",
-             "#include \"../support/a.h\"\n  # include <spec/a.h>\n// #include \"api/a.h\"\n");
+  tree.write(
+      "examples/translate/b.cc", "#include \"../support/a.h\"\n  # include <spec/a.h>\n// #include \"api/a.h\"\n");
   tree.write("toolchains/packages/b.c", "#include \"support/a.h\"\n");
-  EXPECT_EQ(departures_in(tree.path()), (Departures{{"engine/host/b.cc", "base"},
-                                                    {"engine/host/b.cc", "support"},
-                                                    {"converter/spec/b.h", "api"},
-                                                    {"converter/spec/b.h", "translate"},
-                                                    {"boards/one/b.c", "host"},
-                                                    {"examples/translate/b.cc", "support"},
-                                                    {"examples/translate/b.cc", "spec"},
-                                                    {"toolchains/packages/b.c", "support"}}));
+  EXPECT_EQ(departures_in(tree.path()),
+      (Departures{{"engine/host/b.cc", "base"}, {"engine/host/b.cc", "support"}, {"converter/spec/b.h", "api"},
+          {"converter/spec/b.h", "translate"}, {"boards/one/b.c", "host"}, {"examples/translate/b.cc", "support"},
+          {"examples/translate/b.cc", "spec"}, {"toolchains/packages/b.c", "support"}}));
 }
 
 }  // namespace

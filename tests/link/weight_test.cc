@@ -29,8 +29,8 @@ void write_heavy_things(const Tree& tree) {
   for (int i = 0; i < 59; ++i) lines += "  x();\n";
   tree.write("engine/base/features-inl.h", "GOLDCREST_OPTION(A, B)\n// GOLDCREST_OPTION(B, C)\n");
   tree.write("engine/base/options.h",
-             "#ifndef GOLDCREST_OPTIONS_H_\nconstexpr bool kMay = kHasA || kHasB;\n#if GOLDCREST_A  // kHasA\n"
-             "#define GOLDCREST_RARE [[gnu::cold]]\nGOLDCREST_RARE int a(Choose<kMay, int, char>);\n");
+      "#ifndef GOLDCREST_OPTIONS_H_\nconstexpr bool kMay = kHasA || kHasB;\n#if GOLDCREST_A  // kHasA\n"
+      "#define GOLDCREST_RARE [[gnu::cold]]\nGOLDCREST_RARE int a(Choose<kMay, int, char>);\n");
   tree.write("engine/layers/view.h", "struct Whole {\n  ModelView view;\n};\nint f(const Whole& whole, int* other);\n");
   tree.write("converter/long.cc", "/* a\n\n b */\nint long_one() {\n" + lines + "}\nint short_one(\n    int x) {\n}\n");
   tree.write("converter/CMakeLists.txt", "# examples/\nset(a ../examples/a.cc)\n");
@@ -91,9 +91,8 @@ TEST(Weight, ACountAboveItsCeilingFailsWithItsPlaces) {
   const std::string out = weigh(tree);
   EXPECT_EQ(out[0], '1');
   for (const char* message : {"\ntests/weight.txt: cold: 5 is above the ceiling: make it less, or say why not\n",
-                              "\nengine/layers/more.cc: cold: 2, before 0\n"}) {
+           "\nengine/layers/more.cc: cold: 2, before 0\n"})
     EXPECT_NE(out.find(message), std::string::npos) << out;
-  }
   EXPECT_EQ(out.find("shell:"), std::string::npos) << out;
 }
 
@@ -115,7 +114,7 @@ TEST(Weight, ARowThatIsMissingFails) {
   tree.write("tests/a.sh", "a\n");
   tree.write("tests/weight.txt", "lines 7 1 -\ncode.tests 7 - -\n");
   EXPECT_EQ(weigh(tree),
-            "1" + row("lines", "1", 1) + row("code.tests", "-", 1) + "\ntests/weight.txt: shell: the row is missing\n");
+      "1" + row("lines", "1", 1) + row("code.tests", "-", 1) + "\ntests/weight.txt: shell: the row is missing\n");
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
       for (size_t at = 0; status >= 0 && at + GOLDCREST_VOICE_SAMPLES <= samples.size();
            at += GOLDCREST_VOICE_SAMPLES) {
         char text[32];
-        std::snprintf(text, sizeof text, "%.9g ",
-                      static_cast<double>(goldcrest_voice_probability(&voice, &samples[at])));
+        std::snprintf(
+            text, sizeof text, "%.9g ", static_cast<double>(goldcrest_voice_probability(&voice, &samples[at])));
         line += text;
       }
       if (table == 0) std::printf("%s\n", line.c_str());

@@ -47,8 +47,8 @@ TEST(BenchJson, HasNoFieldThatIsNotOnThePage) {
   expect_on_page(report, kPage);
   EXPECT_EQ(report["schema_version"], 1);
   EXPECT_EQ(report["program"], "goldcrest-bench");
-  EXPECT_EQ(report["command"],
-            std::string(GOLDCREST_BENCH_PROGRAM) + " " + model + " --json --seconds 0 --repetitions 1");
+  EXPECT_EQ(
+      report["command"], std::string(GOLDCREST_BENCH_PROGRAM) + " " + model + " --json --seconds 0 --repetitions 1");
   EXPECT_EQ(report["shape"]["decoder_d_ff"], 512);
   EXPECT_EQ(report["shape"]["target_vocab_size"], 73);
   EXPECT_EQ(report["weights_hash"].get<std::string>().size(), 16u);

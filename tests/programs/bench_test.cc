@@ -74,7 +74,7 @@ TEST(Bench, ComparesWithOtherKernelsInTurns) {
 // XNNPACK's kernels where this build has them; elsewhere it says so.
 TEST(Bench, ComparesWithXnnpackOrSaysThatItLacksIt) {
   const Outcome outcome = bench({converted_model("g2p"), "--seconds", "0", "--repetitions", "1", "--measure", "speed",
-                                 "--beam-size", "1", "--batch", "1", "--against", "xnnpack"});
+      "--beam-size", "1", "--batch", "1", "--against", "xnnpack"});
   if (outcome.status == 0) {
     EXPECT_NE(outcome.out.find(" over xnnpack, in turns\n"), std::string::npos) << outcome.out;
   } else {
@@ -92,8 +92,8 @@ TEST(Bench, ComparesSpeedOnly) {
 TEST(Bench, CountsTheWeightsThatOnePositionReads) {
   // Two layers of d_model 128 and d_ff 512, 73 ids padded to 80; each output also has a scale, a bias and a sum.
   const uint64_t layer = 6 * 128 * (128 + 12) + 512 * (128 + 12) + 128 * (512 + 12);
-  EXPECT_EQ(bench_json({"--measure", "breakdown"})["streamed_bytes_per_position"],
-            2 * layer + uint64_t{80} * (128 + 12));
+  EXPECT_EQ(
+      bench_json({"--measure", "breakdown"})["streamed_bytes_per_position"], 2 * layer + uint64_t{80} * (128 + 12));
 }
 
 TEST(Bench, BreaksATranslationDownIntoLayers) {
@@ -107,9 +107,8 @@ TEST(Bench, BreaksATranslationDownIntoLayers) {
 
 uint64_t sum_of(const Json& kernels, const char* quantity) {
   uint64_t sum = 0;
-  for (const auto& [slot, work] : kernels.items()) {
+  for (const auto& [slot, work] : kernels.items())
     if (work.is_object()) sum += uint64_t{work[quantity]};
-  }
   return sum;
 }
 
@@ -148,7 +147,7 @@ TEST(Bench, RecordsEverySlotThatASearchUses) {
     converter::write_file(file, fine ? fine_tiny_file(spec, {}, "encoder.layers.*.feed_forward.*").span()
                                      : tiny_file(spec, Layout::kN16K4, {}, weights).span());
     const Outcome outcome = bench({file, "--json", "--seconds", "0", "--repetitions", "1", "--measure",
-                                   "speed,breakdown", "--beam-size", "2", "--batch", "1", "--kernels", "reference"});
+        "speed,breakdown", "--beam-size", "2", "--batch", "1", "--kernels", "reference"});
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const Json report = Json::parse(outcome.out), &kernels = report["cases"][0]["kernels"];
     size_t n = 0;
@@ -168,8 +167,8 @@ TEST(Bench, CountsTheSameWorkOfFineInputsWithEveryTable) {
   const std::string file = folder / "fine.gcst";
   converter::write_file(file, fine_tiny_file(tiny_spec({}), {}, "encoder.layers.*.feed_forward.*").span());
   const auto macs = [&](const Arguments& kernels) {
-    Arguments arguments = {file,        "--json",          "--seconds",   "0", "--repetitions", "1",
-                           "--measure", "speed,breakdown", "--beam-size", "1", "--batch",       "1"};
+    Arguments arguments = {file, "--json", "--seconds", "0", "--repetitions", "1", "--measure", "speed,breakdown",
+        "--beam-size", "1", "--batch", "1"};
     arguments.insert(arguments.end(), kernels.begin(), kernels.end());
     const Outcome outcome = bench(arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -243,7 +242,7 @@ TEST(Bench, SumsTheFloorByParts) {
 
 TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
   const Outcome outcome = bench({converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "1", "--measure",
-                                 "speed,breakdown,bounds", "--beam-size", "2", "--batch", "3", "--threads", "2"});
+      "speed,breakdown,bounds", "--beam-size", "2", "--batch", "3", "--threads", "2"});
   ThreadPool pool;
   const std::string problem = pool.start(2);
   if (!problem.empty()) {
@@ -260,8 +259,8 @@ TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
 }
 
 TEST(Bench, HearsClipsOfTheWantedLength) {
-  const Arguments brief = {"--seconds",   "0", "--repetitions", "1", "--warm-ups", "0",
-                           "--beam-size", "2", "--batch",       "3"};
+  const Arguments brief = {
+      "--seconds", "0", "--repetitions", "1", "--warm-ups", "0", "--beam-size", "2", "--batch", "3"};
   const auto heard = [&](const std::string& family, Arguments arguments) {
     arguments.insert(arguments.begin(), brief.begin(), brief.end());
     arguments.insert(arguments.begin(), {random_speech_model(family), "--json"});
@@ -275,7 +274,7 @@ TEST(Bench, HearsClipsOfTheWantedLength) {
   EXPECT_EQ(report["audio_seconds"], 2.0);
   EXPECT_DOUBLE_EQ(double{measured["real_time_factor"]}, double{measured["run"]["median_s"]} / 6);
   EXPECT_DOUBLE_EQ(double{measured["bound"]["encode_share"]},
-                   double{measured["bound"]["encode"]["seconds"]} / double{measured["encode"]["median_s"]});
+      double{measured["bound"]["encode"]["seconds"]} / double{measured["encode"]["median_s"]});
   EXPECT_GT(double{measured["bound"]["decode"]["seconds"]}, 0);
   // A window of a second, and a prompt that no length counts.
   const Json window = heard("whisper", {"--audio", "0.5", "--target", "4"});

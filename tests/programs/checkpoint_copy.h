@@ -16,9 +16,8 @@ class CheckpointCopy {
  public:
   explicit CheckpointCopy(const std::string& task) : path_(folder_ / task) {
     std::filesystem::create_directory(path_);
-    for (const auto& entry : std::filesystem::directory_iterator(checkpoint_folder(task))) {
+    for (const auto& entry : std::filesystem::directory_iterator(checkpoint_folder(task)))
       std::filesystem::copy_file(entry.path(), path_ / entry.path().filename());
-    }
   }
 
   const std::filesystem::path& path() const { return path_; }
@@ -53,9 +52,8 @@ class CheckpointCopy {
     std::vector<NamedTensor> tensors;
     {
       const auto source = converter::open_safetensors(path_ / "model.safetensors");
-      for (const std::string& name : source->names()) {
+      for (const std::string& name : source->names())
         tensors.push_back({name, source->shape(name), source->load(name).values});
-      }
     }
     change(tensors);
     remove("model.safetensors");

@@ -11,7 +11,7 @@ namespace {
 
 // Expects that the program refuses its command line with this sentence.
 void expect_usage(const std::string& name, const std::filesystem::path& program, const Arguments& arguments,
-                  const std::string& text) {
+    const std::string& text) {
   const Outcome outcome = run(program, arguments);
   EXPECT_EQ(outcome.status, 2) << outcome.err;
   EXPECT_EQ(outcome.out, "");
@@ -28,56 +28,54 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
     expect_usage("goldcrest-translate", translate_program(), arguments, text);
   };
   translate({"--early-stopping", "nver"},
-            "--early-stopping: \"nver\" is not one of its words: false, true, never, 0 or 1; did you mean \"never\"?");
+      "--early-stopping: \"nver\" is not one of its words: false, true, never, 0 or 1; did you mean \"never\"?");
   translate({"--early-stopping", "2"},
-            "--early-stopping: \"2\" is not one of its words: false, true, never, 0 or 1; did you mean \"0\"?");
+      "--early-stopping: \"2\" is not one of its words: false, true, never, 0 or 1; did you mean \"0\"?");
   translate({"--length-penalty-kind", "1"}, "--length-penalty-kind: \"1\" is not one of its words: power or wu");
-  translate({"--alignments", "sift"},
-            "--alignments: \"sift\" is not one of its words: hard or soft; did you mean \"soft\"?");
+  translate(
+      {"--alignments", "sift"}, "--alignments: \"sift\" is not one of its words: hard or soft; did you mean \"soft\"?");
   const auto convert = [&](const Arguments& more, const std::string& text) {
     Arguments arguments = {g2p};
     arguments.insert(arguments.end(), more.begin(), more.end());
     expect_usage("goldcrest-convert", convert_program(), arguments, text);
   };
   convert({"--weights", "flaot32"},
-          "--weights: \"flaot32\" is not one of its words: int8 or float32");  // two edits of seven letters
+      "--weights: \"flaot32\" is not one of its words: int8 or float32");  // two edits of seven letters
   convert({"--weights", "float23"}, "--weights: \"float23\" is not one of its words: int8 or float32");
-  convert({"--weights", "int 8"},
-          "--weights: \"int 8\" is not one of its words: int8 or float32; did you mean \"int8\"?");
-  convert({"--cpu", "cortex-m54"},
-          "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number, cortex-m4, "
-          "cortex-m7, cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
   convert(
-      {"--board", "rpi-pico3"},
+      {"--weights", "int 8"}, "--weights: \"int 8\" is not one of its words: int8 or float32; did you mean \"int8\"?");
+  convert({"--cpu", "cortex-m54"},
+      "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number, cortex-m4, "
+      "cortex-m7, cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
+  convert({"--board", "rpi-pico3"},
       "--board: 'rpi-pico3' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
       "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--measure", "open,sped"},
-               "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean "
-               "\"speed\"?");
+      "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean "
+      "\"speed\"?");
 }
 
 TEST(Choices, AnOptionThatIsNoneIsAnsweredWithTheNearest) {
   const std::string beam = "The following argument was not expected: --beem; did you mean \"--beam-size\"?";
   expect_usage("goldcrest-translate", translate_program(), {model(), "--beem=2"},
-               "The following argument was not expected: --beem=2; did you mean \"--beam-size\"?");
+      "The following argument was not expected: --beem=2; did you mean \"--beam-size\"?");
   expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beem"}, beam);
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--beem"}, beam);
   expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beem"}, beam);
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--secons", "1"},
-               "The following argument was not expected: --secons; did you mean \"--seconds\"?");
+      "The following argument was not expected: --secons; did you mean \"--seconds\"?");
 }
 
 // Names that other programs give to an option, and names that it once had here.
 TEST(Choices, AnotherNameIsAnsweredWithOurs) {
   const auto refuse = [](const std::filesystem::path& program, const std::string& word, const std::string& ours) {
-    expect_usage(program.filename().string(), program, {"model", word, "1"},
-                 word + " is not an option here; give " + ours);
+    expect_usage(
+        program.filename().string(), program, {"model", word, "1"}, word + " is not an option here; give " + ours);
   };
-  for (const char* name : {"--beam", "--num-beams", "--num_beams"}) {
+  for (const char* name : {"--beam", "--num-beams", "--num_beams"})
     for (const std::filesystem::path& program :
-         {convert_program(), translate_program(), inspect_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)})
+        {convert_program(), translate_program(), inspect_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)})
       refuse(program, name, "--beam-size");
-  }
   for (const char* name : {"--out", "--output_dir", "--output-dir"}) refuse(convert_program(), name, "--output");
   refuse(translate_program(), "--nbest", "--n-best");
   refuse(translate_program(), "--num-hypotheses", "--n-best");
@@ -85,9 +83,8 @@ TEST(Choices, AnotherNameIsAnsweredWithOurs) {
   refuse(convert_program(), "--fine", "--accuracy near, or --matrices NAME=near");
   refuse(convert_program(), "--refine", "--accuracy exact, or --matrices NAME=exact");
   expect_usage("goldcrest-inspect", inspect_program(), {model(), "--output-dir"},
-               "The following argument was not expected: --output-dir");
-  expect_usage(
-      "goldcrest-convert", convert_program(), {"a", "b"},
+      "The following argument was not expected: --output-dir");
+  expect_usage("goldcrest-convert", convert_program(), {"a", "b"},
       "The following argument was not expected: b (usage: goldcrest-convert INPUT [options]; -o FILE names the "
       "output)");
   expect_usage("goldcrest-convert", convert_program(), {"a", "-o", "--json"}, "--output needs a value: FILE");
@@ -96,7 +93,7 @@ TEST(Choices, AnotherNameIsAnsweredWithOurs) {
 
 TEST(Help, FitsATerminalAndTheRestIsInHelpAll) {
   for (const std::filesystem::path& program : {convert_program(), translate_program(), inspect_program(),
-                                               transcribe_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)}) {
+           transcribe_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)}) {
     const Outcome help = run(program, {"--help"}), all = run(program, {"--json", "--help-all", "--no-such-option"});
     EXPECT_EQ(help.status, 0);
     EXPECT_EQ(all.status, 0) << all.err;
@@ -122,12 +119,12 @@ TEST(Choices, MoreBeamsThanThereEverAreAreABadUsage) {
   const TemporaryFolder folder;
   const std::string kept = folder.write("kept.gcst", "what was there before");
   expect_usage("goldcrest-convert", convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--beam-size", "17"},
-               "--beam-size: Value 17 not in range 0 to 16");
+      "--beam-size: Value 17 not in range 0 to 16");
   expect_usage("goldcrest-convert", convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--batch", "257"},
-               "--batch: Value 257 not in range 0 to 256");
+      "--batch: Value 257 not in range 0 to 256");
   EXPECT_EQ(folder.read("kept.gcst"), "what was there before");
   expect_usage("goldcrest-convert", convert_program(), {"g2p", "--evaluate", "a.tsv", "--evaluate-beam", "99"},
-               "--evaluate-beam: Value 99 not in range 0 to 16");
+      "--evaluate-beam: Value 99 not in range 0 to 16");
 }
 
 // If only the model knows a limit's bound, every program names the option and the model's bound.
@@ -153,11 +150,11 @@ TEST(Choices, ALimitThatTheModelLacksIsNamedByItsOption) {
     refuse(convert_program(), {model(), "-q", option, value}, problem);
   }
   refuse(inspect_program(), {model(), "--alignment-layers", "4"},
-         "--alignment-layers is 4; expected 1 to 3, a bit for each of the decoder's layers");
+      "--alignment-layers is 4; expected 1 to 3, a bit for each of the decoder's layers");
   refuse(translate_program(), {model(), "--beam-size", "2", "--n-best", "3"},
-         "--n-best is 3; expected 1 to 2, the beam size");
+      "--n-best is 3; expected 1 to 2, the beam size");
   refuse(convert_program(), {checkpoint, "-q", "--max-source", "65"},
-         "--max-source is 65; expected 1 to 64, the encoder's positions");
+      "--max-source is 65; expected 1 to 64, the encoder's positions");
 }
 
 TEST(Choices, NamesOfAModelOrAMachineAreAnsweredAlike) {
@@ -172,10 +169,9 @@ TEST(Choices, NamesOfAModelOrAMachineAreAnsweredAlike) {
 // Like transformers' generate, the option takes Python's numbers: 0 is false, 1 is true.
 TEST(Choices, EarlyStoppingTakesTheNumbersOfTransformers) {
   const auto translated = [](const std::string& early_stopping) {
-    const Outcome outcome =
-        run(translate_program(),
-            {model(), "--beam-size", "2", "--n-best", "2", "--length-penalty", "2", "--early-stopping", early_stopping},
-            {.input = "quick\n"});
+    const Outcome outcome = run(translate_program(),
+        {model(), "--beam-size", "2", "--n-best", "2", "--length-penalty", "2", "--early-stopping", early_stopping},
+        {.input = "quick\n"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome.out;
   };
@@ -191,7 +187,7 @@ constexpr int kFailed = 1, kBadUsage = 2, kLinesFailed = 3;
 
 // Runs the program in a shell that redirects its streams, such as "2>&-".
 Outcome run_with(const std::string& streams, const std::filesystem::path& program, Arguments arguments,
-                 const std::string& input = "") {
+    const std::string& input = "") {
   arguments.insert(arguments.begin(), {"-c", "exec \"$0\" \"$@\" " + streams, program.string()});
   return run("/bin/sh", arguments, {.input = input});
 }
@@ -203,10 +199,9 @@ struct Program {
 };
 
 std::vector<Program> programs() {
-  return {{translate_program(), {"--stats"}},
-          {inspect_program(), {"--map"}},
-          {GOLDCREST_BENCH_PROGRAM,
-           {"--measure", "speed", "--beam-size", "1", "--batch", "1", "--seconds", "0", "--repetitions", "1"}}};
+  return {{translate_program(), {"--stats"}}, {inspect_program(), {"--map"}},
+      {GOLDCREST_BENCH_PROGRAM,
+          {"--measure", "speed", "--beam-size", "1", "--batch", "1", "--seconds", "0", "--repetitions", "1"}}};
 }
 
 Arguments with_model(const Program& program, const std::string& model) {
@@ -242,8 +237,8 @@ TEST(Streams, AnOutputThatFailsIsNamed) {
         EXPECT_TRUE(outcome.err.ends_with(message)) << outcome.err;
       }
     }
-    EXPECT_EQ(run_with(">&- 2>&-", program.path, with_model(program, converted_model("g2p")), "wren\n").status,
-              kFailed);
+    EXPECT_EQ(
+        run_with(">&- 2>&-", program.path, with_model(program, converted_model("g2p")), "wren\n").status, kFailed);
   }
 }
 
@@ -306,8 +301,8 @@ TEST(ConvertStreams, AScreenEndsWithTheNextCommands) {
       evaluated.out.find("\nverdict      int8 is good enough here: 100.0 % of 2 lines are identical (34.2 to 100.0)\n"),
       std::string::npos)
       << evaluated.out;
-  EXPECT_NE(evaluated.out.find("\nnext         goldcrest-convert " + checkpoint + " -o model.gcst\n"),
-            std::string::npos);
+  EXPECT_NE(
+      evaluated.out.find("\nnext         goldcrest-convert " + checkpoint + " -o model.gcst\n"), std::string::npos);
   const Outcome refused = run(convert_program(), {checkpoint, "-o", model, "--budget", "file=1K"});
   EXPECT_EQ(refused.out.find("\nnext "), std::string::npos) << refused.out;
 }
@@ -335,7 +330,7 @@ TEST(ConvertStreams, AReportThatCannotBePrintedLosesNoFile) {
       const Outcome outcome = run(convert_program(), {"-q", input, "-o", model}, {.output = output});
       EXPECT_EQ(outcome.status, 6);
       EXPECT_EQ(outcome.err,
-                "goldcrest-convert: standard output: write failed; the report is not whole; written: " + model + "\n");
+          "goldcrest-convert: standard output: write failed; the report is not whole; written: " + model + "\n");
       EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
       EXPECT_EQ(files_in(folder.path()), 1u);
       std::filesystem::remove(model);
@@ -361,13 +356,13 @@ TEST(ConvertStreams, AReaderThatLeavesChangesNothing) {
       const TemporaryFolder folder;
       const std::string command =
           converter::format_text("{{ '{}' '{}' --emit-c c -o model.gcst 2>err; echo $? >status; }} | {} >seen",
-                                 convert_program().string(), input.string(), reader);
+              convert_program().string(), input.string(), reader);
       run("/bin/sh", {"-c", command}, {.folder = folder.path()});
       EXPECT_EQ(read_file(folder / "status"), "0\n") << command;
       EXPECT_EQ(read_file(folder / "err").find("standard output"), std::string::npos);
       EXPECT_TRUE(read_file(folder / "model.gcst") == read_file(converted_model("enfr"))) << command;
-      EXPECT_TRUE(std::filesystem::exists(folder / "c/model_model.h") ||
-                  std::filesystem::exists(folder / "c/model_enfr.h"))
+      EXPECT_TRUE(
+          std::filesystem::exists(folder / "c/model_model.h") || std::filesystem::exists(folder / "c/model_enfr.h"))
           << command;
     }
   }

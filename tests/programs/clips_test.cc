@@ -92,7 +92,7 @@ std::vector<Readable> readable_files() {
       {"extensible", Wave{.kind = 0xFFFE, .format_tail = extension(1, 16)}.file(pcm)},
       {"extensible, 20 of 24 bits", Wave{.kind = 0xFFFE, .bits = 24, .format_tail = extension(1, 20)}.file(widened(3))},
       {"extensible, float",
-       Wave{.kind = 0xFFFE, .bits = 32, .format_tail = extension(3, 32)}.file(floats<float>(unit_values()))},
+          Wave{.kind = 0xFFFE, .bits = 32, .format_tail = extension(3, 32)}.file(floats<float>(unit_values()))},
       {"8 bits", Wave{.bits = 8}.file(std::string("\x80\xFF\x00\x81\x7F", 5)), {0, 32512, -32768, 256, -256}},
       {"8 bits, an odd number, a chunk behind", Wave{.bits = 8, .after_data = list}.file("\x81"), {256}},
       {"12 bits", Wave{.bits = 12}.file(pcm)},
@@ -104,20 +104,18 @@ std::vector<Readable> readable_files() {
       {"float of 32 bits", Wave{.kind = 3, .bits = 32}.file(floats<float>(unit_values()))},
       {"float of 64 bits", Wave{.kind = 3, .bits = 64}.file(floats<double>(unit_values()))},
       {"floats out of range",
-       Wave{.kind = 3, .bits = 32}.file(
-           floats<float>({2, -2, HUGE_VAL, -HUGE_VAL, std::numeric_limits<float>::quiet_NaN()})),
-       {32767, -32768, 32767, -32768, 0}},
+          Wave{.kind = 3, .bits = 32}.file(
+              floats<float>({2, -2, HUGE_VAL, -HUGE_VAL, std::numeric_limits<float>::quiet_NaN()})),
+          {32767, -32768, 32767, -32768, 0}},
       {"stereo", Wave{.channels = 2}.file(pairs), mean},
       {"stereo, 8 bits", Wave{.channels = 2, .bits = 8}.file(std::string("\x80\x82\xFF\xFF", 4)), {256, 32512}},
-      {"stereo, float",
-       Wave{.kind = 3, .channels = 2, .bits = 32}.file(floats<float>({0.5, 0, -1, -1})),
-       {8192, -32768}},
+      {"stereo, float", Wave{.kind = 3, .channels = 2, .bits = 32}.file(floats<float>({0.5, 0, -1, -1})),
+          {8192, -32768}},
       {"6 channels",
-       Wave{.channels = 6}.file(Samples{6, 0, 0, 0, 0, 0, -32768, -32768, -32768, -32768, -32768, -32768}),
-       {1, -32768}},
-      {"8 channels, 24 bits",
-       Wave{.channels = 8, .bits = 24}.file(std::string(21, '\0') + std::string("\0\0\x10", 3)),
-       {512}},
+          Wave{.channels = 6}.file(Samples{6, 0, 0, 0, 0, 0, -32768, -32768, -32768, -32768, -32768, -32768}),
+          {1, -32768}},
+      {"8 channels, 24 bits", Wave{.channels = 8, .bits = 24}.file(std::string(21, '\0') + std::string("\0\0\x10", 3)),
+          {512}},
       {"RF64", rf64("RF64", 2 * kSamples.size())},
       {"BW64 with a chunk behind", rf64("BW64", 2 * kSamples.size()) + list},
       {"RF64 without a size", rf64("RF64", 0)},
@@ -182,47 +180,40 @@ struct Refused {
 std::vector<Refused> other_files() {
   const std::string pcm = bytes_of(Samples(3000, 7));
   return {{"numbers begin with the high byte (RIFX)", "RIFX" + Wave().file(pcm).substr(4)},
-          {"an AIFF file", std::string("FORM\0\0\x10\0AIFFCOMM", 16) + pcm},
-          {"an AIFF file", std::string("FORM\0\0\x10\0AIFCFVER", 16) + pcm},
-          {"a FLAC file", std::string("fLaC\0\0\0\x22", 8) + pcm},
-          {"an Ogg file", std::string("OggS\0\2", 6) + pcm},
-          {"an ID3 tag", std::string("ID3\4\0\0\0\0\0\x0A", 10) + std::string(10, '\0') + Wave().file(pcm)},
-          {"an MPEG-4 file", std::string("\0\0\0\34ftypM4A ", 12) + pcm},
-          {"an MPEG-4 file", std::string("\0\0\0\40ftypisom", 12) + pcm},
-          {"a Matroska or WebM file", "\x1A\x45\xDF\xA3" + pcm},
-          {"a Wave64 file", "riff\x2E\x91\xCF\x11" + pcm},
-          {"a Windows Media file", "\x30\x26\xB2\x75\x8E\x66\xCF\x11" + pcm},
-          {"an AU file", ".snd" + pcm},
-          {"a CAF file", "caff" + pcm},
-          {"an AMR file", "#!AMR\n" + pcm},
-          {"a WavPack file", "wvPK" + pcm},
-          {"an MP3 file", frames("\xFF\xFB\x90\x64", 417) + pcm},                 // MPEG 1, 128 kbit/s, 44.1 kHz
-          {"an MP3 file", frames("\xFF\xFB\x94\x64", 384) + pcm},                 // 48 kHz
-          {"an MP3 file", frames("\xFF\xF3\x48\xC4", 144) + pcm},                 // MPEG 2, 32 kbit/s, 16 kHz
-          {"an MP3 file", frames(std::string("\xFF\xE3\x18\xC4", 4), 72) + pcm},  // MPEG 2.5, 8 kbit/s, 8 kHz
-          {"an MP3 file", frames(std::string("\xFF\xFD\xA4\0", 4), 576) + pcm},   // layer 2, 192 kbit/s, 48 kHz
-          {"an AAC file (ADTS)", frames(std::string("\xFF\xF1\x50\x80\x17\x1F\xFC", 7), 184) + pcm},
-          {"a RIFF file, but not of kind WAVE", "RIFF" + u32(4) + "AVI "},
-          {"format 2 (ADPCM)", Wave{.kind = 2, .bits = 4}.file(pcm)},
-          {"format 6 (A-law)", Wave{.kind = 6, .bits = 8}.file(pcm)},
-          {"format 7 (mu-law)", Wave{.kind = 7, .bits = 8}.file(pcm)},
-          {"format 17 (IMA ADPCM)", Wave{.kind = 0x11, .bits = 4}.file(pcm)},
-          {"format 49 (GSM 6.10)", Wave{.kind = 0x31, .bits = 0}.file(pcm)},
-          {"format 85 (MP3)", Wave{.kind = 0x55, .bits = 0}.file(pcm)},
-          {"format 65534 with", Wave{.kind = 0xFFFE}.file(pcm)},
-          {"format 3 with 16 bits", Wave{.kind = 3}.file(pcm)},
-          {"format 1 with 40 bits", Wave{.bits = 40}.file(pcm)},
-          {"format 1 with 0 bits", Wave{.bits = 0}.file(pcm)},
-          {"0 channels in frames of 2 bytes", Wave{.channels = 0, .frame_bytes = 2}.file(pcm)},
-          {"65535 channels in frames of 2 bytes", Wave{.channels = 65535, .frame_bytes = 2}.file(pcm)},
-          {"1 channels in frames of 4 bytes", Wave{.bits = 24, .frame_bytes = 4}.file(pcm)},
-          {"has 0 samples a second", Wave{.rate = 0}.file(pcm)},
-          {"has 7999 samples a second; expected 8000 to 192000", Wave{.rate = 7999}.file(pcm)},
-          {"has 192001 samples a second", Wave{.rate = 192001}.file(pcm)},
-          {"two chunks \"fmt \"", Wave{.before_data = chunk("fmt ", Wave().format())}.file(pcm)},
-          {"\"data\" comes before its chunk \"fmt \"", "RIFF" + u32(4) + "WAVE" + chunk("data", "ab")},
-          {"has 14 bytes; expected 16 or more", "RIFF" + u32(4) + "WAVE" + chunk("fmt ", std::string(14, '\1'))},
-          {"without a chunk \"data\"", "RIFF" + u32(4) + "WAVE" + chunk("fmt ", Wave().format())}};
+      {"an AIFF file", std::string("FORM\0\0\x10\0AIFFCOMM", 16) + pcm},
+      {"an AIFF file", std::string("FORM\0\0\x10\0AIFCFVER", 16) + pcm},
+      {"a FLAC file", std::string("fLaC\0\0\0\x22", 8) + pcm}, {"an Ogg file", std::string("OggS\0\2", 6) + pcm},
+      {"an ID3 tag", std::string("ID3\4\0\0\0\0\0\x0A", 10) + std::string(10, '\0') + Wave().file(pcm)},
+      {"an MPEG-4 file", std::string("\0\0\0\34ftypM4A ", 12) + pcm},
+      {"an MPEG-4 file", std::string("\0\0\0\40ftypisom", 12) + pcm},
+      {"a Matroska or WebM file", "\x1A\x45\xDF\xA3" + pcm}, {"a Wave64 file", "riff\x2E\x91\xCF\x11" + pcm},
+      {"a Windows Media file", "\x30\x26\xB2\x75\x8E\x66\xCF\x11" + pcm}, {"an AU file", ".snd" + pcm},
+      {"a CAF file", "caff" + pcm}, {"an AMR file", "#!AMR\n" + pcm}, {"a WavPack file", "wvPK" + pcm},
+      {"an MP3 file", frames("\xFF\xFB\x90\x64", 417) + pcm},                 // MPEG 1, 128 kbit/s, 44.1 kHz
+      {"an MP3 file", frames("\xFF\xFB\x94\x64", 384) + pcm},                 // 48 kHz
+      {"an MP3 file", frames("\xFF\xF3\x48\xC4", 144) + pcm},                 // MPEG 2, 32 kbit/s, 16 kHz
+      {"an MP3 file", frames(std::string("\xFF\xE3\x18\xC4", 4), 72) + pcm},  // MPEG 2.5, 8 kbit/s, 8 kHz
+      {"an MP3 file", frames(std::string("\xFF\xFD\xA4\0", 4), 576) + pcm},   // layer 2, 192 kbit/s, 48 kHz
+      {"an AAC file (ADTS)", frames(std::string("\xFF\xF1\x50\x80\x17\x1F\xFC", 7), 184) + pcm},
+      {"a RIFF file, but not of kind WAVE", "RIFF" + u32(4) + "AVI "},
+      {"format 2 (ADPCM)", Wave{.kind = 2, .bits = 4}.file(pcm)},
+      {"format 6 (A-law)", Wave{.kind = 6, .bits = 8}.file(pcm)},
+      {"format 7 (mu-law)", Wave{.kind = 7, .bits = 8}.file(pcm)},
+      {"format 17 (IMA ADPCM)", Wave{.kind = 0x11, .bits = 4}.file(pcm)},
+      {"format 49 (GSM 6.10)", Wave{.kind = 0x31, .bits = 0}.file(pcm)},
+      {"format 85 (MP3)", Wave{.kind = 0x55, .bits = 0}.file(pcm)},
+      {"format 65534 with", Wave{.kind = 0xFFFE}.file(pcm)}, {"format 3 with 16 bits", Wave{.kind = 3}.file(pcm)},
+      {"format 1 with 40 bits", Wave{.bits = 40}.file(pcm)}, {"format 1 with 0 bits", Wave{.bits = 0}.file(pcm)},
+      {"0 channels in frames of 2 bytes", Wave{.channels = 0, .frame_bytes = 2}.file(pcm)},
+      {"65535 channels in frames of 2 bytes", Wave{.channels = 65535, .frame_bytes = 2}.file(pcm)},
+      {"1 channels in frames of 4 bytes", Wave{.bits = 24, .frame_bytes = 4}.file(pcm)},
+      {"has 0 samples a second", Wave{.rate = 0}.file(pcm)},
+      {"has 7999 samples a second; expected 8000 to 192000", Wave{.rate = 7999}.file(pcm)},
+      {"has 192001 samples a second", Wave{.rate = 192001}.file(pcm)},
+      {"two chunks \"fmt \"", Wave{.before_data = chunk("fmt ", Wave().format())}.file(pcm)},
+      {"\"data\" comes before its chunk \"fmt \"", "RIFF" + u32(4) + "WAVE" + chunk("data", "ab")},
+      {"has 14 bytes; expected 16 or more", "RIFF" + u32(4) + "WAVE" + chunk("fmt ", std::string(14, '\1'))},
+      {"without a chunk \"data\"", "RIFF" + u32(4) + "WAVE" + chunk("fmt ", Wave().format())}};
 }
 
 TEST(Clips, OtherFilesAreRefusedByName) {
@@ -240,11 +231,10 @@ TEST(Clips, OtherFilesAreRefusedByName) {
   EXPECT_NE(hear("# A page\n", "README.md").refusal, "");
   EXPECT_EQ(hear("", "a.wav").refusal, "is empty; expected a WAV file");
   // ffmpeg takes what is in front of a colon for a protocol, and a dash for an option.
-  for (const char* name : {"12:30.m4a", "-.m4a"}) {
+  for (const char* name : {"12:30.m4a", "-.m4a"})
     EXPECT_NE(hear("x", name).refusal.find("ffmpeg -i 'file:" + std::string(name)), std::string::npos);
-  }
   EXPECT_EQ(hear(Wave{.after_data = Wave().file(kSamples)}.file(kSamples)).problem,
-            "a second WAV file follows, which is not read");
+      "a second WAV file follows, which is not read");
 }
 
 TEST(Clips, NoCutFileIsTakenForAWholeOne) {

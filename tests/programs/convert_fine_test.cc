@@ -28,15 +28,14 @@ TEST(Convert, FineInputsOfMatricesByName) {
   EXPECT_EQ(n_of_encoder(decoder), 0);
   const std::vector<std::string> of_decoder = decoder.at("matrices");
   std::vector<std::string> others;  // of the decoder, but without fine inputs
-  for (const std::string name : all.at("matrices")) {
+  for (const std::string name : all.at("matrices"))
     if (!name.starts_with("enc") && std::ranges::find(of_decoder, name) == of_decoder.end()) others.push_back(name);
-  }
-  EXPECT_EQ(others, (std::vector<std::string>{"decoder.layers.0.cross_attention.key_value",
-                                              "decoder.layers.1.cross_attention.key_value"}))
+  EXPECT_EQ(others, (std::vector<std::string>{
+                        "decoder.layers.0.cross_attention.key_value", "decoder.layers.1.cross_attention.key_value"}))
       << "computed once a source, not at each position";
   EXPECT_EQ(fine("decoder.layers.*.feed_forward.*=near,projection=near").at("matrices"),
-            nlohmann::json({"decoder.layers.0.feed_forward.in", "decoder.layers.0.feed_forward.out",
-                            "decoder.layers.1.feed_forward.in", "decoder.layers.1.feed_forward.out", "projection"}));
+      nlohmann::json({"decoder.layers.0.feed_forward.in", "decoder.layers.0.feed_forward.out",
+          "decoder.layers.1.feed_forward.in", "decoder.layers.1.feed_forward.out", "projection"}));
   const auto scored = [](const Arguments& how) { return run(translate_program(), how, {.input = "goldcrest\n"}).out; };
   const std::string plain = scored({converted_model("g2p"), "--scores"});
   EXPECT_NE(scored({output, "--scores"}), plain);
@@ -199,7 +198,7 @@ TEST(Convert, IntegerAttention) {
   const std::filesystem::path speech = random_speech_checkpoint("moonshine");
   EXPECT_TRUE(has_integers(speech, {}));
   for (const Arguments& options :
-       {Arguments{"--attention", "float"}, Arguments{"--accuracy", "exact"}, Arguments{"--weights", "float32"}})
+      {Arguments{"--attention", "float"}, Arguments{"--accuracy", "exact"}, Arguments{"--weights", "float32"}})
     EXPECT_FALSE(has_integers(speech, options)) << options[1];
 }
 
@@ -209,8 +208,7 @@ TEST(Convert, RefinedFilesHaveFloat32sLines) {
   std::string lines;
   for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
     if (n++ % 7 == 0) lines += line + "\n";
-  const nlohmann::json all = convert_json(
-      checkpoint_folder("enfr"),
+  const nlohmann::json all = convert_json(checkpoint_folder("enfr"),
       {"-o", folder / "all.gcst", "--accuracy", "exact", "--beam-size", "1", "--evaluate", folder.write("few", lines)});
   const nlohmann::json& evaluation = all.at("evaluation");
   EXPECT_GE(evaluation.at("identical_lines").get<double>(), 0.995 * evaluation.at("lines").get<double>());

@@ -40,11 +40,8 @@ TEST(Convert, TheSameBytesHoweverItIsCalled) {
     const TemporaryFolder folder;
     const std::string expected = read_file(converted_model(task));
     const std::filesystem::path checkpoint = checkpoint_folder(task), output = folder / "model.gcst";
-    const std::pair<std::string, std::filesystem::path> calls[] = {{checkpoint, {}},
-                                                                   {task, checkpoint.parent_path()},
-                                                                   {task + "/", checkpoint.parent_path()},
-                                                                   {".", checkpoint},
-                                                                   {checkpoint / "model.safetensors", {}}};
+    const std::pair<std::string, std::filesystem::path> calls[] = {{checkpoint, {}}, {task, checkpoint.parent_path()},
+        {task + "/", checkpoint.parent_path()}, {".", checkpoint}, {checkpoint / "model.safetensors", {}}};
     for (const auto& [name, from] : calls) {
       const Outcome outcome = run(convert_program(), {name, "-o", output}, {.folder = from});
       ASSERT_EQ(outcome.status, 0) << outcome.err;
@@ -60,9 +57,8 @@ TEST(Convert, JsonHasEveryField) {
     const TemporaryFolder folder;
     const nlohmann::json json = convert_json(checkpoint_folder(task), {"-o", folder / "model.gcst"});
     for (const char* key : {"checkpoint", "output", "dialect", "checkpoint_sha256", "encoder", "decoder", "tensors",
-                            "sections", "file_bytes", "self_test_lines", "limits", "arena", "warnings"}) {
+             "sections", "file_bytes", "self_test_lines", "limits", "arena", "warnings"})
       EXPECT_TRUE(json.contains(key)) << key;
-    }
     EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(folder / "model.gcst"));
     EXPECT_EQ(json.at("self_test_lines"), 3);
     EXPECT_EQ(json.at("warnings"), nlohmann::json::array());
@@ -98,18 +94,10 @@ TEST(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
     limits.n_best = rng.between(1, limits.beam_size);
     limits.encoder_rows = rng.between(1, 64);
     limits.threads = 1;
-    const Arguments common = {"--max-source",
-                              std::to_string(limits.max_source_tokens),
-                              "--max-source-bytes",
-                              std::to_string(limits.max_source_bytes),
-                              "--max-target",
-                              std::to_string(limits.max_target_tokens),
-                              "--beam-size",
-                              std::to_string(limits.beam_size),
-                              "--batch",
-                              std::to_string(limits.batch),
-                              "--encoder-rows",
-                              std::to_string(limits.encoder_rows)};
+    const Arguments common = {"--max-source", std::to_string(limits.max_source_tokens), "--max-source-bytes",
+        std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens),
+        "--beam-size", std::to_string(limits.beam_size), "--batch", std::to_string(limits.batch), "--encoder-rows",
+        std::to_string(limits.encoder_rows)};
     Arguments options = {"-o", folder / "model.gcst", "--n-best", std::to_string(limits.n_best)};
     options.insert(options.end(), common.begin(), common.end());
     const nlohmann::json json = convert_json(checkpoint_folder(task), options);
@@ -148,14 +136,14 @@ TEST(Convert, AnotherProcessorGetsAnotherOrderOfTheSameWeights) {
     for (size_t i = 0; i < golden.size(); i += golden.size() / 10) input += golden[i].text + "\n";
     const RunOptions how = {.input = input};
     EXPECT_EQ(run(translate_program(), {model, "--scores"}, how).out,
-              run(translate_program(), {converted_model(task), "--scores"}, how).out);
+        run(translate_program(), {converted_model(task), "--scores"}, how).out);
   }
 }
 
 TEST(Convert, NameLicenceAndAttributionOfTheCommandLine) {
   const TemporaryFolder folder;
   convert_json(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--name", "my model", "--license", "CC0-1.0",
-                                          "--attribution", "by Élodie, \"quoted\""});
+                                             "--attribution", "by Élodie, \"quoted\""});
   const std::string inspected = inspect(folder / "model.gcst");
   EXPECT_EQ(field(inspected, "name         "), "my model");
   EXPECT_EQ(field(inspected, "licence      "), "CC0-1.0");
@@ -214,8 +202,8 @@ TEST(Convert, EvaluationBoundsTheLoss) {
   const std::string same = folder.write("same", evaluation_lines(true)),
                     other = folder.write("other", evaluation_lines(false));
   for (const char* metric : {"tokens", "lines", "bleu", "chrf", "wer", "exact"}) {
-    const nlohmann::json json = convert_json(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--evaluate", same,
-                                                                        "--max-loss", "0", "--metric", metric});
+    const nlohmann::json json = convert_json(checkpoint_folder("g2p"),
+        {"-o", folder / "model.gcst", "--evaluate", same, "--max-loss", "0", "--metric", metric});
     const nlohmann::json& evaluation = json.at("evaluation");
     EXPECT_EQ(evaluation.at("lines"), 5);
     EXPECT_EQ(evaluation.at("identical_lines"), 5);
@@ -229,8 +217,8 @@ TEST(Convert, EvaluationBoundsTheLoss) {
     EXPECT_TRUE(std::filesystem::remove(folder / "model.gcst"));
   }
   for (const char* metric : {"tokens", "lines"}) {
-    const Outcome outcome = convert(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--json", "--evaluate",
-                                                               other, "--max-loss", "0.5", "--metric", metric});
+    const Outcome outcome = convert(checkpoint_folder("g2p"),
+        {"-o", folder / "model.gcst", "--json", "--evaluate", other, "--max-loss", "0.5", "--metric", metric});
     EXPECT_EQ(outcome.status, 4);
     EXPECT_TRUE(has(outcome.err, "more than --max-loss 0.5")) << outcome.err;
     const nlohmann::json evaluation = nlohmann::json::parse(outcome.out).at("evaluation");
@@ -238,12 +226,12 @@ TEST(Convert, EvaluationBoundsTheLoss) {
     EXPECT_LT(evaluation.at("token_agreement"), 0.995);
     EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
   }
-  const Outcome kept = convert(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--evaluate", other,
-                                                          "--max-loss", "100", "--metric", "lines"});
+  const Outcome kept = convert(checkpoint_folder("g2p"),
+      {"-o", folder / "model.gcst", "--evaluate", other, "--max-loss", "100", "--metric", "lines"});
   EXPECT_EQ(kept.status, 0);
   EXPECT_TRUE(has(kept.out, "max-loss     int8 lost 100.000 points, within --max-loss 100\n")) << kept.out;
-  EXPECT_EQ(convert(checkpoint_folder("g2p"), {"--evaluate", other, "--max-loss", "nan", "--metric", "lines"}).status,
-            4);
+  EXPECT_EQ(
+      convert(checkpoint_folder("g2p"), {"--evaluate", other, "--max-loss", "nan", "--metric", "lines"}).status, 4);
 }
 
 TEST(Convert, CheckPassesOnTheGoldenSamples) {
@@ -269,17 +257,17 @@ TEST(Convert, CheckNamesTheFirstLayerThatAWrongConfigChanges) {
     const char* not_yet;
   };
   const Case cases[] = {{"g2p", "norm_first", true, "encoder.layers.0", "encoder.embed"},
-                        {"g2p", "activation", "gelu", "encoder.layers.0", "encoder.embed"},
-                        {"g2p", "decoder_activation", "silu", "decoder.layers.0", "encoder.norm"},
-                        {"g2p", "nhead", 8, "encoder.layers.0", "encoder.embed"},
-                        {"g2p", "decoder_nhead", 2, "decoder.layers.0", "encoder.norm"},
-                        {"g2p", "position_encoding", "sinusoidal_concatenated", "encoder.embed", nullptr},
-                        {"g2p", "scale_embedding", false, "encoder.embed", nullptr},
-                        {"g2p", "layer_norm_eps", 1e-2, "encoder.layers.0", "encoder.embed"},
-                        {"enfr", "activation_function", "relu", "encoder.layers.0", "encoder.embed"},
-                        {"enfr", "normalize_before", true, "encoder.layers.0", "encoder.embed"},
-                        {"enfr", "decoder_attention_heads", 8, "decoder.layers.0", "encoder.layers.3"},
-                        {"enfr", "scale_embedding", false, "encoder.embed", nullptr}};
+      {"g2p", "activation", "gelu", "encoder.layers.0", "encoder.embed"},
+      {"g2p", "decoder_activation", "silu", "decoder.layers.0", "encoder.norm"},
+      {"g2p", "nhead", 8, "encoder.layers.0", "encoder.embed"},
+      {"g2p", "decoder_nhead", 2, "decoder.layers.0", "encoder.norm"},
+      {"g2p", "position_encoding", "sinusoidal_concatenated", "encoder.embed", nullptr},
+      {"g2p", "scale_embedding", false, "encoder.embed", nullptr},
+      {"g2p", "layer_norm_eps", 1e-2, "encoder.layers.0", "encoder.embed"},
+      {"enfr", "activation_function", "relu", "encoder.layers.0", "encoder.embed"},
+      {"enfr", "normalize_before", true, "encoder.layers.0", "encoder.embed"},
+      {"enfr", "decoder_attention_heads", 8, "decoder.layers.0", "encoder.layers.3"},
+      {"enfr", "scale_embedding", false, "encoder.embed", nullptr}};
   for (const Case& c : cases) {
     const CheckpointCopy copy(c.task);
     copy.set("config.json", c.setting, c.value);
@@ -300,16 +288,9 @@ TEST(Convert, HelpAndBadUsage) {
   EXPECT_EQ(help.status, 0);
   EXPECT_TRUE(has(help.out, "Exit status: 0 done, 1 bad input or failed write, 2 bad usage"));
   EXPECT_EQ(run(convert_program(), {"--version"}).out, "goldcrest-convert " GOLDCREST_VERSION "\n");
-  const Arguments bad[] = {{},
-                           {"--no-such-option"},
-                           {"--cpu", "z80"},
-                           {"--beam-size", "many"},
-                           {"--beam-size", "-4"},
-                           {"--max-source", "99999999999"},
-                           {"--max-loss", "1"},
-                           {"--metric", "bleu"},
-                           {"--evaluate", "file", "--max-loss", "1", "--metric", "comet"},
-                           {"--alternatives", "|"}};
+  const Arguments bad[] = {{}, {"--no-such-option"}, {"--cpu", "z80"}, {"--beam-size", "many"}, {"--beam-size", "-4"},
+      {"--max-source", "99999999999"}, {"--max-loss", "1"}, {"--metric", "bleu"},
+      {"--evaluate", "file", "--max-loss", "1", "--metric", "comet"}, {"--alternatives", "|"}};
   for (const Arguments& options : bad) {
     Arguments arguments = options;
     if (!arguments.empty()) arguments.push_back(checkpoint_folder("g2p"));

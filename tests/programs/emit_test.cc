@@ -41,9 +41,8 @@ TEST(Emit, CheckpointAndModelFileGiveTheSameSource) {
   EXPECT_TRUE(read_file(folder / "a/model_g2p.gcst") == read_file(folder / "m"));
   const Outcome second = convert(folder / "m", with_limits({"--emit-c", folder / "b", "--name", "g2p"}));
   ASSERT_EQ(second.status, 0) << second.err;
-  for (const char* name : {"model_g2p.h", "model_g2p.S", "model_g2p.gcst"}) {
+  for (const char* name : {"model_g2p.h", "model_g2p.S", "model_g2p.gcst"})
     EXPECT_TRUE(folder.read(std::string("a/") + name) == folder.read(std::string("b/") + name)) << name;
-  }
   // The file keeps its own limits; only the header has fewer tokens.
   const Outcome third = convert(converted_model("g2p"), with_limits({"--emit-c", folder / "c", "--array"}));
   ASSERT_EQ(third.status, 0) << third.err;
@@ -69,20 +68,15 @@ TEST(Emit, ABudgetThatIsExceededWritesNothing) {
 TEST(Emit, BadUsage) {
   const TemporaryFolder folder;
   const std::filesystem::path model = converted_model("g2p");
-  const Arguments for_checkpoints[] = {
-      {"--license", "MIT"},   {"--attribution", "me"}, {"--self-test", "file"}, {"--check", "folder"},
-      {"--evaluate", "file"}, {"--report", "file"},    {"--config", "file"},    {"--json"}};
+  const Arguments for_checkpoints[] = {{"--license", "MIT"}, {"--attribution", "me"}, {"--self-test", "file"},
+      {"--check", "folder"}, {"--evaluate", "file"}, {"--report", "file"}, {"--config", "file"}, {"--json"}};
   for (const Arguments& options : for_checkpoints) {
     const Outcome outcome = convert(model, options);
     EXPECT_EQ(outcome.status, 2) << options[0];
     EXPECT_TRUE(has(outcome.err, options[0] + " works on a checkpoint")) << outcome.err;
   }
-  const Arguments bad[] = {{"--array"},
-                           {"--section", ".x"},
-                           {"--emit-c", folder / "c", "--section", "a b"},
-                           {"--budget", "arena=1G"},
-                           {"--budget", "flash=1"},
-                           {"--cpu", "z80"}};
+  const Arguments bad[] = {{"--array"}, {"--section", ".x"}, {"--emit-c", folder / "c", "--section", "a b"},
+      {"--budget", "arena=1G"}, {"--budget", "flash=1"}, {"--cpu", "z80"}};
   for (const Arguments& options : bad) EXPECT_EQ(convert(model, options).status, 2) << options[0];
   EXPECT_TRUE(has(convert(model, {"--emit-c", folder / "c", "--name", "/"}).err, "--name"));
   EXPECT_EQ(files_in(folder.path()), 0u);
@@ -119,14 +113,14 @@ TEST(Emit, LimitsThatAModelFileCannotHaveAreRefused) {
 // Writes the float32 file of a shipped checkpoint and returns its report.
 nlohmann::json convert_to_float32(const std::string& task, const std::filesystem::path& model) {
   const Outcome outcome = run(convert_program(), {checkpoint_folder(task), "-q", "--json", "--weights", "float32",
-                                                  "--max-target", task == "g2p" ? "48" : "99", "-o", model});
+                                                     "--max-target", task == "g2p" ? "48" : "99", "-o", model});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   return nlohmann::json::parse(outcome.out);
 }
 
 // Counts the lines of the first `n` golden results whose ids are the framework's.
 size_t count_golden(const std::string& task, const std::filesystem::path& model, const std::string& beam_size,
-                    std::vector<int32_t> GoldenLine::*search, size_t n) {
+    std::vector<int32_t> GoldenLine::*search, size_t n) {
   std::vector<GoldenLine> golden = golden_lines(task);
   golden.resize(n);
   std::string input;
@@ -171,7 +165,7 @@ TEST(Float32Program, EvaluationComparesTheEngineWithTheReference) {
   const std::vector<GoldenLine> golden = golden_lines("g2p");
   for (size_t i = 0; i < 50; ++i) lines += golden[i].text + "\tAH0 B\n";
   const Outcome outcome = run(convert_program(), {checkpoint_folder("g2p"), "-q", "--json", "--weights", "float32",
-                                                  "--evaluate", folder.write("lines", lines), "--max-loss", "0"});
+                                                     "--evaluate", folder.write("lines", lines), "--max-loss", "0"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const nlohmann::json evaluation = nlohmann::json::parse(outcome.out).at("evaluation");
   EXPECT_EQ(evaluation.at("identical_lines"), 50);

@@ -21,20 +21,12 @@ const std::filesystem::path& t5_relatives() {
 // The checkpoints that the page names, and the small ones that stand in for them.
 std::map<std::string, std::filesystem::path> stand_ins() {
   const std::filesystem::path &bart = bart_relatives(), &t5 = t5_relatives();
-  return {{"nllb-200-distilled-600M", bart / "nllb"},
-          {"m2m100_418M", bart / "m2m100"},
-          {"mbart-large-50-many-to-many-mmt", bart / "mbart50"},
-          {"mbart-large-cc25", bart / "mbart"},
-          {"bart-large-cnn", bart / "bart"},
-          {"pegasus-xsum", bart / "pegasus"},
-          {"blenderbot-400M-distill", bart / "blenderbot"},
-          {"wmt19-en-de", bart / "fsmt"},
-          {"t5-small", t5 / "t5-0"},
-          {"flan-t5-small", t5 / "flan-0"},
-          {"mt5-small", t5 / "mt5-0"},
-          {"umt5-small", t5 / "umt5-0"},
-          {"byt5-small", t5 / "byt5-0"},
-          {"madlad400-3b-mt", t5 / "madlad-0"}};
+  return {{"nllb-200-distilled-600M", bart / "nllb"}, {"m2m100_418M", bart / "m2m100"},
+      {"mbart-large-50-many-to-many-mmt", bart / "mbart50"}, {"mbart-large-cc25", bart / "mbart"},
+      {"bart-large-cnn", bart / "bart"}, {"pegasus-xsum", bart / "pegasus"},
+      {"blenderbot-400M-distill", bart / "blenderbot"}, {"wmt19-en-de", bart / "fsmt"}, {"t5-small", t5 / "t5-0"},
+      {"flan-t5-small", t5 / "flan-0"}, {"mt5-small", t5 / "mt5-0"}, {"umt5-small", t5 / "umt5-0"},
+      {"byt5-small", t5 / "byt5-0"}, {"madlad400-3b-mt", t5 / "madlad-0"}};
 }
 
 std::vector<std::string> page_commands() {
@@ -59,8 +51,8 @@ Outcome translate_file(const std::string& file, const Arguments& options, const 
   return run(translate_program(), arguments, {.input = input});
 }
 
-std::string convert_quietly(const std::filesystem::path& checkpoint, const TemporaryFolder& folder,
-                            const Arguments& options) {
+std::string convert_quietly(
+    const std::filesystem::path& checkpoint, const TemporaryFolder& folder, const Arguments& options) {
   const std::string file = folder / "model.gcst";
   Arguments arguments = {"-q", checkpoint, "-o", file};
   arguments.insert(arguments.end(), options.begin(), options.end());
@@ -85,7 +77,7 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   int n_translated = 0;
   for (const std::string& command : page_commands()) {
     const Outcome outcome = run("/bin/sh", {"-c", "PATH=\"" + path + ":" + translate_path + ":$PATH\" " + command},
-                                {.input = "We are not here.\n", .folder = folder.path()});
+        {.input = "We are not here.\n", .folder = folder.path()});
     ASSERT_EQ(outcome.status, 0) << command << "\n" << outcome.err;
     if (command.starts_with("goldcrest-translate ")) {
       EXPECT_FALSE(outcome.out.empty()) << command;
@@ -96,8 +88,8 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
     const std::string inspected = run(inspect_program(), {file}).out;
     Arguments options = {"--ids"};  // a file with a table of targets needs one
     if (inspected.find("\ntargets ") != std::string::npos)
-      options.insert(options.end(),
-                     {"--target-lang", command.find("mbart") != std::string::npos ? "de_DE" : "fra_Latn"});
+      options.insert(
+          options.end(), {"--target-lang", command.find("mbart") != std::string::npos ? "de_DE" : "fra_Latn"});
     const Outcome found = translate_file(file, options, "5 7 2\n");
     EXPECT_EQ(found.status, 0) << command << "\n" << found.err;
     EXPECT_FALSE(found.out.empty()) << command;
@@ -119,15 +111,14 @@ TEST(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
   const std::string all = "\"deu_Latn\", \"eng_Latn\", \"fra_Latn\"", begin = "goldcrest-translate: " + file + ": ";
   EXPECT_EQ(message({}), begin + "--source-lang is missing: the model has several source languages: " + all + "\n");
   EXPECT_EQ(message({"--source-lang", "eng_Latn"}),
-            begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
-  EXPECT_EQ(message({"--ids"}),
-            begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
+      begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
   EXPECT_EQ(
-      message({"--source-lang", "eng_Latm", "--target-lang", "fra_Latn"}),
+      message({"--ids"}), begin + "--target-lang is missing: the model has several target languages: " + all + "\n");
+  EXPECT_EQ(message({"--source-lang", "eng_Latm", "--target-lang", "fra_Latn"}),
       begin + "--source-lang \"eng_Latm\": the model's source languages are " + all + "; did you mean \"eng_Latn\"?\n");
   const Outcome inspected = run(inspect_program(), {file, "--self-test"});
-  EXPECT_NE(inspected.out.find("sources      3: deu_Latn eng_Latn fra_Latn\ntargets      3: deu_Latn"),
-            std::string::npos)
+  EXPECT_NE(
+      inspected.out.find("sources      3: deu_Latn eng_Latn fra_Latn\ntargets      3: deu_Latn"), std::string::npos)
       << inspected.out;
   EXPECT_NE(inspected.out.find("self-test    passed"), std::string::npos) << inspected.out;
 }
@@ -138,7 +129,7 @@ TEST(Languages, FilesOfOnePairGiveTheTablesIds) {
     const char *family, *source, *target;
   };
   for (const Case& c : {Case{"nllb", "eng_Latn", "deu_Latn"}, Case{"m2m100", "fr", "en"},
-                        Case{"mbart50", "en_XX", "fr_XX"}, Case{"mbart", "de_DE", "en_XX"}}) {
+           Case{"mbart50", "en_XX", "fr_XX"}, Case{"mbart", "de_DE", "en_XX"}}) {
     const TemporaryFolder table, pair;
     const Arguments languages = {"--source-lang", c.source, "--target-lang", c.target};
     const std::string several = convert_quietly(bart_relatives() / c.family, table, {});
@@ -162,7 +153,7 @@ TEST(Languages, AnEvaluationNeedsAPair) {
   const Outcome outcome = run(convert_program(), {"-q", bart_relatives() / "nllb", "--evaluate", lines});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.err.find("--source-lang and --target-lang are missing: this model has several source languages"),
-            std::string::npos)
+      std::string::npos)
       << outcome.err;
 }
 
@@ -224,9 +215,9 @@ TEST(Shape, KnownModelsHaveTheSizesOfTheirFiles) {
     std::map<const char*, double> arena_megabytes;  // by beams
   };
   const Known models[] = {{"NLLB-600M", m2m(256206), 625.7, {{"4", 16.9}}},
-                          {"M2M-418M", m2m(128112), 493.0, {{"4", 16.9}}},
-                          {"NLLB-600M cut to 32,000 rows", m2m(32000), 393.4, {{"1", 6.7}, {"4", 16.8}}},
-                          {"T5-small", t5, 62, {{"1", 1.7}}}};
+      {"M2M-418M", m2m(128112), 493.0, {{"4", 16.9}}},
+      {"NLLB-600M cut to 32,000 rows", m2m(32000), 393.4, {{"1", 6.7}, {"4", 16.8}}},
+      {"T5-small", t5, 62, {{"1", 1.7}}}};
   for (const Known& known : models) {
     const TemporaryFolder folder;
     const std::string config = folder.write("config.json", known.config);

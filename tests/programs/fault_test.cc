@@ -29,8 +29,8 @@ class Fault {
 
 class Faults : public testing::Test {
  protected:
-  static Outcome run_with_fault(const std::filesystem::path& program, const Arguments& arguments, int call,
-                                bool kills = false) {
+  static Outcome run_with_fault(
+      const std::filesystem::path& program, const Arguments& arguments, int call, bool kills = false) {
     const Fault fault("FAULT_CALL", std::to_string(call), kills);
     return run(program, arguments, {.input = "one one\n"});
   }
@@ -64,7 +64,7 @@ class Faults : public testing::Test {
 TEST_F(Faults, OfReadersAreTold) {
   const std::filesystem::path file = model();
   for (const auto& [program, name] : {std::pair(translate_program(), std::string("goldcrest-translate")),
-                                      std::pair(inspect_program(), std::string("goldcrest-inspect"))}) {
+           std::pair(inspect_program(), std::string("goldcrest-inspect"))}) {
     const Arguments arguments = {file};
     const std::string right = run(program, arguments, {.input = "one one\n"}).out;
     const int n_calls = count_calls(program, arguments);

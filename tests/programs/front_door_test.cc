@@ -31,8 +31,7 @@ TEST(FrontDoor, BothProgramsSayWhatAFileIs) {
   const Outcome inspected = run(inspect_program(), {path});
   EXPECT_EQ(inspected.status, 1);
   EXPECT_EQ(inspected.err, "goldcrest-inspect: " + text);
-  EXPECT_EQ(
-      run(inspect_program(), {checkpoint_folder("g2p")}).err,
+  EXPECT_EQ(run(inspect_program(), {checkpoint_folder("g2p")}).err,
       "goldcrest-inspect: " + (checkpoint_folder("g2p") / "model.safetensors").string() +
           ": this is a state dict of PyTorch's nn.Transformer; goldcrest-convert converts it to a .gcst file, with the "
           "config.json that goldcrest-convert --print-config begins\n");
@@ -61,8 +60,8 @@ TEST(FrontDoor, WrongThingsAreNamed) {
     return outcome.err;
   };
   const std::string page = folder.write("README.md", "# Model\nIt translates h\u00e9.\n").string();
-  EXPECT_EQ(message(page), "goldcrest-convert: " + page +
-                               ": is text, not weights; expected a checkpoint's directory or its weight file\n");
+  EXPECT_EQ(message(page),
+      "goldcrest-convert: " + page + ": is text, not weights; expected a checkpoint's directory or its weight file\n");
   for (const char* magic : {"RIFF\1\1\1\1WAVE", "fLaC\1", "OggS\1"}) {
     const std::string sound = folder.write("sound", magic).string();
     EXPECT_TRUE(has(message(sound), sound + ": is sound, not weights")) << magic;
@@ -102,8 +101,7 @@ TEST(FrontDoor, TheSnapshotOfAHubsCacheIsFound) {
 TEST(FrontDoor, AnotherFamilyIsNamed) {
   const CheckpointCopy copy("enfr");
   copy.set("config.json", "model_type", "prophetnet");
-  EXPECT_EQ(
-      run(convert_program(), {"-q", copy.path()}).err,
+  EXPECT_EQ(run(convert_program(), {"-q", copy.path()}).err,
       "goldcrest-convert: " + copy.file("config.json").string() +
           ": setting \"model_type\" is \"prophetnet\", which is not supported; supported: \"marian\" (Hugging Face "
           "Marian, OPUS-MT), \"bart\" (BART), \"mbart\" (mBART, mBART-50), \"pegasus\" (Pegasus), \"m2m_100\" "
@@ -120,14 +118,14 @@ TEST(FrontDoor, AMissingConfigSaysWhereToGetOne) {
   g2p.remove("config.json");
   enfr.remove("config.json");
   EXPECT_EQ(run(convert_program(), {"-q", g2p.path()}).err,
-            "goldcrest-convert: " + g2p.file("config.json").string() +
-                ": is missing; it tells what the weights of this nn.Transformer cannot. `goldcrest-convert "
-                "--print-config " +
-                g2p.path().string() + "` begins one (converter/dialects/NN_TRANSFORMER.md lists its settings)\n");
+      "goldcrest-convert: " + g2p.file("config.json").string() +
+          ": is missing; it tells what the weights of this nn.Transformer cannot. `goldcrest-convert "
+          "--print-config " +
+          g2p.path().string() + "` begins one (converter/dialects/NN_TRANSFORMER.md lists its settings)\n");
   EXPECT_EQ(run(convert_program(), {"-q", enfr.path()}).err,
-            "goldcrest-convert: " + enfr.file("config.json").string() +
-                ": is missing; it tells what the weights of this Marian model cannot. Download it from where they came "
-                "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
+      "goldcrest-convert: " + enfr.file("config.json").string() +
+          ": is missing; it tells what the weights of this Marian model cannot. Download it from where they came "
+          "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
 }
 
 // Removes the sums that depend on config.json's own bytes from a model file: the checkpoint's sum, and the metadata's
@@ -157,17 +155,15 @@ TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   const Outcome refused = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
   EXPECT_EQ(refused.status, 1);
   EXPECT_TRUE(has(refused.err,
-                  "config.json: 15 settings are not set:\n  \"activation\" is null; expected \"relu\", \"gelu\" (with "
-                  "erf), \"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"\n  "))
+      "config.json: 15 settings are not set:\n  \"activation\" is null; expected \"relu\", \"gelu\" (with "
+      "erf), \"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"\n  "))
       << refused.err;
   EXPECT_FALSE(std::filesystem::exists(copy.file("a.gcst")));
 
-  for (auto& [key, value] : config.items()) {
+  for (auto& [key, value] : config.items())
     if (value.is_null()) value = by_hand.at(key);
-  }
-  for (const char* key : {"name", "license", "attribution", "source_language", "target_language"}) {
+  for (const char* key : {"name", "license", "attribution", "source_language", "target_language"})
     config[key] = by_hand.at(key);
-  }
   copy.write("config.json", config.dump());
   const Outcome converted = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
   EXPECT_EQ(converted.status, 0) << converted.err;
@@ -202,8 +198,8 @@ TEST(FrontDoor, PrintConfigWritesNoModel) {
   EXPECT_EQ(outcome.out, "");
   EXPECT_TRUE(has(outcome.err, "--output excludes --print-config")) << outcome.err;
   EXPECT_EQ(run(convert_program(), {"--print-config", converted_model("g2p")}).err,
-            "goldcrest-convert: " + converted_model("g2p").string() +
-                ": --print-config works on a checkpoint, not on a .gcst file; give the checkpoint\n");
+      "goldcrest-convert: " + converted_model("g2p").string() +
+          ": --print-config works on a checkpoint, not on a .gcst file; give the checkpoint\n");
 }
 
 }  // namespace

@@ -21,9 +21,8 @@ class Validation {
  public:
   explicit Validation(const std::string& task) : task_(task), golden_(golden_lines(task)) {
     const std::filesystem::path file = validation_file(task);
-    for (const converter::EvaluationLine& line : converter::read_evaluation_lines(file, " | ")) {
+    for (const converter::EvaluationLine& line : converter::read_evaluation_lines(file, " | "))
       references_[line.source] = line.references;
-    }
   }
 
   size_t size() const { return golden_.size(); }
@@ -95,7 +94,7 @@ TEST(AllGoldenLines, EnglishToFrench) {
     const Translations float32 = validation.float32(search), int8 = validation.int8(beam_size, "99");
     const double expected = validation.bleu(float32), found = validation.bleu(int8), same = identical(float32, int8);
     converter::print_text("enfr, beam size {}: BLEU {:.2f} float32, {:.2f} int8; {:.2f} % of lines identical\n",
-                          beam_size, expected, found, same);
+        beam_size, expected, found, same);
     EXPECT_GE(found, expected - 0.2) << "beam size " << beam_size;
     EXPECT_GE(same, 95.0) << "beam size " << beam_size;
   }
@@ -118,14 +117,13 @@ TEST(AllGoldenLines, SpellingToPronunciation) {
 
 // A T5 over bytes: int8 makes at most 1.02 of float32's errors.
 TEST(AllGoldenLines, BytesToPronunciation) {
-  const nlohmann::json report = convert_json(
-      checkpoint_folder("g2p-bytes"),
+  const nlohmann::json report = convert_json(checkpoint_folder("g2p-bytes"),
       {"--max-target", "64", "--beam-size", "1", "--evaluate", validation_file("g2p"), "--alternatives", " | "});
   const nlohmann::json& evaluation = report.at("evaluation");
   EXPECT_EQ(evaluation.at("lines"), 2484);
   const auto errors = [&](const char* weights) { return 100 - evaluation.at(weights).at("exact_match").get<double>(); };
-  converter::print_text("g2p-bytes, greedy: word error {:.2f} % float32, {:.2f} % int8\n", errors("float32"),
-                        errors("int8"));
+  converter::print_text(
+      "g2p-bytes, greedy: word error {:.2f} % float32, {:.2f} % int8\n", errors("float32"), errors("int8"));
   EXPECT_LE(errors("float32"), 45);
   EXPECT_LE(errors("int8"), 1.02 * errors("float32"));
 }

@@ -64,12 +64,11 @@ TEST_P(FirstGoldenLines, TargetIdsAndTextAreThoseOfFloat32ButForAFewLines) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, FirstGoldenLines,
-                         ::testing::Values(Task{"g2p", "48"}, Task{"g2p-bytes", "64"}, Task{"enfr", "99"}),
-                         [](const auto& task) {
-                           std::string name = task.param.name;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+    ::testing::Values(Task{"g2p", "48"}, Task{"g2p-bytes", "64"}, Task{"enfr", "99"}), [](const auto& task) {
+      std::string name = task.param.name;
+      std::ranges::replace(name, '-', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace goldcrest::test

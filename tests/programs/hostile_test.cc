@@ -60,8 +60,7 @@ TEST(Hostile, APickleWithALongKeyManyTimes) {
   std::string members = "}s";
   for (int i = 1; i < 270'000; ++i) members += std::string_view("h\0}s", 4);
   const auto path = write_zip(folder, pickle.raw(members).finish());
-  EXPECT_EQ(
-      refusal(path, {3, 200}),
+  EXPECT_EQ(refusal(path, {3, 200}),
       path.string() +
           ": holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)");
 }
@@ -78,8 +77,7 @@ TEST(Hostile, APickleWithManyStateDicts) {
   const auto path = write_zip(folder, pickle.raw(members).finish());
   std::string names;
   for (int i = 0; i < 8; ++i) names += (i == 0 ? "\"" : ", \"") + std::string(100, 'k') + "...\"";
-  EXPECT_EQ(
-      refusal(path, {3, 300}),
+  EXPECT_EQ(refusal(path, {3, 300}),
       path.string() + ": holds several dictionaries of tensors (" + names +
           " and 99992 more), and none has a usual name; save the one to convert with torch.save(checkpoint[...], ...)");
 }
@@ -133,14 +131,14 @@ TEST(Hostile, AVocabularyThatTheTensorsDoNotHave) {
   const CheckpointCopy copy("enfr");
   copy.set("config.json", "vocab_size", 1u << 24);
   EXPECT_EQ(refusal(copy.path(), {2, 150}),
-            copy.file("model.safetensors").string() +
-                ": tensor \"model.shared.weight\" has shape [6000, 256], expected [16777216, 256]");
+      copy.file("model.safetensors").string() +
+          ": tensor \"model.shared.weight\" has shape [6000, 256], expected [16777216, 256]");
   copy.edit_tensors([](std::vector<NamedTensor>& tensors) {
     std::erase_if(tensors, [](const NamedTensor& tensor) { return tensor.name == "model.shared.weight"; });
   });
-  EXPECT_EQ(refusal(copy.path(), {2, 150}),
-            copy.file("model.safetensors").string() +
-                ": tensor \"final_logits_bias\" has shape [1, 6000], expected [16777216]");
+  EXPECT_EQ(
+      refusal(copy.path(), {2, 150}), copy.file("model.safetensors").string() +
+                                          ": tensor \"final_logits_bias\" has shape [1, 6000], expected [16777216]");
 }
 
 TEST(Hostile, MorePositionsThanAnyModel) {
@@ -158,12 +156,14 @@ TEST(Hostile, MorePositionsThanAnyModel) {
 
 // The message about too little memory names the file. Here the model is good and the machine is too small.
 TEST(Hostile, OutOfMemoryNamesTheFile) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer needs more address space than this";
+  if (kSanitized) {
+    GTEST_SKIP() << "a sanitizer needs more address space than this";
+  }
   RunOptions how;
   how.max_address_bytes = 24 * kMegabyte;
   const std::filesystem::path checkpoint = checkpoint_folder("enfr"), model = converted_model("enfr");
   EXPECT_EQ(run(convert_program(), {"-q", checkpoint}, how).err,
-            "goldcrest-convert: " + checkpoint.string() + ": not enough memory\n");
+      "goldcrest-convert: " + checkpoint.string() + ": not enough memory\n");
 }
 
 // Bad input of every kind gives one message with the file, what was found and what was expected; status 1; and no
@@ -183,9 +183,8 @@ void expect_refusal(const std::string& name, const Arguments& arguments, const s
   EXPECT_EQ(lines_of(outcome.err).size(), 1u) << name << ": " << outcome.err;
   EXPECT_TRUE(outcome.err.starts_with("goldcrest-convert: ")) << name << ": " << outcome.err;
   EXPECT_LT(outcome.err.size(), 2000u) << name;
-  for (const std::string& word : words) {
+  for (const std::string& word : words)
     EXPECT_NE(outcome.err.find(word), std::string::npos) << name << ": " << outcome.err << "lacks " << word;
-  }
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& folder) {
@@ -215,15 +214,15 @@ TEST_P(Malformed, IsRefusedAndLeavesNoFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs, Malformed,
-                         ::testing::Values(malformed_weight_files, malformed_torch_files, malformed_tensors,
-                                           malformed_configs, malformed_tokenizers, malformed_options));
+    ::testing::Values(malformed_weight_files, malformed_torch_files, malformed_tensors, malformed_configs,
+        malformed_tokenizers, malformed_options));
 
 TEST(MalformedPlaces, ACheckpointThatIsNone) {
   const TemporaryFolder folder;
   const std::filesystem::path output = folder / "model.gcst";
   expect_refusal("no such folder", {"-q", "/no/such/checkpoint", "-o", output}, {"/no/such/checkpoint: no such file"});
-  expect_refusal("an empty folder", {"-q", folder.path(), "-o", output},
-                 {(folder / "config.json").string() + ": is missing"});
+  expect_refusal(
+      "an empty folder", {"-q", folder.path(), "-o", output}, {(folder / "config.json").string() + ": is missing"});
   expect_refusal("a device", {"-q", "/dev/null", "-o", output}, {"/dev/config.json: is missing"});
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>());
 }
@@ -241,8 +240,8 @@ TEST(MalformedPlaces, AnOutputThatCannotBeWritten) {
   refuse(folder / "file/model.gcst", "opening the directory failed: Not a directory");
   refuse("/dev/null", "not a regular file");
   refuse("/proc/model.gcst", "creating a file in the directory failed");  // fails even for root
-  std::filesystem::permissions(folder / "folder",
-                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  std::filesystem::permissions(
+      folder / "folder", std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   if (::geteuid() != 0) refuse(folder / "folder/model.gcst", "Permission denied");
   std::filesystem::permissions(folder / "folder", std::filesystem::perms::owner_all);
   EXPECT_EQ(names_in(folder / "folder"), std::vector<std::string>());

@@ -50,8 +50,8 @@ TEST(TranslateIds, GiveTheIdsThatTheTextGives) {
   const TemporaryFolder folder;
   const std::string silent = without_text(folder, {false, false}), ids = ids_of_words();
   for (const Arguments& options :
-       {Arguments{}, Arguments{"--beam-size", "4"}, Arguments{"--n-best", "3", "--scores"}, Arguments{"--batch", "3"},
-        Arguments{"--batch", "2", "--beam-size", "2", "--threads", "2"}, Arguments{"--min-target", "12"}}) {
+      {Arguments{}, Arguments{"--beam-size", "4"}, Arguments{"--n-best", "3", "--scores"}, Arguments{"--batch", "3"},
+          Arguments{"--batch", "2", "--beam-size", "2", "--threads", "2"}, Arguments{"--min-target", "12"}}) {
     Arguments text_options = options, id_options = options;
     text_options.push_back("--tokens");
     id_options.push_back("--ids");
@@ -78,10 +78,10 @@ TEST(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
     const Outcome outcome = translate_with(model, {"--ids"}, "5 6 2\n\n5 6\n5 7\n2 5\n");
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err,
-              "goldcrest-translate: line 3: warning: the ids do not end with 2, the end of the model's sources; such a "
-              "result is rarely right\n"
-              "goldcrest-translate: warning: 2 of 5 lines end too early: line 3 is the first, cut at 64 tokens; the "
-              "model writes no more, so give it less at once\n");
+        "goldcrest-translate: line 3: warning: the ids do not end with 2, the end of the model's sources; such a "
+        "result is rarely right\n"
+        "goldcrest-translate: warning: 2 of 5 lines end too early: line 3 is the first, cut at 64 tokens; the "
+        "model writes no more, so give it less at once\n");
     EXPECT_EQ(lines_of(outcome.out).size(), 5u);
     EXPECT_EQ(translate_with(model, {"--ids"}, "5 6 2\n\n").err, "");
   }
@@ -139,7 +139,7 @@ TEST(TranslateIds, AModelWithoutTextSaysWhatItNeeds) {
   ASSERT_EQ(without_text(folder, {true, false}), silent);
   EXPECT_EQ(message({}), start + ": the model has no detokenizer; with --tokens it writes target ids\n");
   EXPECT_EQ(translate_with(silent, {"--tokens"}, "wren\n").out,
-            translate_with(converted_model("g2p"), {"--tokens"}, "wren\n").out);
+      translate_with(converted_model("g2p"), {"--tokens"}, "wren\n").out);
 
   ASSERT_EQ(without_text(folder, {false, true}), silent);
   EXPECT_EQ(message({}), no_tokenizer);
@@ -150,7 +150,7 @@ TEST(TranslateIds, BadUsage) {
   EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--encode"}, "").status, 2);
   EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--decode"}, "").status, 2);
   EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--tokens"}, "5 2\n").out,
-            translate_with(converted_model("g2p"), {"--ids"}, "5 2\n").out);
+      translate_with(converted_model("g2p"), {"--ids"}, "5 2\n").out);
 }
 
 // goldcrest-convert --ids and --board: token ids instead of text, and boards that a model fits or does not fit.
@@ -177,16 +177,15 @@ TEST(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
   }
   const std::string text_lines = folder.write("texts", texts), id_lines = folder.write("ids", ids);
   const Outcome by_ids = run(convert_program(), {"-q", "--json", copy.path(), "--ids", "--evaluate", id_lines,
-                                                 "--self-test", id_lines, "-o", folder / "ids.gcst"});
+                                                    "--self-test", id_lines, "-o", folder / "ids.gcst"});
   ASSERT_EQ(by_ids.status, 0) << by_ids.err;
   const Outcome by_text = run(convert_program(), {"-q", "--json", checkpoint_folder("g2p"), "--evaluate", text_lines,
-                                                  "--self-test", text_lines, "-o", folder / "texts.gcst"});
+                                                     "--self-test", text_lines, "-o", folder / "texts.gcst"});
   ASSERT_EQ(by_text.status, 0) << by_text.err;
   const Json found = Json::parse(by_ids.out), expected = Json::parse(by_text.out);
   EXPECT_EQ(found.at("self_test_lines"), expected.at("self_test_lines"));
-  for (const char* key : {"lines", "failed", "identical_lines", "token_agreement"}) {
+  for (const char* key : {"lines", "failed", "identical_lines", "token_agreement"})
     EXPECT_EQ(found.at("evaluation").at(key), expected.at("evaluation").at(key)) << key;
-  }
   EXPECT_EQ(found.at("evaluation").at("float32").at("exact_match"), 100.0);  // the golden ids are float32's
 }
 
@@ -223,13 +222,13 @@ TEST(ConvertIds, WhatIsRefused) {
     EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
   };
   refuse({"--ids"}, 2,
-         "--ids applies to the lines of --evaluate, --self-test, --make-shortlist or --lexicon; give one of them");
+      "--ids applies to the lines of --evaluate, --self-test, --make-shortlist or --lexicon; give one of them");
   refuse({"--evaluate", lines}, 1, path + ": has no tokenizer; with --ids, --evaluate and --self-test read token ids");
   const std::pair<const char*, const char*> bad[] = {
       {"5 x\x1b", "'x\\x1b' is not a token id; expected numbers below 16777216, separated by spaces"},
       {"5 -1", "'-1' is not a token id; expected numbers below 16777216, separated by spaces"},
       {"99999999999999999999999",
-       "'99999999999999999999' is not a token id; expected numbers below 16777216, separated by spaces"},
+          "'99999999999999999999' is not a token id; expected numbers below 16777216, separated by spaces"},
       {"5 6\t7 y", "'y' is not a token id; expected numbers below 16777216, separated by spaces"},
       {"  ", "no token id; expected numbers below 16777216, separated by spaces"}};
   for (const auto& [line, message] : bad) {
@@ -238,13 +237,12 @@ TEST(ConvertIds, WhatIsRefused) {
   }
   const std::string large = folder.write("large", "5 31 2\n");
   refuse({"--ids", "--self-test", large}, 1,
-         large + ":1: '31' is not a token id; expected numbers below 31, separated by spaces");
+      large + ":1: '31' is not a token id; expected numbers below 31, separated by spaces");
 }
 
 TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
   const TemporaryFolder folder;
-  const std::string own = folder.write(
-      "own.ld",
+  const std::string own = folder.write("own.ld",
       "MEMORY { F (rx) : ORIGIN = 0, LENGTH = 2M R (rw) : ORIGIN = 0x20000000, LENGTH = 64K }\n"
       "REGION_ALIAS(\"CODE\", F) REGION_ALIAS(\"MODEL\", F) REGION_ALIAS(\"DATA\", R) REGION_ALIAS(\"STACK\", R)\n");
   const std::string g2p = checkpoint_folder("g2p");
@@ -252,8 +250,8 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
     Arguments arguments = {"-q", input[0], "--board", own, "-o", folder / "model.gcst"};
     const Outcome outcome = run(convert_program(), arguments);
     EXPECT_EQ(outcome.status, 5) << outcome.err;
-    EXPECT_EQ(outcome.err,
-              "goldcrest-convert: " + input[0] + " does not fit --board " + own + ": nothing was written\n");
+    EXPECT_EQ(
+        outcome.err, "goldcrest-convert: " + input[0] + " does not fit --board " + own + ": nothing was written\n");
     EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
     // The options that the message proposes do fit.
     const size_t at = outcome.out.find("  fits with ");
@@ -276,8 +274,8 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
   const Outcome unknown = run(convert_program(), {"--shape", g2p, "--board", "pico"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_TRUE(has(unknown.err,
-                  "--board: 'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, "
-                  "nucleo-h743zi, riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"))
+      "--board: 'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, "
+      "nucleo-h743zi, riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"))
       << unknown.err;
 }
 

@@ -38,17 +38,15 @@ TEST(Inspect, TellsWhatTheFileHoldsAndWhereItCameFrom) {
   EXPECT_EQ(g2p.status, 0);
   EXPECT_EQ(g2p.err, "");
   const std::string size = std::to_string(std::filesystem::file_size(converted_model("g2p")));
-  for (const std::string& words :
-       {"file         " + size + " bytes, format version 1, weights hash ", std::string("name         g2p\n"),
-        std::string("languages    en -> ARPAbet\n"), std::string("licence      BSD-2-Clause\n"),
-        std::string("attribution  Trained on CMUdict"), std::string("made from    nn_transformer checkpoint, sha256 "),
-        std::string("made by      0.1.0\n"),
-        std::string("encoder      3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions\n"),
-        std::string("decoder      2 layers, d_model 128, d_ff 512, 4 heads, vocabulary 73, 64 positions\n"),
-        std::string("text         tokenizer, detokenizer\n"),
-        std::string("ids          start 1, end 2, padding 0, unknown 3\n"), std::string("arena        ")}) {
+  for (const std::string& words : {"file         " + size + " bytes, format version 1, weights hash ",
+           std::string("name         g2p\n"), std::string("languages    en -> ARPAbet\n"),
+           std::string("licence      BSD-2-Clause\n"), std::string("attribution  Trained on CMUdict"),
+           std::string("made from    nn_transformer checkpoint, sha256 "), std::string("made by      0.1.0\n"),
+           std::string("encoder      3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions\n"),
+           std::string("decoder      2 layers, d_model 128, d_ff 512, 4 heads, vocabulary 73, 64 positions\n"),
+           std::string("text         tokenizer, detokenizer\n"),
+           std::string("ids          start 1, end 2, padding 0, unknown 3\n"), std::string("arena        ")})
     EXPECT_TRUE(has(g2p.out, words)) << words << "\nin\n" << g2p.out;
-  }
   EXPECT_FALSE(has(g2p.out, "self-test"));
   EXPECT_FALSE(has(g2p.out, "fixed = "));
   const Outcome enfr = run_inspect(converted_model("enfr"));
@@ -71,12 +69,11 @@ TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {
       limits.beam_size = rng.between(1, 16);
       limits.batch = rng.between(1, 8);
       limits.encoder_rows = rng.between(1, 64);
-      const Outcome outcome =
-          run_inspect(converted_model(task),
-                      {"--map", "--max-source", std::to_string(limits.max_source_tokens), "--max-source-bytes",
-                       std::to_string(limits.max_source_bytes), "--max-target",
-                       std::to_string(limits.max_target_tokens), "--beam-size", std::to_string(limits.beam_size),
-                       "--batch", std::to_string(limits.batch), "--encoder-rows", std::to_string(limits.encoder_rows)});
+      const Outcome outcome = run_inspect(converted_model(task),
+          {"--map", "--max-source", std::to_string(limits.max_source_tokens), "--max-source-bytes",
+              std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens),
+              "--beam-size", std::to_string(limits.beam_size), "--batch", std::to_string(limits.batch),
+              "--encoder-rows", std::to_string(limits.encoder_rows)});
       ASSERT_EQ(outcome.status, 0) << outcome.err;
       const converter::MemoryMap map = converter::map_memory(model.span(), limits, task);
       const std::string bytes = std::to_string(map.memory.arena_bytes);
@@ -99,9 +96,8 @@ std::vector<converter::SelfTestLine> self_test_of(const Model& file) {
   std::vector<converter::SelfTestLine> lines;
   const format::Model* model = format::GetModel(file.span().data());
   for (const format::SelfTestLine* line : *model->self_test()) {
-    lines.push_back({{line->source()->begin(), line->source()->end()},
-                     {line->target()->begin(), line->target()->end()},
-                     (uint64_t{line->hash_high()} << 32) | line->hash_low()});
+    lines.push_back({{line->source()->begin(), line->source()->end()}, {line->target()->begin(), line->target()->end()},
+        (uint64_t{line->hash_high()} << 32) | line->hash_low()});
   }
   return lines;
 }
@@ -160,9 +156,8 @@ TEST(Inspect, RefusesWhatIsNoModel) {
   };
   std::string damaged = good;
   damaged[good.size() / 2] = static_cast<char>(damaged[good.size() / 2] ^ 1);
-  const Case cases[] = {{"empty.gcst", "", "not a file with content"},
-                        {"text.gcst", std::string(4096, 'a'), "corrupt"},
-                        {"short.gcst", good.substr(0, good.size() - 64), "corrupt"}};
+  const Case cases[] = {{"empty.gcst", "", "not a file with content"}, {"text.gcst", std::string(4096, 'a'), "corrupt"},
+      {"short.gcst", good.substr(0, good.size() - 64), "corrupt"}};
   for (const Case& c : cases) {
     const Outcome outcome = run_inspect(folder.write(c.name, c.bytes));
     EXPECT_EQ(outcome.status, 1) << c.name;
@@ -215,8 +210,7 @@ void write_model(const TemporaryFolder& folder, const std::string& name, const s
 TEST(Native, AFolderAndItsFileGiveTheSameModel) {
   const std::vector<NamedTensor> tensors = native_tensors(kNativeShape, 1);
   const std::string settings = native_settings(kNativeShape);
-  const std::pair<const char*, std::string> models[] = {
-      {"model.npz", npz_bytes(tensors, settings, true)},
+  const std::pair<const char*, std::string> models[] = {{"model.npz", npz_bytes(tensors, settings, true)},
       {"model.bin", binary_bytes(binary_items(tensors, settings, BinaryKind::kInt8WithAlphas))}};
   for (const auto& [name, bytes] : models) {
     const TemporaryFolder folder;
@@ -241,15 +235,14 @@ TEST(Native, ADamagedFileIsNamed) {
   write_model(folder, "model.bin", bytes.substr(0, bytes.size() - 1));
   const size_t settings = native_settings(kNativeShape).size() + 1;
   EXPECT_EQ(run(convert_program(), {"-q", folder.path()}).err,
-            "goldcrest-convert: " + (folder / "model.bin").string() + ": tensor \"special:model.yml\": has " +
-                std::to_string(settings) + " bytes at byte " + std::to_string(bytes.size() - settings) +
-                " of a file of " + std::to_string(bytes.size() - 1) +
-                ": it is truncated or damaged; download it again\n");
+      "goldcrest-convert: " + (folder / "model.bin").string() + ": tensor \"special:model.yml\": has " +
+          std::to_string(settings) + " bytes at byte " + std::to_string(bytes.size() - settings) + " of a file of " +
+          std::to_string(bytes.size() - 1) + ": it is truncated or damaged; download it again\n");
   folder.write("model.bin", bytes);
   folder.write("decoder.yml", "models: [model.bin]\nvocabs: [vocab.yml, vocab.yml]\nbeam-size: [1]\n");
   EXPECT_EQ(run(convert_program(), {"-q", folder.path()}).err,
-            "goldcrest-convert: " + (folder / "decoder.yml").string() +
-                ": setting \"beam-size\" is a JSON array, expected an integer from 1 to 1000\n");
+      "goldcrest-convert: " + (folder / "decoder.yml").string() +
+          ": setting \"beam-size\" is a JSON array, expected an integer from 1 to 1000\n");
 }
 
 // Runs the commands of OPENNMT_PY.md and FAIRSEQ.md, and translates texts with their models.
@@ -331,7 +324,7 @@ TEST(Subword, FromTextToIdsAndBack) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("\ntext         tokenizer, detokenizer\n"
                              "             words between spaces, cut by subword-nmt's merges\n"),
-            std::string::npos)
+      std::string::npos)
       << outcome.out;
 }
 
@@ -339,13 +332,13 @@ TEST(Subword, APartOfTheVocabulary) {
   const SubwordFolder checkpoint;
   checkpoint.folder.write("kept", "a@@\nb@@\nb\nc\n");
   EXPECT_EQ(checkpoint.convert({"--keep-vocabulary", checkpoint.file("kept")}),
-            std::vector<std::string>{"2 of the source's 6 single characters are not kept; texts lose them: \"a\", "
-                                     "\"c@@\""});
+      std::vector<std::string>{"2 of the source's 6 single characters are not kept; texts lose them: \"a\", "
+                               "\"c@@\""});
   // </s>, <unk>, a@@, b@@, b, c, >>fr<<: the model splits ab and bab again.
   EXPECT_EQ(checkpoint.translate("--encode", ">>fr<< abab bab c\n"), "6 2 3 2 4 3 2 4 5 0\n");
   checkpoint.folder.write("text", "bab ca\tbab\n");
   EXPECT_EQ(checkpoint.convert({"--keep-vocabulary-of", checkpoint.file("text")}),
-            std::vector<std::string>{"1 of the source's 6 single characters are not kept; texts lose them: \"c\""});
+      std::vector<std::string>{"1 of the source's 6 single characters are not kept; texts lose them: \"c\""});
   EXPECT_EQ(checkpoint.translate("--encode", "bab ca ab\n"), "6 8 4 2 5 0\n");
 }
 

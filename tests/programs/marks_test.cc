@@ -47,9 +47,8 @@ TEST(Marks, WhatIsNotWellFormedIsSaidAndNotLost) {
   const struct {
     std::string page, message;
   } cases[] = {{"I love\n<b>Tom</i>.", "line 2: </i> ends no element; 1 more"},
-               {"<i><b>Tom</i></b> is here.", "line 1: <b> is not closed; 1 more"},
-               {"Tom < Mary.\n", "line 1: < without a tag"},
-               {"Tom is here. <script>x", "line 1: <script> is not closed"}};
+      {"<i><b>Tom</i></b> is here.", "line 1: <b> is not closed; 1 more"}, {"Tom < Mary.\n", "line 1: < without a tag"},
+      {"Tom is here. <script>x", "line 1: <script> is not closed"}};
   for (const auto& one : cases) {
     const Outcome outcome = translate("enfr", {"--html"}, one.page);
     EXPECT_EQ(outcome.status, 3) << one.page;
@@ -66,9 +65,9 @@ TEST(Marks, WhatIsNotWellFormedIsSaidAndNotLost) {
 
 TEST(Marks, PlaceholdersSurvive) {
   EXPECT_EQ(translate("enfr", {"--keep", "built-in"}, "I love {name}!\n\nWhere is %1$s? I'm in <x id=1/>.\n").out,
-            "J'adore {name}!\n\nOù est %1$s? Je suis à <x id=1/>.\n");
+      "J'adore {name}!\n\nOù est %1$s? Je suis à <x id=1/>.\n");
   EXPECT_EQ(translate("enfr", {"--html", "--keep", "Z\\d+", "--keep", "@\\w+"}, "I love <b>Z80</b> &amp; @you.").out,
-            "J'adore <b>Z80</b> à @you.");
+      "J'adore <b>Z80</b> à @you.");
   const Outcome refused = translate("enfr", {"--keep", ".*"}, "");
   EXPECT_EQ(refused.status, 2);
   EXPECT_TRUE(has(refused.err, "matches the empty text")) << refused.err;
@@ -98,8 +97,7 @@ TEST(Marks, GlossariesAreRefusedWithTheLine) {
       {"dog\tchien\ncat chat\n", "line 2: no tab; expected a phrase of the source, a tab, and its translation"},
       {"dog\tchien\ndog\tchien\ndog\tchat\n", "line 3: \"dog\" has another translation on a line before"},
       {"dog\t豆腐\n", "line 1: the model's vocabulary has no pieces for \"豆腐\""},
-      {"dog\tchien|\n", "line 1: a form after the tab is empty"},
-      {"\tchien\n", "line 1: no phrase before the tab"},
+      {"dog\tchien|\n", "line 1: a form after the tab is empty"}, {"\tchien\n", "line 1: no phrase before the tab"},
       {"dog\t\xff\n", "line 1: not UTF-8 at byte 5"},
       {"\n", "no terms; expected one a line: a phrase, a tab, its translation"}};
   for (const auto& one : cases) {

@@ -10,8 +10,8 @@
 namespace goldcrest::test {
 
 // Bounds the memory for a checkpoint of Marian's whose largest tensor is its embedding.
-inline void expect_lean(const Outcome& outcome, const std::filesystem::path& checkpoint,
-                        const std::filesystem::path& model) {
+inline void expect_lean(
+    const Outcome& outcome, const std::filesystem::path& checkpoint, const std::filesystem::path& model) {
   const nlohmann::json config = nlohmann::json::parse(std::ifstream(checkpoint / "config.json"));
   const uint64_t largest =
       config.at("vocab_size").get<uint64_t>() * config.at("d_model").get<uint64_t>() * sizeof(float);

@@ -31,7 +31,7 @@ TEST(Printable, InspectShowsAHostileFileHarmlessly) {
   const Outcome outcome = run(inspect_program(), {path});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const char* line : {"\nname         g2p\\x0aarena        0 bytes\n", "\nlicence      \\x1b]0;title\\x07\n",
-                           "\nattribution  caf\\xe9 \\ \\xe2\\x80\\xae\n", "\nlanguages    \\x0d\\x1b[2K -> ARPAbet\n"})
+           "\nattribution  caf\\xe9 \\ \\xe2\\x80\\xae\n", "\nlanguages    \\x0d\\x1b[2K -> ARPAbet\n"})
     EXPECT_NE(outcome.out.find(line), std::string::npos) << line << "in" << outcome.out;
   for (const char c : outcome.out) EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f)) << static_cast<int>(c);
 }
@@ -40,9 +40,9 @@ TEST(DescribeError, NamesStatusReasonAndIndex) {
   EXPECT_EQ(describe_error(GOLDCREST_ERROR_STATE, {"", -1}), "call does not fit the engine's state");
   EXPECT_EQ(describe_error(GOLDCREST_ERROR_STATE, {nullptr, -1}), "call does not fit the engine's state");
   EXPECT_EQ(describe_error(GOLDCREST_ERROR_TOKEN_RANGE, {"source: id outside the vocabulary", 0}),
-            "token id out of range: source: id outside the vocabulary (0)");
+      "token id out of range: source: id outside the vocabulary (0)");
   EXPECT_EQ(describe_error(GOLDCREST_ERROR_ARENA_TOO_SMALL, {"arena: smaller than goldcrest_plan_memory says", 43264}),
-            "arena too small: arena: smaller than goldcrest_plan_memory says (43264 bytes)");
+      "arena too small: arena: smaller than goldcrest_plan_memory says (43264 bytes)");
 }
 
 // The programs' mapped model: released pages leave the process's memory, and come back with the same bytes.
@@ -108,9 +108,8 @@ TEST(ThreadPoolTest, EveryTaskRunsOnce) {
       for (int again = 1; again <= 20; ++again) {
         if (again == 1) counts.values.assign(n, 0);
         pool.parallel_for()(pool.context(), Counts::add, &counts, n);
-        for (size_t i = 0; i < n; ++i) {
+        for (size_t i = 0; i < n; ++i)
           ASSERT_EQ(counts.values[i], (i + 1) * static_cast<size_t>(again)) << n << " tasks, " << threads << " threads";
-        }
       }
     }
   }

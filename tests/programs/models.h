@@ -20,8 +20,8 @@ Outcome convert(const std::filesystem::path& checkpoint, Arguments options);
 // Returns the converter's report; a failure or a warning fails the test.
 nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options);
 // Translates lines with a shipped checkpoint's model.
-Outcome translate(const std::string& task, Arguments options, const std::string& input,
-                  Output output = Output::kCaptured);
+Outcome translate(
+    const std::string& task, Arguments options, const std::string& input, Output output = Output::kCaptured);
 
 std::filesystem::path checkpoint_folder(const std::string& task);  // "g2p", "enfr"
 std::filesystem::path golden_folder(const std::string& task);

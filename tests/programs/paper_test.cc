@@ -80,22 +80,11 @@ class Weights {
 
 // Writes the checkpoint; returns its number of parameters.
 uint64_t write_checkpoint(const TemporaryFolder& folder, const Paper& paper) {
-  const Json config = {{"model_type", "nn_transformer"},
-                       {"name", paper.name},
-                       {"nhead", paper.heads},
-                       {"activation", "relu"},
-                       {"norm_first", false},
-                       {"scale_embedding", true},
-                       {"position_encoding", "sinusoidal_interleaved"},
-                       {"max_positions", 512},
-                       {"shared_embeddings", true},
-                       {"tied_output_projection", true},
-                       {"bos_token", 1},
-                       {"eos_token", 2},
-                       {"add_source_eos", true},
-                       {"beam_size", 4},
-                       {"length_penalty", 0.6},
-                       {"tensors", {{"source_embedding", "embedding.weight"}, {"transformer", ""}}}};
+  const Json config = {{"model_type", "nn_transformer"}, {"name", paper.name}, {"nhead", paper.heads},
+      {"activation", "relu"}, {"norm_first", false}, {"scale_embedding", true},
+      {"position_encoding", "sinusoidal_interleaved"}, {"max_positions", 512}, {"shared_embeddings", true},
+      {"tied_output_projection", true}, {"bos_token", 1}, {"eos_token", 2}, {"add_source_eos", true}, {"beam_size", 4},
+      {"length_penalty", 0.6}, {"tensors", {{"source_embedding", "embedding.weight"}, {"transformer", ""}}}};
   folder.write("config.json", config.dump());
   const Weights weights(paper);
   std::ofstream stream(folder / "model.safetensors", std::ios::binary);
@@ -113,8 +102,8 @@ TEST_P(PaperModel, GoesThroughEverything) {
   const std::filesystem::path lines = folder.write("lines", "5 17 300 36999 2\n4 4 4 8000 21 2\n");
   for (const std::string weights : {"int8", "float32"}) {
     const std::filesystem::path model = folder / (weights + ".gcst");
-    Arguments arguments = {"-q",           "--json", folder.path(),  "-o", model,   "--weights",  weights,
-                           "--max-source", "16",     "--max-target", "8",  "--ids", "--evaluate", lines};
+    Arguments arguments = {"-q", "--json", folder.path(), "-o", model, "--weights", weights, "--max-source", "16",
+        "--max-target", "8", "--ids", "--evaluate", lines};
     const Outcome converted = run(convert_program(), arguments, {.max_seconds = 1200});
     ASSERT_EQ(converted.status, 0) << converted.err;
     EXPECT_EQ(converted.err, "");
@@ -143,7 +132,7 @@ TEST_P(PaperModel, GoesThroughEverything) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table3, PaperModel, ::testing::ValuesIn(kPapers),
-                         [](const auto& instance) { return std::string(instance.param.name); });
+    [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace goldcrest::test

@@ -40,15 +40,14 @@ void limit(int resource, rlim_t most) {
 }
 
 // Runs in the child; -1 closes the stream.
-void become(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how,
-            const int (&streams)[3]) {
+void become(
+    const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how, const int (&streams)[3]) {
   constexpr int kCannotStart = 127;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; ++i)
     if (streams[i] < 0)
       ::close(i);
     else if (::dup2(streams[i], i) < 0)
       ::_exit(kCannotStart);
-  }
   if (!how.folder.empty() && ::chdir(how.folder.c_str()) != 0) ::_exit(kCannotStart);
   std::vector<char*> words = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
@@ -60,8 +59,8 @@ void become(const std::filesystem::path& program, const Arguments& arguments, co
   ::_exit(kCannotStart);
 }
 
-pid_t start(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how,
-            const int (&streams)[3]) {
+pid_t start(
+    const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how, const int (&streams)[3]) {
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("cannot start " + program.string());
   if (child == 0) become(program, arguments, how, streams);
@@ -85,9 +84,8 @@ Outcome wait_for(pid_t child) {
 
 std::string content(std::FILE* file) {
   std::string text(static_cast<size_t>(::lseek(::fileno(file), 0, SEEK_END)), '\0');
-  if (::pread(::fileno(file), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+  if (::pread(::fileno(file), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
     throw std::runtime_error("cannot read what a program wrote");
-  }
   return text;
 }
 
@@ -96,9 +94,8 @@ std::string content(std::FILE* file) {
 Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how) {
   const File input = unnamed_file(), output = output_file(how.output), error = output_file(how.error);
   std::fwrite(how.input.data(), 1, how.input.size(), input.get());
-  if (std::fflush(input.get()) != 0 || ::lseek(::fileno(input.get()), 0, SEEK_SET) != 0) {
+  if (std::fflush(input.get()) != 0 || ::lseek(::fileno(input.get()), 0, SEEK_SET) != 0)
     throw std::runtime_error("cannot write a program's input");
-  }
   const auto descriptor = [](Output kind, const File& file) {
     return kind == Output::kClosed ? -1 : ::fileno(file.get());
   };
@@ -125,9 +122,8 @@ Dialogue::~Dialogue() {
 }
 
 void Dialogue::write(std::string_view text) {
-  if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+  if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     throw std::runtime_error("the program has closed its input");
-  }
 }
 
 std::string Dialogue::read_line() {
@@ -136,9 +132,8 @@ std::string Dialogue::read_line() {
   while (true) {
     pollfd answer = {output_, POLLIN, 0};
     char c = 0;
-    if (::poll(&answer, 1, kMaxMilliseconds) != 1 || ::read(output_, &c, 1) != 1) {
+    if (::poll(&answer, 1, kMaxMilliseconds) != 1 || ::read(output_, &c, 1) != 1)
       throw std::runtime_error("the program did not answer; so far: " + line);
-    }
     if (c == '\n') return line;
     line += c;
   }

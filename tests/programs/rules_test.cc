@@ -38,9 +38,8 @@ TEST(Rules, OptionsAreTheFilesRules) {
   const Arguments beams = {"--beam-size", "4", "--n-best", "4", "--scores", "--min-target", "4", "--max-target", "6"};
   const std::string before = translate(plain, beams).out;
   const std::tuple<Arguments, Arguments, converter::RulesSpec> cases[] = {
-      {{"--length-penalty-kind", "wu"},
-       {"--length-penalty-kind", "power"},
-       {.length_penalty_kind = LengthPenalty::kWu}},
+      {{"--length-penalty-kind", "wu"}, {"--length-penalty-kind", "power"},
+          {.length_penalty_kind = LengthPenalty::kWu}},
       {{"--early-stopping", "true"}, {"--early-stopping", "false"}, {.early_stopping = EarlyStopping::kFull}},
       {{"--renormalize"}, {"--no-renormalize"}, {.renormalize = true}},
       {{"--no-force-end"}, {"--force-end"}, {.force_end = false}},
@@ -69,10 +68,9 @@ TEST(Rules, OptionsAreTheFilesRules) {
 TEST(Rules, ReferenceAndEngineAgree) {
   const TemporaryFolder folder;
   const std::filesystem::path words = folder.write("words", kLetters);
-  for (const char* rules :
-       {R"({"repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true})",
-        R"({"early_stopping": "never", "force_end": false, "max_extra_tokens": 1})",
-        R"({"length_penalty_kind": "wu", "more_end_tokens": ["Z"], "token_biases": [["T", 0.5]]})"}) {
+  for (const char* rules : {R"({"repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true})",
+           R"({"early_stopping": "never", "force_end": false, "max_extra_tokens": 1})",
+           R"({"length_penalty_kind": "wu", "more_end_tokens": ["Z"], "token_biases": [["T", 0.5]]})"}) {
     for (const uint32_t beam_size : {1u, 4u}) {
       const CheckpointCopy checkpoint("g2p");
       checkpoint.edit("config.json", [&](nlohmann::json& config) {
@@ -80,7 +78,7 @@ TEST(Rules, ReferenceAndEngineAgree) {
         config["beam_size"] = beam_size;
       });
       const Outcome outcome = run(convert_program(), {checkpoint.path(), "-q", "--json", "--weights", "float32",
-                                                      "--evaluate", words, "-o", folder / "model.gcst"});
+                                                         "--evaluate", words, "-o", folder / "model.gcst"});
       ASSERT_EQ(outcome.status, 0) << outcome.err;
       const nlohmann::json report = nlohmann::json::parse(outcome.out);
       EXPECT_EQ(report.at("evaluation").at("lines"), 4);
@@ -92,8 +90,8 @@ TEST(Rules, ReferenceAndEngineAgree) {
 TEST(Rules, BadOptionsAreBadUsage) {
   const std::string model = converted_model("g2p").string();
   for (const Arguments& options : {Arguments{"--early-stopping", "maybe"}, Arguments{"--length-penalty-kind", "gnmt"},
-                                   Arguments{"--repetition-penalty", "0"}, Arguments{"--max-length-factor", "-1"},
-                                   Arguments{"--no-repeat-ngram", "-1"}}) {
+           Arguments{"--repetition-penalty", "0"}, Arguments{"--max-length-factor", "-1"},
+           Arguments{"--no-repeat-ngram", "-1"}}) {
     const Outcome outcome = translate(model, options);
     EXPECT_EQ(outcome.status, 2) << options[0];
     EXPECT_NE(outcome.err.find(options[0]), std::string::npos) << outcome.err;
@@ -103,15 +101,15 @@ TEST(Rules, BadOptionsAreBadUsage) {
 TEST(Rules, InspectNamesThem) {
   const TemporaryFolder folder;
   const converter::RulesSpec rules = {.renormalize = true,
-                                      .force_end = false,
-                                      .early_stopping = converter::EarlyStopping::kNever,
-                                      .length_penalty_kind = converter::LengthPenalty::kWu,
-                                      .more_end_ids = {7, 9},
-                                      .no_repeat_ngram = 3,
-                                      .max_extra_tokens = 50,
-                                      .repetition_penalty = 1.5f,
-                                      .max_length_factor = 2.5f,
-                                      .biases = {{4, -1.0f}}};
+      .force_end = false,
+      .early_stopping = converter::EarlyStopping::kNever,
+      .length_penalty_kind = converter::LengthPenalty::kWu,
+      .more_end_ids = {7, 9},
+      .no_repeat_ngram = 3,
+      .max_extra_tokens = 50,
+      .repetition_penalty = 1.5f,
+      .max_length_factor = 2.5f,
+      .biases = {{4, -1.0f}}};
   const Outcome outcome = run(inspect_program(), {model_with(folder, rules)});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(
@@ -156,15 +154,15 @@ TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
   const Converted usual = convert_to(folder, file, {});
   EXPECT_EQ(usual.rules, "rules        soft-max of what may be chosen, no forced end, early stopping");
   expect_line(usual.outcome,
-              "rules    soft-max of what may be chosen, no forced end, early stopping (the engine needs "
-              "GOLDCREST_SEARCH; a file without rules: --early-stopping false --no-renormalize --force-end)");
+      "rules    soft-max of what may be chosen, no forced end, early stopping (the engine needs "
+      "GOLDCREST_SEARCH; a file without rules: --early-stopping false --no-renormalize --force-end)");
   EXPECT_EQ(usual.outcome.err.find("GOLDCREST_SEARCH"), std::string::npos);
 
-  EXPECT_EQ(convert_to(folder, file, {"--force-end"}).rules,
-            "rules        soft-max of what may be chosen, early stopping");
+  EXPECT_EQ(
+      convert_to(folder, file, {"--force-end"}).rules, "rules        soft-max of what may be chosen, early stopping");
   EXPECT_EQ(convert_to(folder, file, {"--no-renormalize"}).rules, "rules        no forced end, early stopping");
   EXPECT_EQ(convert_to(folder, file, {"--early-stopping", "never"}).rules,
-            "rules        soft-max of what may be chosen, no forced end, early stopping never");
+      "rules        soft-max of what may be chosen, no forced end, early stopping never");
   const Converted plain = convert_to(folder, file, kPlain);
   EXPECT_EQ(plain.rules, "");
   EXPECT_EQ(plain.outcome.out.find("GOLDCREST_SEARCH"), std::string::npos) << plain.outcome.out;
@@ -176,13 +174,12 @@ TEST(SearchDefaults, FairseqStopsWhenBeamsAreFull) {
   const std::string weights = checkpoint.weights(), file = checkpoint.folder / "model.gcst";
   const Converted usual = convert_to(weights, file, {});
   EXPECT_EQ(usual.rules, "rules        early stopping");
-  expect_line(
-      usual.outcome,
+  expect_line(usual.outcome,
       "rules    early stopping (the engine needs GOLDCREST_SEARCH; a file without rules: --early-stopping false)");
   EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "0"}).rules, "");
   EXPECT_EQ(convert_to(weights, file, kPlain).rules, "");
   EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "1", "--renormalize"}).rules,
-            "rules        soft-max of what may be chosen, early stopping");
+      "rules        soft-max of what may be chosen, early stopping");
 }
 
 TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
@@ -237,7 +234,7 @@ TEST(Board, AllOptionsThatAFileNeedsAreNamed) {
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.err.find(std::string("build it with -D GOLDCREST_LAYERS=ON -D GOLDCREST_TEXT=ON") +
                                (strips ? " -D GOLDCREST_ADDED_WORDS=ON\n" : "\n")),
-              std::string::npos)
+        std::string::npos)
         << outcome.err;
   }
 }
@@ -261,8 +258,8 @@ TEST(SearchDefaults, BadChoicesAreBadUsage) {
 
 // Writes the model of g2p with a lexicon to model.gcst. Returns what the converter says on stderr.
 std::string convert_lexicon(const TemporaryFolder& folder, const std::string& lines, const Arguments& more) {
-  Arguments arguments = {"-q",        checkpoint_folder("g2p"),    "-o", folder / "model.gcst",
-                         "--lexicon", folder.write("lines", lines)};
+  Arguments arguments = {
+      "-q", checkpoint_folder("g2p"), "-o", folder / "model.gcst", "--lexicon", folder.write("lines", lines)};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const Outcome outcome = run(convert_program(), arguments);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -297,9 +294,9 @@ TEST(ProgramLexicons, OfWordsGiveThemOneAfterAnother) {
   const TemporaryFolder folder;
   const std::string model = folder / "model.gcst", lines = folder / "lines";
   EXPECT_EQ(convert_lexicon(folder, kColours, {"--lexicon-words", "--max-candidates", "2"}),
-            "goldcrest-convert: warning: " + lines +
-                ": its entries begin with 3 different ids, more than the 2 of --max-candidates: all outputs are "
-                "computed at the first position\ngoldcrest-convert: 1 warning\n");
+      "goldcrest-convert: warning: " + lines +
+          ": its entries begin with 3 different ids, more than the 2 of --max-candidates: all outputs are "
+          "computed at the first position\ngoldcrest-convert: 1 warning\n");
   EXPECT_EQ(convert_lexicon(folder, kColours, {"--lexicon-words", "--max-candidates", "3"}), "");
   const std::string words = "red\nredblackgreen\n", texts = "R EH1 D\nR EH1 D B L AE1 K G R IY1 N\n";
   expect_texts({model}, words, texts);
@@ -329,15 +326,15 @@ TEST(ProgramLexicons, LinesThatCannotBeTakenAreNamed) {
     EXPECT_EQ(files_in(folder.path()), 2u);
   };
   refuse("R EH1 D\n\nR EH1 XX\n", {},
-         ":3: the target vocabulary has no pieces for \"R EH1 XX\"; each entry must be cut without unknown ids",
-         ": line 3: the model's vocabulary has no pieces for \"R EH1 XX\"");
+      ":3: the target vocabulary has no pieces for \"R EH1 XX\"; each entry must be cut without unknown ids",
+      ": line 3: the model's vocabulary has no pieces for \"R EH1 XX\"");
   refuse("R\nEH1\xff\n", {},
-         ":2: the target vocabulary has no pieces for \"EH1\\xff\"; each entry must be cut without unknown ids",
-         ": line 2: not UTF-8 at byte 4");
+      ":2: the target vocabulary has no pieces for \"EH1\\xff\"; each entry must be cut without unknown ids",
+      ": line 2: not UTF-8 at byte 4");
   refuse("5 6\n5 73\n", {"--ids"}, ":2: '73' is not a token id; expected numbers below 73, separated by spaces",
-         ": line 2: id 73 is outside the vocabulary of 73");
+      ": line 2: id 73 is outside the vocabulary of 73");
   refuse("5 x\n", {"--ids"}, ":1: 'x' is not a token id; expected numbers below 16777216, separated by spaces",
-         ": line 1: not a token id: x");
+      ": line 1: not a token id: x");
   refuse("\n \n", {}, ": no entries; expected one text a line", ": no entries; expected one text a line");
 }
 
@@ -345,24 +342,23 @@ TEST(ProgramLexicons, BadUsage) {
   const TemporaryFolder folder;
   const std::string lines = folder.write("lines", kColours), none = folder / "none", g2p = checkpoint_folder("g2p");
   const auto refuse = [](const std::filesystem::path& program, const Arguments& arguments, int status,
-                         const std::string& message) {
+                          const std::string& message) {
     const Outcome outcome = run(program, arguments);
     EXPECT_EQ(outcome.status, status) << message;
     EXPECT_EQ(outcome.err.substr(0, outcome.err.find('\n')), program.filename().string() + ": " + message);
   };
   refuse(convert_program(), {g2p, "--lexicon", lines, "-o", lines}, 2,
-         lines + ": is an input, and -o would overwrite it; give another name");
+      lines + ": is an input, and -o would overwrite it; give another name");
   refuse(convert_program(), {g2p, "--lexicon-words"}, 2, "--lexicon-words requires --lexicon");
-  refuse(
-      convert_program(), {converted_model("g2p"), "--lexicon", lines}, 2,
+  refuse(convert_program(), {converted_model("g2p"), "--lexicon", lines}, 2,
       converted_model("g2p").string() + ": --lexicon works on a checkpoint, not on a .gcst file; give the checkpoint");
   refuse(convert_program(), {g2p, "-q", "--lexicon", none}, 1,
-         none + ": cannot be opened for reading; expected one text a line");
+      none + ": cannot be opened for reading; expected one text a line");
   refuse(translate_program(), {converted_model("g2p"), "--lexicon-words"}, 2, "--lexicon-words requires --lexicon");
   refuse(translate_program(), {converted_model("g2p"), "--lexicon", lines, "--score", lines}, 2,
-         "--score excludes --lexicon");
+      "--score excludes --lexicon");
   refuse(translate_program(), {converted_model("g2p"), "--lexicon", none}, 1,
-         none + ": cannot be read: No such file or directory");
+      none + ": cannot be read: No such file or directory");
   EXPECT_EQ(read_file(lines), kColours);
   EXPECT_EQ(files_in(folder.path()), 1u);
 }

@@ -49,11 +49,10 @@ Samples changed(const Samples& samples, double factor, int offset) {
 TEST(Gate, SilenceHumAndSteadyNoiseAreNoSpeech) {
   Rng rng(1);
   Samples hum(2 * kRate);
-  for (size_t i = 0; i < hum.size(); ++i) {
+  for (size_t i = 0; i < hum.size(); ++i)
     hum[i] = static_cast<int16_t>(5000 * std::sin(6.2831853 * 50 * static_cast<double>(i) / kRate));
-  }
   for (const Samples& samples : {Samples(kRate, 0), Samples(kRate, 3000), Samples(), Samples(100, 9), hum,
-                                 noise(2, 20, &rng), noise(2, 20000, &rng)}) {
+           noise(2, 20, &rng), noise(2, 20000, &rng)}) {
     EXPECT_FALSE(has_speech(samples.data(), samples.size(), kRate));
     const Samples clipped = changed(samples, 200, 0);
     EXPECT_FALSE(has_speech(clipped.data(), clipped.size(), kRate));
@@ -80,7 +79,7 @@ TEST(Gate, OfFirmwareEndsUtterancesAtPausesAndAtTheLongest) {
   Rng rng(5);
   const Samples quiet = noise(1, 20, &rng);
   for (const Samples& samples :
-       {Samples(2 * kRate, 0), Samples(2 * kRate, 3000), noise(4, 20, &rng), noise(4, 20000, &rng)})
+      {Samples(2 * kRate, 0), Samples(2 * kRate, 3000), noise(4, 20, &rng), noise(4, 20000, &rng)})
     EXPECT_EQ(gated(samples), std::vector<uint32_t>());
   Samples spoken = quiet;
   append(speech(1, &rng), &spoken);
@@ -151,7 +150,7 @@ TEST(Cutter, CutsAtPausesAndKeepsWhatIsSpoken) {
       EXPECT_TRUE(begin > begins[i] - 0.5 && begin <= begins[i] + 0.05) << begin;
       EXPECT_TRUE(end >= ends[i] - 0.05 && end < ends[i] + 0.4) << end;
       EXPECT_TRUE(std::equal(utterance.samples.begin(), utterance.samples.end(),
-                             samples.begin() + static_cast<std::ptrdiff_t>(utterance.begin)));
+          samples.begin() + static_cast<std::ptrdiff_t>(utterance.begin)));
     }
   }
 }
@@ -258,7 +257,7 @@ TEST(Transcribe, ATaskAtRunTimeIsThatOfTheCheckpoint) {
   EXPECT_EQ(transcribe(open, {kClip, "--translate"}), translated) << "in the language that it hears";
   for (const char* code : {"en", "fr", "haw"})
     EXPECT_EQ(transcribe(open, {kClip, "--translate", "--language", code}),
-              transcribe(translator, {kClip, "--language", code}));
+        transcribe(translator, {kClip, "--language", code}));
   const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--translate"});
   EXPECT_EQ(none.status, 1);
   EXPECT_TRUE(has(none.err, "--translate: the file has no entry <|translate|>")) << none.err;
@@ -355,7 +354,7 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
   }
   std::vector<double> sums;
   for (const auto& [names, n] :
-       std::vector<std::pair<const char*, size_t>>{{"en,fr", 2}, {"french,en", 2}, {"haw,fr,en", 3}}) {
+      std::vector<std::pair<const char*, size_t>>{{"en,fr", 2}, {"french,en", 2}, {"haw,fr,en", 3}}) {
     const std::vector<nlohmann::json> heard = utterances_of(open, {kClip, "--language", names}, "");
     ASSERT_FALSE(heard.empty());
     const std::string chosen = heard[0].at("language");
@@ -382,9 +381,8 @@ TEST(Transcribe, LiveTextEndsAsTheUsualOne) {
     EXPECT_GE(lines_of(usual).size(), 2u) << family;
     std::string finals;
     size_t n_partial = 0;
-    for (const std::string& line : lines_of(transcribe(model, {"--live"}, spoken_twice()))) {
+    for (const std::string& line : lines_of(transcribe(model, {"--live"}, spoken_twice())))
       line.starts_with("... ") ? void(++n_partial) : void(finals += line + "\n");
-    }
     EXPECT_EQ(finals, usual) << family;
     size_t n_objects = 0;
     for (const std::string& line : lines_of(transcribe(model, {"--live", "--json"}, spoken_twice())))
@@ -457,8 +455,8 @@ TEST(Transcribe, SubtitlesHaveAllWords) {
       int minutes[2], milliseconds[2];
       double seconds[2];
       ASSERT_EQ(std::sscanf(lines[i].c_str(), "00:%d:%lf,%d --> 00:%d:%lf,%d", &minutes[0], &seconds[0],
-                            &milliseconds[0], &minutes[1], &seconds[1], &milliseconds[1]),
-                6);
+                    &milliseconds[0], &minutes[1], &seconds[1], &milliseconds[1]),
+          6);
       const double begin = seconds[0] + milliseconds[0] / 1e3, end = seconds[1] + milliseconds[1] / 1e3;
       EXPECT_TRUE(before <= begin && begin <= end && end < begin + 7.001) << lines[i];
       before = end;
@@ -545,7 +543,9 @@ TEST(Transcribe, RefusesOtherFilesOrLetsFfmpegConvertThem) {
   EXPECT_EQ(without(path).status, 3);
   EXPECT_TRUE(has(without(path).err, "ffmpeg cannot be started: No such file or directory; install"))
       << without(path).err;
-  if (run("/bin/sh", {"-c", "command -v ffmpeg"}).status != 0) GTEST_SKIP() << "no ffmpeg";
+  if (run("/bin/sh", {"-c", "command -v ffmpeg"}).status != 0) {
+    GTEST_SKIP() << "no ffmpeg";
+  }
   const std::string aiff = clip_file("it's.aiff", "");
   ASSERT_EQ(run("/bin/sh", {"-c", "exec ffmpeg -v error -y -i \"$0\" \"$1\"", kClip, aiff}).status, 0);
   EXPECT_EQ(transcribe(model, {aiff, "--ffmpeg"}), transcribe(model, {kClip}));
@@ -621,9 +621,8 @@ TEST(Transcribe, AGeneratedLineEndIsASpace) {
   EXPECT_EQ(lines_of(text).size(), 1u);
   std::string spaces;
   for (const std::string& line : lines_of(kept)) spaces += line + ' ';
-  for (const std::string end : {"\r", "\u0085", "\u2028", "\u2029", "\x7f"}) {
+  for (const std::string end : {"\r", "\u0085", "\u2028", "\u2029", "\x7f"})
     for (size_t at = 0; (at = spaces.find(end, at)) != std::string::npos;) spaces.replace(at, end.size(), " ");
-  }
   spaces.back() = '\n';
   EXPECT_EQ(text, spaces);
   size_t n = 0;

@@ -53,7 +53,7 @@ TEST(LanguageCodes, OnesThatAreNoEntriesAreWarnedOf) {
   EXPECT_EQ(lines_of(encoded.out)[0], "5990 " + lines_of(encoded.out)[1]);
   // A model without any code.
   EXPECT_EQ(run(translate_program(), {converted_model("enfr")}, {.input = "Stop!\n>>fr<< Stop!\n"}).err,
-            "goldcrest-translate: line 2: warning: \">>fr<<\"" + kWarning + "\n");
+      "goldcrest-translate: line 2: warning: \">>fr<<\"" + kWarning + "\n");
 }
 
 TEST(LanguageCodes, TheLinesOfAnEvaluationAreLookedAtToo) {
@@ -84,7 +84,7 @@ TEST(Languages, ByNameAreReadAsByTheirCode) {
   EXPECT_EQ(lines_of(by_name.out)[1] + "\n", by_code);
   EXPECT_EQ(by_name.err, "goldcrest-translate: line 3: warning: \">>xx<<\"" + kWarning + "\n");
   EXPECT_EQ(run(translate_program(), {model, "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
-            run(translate_program(), {model}, {.input = ">>fr<<Stop!\n"}).out);
+      run(translate_program(), {model}, {.input = ">>fr<<Stop!\n"}).out);
 }
 
 TEST(Languages, OnesThatAModelHasNotAreRefused) {
@@ -99,25 +99,26 @@ TEST(Languages, OnesThatAModelHasNotAreRefused) {
   };
   const auto begin = [](const std::filesystem::path& model) { return "goldcrest-translate: " + model.string() + ": "; };
   EXPECT_EQ(refusal(several, {"--target-lang", "de"}),
-            begin(several) + "--target-lang \"de\": the model's target language is \"fr\"\n");
+      begin(several) + "--target-lang \"de\": the model's target language is \"fr\"\n");
   EXPECT_EQ(refusal(one, {"--target-lang", "d\x1b"}),
-            begin(one) + "--target-lang \"d\\x1b\": the model's target language is \"fr\"\n");
+      begin(one) + "--target-lang \"d\\x1b\": the model's target language is \"fr\"\n");
   EXPECT_EQ(refusal(one, {"--source-lang", "fr"}),
-            begin(one) + "--source-lang \"fr\": the model's source language is \"en\"\n");
+      begin(one) + "--source-lang \"fr\": the model's source language is \"en\"\n");
   EXPECT_EQ(refusal(converted_model("g2p"), {"--target-lang", "fr"}),
-            begin(converted_model("g2p")) + "--target-lang \"fr\": the model's target language is \"ARPAbet\"\n");
+      begin(converted_model("g2p")) + "--target-lang \"fr\": the model's target language is \"ARPAbet\"\n");
   EXPECT_EQ(run(translate_program(), {one, "--source-lang", "en", "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
-            run(translate_program(), {one}, {.input = "Stop!\n"}).out);
+      run(translate_program(), {one}, {.input = "Stop!\n"}).out);
   EXPECT_EQ(refusal(several, {"--target-lang", "fr", "--ids"}),
-            begin(several) + "--target-lang: with --ids, a source's own ids say its language\n");
+      begin(several) + "--target-lang: with --ids, a source's own ids say its language\n");
 }
 
 TEST(Languages, AFileForOneTarget) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "fr.gcst";
   const std::filesystem::path lines = folder.write("lines.tsv", "Stop!\n>>fr<< Go.\n");
-  const Outcome converted = run(convert_program(), {"-q", multilingual().path(), "-o", file, "--source-lang", "en",
-                                                    "--target-lang", "fr", "--evaluate", lines, "--max-source", "16"});
+  const Outcome converted =
+      run(convert_program(), {"-q", multilingual().path(), "-o", file, "--source-lang", "en", "--target-lang", "fr",
+                                 "--evaluate", lines, "--max-source", "16"});
   EXPECT_EQ(converted.status, 0);
   EXPECT_EQ(converted.err, "goldcrest-convert: warning: " + lines.string() +
                                ":2: \">>fr<<\" is not asked for: --target-lang says \"fr\"; it is read as text\n"
@@ -126,9 +127,9 @@ TEST(Languages, AFileForOneTarget) {
   EXPECT_NE(about.find("\nlanguages    en -> fr\n"), std::string::npos);
   EXPECT_EQ(about.find("\ntargets "), std::string::npos);
   EXPECT_EQ(run(translate_program(), {file, "--encode"}, {.input = "Stop!\n"}).out,
-            run(translate_program(), {multilingual_model(folder), "--encode"}, {.input = ">>fr<<Stop!\n"}).out);
+      run(translate_program(), {multilingual_model(folder), "--encode"}, {.input = ">>fr<<Stop!\n"}).out);
   EXPECT_EQ(run(translate_program(), {file, "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
-            run(translate_program(), {file}, {.input = "Stop!\n"}).out);
+      run(translate_program(), {file}, {.input = "Stop!\n"}).out);
 
   const auto refusal = [](const std::filesystem::path& checkpoint, const Arguments& options) {
     Arguments all = {"-q", checkpoint};
@@ -139,14 +140,14 @@ TEST(Languages, AFileForOneTarget) {
   };
   const auto begin = [](const std::filesystem::path& path) { return "goldcrest-convert: " + path.string() + ": "; };
   EXPECT_EQ(refusal(multilingual().path(), {"--target-lang", "de"}),
-            begin(multilingual().path()) + "--target-lang \"de\": the model's target language is \"fr\"\n");
+      begin(multilingual().path()) + "--target-lang \"de\": the model's target language is \"fr\"\n");
   EXPECT_EQ(refusal(checkpoint_folder("enfr"), {"--target-lang", "de"}),
-            begin(checkpoint_folder("enfr")) + "--target-lang \"de\": the model's target language is \"fr\"\n");
+      begin(checkpoint_folder("enfr")) + "--target-lang \"de\": the model's target language is \"fr\"\n");
   EXPECT_EQ(refusal(checkpoint_folder("enfr"), {"--source-lang", "de"}),
-            begin(checkpoint_folder("enfr")) + "--source-lang \"de\": the model's source language is \"en\"\n");
+      begin(checkpoint_folder("enfr")) + "--source-lang \"de\": the model's source language is \"en\"\n");
   EXPECT_EQ(run(convert_program(), {file, "--target-lang", "fr"}).err,
-            "goldcrest-convert: " + file.string() +
-                ": --target-lang works on a checkpoint, not on a .gcst file; give the checkpoint\n");
+      "goldcrest-convert: " + file.string() +
+          ": --target-lang works on a checkpoint, not on a .gcst file; give the checkpoint\n");
 }
 
 TEST(MinimumLength, ZeroLiftsTheModels) {
@@ -237,13 +238,13 @@ TEST(TranslateInspect, TargetsAreScored) {
   EXPECT_LT(std::stod(translated("g2p", {"--score", worse}, "abaco\n")), std::stod(split(searched[0], '\t')[0]));
   // As ids, this works with a model of any text.
   EXPECT_EQ(translated("g2p", {"--score", worse, "--ids"}, translated("g2p", {"--encode"}, "abaco\n")),
-            translated("g2p", {"--score", worse}, "abaco\n"));
+      translated("g2p", {"--score", worse}, "abaco\n"));
 }
 
 TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
   const std::string sentence = "Where is the red station?\n";
   for (const Arguments& heads : {Arguments{}, Arguments{"--alignment-layer", "1"}, Arguments{"--alignment-head", "2"},
-                                 Arguments{"--alignment-layer", "0", "--alignment-head", "3"}}) {
+           Arguments{"--alignment-layer", "0", "--alignment-head", "3"}}) {
     Arguments soft_options = {"--tokens", "--n-best", "2", "--alignments", "soft"},
               hard_options = {"--tokens", "--n-best", "2", "--alignments", "hard"};
     soft_options.insert(soft_options.end(), heads.begin(), heads.end());
@@ -275,7 +276,7 @@ TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
   }
   // English puts the adjective first, French the noun: "la gare rouge".
   EXPECT_EQ(translated("enfr", {"--alignments", "hard"}, sentence),
-            "Où est la gare rouge ?\t0-0 0-1 1-2 2-3 4-4 3-5 5-6 5-7\n");
+      "Où est la gare rouge ?\t0-0 0-1 1-2 2-3 4-4 3-5 5-6 5-7\n");
 }
 
 TEST(TranslateInspect, BatchesAndThreadsChangeNoByte) {
@@ -329,14 +330,13 @@ TEST(TranslateInspect, BadUsage) {
     return outcome.err;
   };
   EXPECT_EQ(message({"--alignments", "hard", "--alignment-layer", "2"}),
-            "goldcrest-translate: " + model + ": --alignment-layer 2: the decoder's are 0 to 1\n");
+      "goldcrest-translate: " + model + ": --alignment-layer 2: the decoder's are 0 to 1\n");
   EXPECT_EQ(message({"--alignments", "hard", "--alignment-head", "4"}),
-            "goldcrest-translate: " + model + ": --alignment-head 4: the decoder's are 0 to 3\n");
+      "goldcrest-translate: " + model + ": --alignment-head 4: the decoder's are 0 to 3\n");
   EXPECT_EQ(message({"--score", folder / "none"}),
-            "goldcrest-translate: " + (folder / "none").string() + ": cannot be read: No such file or directory\n");
-  for (const char* other : {"--encode", "--decode", "--scores"}) {
+      "goldcrest-translate: " + (folder / "none").string() + ": cannot be read: No such file or directory\n");
+  for (const char* other : {"--encode", "--decode", "--scores"})
     EXPECT_EQ(translate("g2p", {"--score", targets, other}, "").status, 2) << other;
-  }
   EXPECT_EQ(translate("g2p", {"--score", targets, "--n-best", "2"}, "").status, 2);
   EXPECT_EQ(translate("g2p", {"--alignments", "some"}, "").status, 2);
   EXPECT_EQ(translate("g2p", {"--alignment-layer", "-2"}, "").status, 2);

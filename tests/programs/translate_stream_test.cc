@@ -16,7 +16,7 @@ const std::string kSentences = "Where is the station? I saw Mr. Jackson.  Stop!\
 
 TEST(TranslateStream, PrintsTheSameText) {
   for (const Arguments& options : {Arguments{}, Arguments{"--beam-size", "1"}, Arguments{"--beam-size", "16"},
-                                   Arguments{"--no-split"}, Arguments{"--prefix", "Mon"}}) {
+           Arguments{"--no-split"}, Arguments{"--prefix", "Mon"}}) {
     Arguments streamed = options;
     streamed.push_back("--stream");
     const Outcome expected = translate("enfr", options, kSentences), found = translate("enfr", streamed, kSentences);
@@ -32,7 +32,7 @@ TEST(TranslateStream, PrintsTheSameText) {
 
 TEST(TranslateStream, ExcludesWhatNeedsTheWholeResult) {
   for (const Arguments& other : {Arguments{"--tokens"}, Arguments{"--n-best", "2"}, Arguments{"--batch", "2"},
-                                 Arguments{"--scores"}, Arguments{"--encode"}, Arguments{"--alignments", "hard"}}) {
+           Arguments{"--scores"}, Arguments{"--encode"}, Arguments{"--alignments", "hard"}}) {
     Arguments options = other;
     options.push_back("--stream");
     EXPECT_EQ(translate("enfr", options, "").status, 2) << other[0];
@@ -53,11 +53,11 @@ TEST(TranslateSample, DependsOnTheSeed) {
   EXPECT_EQ(with({"--batch", "3", "--threads", "2"}), drawn);
   EXPECT_EQ(with({"--kernels", "reference"}), drawn);
   EXPECT_EQ(with({"--stream"}), drawn);
-  EXPECT_NE(translate("enfr", {"--sample", "--seed", "4", "--top-p", "0.9", "--temperature", "1.5"}, kSentences).out,
-            drawn);
+  EXPECT_NE(
+      translate("enfr", {"--sample", "--seed", "4", "--top-p", "0.9", "--temperature", "1.5"}, kSentences).out, drawn);
   EXPECT_NE(translate("enfr", {"--beam-size", "1"}, kSentences).out, drawn);
   EXPECT_EQ(translate("enfr", {"--sample", "--top-k", "1"}, kSentences).out,
-            translate("enfr", {"--beam-size", "1"}, kSentences).out);
+      translate("enfr", {"--beam-size", "1"}, kSentences).out);
   const std::vector<std::string> several = lines_of(with({"--num-samples", "3"}));
   ASSERT_EQ(several.size(), 3u * 3 + 1) << "three lines, and an empty one";
   EXPECT_EQ(several[1].compare(0, 4, "1\t2\t"), 0) << several[1];
@@ -65,9 +65,9 @@ TEST(TranslateSample, DependsOnTheSeed) {
 
 TEST(TranslateSample, SaysWhatIsWrong) {
   for (const Arguments& options :
-       {Arguments{"--top-k", "5"}, Arguments{"--sample", "--top-k", "257"}, Arguments{"--sample", "--beam-size", "2"},
-        Arguments{"--sample", "--temperature", "0"}, Arguments{"--sample", "--num-samples", "17"},
-        Arguments{"--sample", "--n-best", "2"}, Arguments{"--sample", "--top-p", "0"}, Arguments{"--seed", "1"}})
+      {Arguments{"--top-k", "5"}, Arguments{"--sample", "--top-k", "257"}, Arguments{"--sample", "--beam-size", "2"},
+          Arguments{"--sample", "--temperature", "0"}, Arguments{"--sample", "--num-samples", "17"},
+          Arguments{"--sample", "--n-best", "2"}, Arguments{"--sample", "--top-p", "0"}, Arguments{"--seed", "1"}})
     EXPECT_EQ(translate("enfr", options, "").status, 2) << options.back();
   EXPECT_NE(translate("enfr", {"--smaple"}, "").err.find("did you mean \"--sample\"?"), std::string::npos);
 }
@@ -83,16 +83,15 @@ TEST(TranslateAlternatives, AreLinesThatBeginDifferently) {
   const Arguments likely = {"--alternatives", "3", "--min-alternative-prob", "0.9"};
   EXPECT_LT(lines_of(translate("enfr", likely, text).out).size(), 6u);
   for (const Arguments& wrong :
-       {Arguments{"--alternatives", "17"}, Arguments{"--alternatives", "2", "--beam-size", "2"},
-        Arguments{"--min-alternative-prob", "0.5"}, Arguments{"--alternatives", "2", "--min-alternative-prob", "2"}})
+      {Arguments{"--alternatives", "17"}, Arguments{"--alternatives", "2", "--beam-size", "2"},
+          Arguments{"--min-alternative-prob", "0.5"}, Arguments{"--alternatives", "2", "--min-alternative-prob", "2"}})
     EXPECT_EQ(translate("enfr", wrong, "").status, 2);
 }
 
 TEST(TranslateAlternatives, WithoutRoomAreOne) {
-  for (const Arguments& no_room :
-       {Arguments{"--max-target", "1"}, Arguments{"--max-target", "1", "--batch", "2"},
-        Arguments{"--max-target", "2", "--prefix-ids", "17"}, Arguments{"--max-target", "3", "--prefix-ids", "17 18"},
-        Arguments{"--max-length-factor", "0.01"}}) {
+  for (const Arguments& no_room : {Arguments{"--max-target", "1"}, Arguments{"--max-target", "1", "--batch", "2"},
+           Arguments{"--max-target", "2", "--prefix-ids", "17"},
+           Arguments{"--max-target", "3", "--prefix-ids", "17 18"}, Arguments{"--max-length-factor", "0.01"}}) {
     Arguments options = {"--alternatives", "3", "--tokens"};
     options.insert(options.end(), no_room.begin(), no_room.end());
     EXPECT_EQ(lines_of(translate("enfr", options, "Stop!\nLet's go home.\n").out).size(), 2u) << no_room[1];
@@ -112,12 +111,11 @@ TEST(TranslateSequences, AreSuppressedOrBiased) {
   EXPECT_NE(with({"--suppress-ids", "39 720, 146"}).out, with({"--suppress-ids", "39 720"}).out);
   EXPECT_NE(with({"--bias-ids", "9 358"}).out, plain);
   EXPECT_NE(with({"--no-repeat-source-ngram", "1"}).out, plain);
-  for (const auto& [options, message] : std::vector<std::pair<Arguments, std::string>>{
-           {{"--suppress-ids", "x"}, "sequence: not a token id: x"},
-           {{"--suppress-ids", "999999"}, "sequence: id 999999 is outside the vocabulary of "},
-           {{"--bias-ids", "x 3"}, "sequence: no bias in front: x 3"},
-           {{"--bias-ids", "2"}, "sequence: no ids"},
-           {{"--bias-ids", "1e9 3"}, "sequences: a length, an id or a bias is out of range"}}) {
+  for (const auto& [options, message] :
+      std::vector<std::pair<Arguments, std::string>>{{{"--suppress-ids", "x"}, "sequence: not a token id: x"},
+          {{"--suppress-ids", "999999"}, "sequence: id 999999 is outside the vocabulary of "},
+          {{"--bias-ids", "x 3"}, "sequence: no bias in front: x 3"}, {{"--bias-ids", "2"}, "sequence: no ids"},
+          {{"--bias-ids", "1e9 3"}, "sequences: a length, an id or a bias is out of range"}}) {
     const auto result = with(options);
     EXPECT_NE(result.status, 0);
     EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
@@ -127,10 +125,9 @@ TEST(TranslateSequences, AreSuppressedOrBiased) {
 TEST(TranslatePrefix, BeginsEveryResult) {
   for (const char* const beams : {"1", "4"}) {
     const std::string text = "The cat is on the table.\nShe bought a car.\n";
-    for (const std::string prefix : {"Mon", "Le ch", "Aujourd'hui, ", "L\xC3\xA9o"}) {
+    for (const std::string prefix : {"Mon", "Le ch", "Aujourd'hui, ", "L\xC3\xA9o"})
       for (const std::string& line : lines_of(translate("enfr", {"--beam-size", beams, "--prefix", prefix}, text).out))
         EXPECT_EQ(line.compare(0, prefix.size(), prefix), 0) << line;
-    }
     const Outcome ids =
         translate("enfr", {"--beam-size", beams, "--prefix-ids", "17 11", "--tokens", "--batch", "2"}, text);
     for (const std::string& line : lines_of(ids.out)) EXPECT_EQ(line.compare(0, 6, "17 11 "), 0) << line;
@@ -175,7 +172,7 @@ TEST(TranslatePrefix, SaysWhatIsWrong) {
   };
   EXPECT_NE(message("enfr", {"--prefix", "\xE4\xB8\x80"}).find("no pieces for \"\xE4\xB8\x80\""), std::string::npos);
   EXPECT_NE(message("g2p", {"--prefix", "A"}).find("prefix: the model's vocabulary has no pieces for \"A\""),
-            std::string::npos);
+      std::string::npos);
   EXPECT_NE(message("enfr", {"--prefix-ids", "5000000"}).find("5000000"), std::string::npos);
   EXPECT_NE(message("enfr", {"--prefix-ids", "17 0"}).find("prefix: an end id"), std::string::npos);
   EXPECT_NE(message("enfr", {"--prefix-ids", "17 17 17", "--max-target", "3"}).find("--max-target"), std::string::npos);

@@ -23,9 +23,8 @@ std::vector<std::string> translated_lines(const std::string& task, const Argumen
 std::vector<std::string> fields(const std::string& line) {
   std::vector<std::string> result;
   size_t start = 0;
-  for (size_t tab; (tab = line.find('\t', start)) != std::string::npos; start = tab + 1) {
+  for (size_t tab; (tab = line.find('\t', start)) != std::string::npos; start = tab + 1)
     result.push_back(line.substr(start, tab - start));
-  }
   result.push_back(line.substr(start));
   return result;
 }
@@ -99,11 +98,10 @@ TEST(Translate, EveryKindOfInvalidUtf8IsRefusedAndEveryKindOfValidIsNot) {
     std::string bytes;
     int at;  // position of the first byte that is not UTF-8, from 1; 0: none
   };
-  const Case cases[] = {{"a\x80", 2},        {"\xc0\xaf", 1},         {"\xc1\xbf", 1},         {"\xe0\x9f\xbf", 1},
-                        {"\xed\xa0\x80", 1}, {"\xf0\x8f\xbf\xbf", 1}, {"\xf4\x90\x80\x80", 1}, {"\xf5\x80\x80\x80", 1},
-                        {"ab\xe2\x82", 3},   {"ab\xc3", 3},           {"\xf0\x9f\x98z", 1},    {"\xfe", 1},
-                        {"\xc2\x80", 0},     {"\xdf\xbf", 0},         {"\xe0\xa0\x80", 0},     {"\xed\x9f\xbf", 0},
-                        {"\xee\x80\x80", 0}, {"\xef\xbf\xbf", 0},     {"\xf0\x90\x80\x80", 0}, {"\xf4\x8f\xbf\xbf", 0}};
+  const Case cases[] = {{"a\x80", 2}, {"\xc0\xaf", 1}, {"\xc1\xbf", 1}, {"\xe0\x9f\xbf", 1}, {"\xed\xa0\x80", 1},
+      {"\xf0\x8f\xbf\xbf", 1}, {"\xf4\x90\x80\x80", 1}, {"\xf5\x80\x80\x80", 1}, {"ab\xe2\x82", 3}, {"ab\xc3", 3},
+      {"\xf0\x9f\x98z", 1}, {"\xfe", 1}, {"\xc2\x80", 0}, {"\xdf\xbf", 0}, {"\xe0\xa0\x80", 0}, {"\xed\x9f\xbf", 0},
+      {"\xee\x80\x80", 0}, {"\xef\xbf\xbf", 0}, {"\xf0\x90\x80\x80", 0}, {"\xf4\x8f\xbf\xbf", 0}};
   std::string input;
   for (const Case& c : cases) input += c.bytes + "\n";
   const Outcome outcome = translate("g2p", {"--encode"}, input);
@@ -143,16 +141,14 @@ TEST(Translate, SaysWhichLinesALimitCut) {
     EXPECT_EQ(lines_of(outcome.out).size(), lines_of(input).size());
     return outcome.err;
   };
-  EXPECT_EQ(
-      said("g2p", {"--max-target", "6"}, kWords),
+  EXPECT_EQ(said("g2p", {"--max-target", "6"}, kWords),
       warning + "2 of 4 lines end too early: line 1 is the first, cut at 6 tokens; raise --max-target, up to 64\n");
-  EXPECT_EQ(
-      said("g2p", {"--max-target", "6", "--batch", "4", "--beam-size", "4"}, "wren\n\ngoldcrest\n"),
+  EXPECT_EQ(said("g2p", {"--max-target", "6", "--batch", "4", "--beam-size", "4"}, "wren\n\ngoldcrest\n"),
       warning + "1 of 3 lines end too early: line 3 is the first, cut at 6 tokens; raise --max-target, up to 64\n");
   EXPECT_EQ(said("enfr", {"--max-length-factor", "0.5"}, "Where is the station? Let's go home.\n"),
-            warning +
-                "1 of 1 lines end too early: line 1 is the first, cut at 4 tokens; raise --max-length-factor or "
-                "--max-extra\n");
+      warning +
+          "1 of 1 lines end too early: line 1 is the first, cut at 4 tokens; raise --max-length-factor or "
+          "--max-extra\n");
   EXPECT_EQ(said("g2p", {"--max-target", "11"}, kWords), "");
   EXPECT_EQ(said("g2p", {"--max-target", "6", "--no-force-end"}, "wren\n"), "");
   const std::string end = said("g2p", {"--max-target", "64", "--min-target", "64"}, "wren\n");
@@ -186,13 +182,13 @@ TEST(Translate, DecodeRefusesWhatIsNoId) {
 }
 
 TEST(Translate, BeamsScoresAndSeveralResults) {
-  EXPECT_EQ(translated_lines("g2p", {"--beam-size", "4"}, kWords),
-            translated_lines("g2p", {"--beam-size", "4"}, kWords));
+  EXPECT_EQ(
+      translated_lines("g2p", {"--beam-size", "4"}, kWords), translated_lines("g2p", {"--beam-size", "4"}, kWords));
   // The model's own beam size is 4; greedy search gives another first token here.
   EXPECT_EQ(translated_lines("enfr", {"--tokens"}, "Come on.\n"),
-            translated_lines("enfr", {"--tokens", "--beam-size", "4"}, "Come on.\n"));
+      translated_lines("enfr", {"--tokens", "--beam-size", "4"}, "Come on.\n"));
   EXPECT_NE(translated_lines("enfr", {"--tokens"}, "Come on.\n"),
-            translated_lines("enfr", {"--tokens", "--beam-size", "1"}, "Come on.\n"));
+      translated_lines("enfr", {"--tokens", "--beam-size", "1"}, "Come on.\n"));
 
   const std::vector<std::string> best = translated_lines("g2p", {"--beam-size", "4"}, kWords);
   const std::vector<std::string> all =
@@ -206,15 +202,16 @@ TEST(Translate, BeamsScoresAndSeveralResults) {
     EXPECT_EQ(parts[1], std::to_string(i % 3 + 1));
     const double score = std::stod(parts[2]);
     EXPECT_LE(score, 0.0);
-    if (i % 3 == 0)
+    if (i % 3 == 0) {
       EXPECT_EQ(parts[3], best[i / 3]);
-    else
+    } else {
       EXPECT_LE(score, last_score);
+    }
     last_score = score;
   }
   // Without --beam-size there are as many beams as results.
   EXPECT_EQ(translated_lines("g2p", {"--n-best", "3", "--scores"}, kWords),
-            translated_lines("g2p", {"--beam-size", "3", "--n-best", "3", "--scores"}, kWords));
+      translated_lines("g2p", {"--beam-size", "3", "--n-best", "3", "--scores"}, kWords));
 }
 
 TEST(Translate, GreedyScoresAreLogProbabilities) {
@@ -230,8 +227,8 @@ TEST(Translate, GreedyScoresAreLogProbabilities) {
 
 TEST(Translate, LengthPenaltyChangesTheRanking) {
   const auto first_length = [&](const char* penalty) {
-    const std::vector<std::string> lines = translated_lines("enfr", {"--tokens", "--length-penalty", penalty},
-                                                            "I have no idea what you are talking about.\n");
+    const std::vector<std::string> lines = translated_lines(
+        "enfr", {"--tokens", "--length-penalty", penalty}, "I have no idea what you are talking about.\n");
     return std::count(lines.at(0).begin(), lines.at(0).end(), ' ');
   };
   EXPECT_LE(first_length("-2"), first_length("4"));
@@ -274,12 +271,12 @@ std::string english_lines(size_t n) {
 TEST(Translate, BatchesThreadsAndLowMemoryChangeNoByte) {
   const std::string input = english_lines(70);
   for (const Arguments& search :
-       {Arguments{"--beam-size", "1"}, Arguments{"--beam-size", "4", "--n-best", "2", "--scores"}}) {
+      {Arguments{"--beam-size", "1"}, Arguments{"--beam-size", "4", "--n-best", "2", "--scores"}}) {
     const std::string alone = translate("enfr", search, input).out;
     EXPECT_EQ(lines_of(alone).size(), search.size() == 2 ? 70u : 140u);
     for (const Arguments& way : {Arguments{"--batch", "3"}, Arguments{"--batch", "32"}, Arguments{"--batch", "256"},
-                                 Arguments{"--threads", "2"}, Arguments{"--threads", "3", "--batch", "8"},
-                                 Arguments{"--threads", "0", "--batch", "16"}, Arguments{"--low-memory"}}) {
+             Arguments{"--threads", "2"}, Arguments{"--threads", "3", "--batch", "8"},
+             Arguments{"--threads", "0", "--batch", "16"}, Arguments{"--low-memory"}}) {
       Arguments options = search;
       options.insert(options.end(), way.begin(), way.end());
       const Outcome outcome = translate("enfr", options, input);
@@ -293,9 +290,8 @@ TEST(Translate, BatchesThreadsAndLowMemoryChangeNoByte) {
 // A window is 16 batches. Lines are on both sides of its end, and bad ones anywhere in it.
 TEST(Translate, BadLinesOfABatchKeepTheirPlaces) {
   std::string input;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 50; ++i)
     input += i % 7 == 3 ? "\xff\n" : i % 11 == 5 ? std::string(513, 'a') + "\n" : std::string(1 + i % 13, 'b') + "\n";
-  }
   const Outcome alone = translate("g2p", {}, input);
   EXPECT_EQ(alone.status, 3);
   EXPECT_EQ(lines_of(alone.out).size(), 50u);

@@ -104,7 +104,7 @@ TEST(TranslateLines, BlankOnesStayBlank) {
   const std::string ideographic = "\xe3\x80\x80", no_break = "\xc2\xa0";
   const std::string input = "\nStop!\n \t \n" + ideographic + no_break + "\n\r\n\v\f\nStop!";
   for (const Arguments& options : {Arguments{}, Arguments{"--tokens"}, Arguments{"--batch", "4"}, Arguments{"--scores"},
-                                   Arguments{"--n-best", "1"}}) {
+           Arguments{"--n-best", "1"}}) {
     const Outcome outcome = translate("enfr", options, input);
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err, "");
@@ -129,8 +129,8 @@ TEST(TranslateLines, ANulByteIsNamed) {
     const Outcome outcome = translate("g2p", options, "wren\nwr" + nul + "en\n" + nul + "\nwren\n");
     EXPECT_EQ(outcome.status, 3);
     EXPECT_EQ(outcome.err,
-              "goldcrest-translate: line 2: a NUL byte at byte 3\n"
-              "goldcrest-translate: line 3: a NUL byte at byte 1\n");
+        "goldcrest-translate: line 2: a NUL byte at byte 3\n"
+        "goldcrest-translate: line 3: a NUL byte at byte 1\n");
     const Lines lines = lines_of(outcome.out);
     ASSERT_EQ(lines.size(), 4u);
     EXPECT_EQ(lines[1] + lines[2], "");
@@ -142,11 +142,11 @@ TEST(TranslateLines, SoftHyphensAreLeftOut) {
   const std::string with = "Where is the sta\u00adtion?\n\u00adStop!\nI'm hun\u00ad\u00adgry.\u00ad\n\u00ad\n",
                     without = "Where is the station?\nStop!\nI'm hungry.\n\n";
   for (const Arguments& options :
-       {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--encode"}, Arguments{"--no-split"}, Arguments{"--stream"}})
+      {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--encode"}, Arguments{"--no-split"}, Arguments{"--stream"}})
     EXPECT_EQ(translate("enfr", options, with).out, translate("enfr", options, without).out);
   EXPECT_EQ(translate("g2p", {}, "wr\u00aden\n").out, translate("g2p", {}, "wren\n").out);
-  EXPECT_NE(translate("enfr", {}, "Where is the sta\u2010tion?\n").out,
-            lines_of(translate("enfr", {}, with).out)[0] + "\n");
+  EXPECT_NE(
+      translate("enfr", {}, "Where is the sta\u2010tion?\n").out, lines_of(translate("enfr", {}, with).out)[0] + "\n");
 }
 
 // A ByT5 generates any byte; a token's id is its byte plus 3.
@@ -167,7 +167,7 @@ TEST(TranslateLines, AGeneratedLineEndIsASpace) {
   const std::string ids = "197 136\n229 131 171\n229 131 172\n197 131\n229 131 170\n68 12 69\n";
   EXPECT_EQ(translate("g2p-bytes", {"--decode"}, ids).out, " \n \n \n\u0080\n\u2027\nA\tB\n");
   EXPECT_EQ(translate("g2p-bytes", {"--decode", "--keep-controls"}, ids).out,
-            "\u0085\n\u2028\n\u2029\n\u0080\n\u2027\nA\tB\n");
+      "\u0085\n\u2028\n\u2029\n\u0080\n\u2027\nA\tB\n");
   const Arguments columns = {"--n-best", "2", "--bias-ids", "60 12", "--max-target", "3", "--max-extra", "0"};
   for (const std::string& line : lines_of(translate("g2p-bytes", columns, "wren\ncat\n").out))
     EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 2) << line;
@@ -219,8 +219,7 @@ TEST(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
   EXPECT_EQ(lines({"--no-replace-unknowns"}, input), lines({}, input));
   EXPECT_EQ(translate("enfr", {"--stream", "--replace-unknowns"}, "").status, 2);
   const Outcome cut = translate("enfr", {"--replace-unknowns", "--deadline", "1e-9"}, "Thank you.\n");
-  EXPECT_EQ(
-      cut.err,
+  EXPECT_EQ(cut.err,
       "goldcrest-translate: line 1: stopped after 1e-09 s (--deadline); its end is missing, and unknown tokens are "
       "not replaced\n");
 }
@@ -243,7 +242,7 @@ TEST(TranslateLines, ATerminalGetsColoursAndACountOfLines) {
   EXPECT_TRUE(has(run("/usr/bin/script", {"-qec", translate_program().string() + " " + model, folder / "typescript"},
                       {.input = "\004"})
                       .out,
-                  "goldcrest-translate: waiting for lines of text; Ctrl-D ends"));
+      "goldcrest-translate: waiting for lines of text; Ctrl-D ends"));
 }
 
 TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {
@@ -251,10 +250,10 @@ TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {
   EXPECT_EQ(outcome.status, 3);
   EXPECT_EQ(outcome.out, "\n\n");
   EXPECT_EQ(outcome.err,
-            "goldcrest-translate: line 1: input too long for the limits: text: more bytes than limits.max_source_bytes "
-            "(512)\n"
-            "goldcrest-translate: line 2: input too long for the limits: text: more tokens than "
-            "limits.max_source_tokens (64)\n");
+      "goldcrest-translate: line 1: input too long for the limits: text: more bytes than limits.max_source_bytes "
+      "(512)\n"
+      "goldcrest-translate: line 2: input too long for the limits: text: more tokens than "
+      "limits.max_source_tokens (64)\n");
 }
 
 TEST(TranslateLines, AnInputThatCannotBeRead) {
@@ -281,8 +280,7 @@ TEST(TranslateLines, AModelThatIsNone) {
   struct Case {
     std::string path, words;
   };
-  const Case cases[] = {
-      {"/dev/null", ": a device or a pipe, not a file with content"},
+  const Case cases[] = {{"/dev/null", ": a device or a pipe, not a file with content"},
       {folder / "", ": a folder, not a file with content"},
       {folder.write("empty", ""), ": empty, not a file with content"},
       {folder.write("text", std::string(4096, 'a')), none + trailer},
@@ -328,7 +326,7 @@ TEST(TranslateLines, AnUnknownKernelTableIsAnsweredWithThoseThatThereAre) {
 using Lines = std::vector<std::string>;
 
 const Lines kSix = {"Where is the station?", "I don't know what to do.", "She bought a new car yesterday.",
-                    "I saw Mr. Jackson.",    "Can you help me, please?", "Stop!"};
+    "I saw Mr. Jackson.", "Can you help me, please?", "Stop!"};
 const Lines kSpaces = {" ", "  ", " ", "\t", "\xC2\xA0 ", " ", "  "};  // before each sentence, and at the end
 
 // The sentences with the white space around them.
@@ -357,9 +355,9 @@ TEST(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
   ASSERT_EQ(alone.size(), 6u);
   const std::string input = "Stop!\n\n" + paragraph(kSix) + "\nStop! Stop!\n";
   for (const Arguments& options : {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--batch", "7", "--threads", "2"},
-                                   Arguments{"--n-best", "1"}}) {
-    EXPECT_EQ(translated_text("enfr", options, input),
-              (Lines{alone[5], "", paragraph(alone), alone[5] + ' ' + alone[5]}));
+           Arguments{"--n-best", "1"}}) {
+    EXPECT_EQ(
+        translated_text("enfr", options, input), (Lines{alone[5], "", paragraph(alone), alone[5] + ' ' + alone[5]}));
   }
   EXPECT_EQ(translated_text("enfr", {"--beam-size", "2"}, input).size(), 4u);
   // As one source the line loses sentences.
@@ -386,9 +384,8 @@ TEST(TranslateSentences, OfALineAreAnsweredBeforeTheNextLine) {
 
 TEST(TranslateSentences, ALineIsOneSourceForOptionsThatSayMoreOfIt) {
   const std::string input = "Stop! I'm hungry.\n";
-  for (const Arguments& options :
-       {Arguments{"--tokens"}, Arguments{"--encode"}, Arguments{"--n-best", "2"}, Arguments{"--scores"},
-        Arguments{"--token-scores"}, Arguments{"--alignments", "hard"}}) {
+  for (const Arguments& options : {Arguments{"--tokens"}, Arguments{"--encode"}, Arguments{"--n-best", "2"},
+           Arguments{"--scores"}, Arguments{"--token-scores"}, Arguments{"--alignments", "hard"}}) {
     Arguments by_line = options;
     by_line.emplace_back("--no-split");
     EXPECT_EQ(translated_text("enfr", options, input), translated_text("enfr", by_line, input)) << options[0];
@@ -411,8 +408,8 @@ TEST(TranslateSentences, OnesThatAreTooLongAreCutFurther) {
   const Lines pieces =
       translated_text("enfr", {}, "I know what you want,\nbut I can't help you;\nwe have to go home now.\n");
   EXPECT_EQ(translated_text("enfr", {"--max-source", "12"}, input)[0], pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
-  EXPECT_EQ(translated_text("enfr", {"--max-source-bytes", "24"}, input)[0],
-            pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
+  EXPECT_EQ(
+      translated_text("enfr", {"--max-source-bytes", "24"}, input)[0], pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
   // Nothing is refused, whatever it is, and every piece gives something.
   const Lines lines =
       translated_text("enfr", {"--batch", "8"}, std::string(3000, 'x') + "\n" + std::string(2000, ' ') + "\nStop!\n");

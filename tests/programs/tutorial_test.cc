@@ -34,23 +34,17 @@ TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
     ASSERT_EQ(printed.status, 0) << printed.err;
     EXPECT_EQ(typed(commands[1]).status, 1) << "nothing is answered yet";
     nlohmann::json config = nlohmann::json::parse(checkpoint.folder.read("config.json"));
-    config.update({{"nhead", 2},
-                   {"bos_token", "<s>"},
-                   {"eos_token", "</s>"},
-                   {"pad_token", "<pad>"},
-                   {"unk_token", "<unk>"},
-                   {"source_unit", "word"},
-                   {"target_unit", "word"},
-                   {"source_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "one", "two", "three", "four", "five"}},
-                   {"target_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "eins", "zwei", "drei"}}});
+    config.update({{"nhead", 2}, {"bos_token", "<s>"}, {"eos_token", "</s>"}, {"pad_token", "<pad>"},
+        {"unk_token", "<unk>"}, {"source_unit", "word"}, {"target_unit", "word"},
+        {"source_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "one", "two", "three", "four", "five"}},
+        {"target_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "eins", "zwei", "drei"}}});
     checkpoint.folder.write("config.json", config.dump());
     const Outcome converted = typed(commands[1]);
     EXPECT_EQ(converted.status, 0) << converted.err;
     EXPECT_NE(converted.out.find(std::string("model.pt (") + model_type + ")"), std::string::npos) << converted.out;
     EXPECT_EQ(converted.err.find("warning"), std::string::npos) << converted.err;
     EXPECT_TRUE(std::filesystem::exists(checkpoint.folder / "model.gcst"));
-    const bool has_bound = std::regex_search(
-        converted.out,
+    const bool has_bound = std::regex_search(converted.out,
         std::regex(
             "\nnorms    1e-06 is added to the deviation, folded; this changes a norm by at most [0-9.e-]+ of its "
             "value, at the smallest deviation, [0-9.]+, of [0-9]+ rows of 3 sources\n"));
@@ -75,8 +69,8 @@ TEST(Tutorial, EveryReportHasTheBoundOfFoldedNorms) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const nlohmann::json norms = nlohmann::json::parse(outcome.out).at("norms");
   EXPECT_NEAR(norms.at("deviation_epsilon").get<double>(), 1e-6, 1e-12);
-  EXPECT_NEAR(norms.at("largest_relative_error").get<double>(), 1e-6 / norms.at("smallest_deviation").get<double>(),
-              1e-10);
+  EXPECT_NEAR(
+      norms.at("largest_relative_error").get<double>(), 1e-6 / norms.at("smallest_deviation").get<double>(), 1e-10);
   EXPECT_GT(norms.at("rows").get<size_t>(), 0u);
   EXPECT_NE(read_file(page).find("<h2>Norms</h2><pre>norms    1e-06 is added to the deviation"), std::string::npos);
 }
@@ -88,8 +82,7 @@ TEST(Tutorial, NormsThatTheirEpsilonChangesAreRefused) {
   const std::string file = checkpoint.folder / "model.gcst";
   const Outcome outcome = run(convert_program(), {"-q", checkpoint.folder.path(), "-o", file});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(std::regex_match(
-      outcome.err,
+  EXPECT_TRUE(std::regex_match(outcome.err,
       std::regex(
           "goldcrest-convert: " + checkpoint.folder.path().string() +
           ": its norms add 0.01 to the deviation, which a file's norms add to the variance; the smallest deviation "

@@ -44,8 +44,8 @@ TEST(KeepVocabulary, OfATextTheModelTranslatesItAsBefore) {
   const TemporaryFolder folder;
   const std::string sources = validation_lines("enfr", 40, false), text = folder.write("text", sources);
   const std::string part = folder / "part.gcst";
-  const nlohmann::json json = report_of(checkpoint_folder("enfr"), {"-o", part, "--keep-vocabulary-of", text,
-                                                                    "--evaluate", text, "--evaluate-beam", "1"});
+  const nlohmann::json json = report_of(checkpoint_folder("enfr"),
+      {"-o", part, "--keep-vocabulary-of", text, "--evaluate", text, "--evaluate-beam", "1"});
   const nlohmann::json& trimmed = json.at("trimmed_vocabulary");
   EXPECT_EQ(trimmed.at("shared"), true);
   EXPECT_EQ(trimmed.at("source_kept"), trimmed.at("target_kept"));
@@ -93,9 +93,8 @@ TEST(KeepVocabulary, LinesThatLoseCharactersAreCounted) {
   const std::string lines = folder.write("lines", "wren\nfinch\n");
   const Outcome outcome = convert(checkpoint_folder("g2p"), {"--keep-vocabulary", letters, "--evaluate", lines});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(
-      has(outcome.err,
-          "warning: " + lines + ": 4 tokens of its sources are unknown to the kept vocabulary, 0 to the whole one\n"))
+  EXPECT_TRUE(has(outcome.err,
+      "warning: " + lines + ": 4 tokens of its sources are unknown to the kept vocabulary, 0 to the whole one\n"))
       << outcome.err;
   EXPECT_TRUE(has(outcome.out, "1 of 2 lines as with all entries (50.00 %), chrF ")) << outcome.out;
 }
@@ -116,15 +115,15 @@ TEST(KeepVocabulary, WhatCannotBeKeptIsRefused) {
   const std::string everything = folder.write("everything", all);
   const Outcome whole = convert(g2p, {"--keep-vocabulary", everything});
   EXPECT_EQ(whole.status, 1);
-  EXPECT_EQ(whole.err,
-            "goldcrest-convert: " + everything + ": keeps every entry of the vocabulary; convert without it\n");
+  EXPECT_EQ(
+      whole.err, "goldcrest-convert: " + everything + ": keeps every entry of the vocabulary; convert without it\n");
 }
 
 TEST(MakeShortlist, TellsHowItDoesOnLinesThatItHasNotSeen) {
   const TemporaryFolder folder;
   const std::string text = folder.write("text", validation_lines("g2p", 200, false));
-  const nlohmann::json made = report_of(checkpoint_folder("g2p"),
-                                        {"--make-shortlist", text, "--shortlist-always", "10", "--shortlist-best", "5"})
+  const nlohmann::json made = report_of(
+      checkpoint_folder("g2p"), {"--make-shortlist", text, "--shortlist-always", "10", "--shortlist-best", "5"})
                                   .at("made_shortlist");
   EXPECT_EQ(made.at("pairs"), 180);
   EXPECT_EQ(made.at("own_translations").at("lines"), 20);
@@ -165,8 +164,8 @@ TEST(MakeShortlist, LinesThatCannotBeTranslatedAreLeftOut) {
 TEST(MakeShortlist, ThereIsOneShortlist) {
   const Outcome both = convert(checkpoint_folder("g2p"), {"--make-shortlist", "text", "--shortlist", "lex.s2t"});
   EXPECT_EQ(both.status, 2);
-  EXPECT_TRUE(has(both.err, "--shortlist excludes --make-shortlist") ||
-              has(both.err, "--make-shortlist excludes --shortlist"))
+  EXPECT_TRUE(
+      has(both.err, "--shortlist excludes --make-shortlist") || has(both.err, "--make-shortlist excludes --shortlist"))
       << both.err;
 }
 
@@ -229,8 +228,8 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
   const Outcome converted = run(convert_program(), {"--verbose", folder.path(), "-o", file});
   ASSERT_EQ(converted.status, 0) << converted.err;
   EXPECT_TRUE(contains(converted.out,
-                       "shortlist 250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams (the engine "
-                       "needs GOLDCREST_SHORTLIST)\n"))
+      "shortlist 250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams (the engine "
+      "needs GOLDCREST_SHORTLIST)\n"))
       << converted.out;
   EXPECT_TRUE(contains(converted.out, ", K = 48 (the multiple of 16 above 41 candidates)")) << converted.out;
   ASSERT_EQ(run(convert_program(), {"-q", folder.path(), "-o", plain, "--shortlist", "none"}).status, 0);
@@ -252,8 +251,8 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
   const Outcome inspected = run(inspect_program(), {file, "--self-test"});
   EXPECT_EQ(inspected.status, 0) << inspected.out;
   EXPECT_TRUE(contains(inspected.out,
-                       "shortlist    250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams\n"
-                       "             a source with more than 41 candidates is searched among all ids\n"))
+      "shortlist    250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams\n"
+      "             a source with more than 41 candidates is searched among all ids\n"))
       << inspected.out;
   EXPECT_FALSE(contains(run(inspect_program(), {plain}).out, "shortlist"));
 }
@@ -274,10 +273,9 @@ TEST(Shortlist, TheArenasFormulaCountsCandidates) {
   limits.threads = 1;
   for (const uint32_t candidates : {1u, 16u, 17u, 41u}) {
     limits.max_candidates = candidates;
-    const Outcome outcome =
-        run(inspect_program(),
-            {file, "--map", "--max-source", "8", "--max-source-bytes", "50", "--max-target", "9", "--beam-size", "3",
-             "--batch", "2", "--encoder-rows", "4", "--max-candidates", std::to_string(candidates)});
+    const Outcome outcome = run(inspect_program(),
+        {file, "--map", "--max-source", "8", "--max-source-bytes", "50", "--max-target", "9", "--beam-size", "3",
+            "--batch", "2", "--encoder-rows", "4", "--max-candidates", std::to_string(candidates)});
     const std::string bytes = std::to_string(ArenaFormula(outcome.out).evaluate(limits));
     EXPECT_TRUE(contains(outcome.out, "arena        " + bytes + " bytes for ")) << outcome.out;
   }
@@ -304,14 +302,14 @@ TEST(Shortlist, IsEvaluated) {
   const TemporaryFolder folder;
   write_model(folder);
   folder.write("lines.tsv", kLines);
-  const std::vector<std::string> arguments = {"-q",           folder.path(), "--evaluate",       folder / "lines.tsv",
-                                              "--max-target", "20",          "--max-candidates", "4"};
+  const std::vector<std::string> arguments = {
+      "-q", folder.path(), "--evaluate", folder / "lines.tsv", "--max-target", "20", "--max-candidates", "4"};
   const Outcome evaluated = run(convert_program(), arguments);
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
   // The second line's candidates are the end, 1, 2 and 32.
   EXPECT_TRUE(contains(evaluated.out,
-                       "shortlist: 4.0 candidates (mean), 4 (most), 1 lines with the whole vocabulary; "
-                       "against the whole vocabulary 1 lines identical (50.00 %), token agreement "))
+      "shortlist: 4.0 candidates (mean), 4 (most), 1 lines with the whole vocabulary; "
+      "against the whole vocabulary 1 lines identical (50.00 %), token agreement "))
       << evaluated.out;
 }
 
@@ -325,12 +323,12 @@ TEST(Shortlist, Refusals) {
     EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
   };
   refuse({"-q", input, "--max-candidates", "42"}, 1,
-         input + ": --max-candidates is 42; expected 1 to 41, the target's vocabulary");
+      input + ": --max-candidates is 42; expected 1 to 41, the target's vocabulary");
   refuse({"-q", input, "--max-candidates", "5", "--shortlist", "none"}, 1,
-         input + ": --max-candidates is 5, but the model has neither a shortlist nor a lexicon; leave it out");
+      input + ": --max-candidates is 5, but the model has neither a shortlist nor a lexicon; leave it out");
   folder.write("lex.txt", "a b\n");
   refuse({"-q", input, "--shortlist", folder / "lex.txt"}, 1,
-         (folder / "lex.txt").string() + ":1: has 2 words, expected three: target, source, probability");
+      (folder / "lex.txt").string() + ":1: has 2 words, expected three: target, source, probability");
   const Outcome both = run(translate_program(), {"x.gcst", "--no-shortlist", "--max-candidates", "3"}, {.input = "\n"});
   EXPECT_EQ(both.status, 2);
   EXPECT_TRUE(contains(both.err, "--max-candidates excludes --no-shortlist") ||

@@ -21,8 +21,8 @@ Rows attention(const Session& session, uint32_t n_ids, size_t n_rows, uint32_t h
   for (uint32_t id = 0; id < n_ids; ++id) {
     std::vector<float> weights(session.memory().limits.max_source_tokens);
     const uint32_t n_heads = session.info().decoder_heads;
-    const goldcrest_alignment wanted = {0, 0, id, static_cast<int32_t>(head / n_heads),
-                                        static_cast<int32_t>(head % n_heads)};
+    const goldcrest_alignment wanted = {
+        0, 0, id, static_cast<int32_t>(head / n_heads), static_cast<int32_t>(head % n_heads)};
     EXPECT_GT(goldcrest_get_alignment(session.engine(), &wanted, weights.data(), weights.size()), 0);
     rows.emplace_back(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(n_rows));
     const double sum = std::accumulate(rows.back().begin(), rows.back().end(), 0.0);
@@ -119,8 +119,8 @@ TEST(WordTimes, AreThoseOfWholeMatrices) {
       std::vector<uint32_t> heads(session.info().decoder_layers * session.info().decoder_heads);
       std::iota(heads.begin(), heads.end(), 0);
       if (session.traits().n_alignment_heads != 0)
-        heads.assign(session.traits().alignment_heads,
-                     session.traits().alignment_heads + session.traits().n_alignment_heads);
+        heads.assign(
+            session.traits().alignment_heads, session.traits().alignment_heads + session.traits().n_alignment_heads);
       Rows mean(result.n_tokens, std::vector<double>(n_rows));
       for (const uint32_t head : heads) {
         Rows of_head = attention(session, result.n_tokens, n_rows, head);

@@ -66,9 +66,8 @@ BytesOf read_map(const std::string& path, const std::map<std::string, std::strin
     const std::string source = engine_source(object);
     if (source.empty() || !(section.starts_with(".text") || section.starts_with(".rodata"))) continue;
     const auto folder = folders.find(source);
-    if (folder == folders.end()) {
+    if (folder == folders.end())
       throw std::runtime_error("the engine does not have exactly one source named " + source);
-    }
     bytes[folder->second] += std::stoull(size, nullptr, 16);
   }
   return bytes;
@@ -99,13 +98,12 @@ int run(char** argv) {
     total += bytes;
   }
   std::printf("  %-10s %6llu bytes, at most %llu", "all", static_cast<unsigned long long>(total),
-              static_cast<unsigned long long>(limit));
+      static_cast<unsigned long long>(limit));
   if (budget) std::printf(", budget %llu", static_cast<unsigned long long>(*budget));
   std::printf("%s\n", budget ? "" : ", no budget");
   if (total == 0) throw std::runtime_error(std::string(argv[6]) + ": nothing of the engine is linked");
-  if (total > limit || (budget && total * 100 > *budget * 102)) {
+  if (total > limit || (budget && total * 100 > *budget * 102))
     throw std::runtime_error("the engine has grown; find what did, or say why in the budgets");
-  }
   return 0;
 }
 

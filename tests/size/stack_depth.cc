@@ -88,11 +88,10 @@ void read_graph(const std::string& path, Functions& functions) {
     } else if (line.starts_with("edge:")) {
       Function& caller = functions[quoted(line, "sourcename")];
       const std::string callee = quoted(line, "targetname");
-      if (callee == "__indirect_call") {
+      if (callee == "__indirect_call")
         caller.indirect_from.insert(source_file(quoted(line, "label")));
-      } else {
+      else
         caller.callees.insert(callee);
-      }
     }
   }
 }
@@ -126,9 +125,8 @@ void resolve_indirect_calls(Functions& functions, const Rules& rules) {
   for (auto& [name, caller] : functions) {
     for (const std::string& file : caller.indirect_from) {
       const auto rule = rules.calls.find(file);
-      if (rule == rules.calls.end()) {
+      if (rule == rules.calls.end())
         throw std::runtime_error("an indirect call in " + file + " that no rule resolves: " + caller.signature);
-      }
       for (const std::regex& pattern : rule->second.patterns) {
         size_t n_matches = 0;
         for (const auto& [callee, function] : functions) {
@@ -145,7 +143,7 @@ void resolve_indirect_calls(Functions& functions, const Rules& rules) {
 
 // Returns the deepest stack at and below a function. `open` are its callers.
 const Depth& measure(const std::string& name, const Functions& functions, const Rules& rules,
-                     std::map<std::string, Depth>& known, std::vector<std::string>& open) {
+    std::map<std::string, Depth>& known, std::vector<std::string>& open) {
   if (const auto found = known.find(name); found != known.end()) return found->second;
   if (std::find(open.begin(), open.end(), name) != open.end()) {
     std::string message = "recursion:";
@@ -190,7 +188,7 @@ bool is_entry(const std::string& name, const Function& function, const Rules& ru
   if (!function.defined) return false;
   if (name.starts_with("goldcrest_")) return true;
   return std::any_of(rules.entries.begin(), rules.entries.end(),
-                     [&](const std::regex& pattern) { return std::regex_search(function.signature, pattern); });
+      [&](const std::regex& pattern) { return std::regex_search(function.signature, pattern); });
 }
 
 // Returns the depths of all public functions and entries, by name.
@@ -205,7 +203,7 @@ std::map<std::string, Depth> measure_entries(const Functions& functions, const R
 }
 
 int run(uint64_t limit_bytes, const std::string& rules_path, const std::string& measured_path,
-        const std::vector<std::string>& graphs) {
+    const std::vector<std::string>& graphs) {
   const Rules rules = read_rules(rules_path);
   Functions functions;
   for (const std::string& graph : graphs) read_graph(graph, functions);
@@ -232,7 +230,7 @@ int run(uint64_t limit_bytes, const std::string& rules_path, const std::string& 
   }
   for (const auto& [name, bytes] : measured) throw std::runtime_error("measured, but not in the call graphs: " + name);
   std::printf("deepest: %llu bytes of %llu\n", static_cast<unsigned long long>(deepest.bytes),
-              static_cast<unsigned long long>(limit_bytes));
+      static_cast<unsigned long long>(limit_bytes));
   for (const std::string& step : deepest.path) std::printf("  %.100s\n", step.c_str());
   return passes && deepest.bytes <= limit_bytes ? 0 : 1;
 }

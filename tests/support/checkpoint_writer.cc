@@ -53,20 +53,18 @@ uint16_t to_bfloat16(float value) {
 }
 
 const char* safetensors_name(ElementType type) {
-  static const std::map<ElementType, const char*> kNames = {
-      {ElementType::kF64, "F64"},  {ElementType::kF32, "F32"}, {ElementType::kF16, "F16"}, {ElementType::kBf16, "BF16"},
-      {ElementType::kI64, "I64"},  {ElementType::kI32, "I32"}, {ElementType::kI16, "I16"}, {ElementType::kI8, "I8"},
-      {ElementType::kU64, "U64"},  {ElementType::kU32, "U32"}, {ElementType::kU16, "U16"}, {ElementType::kU8, "U8"},
-      {ElementType::kBool, "BOOL"}};
+  static const std::map<ElementType, const char*> kNames = {{ElementType::kF64, "F64"}, {ElementType::kF32, "F32"},
+      {ElementType::kF16, "F16"}, {ElementType::kBf16, "BF16"}, {ElementType::kI64, "I64"}, {ElementType::kI32, "I32"},
+      {ElementType::kI16, "I16"}, {ElementType::kI8, "I8"}, {ElementType::kU64, "U64"}, {ElementType::kU32, "U32"},
+      {ElementType::kU16, "U16"}, {ElementType::kU8, "U8"}, {ElementType::kBool, "BOOL"}};
   return kNames.at(type);
 }
 
 const char* storage_name(ElementType type) {
-  static const std::map<ElementType, const char*> kNames = {
-      {ElementType::kF64, "DoubleStorage"},    {ElementType::kF32, "FloatStorage"}, {ElementType::kF16, "HalfStorage"},
-      {ElementType::kBf16, "BFloat16Storage"}, {ElementType::kI64, "LongStorage"},  {ElementType::kI32, "IntStorage"},
-      {ElementType::kI16, "ShortStorage"},     {ElementType::kI8, "CharStorage"},   {ElementType::kU8, "ByteStorage"},
-      {ElementType::kBool, "BoolStorage"}};
+  static const std::map<ElementType, const char*> kNames = {{ElementType::kF64, "DoubleStorage"},
+      {ElementType::kF32, "FloatStorage"}, {ElementType::kF16, "HalfStorage"}, {ElementType::kBf16, "BFloat16Storage"},
+      {ElementType::kI64, "LongStorage"}, {ElementType::kI32, "IntStorage"}, {ElementType::kI16, "ShortStorage"},
+      {ElementType::kI8, "CharStorage"}, {ElementType::kU8, "ByteStorage"}, {ElementType::kBool, "BoolStorage"}};
   return kNames.at(type);
 }
 
@@ -82,33 +80,23 @@ std::vector<uint64_t> row_major_strides(const std::vector<uint64_t>& shape) {
 std::string element_bytes_of(const std::vector<float>& values, ElementType type) {
   std::string bytes;
   switch (type) {
-    case ElementType::kF64:
-      return cast_all<double>(values);
-    case ElementType::kF32:
-      return cast_all<float>(values);
+    case ElementType::kF64: return cast_all<double>(values);
+    case ElementType::kF32: return cast_all<float>(values);
     case ElementType::kF16:
       for (const float value : values) bytes += little_endian(to_half(value));
       return bytes;
     case ElementType::kBf16:
       for (const float value : values) bytes += little_endian(to_bfloat16(value));
       return bytes;
-    case ElementType::kI64:
-      return cast_all<int64_t>(values);
-    case ElementType::kI32:
-      return cast_all<int32_t>(values);
-    case ElementType::kI16:
-      return cast_all<int16_t>(values);
-    case ElementType::kI8:
-      return cast_all<int8_t>(values);
-    case ElementType::kU64:
-      return cast_all<uint64_t>(values);
-    case ElementType::kU32:
-      return cast_all<uint32_t>(values);
-    case ElementType::kU16:
-      return cast_all<uint16_t>(values);
+    case ElementType::kI64: return cast_all<int64_t>(values);
+    case ElementType::kI32: return cast_all<int32_t>(values);
+    case ElementType::kI16: return cast_all<int16_t>(values);
+    case ElementType::kI8: return cast_all<int8_t>(values);
+    case ElementType::kU64: return cast_all<uint64_t>(values);
+    case ElementType::kU32: return cast_all<uint32_t>(values);
+    case ElementType::kU16: return cast_all<uint16_t>(values);
     case ElementType::kU8:
-    case ElementType::kBool:
-      return cast_all<uint8_t>(values);
+    case ElementType::kBool: return cast_all<uint8_t>(values);
   }
   return bytes;
 }
@@ -149,9 +137,8 @@ void write_shards(const std::filesystem::path& directory, const std::vector<Name
 
 ZipEntry deflated(std::string name, std::string contents) {
   z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::runtime_error("deflateInit2 failed");
-  }
   std::string stored(deflateBound(&stream, contents.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(contents.data());
   stream.avail_in = static_cast<uInt>(contents.size());
@@ -175,8 +162,8 @@ void ZipWriter::add(const ZipEntry& entry) {
   const auto size = static_cast<uint32_t>(static_cast<int64_t>(entry.bytes.size()) + entry.extra_size);
   const auto central_size = static_cast<uint32_t>(size + entry.extra_central_size);
   const std::string& contents = entry.contents ? *entry.contents : entry.bytes;
-  const auto plain_growth = static_cast<uint32_t>(static_cast<int64_t>(contents.size()) + entry.extra_contents_size -
-                                                  static_cast<int64_t>(entry.bytes.size()));
+  const auto plain_growth = static_cast<uint32_t>(
+      static_cast<int64_t>(contents.size()) + entry.extra_contents_size - static_cast<int64_t>(entry.bytes.size()));
   const uint32_t crc = converter::zip_crc32(contents) ^ (entry.crc_is_wrong ? 1u : 0u);
   const auto offset = static_cast<uint32_t>(entry.is_hidden_start ? 0 : offset_);
   const auto name_bytes = static_cast<uint16_t>(entry.name.size());
@@ -242,22 +229,21 @@ PickleWriter& PickleWriter::tensor(const Tensor& tensor) {
 std::string PickleWriter::finish() { return std::exchange(bytes_, {}) + "."; }
 
 void write_torch_zip(std::ostream& stream, const std::vector<NamedTensor>& tensors, ElementType type,
-                     const std::vector<Alias>& aliases) {
+    const std::vector<Alias>& aliases) {
   PickleWriter pickle;
   pickle.raw("}(");
   const auto add = [&](const std::string& name, size_t i) {
     const NamedTensor& tensor = tensors[i];
     pickle.text(name).tensor({storage_name(type), std::to_string(i), tensor.values.size(), 0, tensor.shape,
-                              row_major_strides(tensor.shape)});
+        row_major_strides(tensor.shape)});
   };
   for (size_t i = 0; i < tensors.size(); ++i) add(tensors[i].name, i);
   for (const Alias& alias : aliases) add(alias.name, alias.tensor);
   ZipWriter zip(stream);
   zip.add({"archive/data.pkl", pickle.raw("u").finish()});
   zip.add({"archive/byteorder", "little"});
-  for (size_t i = 0; i < tensors.size(); ++i) {
+  for (size_t i = 0; i < tensors.size(); ++i)
     zip.add({"archive/data/" + std::to_string(i), element_bytes_of(tensors[i].values, type)});
-  }
   zip.add({"archive/version", "3\n"});
   zip.finish();
 }

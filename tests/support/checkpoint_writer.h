@@ -82,6 +82,6 @@ struct Alias {
 
 // A zip in the format of torch.save(state_dict, "archive.pt").
 void write_torch_zip(std::ostream& stream, const std::vector<NamedTensor>& tensors, converter::ElementType type,
-                     const std::vector<Alias>& aliases = {});
+    const std::vector<Alias>& aliases = {});
 
 }  // namespace goldcrest::test

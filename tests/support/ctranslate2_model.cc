@@ -18,8 +18,8 @@ std::string little(uint64_t value, size_t n) {
 std::string counted(const std::string& text) { return little(text.size() + 1, 2) + text + '\0'; }
 
 ElementType element_type(uint8_t type) {
-  constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kI8,  ElementType::kI16,
-                                    ElementType::kI32, ElementType::kF16, ElementType::kBf16};
+  constexpr ElementType kTypes[] = {
+      ElementType::kF32, ElementType::kI8, ElementType::kI16, ElementType::kI32, ElementType::kF16, ElementType::kBf16};
   return kTypes[type];
 }
 
@@ -48,8 +48,8 @@ class Mapper {
   CTranslate2Model make() {
     add_weight({"decoder/embeddings/weight", {shape_.vocab_size, shape_.d_model}, values("Wemb")});
     model_.aliases = {{"decoder/projection/weight", "decoder/embeddings/weight"},
-                      {"encoder/embeddings_0/weight", "decoder/embeddings/weight"},
-                      {"encoder/position_encodings/encodings", "decoder/position_encodings/encodings"}};
+        {"encoder/embeddings_0/weight", "decoder/embeddings/weight"},
+        {"encoder/position_encodings/encodings", "decoder/position_encodings/encodings"}};
     add({"decoder/position_encodings/encodings", {kPositions, shape_.d_model}, positions()});
     add({"decoder/projection/bias", {shape_.vocab_size}, values("decoder_ff_logit_out_b")});
     for (const char* stack : {"decoder", "encoder"}) {
@@ -59,7 +59,7 @@ class Mapper {
       model_.variables.push_back(scalar(std::string(stack) + "/scale_embeddings", kInt8, 1));
     }
     for (const char* flag : {"decoder/alibi", "decoder/alibi_use_positive_positions", "decoder/scale_alibi",
-                             "encoder/embeddings_merge", "encoder/multi_query_attention"})
+             "encoder/embeddings_merge", "encoder/multi_query_attention"})
       model_.variables.push_back(scalar(flag, kInt8, 0));
     model_.variables.push_back(scalar("decoder/alignment_layer", kInt16, -1));
     model_.variables.push_back(scalar("decoder/alignment_heads", kInt16, 1));
@@ -163,19 +163,18 @@ std::vector<CTranslate2Variable> int8_variables(const NamedTensor& tensor) {
     scale.push_back(amax == 0 ? 1 : 127.0f / amax);
   }
   return {variable({tensor.name, tensor.shape, rounded(tensor.values, scale)}, kInt8),
-          variable({tensor.name + "_scale", {rows}, scale})};
+      variable({tensor.name + "_scale", {rows}, scale})};
 }
 
 std::vector<CTranslate2Variable> int16_variables(const NamedTensor& tensor) {
   const float scale = 1024.0f / largest(tensor.values.data(), tensor.values.size());
   return {variable({tensor.name, tensor.shape, rounded(tensor.values, {scale})}, kInt16),
-          scalar(tensor.name + "_scale", kFloat32, scale)};
+      scalar(tensor.name + "_scale", kFloat32, scale)};
 }
 
 CTranslate2Variable& CTranslate2Model::at(const std::string& name) {
-  for (CTranslate2Variable& found : variables) {
+  for (CTranslate2Variable& found : variables)
     if (found.name == name) return found;
-  }
   throw std::out_of_range(name);
 }
 
@@ -186,7 +185,7 @@ void CTranslate2Model::remove(const std::string& name) {
 
 void CTranslate2Model::set(const CTranslate2Variable& variable) {
   const auto found = std::find_if(variables.begin(), variables.end(),
-                                  [&](const CTranslate2Variable& other) { return other.name == variable.name; });
+      [&](const CTranslate2Variable& other) { return other.name == variable.name; });
   if (found == variables.end())
     variables.push_back(variable);
   else
@@ -211,8 +210,8 @@ std::string CTranslate2Model::bytes() const {
   return result;
 }
 
-CTranslate2Model ctranslate2_model(const std::vector<NamedTensor>& native, const NativeShape& shape,
-                                   CTranslate2Type weights) {
+CTranslate2Model ctranslate2_model(
+    const std::vector<NamedTensor>& native, const NativeShape& shape, CTranslate2Type weights) {
   return Mapper(native, shape, weights).make();
 }
 

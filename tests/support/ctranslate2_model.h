@@ -40,7 +40,7 @@ struct CTranslate2Model {
 
 // A model of native_tensors with self-attention. `weights` have this type, all else is float32. Positions are Marian's,
 // in a table of 64.
-CTranslate2Model ctranslate2_model(const std::vector<NamedTensor>& native, const NativeShape& shape,
-                                   CTranslate2Type weights = kFloat32);
+CTranslate2Model ctranslate2_model(
+    const std::vector<NamedTensor>& native, const NativeShape& shape, CTranslate2Type weights = kFloat32);
 
 }  // namespace goldcrest::test

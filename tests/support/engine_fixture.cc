@@ -32,8 +32,8 @@ std::ostream& operator<<(std::ostream& out, const Translation& translation) {
 
 TestEngine::TestEngine(std::span<const uint8_t> model, const EngineSetup& setup) {
   check(goldcrest_model_info(model.data(), model.size(), &info_, &detail_), detail_);
-  check(goldcrest_plan_memory(model.data(), model.size(), &setup.limits, &memory_, nullptr, nullptr, &detail_),
-        detail_);
+  check(
+      goldcrest_plan_memory(model.data(), model.size(), &setup.limits, &memory_, nullptr, nullptr, &detail_), detail_);
   arena_ = filled(setup.two_regions ? memory_.main_bytes : memory_.arena_bytes, setup.fill);
   if (setup.two_regions) scratch_ = filled(memory_.scratch_bytes, setup.fill);
   goldcrest_config config = {};
@@ -81,15 +81,14 @@ std::vector<std::vector<Translation>> TestEngine::run(std::span<const std::vecto
   return all;
 }
 
-std::vector<Translation> TestEngine::score(std::span<const std::vector<int32_t>> sources,
-                                           std::span<const std::vector<int32_t>> targets) {
+std::vector<Translation> TestEngine::score(
+    std::span<const std::vector<int32_t>> sources, std::span<const std::vector<int32_t>> targets) {
   for (size_t i = 0; i < sources.size(); ++i) {
     const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
     check(store(engine_, sources[i].data(), sources[i].size()), detail_);
   }
-  for (uint32_t i = 0; i < targets.size(); ++i) {
+  for (uint32_t i = 0; i < targets.size(); ++i)
     check(goldcrest_score(engine_, i, targets[i].data(), targets[i].size()), detail_);
-  }
   check(goldcrest_run(engine_), detail_);
   std::vector<Translation> all;
   for (uint32_t i = 0; i < sources.size(); ++i) all.push_back(results(i).at(0));
@@ -110,16 +109,10 @@ std::vector<Translation> TestEngine::results(uint32_t sentence) const {
   std::vector<Translation> translations;
   goldcrest_result result;
   for (uint32_t rank = 0; goldcrest_get_result(engine_, sentence, rank, &result) == GOLDCREST_OK; ++rank) {
-    Translation translation = {{result.tokens, result.tokens + result.n_tokens},
-                               result.log_prob,
-                               result.score,
-                               result.logits_hash,
-                               {},
-                               {},
-                               result.was_cut};
-    if (result.token_log_probs != nullptr) {
+    Translation translation = {{result.tokens, result.tokens + result.n_tokens}, result.log_prob, result.score,
+        result.logits_hash, {}, {}, result.was_cut};
+    if (result.token_log_probs != nullptr)
       translation.token_log_probs.assign(result.token_log_probs, result.token_log_probs + result.n_tokens);
-    }
     for (uint32_t i = 0; memory_.limits.alignment_layers != 0 && i < result.n_tokens; ++i) {
       const std::vector<float> weights = alignment({sentence, rank, i, -1, -1});
       translation.alignments.insert(translation.alignments.end(), weights.begin(), weights.end());

@@ -60,8 +60,8 @@ class TestEngine {
   // Returns the best hypothesis of one source.
   Translation run(const std::vector<int32_t>& source);
   // The same along given targets; each sentence has a single result.
-  std::vector<Translation> score(std::span<const std::vector<int32_t>> sources,
-                                 std::span<const std::vector<int32_t>> targets);
+  std::vector<Translation> score(
+      std::span<const std::vector<int32_t>> sources, std::span<const std::vector<int32_t>> targets);
   // Returns the alignment of one token of a result. Throws std::runtime_error.
   std::vector<float> alignment(const goldcrest_alignment& wanted) const;
   // Returns the hypotheses of one sentence after DONE.

@@ -14,9 +14,8 @@ void expect_error(Function&& function, const std::vector<std::string>& words, co
     ADD_FAILURE() << name << ": no error";
   } catch (const converter::Error& error) {
     const std::string message = error.what();
-    for (const std::string& word : words) {
+    for (const std::string& word : words)
       EXPECT_NE(message.find(word), std::string::npos) << name << ": " << message << "\nlacks: " << word;
-    }
   }
 }
 

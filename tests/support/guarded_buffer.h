@@ -69,12 +69,10 @@ class GuardedBuffer {
 
   // Returns whether nothing was written before the start or past the end.
   bool intact() const {
-    for (const uint8_t* byte = start_; byte < first_; ++byte) {
+    for (const uint8_t* byte = start_; byte < first_; ++byte)
       if (*byte != kFill) return false;
-    }
-    for (const uint8_t* byte = first_ + size_bytes(); byte < end_; ++byte) {
+    for (const uint8_t* byte = first_ + size_bytes(); byte < end_; ++byte)
       if (*byte != kFill) return false;
-    }
     return true;
   }
 

@@ -15,7 +15,7 @@ using PluginId = uint64_t;
 using Execution = void (*)(unsigned int cpu, void* context);
 using Translation = void (*)(PluginId id, void* block);
 using SystemCall = void (*)(PluginId id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                            uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+    uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void see_block(PluginId, void* block) {
 
 // NOLINTNEXTLINE(readability-function-size): the parameters of QEMU's
 void hear(PluginId, unsigned int, int64_t number, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-          uint64_t) {
+    uint64_t) {
   if (number == goldcrest::test::kBeginCounting) n_at_begin = n_executed;
   if (number == goldcrest::test::kEndCounting) std::ofstream(path) << n_executed - n_at_begin << '\n';
 }

@@ -14,8 +14,8 @@
 namespace goldcrest::test {
 
 // Computes the features [n_frames, n_mels] frame by frame, as a stem does. The model has a log-mel.
-inline std::vector<std::vector<float>> log_mel_features(const TestEngine& engine, const Samples& samples,
-                                                        size_t n_frames) {
+inline std::vector<std::vector<float>> log_mel_features(
+    const TestEngine& engine, const Samples& samples, size_t n_frames) {
   const Runtime& runtime = engine.get()->runtime;
   const LogMelView view = view_frontend(runtime.file).log_mel;
   std::vector<uint64_t> scratch(log_mel_scratch_floats(view) / 2 + 9);

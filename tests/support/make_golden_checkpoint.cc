@@ -52,7 +52,7 @@ void write_student(const fs::path& folder) {
   write_file(folder / "listed.yml", settings + "max-length-factor: 2.5\nshortlist: [lex.bin, false]\n");
   write_file(folder / "lex.bin", random_shortlist());
   fs::copy_file(fs::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr/source.spm", folder / "vocab.spm",
-                fs::copy_options::overwrite_existing);
+      fs::copy_options::overwrite_existing);
 }
 
 // Two seeded tones that fade, and noise, in integers.

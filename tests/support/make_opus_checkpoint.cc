@@ -39,9 +39,8 @@ bool parse(const std::vector<std::string>& words, Arguments& arguments) {
 void write(const Arguments& arguments) {
   const fs::path source = fs::path(GOLDCREST_SOURCE_DIR) / "tests/data/opus-mt-en-mg";
   fs::create_directories(arguments.directory);
-  for (const auto& entry : fs::directory_iterator(source)) {
+  for (const auto& entry : fs::directory_iterator(source))
     fs::copy_file(entry.path(), arguments.directory / entry.path().filename(), fs::copy_options::overwrite_existing);
-  }
   const nlohmann::json config = nlohmann::json::parse(std::ifstream(source / "config.json"));
   goldcrest::test::MarianShape shape;
   shape.vocab_size = config["vocab_size"];
@@ -55,8 +54,7 @@ void write(const Arguments& arguments) {
   std::ofstream stream(arguments.directory / (is_bin ? "pytorch_model.bin" : "model.safetensors"), std::ios::binary);
   if (is_bin) {
     // OPUS-MT's files have the tied table under all of its names.
-    goldcrest::test::write_torch_zip(
-        stream, tensors, arguments.type,
+    goldcrest::test::write_torch_zip(stream, tensors, arguments.type,
         {{"model.encoder.embed_tokens.weight", 0}, {"model.decoder.embed_tokens.weight", 0}, {"lm_head.weight", 0}});
   } else {
     goldcrest::test::write_safetensors(stream, tensors, arguments.type);

@@ -117,12 +117,12 @@ std::string native_settings(const NativeShape& shape) {
       shape.encoder_layers, shape.is_recurrent ? "rnn" : "self-attention", shape.d_ff, shape.heads);
 }
 
-std::string npy_bytes(std::string_view type, const std::vector<uint64_t>& shape, std::string_view elements,
-                      bool is_fortran) {
+std::string npy_bytes(
+    std::string_view type, const std::vector<uint64_t>& shape, std::string_view elements, bool is_fortran) {
   std::string sizes;
   for (const uint64_t size : shape) sizes += converter::format_text("{}, ", size);
-  std::string dict = converter::format_text("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", type,
-                                            is_fortran ? "True" : "False", sizes);
+  std::string dict = converter::format_text(
+      "{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", type, is_fortran ? "True" : "False", sizes);
   dict.resize((dict.size() + 10 + 64) / 64 * 64 - 11, ' ');
   dict += '\n';
   return "\x93NUMPY\x01" + std::string(1, '\0') + bytes_of(static_cast<uint16_t>(dict.size())) + dict +
@@ -191,15 +191,14 @@ BinaryItem settings_item(const std::string& settings) {
   return {"special:model.yml", 0x101, {static_cast<int32_t>(text.size())}, text};
 }
 
-std::vector<BinaryItem> binary_items(const std::vector<NamedTensor>& tensors, const std::string& settings,
-                                     BinaryKind kind) {
+std::vector<BinaryItem> binary_items(
+    const std::vector<NamedTensor>& tensors, const std::string& settings, BinaryKind kind) {
   std::vector<BinaryItem> items;
   for (const NamedTensor& tensor : tensors) {
     const bool is_int8 = kind != BinaryKind::kFloat && is_int8_name(tensor.name);
     items.push_back(is_int8 ? int8_item(tensor, multiplier_of(tensor)) : float_item(tensor));
-    if (is_int8 && kind == BinaryKind::kInt8WithAlphas) {
+    if (is_int8 && kind == BinaryKind::kInt8WithAlphas)
       items.push_back(float_item({tensor.name + "_QuantMultA", {1, 1}, {12.5f}}));
-    }
   }
   items.push_back(settings_item(settings));
   return items;

@@ -18,8 +18,8 @@ std::vector<NamedTensor> native_tensors(const NativeShape& shape, uint64_t seed)
 std::string native_settings(const NativeShape& shape);
 
 // A .npy of version 1.0; `type` is "<f4" and so on.
-std::string npy_bytes(std::string_view type, const std::vector<uint64_t>& shape, std::string_view elements,
-                      bool is_fortran = false);
+std::string npy_bytes(
+    std::string_view type, const std::vector<uint64_t>& shape, std::string_view elements, bool is_fortran = false);
 // As Marian writes it (stored) or as numpy.savez_compressed does (deflated). Without settings it has no
 // special:model.yml.
 std::string npz_bytes(const std::vector<NamedTensor>& tensors, const std::string& settings, bool is_deflated = false);
@@ -41,8 +41,8 @@ BinaryItem settings_item(const std::string& settings);
 
 enum class BinaryKind { kFloat, kInt8, kInt8WithAlphas };
 // All items of a model as marian-conv writes them.
-std::vector<BinaryItem> binary_items(const std::vector<NamedTensor>& tensors, const std::string& settings,
-                                     BinaryKind kind);
+std::vector<BinaryItem> binary_items(
+    const std::vector<NamedTensor>& tensors, const std::string& settings, BinaryKind kind);
 
 // Writes a shortlist in the format of Marian's lex.*.bin.
 

@@ -57,40 +57,26 @@ class TensorMaker {
 
 std::vector<NamedTensor> marian_tensors(const MarianShape& shape, uint64_t seed) {
   TensorMaker maker(seed);
-  NamedTensor& table = maker.add("model.shared.weight", {shape.vocab_size, shape.d_model}, 0,
-                                 1 / std::sqrt(static_cast<float>(shape.d_model)));
+  NamedTensor& table = maker.add(
+      "model.shared.weight", {shape.vocab_size, shape.d_model}, 0, 1 / std::sqrt(static_cast<float>(shape.d_model)));
   std::fill(table.values.end() - shape.d_model, table.values.end(), 0.0f);
-  for (uint32_t i = 0; i < shape.encoder_layers; ++i) {
+  for (uint32_t i = 0; i < shape.encoder_layers; ++i)
     maker.layer("model.encoder.layers." + std::to_string(i) + ".", shape.d_model, shape.encoder_d_ff, false);
-  }
-  for (uint32_t i = 0; i < shape.decoder_layers; ++i) {
+  for (uint32_t i = 0; i < shape.decoder_layers; ++i)
     maker.layer("model.decoder.layers." + std::to_string(i) + ".", shape.d_model, shape.decoder_d_ff, true);
-  }
   maker.add("final_logits_bias", {1, shape.vocab_size}, 0, 0.5f).values.back() = 0;
   return maker.take();
 }
 
 nlohmann::json marian_config(const MarianShape& shape) {
   const uint32_t pad = shape.vocab_size - 1;
-  return {{"model_type", "marian"},
-          {"activation_function", "swish"},
-          {"vocab_size", shape.vocab_size},
-          {"d_model", shape.d_model},
-          {"encoder_layers", shape.encoder_layers},
-          {"decoder_layers", shape.decoder_layers},
-          {"encoder_attention_heads", shape.encoder_heads},
-          {"decoder_attention_heads", shape.decoder_heads},
-          {"encoder_ffn_dim", shape.encoder_d_ff},
-          {"decoder_ffn_dim", shape.decoder_d_ff},
-          {"max_position_embeddings", shape.max_positions},
-          {"max_length", shape.max_positions},
-          {"scale_embedding", true},
-          {"static_position_embeddings", true},
-          {"num_beams", 4},
-          {"pad_token_id", pad},
-          {"decoder_start_token_id", pad},
-          {"bad_words_ids", {{pad}}},
-          {"eos_token_id", 0}};
+  return {{"model_type", "marian"}, {"activation_function", "swish"}, {"vocab_size", shape.vocab_size},
+      {"d_model", shape.d_model}, {"encoder_layers", shape.encoder_layers}, {"decoder_layers", shape.decoder_layers},
+      {"encoder_attention_heads", shape.encoder_heads}, {"decoder_attention_heads", shape.decoder_heads},
+      {"encoder_ffn_dim", shape.encoder_d_ff}, {"decoder_ffn_dim", shape.decoder_d_ff},
+      {"max_position_embeddings", shape.max_positions}, {"max_length", shape.max_positions}, {"scale_embedding", true},
+      {"static_position_embeddings", true}, {"num_beams", 4}, {"pad_token_id", pad}, {"decoder_start_token_id", pad},
+      {"bad_words_ids", {{pad}}}, {"eos_token_id", 0}};
 }
 
 }  // namespace goldcrest::test

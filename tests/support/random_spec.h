@@ -31,12 +31,11 @@ class RandomFloats {
 
   converter::NormSpec norm(uint32_t d_model) { return {vector(d_model), vector(d_model), 1e-5f}; }
 
-  converter::AttentionSpec attention(const std::string& name, const converter::StackSpec& stack,
-                                     uint32_t memory_width) {
+  converter::AttentionSpec attention(
+      const std::string& name, const converter::StackSpec& stack, uint32_t memory_width) {
     const uint32_t width = stack.n_heads * stack.d_head;
     return {linear(name + ".query", width, stack.d_model), linear(name + ".key", width, memory_width),
-            linear(name + ".value", width, memory_width), linear(name + ".out", stack.d_model, width),
-            norm(stack.d_model)};
+        linear(name + ".value", width, memory_width), linear(name + ".out", stack.d_model, width), norm(stack.d_model)};
   }
 
   converter::RecurrentSpec recurrent(const std::string& name, uint32_t d_model) {
@@ -64,7 +63,7 @@ inline void fill_stack(RandomFloats& random, const RandomStack& wanted, converte
     layer.self_attention = random.attention(path + ".self_attention", stack, stack.d_model);
     if (source_width != 0) layer.cross_attention = random.attention(path + ".cross_attention", stack, source_width);
     layer.feed_forward = {random.linear(path + ".in", stack.d_ff, stack.d_model),
-                          random.linear(path + ".out", stack.d_model, stack.d_ff), random.norm(stack.d_model)};
+        random.linear(path + ".out", stack.d_model, stack.d_ff), random.norm(stack.d_model)};
     stack.layers.push_back(std::move(layer));
   }
 }

@@ -81,8 +81,8 @@ struct InspectedEngine {
 constexpr uint32_t kMaxInspectedSource = 64;
 
 // Continues *hash by a result's ids, token scores and alignments. Returns a status.
-inline int hash_result(const InspectedEngine& inspected, uint32_t rank, const goldcrest_result& result,
-                       uint64_t* hash) {
+inline int hash_result(
+    const InspectedEngine& inspected, uint32_t rank, const goldcrest_result& result, uint64_t* hash) {
   float weights[kMaxInspectedSource];
   *hash = hash_floats(*hash, result.token_log_probs, result.n_tokens);
   for (uint32_t token = 0; token < result.n_tokens; ++token) {
@@ -103,9 +103,8 @@ inline int hash_result(const InspectedEngine& inspected, uint32_t rank, const go
 inline int hash_results(const InspectedEngine& inspected, uint64_t* hash) {
   int status = goldcrest_run(inspected.engine);
   goldcrest_result result;
-  for (uint32_t rank = 0; status >= 0 && goldcrest_get_result(inspected.engine, 0, rank, &result) >= 0; ++rank) {
+  for (uint32_t rank = 0; status >= 0 && goldcrest_get_result(inspected.engine, 0, rank, &result) >= 0; ++rank)
     status = hash_result(inspected, rank, result, hash);
-  }
   return status;
 }
 

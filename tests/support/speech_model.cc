@@ -97,7 +97,7 @@ class FrontendWriter {
     quantize_rows(matrix, Placement::in_order(n), Placement::in_order(k), 0, quantized);
     made->layout = static_cast<format::Layout>(options_.layout);
     made->weights = append(format::SectionKind::Weights,
-                           converter::pack(quantized.weights, quantized.rows, quantized.columns, options_.layout));
+        converter::pack(quantized.weights, quantized.rows, quantized.columns, options_.layout));
     made->scale = parameters(quantized.scale);
     made->weight_sum = append(format::SectionKind::Parameters, quantized.weight_sum);
     made->fine_input = wanted.fine_input;
@@ -205,8 +205,7 @@ OpenChoices tiny_moonshine() {
   OpenChoices options;
   options.seed = 31;
   options.convolutions = {{20, 31, 16, 0, format::Activation::Tanh, true, false},
-                          {36, 7, 3, 0, format::Activation::Gelu, false, false},
-                          {24, 3, 2, 0, format::Activation::Gelu, false, true}};
+      {36, 7, 3, 0, format::Activation::Gelu, false, false}, {24, 3, 2, 0, format::Activation::Gelu, false, true}};
   options.half = 16;
   return options;
 }
@@ -214,8 +213,7 @@ OpenChoices tiny_moonshine() {
 OpenChoices wide_moonshine() {
   OpenChoices options = tiny_moonshine();
   options.convolutions = {{288, 127, 64, 0, format::Activation::Tanh, true, false},
-                          {70, 7, 3, 0, format::Activation::Gelu, false, false},
-                          {24, 3, 2, 0, format::Activation::Gelu, false, true}};
+      {70, 7, 3, 0, format::Activation::Gelu, false, false}, {24, 3, 2, 0, format::Activation::Gelu, false, true}};
   options.fine_layers = true;
   return options;
 }
@@ -223,8 +221,8 @@ OpenChoices wide_moonshine() {
 OpenChoices tiny_whisper() {
   OpenChoices options;
   options.seed = 32;
-  options.convolutions = {{24, 3, 1, 1, format::Activation::Gelu, false, false},
-                          {24, 3, 2, 1, format::Activation::Gelu, false, true}};
+  options.convolutions = {
+      {24, 3, 1, 1, format::Activation::Gelu, false, false}, {24, 3, 2, 1, format::Activation::Gelu, false, true}};
   options.channels = 20;
   options.fixed_window = true;
   options.n_fft = 80;
@@ -236,8 +234,8 @@ OpenChoices tiny_whisper() {
 OpenChoices tiny_frames() {
   OpenChoices options;
   options.seed = 33;
-  options.convolutions = {{17, 5, 2, 2, format::Activation::Relu, false, false},
-                          {24, 4, 3, 1, format::Activation::Silu, false, false}};
+  options.convolutions = {
+      {17, 5, 2, 2, format::Activation::Relu, false, false}, {24, 4, 3, 1, format::Activation::Silu, false, false}};
   options.input = format::FrontendInput::Frames;
   options.channels = 11;
   return options;

@@ -23,8 +23,8 @@ void scale(std::vector<float>& values, float factor) {
 }
 
 // Inputs of variance 1 give outputs of variance gain^2; uniform values in [-1, 1) have the variance 1/3.
-LinearSpec balanced_linear(RandomFloats& random, const std::string& name, uint32_t outputs, uint32_t inputs,
-                           float gain = 1) {
+LinearSpec balanced_linear(
+    RandomFloats& random, const std::string& name, uint32_t outputs, uint32_t inputs, float gain = 1) {
   Matrix weight = random.matrix(name, outputs, inputs);
   scale(weight.values.edit(), gain * std::sqrt(3.0f / static_cast<float>(inputs)));
   LinearSpec linear = {std::make_shared<Matrix>(std::move(weight)), random.vector(outputs)};
@@ -39,8 +39,8 @@ NormSpec balanced_norm(RandomFloats& random, uint32_t d_model) {
   return norm;
 }
 
-AttentionSpec balanced_attention(RandomFloats& random, const std::string& name, const StackSpec& stack,
-                                 uint32_t memory_width) {
+AttentionSpec balanced_attention(
+    RandomFloats& random, const std::string& name, const StackSpec& stack, uint32_t memory_width) {
   const uint32_t width = stack.n_heads * stack.d_head;
   AttentionSpec attention;
   attention.query = balanced_linear(random, name + ".query", width, stack.d_model);
@@ -52,8 +52,8 @@ AttentionSpec balanced_attention(RandomFloats& random, const std::string& name, 
 }
 
 // Each head and distance has a bias of its own.
-std::shared_ptr<const converter::AttentionBiasSpec> distance_biases(RandomFloats& random, const StackSpec& stack,
-                                                                    bool is_decoder) {
+std::shared_ptr<const converter::AttentionBiasSpec> distance_biases(
+    RandomFloats& random, const StackSpec& stack, bool is_decoder) {
   converter::AttentionBiasSpec bias;
   bias.name = "biases";
   bias.before = stack.positions.rows - 1;
@@ -65,7 +65,7 @@ std::shared_ptr<const converter::AttentionBiasSpec> distance_biases(RandomFloats
 
 // memory_width: the encoder's d_model; 0 for the encoder itself.
 StackSpec make_stack(RandomFloats& random, const std::string& name, const TinyStack& options, uint32_t vocab_size,
-                     uint32_t memory_width) {
+    uint32_t memory_width) {
   StackSpec stack;
   stack.d_model = options.d_model;
   stack.d_ff = options.d_ff;
@@ -92,15 +92,13 @@ StackSpec make_stack(RandomFloats& random, const std::string& name, const TinySt
       layer.self_attention->bias = bias;
     } else {
       layer.recurrent = {balanced_linear(random, path + ".input", stack.d_model, stack.d_model),
-                         balanced_linear(random, path + ".forget", stack.d_model, stack.d_model, 2),
-                         balanced_norm(random, stack.d_model)};
+          balanced_linear(random, path + ".forget", stack.d_model, stack.d_model, 2),
+          balanced_norm(random, stack.d_model)};
     }
-    if (memory_width != 0) {
+    if (memory_width != 0)
       layer.cross_attention = balanced_attention(random, path + ".cross_attention", stack, memory_width);
-    }
     layer.feed_forward = {balanced_linear(random, path + ".in", stack.d_ff, stack.d_model),
-                          balanced_linear(random, path + ".out", stack.d_model, stack.d_ff),
-                          balanced_norm(random, stack.d_model)};
+        balanced_linear(random, path + ".out", stack.d_model, stack.d_ff), balanced_norm(random, stack.d_model)};
     if (options.gated) layer.feed_forward.in.gate = balanced_linear(random, path + ".gate", stack.d_ff, stack.d_model);
     stack.layers.push_back(std::move(layer));
   }
@@ -117,11 +115,10 @@ converter::TokenizerSpec letters(converter::TokenizerKind kind, uint32_t vocab_s
   tokenizer.pieces = {{"</s>", 0, converter::PieceType::kControl}, {"<unk>", 0, converter::PieceType::kUnknown}};
   for (uint32_t code = first; tokenizer.pieces.size() + 1 < vocab_size; ++code) {
     std::string text;
-    if (code < 0x80) {
+    if (code < 0x80)
       text = static_cast<char>(code);
-    } else {
+    else
       text = {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
-    }
     tokenizer.pieces.push_back({text, -static_cast<float>(code), converter::PieceType::kNormal});
   }
   tokenizer.pieces.push_back({"<pad>", 0, converter::PieceType::kControl});
@@ -255,8 +252,8 @@ TinyOptions gated_tiny_options() {
   return options;
 }
 
-converter::FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldcrest_limits& limits,
-                               converter::Weights weights) {
+converter::FileImage tiny_file(
+    const ModelSpec& spec, Layout layout, const goldcrest_limits& limits, converter::Weights weights) {
   converter::BuildOptions options;
   options.weights = weights;
   options.layout = layout;
@@ -264,8 +261,8 @@ converter::FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldc
   return converter::assemble(converter::build_payload(spec, options), {});
 }
 
-converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits, const std::string& fine,
-                                    const std::string& refine) {
+converter::FileImage fine_tiny_file(
+    const ModelSpec& spec, const goldcrest_limits& limits, const std::string& fine, const std::string& refine) {
   converter::BuildOptions options;
   if (refine != "none") options.accuracy = {{refine, converter::kSecondMatrix}};
   options.limits = limits;
@@ -276,7 +273,7 @@ converter::FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limit
 }
 
 converter::FileImage packed_tiny_file(const ModelSpec& spec, Layout layout, const goldcrest_limits& limits,
-                                      const std::string& packed, const std::string& fine) {
+    const std::string& packed, const std::string& fine) {
   converter::BuildOptions options;
   options.pack = {{packed, converter::kPackedWeights}};
   options.layout = layout;

@@ -53,17 +53,15 @@ TinyOptions gated_tiny_options();
 
 // The file of a spec, without a self-test.
 converter::FileImage tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,
-                               const goldcrest_limits& limits = {},
-                               converter::Weights weights = converter::Weights::kInt8);
+    const goldcrest_limits& limits = {}, converter::Weights weights = converter::Weights::kInt8);
 
 // The int8 file of a spec with fine inputs in every matrix, or in those that goldcrest-convert --fine would choose. The
 // matrices that --refine would choose have a second one.
 converter::FileImage fine_tiny_file(const converter::ModelSpec& spec, const goldcrest_limits& limits = {},
-                                    const std::string& fine = "all", const std::string& refine = "none");
+    const std::string& fine = "all", const std::string& refine = "none");
 
 // An int8 file in which the matrices of this name of --pack have 4 bits.
 converter::FileImage packed_tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,
-                                      const goldcrest_limits& limits = {}, const std::string& packed = "all",
-                                      const std::string& fine = "none");
+    const goldcrest_limits& limits = {}, const std::string& packed = "all", const std::string& fine = "none");
 
 }  // namespace goldcrest::test

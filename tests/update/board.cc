@@ -74,9 +74,8 @@ int Board::install(std::span<const uint8_t> model, size_t chunk_bytes) {
   ModelUpdate update;
   const auto rest = model.first(model.size() - kTrailerBytes);
   int status = begin_update(&update, &slots_, model.size(), model.last(kTrailerBytes).data());
-  for (size_t at = 0; status >= 0 && at < rest.size(); at += chunk_bytes) {
+  for (size_t at = 0; status >= 0 && at < rest.size(); at += chunk_bytes)
     status = write_update(&update, rest.data() + at, std::min(chunk_bytes, rest.size() - at));
-  }
   if (status >= 0) status = finish_update(&update);
   detail_ = update.detail;
   return status;

@@ -62,7 +62,7 @@ TEST_F(Refusal, SizesAndTrailers) {
   expect_refused(new_file.span().first(64), GOLDCREST_ERROR_MODEL_CORRUPT, "update: no model has such a size (64)");
   expect_refused(new_file.span().first(200), GOLDCREST_ERROR_MODEL_CORRUPT, "update: no model has such a size (200)");
   expect_refused(new_file.span().first(new_file.size() - 64), GOLDCREST_ERROR_MODEL_CORRUPT,
-                 "trailer: not found at the end of the file");
+      "trailer: not found at the end of the file");
   FileImage newer = new_file;
   uint8_t* const trailer = newer.bytes() + newer.size() - kTrailerBytes;
   trailer[8] = 2;

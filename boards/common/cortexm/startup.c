@@ -82,7 +82,7 @@ struct vector_table {
 static const struct vector_table vectors __attribute__((section(".vectors"), used, aligned(1024))) = {
     .stack_top = board_stack_top,
     .exceptions = {Reset_Handler, NMI_Handler, fault_handler, fault_handler, fault_handler, fault_handler,
-                   fault_handler, 0, 0, 0, SVC_Handler, fault_handler, 0, PendSV_Handler, SysTick_Handler},
+        fault_handler, 0, 0, 0, SVC_Handler, fault_handler, 0, PendSV_Handler, SysTick_Handler},
     .interrupts = {[0 ... N_INTERRUPTS - 1] = External_Handler},
 };
 

@@ -44,9 +44,8 @@ void __attribute__((used, noreturn)) report_fault(uint32_t cause, uint32_t value
   write_hex(", pc ", pc);
   write_hex(", lr ", ra);
   const bool is_access = cause == 5 || cause == 7; /* a load, a store */
-  if (is_access && value >= (uintptr_t)board_guard_start && value < (uintptr_t)board_stack_bottom) {
+  if (is_access && value >= (uintptr_t)board_guard_start && value < (uintptr_t)board_stack_bottom)
     write_text(", the stack has overflowed");
-  }
   write_text("\n");
   board_exit(128 + (int)(cause & 127u));
 }
@@ -62,17 +61,10 @@ void __attribute__((weak, alias("without_handler_11"))) External_Handler(void);
 
 void __attribute__((used)) handle_interrupt(uint32_t cause) {
   switch (cause & 0x7FFFFFFFu) {
-    case kSoftware:
-      Software_Handler();
-      return;
-    case kTimer:
-      Timer_Handler();
-      return;
-    case kExternal:
-      External_Handler();
-      return;
-    default:
-      report_interrupt(cause);
+    case kSoftware: Software_Handler(); return;
+    case kTimer: Timer_Handler(); return;
+    case kExternal: External_Handler(); return;
+    default: report_interrupt(cause);
   }
 }
 
@@ -123,7 +115,7 @@ static void guard_stack(void) {
       "1:"
       :
       : "r"((uintptr_t)board_guard_start >> 2), "r"((uintptr_t)board_stack_bottom >> 2),
-        "r"((kLocked | kTopOfRange) << 8)
+      "r"((kLocked | kTopOfRange) << 8)
       : "t0", "memory");
 }
 

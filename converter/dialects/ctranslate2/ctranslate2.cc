@@ -24,7 +24,7 @@ constexpr float kUsualEpsilon = 1e-5f;
 LinearSpec rows_of(const LinearSpec& whole, uint32_t begin, uint32_t end) {
   const bool is_missing = whole.bias.empty();
   return {slice_rows(whole.weight, begin, end),
-          is_missing ? whole.bias : std::vector<float>(&whole.bias[begin], &whole.bias[begin] + (end - begin))};
+      is_missing ? whole.bias : std::vector<float>(&whole.bias[begin], &whole.bias[begin] + (end - begin))};
 }
 
 // Multiplies each value by the factor; int8 rows keep their integers and get other scales.
@@ -88,12 +88,12 @@ class CTranslate2Reader {
     }
     if (spec != "TransformerSpec" && spec != "TransformerBase" && spec != "TransformerBig") {
       throw Error("{}: is a model of the specification {}, expected \"TransformerSpec\"", scalars_.path().string(),
-                  in_quotes(spec));
+          in_quotes(spec));
     }
     revision_ = scalars_.count("revision", 0, UINT32_MAX);
     if (revision_ < kLeastRevision || revision_ > kMostRevision) {
       throw Error("{}: is of revision {} of {}, expected {} to {}", scalars_.path().string(), revision_, spec,
-                  kLeastRevision, kMostRevision);
+          kLeastRevision, kMostRevision);
     }
     usual_heads_ = revision_ < kFirstWithHeads && spec == "TransformerBig" ? 16 : 8;
     scalars_.find("binary_version");  // marks it as read
@@ -105,12 +105,12 @@ class CTranslate2Reader {
     const std::vector<uint64_t> shape = tensors_.shape(first + "/weight");
     if (shape.size() != 3 || shape[0] < 4 || shape[0] > kMaxWidth || shape[1] < 1 || shape[1] > kMaxBands) {
       throw Error("{} has shape {}, expected [4 to {}, 1 to {}, {}]", tensors_.describe(first + "/weight"),
-                  shape_text(shape), kMaxWidth, kMaxBands, kWhisperKernel);
+          shape_text(shape), kMaxWidth, kMaxBands, kWhisperKernel);
     }
     const auto width = static_cast<uint32_t>(shape[0]), bands = static_cast<uint32_t>(shape[1]);
     const auto convolution = [&](const std::string& name, uint32_t channels) {
       return LinearSpec{tensors_.convolution(name + "/weight", width, channels, kWhisperKernel),
-                        tensors_.vector(name + "/bias", width)};
+          tensors_.vector(name + "/bias", width)};
     };
     LinearSpec of_bands = convolution(first, bands);
     spec_.encoder.frontend = whisper_frontend(bands, std::move(of_bands), convolution(second, width));
@@ -125,7 +125,7 @@ class CTranslate2Reader {
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs) {
     const std::string bias = prefix + "/bias";
     return {tensors_.matrix(prefix + "/weight", outputs, inputs),
-            tensors_.has(bias) ? tensors_.vector(bias, outputs) : std::vector<float>(outputs, 0.0f)};
+        tensors_.has(bias) ? tensors_.vector(bias, outputs) : std::vector<float>(outputs, 0.0f)};
   }
 
   NormSpec norm(const std::string& prefix, uint32_t d_model) {
@@ -139,8 +139,8 @@ class CTranslate2Reader {
     const std::string name = prefix + "/queries_scale";
     const double expected = stack.attention_scale, found = scalars_.number_or(name, expected, 0, 1e9);
     if (std::fabs(found - expected) > 1e-3 * expected) {
-      throw Error("{} is {}, expected {}: other scales of queries are not supported", scalars_.where(name), found,
-                  expected);
+      throw Error(
+          "{} is {}, expected {}: other scales of queries are not supported", scalars_.where(name), found, expected);
     }
   }
 
@@ -149,7 +149,7 @@ class CTranslate2Reader {
     check_queries_scale(prefix, stack);
     const LinearSpec fused = linear(prefix + "/linear_0", 3 * d, d);
     return {rows_of(fused, 0, d), rows_of(fused, d, 2 * d), rows_of(fused, 2 * d, 3 * d),
-            linear(prefix + "/linear_1", d, d), norm(prefix + "/layer_norm", d)};
+        linear(prefix + "/linear_1", d, d), norm(prefix + "/layer_norm", d)};
   }
 
   AttentionSpec cross_attention(const std::string& prefix, const StackSpec& stack) {
@@ -157,7 +157,7 @@ class CTranslate2Reader {
     check_queries_scale(prefix, stack);
     const LinearSpec fused = linear(prefix + "/linear_1", 2 * d, spec_.encoder.d_model);
     return {linear(prefix + "/linear_0", d, d), rows_of(fused, 0, d), rows_of(fused, d, 2 * d),
-            linear(prefix + "/linear_2", d, d), norm(prefix + "/layer_norm", d)};
+        linear(prefix + "/linear_2", d, d), norm(prefix + "/layer_norm", d)};
   }
 
   LayerSpec layer(const std::string& prefix, const StackSpec& stack, bool is_decoder) {
@@ -165,8 +165,7 @@ class CTranslate2Reader {
     layer.self_attention = self_attention(prefix + "/self_attention", stack);
     if (is_decoder) layer.cross_attention = cross_attention(prefix + "/attention", stack);
     layer.feed_forward = {linear(prefix + "/ffn/linear_0", stack.d_ff, stack.d_model),
-                          linear(prefix + "/ffn/linear_1", stack.d_model, stack.d_ff),
-                          norm(prefix + "/ffn/layer_norm", stack.d_model)};
+        linear(prefix + "/ffn/linear_1", stack.d_model, stack.d_ff), norm(prefix + "/ffn/layer_norm", stack.d_model)};
     return layer;
   }
 
@@ -179,7 +178,7 @@ class CTranslate2Reader {
                                 inner = tensors_.shape(name + "/layer_0/ffn/linear_0/weight");
     if (shape.size() != 2 || shape[1] < 4 || shape[1] > kMaxWidth || inner[0] < 1 || inner[0] > kMaxWidth) {
       throw Error("{} has shape {} and the feed-forward network's {}, expected [rows, 4 to {}] and 1 to {} rows",
-                  tensors_.describe(table), shape_text(shape), shape_text(inner), kMaxWidth, kMaxWidth);
+          tensors_.describe(table), shape_text(shape), shape_text(inner), kMaxWidth, kMaxWidth);
     }
     stack.d_model = static_cast<uint32_t>(shape[1]);
     stack.d_ff = static_cast<uint32_t>(inner[0]);
@@ -188,7 +187,7 @@ class CTranslate2Reader {
     stack.n_heads = scalars_.count_or(heads, usual_heads_, 1, kMaxHeads);
     if (stack.d_model % stack.n_heads != 0 || stack.d_model % 2 != 0) {
       throw Error("{} is {}, expected a number that divides the even width {}", scalars_.where(heads), stack.n_heads,
-                  stack.d_model);
+          stack.d_model);
     }
     stack.d_head = stack.d_model / stack.n_heads;
     stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
@@ -226,16 +225,16 @@ class CTranslate2Reader {
 
   void read_activation(const std::string& name, StackSpec& stack) {
     constexpr uint32_t kGelu = 3, kGeluOfSilu = 4;
-    constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGeluTanh, Activation::kSilu,
-                                           Activation::kGelu, Activation::kSilu};
+    constexpr Activation kActivations[] = {
+        Activation::kRelu, Activation::kGeluTanh, Activation::kSilu, Activation::kGelu, Activation::kSilu};
     const std::string setting = key(name, "activation");
     const uint32_t id = scalars_.count_or(setting, is_whisper_ ? kGelu : 0, 0, UINT32_MAX);
     if (id >= std::size(kActivations)) {
       throw Error("{} is {}{}, expected 0 (ReLU), 1 (GELU by tanh), 2 (SiLU), 3 (GELU) or 4 (GELU by a sigmoid)",
-                  scalars_.where(setting), id,
-                  id == 5   ? " (tanh)"
-                  : id == 6 ? " (a sigmoid)"
-                            : "");
+          scalars_.where(setting), id,
+          id == 5   ? " (tanh)"
+          : id == 6 ? " (a sigmoid)"
+                    : "");
     }
     stack.activation = kActivations[id];
     if (id != kGeluOfSilu) return;
@@ -244,7 +243,7 @@ class CTranslate2Reader {
 
   bool has_layer(const std::string& prefix) const {
     return std::any_of(tensors_.names().begin(), tensors_.names().end(),
-                       [&](const std::string& name) { return name.starts_with(prefix + "/"); });
+        [&](const std::string& name) { return name.starts_with(prefix + "/"); });
   }
 
   // Returns the heads and the layer of CTranslate2's alignments. No heads are all; layers below 0 count from the end.
@@ -253,7 +252,7 @@ class CTranslate2Reader {
     const uint32_t heads = scalars_.count_or(key("decoder", "alignment_heads"), 1, 0, UINT32_MAX);
     const double layer = scalars_.number_or(key("decoder", "alignment_layer"), -1, INT16_MIN, INT16_MAX);
     return {heads == 0 ? n_heads : std::min(heads, n_heads),
-            static_cast<uint32_t>(std::clamp(layer < 0 ? layer + n_layers : layer, 0.0, n_layers - 1.0))};
+        static_cast<uint32_t>(std::clamp(layer < 0 ? layer + n_layers : layer, 0.0, n_layers - 1.0))};
   }
 
   void read_stack(const std::string& name, StackSpec& stack) {
@@ -299,16 +298,16 @@ OpenedCheckpoint open_ctranslate2_files(const LoadRequest& request) {
   const std::filesystem::path& named = files->package ? files->package->path() : files->model.path();
   Checkpoint opened{named, std::move(config), std::move(tensors)};
   return {std::move(opened), "ctranslate2",
-          [files](const Checkpoint& checkpoint) { return load_ctranslate2(checkpoint, *files); }};
+      [files](const Checkpoint& checkpoint) { return load_ctranslate2(checkpoint, *files); }};
 }
 
 }  // namespace
 
-const WayIn kCTranslate2Way = {
-    is_ctranslate2, open_ctranslate2_files, [] {
-      return std::vector<ListedFamily>{{"CTranslate2 encoder–decoders, packages of Argos Translate",
-                                        "directories of every compute type, `.argosmodel`; [details of CTranslate2 "
-                                        "directories](converter/dialects/CTRANSLATE2.md)"}};
-    }};
+const WayIn kCTranslate2Way = {is_ctranslate2, open_ctranslate2_files, [] {
+                                 return std::vector<ListedFamily>{
+                                     {"CTranslate2 encoder–decoders, packages of Argos Translate",
+                                         "directories of every compute type, `.argosmodel`; [details of CTranslate2 "
+                                         "directories](converter/dialects/CTRANSLATE2.md)"}};
+                               }};
 
 }  // namespace goldcrest::converter

@@ -27,8 +27,8 @@ CTranslate2Files find_ctranslate2_files(const std::filesystem::path& path);
 Config ctranslate2_scalars(const TensorSource& tensors);
 
 // Reads config.json, or `given` in its place. Before binary version 6 its keys are variables of model.bin.
-Config ctranslate2_config(const CTranslate2Files& files, const TensorSource& tensors,
-                          const std::filesystem::path& given);
+Config ctranslate2_config(
+    const CTranslate2Files& files, const TensorSource& tensors, const std::filesystem::path& given);
 
 // Throws Error naming a variable that asks for a computation that Goldcrest lacks.
 void refuse_unsupported(const TensorReader& tensors, const Config& scalars);
@@ -37,8 +37,8 @@ void refuse_unsupported(const TensorReader& tensors, const Config& scalars);
 bool is_whisper(const Config& scalars);
 
 // Reads Whisper's vocabulary, special ids and prompt. Needs the graph.
-void read_ctranslate2_whisper(const CTranslate2Files& files, const Config& config, const OpenChoices& options,
-                              ModelSpec& spec);
+void read_ctranslate2_whisper(
+    const CTranslate2Files& files, const Config& config, const OpenChoices& options, ModelSpec& spec);
 
 // Throws Error naming the first variable or setting that nothing has read.
 void refuse_unread(const TensorReader& tensors, const Config& scalars, const Config& config);

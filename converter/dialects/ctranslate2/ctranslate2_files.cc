@@ -39,12 +39,9 @@ void update(Value& settings, const std::string& text, const std::string& where) 
 Value settings_in(const Config& scalars) {
   const auto flag = [&](const char* key, uint32_t usual) { return scalars.count_or(key, usual, 0, 1) != 0; };
   const std::string bos = scalars.text_or("bos_token", "<s>"), eos = scalars.text_or("eos_token", "</s>");
-  Value settings = {{"unk_token", scalars.text_or("unk_token", "<unk>")},
-                    {"bos_token", bos},
-                    {"eos_token", eos},
-                    {"add_source_bos", flag("with_source_bos", 0)},
-                    {"add_source_eos", flag("with_source_eos", 0)},
-                    {"decoder_start_token", flag("with_target_bos", 1) ? bos : eos}};
+  Value settings = {{"unk_token", scalars.text_or("unk_token", "<unk>")}, {"bos_token", bos}, {"eos_token", eos},
+      {"add_source_bos", flag("with_source_bos", 0)}, {"add_source_eos", flag("with_source_eos", 0)},
+      {"decoder_start_token", flag("with_target_bos", 1) ? bos : eos}};
   if (flag("user_decoder_start_tokens", 0)) settings["decoder_start_token"] = nullptr;
   return settings;
 }
@@ -58,9 +55,8 @@ CTranslate2Files find_ctranslate2_files(const fs::path& path) {
   fs::path folder = is_folder ? path : path.parent_path();
   if (folder.empty()) folder = ".";
   const std::string weights = is_folder ? kWeights : path.filename().string();
-  if (!is_there(folder / weights) && is_there(folder / "model" / weights)) {
+  if (!is_there(folder / weights) && is_there(folder / "model" / weights))
     return {InputFolder(folder / "model"), weights, InputFolder(folder)};
-  }
   CTranslate2Files files{InputFolder(folder), weights, std::nullopt};
   const fs::path above = fs::absolute(folder).lexically_normal().parent_path();
   if (folder.filename() == "model" && is_there(folder / ".." / "metadata.json")) files.package.emplace(above);
@@ -86,8 +82,8 @@ Config ctranslate2_config(const CTranslate2Files& files, const TensorSource& ten
   } else if (files.model.has("config.json")) {
     update(settings, files.model.read("config.json", kMaxConfigBytes), path.string());
   } else if (!is_old) {
-    throw Error("{}: is missing; it tells the model's special tokens: copy it from where the model came from",
-                path.string());
+    throw Error(
+        "{}: is missing; it tells the model's special tokens: copy it from where the model came from", path.string());
   }
   // A zip's contents have no folder that could name the model.
   if (files.model.is_zip() && !settings.contains("name")) settings["name"] = files.model.path().stem().string();

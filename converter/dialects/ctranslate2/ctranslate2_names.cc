@@ -54,31 +54,17 @@ constexpr Unsupported kUnsupported[] = {
 };
 
 // Flags that must be 0, and numbers that have no effect then.
-constexpr Unsupported kFlags[] = {{"decoder/alibi", "ALiBi is"},
-                                  {"encoder/multi_query_attention", "multi-query attention is"}};
+constexpr Unsupported kFlags[] = {
+    {"decoder/alibi", "ALiBi is"}, {"encoder/multi_query_attention", "multi-query attention is"}};
 // Settings without effect here. They concern alignments, which Goldcrest gives for any layer, ALiBi, and the merging of
 // several words per position. ctranslate2_config has read the others in place of a config.json.
-constexpr const char* kWithoutEffect[] = {
-    "alignment_layer", "alignment_heads", "embeddings_merge", "alibi_use_positive_positions",
-    "scale_alibi",     "unk_token",       "bos_token",        "eos_token",
-    "with_source_bos", "with_source_eos", "with_target_bos",  "user_decoder_start_tokens"};
+constexpr const char* kWithoutEffect[] = {"alignment_layer", "alignment_heads", "embeddings_merge",
+    "alibi_use_positive_positions", "scale_alibi", "unk_token", "bos_token", "eos_token", "with_source_bos",
+    "with_source_eos", "with_target_bos", "user_decoder_start_tokens"};
 
-constexpr const char* kConfigKeys[] = {"unk_token",
-                                       "bos_token",
-                                       "eos_token",
-                                       "decoder_start_token",
-                                       "add_source_bos",
-                                       "add_source_eos",
-                                       "layer_norm_epsilon",
-                                       "multi_query_attention",
-                                       "name",
-                                       "license",
-                                       "attribution",
-                                       "_name_or_path",
-                                       "alignment_heads",
-                                       "lang_ids",
-                                       "suppress_ids",
-                                       "suppress_ids_begin"};
+constexpr const char* kConfigKeys[] = {"unk_token", "bos_token", "eos_token", "decoder_start_token", "add_source_bos",
+    "add_source_eos", "layer_norm_epsilon", "multi_query_attention", "name", "license", "attribution", "_name_or_path",
+    "alignment_heads", "lang_ids", "suppress_ids", "suppress_ids_begin"};
 
 void refuse(const std::string& name, const std::string& where, bool may_have_convolutions) {
   const auto* const found = std::find_if(std::begin(kUnsupported), std::end(kUnsupported), [&](const Unsupported& u) {
@@ -95,28 +81,24 @@ bool is_whisper(const Config& scalars) { return scalars.text_or("spec", "") == k
 void refuse_unsupported(const TensorReader& tensors, const Config& scalars) {
   const bool may_have_convolutions = is_whisper(scalars);
   for (const std::string& key : scalars.keys()) refuse(key, scalars.where(key), may_have_convolutions);
-  for (const Unsupported& flag : kFlags) {
-    if (scalars.count_or(flag.part, 0, 0, UINT32_MAX) != 0) {
+  for (const Unsupported& flag : kFlags)
+    if (scalars.count_or(flag.part, 0, 0, UINT32_MAX) != 0)
       throw Error("{} is set: {} not supported", scalars.where(flag.part), flag.description);
-    }
-  }
   for (const std::string& name : tensors.names()) {
     refuse(name, tensors.describe(name), may_have_convolutions);
     const std::string gamma = "/gamma";
-    if (name.ends_with(gamma) && !tensors.has(name.substr(0, name.size() - gamma.size()) + "/beta")) {
+    if (name.ends_with(gamma) && !tensors.has(name.substr(0, name.size() - gamma.size()) + "/beta"))
       throw Error("{}: has no beta next to it: RMS norms are not supported", tensors.describe(name));
-    }
   }
   if (!tensors.has("decoder/layer_0/attention/linear_0/weight")) {
     throw Error("{}: has no variable \"decoder/layer_0/attention/linear_0/weight\": this is not an encoder-decoder",
-                scalars.path().string());
+        scalars.path().string());
   }
 }
 
 void refuse_unread(const TensorReader& tensors, const Config& scalars, const Config& config) {
-  for (const std::string& name : tensors.unused()) {
+  for (const std::string& name : tensors.unused())
     throw Error("{} is not known, and may change the graph", tensors.describe(name));
-  }
   for (const std::string& key : scalars.unread()) {
     const std::string end = key.substr(key.rfind('/') + 1);
     if (std::find(std::begin(kWithoutEffect), std::end(kWithoutEffect), end) != std::end(kWithoutEffect)) continue;

@@ -78,7 +78,7 @@ class TextReader {
     if (side == "source" &&
         (files_.model.has("source_1_vocabulary.json") || files_.model.has("source_1_vocabulary.txt")))
       throw Error("{}: has several words per position (source features), which are not supported",
-                  files_.model.where("source_1_vocabulary"));
+          files_.model.where("source_1_vocabulary"));
     throw Error(
         "{}: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy the vocabulary from where "
         "the model came from",
@@ -89,14 +89,14 @@ class TextReader {
   void find_special_entries(Vocabulary& vocabulary) {
     const std::string unknown = config_.text("unk_token");
     std::vector<std::string>& texts = vocabulary.id_to_text;
-    const auto n = static_cast<size_t>(
-        std::find_if(texts.rbegin(), texts.rend(), [](const std::string& text) { return !text.empty(); }).base() -
-        texts.begin());
+    const auto n = static_cast<size_t>(std::find_if(texts.rbegin(), texts.rend(), [](const std::string& text) {
+      return !text.empty();
+    }).base() - texts.begin());
     if (!find_id(vocabulary, unknown) && n < texts.size()) texts[n] = unknown;
     vocabulary.unknown_id = require_id(vocabulary, unknown, "the unknown token");
     for (const std::string& text :
-         {config_.text("eos_token"), config_.text("bos_token"), config_.text_or("decoder_start_token", ""),
-          std::string("<s>"), std::string("</s>"), std::string("<pad>"), std::string("<blank>")}) {
+        {config_.text("eos_token"), config_.text("bos_token"), config_.text_or("decoder_start_token", ""),
+            std::string("<s>"), std::string("</s>"), std::string("<pad>"), std::string("<blank>")}) {
       const auto id = find_id(vocabulary, text);
       std::vector<uint32_t>& control = vocabulary.control_ids;
       const bool is_new =
@@ -129,7 +129,7 @@ class TextReader {
           format_text("{} is false, and nothing is put around a source; if transformers' tokenizer put tokens "
                       "there, set it (and "
                       "\"add_source_bos\"), or give ids",
-                      config_.where("add_source_eos")));
+              config_.where("add_source_eos")));
     }
   }
 
@@ -161,8 +161,8 @@ class TextReader {
   }
 
   // Returns the source's and the target's file, which may be the same; nothing if there are no files.
-  std::optional<std::pair<SideFile, SideFile>> sides_of(const std::vector<SideFile>& files,
-                                                        const std::string& what_cuts) const {
+  std::optional<std::pair<SideFile, SideFile>> sides_of(
+      const std::vector<SideFile>& files, const std::string& what_cuts) const {
     std::vector<std::string> names;
     for (const SideFile& file : files) names.push_back(file.name);
     const auto sides = source_and_target_files(names, what_cuts, files_.model.path().string());
@@ -209,7 +209,7 @@ class TextReader {
     spec_.warnings.push_back(
         format_text("{}: Argos Translate takes texts through Moses's normalizer and tokenizer before these merges, and "
                     "back after them; Goldcrest does not: give it their words with spaces between them",
-                    source.where()));
+            source.where()));
   }
 
   // A text's entries are separated by spaces, as OpenNMT and CTranslate2 take them.
@@ -227,8 +227,8 @@ class TextReader {
 
 }  // namespace
 
-void read_ctranslate2_text(const CTranslate2Files& files, const Config& config, bool starts_from_zero,
-                           ModelSpec& spec) {
+void read_ctranslate2_text(
+    const CTranslate2Files& files, const Config& config, bool starts_from_zero, ModelSpec& spec) {
   TextReader(files, config, spec).read(starts_from_zero);
 }
 

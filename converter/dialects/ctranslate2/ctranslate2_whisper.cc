@@ -30,20 +30,20 @@ Vocabulary read_whisper_entries(const CTranslate2Files& files, uint32_t n_ids, M
     return parse_vocabulary(files.model.read(name, kMaxVocabularyBytes), files.model.where(name), n_ids);
   }
   throw Error("{}: is missing, and so is vocabulary.txt: copy it from where the model came from",
-              files.model.where("vocabulary.json"));
+      files.model.where("vocabulary.json"));
 }
 
 }  // namespace
 
-void read_ctranslate2_whisper(const CTranslate2Files& files, const Config& config, const OpenChoices& options,
-                              ModelSpec& spec) {
+void read_ctranslate2_whisper(
+    const CTranslate2Files& files, const Config& config, const OpenChoices& options, ModelSpec& spec) {
   const uint32_t n_ids = spec.decoder.embedding->rows;
   const Vocabulary vocabulary = read_whisper_entries(files, n_ids, spec);
   const WhisperIds ids = find_whisper_ids(vocabulary, n_ids >= kFirstMultilingual);
   spec.generation.rules.force_end = false;
   spec.generation.alignment_heads = whisper_alignment_heads(config, spec.decoder);
-  finish_whisper(ids, {whisper_id_list(config, "suppress_ids"), whisper_id_list(config, "suppress_ids_begin")}, options,
-                 spec);
+  finish_whisper(
+      ids, {whisper_id_list(config, "suppress_ids"), whisper_id_list(config, "suppress_ids_begin")}, options, spec);
   spec.target_tokenizer = speech_tokenizer(vocabulary, spec.decoder.embedding->rows, SpeechText::kByteLevel);
 }
 

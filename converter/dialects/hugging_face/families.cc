@@ -32,42 +32,42 @@ struct Family {
 
 constexpr Family kTable[] = {
     {.model_type = "bart",
-     .name = "BART",
-     .pre_norm = false,
-     .final_norm = false,
-     .embedding_norm = true,
-     .dropped_positions = 2,
-     .usual_start = 2,
-     .usual_forced_end = 2},
+        .name = "BART",
+        .pre_norm = false,
+        .final_norm = false,
+        .embedding_norm = true,
+        .dropped_positions = 2,
+        .usual_start = 2,
+        .usual_forced_end = 2},
     {.model_type = "mbart",
-     .name = "mBART",
-     .text = FamilyText::kMBart,
-     .embedding_norm = true,
-     .dropped_positions = 2,
-     .usual_forced_end = 2},
+        .name = "mBART",
+        .text = FamilyText::kMBart,
+        .embedding_norm = true,
+        .dropped_positions = 2,
+        .usual_forced_end = 2},
     {.model_type = "pegasus",
-     .name = "Pegasus",
-     .text = FamilyText::kPegasus,
-     .positions = PositionTable::kStoredSinusoid,
-     .usual_forced_end = 1},
+        .name = "Pegasus",
+        .text = FamilyText::kPegasus,
+        .positions = PositionTable::kStoredSinusoid,
+        .usual_forced_end = 1},
     {.model_type = "m2m_100",
-     .name = "M2M-100",
-     .text = FamilyText::kM2m,
-     .scales_embedding = true,
-     .positions = PositionTable::kIgnoredSinusoid,
-     .fairseq_angles = true,
-     .usual_start = 2},
+        .name = "M2M-100",
+        .text = FamilyText::kM2m,
+        .scales_embedding = true,
+        .positions = PositionTable::kIgnoredSinusoid,
+        .fairseq_angles = true,
+        .usual_start = 2},
     {.model_type = "blenderbot", .name = "Blenderbot", .usual_positions = 128, .usual_start = 1, .usual_forced_end = 2},
     {.model_type = "fsmt",
-     .name = "FSMT",
-     .has_two_vocabularies = true,
-     .pre_norm = false,
-     .final_norm = false,
-     .scales_embedding = true,
-     .positions = PositionTable::kStoredSinusoid,
-     .fairseq_angles = true,
-     .usual_start = 2,
-     .usual_forced_end = 2},
+        .name = "FSMT",
+        .has_two_vocabularies = true,
+        .pre_norm = false,
+        .final_norm = false,
+        .scales_embedding = true,
+        .positions = PositionTable::kStoredSinusoid,
+        .fairseq_angles = true,
+        .usual_start = 2,
+        .usual_forced_end = 2},
 };
 
 const Family& row_of(const Config& config) {
@@ -80,7 +80,7 @@ void check_old_settings(const Family& family, const Config& config) {
   const auto check_flag = [&](const char* key, bool fixed) {
     if (config.flag_or(key, fixed) == fixed) return;
     throw Error("{} is {}, expected {}: transformers no longer reads it, and {} models need that value",
-                config.where(key), !fixed, fixed, family.name);
+        config.where(key), !fixed, fixed, family.name);
   };
   check_flag("normalize_before", family.pre_norm);
   check_flag("add_final_layer_norm", family.final_norm);
@@ -89,17 +89,16 @@ void check_old_settings(const Family& family, const Config& config) {
   const std::string variant = config.text_or("layernorm_variant", "prelayernorm");
   if (variant != "prelayernorm" || (config.has("layernorm_variant") && !family.pre_norm)) {
     throw Error("{} is \"{}\", which {} models do not have: transformers no longer reads it",
-                config.where("layernorm_variant"), variant, family.name);
+        config.where("layernorm_variant"), variant, family.name);
   }
 }
 
 void check_settings(const Family& family, const Config& config, const Config& generation) {
   std::vector<std::string> counts = seq2seq_counts();
-  if (family.has_two_vocabularies) {
+  if (family.has_two_vocabularies)
     counts.insert(counts.begin(), {"src_vocab_size", "tgt_vocab_size"});
-  } else {
+  else
     counts.insert(counts.begin(), "vocab_size");
-  }
   std::vector<std::string> known = counts;
   known.insert(known.end(), {"activation_function", "eos_token_id", "max_position_embeddings", "scale_embedding"});
   RequiredSettings required(config, known);
@@ -114,7 +113,7 @@ Seq2SeqGraph graph_of(const Family& family, const Config& config) {
   Seq2SeqGraph graph;
   graph.family = family.name;
   graph.table_names = {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
-                       "lm_head.weight", "final_logits_bias"};
+      "lm_head.weight", "final_logits_bias"};
   TableSettings& tables = graph.tables;
   if (family.has_two_vocabularies) {
     graph.table_names.head = "model.decoder.output_projection.weight";
@@ -170,8 +169,7 @@ ModelSpec load_family(const Checkpoint& checkpoint) {
   const uint32_t target_rows = graph.tables.target_rows;
   std::error_code error;
   const bool has_generation = std::filesystem::exists(side_file(checkpoint, "generation_config.json"), error);
-  spec.generation = hugging_face_generation(
-      generation, config,
+  spec.generation = hugging_face_generation(generation, config,
       {target_rows, graph.max_positions, has_generation, family.usual_forced_end, family.usual_start}, spec.warnings);
   // The tensors first: a vocabulary takes as much memory as its setting says, which the tensors bear out.
   TensorReader tensors(checkpoint.tensors);

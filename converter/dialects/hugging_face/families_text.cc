@@ -106,7 +106,7 @@ class FamilyTextReader {
     std::error_code error;
     if (std::filesystem::exists(path, error) || std::filesystem::is_symlink(path, error)) return path;
     throw Error("{}: is missing; copy it from the repository of the checkpoint or of the model that it was tuned from",
-                path.string());
+        path.string());
   }
 
   TokenizerSpec sentencepiece(const char* name) {
@@ -124,12 +124,11 @@ class FamilyTextReader {
       std::error_code error;
       if (!is_mbart) return std::filesystem::exists(side_file(checkpoint_, "vocab.json"), error) ? kM2m : kNllb;
     }
-    for (const Class& kind : kClasses) {
+    for (const Class& kind : kClasses)
       if (name == kind.name && is_mbart == (&kind == &kMBart50 || &kind == &kMBart)) return kind;
-    }
     throw Error("{} is {}, expected {}: it tells where the language stands", tokenizer_.where("tokenizer_class"),
-                name.empty() ? "missing" : in_quotes(name),
-                is_mbart ? "\"MBartTokenizer\" or \"MBart50Tokenizer\"" : "\"NllbTokenizer\" or \"M2M100Tokenizer\"");
+        name.empty() ? "missing" : in_quotes(name),
+        is_mbart ? "\"MBartTokenizer\" or \"MBart50Tokenizer\"" : "\"NllbTokenizer\" or \"M2M100Tokenizer\"");
   }
 
   // The entries of a tokenizer.json.
@@ -152,22 +151,19 @@ class FamilyTextReader {
     Vocabulary vocabulary;
     vocabulary.where = model_path_.string();
     vocabulary.id_to_text.resize(sizes_.vocab_size);
-    for (uint32_t id = first; id < model.vocab_size; ++id) {
-      if (model.pieces[id].type == PieceType::kControl) {
+    for (uint32_t id = first; id < model.vocab_size; ++id)
+      if (model.pieces[id].type == PieceType::kControl)
         vocabulary.control_ids.push_back(id + shift);
-      } else {
+      else
         vocabulary.id_to_text[id + shift] = model.pieces[id].text;
-      }
-    }
     return vocabulary;
   }
 
   // fairseq's <s>, <pad>, </s>, <unk> stand where SentencePiece has <unk>, <s>, </s>.
   void name_special(const TokenizerSpec& model, Vocabulary& vocabulary) const {
     if (model.vocab_size <= kFirstOwnPiece || model.unknown_id != 0 || model.pieces[1].type != PieceType::kControl ||
-        model.pieces[2].type != PieceType::kControl) {
+        model.pieces[2].type != PieceType::kControl)
       throw Error("{}: expected <unk>, <s> and </s> as its first pieces: it is another model's", model_path_.string());
-    }
     const char* const texts[] = {"<s>", "<pad>", "</s>", "<unk>"};
     for (uint32_t id = 0; id < std::size(texts); ++id) vocabulary.id_to_text[id] = texts[id];
     vocabulary.unknown_id = 3;
@@ -214,12 +210,12 @@ class FamilyTextReader {
     for (const auto& [text, id, left, right, word, normalized, special] : added_) {
       if (id >= sizes_.vocab_size) {
         throw Error("{}: the entry {} has the id {}, but the checkpoint's vocabulary has {} entries",
-                    tokenizer_.path().string(), in_quotes(text), id, sizes_.vocab_size);
+            tokenizer_.path().string(), in_quotes(text), id, sizes_.vocab_size);
       }
       std::string& known = vocabulary.id_to_text[id];
       if (!known.empty() && known != text) {
         throw Error("{}: id {} is {}, but {} has {} there", tokenizer_.path().string(), id, in_quotes(text),
-                    vocabulary.where, in_quotes(known));
+            vocabulary.where, in_quotes(known));
       }
       const std::string code = code_of(text, kind);
       if (known.empty() && (special || !code.empty())) vocabulary.control_ids.push_back(id);
@@ -299,11 +295,10 @@ void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, Mode
   const char* const model = sizes.kind == FamilyText::kPegasus ? "spiece.model" : "sentencepiece.bpe.model";
   if (checkpoint.is_shape && !TextFiles(checkpoint, model).has_any()) return;
   FamilyTextReader reader(checkpoint, sizes, spec);
-  if (sizes.kind == FamilyText::kPegasus) {
+  if (sizes.kind == FamilyText::kPegasus)
     reader.read_pegasus();
-  } else {
+  else
     reader.read_multilingual();
-  }
 }
 
 }  // namespace goldcrest::converter

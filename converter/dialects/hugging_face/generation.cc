@@ -19,56 +19,21 @@ namespace goldcrest::converter {
 namespace {
 
 // generation.cc reads these.
-constexpr const char* kRead[] = {"bad_words_ids",        "decoder_start_token_id",
-                                 "early_stopping",       "encoder_no_repeat_ngram_size",
-                                 "eos_token_id",         "forced_bos_token_id",
-                                 "forced_eos_token_id",  "length_penalty",
-                                 "max_length",           "max_new_tokens",
-                                 "min_length",           "min_new_tokens",
-                                 "no_repeat_ngram_size", "num_beams",
-                                 "pad_token_id",         "renormalize_logits",
-                                 "repetition_penalty",   "sequence_bias",
-                                 "suppress_tokens"};
+constexpr const char* kRead[] = {"bad_words_ids", "decoder_start_token_id", "early_stopping",
+    "encoder_no_repeat_ngram_size", "eos_token_id", "forced_bos_token_id", "forced_eos_token_id", "length_penalty",
+    "max_length", "max_new_tokens", "min_length", "min_new_tokens", "no_repeat_ngram_size", "num_beams", "pad_token_id",
+    "renormalize_logits", "repetition_penalty", "sequence_bias", "suppress_tokens"};
 
 // These change no id of a search without sampling (do_sample is below). They control sampling, caches, returned values,
 // a second model that a caller may bring, compilation or the file itself. remove_invalid_values makes values finite
 // that are finite here.
-constexpr const char* kHarmless[] = {"temperature",
-                                     "top_k",
-                                     "top_p",
-                                     "min_p",
-                                     "top_h",
-                                     "typical_p",
-                                     "epsilon_cutoff",
-                                     "eta_cutoff",
-                                     "use_cache",
-                                     "cache_implementation",
-                                     "cache_config",
-                                     "max_cache_len",
-                                     "prefill_chunk_size",
-                                     "num_return_sequences",
-                                     "output_attentions",
-                                     "output_hidden_states",
-                                     "output_scores",
-                                     "output_logits",
-                                     "return_dict_in_generate",
-                                     "bos_token_id",
-                                     "is_assistant",
-                                     "num_assistant_tokens",
-                                     "num_assistant_tokens_schedule",
-                                     "assistant_confidence_threshold",
-                                     "assistant_lookbehind",
-                                     "target_lookbehind",
-                                     "assistant_ensemble_weight",
-                                     "max_matching_ngram_size",
-                                     "compile_config",
-                                     "disable_compile",
-                                     "continuous_batching_config",
-                                     "remove_invalid_values",
-                                     "transformers_version",
-                                     "_commit_hash",
-                                     "_from_model_config",
-                                     "_original_object_hash"};
+constexpr const char* kHarmless[] = {"temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff",
+    "eta_cutoff", "use_cache", "cache_implementation", "cache_config", "max_cache_len", "prefill_chunk_size",
+    "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "output_logits",
+    "return_dict_in_generate", "bos_token_id", "is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule",
+    "assistant_confidence_threshold", "assistant_lookbehind", "target_lookbehind", "assistant_ensemble_weight",
+    "max_matching_ngram_size", "compile_config", "disable_compile", "continuous_batching_config",
+    "remove_invalid_values", "transformers_version", "_commit_hash", "_from_model_config", "_original_object_hash"};
 
 struct UnsupportedKey {
   const char* key;
@@ -77,25 +42,12 @@ struct UnsupportedKey {
 
 const std::vector<UnsupportedKey>& unsupported_settings() {
   static const std::vector<UnsupportedKey> kAll = {{"assistant_early_exit", nullptr},
-                                                   {"begin_suppress_tokens", Value::list()},
-                                                   {"constraints", nullptr},
-                                                   {"diversity_penalty", 0.0},
-                                                   {"do_sample", false},
-                                                   {"dola_layers", nullptr},
-                                                   {"encoder_repetition_penalty", 1.0},
-                                                   {"exponential_decay_length_penalty", nullptr},
-                                                   {"force_words_ids", nullptr},
-                                                   {"guidance_scale", 1.0},
-                                                   {"low_memory", false},
-                                                   {"max_time", nullptr},
-                                                   {"num_beam_groups", 1},
-                                                   {"penalty_alpha", 0.0},
-                                                   {"prompt_lookup_num_tokens", nullptr},
-                                                   {"speculation_type", nullptr},
-                                                   {"stop_strings", nullptr},
-                                                   {"token_healing", false},
-                                                   {"use_mtp", false},
-                                                   {"watermarking_config", nullptr}};
+      {"begin_suppress_tokens", Value::list()}, {"constraints", nullptr}, {"diversity_penalty", 0.0},
+      {"do_sample", false}, {"dola_layers", nullptr}, {"encoder_repetition_penalty", 1.0},
+      {"exponential_decay_length_penalty", nullptr}, {"force_words_ids", nullptr}, {"guidance_scale", 1.0},
+      {"low_memory", false}, {"max_time", nullptr}, {"num_beam_groups", 1}, {"penalty_alpha", 0.0},
+      {"prompt_lookup_num_tokens", nullptr}, {"speculation_type", nullptr}, {"stop_strings", nullptr},
+      {"token_healing", false}, {"use_mtp", false}, {"watermarking_config", nullptr}};
   return kAll;
 }
 
@@ -114,13 +66,11 @@ bool asks(const Config& config, const UnsupportedKey& setting) {
 }  // namespace
 
 void warn_of_unsupported(const Config& generation, bool is_generation_file, const std::vector<std::string>& own_keys,
-                         std::vector<std::string>& warnings) {
+    std::vector<std::string>& warnings) {
   const auto is_own = [&](const std::string& key) { return std::ranges::find(own_keys, key) != own_keys.end(); };
-  for (const UnsupportedKey& setting : unsupported_settings()) {
-    if (!is_own(setting.key) && asks(generation, setting)) {
+  for (const UnsupportedKey& setting : unsupported_settings())
+    if (!is_own(setting.key) && asks(generation, setting))
       warnings.push_back(generation.where(setting.key) + " is not supported and was ignored");
-    }
-  }
   if (!is_generation_file) return;
   std::vector<std::string> known = known_keys();
   known.insert(known.end(), own_keys.begin(), own_keys.end());
@@ -136,13 +86,12 @@ void warn_of_ignored(const Config& generation, const Config& config, std::vector
     if (!key.ends_with("_token_id") && config.has(key) && !generation.has(key)) ignored.push_back(key);
   };
   for (const char* key : kRead) add(key);
-  for (const UnsupportedKey& setting : unsupported_settings()) {
+  for (const UnsupportedKey& setting : unsupported_settings())
     if (asks(config, setting)) add(setting.key);
-  }
   if (ignored.empty()) return;
-  warnings.push_back(format_text(
-      "{}: {} ignored, as in transformers: the checkpoint has a generation_config.json, which lacks {}",
-      config.path().string(), list_in_quotes(ignored, ignored.size()), ignored.size() == 1 ? "it" : "them"));
+  warnings.push_back(
+      format_text("{}: {} ignored, as in transformers: the checkpoint has a generation_config.json, which lacks {}",
+          config.path().string(), list_in_quotes(ignored, ignored.size()), ignored.size() == 1 ? "it" : "them"));
 }
 
 namespace {
@@ -175,9 +124,8 @@ class Settings {
     if (value == nullptr) return {};
     if (!value->is_list()) return {*count(key, vocab_size - 1)};
     std::vector<uint32_t> ids;
-    for (const Value& id : *value) {
+    for (const Value& id : *value)
       ids.push_back(Config({{key, id}}, home(key).path().string(), {}).count(key, 0, vocab_size - 1));
-    }
     return ids;
   }
 
@@ -208,26 +156,24 @@ std::vector<uint32_t> token_ids(const Value& list, uint32_t vocab_size, const st
 }
 
 // Returns the ids of a list of ids, or of a list of lists with one id each. Appends longer lists to `sequences`.
-std::vector<uint32_t> banned_ids(const Settings& settings, const std::string& key, uint32_t vocab_size,
-                                 std::vector<SequenceSpec>& sequences) {
+std::vector<uint32_t> banned_ids(
+    const Settings& settings, const std::string& key, uint32_t vocab_size, std::vector<SequenceSpec>& sequences) {
   std::vector<uint32_t> ids;
   const Value* lists = settings.find(key);
   if (lists == nullptr) return ids;
   const std::string where = settings.where(key);
   if (!lists->is_list()) throw Error("{} is a JSON {}, expected an array", where, lists->type_name());
-  for (const Value& list : *lists) {
-    if (list.is_list() && list.size() != 1) {
+  for (const Value& list : *lists)
+    if (list.is_list() && list.size() != 1)
       sequences.push_back({token_ids(list, vocab_size, where), -std::numeric_limits<float>::infinity()});
-    } else {
+    else
       ids.push_back(token_id(list.is_list() ? list.front() : list, vocab_size, where));
-    }
-  }
   return ids;
 }
 
 // A family's configuration forces its usual end unless config.json sets one; a generation_config.json must set it.
 void set_ends(const Settings& settings, const Config& config, const GenerationBounds& bounds, GenerationSpec& spec,
-              std::vector<std::string>& warnings) {
+    std::vector<std::string>& warnings) {
   std::vector<uint32_t> ends = settings.tokens("eos_token_id", bounds.target_vocab_size);
   if (ends.empty()) throw Error("{} is missing", config.where("eos_token_id"));
   std::optional<uint32_t> forced = settings.token("forced_eos_token_id", bounds.target_vocab_size, warnings);
@@ -237,22 +183,21 @@ void set_ends(const Settings& settings, const Config& config, const GenerationBo
     forced = bounds.usual_forced_end;
     if (std::ranges::find(ends, *forced) == ends.end()) {
       warnings.push_back(format_text("{} is missing, for which transformers has {}; the end token {} is forced",
-                                     config.where("forced_eos_token_id"), *forced, ends[0]));
+          config.where("forced_eos_token_id"), *forced, ends[0]));
       forced = ends[0];
     }
   }
   const auto found = forced ? std::ranges::find(ends, *forced) : ends.begin();
-  if (found == ends.end()) {
+  if (found == ends.end())
     throw Error("{} is {}, expected the end token {}", settings.where("forced_eos_token_id"), *forced, ends[0]);
-  }
   spec.end_id = *found;
   spec.rules.force_end = forced.has_value();
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   std::erase(ends, spec.end_id);
   if (ends.size() > kMaxMoreEnds) {
-    throw Error("{} has {} tokens, expected at most {}", settings.where("eos_token_id"), ends.size() + 1,
-                kMaxMoreEnds + 1);
+    throw Error(
+        "{} has {} tokens, expected at most {}", settings.where("eos_token_id"), ends.size() + 1, kMaxMoreEnds + 1);
   }
   spec.rules.more_end_ids = ends;
 }
@@ -268,7 +213,7 @@ void set_suppressed(const Settings& settings, uint32_t vocab_size, GenerationSpe
   const auto refuse_forced = [&](const char* key, std::optional<uint32_t> forced) {
     if (!forced || std::ranges::find(late, *forced) == late.end()) return;
     throw Error("{} has the token {}, which {} forces: nothing could be generated there; remove it from one of them",
-                settings.where("suppress_tokens"), *forced, key);
+        settings.where("suppress_tokens"), *forced, key);
   };
   refuse_forced("forced_bos_token_id", spec.forced_first_id);
   if (spec.rules.force_end) refuse_forced("forced_eos_token_id", spec.end_id);
@@ -288,17 +233,16 @@ void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& s
     if (!pair.is_list() || pair.size() != 2 || !pair[0].is_list() || !pair[1].is_number() ||
         std::abs(pair[1].number()) > double{kMaxBias}) {
       throw Error("{} has an element that is not [[TOKEN ID, ...], BIAS] with a bias from {} to {}", where, -kMaxBias,
-                  kMaxBias);
+          kMaxBias);
     }
     biases[token_ids(pair[0], vocab_size, where)] = static_cast<float>(pair[1].number());
   }
   for (const auto& [ids, bias] : biases) {
     if (bias == 0) continue;
-    if (ids.size() == 1) {
+    if (ids.size() == 1)
       spec.rules.biases[ids[0]] = bias;
-    } else {
+    else
       spec.sequences.list.push_back({ids, bias});
-    }
   }
 }
 
@@ -313,7 +257,7 @@ void set_rules(const Settings& settings, uint32_t vocab_size, GenerationSpec& sp
 }
 
 void set_lengths(const Settings& settings, const GenerationBounds& bounds, GenerationSpec& spec,
-                 std::vector<std::string>& warnings) {
+    std::vector<std::string>& warnings) {
   // transformers counts the start token in max_length and min_length; Whisper's max_length counts new ids only. A start
   // token and n - 1 others need n positions.
   const auto max_length = settings.count("max_length", kMaxTokens);
@@ -329,7 +273,7 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
   if (most > bounds.max_positions) {
     warnings.push_back(
         format_text("generated texts are limited to {} tokens by the decoder's positions; the checkpoint asks for {}",
-                    bounds.max_positions, most));
+            bounds.max_positions, most));
   }
   spec.max_target_tokens = std::min(most, bounds.max_positions);
   // The end token is allowed as token number min_length or, if that is set too, after min_new_tokens others.
@@ -340,7 +284,7 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
   const std::string minimum = settings.where(min_new_tokens ? "min_new_tokens" : "min_length");
   if (most > bounds.max_positions || (!max_length && !max_new_tokens)) {
     throw Error("{} is {}, but the decoder has {} positions: make it smaller", minimum,
-                min_new_tokens.value_or(min_length.value_or(0)), bounds.max_positions);
+        min_new_tokens.value_or(min_length.value_or(0)), bounds.max_positions);
   }
   throw Error(
       "{} is {}, but {} is {}: transformers would warn of it and stop after {} tokens; make the first smaller or the "
@@ -353,7 +297,7 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
 }  // namespace
 
 GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,
-                                       std::vector<std::string>& warnings) {
+    std::vector<std::string>& warnings) {
   const Config& own = bounds.has_generation_file ? generation : config;
   const Settings settings(own, config);
   const auto token = [&](const char* key) { return settings.token(key, bounds.target_vocab_size, warnings); };
@@ -367,9 +311,8 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   spec.forced_first_id = token("forced_bos_token_id");
   set_suppressed(settings, bounds.target_vocab_size, spec);
   const uint32_t beams = own.count_or("num_beams", 1, 1, 1000);
-  if (beams > kMaxBeams) {
+  if (beams > kMaxBeams)
     warnings.push_back(format_text("{} is {}; {} are used", settings.where("num_beams"), beams, kMaxBeams));
-  }
   spec.beam_size = std::min(beams, kMaxBeams);
   spec.length_penalty =
       static_cast<float>(settings.number_or("length_penalty", 1, kMinLengthPenalty, kMaxLengthPenalty));

@@ -16,7 +16,7 @@ namespace goldcrest::converter {
 // Adds a warning for each setting that this search does not support. If `generation` is a generation_config.json, also
 // warns of each unknown setting; a config.json has many others. The family reads `own_keys` itself.
 void warn_of_unsupported(const Config& generation, bool is_generation_file, const std::vector<std::string>& own_keys,
-                         std::vector<std::string>& warnings);
+    std::vector<std::string>& warnings);
 
 // Adds a warning for each search setting of config.json that transformers ignores because there is a
 // generation_config.json.
@@ -38,7 +38,7 @@ struct GenerationBounds {
 
 // Reads the settings from generation_config.json if there is one, as transformers does, else from config.json. A
 // setting that this engine does not support becomes a warning. Token ids of the source are not set.
-GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,
-                                       std::vector<std::string>& warnings);
+GenerationSpec hugging_face_generation(
+    const Config& generation, const Config& config, const GenerationBounds& bounds, std::vector<std::string>& warnings);
 
 }  // namespace goldcrest::converter

@@ -22,7 +22,7 @@ AttentionSpec read_attention(const std::string& prefix, const LayerShape& shape,
     return tensors.linear(prefix + name, shape.d_model, shape.d_model, has_bias);
   };
   return {projection(kQuery), projection(kKey, shape.has_key_bias), projection(kValue), projection(kOut),
-          tensors.norm(prefix + kAttentionNorm, shape.d_model, true, shape.norm_epsilon)};
+      tensors.norm(prefix + kAttentionNorm, shape.d_model, true, shape.norm_epsilon)};
 }
 
 void add_linear(const std::string& prefix, uint64_t outputs, uint64_t inputs, std::vector<ShapedTensor>& tensors) {
@@ -46,8 +46,8 @@ LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorR
   layer.self_attention = read_attention(prefix + kSelfAttention, shape, tensors);
   if (shape.is_decoder) layer.cross_attention = read_attention(prefix + kCrossAttention, shape, tensors);
   layer.feed_forward = {tensors.linear(prefix + kInner, shape.d_ff, shape.d_model, true),
-                        tensors.linear(prefix + kOuter, shape.d_model, shape.d_ff, true),
-                        tensors.norm(prefix + kLastNorm, shape.d_model, true, shape.norm_epsilon)};
+      tensors.linear(prefix + kOuter, shape.d_model, shape.d_ff, true),
+      tensors.norm(prefix + kLastNorm, shape.d_model, true, shape.norm_epsilon)};
   return layer;
 }
 
@@ -65,16 +65,12 @@ void add_norm_tensors(const std::string& prefix, uint32_t d_model, std::vector<S
 }
 
 Activation read_activation(const Config& config, const char* key) {
-  static const std::map<std::string, Activation> kNames = {
-      {"relu", Activation::kRelu},          {"gelu", Activation::kGelu},
-      {"gelu_python", Activation::kGelu},   {"gelu_new", Activation::kGeluTanh},
-      {"gelu_fast", Activation::kGeluTanh}, {"gelu_pytorch_tanh", Activation::kGeluTanh},
-      {"swish", Activation::kSilu},         {"silu", Activation::kSilu}};
+  static const std::map<std::string, Activation> kNames = {{"relu", Activation::kRelu}, {"gelu", Activation::kGelu},
+      {"gelu_python", Activation::kGelu}, {"gelu_new", Activation::kGeluTanh}, {"gelu_fast", Activation::kGeluTanh},
+      {"gelu_pytorch_tanh", Activation::kGeluTanh}, {"swish", Activation::kSilu}, {"silu", Activation::kSilu}};
   const std::string name = config.text(key);
   const auto found = kNames.find(name);
-  if (found == kNames.end()) {
-    throw Error("{} is {}, expected {}", config.where(key), in_quotes(name), kActivationNames);
-  }
+  if (found == kNames.end()) throw Error("{} is {}, expected {}", config.where(key), in_quotes(name), kActivationNames);
   return found->second;
 }
 
@@ -126,7 +122,7 @@ class TablesReader {
       spec_.warnings.push_back(
           format_text("{} differs from {}, although config.json ties them; each is used in its own place, as "
                       "transformers 5 does and 4 did not",
-                      tensors_.describe(name), in_quotes(first->name)));
+              tensors_.describe(name), in_quotes(first->name)));
     }
     const bool is_unused = tied.empty() && settings_.shared && tensors_.has(names_.shared) &&
                            tensors_.has(names_.encoder) && tensors_.has(names_.decoder);

@@ -28,7 +28,7 @@ Seq2SeqGraph graph_of(const Config& config) {
   Seq2SeqGraph graph;
   graph.family = "Marian";
   graph.table_names = {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
-                       "lm_head.weight", "final_logits_bias"};
+      "lm_head.weight", "final_logits_bias"};
   TableSettings& tables = graph.tables;
   tables.source_rows = config.count("vocab_size", 1, kMaxVocabulary);
   tables.shared = config.flag_or("share_encoder_decoder_embeddings", true);
@@ -55,15 +55,14 @@ void check_marian_settings(const Config& config, const Config& generation) {
   std::vector<std::string> counts = seq2seq_counts();
   counts.insert(counts.begin(), "vocab_size");
   std::vector<std::string> known = counts;
-  known.insert(known.end(),
-               {"activation_function", "bos_token_id", "decoder_start_token_id", "eos_token_id", "pad_token_id"});
+  known.insert(
+      known.end(), {"activation_function", "bos_token_id", "decoder_start_token_id", "eos_token_id", "pad_token_id"});
   RequiredSettings required(config, known);
   for (const std::string& key : counts) required.require(key, kInteger);
   required.require("activation_function", kActivationNames);
   if (!generation.has("eos_token_id")) required.require("eos_token_id", "a token id");
-  if (!generation.has("decoder_start_token_id") && !generation.has("pad_token_id") && !config.has("pad_token_id")) {
+  if (!generation.has("decoder_start_token_id") && !generation.has("pad_token_id") && !config.has("pad_token_id"))
     required.require("decoder_start_token_id", "a token id");
-  }
   required.check();
 }
 
@@ -83,8 +82,7 @@ ModelSpec load_marian(const Checkpoint& checkpoint) {
   const Seq2SeqGraph graph = graph_of(checkpoint.config);
   const uint32_t target_rows = graph.tables.target_rows;
   std::error_code error;
-  spec.generation = hugging_face_generation(
-      generation, checkpoint.config,
+  spec.generation = hugging_face_generation(generation, checkpoint.config,
       {target_rows, graph.max_positions, std::filesystem::exists(generation_file, error), kForcedEnd}, spec.warnings);
   // The tensors first: a vocabulary takes as much memory as its setting says, which the tensors bear out.
   TensorReader tensors(checkpoint.tensors);
@@ -95,14 +93,8 @@ ModelSpec load_marian(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-const ConfigFamily kMarianFamily = {
-    "marian",
-    "Hugging Face Marian, OPUS-MT",
-    load_marian,
-    marian_tensors,
-    nullptr,
-    nullptr,
-    {"OPUS-MT and other Marian models of Hugging Face", "safetensors (also sharded), `pytorch_model.bin`"}};
+const ConfigFamily kMarianFamily = {"marian", "Hugging Face Marian, OPUS-MT", load_marian, marian_tensors, nullptr,
+    nullptr, {"OPUS-MT and other Marian models of Hugging Face", "safetensors (also sharded), `pytorch_model.bin`"}};
 
 namespace {
 
@@ -119,7 +111,7 @@ std::filesystem::path tokenizer_file(const Checkpoint& checkpoint, const char* n
 }
 
 Vocabulary marian_vocabulary(const std::filesystem::path& path, uint32_t n_ids, const SpecialTexts& special,
-                             std::vector<std::string>& warnings) {
+    std::vector<std::string>& warnings) {
   Vocabulary vocabulary = read_vocabulary(path, n_ids);
   vocabulary.unknown_id = require_id(vocabulary, special.unknown, "the unknown token");
   vocabulary.control_ids.push_back(require_id(vocabulary, special.end, "the end token"));
@@ -130,16 +122,15 @@ Vocabulary marian_vocabulary(const std::filesystem::path& path, uint32_t n_ids, 
 
 bool has_tokenizer(const std::filesystem::path& directory) {
   std::error_code error;
-  for (const char* name : {"vocab.json", "source.spm", "target.spm"}) {
+  for (const char* name : {"vocab.json", "source.spm", "target.spm"})
     if (!std::filesystem::exists(directory / name, error)) return false;
-  }
   return true;
 }
 
 }  // namespace
 
-void read_marian_text(const Checkpoint& checkpoint, uint32_t source_vocab_size, uint32_t target_vocab_size,
-                      ModelSpec& spec) {
+void read_marian_text(
+    const Checkpoint& checkpoint, uint32_t source_vocab_size, uint32_t target_vocab_size, ModelSpec& spec) {
   if (checkpoint.is_shape && !has_tokenizer(checkpoint.directory)) {
     spec.generation.source_suffix = {spec.generation.end_id};
     return;

@@ -33,14 +33,12 @@ struct Kernel {
   Activation activation;
 };
 constexpr Kernel kKernels[] = {{"conv1", 127, 64, 0, 1, false, Activation::kTanh},
-                               {"conv2", 7, 3, 1, 2, true, Activation::kGelu},
-                               {"conv3", 3, 2, 2, 1, true, Activation::kGelu}};
+    {"conv2", 7, 3, 1, 2, true, Activation::kGelu}, {"conv3", 3, 2, 2, 1, true, Activation::kGelu}};
 
 void require_moonshine_settings(const Config& config) {
   std::vector<std::string> keys = {"hidden_size", "intermediate_size", "vocab_size"};
-  for (const std::string stack : {"encoder", "decoder"}) {
+  for (const std::string stack : {"encoder", "decoder"})
     keys.insert(keys.end(), {stack + "_num_hidden_layers", stack + "_num_attention_heads", stack + "_hidden_act"});
-  }
   RequiredSettings required(config, keys);
   for (const std::string& key : keys) required.require(key, key.ends_with("_act") ? kActivationNames : "an integer");
   required.check();
@@ -49,8 +47,8 @@ void require_moonshine_settings(const Config& config) {
 // Throws Error unless the setting, if it is there, has the only value that the graph below fits.
 void require_flag(const Config& config, const char* key, bool expected) {
   if (config.flag_or(key, expected) == expected) return;
-  throw Error("{} is {}, expected {}: other Moonshine graphs are not supported", config.where(key), !expected,
-              expected);
+  throw Error(
+      "{} is {}, expected {}: other Moonshine graphs are not supported", config.where(key), !expected, expected);
 }
 
 class MoonshineReader {
@@ -70,12 +68,12 @@ class MoonshineReader {
     const double seconds = seconds_ > 0 ? seconds_ : kUsualSeconds;
     const size_t rows = rows_of_seconds(*spec_.encoder.frontend, seconds);
     if (rows < 1 || rows > kMaxPositions) {
-      throw Error("--max-seconds {}: the model makes {} rows of such a clip; expected 1 to {}", seconds, rows,
-                  kMaxPositions);
+      throw Error(
+          "--max-seconds {}: the model makes {} rows of such a clip; expected 1 to {}", seconds, rows, kMaxPositions);
     }
     read_stack("encoder", static_cast<uint32_t>(rows), spec_.encoder);
     read_stack("decoder", config_.count_or("max_position_embeddings", kUsualMoonshinePositions, 2, kMaxPositions),
-               spec_.decoder);
+        spec_.decoder);
     read_tables();
     tensors_.check_missing();
     const std::vector<std::string> unused = tensors_.unused();
@@ -103,8 +101,7 @@ class MoonshineReader {
       const std::string name = std::string("model.encoder.") + kernel.name;
       const uint32_t outputs = kernel.widths_out * d_model_, channels = std::max(1u, kernel.widths_in * d_model_);
       ConvolutionSpec convolution;
-      convolution.linear = {
-          tensors_.convolution(name + ".weight", outputs, channels, kernel.kernel),
+      convolution.linear = {tensors_.convolution(name + ".weight", outputs, channels, kernel.kernel),
           kernel.has_bias ? tensors_.vector(name + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
       convolution.channels = channels;
       convolution.kernel = kernel.kernel;
@@ -122,9 +119,7 @@ class MoonshineReader {
     const Config settings =
         is_new ? config_.object_or_empty("rope_parameters") : config_.object_or_empty("rope_scaling");
     const std::string key = settings.has("rope_type") ? "rope_type" : "type", type = settings.text_or(key, "default");
-    if (type != "default") {
-      throw Error("{} is {}, expected \"default\"", settings.where(key), in_quotes(type));
-    }
+    if (type != "default") throw Error("{} is {}, expected \"default\"", settings.where(key), in_quotes(type));
     const Config& home = is_new ? settings : config_;
     const double factor = home.number_or("partial_rotary_factor", kUsualFactor, 0, 1);
     InterleavedRotary rotary;
@@ -133,7 +128,7 @@ class MoonshineReader {
     rotary.turned = static_cast<uint32_t>(stack.d_head * factor);  // as int() cuts it there
     if (rotary.turned < 2 || rotary.turned % 2 != 0) {
       throw Error("{}: {} of a head's {} columns turn; expected an even number, 2 or more",
-                  home.where("partial_rotary_factor"), rotary.turned, stack.d_head);
+          home.where("partial_rotary_factor"), rotary.turned, stack.d_head);
     }
     return rotary;
   }
@@ -142,8 +137,8 @@ class MoonshineReader {
 
   AttentionSpec attention(const std::string& prefix, const std::string& norm_name) {
     const auto projection = [&](const char* name) { return tensors_.linear(prefix + name, d_model_, d_model_, false); };
-    return {projection(".q_proj"), projection(".k_proj"), projection(".v_proj"), projection(".o_proj"),
-            norm(norm_name)};
+    return {
+        projection(".q_proj"), projection(".k_proj"), projection(".v_proj"), projection(".o_proj"), norm(norm_name)};
   }
 
   // The second half of fc1's rows is the gate, which comes first in a file.
@@ -171,8 +166,7 @@ class MoonshineReader {
       widen_heads(rotary, stack.n_heads, *layer.cross_attention);
     }
     layer.feed_forward = {inner(prefix + ".mlp.fc1", stack),
-                          tensors_.linear(prefix + ".mlp.fc2", d_model_, stack.d_ff, true),
-                          norm(is_decoder ? last_norm : second_norm)};
+        tensors_.linear(prefix + ".mlp.fc2", d_model_, stack.d_ff, true), norm(is_decoder ? last_norm : second_norm)};
     stack.layers.push_back(std::move(layer));
   }
 
@@ -183,12 +177,12 @@ class MoonshineReader {
     stack.n_heads = config_.count(heads, 1, kMaxHeads);
     if (config_.count_or(shared, stack.n_heads, 1, kMaxHeads) != stack.n_heads) {
       throw Error("{}: expected {}, as many as {}: shared keys and values are not supported", config_.where(shared),
-                  stack.n_heads, heads);
+          stack.n_heads, heads);
     }
     if (d_model_ % stack.n_heads != 0 ||
         config_.count_or("head_dim", d_model_ / stack.n_heads, 1, kMaxWidth) != d_model_ / stack.n_heads) {
       throw Error("{} is {}, expected a divisor of hidden_size {}, and no \"head_dim\" of another width",
-                  config_.where(heads), stack.n_heads, d_model_);
+          config_.where(heads), stack.n_heads, d_model_);
     }
     stack.d_head = d_model_ / stack.n_heads;
     stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
@@ -211,7 +205,7 @@ class MoonshineReader {
     const bool is_tied = config_.flag_or("tie_word_embeddings", true) || !tensors_.has("proj_out.weight");
     if (is_tied && tensors_.has("proj_out.weight")) tensors_.matrix("proj_out.weight", rows, d_model_);
     spec_.projection = {is_tied ? spec_.decoder.embedding : tensors_.matrix("proj_out.weight", rows, d_model_),
-                        std::vector<float>(rows, 0.0f)};
+        std::vector<float>(rows, 0.0f)};
   }
 
   const Config& config_;
@@ -226,8 +220,8 @@ void read_moonshine_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !std::filesystem::is_symlink(path, error)) {
     if (checkpoint.is_shape) return;
-    spec.warnings.push_back(path.string() +
-                            ": is missing; results are ids. Copy it from where the checkpoint came from");
+    spec.warnings.push_back(
+        path.string() + ": is missing; results are ids. Copy it from where the checkpoint came from");
     return;
   }
   const uint32_t rows = spec.decoder.embedding->rows;
@@ -244,8 +238,7 @@ ModelSpec load_moonshine(const Checkpoint& checkpoint) {
   std::error_code error;
   const bool has_generation = std::filesystem::exists(side_file(checkpoint, "generation_config.json"), error);
   const uint32_t positions = config.count_or("max_position_embeddings", kUsualMoonshinePositions, 2, kMaxPositions);
-  spec.generation = hugging_face_generation(
-      generation, config,
+  spec.generation = hugging_face_generation(generation, config,
       {config.count("vocab_size", 1, kMaxVocabulary), positions, has_generation, std::nullopt, kUsualStart},
       spec.warnings);
   TensorReader tensors(checkpoint.tensors);
@@ -277,12 +270,10 @@ std::vector<ShapedTensor> moonshine_tensors(const Config& config) {
           tensors.push_back({prefix + block + name + "_proj.weight", {d, d}});
       }
       const uint64_t inner = is_decoder ? 2 * d_ff : d_ff;
-      tensors.insert(tensors.end(), {{prefix + "input_layernorm.weight", {d}},
-                                     {prefix + "post_attention_layernorm.weight", {d}},
-                                     {prefix + "mlp.fc1.weight", {inner, d}},
-                                     {prefix + "mlp.fc1.bias", {inner}},
-                                     {prefix + "mlp.fc2.weight", {d, d_ff}},
-                                     {prefix + "mlp.fc2.bias", {d}}});
+      tensors.insert(
+          tensors.end(), {{prefix + "input_layernorm.weight", {d}}, {prefix + "post_attention_layernorm.weight", {d}},
+                             {prefix + "mlp.fc1.weight", {inner, d}}, {prefix + "mlp.fc1.bias", {inner}},
+                             {prefix + "mlp.fc2.weight", {d, d_ff}}, {prefix + "mlp.fc2.bias", {d}}});
       if (is_decoder) tensors.push_back({prefix + "final_layernorm.weight", {d}});
     }
     tensors.push_back({is_decoder ? "model.decoder.norm.weight" : "model.encoder.layer_norm.weight", {d}});
@@ -294,14 +285,9 @@ std::vector<ShapedTensor> moonshine_tensors(const Config& config) {
 
 }  // namespace
 
-const ConfigFamily kMoonshineFamily = {"moonshine",
-                                       "Moonshine",
-                                       load_moonshine,
-                                       moonshine_tensors,
-                                       nullptr,
-                                       nullptr,
-                                       {"Moonshine and Whisper of Hugging Face",
-                                        "safetensors (also sharded), `pytorch_model.bin`; [details of speech "
-                                        "models](converter/dialects/speech/SPEECH.md)"}};
+const ConfigFamily kMoonshineFamily = {"moonshine", "Moonshine", load_moonshine, moonshine_tensors, nullptr, nullptr,
+    {"Moonshine and Whisper of Hugging Face",
+        "safetensors (also sharded), `pytorch_model.bin`; [details of speech "
+        "models](converter/dialects/speech/SPEECH.md)"}};
 
 }  // namespace goldcrest::converter

@@ -51,7 +51,7 @@ class GraphReader {
     stack.n_heads = count_of(config_, name, "_attention_heads");
     if (stack.d_model % stack.n_heads != 0) {
       throw Error("{} is {}, expected a divisor of d_model {}", config_.where(name + "_attention_heads"), stack.n_heads,
-                  stack.d_model);
+          stack.d_model);
     }
     stack.d_head = stack.d_model / stack.n_heads;
     stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
@@ -77,7 +77,7 @@ class GraphReader {
     }
     if (d_model() % 2 != 0 || (graph_.fairseq_angles && d_model() < 4)) {
       throw Error("{} is {}, expected an even number{}", config_.where("d_model"), d_model(),
-                  graph_.fairseq_angles ? " from 4 on" : "");
+          graph_.fairseq_angles ? " from 4 on" : "");
     }
     Matrix computed =
         sinusoid_table({false, graph_.fairseq_angles, graph_.first_angle}, graph_.max_positions, d_model());
@@ -95,7 +95,7 @@ class GraphReader {
       spec_.warnings.push_back(
           format_text("{} is not the table of sinusoids that {} models have (differs by up to {:.3g}); "
                       "the stored table is used",
-                      tensors_.describe(name), graph_.family, difference));
+              tensors_.describe(name), graph_.family, difference));
     }
     return *stored;
   }
@@ -109,7 +109,7 @@ class GraphReader {
 }  // namespace
 
 void read_seq2seq_graph(const Seq2SeqGraph& graph, const Config& config, const std::vector<std::string>& ignored,
-                        TensorReader& tensors, ModelSpec& spec) {
+    TensorReader& tensors, ModelSpec& spec) {
   GraphReader(graph, config, tensors, spec).read(ignored);
 }
 
@@ -130,7 +130,7 @@ std::vector<ShapedTensor> seq2seq_tensors(const Seq2SeqGraph& graph, const Confi
     const bool is_decoder = stack == "decoder";
     if (!has_one_table) {
       tensors.push_back({is_decoder ? graph.table_names.decoder : graph.table_names.encoder,
-                         {is_decoder ? tables.target_rows : tables.source_rows, tables.d_model}});
+          {is_decoder ? tables.target_rows : tables.source_rows, tables.d_model}});
     }
     if (graph.positions == PositionTable::kLearned) {
       const uint64_t rows = uint64_t{graph.max_positions} + graph.dropped_positions;

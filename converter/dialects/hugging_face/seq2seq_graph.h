@@ -36,7 +36,7 @@ inline constexpr float kSeq2SeqNormEpsilon = 1e-5f;  // torch.nn.LayerNorm's def
 // Reads all tensors into `spec`. Throws one Error that names every tensor that is missing; tensors that are not used
 // become a warning, except those whose names end in one of `ignored`.
 void read_seq2seq_graph(const Seq2SeqGraph& graph, const Config& config, const std::vector<std::string>& ignored,
-                        TensorReader& tensors, ModelSpec& spec);
+    TensorReader& tensors, ModelSpec& spec);
 
 // The tensors of a checkpoint with this graph, as transformers 5 saves them.
 std::vector<ShapedTensor> seq2seq_tensors(const Seq2SeqGraph& graph, const Config& config);

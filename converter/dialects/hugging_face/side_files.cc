@@ -46,15 +46,15 @@ std::optional<TokenizerSpec> TextFiles::read_json(ModelSpec& spec, const std::op
   }
   JsonTokenizer read = read_tokenizer_json(json_);
   if (read.is_byte_level) {
-    spec.warnings.push_back(json_.string() +
-                            ": is byte-level BPE, which is not read: the file takes and gives token ids (--ids)");
+    spec.warnings.push_back(
+        json_.string() + ": is byte-level BPE, which is not read: the file takes and gives token ids (--ids)");
     return std::nullopt;
   }
   if (expected && read.has_template && (read.before != expected->before || read.behind != expected->behind)) {
     constexpr size_t kMostShown = 4;
     throw Error("{}: post_processor puts {} before a text and {} behind it, expected {} and {}", json_.string(),
-                list_in_quotes(read.before, kMostShown), list_in_quotes(read.behind, kMostShown),
-                list_in_quotes(expected->before, kMostShown), list_in_quotes(expected->behind, kMostShown));
+        list_in_quotes(read.before, kMostShown), list_in_quotes(read.behind, kMostShown),
+        list_in_quotes(expected->before, kMostShown), list_in_quotes(expected->behind, kMostShown));
   }
   spec.tokenizer_files = {json_};
   return std::move(read.spec);

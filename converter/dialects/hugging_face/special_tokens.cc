@@ -34,14 +34,14 @@ struct SpecialToken {
 };
 
 // Names the token, and both ids with their files.
-std::string describe_contradiction(const Checkpoint& checkpoint, const Vocabulary& vocabulary, uint32_t found,
-                                   const SpecialToken& token) {
+std::string describe_contradiction(
+    const Checkpoint& checkpoint, const Vocabulary& vocabulary, uint32_t found, const SpecialToken& token) {
   const Config generation = side_config(checkpoint, "generation_config.json");
   const Config& home = generation.has(token.setting) ? generation : checkpoint.config;
   const std::string& other = vocabulary.id_to_text[token.id];
   return format_text("{}: {} {} has the id {}, but {} is {}{}", vocabulary.where, token.role, in_quotes(token.text),
-                     found, home.where(token.setting), token.id,
-                     other.empty() ? ", which has no text" : ", which is " + in_quotes(other));
+      found, home.where(token.setting), token.id,
+      other.empty() ? ", which has no text" : ", which is " + in_quotes(other));
 }
 
 std::vector<AddedToken> read_decoder(const Config& config) {
@@ -50,9 +50,8 @@ std::vector<AddedToken> read_decoder(const Config& config) {
   if (decoder == nullptr || !decoder->is_map()) return tokens;
   for (const auto& [key, entry] : decoder->members()) {
     const ParsedIds id = read_id_list(key, kMaxEntries);
-    if (id.ids.size() != 1 || !id.bad.empty() || !entry.is_map()) {
+    if (id.ids.size() != 1 || !id.bad.empty() || !entry.is_map())
       throw Error("{}: {} is not an id with an object", config.where("added_tokens_decoder"), in_quotes(key));
-    }
     tokens.push_back(
         parse_added_token(Config(entry, config.where(key), config.path()), static_cast<uint32_t>(id.ids[0])));
   }
@@ -115,23 +114,23 @@ void name_entry(const std::string& where, const AddedToken& token, TokenizerSpec
 
 SpecialTexts read_special_texts(const Config& tokenizer, const SpecialTexts& usual) {
   return {token_text(tokenizer, "unk_token", usual.unknown), token_text(tokenizer, "eos_token", usual.end),
-          token_text(tokenizer, "pad_token", usual.pad)};
+      token_text(tokenizer, "pad_token", usual.pad)};
 }
 
-void check_special_ids(const Checkpoint& checkpoint, const Vocabulary& targets, const SpecialTexts& special,
-                       ModelSpec& spec) {
+void check_special_ids(
+    const Checkpoint& checkpoint, const Vocabulary& targets, const SpecialTexts& special, ModelSpec& spec) {
   const GenerationSpec& search = spec.generation;
   const std::vector<uint32_t>& more_ends = search.rules.more_end_ids;
   const auto end = find_id(targets, special.end);
   if (end && *end != search.end_id && std::ranges::find(more_ends, *end) == more_ends.end()) {
     throw Error("{}; expected the same id in both: copy both files from where the checkpoint came from",
-                describe_contradiction(checkpoint, targets, *end,
-                                       {"the end token", special.end, "eos_token_id", search.end_id}));
+        describe_contradiction(
+            checkpoint, targets, *end, {"the end token", special.end, "eos_token_id", search.end_id}));
   }
   const auto pad = find_id(targets, special.pad);
   if (!pad || !search.pad_id || *pad == *search.pad_id) return;
   spec.warnings.push_back(describe_contradiction(checkpoint, targets, *pad,
-                                                 {"the padding token", special.pad, "pad_token_id", *search.pad_id}) +
+                              {"the padding token", special.pad, "pad_token_id", *search.pad_id}) +
                           "; if texts come out wrong, copy both files from where the checkpoint came from");
 }
 
@@ -144,7 +143,7 @@ std::vector<AddedToken> read_added_tokens(const Checkpoint& checkpoint) {
 }
 
 void set_added_tokens(const Checkpoint& checkpoint, std::vector<AddedToken> tokens, const LanguagesSpec& languages,
-                      TokenizerSpec& tokenizer) {
+    TokenizerSpec& tokenizer) {
   const std::set<std::string> roles = texts_with_roles(side_config(checkpoint, "tokenizer_config.json"));
   std::erase_if(tokens, [&](const AddedToken& token) {
     const auto is_it = [&token](const Language& entry) { return entry.source == token.id || entry.target == token.id; };

@@ -20,8 +20,8 @@ SpecialTexts read_special_texts(const Config& tokenizer, const SpecialTexts& usu
 
 // Throws Error where the vocabulary of the targets has the end token at another id than the settings of the search, and
 // warns of such padding: it is another checkpoint's vocabulary then, or an edited one.
-void check_special_ids(const Checkpoint& checkpoint, const Vocabulary& targets, const SpecialTexts& special,
-                       ModelSpec& spec);
+void check_special_ids(
+    const Checkpoint& checkpoint, const Vocabulary& targets, const SpecialTexts& special, ModelSpec& spec);
 
 // Returns the entries, by id, of the first of these that has some: added_tokens_decoder of tokenizer_config.json,
 // tokenizer.json, added_tokens.json.
@@ -31,6 +31,6 @@ std::vector<AddedToken> read_added_tokens(const Checkpoint& checkpoint);
 // </s> does: those that tokenizer_config.json names for the end, unknown text, padding and so on, the usual ones, and
 // languages. Throws Error if an id is another entry's, or outside the vocabulary.
 void set_added_tokens(const Checkpoint& checkpoint, std::vector<AddedToken> tokens, const LanguagesSpec& languages,
-                      TokenizerSpec& tokenizer);
+    TokenizerSpec& tokenizer);
 
 }  // namespace goldcrest::converter

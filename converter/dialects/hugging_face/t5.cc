@@ -19,17 +19,16 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr TableTensors kTables = {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
-                                  "lm_head.weight", ""};
+constexpr TableTensors kTables = {
+    "shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight", ""};
 
 struct T5Family {
   const char *model_type, *name, *usual_projection;
   bool may_scale_logits;    // by d_model^-0.5, unless a setting says no
   bool has_bias_per_layer;  // else the first layer's is all layers'
 };
-constexpr T5Family kT5Families[] = {{"t5", "T5", "relu", true, false},
-                                    {"mt5", "mT5", "gated-gelu", false, false},
-                                    {"umt5", "umT5", "gated-gelu", true, true}};
+constexpr T5Family kT5Families[] = {{"t5", "T5", "relu", true, false}, {"mt5", "mT5", "gated-gelu", false, false},
+    {"umt5", "umT5", "gated-gelu", true, true}};
 
 struct Graph {
   const T5Family* family;
@@ -68,26 +67,22 @@ void check_fixed_settings(const Config& config, const std::string& projection, b
 
 void read_feed_forward(const Config& config, Graph& graph) {
   static const std::map<std::string, std::pair<Activation, const char*>> kNames = {
-      {"relu", {Activation::kRelu, "relu"}},
-      {"gelu", {Activation::kGelu, "gelu"}},
-      {"gelu_new", {Activation::kGeluTanh, "gelu_new"}},
-      {"silu", {Activation::kSilu, "silu"}},
-      {"gated-relu", {Activation::kRelu, "relu"}},
-      {"gated-gelu", {Activation::kGeluTanh, "gelu_new"}},
-      {"gated-gelu_new", {Activation::kGeluTanh, "gelu_new"}},
-      {"gated-silu", {Activation::kSilu, "silu"}}};
+      {"relu", {Activation::kRelu, "relu"}}, {"gelu", {Activation::kGelu, "gelu"}},
+      {"gelu_new", {Activation::kGeluTanh, "gelu_new"}}, {"silu", {Activation::kSilu, "silu"}},
+      {"gated-relu", {Activation::kRelu, "relu"}}, {"gated-gelu", {Activation::kGeluTanh, "gelu_new"}},
+      {"gated-gelu_new", {Activation::kGeluTanh, "gelu_new"}}, {"gated-silu", {Activation::kSilu, "silu"}}};
   const std::string projection = config.text_or("feed_forward_proj", graph.family->usual_projection);
   const auto found = kNames.find(projection);
   if (found == kNames.end()) {
     throw Error("{} is {}, expected relu, gelu, gelu_new or silu, also with \"gated-\" before it",
-                config.where("feed_forward_proj"), in_quotes(projection));
+        config.where("feed_forward_proj"), in_quotes(projection));
   }
   graph.activation = found->second.first;
   graph.gated = projection.starts_with("gated-");
   const std::string function = config.text_or("dense_act_fn", found->second.second);
   if (function != found->second.second) {
     throw Error("{} is {}, expected {}: feed_forward_proj is {}", config.where("dense_act_fn"), in_quotes(function),
-                in_quotes(found->second.second), in_quotes(projection));
+        in_quotes(found->second.second), in_quotes(projection));
   }
   check_fixed_settings(config, projection, graph.gated);
 }
@@ -107,7 +102,7 @@ Graph graph_of(const Checkpoint& checkpoint) {
   const std::vector<std::string> counts = {"vocab_size", "d_model", "d_kv", "d_ff", "num_layers", "num_heads"};
   std::vector<std::string> known = counts;
   known.insert(known.end(), {"num_decoder_layers", "relative_attention_num_buckets", "relative_attention_max_distance",
-                             "feed_forward_proj", "layer_norm_epsilon", "tie_word_embeddings"});
+                                "feed_forward_proj", "layer_norm_epsilon", "tie_word_embeddings"});
   RequiredSettings required(config, known);
   for (const std::string& key : counts) required.require(key, "an integer");
   required.check();
@@ -125,7 +120,7 @@ Graph graph_of(const Checkpoint& checkpoint) {
       config.count_or("n_positions", reads_bytes(checkpoint) ? 1024 : 512, 1, kMaxPositions);
   graph.max_positions = checkpoint.choices.max_positions != 0 ? checkpoint.choices.max_positions : usual_positions;
   check_position_rows(checkpoint.choices.max_positions != 0 ? "--max-positions" : config.where("n_positions"),
-                      2 * uint64_t{graph.max_positions}, graph.n_heads);
+      2 * uint64_t{graph.max_positions}, graph.n_heads);
   const bool scales = config.flag_or("tie_word_embeddings", true);
   graph.scales_logits = graph.family->may_scale_logits && config.flag_or("scale_decoder_outputs", scales);
   return graph;
@@ -188,7 +183,7 @@ class T5Reader {
     if (is_decoder) layer.cross_attention = read_attention(prefix + ".layer.1", ".EncDecAttention");
     const std::string last = prefix + (is_decoder ? ".layer.2" : ".layer.1"), dense = last + ".DenseReluDense.";
     layer.feed_forward = {linear(dense + (graph_.gated ? "wi_1" : "wi"), graph_.d_ff, graph_.d_model),
-                          linear(dense + "wo", graph_.d_model, graph_.d_ff), norm(last + ".layer_norm")};
+        linear(dense + "wo", graph_.d_model, graph_.d_ff), norm(last + ".layer_norm")};
     if (graph_.gated) layer.feed_forward.in.gate = linear(dense + "wi_0", graph_.d_ff, graph_.d_model);
     return layer;
   }
@@ -263,9 +258,8 @@ ModelSpec load_t5(const Checkpoint& checkpoint) {
   const Config generation = side_config(checkpoint, "generation_config.json");
   std::error_code error;
   const bool has_generation = std::filesystem::exists(side_file(checkpoint, "generation_config.json"), error);
-  spec.generation =
-      hugging_face_generation(generation, checkpoint.config,
-                              {graph.vocab_size, graph.max_positions, has_generation, std::nullopt, 0}, spec.warnings);
+  spec.generation = hugging_face_generation(generation, checkpoint.config,
+      {graph.vocab_size, graph.max_positions, has_generation, std::nullopt, 0}, spec.warnings);
   // The tensors first: a vocabulary takes as much memory as its setting says, which the tensors bear out.
   TensorReader tensors(checkpoint.tensors);
   T5Reader(graph, tensors, spec).read();

@@ -112,7 +112,7 @@ void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& 
   if (reads_bytes(checkpoint)) {
     if (vocab_size < kFirstByte + kBytes) {
       throw Error("{} is {}, expected at least {}: ByT5 has an entry for each byte behind three others",
-                  checkpoint.config.where("vocab_size"), vocab_size, kFirstByte + kBytes);
+          checkpoint.config.where("vocab_size"), vocab_size, kFirstByte + kBytes);
     }
     TokenizerSpec bytes = byte_tokenizer(vocab_size);
     bytes.added_by_items = true;

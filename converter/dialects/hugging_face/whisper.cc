@@ -23,27 +23,16 @@ namespace {
 constexpr uint32_t kUsualBands = 80, kMostBands = 256, kUsualSourcePositions = 1500, kUsualTargetPositions = 448;
 // Settings of generation_config.json that only Whisper has. Most concern timestamps, long recordings and the text
 // before a prompt; they are not read.
-const std::vector<std::string> kOwnKeys = {"alignment_heads",
-                                           "begin_suppress_tokens",
-                                           "forced_decoder_ids",
-                                           "is_multilingual",
-                                           "lang_to_id",
-                                           "language",
-                                           "task",
-                                           "max_initial_timestamp_index",
-                                           "no_timestamps_token_id",
-                                           "prev_sot_token_id",
-                                           "return_timestamps",
-                                           "task_to_id",
-                                           "median_filter_width"};
+const std::vector<std::string> kOwnKeys = {"alignment_heads", "begin_suppress_tokens", "forced_decoder_ids",
+    "is_multilingual", "lang_to_id", "language", "task", "max_initial_timestamp_index", "no_timestamps_token_id",
+    "prev_sot_token_id", "return_timestamps", "task_to_id", "median_filter_width"};
 
 void require_whisper_settings(const Config& config) {
   std::vector<std::string> keys = seq2seq_counts();
   keys.insert(keys.end(), {"vocab_size", "activation_function"});
   RequiredSettings required(config, keys);
-  for (const std::string& key : keys) {
+  for (const std::string& key : keys)
     required.require(key, key == "activation_function" ? kActivationNames : "an integer");
-  }
   required.check();
 }
 
@@ -53,9 +42,9 @@ struct Sizes {
 
 Sizes sizes_of(const Config& config) {
   return {config.count("vocab_size", 1, kMaxVocabulary), config.count("d_model", 2, kMaxWidth),
-          config.count_or("num_mel_bins", kUsualBands, 1, kMostBands),
-          config.count_or("max_source_positions", kUsualSourcePositions, 1, kMaxPositions),
-          config.count_or("max_target_positions", kUsualTargetPositions, 2, kMaxPositions)};
+      config.count_or("num_mel_bins", kUsualBands, 1, kMostBands),
+      config.count_or("max_source_positions", kUsualSourcePositions, 1, kMaxPositions),
+      config.count_or("max_target_positions", kUsualTargetPositions, 2, kMaxPositions)};
 }
 
 void read_whisper_stack(const std::string& name, const Config& config, TensorReader& tensors, StackSpec& stack) {
@@ -65,15 +54,14 @@ void read_whisper_stack(const std::string& name, const Config& config, TensorRea
   stack.d_model = sizes.d_model;
   stack.d_ff = config.count(name + "_ffn_dim", 1, kMaxWidth);
   stack.n_heads = config.count(heads, 1, kMaxHeads);
-  if (stack.d_model % stack.n_heads != 0) {
+  if (stack.d_model % stack.n_heads != 0)
     throw Error("{} is {}, expected a divisor of d_model {}", config.where(heads), stack.n_heads, stack.d_model);
-  }
   stack.d_head = stack.d_model / stack.n_heads;
   stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
   stack.activation = read_activation(config, "activation_function");
   stack.pre_norm = true;
-  stack.positions = *tensors.matrix(prefix + ".embed_positions.weight",
-                                    is_decoder ? sizes.target_positions : sizes.source_positions, stack.d_model);
+  stack.positions = *tensors.matrix(
+      prefix + ".embed_positions.weight", is_decoder ? sizes.target_positions : sizes.source_positions, stack.d_model);
   LayerShape shape = {stack.d_model, stack.d_ff, kSeq2SeqNormEpsilon, is_decoder};
   shape.has_key_bias = false;
   const uint32_t layers = config.count(name + "_layers", 1, kMaxLayers);
@@ -87,7 +75,7 @@ void read_whisper_graph(const Config& config, TensorReader& tensors, ModelSpec& 
   const auto convolution = [&](const char* name, uint32_t channels) {
     const std::string prefix = std::string("model.encoder.") + name;
     return LinearSpec{tensors.convolution(prefix + ".weight", sizes.d_model, channels, kWhisperKernel),
-                      tensors.vector(prefix + ".bias", sizes.d_model)};
+        tensors.vector(prefix + ".bias", sizes.d_model)};
   };
   LinearSpec first = convolution("conv1", sizes.bands);
   spec.encoder.frontend = whisper_frontend(sizes.bands, std::move(first), convolution("conv2", sizes.d_model));
@@ -122,7 +110,7 @@ Vocabulary read_whisper_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids,
   const std::filesystem::path path = side_file(checkpoint, "vocab.json");
   if (!exists("vocab.json")) {
     throw Error("{}: is missing, and so is tokenizer.json: copy one of them from where the checkpoint came from",
-                path.string());
+        path.string());
   }
   spec.tokenizer_files = {path};
   Value entries = read_json_object(path), added = Value::map();
@@ -142,9 +130,8 @@ std::vector<uint32_t> ids_in_setting(const Config& settings, const std::string& 
   if (!list->is_list()) throw Error("{} is a JSON {}, expected an array", settings.where(key), list->type_name());
   std::vector<uint32_t> ids;
   for (const Value& id : *list) {
-    if (!id.is_natural() || id.natural() >= n_ids) {
+    if (!id.is_natural() || id.natural() >= n_ids)
       throw Error("{} has an element that is not a token id below {}", settings.where(key), n_ids);
-    }
     ids.push_back(static_cast<uint32_t>(id.natural()));
   }
   return ids;
@@ -172,7 +159,7 @@ class PromptSettings {
     const std::string task = own_.text_or("task", ""), language = own_.text_or("language", "");
     if (ids->languages.empty() && !(task + language).empty()) {
       throw Error("{} is {}: the model knows only English (\"is_multilingual\" is false); remove this setting",
-                  own_.where(task.empty() ? "language" : "task"), in_quotes(task.empty() ? language : task));
+          own_.where(task.empty() ? "language" : "task"), in_quotes(task.empty() ? language : task));
     }
     keep_known_languages(ids);
     if (!task.empty() && task != "transcribe" && task != "translate")
@@ -211,7 +198,7 @@ class PromptSettings {
       if (language_code(language) == entry.code) return entry.id;
     }
     throw Error("{} is {}, expected a code or an English name of the vocabulary's languages: {}",
-                own_.where("language"), in_quotes(language), list_in_quotes(codes, 100));
+        own_.where("language"), in_quotes(language), list_in_quotes(codes, 100));
   }
 
   // forced_decoder_ids: [[1, ID], [2, ID], ...]; null as the first id leaves the language to the model.
@@ -265,12 +252,12 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
   read_whisper_graph(config, tensors, spec);
   const Config& own = has_generation ? generation : config;
   const WhisperSuppressed suppressed = {spec.generation.suppressed_ids,
-                                        ids_in_setting(own, "begin_suppress_tokens", sizes.vocab_size),
-                                        own.count_or("max_initial_timestamp_index", 50, 0, kWhisperTimes)};
+      ids_in_setting(own, "begin_suppress_tokens", sizes.vocab_size),
+      own.count_or("max_initial_timestamp_index", 50, 0, kWhisperTimes)};
   spec.generation.alignment_heads = whisper_alignment_heads(own, spec.decoder);
   if (own.flag_or("return_timestamps", false) && !checkpoint.choices.timestamps) {
-    spec.warnings.push_back(own.where("return_timestamps") +
-                            " is true; results have timestamps only with --timestamps");
+    spec.warnings.push_back(
+        own.where("return_timestamps") + " is true; results have timestamps only with --timestamps");
   }
   if (checkpoint.is_shape && !has_vocabulary(checkpoint)) {
     finish_whisper(usual_whisper_ids(sizes.vocab_size), suppressed, checkpoint.choices, spec);
@@ -314,7 +301,7 @@ std::vector<ShapedTensor> whisper_tensors(const Config& config) {
 
 }  // namespace
 
-const ConfigFamily kWhisperFamily = {"whisper", "Whisper", load_whisper,      whisper_tensors,
-                                     nullptr,   nullptr,   {nullptr, nullptr}};
+const ConfigFamily kWhisperFamily = {
+    "whisper", "Whisper", load_whisper, whisper_tensors, nullptr, nullptr, {nullptr, nullptr}};
 
 }  // namespace goldcrest::converter

@@ -61,7 +61,7 @@ class MarianNativeReader {
   // `end`: "" or "_pre".
   NormSpec norm(const std::string& prefix, const std::string& end) {
     return {tensors_.vector(prefix + "_ln_scale" + end, graph_.d_model),
-            tensors_.vector(prefix + "_ln_bias" + end, graph_.d_model), kNativeNormEpsilon};
+        tensors_.vector(prefix + "_ln_bias" + end, graph_.d_model), kNativeNormEpsilon};
   }
   NormSpec block_norm(const std::string& prefix) { return norm(prefix, graph_.pre_norm ? "_pre" : ""); }
 
@@ -72,9 +72,8 @@ class MarianNativeReader {
 
   RecurrentSpec recurrent(const std::string& prefix) {
     const uint32_t d = graph_.d_model;
-    return {{tensors_.transposed(prefix + "_W", d, d), std::vector<float>(d, 0.0f)},
-            linear(prefix, "f", d, d),
-            graph_.pre_norm ? norm(prefix, "_pre") : norm(prefix + "_ffn", "")};
+    return {{tensors_.transposed(prefix + "_W", d, d), std::vector<float>(d, 0.0f)}, linear(prefix, "f", d, d),
+        graph_.pre_norm ? norm(prefix, "_pre") : norm(prefix + "_ffn", "")};
   }
 
   LayerSpec layer(const std::string& prefix, uint32_t d_ff, bool is_decoder) {
@@ -85,8 +84,8 @@ class MarianNativeReader {
       layer.self_attention = attention(prefix + "_self");
     if (is_decoder) layer.cross_attention = attention(prefix + "_context");
     const std::string ffn = prefix + "_ffn";
-    layer.feed_forward = {linear(ffn, "1", d_ff, graph_.d_model), linear(ffn, "2", graph_.d_model, d_ff),
-                          block_norm(ffn + "_ffn")};
+    layer.feed_forward = {
+        linear(ffn, "1", d_ff, graph_.d_model), linear(ffn, "2", graph_.d_model, d_ff), block_norm(ffn + "_ffn")};
     return layer;
   }
 
@@ -139,9 +138,8 @@ ModelSpec load_marian_native(const Checkpoint& checkpoint) {
 OpenedCheckpoint open_marian_native(const LoadRequest& request) {
   std::unique_ptr<TensorSource> tensors = counted(open_tensors(request.path), request.options);
   const std::filesystem::path file = tensors->files()[0];
-  if (!tensors->settings().is_text()) {
+  if (!tensors->settings().is_text())
     throw Error("{}: has no special:model.yml, which tells the graph of its weights", file.string());
-  }
   const std::string where = file.string() + ": special:model.yml";
   Config config(parse_yaml_settings(tensors->settings().text(), where), where, file);
   Checkpoint checkpoint{request.directory, std::move(config), std::move(tensors), false, request.options.config};
@@ -150,11 +148,11 @@ OpenedCheckpoint open_marian_native(const LoadRequest& request) {
 
 }  // namespace
 
-const WayIn kMarianNativeWay = {
-    is_marian_native, open_marian_native, [] {
-      return std::vector<ListedFamily>{{"Firefox's translation students and other models of Marian's own",
-                                        "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [details of "
-                                        "Marian files](converter/dialects/MARIAN.md)"}};
-    }};
+const WayIn kMarianNativeWay = {is_marian_native, open_marian_native, [] {
+                                  return std::vector<ListedFamily>{
+                                      {"Firefox's translation students and other models of Marian's own",
+                                          "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [details of "
+                                          "Marian files](converter/dialects/MARIAN.md)"}};
+                                }};
 
 }  // namespace goldcrest::converter

@@ -37,46 +37,18 @@ const std::map<std::string, std::vector<Value>>& fixed_settings() {
 }
 
 // Settings that read_marian_graph reads.
-constexpr const char* kReadByGraph[] = {"dim-vocabs",
-                                        "dim-emb",
-                                        "enc-depth",
-                                        "dec-depth",
-                                        "dec-cell",
-                                        "layer-normalization",
-                                        "output-omit-bias",
-                                        "tied-embeddings",
-                                        "tied-embeddings-src",
-                                        "tied-embeddings-all",
-                                        "transformer-heads",
-                                        "transformer-dim-ffn",
-                                        "transformer-decoder-dim-ffn",
-                                        "transformer-ffn-activation",
-                                        "transformer-preprocess",
-                                        "transformer-postprocess",
-                                        "transformer-postprocess-emb",
-                                        "transformer-postprocess-top"};
+constexpr const char* kReadByGraph[] = {"dim-vocabs", "dim-emb", "enc-depth", "dec-depth", "dec-cell",
+    "layer-normalization", "output-omit-bias", "tied-embeddings", "tied-embeddings-src", "tied-embeddings-all",
+    "transformer-heads", "transformer-dim-ffn", "transformer-decoder-dim-ffn", "transformer-ffn-activation",
+    "transformer-preprocess", "transformer-postprocess", "transformer-postprocess-emb", "transformer-postprocess-top"};
 
 // Settings of other graphs (recurrent ones, average attention, BERT) and of training. Also the setting of learned
 // positions, which the tensors show.
-constexpr const char* kWithoutEffectOnGraph[] = {"version",
-                                                 "skip",
-                                                 "dim-rnn",
-                                                 "enc-type",
-                                                 "enc-cell",
-                                                 "enc-cell-depth",
-                                                 "dec-cell-base-depth",
-                                                 "dec-cell-high-depth",
-                                                 "transformer-dim-aan",
-                                                 "transformer-aan-depth",
-                                                 "transformer-aan-activation",
-                                                 "transformer-aan-nogate",
-                                                 "transformer-depth-scaling",
-                                                 "transformer-guided-alignment-layer",
-                                                 "transformer-train-position-embeddings",
-                                                 "bert-train-type-embeddings",
-                                                 "bert-type-vocab-size",
-                                                 "ulr-dim-emb",
-                                                 "ulr-trainable-transformation"};
+constexpr const char* kWithoutEffectOnGraph[] = {"version", "skip", "dim-rnn", "enc-type", "enc-cell", "enc-cell-depth",
+    "dec-cell-base-depth", "dec-cell-high-depth", "transformer-dim-aan", "transformer-aan-depth",
+    "transformer-aan-activation", "transformer-aan-nogate", "transformer-depth-scaling",
+    "transformer-guided-alignment-layer", "transformer-train-position-embeddings", "bert-train-type-embeddings",
+    "bert-type-vocab-size", "ulr-dim-emb", "ulr-trainable-transformation"};
 
 std::vector<std::string> known_settings() {
   std::vector<std::string> known(std::begin(kReadByGraph), std::end(kReadByGraph));
@@ -90,9 +62,8 @@ void check_fixed(const Config& config) {
   for (const std::string& key : config.keys()) {
     const Value* const value = config.find(key);
     if (value == nullptr) continue;
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
       throw Error("{} is not known, and may change the graph{}", config.where(key), guess(key, known));
-    }
     const auto fixed = fixed_settings().find(key);
     if (fixed == fixed_settings().end()) continue;
     const std::vector<Value>& values = fixed->second;
@@ -115,7 +86,7 @@ bool is_normalized(const Config& config, const char* key, const char* usual) {
   const std::string text = operations(config, key, usual);
   if (text.empty() || text == "n") return text == "n";
   throw Error("{} is {}, expected \"n\", \"d\" or \"\": other graphs are not read", config.where(key),
-              in_quotes(config.text(key)));
+      in_quotes(config.text(key)));
 }
 
 bool is_pre_norm(const Config& config) {
@@ -124,8 +95,8 @@ bool is_pre_norm(const Config& config) {
   if (before.empty() && after == "an") return false;
   if (before == "n" && after == "a") return true;
   throw Error("{} is {} and transformer-preprocess {}, expected \"dan\" and \"\", or \"da\" and \"n\"",
-              config.where("transformer-postprocess"), in_quotes(config.text_or("transformer-postprocess", "dan")),
-              in_quotes(config.text_or("transformer-preprocess", "")));
+      config.where("transformer-postprocess"), in_quotes(config.text_or("transformer-postprocess", "dan")),
+      in_quotes(config.text_or("transformer-preprocess", "")));
 }
 
 Activation read_activation(const Config& config) {
@@ -139,11 +110,11 @@ Activation read_activation(const Config& config) {
 void check_recurrent(const Config& config) {
   if (config.text_or("dec-cell", "gru") != "ssru") {
     throw Error("{} is {}, expected \"ssru\" with transformer-decoder-autoreg \"rnn\"", config.where("dec-cell"),
-                in_quotes(config.text_or("dec-cell", "gru")));
+        in_quotes(config.text_or("dec-cell", "gru")));
   }
   if (config.flag_or("layer-normalization", false)) {
-    throw Error("{} is true, expected false with transformer-decoder-autoreg \"rnn\"",
-                config.where("layer-normalization"));
+    throw Error(
+        "{} is true, expected false with transformer-decoder-autoreg \"rnn\"", config.where("layer-normalization"));
   }
 }
 
@@ -159,14 +130,14 @@ MarianGraph read_marian_graph(const Config& config) {
   if (const Value* vocabularies = config.find("dim-vocabs");
       vocabularies != nullptr && (!vocabularies->is_list() || vocabularies->size() != 2)) {
     throw Error("{} is {}, expected two sizes: of one source and one target", config.where("dim-vocabs"),
-                shown_setting(*vocabularies));
+        shown_setting(*vocabularies));
   }
   MarianGraph graph;
   graph.d_model = config.count("dim-emb", 4, kMaxWidth);
   graph.n_heads = config.count("transformer-heads", 1, kMaxHeads);
   if (graph.d_model % graph.n_heads != 0 || graph.d_model % 2 != 0) {
     throw Error("{} is {}, expected an even multiple of transformer-heads {}", config.where("dim-emb"), graph.d_model,
-                graph.n_heads);
+        graph.n_heads);
   }
   graph.encoder_layers = config.count("enc-depth", 1, kMaxLayers);
   graph.decoder_layers = config.count("dec-depth", 1, kMaxLayers);

@@ -12,60 +12,18 @@
 namespace goldcrest::converter {
 namespace {
 
-constexpr const char* kReadBySearch[] = {"allow-unk", "beam-size", "max-length", "max-length-factor",
-                                         "models",    "normalize", "vocabs",     "word-penalty"};
+constexpr const char* kReadBySearch[] = {
+    "allow-unk", "beam-size", "max-length", "max-length-factor", "models", "normalize", "vocabs", "word-penalty"};
 
 // These change no id of a search: settings of batches, devices, precision, input and output, logs; and the shortlist's
 // file.
-constexpr const char* kHarmlessToSearch[] = {"alignment",
-                                             "authors",
-                                             "build-info",
-                                             "cache-size",
-                                             "cite",
-                                             "clip-gemm",
-                                             "cpu-threads",
-                                             "data-threads",
-                                             "devices",
-                                             "dump-config",
-                                             "fp16",
-                                             "gemm-precision",
-                                             "gemm-type",
-                                             "ignore-model-config",
-                                             "input",
-                                             "interpolate-env-vars",
-                                             "log",
-                                             "log-level",
-                                             "log-time-zone",
-                                             "max-length-break",
-                                             "maxi-batch",
-                                             "maxi-batch-sort",
-                                             "mini-batch",
-                                             "mini-batch-words",
-                                             "model-mmap",
-                                             "n-best",
-                                             "n-best-feature",
-                                             "no-spm-decode",
-                                             "num-devices",
-                                             "optimize",
-                                             "output",
-                                             "port",
-                                             "precision",
-                                             "quiet",
-                                             "quiet-translation",
-                                             "relative-paths",
-                                             "seed",
-                                             "shortlist",
-                                             "skip-cost",
-                                             "ssplit-mode",
-                                             "ssplit-prefix-file",
-                                             "stat-freq",
-                                             "tsv",
-                                             "tsv-fields",
-                                             "type",
-                                             "version",
-                                             "weights",
-                                             "word-scores",
-                                             "workspace"};
+constexpr const char* kHarmlessToSearch[] = {"alignment", "authors", "build-info", "cache-size", "cite", "clip-gemm",
+    "cpu-threads", "data-threads", "devices", "dump-config", "fp16", "gemm-precision", "gemm-type",
+    "ignore-model-config", "input", "interpolate-env-vars", "log", "log-level", "log-time-zone", "max-length-break",
+    "maxi-batch", "maxi-batch-sort", "mini-batch", "mini-batch-words", "model-mmap", "n-best", "n-best-feature",
+    "no-spm-decode", "num-devices", "optimize", "output", "port", "precision", "quiet", "quiet-translation",
+    "relative-paths", "seed", "shortlist", "skip-cost", "ssplit-mode", "ssplit-prefix-file", "stat-freq", "tsv",
+    "tsv-fields", "type", "version", "weights", "word-scores", "workspace"};
 
 struct UnsupportedOption {
   const char* key;
@@ -73,12 +31,9 @@ struct UnsupportedOption {
 };
 
 const std::vector<UnsupportedOption>& unsupported_options() {
-  static const std::vector<UnsupportedOption> kAll = {{"best-deep", false},
-                                                      {"force-decode", false},
-                                                      {"max-length-crop", false},
-                                                      {"no-spm-encode", false},
-                                                      {"output-approx-knn", Value::list()},
-                                                      {"output-sampling", false}};
+  static const std::vector<UnsupportedOption> kAll = {{"best-deep", false}, {"force-decode", false},
+      {"max-length-crop", false}, {"no-spm-encode", false}, {"output-approx-knn", Value::list()},
+      {"output-sampling", false}};
   return kAll;
 }
 

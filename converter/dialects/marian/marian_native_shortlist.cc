@@ -29,17 +29,16 @@ double number_at(const Config& decoder, const Value& setting, size_t at, double 
   const std::string text = value.is_text() ? value.text() : shown_setting(value);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0 && number <= 1e9)) {
+  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0 && number <= 1e9))
     throw Error("{} has {}, expected a number", decoder.where("shortlist"), shown_setting(value));
-  }
   return number;
 }
 
 // Returns none, with a warning, if the file cannot be used, because the model works without it.
 std::optional<ShortlistSpec> read_setting(const Config& decoder, const Value& setting, ModelSpec& spec) {
   if (!setting.is_list() || setting.empty() || !setting[0].is_text()) {
-    throw Error("{} is {}, expected a list that begins with a file's name", decoder.where("shortlist"),
-                shown_setting(setting));
+    throw Error(
+        "{} is {}, expected a list that begins with a file's name", decoder.where("shortlist"), shown_setting(setting));
   }
   const fs::path path = named_file(decoder, setting[0].text());
   std::error_code error;
@@ -48,19 +47,18 @@ std::optional<ShortlistSpec> read_setting(const Config& decoder, const Value& se
         format_text("{} names {}, which is missing; no shortlist is used", decoder.where("shortlist"), path.string()));
     return {};
   }
-  if (is_binary_shortlist(path)) {
+  if (is_binary_shortlist(path))
     return read_binary_shortlist(path, {spec.encoder.embedding->rows, spec.decoder.embedding->rows});
-  }
   if (path.extension() == ".gz") {
     spec.warnings.push_back(
         format_text("{}: is compressed, and no shortlist is used; unpack it with gunzip, and name it with --shortlist",
-                    path.string()));
+            path.string()));
     return {};
   }
   const LexicalOptions defaults;
   const LexicalOptions options = {static_cast<uint32_t>(number_at(decoder, setting, 1, defaults.first)),
-                                  static_cast<uint32_t>(number_at(decoder, setting, 2, defaults.best)),
-                                  number_at(decoder, setting, 3, defaults.threshold)};
+      static_cast<uint32_t>(number_at(decoder, setting, 2, defaults.best)),
+      number_at(decoder, setting, 3, defaults.threshold)};
   return read_lexical_shortlist(path, {*spec.source_tokenizer, *spec.target_tokenizer}, options);
 }
 
@@ -76,7 +74,7 @@ void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, 
     spec.shortlist = read_binary_shortlist(found[0], {spec.encoder.embedding->rows, spec.decoder.embedding->rows});
   } else if (!found.empty()) {
     spec.warnings.push_back(format_text("{}: has {} shortlists, and none is used; choose one with --shortlist",
-                                        checkpoint.directory.string(), found.size()));
+        checkpoint.directory.string(), found.size()));
   }
 }
 

@@ -28,8 +28,8 @@ bool is_file(const fs::path& path) {
 bool is_yaml_name(const fs::path& path) { return path.extension() == ".yml" || path.extension() == ".yaml"; }
 
 Config read_settings(const fs::path& path) {
-  return Config(parse_yaml_settings(read_small_file(path, kYamlSettings.most_bytes), path.string()), path.string(),
-                path);
+  return Config(
+      parse_yaml_settings(read_small_file(path, kYamlSettings.most_bytes), path.string()), path.string(), path);
 }
 
 // Returns the texts of a list, or one text as a list.
@@ -51,7 +51,7 @@ bool is_settings_of(const fs::path& path, const fs::path& model) {
   if (read_small_file(path, kYamlSettings.most_bytes).find("models") == std::string::npos) return false;
   const std::vector<std::string> models = texts_of(read_settings(path), "models");
   return std::any_of(models.begin(), models.end(),
-                     [&](const std::string& name) { return fs::path(name).filename() == model.filename(); });
+      [&](const std::string& name) { return fs::path(name).filename() == model.filename(); });
 }
 
 // Returns the YAML in the folder that belongs to the model: Marian's own name for it, or the only one; "" if there is
@@ -64,8 +64,8 @@ fs::path find_settings(const fs::path& folder, const fs::path& model) {
   if (std::find(found.begin(), found.end(), own) != found.end()) return own;
   if (found.size() > 1) {
     throw Error("{}: {} and {} both name {}; give one of them with --config", folder.string(),
-                in_quotes(found[0].filename().string()), in_quotes(found[1].filename().string()),
-                in_quotes(model.filename().string()));
+        in_quotes(found[0].filename().string()), in_quotes(found[1].filename().string()),
+        in_quotes(model.filename().string()));
   }
   return found.empty() ? fs::path() : found[0];
 }
@@ -94,9 +94,8 @@ VocabularyFiles guess_vocabularies(const fs::path& folder) {
 VocabularyFiles find_vocabularies(const Checkpoint& checkpoint, const Config& decoder) {
   const std::vector<std::string> names = texts_of(decoder, "vocabs");
   if (names.empty()) return guess_vocabularies(checkpoint.directory);
-  if (names.size() != 2) {
+  if (names.size() != 2)
     throw Error("{} has {} files, expected two: of one source and one target", decoder.where("vocabs"), names.size());
-  }
   return {named_file(decoder, names[0]), named_file(decoder, names[1])};
 }
 
@@ -128,8 +127,8 @@ uint32_t special_id(const Vocabulary& vocabulary, const char* text, uint32_t old
 
 // Reads a list of pieces. `model` is the SentencePiece model that cuts texts into them; if it is empty, the list is of
 // words.
-MarianVocabulary listed_vocabulary(const fs::path& path, const fs::path& model, uint32_t n_ids,
-                                   std::vector<std::string>& warnings) {
+MarianVocabulary listed_vocabulary(
+    const fs::path& path, const fs::path& model, uint32_t n_ids, std::vector<std::string>& warnings) {
   Vocabulary list = read_vocabulary(path, n_ids);
   const uint32_t end_id = special_id(list, "</s>", 0, "eos");
   list.unknown_id = special_id(list, "<unk>", 1, "UNK");
@@ -145,19 +144,16 @@ MarianVocabulary listed_vocabulary(const fs::path& path, const fs::path& model, 
 }
 
 // `side` is "source" or "target". The result has an entry for each of n_ids rows.
-MarianVocabulary read_marian_vocabulary(const fs::path& path, const std::string& side, uint32_t n_ids,
-                                        std::vector<std::string>& warnings) {
-  if (path.extension() == ".fsv") {
-    throw Error("{}: is a factored vocabulary, which is not supported", path.string());
-  }
-  if (!is_sentencepiece_name(path.string())) {
+MarianVocabulary read_marian_vocabulary(
+    const fs::path& path, const std::string& side, uint32_t n_ids, std::vector<std::string>& warnings) {
+  if (path.extension() == ".fsv") throw Error("{}: is a factored vocabulary, which is not supported", path.string());
+  if (!is_sentencepiece_name(path.string()))
     return listed_vocabulary(path, path.parent_path() / (side + ".spm"), n_ids, warnings);
-  }
   MarianVocabulary result = sentencepiece_vocabulary(path);
   TokenizerSpec& tokenizer = result.tokenizer;
   if (tokenizer.vocab_size > n_ids) {
-    throw Error("{}: has {} pieces, but the {}'s embedding has {} rows", path.string(), tokenizer.vocab_size, side,
-                n_ids);
+    throw Error(
+        "{}: has {} pieces, but the {}'s embedding has {} rows", path.string(), tokenizer.vocab_size, side, n_ids);
   }
   if (tokenizer.vocab_size < n_ids) {
     warnings.push_back(
@@ -187,8 +183,8 @@ void check_models(const MarianVocabulary& source, const MarianVocabulary& target
 
 // Reads subword-nmt's merges next to the model, as OPUS-MT's downloads have them, if the vocabularies are lists without
 // SentencePiece models. Returns the merges' files.
-std::vector<fs::path> read_merges(const fs::path& folder, const MarianVocabulary& source,
-                                  const MarianVocabulary& target, ModelSpec& spec) {
+std::vector<fs::path> read_merges(
+    const fs::path& folder, const MarianVocabulary& source, const MarianVocabulary& target, ModelSpec& spec) {
   if (source.list.id_to_text.empty() || target.list.id_to_text.empty() || source.model || target.model) return {};
   std::vector<std::string> names;
   for (const std::string& name : names_in(folder))
@@ -209,9 +205,8 @@ std::vector<fs::path> read_merges(const fs::path& folder, const MarianVocabulary
 
 std::vector<fs::path> files_of(const MarianVocabulary& source, const MarianVocabulary& target) {
   std::vector<fs::path> files;
-  for (const fs::path& file : {source.path, target.path, source.model_path, target.model_path}) {
+  for (const fs::path& file : {source.path, target.path, source.model_path, target.model_path})
     if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
-  }
   return files;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 template <typename Value>
 Value choice(const Config& config, const std::string& key, const std::string& found,
-             const std::map<std::string, Value>& choices) {
+    const std::map<std::string, Value>& choices) {
   const auto chosen = choices.find(found);
   if (chosen != choices.end()) return chosen->second;
   std::vector<std::string> names;
@@ -47,8 +47,8 @@ class NnTransformerReader {
     spec_.encoder.embedding = embedding("source_embedding");
     const bool shared = config_.flag_or("shared_embeddings", false);
     if (shared && names_.has("target_embedding")) {
-      throw Error("{} is true, but tensors.target_embedding names a table of its own",
-                  config_.where("shared_embeddings"));
+      throw Error(
+          "{} is true, but tensors.target_embedding names a table of its own", config_.where("shared_embeddings"));
     }
     spec_.decoder.embedding = shared ? spec_.encoder.embedding
                                      : tensors_.share_if_equal(spec_.encoder.embedding, embedding("target_embedding"));
@@ -57,9 +57,8 @@ class NnTransformerReader {
     read_projection();
     tensors_.check_missing();
     check_position_buffers();
-    for (const std::string& key : names_.unread()) {
+    for (const std::string& key : names_.unread())
       spec_.warnings.push_back(names_.where(key) + why_ignored(key, nn_transformer_tensor_settings()));
-    }
     const std::vector<std::string> unused = without_effect_left_out(tensors_.unused());
     if (unused.empty()) return;
     if (layer_names_.has_no_effect != nullptr)
@@ -82,20 +81,18 @@ class NnTransformerReader {
   // A setting must agree with the tensors that determine it too.
   void check_setting(const std::string& key, uint32_t of_tensors, const std::string& tensor) {
     const auto setting = config_.optional_count(key, 1, kMaxPositions);
-    if (setting && *setting != of_tensors) {
+    if (setting && *setting != of_tensors)
       throw Error("{} is {}, but the tensors have {} ({})", config_.where(key), *setting, of_tensors, tensor);
-    }
   }
 
   std::shared_ptr<const Matrix> embedding(const char* role) {
     const std::string name = tensor_name(role);
     const std::vector<uint64_t> shape = tensors_.shape(name);
-    if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxWidth) {
+    if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxWidth)
       throw Error("{} has shape {}, expected [vocabulary, d_model]", tensors_.describe(name), shape_text(shape));
-    }
     auto table = tensors_.table(name, static_cast<uint32_t>(shape[1]));
-    check_setting(std::string(role).substr(0, std::string("source").size()) + "_vocab_size", table->rows,
-                  in_quotes(name));
+    check_setting(
+        std::string(role).substr(0, std::string("source").size()) + "_vocab_size", table->rows, in_quotes(name));
     return table;
   }
 
@@ -105,12 +102,11 @@ class NnTransformerReader {
     if (names_.has("transformer")) return module_prefix(names_, "transformer") + stack + ".";
     const std::string first = stack + "." + layer_names_.first(stack);
     std::vector<std::string> prefixes;
-    for (const std::string& name : tensors_.names()) {
+    for (const std::string& name : tensors_.names())
       if (name == first || name.ends_with("." + first)) prefixes.push_back(name.substr(0, name.size() - first.size()));
-    }
     if (prefixes.size() == 1) return prefixes[0] + stack + ".";
     throw Error("{}: {} tensors are named ...{}, expected one, or {} to say which prefix the {} has",
-                config_.path().string(), prefixes.size(), first, names_.where("transformer"), stack);
+        config_.path().string(), prefixes.size(), first, names_.where("transformer"), stack);
   }
 
   void read_stack(const std::string& name, StackSpec& stack) {
@@ -121,15 +117,12 @@ class NnTransformerReader {
     const bool is_kernel = shape.size() == 3 && shape[2] == 1;  // a convolution of width 1
     if ((shape.size() != 2 && !is_kernel) || shape[0] == 0 || shape[0] > kMaxWidth) {
       throw Error("{} has shape {}, expected [dim_feedforward, {}]", tensors_.describe(first), shape_text(shape),
-                  stack.d_model);
+          stack.d_model);
     }
     stack.d_ff = static_cast<uint32_t>(shape[0]);
     check_setting(side_key(config_, name, "dim_feedforward"), stack.d_ff, in_quotes(first));
     read_settings(name, stack);
-    const Shapes shapes = {
-        stack.d_model,
-        stack.d_ff,
-        spec_.encoder.d_model,
+    const Shapes shapes = {stack.d_model, stack.d_ff, spec_.encoder.d_model,
         tensors_.has(prefix + layer_names_.layer(name, 0) + layer_names_.inner + ".bias"),
         has_attention_bias(tensors_, layer_names_, prefix + layer_names_.layer(name, 0) + layer_names_.self_attention),
         static_cast<float>(config_.number_or(side_key(config_, name, "layer_norm_eps"), 1e-5, 1e-12, 1))};
@@ -146,7 +139,7 @@ class NnTransformerReader {
     const std::string final_norm = side_key(config_, name, "final_norm");
     if (config_.flag_or(final_norm, has_norm) != has_norm) {
       throw Error("{} is {}, but the tensors have {} {}", config_.where(final_norm), !has_norm, has_norm ? "the" : "no",
-                  in_quotes(norm_name));
+          in_quotes(norm_name));
     }
     if (has_norm) stack.final_norm = norm(prefix + layer_names_.final_norm, shapes);
     const char* const embedding_norm = name == "encoder" ? "source_embedding_norm" : "target_embedding_norm";
@@ -161,10 +154,8 @@ class NnTransformerReader {
     stack.n_heads = stack_count(name, "nhead", kMaxHeads);
     const std::string activation = side_key(config_, name, "activation");
     stack.activation = choice<Activation>(config_, activation, config_.text(activation),
-                                          {{"relu", Activation::kRelu},
-                                           {"gelu", Activation::kGelu},
-                                           {"gelu_tanh", Activation::kGeluTanh},
-                                           {"silu", Activation::kSilu}});
+        {{"relu", Activation::kRelu}, {"gelu", Activation::kGelu}, {"gelu_tanh", Activation::kGeluTanh},
+            {"silu", Activation::kSilu}});
     stack.pre_norm = config_.flag(side_key(config_, name, "norm_first"));
     const bool scaled = config_.flag(side_key(config_, name, "scale_embedding"));
     stack.embedding_scale = scaled ? static_cast<float>(std::sqrt(static_cast<double>(stack.d_model))) : 1.0f;
@@ -172,7 +163,7 @@ class NnTransformerReader {
 
   NormSpec norm(const std::string& prefix, const Shapes& shapes) {
     NormSpec norm = {tensors_.vector(prefix + layer_names_.gamma, shapes.d_model),
-                     std::vector<float>(shapes.d_model, 0.0f), shapes.epsilon};
+        std::vector<float>(shapes.d_model, 0.0f), shapes.epsilon};
     if (shapes.has_bias || tensors_.has(prefix + layer_names_.beta))
       norm.beta = tensors_.vector(prefix + layer_names_.beta, shapes.d_model);
     return layer_names_.divides_by_deviation ? of_variance(std::move(norm)) : norm;
@@ -202,8 +193,8 @@ class NnTransformerReader {
       layer.cross_attention->norm = norm(prefix + names.cross_norm, shapes);
     }
     layer.feed_forward = {tensors_.linear(prefix + names.inner, shapes.d_ff, shapes.d_model, shapes.has_bias),
-                          tensors_.linear(prefix + names.outer, shapes.d_model, shapes.d_ff, shapes.has_bias),
-                          norm(prefix + (is_decoder ? names.decoder_last_norm : names.encoder_last_norm), shapes)};
+        tensors_.linear(prefix + names.outer, shapes.d_model, shapes.d_ff, shapes.has_bias),
+        norm(prefix + (is_decoder ? names.decoder_last_norm : names.encoder_last_norm), shapes)};
     return layer;
   }
 
@@ -214,7 +205,7 @@ class NnTransformerReader {
     if (all_heads == spec.d_model)
       throw Error("{} is {}, expected a divisor of d_model {}", nhead, spec.n_heads, spec.d_model);
     throw Error("{} is {}, expected a divisor of the {} rows of its heads ({})", nhead, spec.n_heads, all_heads,
-                in_quotes(matrix.name));
+        in_quotes(matrix.name));
   }
 
   // Heads of queries and keys may be narrower or wider than those of values; zeros fill up the narrower ones.
@@ -232,7 +223,7 @@ class NnTransformerReader {
       if (d_k == 0) d_k = keys;
       if (keys != d_k)
         throw Error("{}: {}: its heads have {} rows, others of the {} {}", config_.path().string(),
-                    in_quotes(query.name), keys, name, d_k);
+            in_quotes(query.name), keys, name, d_k);
       check_setting(side_key(config_, name, "d_k"), keys, in_quotes(query.name));
       check_setting(side_key(config_, name, "d_v"), values, in_quotes(out.name));
       stack.d_head = std::max({stack.d_head, keys, values});
@@ -247,7 +238,7 @@ class NnTransformerReader {
     if (config_.flag_or("tied_output_projection", false)) {
       if (!name.empty()) {
         throw Error("{} is true, but tensors.output_projection names weights of its own",
-                    config_.where("tied_output_projection"));
+            config_.where("tied_output_projection"));
       }
       spec_.projection.weight = table;
     } else {
@@ -268,10 +259,8 @@ class NnTransformerReader {
     enum class Kind { kInterleaved, kConcatenated, kStored };
     const std::string key = side_key(config_, stack, "position_encoding");
     const Kind kind = choice<Kind>(config_, key, config_.text(key),
-                                   {{"sinusoidal_interleaved", Kind::kInterleaved},
-                                    {"sinusoidal_concatenated", Kind::kConcatenated},
-                                    {"learned", Kind::kStored},
-                                    {"stored", Kind::kStored}});
+        {{"sinusoidal_interleaved", Kind::kInterleaved}, {"sinusoidal_concatenated", Kind::kConcatenated},
+            {"learned", Kind::kStored}, {"stored", Kind::kStored}});
     const uint32_t offset = config_.count_or(side_key(config_, stack, "position_offset"), 0, 0, kMaxPositions);
     if (kind == Kind::kStored) return stored_positions(stack, d_model, offset);
     if (d_model % 2 != 0 || d_model < 4)
@@ -281,8 +270,8 @@ class NnTransformerReader {
     sinusoid.interleaved = kind == Kind::kInterleaved;
     sinusoid.first = offset;
     sinusoid.base = config_.number_or(side_key(config_, stack, "position_base"), 10000, 2, 1e9);
-    sinusoid.denominator_minus_two = choice<bool>(config_, denominator, config_.text_or(denominator, "d_model"),
-                                                  {{"d_model", false}, {"d_model-2", true}});
+    sinusoid.denominator_minus_two = choice<bool>(
+        config_, denominator, config_.text_or(denominator, "d_model"), {{"d_model", false}, {"d_model-2", true}});
     const uint32_t rows = stack_count(stack, "max_positions", kMaxPositions);
     check_position_rows(config_.where(side_key(config_, stack, "max_positions")), rows, d_model);
     return sinusoid_table(sinusoid, rows, d_model);
@@ -295,7 +284,7 @@ class NnTransformerReader {
     const auto rows = config_.optional_count(key, 1, kMaxPositions);
     if (offset >= table->rows || rows.value_or(1) > table->rows - offset) {
       throw Error("{} has {} rows, expected at least position_offset {} + max_positions {}",
-                  tensors_.describe(table->name), table->rows, offset, rows.value_or(1));
+          tensors_.describe(table->name), table->rows, offset, rows.value_or(1));
     }
     return *slice_rows(table, offset, offset + rows.value_or(table->rows - offset));
   }
@@ -373,15 +362,11 @@ ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names) {
   return spec;
 }
 
-const ConfigFamily kNnTransformerFamily = {
-    "nn_transformer",
-    "PyTorch nn.Transformer",
-    [](const Checkpoint& checkpoint) { return load_named(checkpoint, {}); },
-    nn_transformer_tensors,
-    name_nn_transformer_tensors,
-    nullptr,
+const ConfigFamily kNnTransformerFamily = {"nn_transformer", "PyTorch nn.Transformer",
+    [](const Checkpoint& checkpoint) { return load_named(checkpoint, {}); }, nn_transformer_tensors,
+    name_nn_transformer_tensors, nullptr,
     {"your own PyTorch `nn.Transformer`",
-     "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), which "
-     "`--print-config` drafts"}};
+        "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), which "
+        "`--print-config` drafts"}};
 
 }  // namespace goldcrest::converter

@@ -28,7 +28,7 @@ uint32_t rows_or(const TensorReader& tensors, const std::string& name, uint32_t 
 // MultiheadAttention stores the rows of query, key and value in a single matrix, or in three if keys and values have
 // another width. `values`: rows of all heads.
 void read_fused(TensorReader& tensors, const std::string& prefix, const AttentionInputs& inputs, uint32_t values,
-                AttentionSpec& spec) {
+    AttentionSpec& spec) {
   const uint32_t d = inputs.d_model;
   uint32_t keys = d;
   if (tensors.has(prefix + "q_proj_weight")) {
@@ -65,8 +65,8 @@ bool has_attention_bias(const TensorReader& tensors, const LayerNames& names, co
   return tensors.has(prefix + inputs) || tensors.has(prefix + names.attention_out + ".bias");
 }
 
-AttentionSpec read_attention(TensorReader& tensors, const LayerNames& names, const std::string& prefix,
-                             const AttentionInputs& inputs) {
+AttentionSpec read_attention(
+    TensorReader& tensors, const LayerNames& names, const std::string& prefix, const AttentionInputs& inputs) {
   const uint32_t d = inputs.d_model, values = columns_or(tensors, prefix + names.attention_out + ".weight", d);
   if (tensors.has(prefix + "bias_k"))
     throw Error("{}: add_bias_kv=True is not supported", tensors.describe(prefix + "bias_k"));

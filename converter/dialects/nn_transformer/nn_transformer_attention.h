@@ -17,8 +17,8 @@ struct AttentionInputs {
 bool has_attention_bias(const TensorReader& tensors, const LayerNames& names, const std::string& prefix);
 
 // Reads the attention except its norm. The tensors determine how many rows the heads have together.
-AttentionSpec read_attention(TensorReader& tensors, const LayerNames& names, const std::string& prefix,
-                             const AttentionInputs& inputs);
+AttentionSpec read_attention(
+    TensorReader& tensors, const LayerNames& names, const std::string& prefix, const AttentionInputs& inputs);
 
 // Pads attention heads that are narrower than the engine's with rows and columns of zeros. This changes no value.
 

@@ -13,45 +13,20 @@ struct Choice {
 };
 
 // Settings of each stack; all are required.
-constexpr Choice kStackChoices[] = {
-    {"nhead", "the number of attention heads, a divisor of d_model"},
-    {"activation", R"("relu", "gelu", "gelu_tanh" or "silu")"},
-    {"norm_first", "true or false"},
+constexpr Choice kStackChoices[] = {{"nhead", "the number of attention heads, a divisor of d_model"},
+    {"activation", R"("relu", "gelu", "gelu_tanh" or "silu")"}, {"norm_first", "true or false"},
     {"scale_embedding", "true if embeddings are multiplied by sqrt(d_model), else false"},
     {"position_encoding", R"("sinusoidal_interleaved", "sinusoidal_concatenated", "learned" or "stored")"}};
 
-constexpr const char* kPlainKeys[] = {"model_type",
-                                      "num_encoder_layers",
-                                      "num_decoder_layers",
-                                      "tensors",
-                                      "name",
-                                      "license",
-                                      "attribution",
-                                      "_name_or_path",
-                                      "shared_embeddings",
-                                      "tied_output_projection",
-                                      "add_source_eos",
-                                      "add_source_bos",
-                                      "beam_size",
-                                      "length_penalty",
-                                      "max_length",
-                                      "min_length",
-                                      "suppressed_tokens",
-                                      "renormalize",
-                                      "early_stopping",
-                                      "no_repeat_ngram",
-                                      "repetition_penalty",
-                                      "force_end",
-                                      "length_penalty_kind",
-                                      "max_extra_tokens",
-                                      "max_length_factor",
-                                      "more_end_tokens",
-                                      "token_biases"};
-constexpr const char* kStackKeys[] = {
-    "layer_norm_eps",       "d_model",       "d_k",       "d_v", "dim_feedforward", "max_positions", "position_offset",
-    "position_denominator", "position_base", "final_norm"};
-constexpr const char* kTokenKeys[] = {"bos_token", "eos_token",           "unk_token",
-                                      "pad_token", "decoder_start_token", "forced_first_token"};
+constexpr const char* kPlainKeys[] = {"model_type", "num_encoder_layers", "num_decoder_layers", "tensors", "name",
+    "license", "attribution", "_name_or_path", "shared_embeddings", "tied_output_projection", "add_source_eos",
+    "add_source_bos", "beam_size", "length_penalty", "max_length", "min_length", "suppressed_tokens", "renormalize",
+    "early_stopping", "no_repeat_ngram", "repetition_penalty", "force_end", "length_penalty_kind", "max_extra_tokens",
+    "max_length_factor", "more_end_tokens", "token_biases"};
+constexpr const char* kStackKeys[] = {"layer_norm_eps", "d_model", "d_k", "d_v", "dim_feedforward", "max_positions",
+    "position_offset", "position_denominator", "position_base", "final_norm"};
+constexpr const char* kTokenKeys[] = {
+    "bos_token", "eos_token", "unk_token", "pad_token", "decoder_start_token", "forced_first_token"};
 constexpr const char* kSideKeys[] = {"vocabulary", "vocab_size", "unit", "sentencepiece", "codes", "language"};
 
 std::vector<std::string> known_nn_settings() {
@@ -97,29 +72,25 @@ void require_text(const Config& config, RequiredSettings& required) {
   required.require("add_source_eos", "true if the end token follows a source, else false");
 }
 
-void require_tensors(const Config& config, const Config& names, const TensorReader& tensors,
-                     RequiredSettings& required) {
+void require_tensors(
+    const Config& config, const Config& names, const TensorReader& tensors, RequiredSettings& required) {
   std::vector<std::string> tables;
-  for (const std::string& name : tensors.names()) {
+  for (const std::string& name : tensors.names())
     if (tensors.shape(name).size() == 2 && name.find(".layers.") == std::string::npos) tables.push_back(name);
-  }
   const std::string of_tables = ", of which the checkpoint has " + list_in_quotes(tables, 8);
   required.require("source_embedding", "the name of a table" + of_tables);
-  if (!config.flag_or("shared_embeddings", false)) {
+  if (!config.flag_or("shared_embeddings", false))
     required.require("target_embedding", "the name of a table, or \"shared_embeddings\": true");
-  }
-  if (!config.flag_or("tied_output_projection", false)) {
+  if (!config.flag_or("tied_output_projection", false))
     required.require("output_projection", "the name of the last linear layer, or \"tied_output_projection\": true");
-  }
   const auto is_stored = [&](const std::string& stack) {
     const Value* kind = config.find(side_key(config, stack, "position_encoding"));
     return kind != nullptr && (*kind == "learned" || *kind == "stored");
   };
   const bool has_all = names.has("positions");
   if ((is_stored("encoder") && !has_all && !names.has("source_positions")) ||
-      (is_stored("decoder") && !has_all && !names.has("target_positions"))) {
+      (is_stored("decoder") && !has_all && !names.has("target_positions")))
     required.missing("positions", "the name of the table of positions");
-  }
 }
 
 }  // namespace
@@ -130,31 +101,20 @@ const std::vector<std::string>& nn_transformer_settings() {
 }
 
 const std::vector<std::string>& nn_transformer_tensor_settings() {
-  static const std::vector<std::string> kKnown = {"source_embedding",
-                                                  "target_embedding",
-                                                  "output_projection",
-                                                  "output_bias",
-                                                  "transformer",
-                                                  "encoder",
-                                                  "decoder",
-                                                  "positions",
-                                                  "source_positions",
-                                                  "target_positions",
-                                                  "source_embedding_norm",
-                                                  "target_embedding_norm"};
+  static const std::vector<std::string> kKnown = {"source_embedding", "target_embedding", "output_projection",
+      "output_bias", "transformer", "encoder", "decoder", "positions", "source_positions", "target_positions",
+      "source_embedding_norm", "target_embedding_norm"};
   return kKnown;
 }
 
 void require_nn_transformer_settings(const Config& config, RequiredSettings& required) {
-  for (const Choice& choice : kStackChoices) {
+  for (const Choice& choice : kStackChoices)
     if (!has_for_both(config, "encoder_", "decoder_", choice.key)) required.missing(choice.key, choice.expected);
-  }
   for (const std::string stack : {"encoder", "decoder"}) {
     const Value* kind = config.find(side_key(config, stack, "position_encoding"));
     const bool is_computed = kind != nullptr && kind->is_text() && kind->text().starts_with("sinusoidal");
-    if (is_computed && !config.has(side_key(config, stack, "max_positions"))) {
+    if (is_computed && !config.has(side_key(config, stack, "max_positions")))
       required.missing("max_positions", "the most positions that a text may have");
-    }
   }
   require_text(config, required);
 }

@@ -37,9 +37,8 @@ class ShapeReader {
     RequiredSettings required(config_, nn_transformer_settings());
     require_nn_transformer_settings(config_, required);
     for (const std::string stack : {"encoder", "decoder"}) {
-      for (const char* key : {"d_model", "dim_feedforward", "max_positions"}) {
+      for (const char* key : {"d_model", "dim_feedforward", "max_positions"})
         if (!config_.has(side_key(config_, stack, key))) required.missing(key, "an integer");
-      }
       required.require("num_" + stack + "_layers", "an integer");
     }
     for (const std::string side : {"source", "target"}) {
@@ -79,9 +78,8 @@ class ShapeReader {
       if (is_decoder) add_attention(layer + "multihead_attn.", {d_model, key_width, keys, values});
       add(layer + "linear1.weight", {d_ff, d_model});
       add(layer + "linear2.weight", {d_model, d_ff});
-      for (const char* norm : {"norm1.weight", "norm2.weight", "norm3.weight"}) {
+      for (const char* norm : {"norm1.weight", "norm2.weight", "norm3.weight"})
         if (is_decoder || norm != std::string("norm3.weight")) add(layer + norm, {d_model});
-      }
     }
     if (config_.flag_or(side_key(config_, name, "final_norm"), true)) add(prefix + "norm.weight", {d_model});
     const char* const embedding_norm = is_decoder ? "target_embedding_norm" : "source_embedding_norm";

@@ -64,7 +64,7 @@ class Side {
       if (!pair.is_list() || pair.size() != 2 || !pair[1].is_number() ||
           std::abs(pair[1].number()) > double{kMaxBias}) {
         throw Error("{} has an element that is not [TOKEN, BIAS] with a bias from {} to {}", config_.where(key),
-                    -kMaxBias, kMaxBias);
+            -kMaxBias, kMaxBias);
       }
       biases[id_of(pair[0], key)] = static_cast<float>(pair[1].number());
     }
@@ -73,17 +73,15 @@ class Side {
 
   std::optional<TokenizerSpec> tokenizer(std::vector<std::string>& warnings) const {
     if (vocabulary_.id_to_text.empty()) return std::nullopt;
-    if (const size_t gaps = count_gaps(vocabulary_); gaps > 0) {
+    if (const size_t gaps = count_gaps(vocabulary_); gaps > 0)
       warnings.push_back(format_text("{}: {} of the embedding's {} ids have no text", vocabulary_.where, gaps, n_ids_));
-    }
     if (model_ && !config_.has(name_ + "_sentencepiece")) return with_all_ids(*model_);
     Vocabulary vocabulary = vocabulary_;
     const auto unknown = token("unk_token");
     if (!unknown) throw Error("{} is missing; every vocabulary needs an unknown token", config_.where("unk_token"));
     vocabulary.unknown_id = *unknown;
-    for (const char* key : {"pad_token", "bos_token", "eos_token"}) {
+    for (const char* key : {"pad_token", "bos_token", "eos_token"})
       if (const auto id = token(key)) vocabulary.control_ids.push_back(*id);
-    }
     if (model_) {
       const PiecesOf side = {model_path_, &*model_, &vocabulary, ""};
       check_entries(vocabulary, {side}, warnings);
@@ -101,12 +99,11 @@ class Side {
     unit_ = config_.text(unit_key);
     if (unit_ != "word" && unit_ != "character" && unit_ != "sentencepiece" && unit_ != "subword") {
       throw Error("{} is {}, expected \"character\", \"word\", \"sentencepiece\" or \"subword\"",
-                  config_.where(unit_key), in_quotes(unit_));
+          config_.where(unit_key), in_quotes(unit_));
     }
     const std::string codes_key = name_ + "_codes";
     if (config_.has(codes_key) != (unit_ == "subword")) {
-      throw Error(
-          "{} is {}, but {} {}", config_.where(unit_key), in_quotes(unit_), config_.where(codes_key),
+      throw Error("{} is {}, but {} {}", config_.where(unit_key), in_quotes(unit_), config_.where(codes_key),
           config_.has(codes_key) ? "names subword-nmt's merges" : "is missing, which names subword-nmt's merges");
     }
     if (unit_ == "subword") read_codes(codes_key);
@@ -118,7 +115,7 @@ class Side {
     }
     if (model_.has_value() != (unit_ == "sentencepiece")) {
       throw Error("{} is {}, but the vocabulary is {}a SentencePiece model (.spm, .model)", config_.where(unit_key),
-                  in_quotes(unit_), model_ ? "" : "not ");
+          in_quotes(unit_), model_ ? "" : "not ");
     }
     if (list == nullptr || list_is_model) {
       vocabulary_ = vocabulary_of_model();
@@ -150,14 +147,12 @@ class Side {
 
   uint32_t id_of(const Value& value, const std::string& key) const {
     if (value.is_text()) {
-      if (vocabulary_.id_to_text.empty()) {
+      if (vocabulary_.id_to_text.empty())
         throw Error("{} is a text, but there is no {}_vocabulary; expected a token id", config_.where(key), name_);
-      }
       return require_id(vocabulary_, value.text(), "which " + config_.where(key) + " names");
     }
-    if (!value.is_natural() || value.natural() >= n_ids_) {
+    if (!value.is_natural() || value.natural() >= n_ids_)
       throw Error("{}: expected a text of the vocabulary or a token id below {}", config_.where(key), n_ids_);
-    }
     return static_cast<uint32_t>(value.natural());
   }
 
@@ -184,9 +179,8 @@ void read_rules(const Config& config, const Side& target, GenerationSpec& genera
   rules.force_end = config.flag_or("force_end", true);
   rules.early_stopping = read_early_stopping(config);
   const std::string kind = config.text_or("length_penalty_kind", "power");
-  if (kind != "power" && kind != "wu") {
+  if (kind != "power" && kind != "wu")
     throw Error("{} is {}, expected \"power\" or \"wu\"", config.where("length_penalty_kind"), in_quotes(kind));
-  }
   rules.length_penalty_kind = kind == "wu" ? LengthPenalty::kWu : LengthPenalty::kPower;
   rules.no_repeat_ngram = config.count_or("no_repeat_ngram", 0, 0, kMaxPositions);
   rules.max_extra_tokens = config.count_or("max_extra_tokens", 0, 0, kMaxPositions);
@@ -230,9 +224,8 @@ void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   spec.source_language = config.text_or("source_language", "");
   spec.target_language = config.text_or("target_language", "");
   for (const char* read_later : {"_name_or_path", "name", "license", "attribution"}) config.has(read_later);
-  for (const std::string& key : config.unread()) {
+  for (const std::string& key : config.unread())
     spec.warnings.push_back(config.where(key) + why_ignored(key, nn_transformer_settings()));
-  }
 }
 
 }  // namespace goldcrest::converter

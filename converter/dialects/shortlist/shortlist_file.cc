@@ -20,12 +20,11 @@ bool has_tab(const std::filesystem::path& path) {
 }  // namespace
 
 ShortlistSpec read_shortlist(const std::filesystem::path& path, ModelSpec& spec) {
-  if (is_binary_shortlist(path)) {
+  if (is_binary_shortlist(path))
     return read_binary_shortlist(path, {spec.encoder.embedding->rows, spec.decoder.embedding->rows});
-  }
   if (!spec.source_tokenizer || !spec.target_tokenizer) {
-    throw Error("{}: a shortlist of texts needs the vocabularies of both sides, which the checkpoint lacks",
-                path.string());
+    throw Error(
+        "{}: a shortlist of texts needs the vocabularies of both sides, which the checkpoint lacks", path.string());
   }
   const ShortlistTexts texts = {*spec.source_tokenizer, *spec.target_tokenizer};
   return has_tab(path) ? read_vocabulary_map(path, texts, spec.warnings) : read_lexical_shortlist(path, texts, {});

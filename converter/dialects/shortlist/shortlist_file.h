@@ -40,13 +40,13 @@ struct LexicalOptions {
 
 // Lines "TARGET SOURCE PROBABILITY", as fast_align and extract-lex write lex.s2t. A piece that a vocabulary lacks
 // becomes its unknown id, as in Marian; the search never chooses the target's unknown id.
-ShortlistSpec read_lexical_shortlist(const std::filesystem::path& path, const ShortlistTexts& texts,
-                                     const LexicalOptions& options);
+ShortlistSpec read_lexical_shortlist(
+    const std::filesystem::path& path, const ShortlistTexts& texts, const LexicalOptions& options);
 
 // Lines "SOURCE PIECES<tab>TARGET PIECES", each list separated by spaces. Nothing before the tab means always. N-grams
 // with a piece that the source lacks never occur, and targets that the vocabulary lacks are never chosen. Both are left
 // out, and a warning counts them.
-ShortlistSpec read_vocabulary_map(const std::filesystem::path& path, const ShortlistTexts& texts,
-                                  std::vector<std::string>& warnings);
+ShortlistSpec read_vocabulary_map(
+    const std::filesystem::path& path, const ShortlistTexts& texts, std::vector<std::string>& warnings);
 
 }  // namespace goldcrest::converter

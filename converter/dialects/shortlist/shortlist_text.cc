@@ -99,24 +99,22 @@ std::vector<uint32_t> best_of(const std::unordered_map<uint32_t, double>& found,
 double probability_of(std::string_view text, const std::string& where, size_t number) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1))
     throw Error("{}:{}: {} is not a probability, expected a number from 0 to 1", where, number, in_quotes(text));
-  }
   return value;
 }
 
 }  // namespace
 
-ShortlistSpec read_lexical_shortlist(const std::filesystem::path& path, const ShortlistTexts& texts,
-                                     const LexicalOptions& options) {
+ShortlistSpec read_lexical_shortlist(
+    const std::filesystem::path& path, const ShortlistTexts& texts, const LexicalOptions& options) {
   const std::string where = path.string(), content = read_small_file(path, kMaxLexiconBytes);
   const Lookup source(texts.source), target(texts.target);
   std::vector<std::unordered_map<uint32_t, double>> found(texts.source.vocab_size);
   for_each_line(content, [&](size_t number, std::string_view line) {
     const std::vector<std::string_view> words = words_of(line);
-    if (words.size() != 3) {
+    if (words.size() != 3)
       throw Error("{}:{}: has {} words, expected three: target, source, probability", where, number, words.size());
-    }
     const double probability = probability_of(words[2], where, number);
     if (words[0] == "NULL" || words[1] == "NULL") return;
     double& most = found[source.id_or_unknown(words[1])][target.id_or_unknown(words[0])];
@@ -131,8 +129,8 @@ ShortlistSpec read_lexical_shortlist(const std::filesystem::path& path, const Sh
   return shortlist;
 }
 
-ShortlistSpec read_vocabulary_map(const std::filesystem::path& path, const ShortlistTexts& texts,
-                                  std::vector<std::string>& warnings) {
+ShortlistSpec read_vocabulary_map(
+    const std::filesystem::path& path, const ShortlistTexts& texts, std::vector<std::string>& warnings) {
   const std::string where = path.string(), content = read_small_file(path, kMaxLexiconBytes);
   const Lookup source(texts.source), target(texts.target);
   ShortlistSpec shortlist;
@@ -141,9 +139,8 @@ ShortlistSpec read_vocabulary_map(const std::filesystem::path& path, const Short
   size_t lost_rules = 0, lost_targets = 0;
   for_each_line(content, [&](size_t number, std::string_view line) {
     const size_t tab = line.find('\t');
-    if (tab == std::string_view::npos || line.find('\t', tab + 1) != std::string_view::npos) {
+    if (tab == std::string_view::npos || line.find('\t', tab + 1) != std::string_view::npos)
       throw Error("{}:{}: expected one tab, between the source's pieces and the target's", where, number);
-    }
     std::vector<uint32_t> ngram;
     bool is_known = true;
     for (const std::string_view word : words_of(line.substr(0, tab))) {
@@ -151,9 +148,8 @@ ShortlistSpec read_vocabulary_map(const std::filesystem::path& path, const Short
       is_known = is_known && id;
       ngram.push_back(id.value_or(0));
     }
-    if (ngram.size() > kMaxNgram) {
+    if (ngram.size() > kMaxNgram)
       throw Error("{}:{}: has {} pieces of the source, expected at most {}", where, number, ngram.size(), kMaxNgram);
-    }
     if (!is_known) {
       ++lost_rules;
       return;
@@ -173,7 +169,7 @@ ShortlistSpec read_vocabulary_map(const std::filesystem::path& path, const Short
   }
   if (lost_rules + lost_targets > 0) {
     warnings.push_back(format_text("{}: {} of its lines and {} of its candidates are not of this model's vocabularies",
-                                   where, lost_rules, lost_targets));
+        where, lost_rules, lost_targets));
   }
   return shortlist;
 }

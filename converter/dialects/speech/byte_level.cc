@@ -65,7 +65,7 @@ void check_decoder(const std::string& where, const Value* decoder, const std::ve
   }
   if (std::ranges::find(known, type) != known.end()) return;
   throw Error("{}: the decoder {} is not supported here; expected {}", where, in_quotes(type),
-              list_in_quotes(known, known.size()));
+      list_in_quotes(known, known.size()));
 }
 
 }  // namespace
@@ -76,25 +76,25 @@ Vocabulary read_tokenizer_json(const std::filesystem::path& path, uint32_t n_ids
   const Value* const model = file.find("model");
   const Value* const entries = model == nullptr ? nullptr : model->find("vocab");
   if (type_of(model) != "BPE" || entries == nullptr || !entries->is_map()) {
-    throw Error("{}: found a model of the type {}; expected \"BPE\" with a \"vocab\"", where,
-                in_quotes(type_of(model)));
+    throw Error(
+        "{}: found a model of the type {}; expected \"BPE\" with a \"vocab\"", where, in_quotes(type_of(model)));
   }
   const bool is_byte_level = text == SpeechText::kByteLevel;
   check_decoder(where, file.find("decoder"),
-                is_byte_level ? std::vector<std::string>{"ByteLevel"}
-                              : std::vector<std::string>{"Replace", "ByteFallback", "Fuse", "Strip", "Metaspace"});
+      is_byte_level ? std::vector<std::string>{"ByteLevel"}
+                    : std::vector<std::string>{"Replace", "ByteFallback", "Fuse", "Strip", "Metaspace"});
   Vocabulary vocabulary;
   vocabulary.where = where;
   vocabulary.id_to_text.resize(n_ids);
   for (const auto& [entry, id] : entries->members()) {
     if (!id.is_natural() || id.natural() >= n_ids) {
       throw Error("{}: {} has the id {}, expected one below {}, the rows of the model's table", where,
-                  in_quotes(printable(entry)), write_json(id), n_ids);
+          in_quotes(printable(entry)), write_json(id), n_ids);
     }
     std::string& known = vocabulary.id_to_text[id.natural()];
     if (!known.empty()) {
       throw Error("{}: {} and {} have the same id, {}", where, in_quotes(printable(known)), in_quotes(printable(entry)),
-                  id.natural());
+          id.natural());
     }
     known = entry;
   }
@@ -102,12 +102,11 @@ Vocabulary read_tokenizer_json(const std::filesystem::path& path, uint32_t n_ids
   for (const Value& token : added == nullptr ? Value::list() : *added) {
     const Value *const id = token.find("id"), *const content = token.find("content"),
                        *const special = token.find("special");
-    if (id == nullptr || !id->is_natural() || content == nullptr || !content->is_text()) {
+    if (id == nullptr || !id->is_natural() || content == nullptr || !content->is_text())
       throw Error("{}: \"added_tokens\" has an element without \"id\" and \"content\"", where);
-    }
     if (id->natural() >= n_ids) {
       throw Error("{}: {} has the id {}, expected one below {}, the rows of the model's table", where,
-                  in_quotes(content->text()), id->natural(), n_ids);
+          in_quotes(content->text()), id->natural(), n_ids);
     }
     const auto place = static_cast<uint32_t>(id->natural());
     vocabulary.id_to_text[place] = content->text();
@@ -140,7 +139,7 @@ TokenizerSpec speech_tokenizer(const Vocabulary& vocabulary, uint32_t n_ids, Spe
       const std::optional<std::string> bytes = decode_bytes(entry);
       if (!bytes) {
         throw Error("{}: entry {} is {}, which has a character that stands for no byte", vocabulary.where, id,
-                    in_quotes(printable(entry)));
+            in_quotes(printable(entry)));
       }
       spec.pieces.push_back({*bytes, 0, PieceType::kByte});
     } else {

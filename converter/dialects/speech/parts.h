@@ -93,7 +93,7 @@ struct WhisperSuppressed {
   std::vector<uint32_t> always, at_first;
   uint32_t max_first_timestamp = 50;  // the latest time of a text's begin, in rows
 };
-void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options,
-                    ModelSpec& spec);
+void finish_whisper(
+    const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options, ModelSpec& spec);
 
 }  // namespace goldcrest::converter

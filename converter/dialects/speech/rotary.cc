@@ -20,9 +20,8 @@ std::vector<uint32_t> turning_columns(const InterleavedRotary& rotary) {
     columns[half + i] = 2 * i + 1;
   }
   uint32_t next = rotary.turned;
-  for (uint32_t& column : columns) {
+  for (uint32_t& column : columns)
     if (column == kNone && next < rotary.d_head) column = next++;
-  }
   return columns;
 }
 
@@ -35,9 +34,8 @@ std::vector<uint32_t> widened_columns(const InterleavedRotary& rotary) {
 // For each place of all heads, the checkpoint's index, or kNone.
 std::vector<uint32_t> of_all_heads(const std::vector<uint32_t>& columns, uint32_t n_heads, uint32_t d_head) {
   std::vector<uint32_t> all;
-  for (uint32_t head = 0; head < n_heads; ++head) {
+  for (uint32_t head = 0; head < n_heads; ++head)
     for (const uint32_t column : columns) all.push_back(column == kNone ? kNone : head * d_head + column);
-  }
   return all;
 }
 
@@ -50,9 +48,8 @@ LinearSpec placed_rows(const LinearSpec& linear, const std::vector<uint32_t>& fr
     const size_t width = whole->columns;
     const auto read = [whole, from, width] {
       std::vector<float> values(from.size() * width, 0.0f);
-      for (size_t r = 0; r < from.size(); ++r) {
+      for (size_t r = 0; r < from.size(); ++r)
         if (from[r] != kNone) std::copy_n(whole->row(from[r]), width, &values[r * width]);
-      }
       whole->values.release();
       return values;
     };
@@ -74,16 +71,15 @@ LinearSpec placed_columns(const LinearSpec& linear, const std::vector<uint32_t>&
   const size_t n = size_t{stored_rows} * from.size();
   const auto read = [whole, from, stored_rows] {
     std::vector<float> values;
-    for (uint32_t r = 0; r < stored_rows; ++r) {
+    for (uint32_t r = 0; r < stored_rows; ++r)
       for (const uint32_t c : from) values.push_back(c == kNone ? 0.0f : whole->row(r)[c]);
-    }
     whole->values.release();
     return values;
   };
   const auto columns = static_cast<uint32_t>(from.size());
   return {std::make_shared<const Matrix>(
               Matrix{whole->name, whole->rows, columns, MatrixValues(n, read), whole->same_rows, whole->stored_scale}),
-          linear.bias};
+      linear.bias};
 }
 
 }  // namespace
@@ -114,8 +110,8 @@ RotarySpec halved_rotary(const InterleavedRotary& rotary, uint32_t positions) {
     for (const bool is_sine : {false, true}) {
       for (uint32_t i = 0; i < half; ++i) {
         const double angle = position * exact_exp(-2.0 * i / rotary.turned * log_base);
-        values.push_back(i >= pairs ? (is_sine ? 0.0f : 1.0f)
-                                    : static_cast<float>(is_sine ? exact_sin(angle) : exact_cos(angle)));
+        values.push_back(
+            i >= pairs ? (is_sine ? 0.0f : 1.0f) : static_cast<float>(is_sine ? exact_sin(angle) : exact_cos(angle)));
       }
     }
   }

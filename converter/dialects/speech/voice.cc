@@ -112,7 +112,7 @@ void add_voice(const std::filesystem::path& path, ModelSpec& spec) {
     throw Error("--voice: the detector hears {} samples a second; the model does not take them", kVoiceSampleRate);
   if (!std::filesystem::is_directory(path) && sha256_of_files({path}) == kOtherWeights)
     throw Error("--voice: {}: the package's own file has other weights than the detector that its ONNX files run; {}",
-                printable(path.string()), kExpected);
+        printable(path.string()), kExpected);
   spec.voice = Reader(path).run();
   if (!spec.attribution.empty()) spec.attribution += "; ";
   spec.attribution += "voice detector: Silero VAD 6, copyright 2020-present Silero Team, MIT License";

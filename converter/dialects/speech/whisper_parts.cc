@@ -29,12 +29,12 @@ void set_window(const OpenChoices& options, ModelSpec& spec) {
   const uint32_t all = encoder.positions.rows;
   if (options.ids_a_second > 0)
     throw Error("--ids-per-second {}: Whisper hears every clip as one of its window's length; see --max-seconds",
-                options.ids_a_second);
+        options.ids_a_second);
   if (options.max_seconds > 0) {
     const size_t rows = std::max<size_t>(1, rows_of_seconds(*encoder.frontend, options.max_seconds));
     if (rows > all) {
-      throw Error("--max-seconds {}: needs a window of {} rows; the model has {} positions", options.max_seconds, rows,
-                  all);
+      throw Error(
+          "--max-seconds {}: needs a window of {} rows; the model has {} positions", options.max_seconds, rows, all);
     }
     const Matrix whole = std::move(encoder.positions);
     encoder.positions = *slice_rows(std::make_shared<const Matrix>(whole), 0, static_cast<uint32_t>(rows));
@@ -43,7 +43,7 @@ void set_window(const OpenChoices& options, ModelSpec& spec) {
     spec.warnings.push_back(
         format_text("a window of {} rows: Whisper repeats itself where the window has fewer than {} (15 s), unless it "
                     "was trained for it",
-                    encoder.positions.rows, kLeastWhisperRows));
+            encoder.positions.rows, kLeastWhisperRows));
   }
 }
 
@@ -63,7 +63,7 @@ void leave_out_timestamps(const WhisperIds& ids, bool are_kept, ModelSpec& spec)
   if (!ids.timestamps.empty()) {
     spec.warnings.push_back(
         format_text("{} entries of timestamps are suppressed, because entries follow them: results have no timestamps",
-                    ids.timestamps.size()));
+            ids.timestamps.size()));
   }
   if (kept == all) return;
   const bool is_tied = spec.projection.weight == spec.decoder.embedding;
@@ -92,7 +92,7 @@ void set_prompt(const WhisperIds& ids, const std::string& asked, GenerationSpec&
   }
   if (language.empty() || generation.prompt.forced_ids.size() > ids.prompt.size()) return;
   throw Error("--language {}: is not a language of the model{}; its languages: {}", in_quotes(asked),
-              guess_languages(language, codes), list_in_quotes(codes, 8));
+      guess_languages(language, codes), list_in_quotes(codes, 8));
 }
 
 // Returns those of the ids that are left, ascending, each once.
@@ -180,8 +180,8 @@ WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) 
     if (is_language_entry(text)) ids.languages.push_back({text.substr(2, text.size() - 4), id});
   }
   if (ids.languages.empty()) {
-    throw Error("{}: has no entries of languages, such as \"<|en|>\", which a multilingual Whisper has",
-                vocabulary.where);
+    throw Error(
+        "{}: has no entries of languages, such as \"<|en|>\", which a multilingual Whisper has", vocabulary.where);
   }
   return ids;
 }
@@ -232,16 +232,16 @@ std::vector<uint32_t> whisper_alignment_heads(const Config& config, const StackS
     const bool is_pair = pair.is_list() && pair.size() == 2 && pair[0].is_natural() && pair[1].is_natural();
     if (!is_pair || pair[0].natural() >= n_layers || pair[1].natural() >= decoder.n_heads) {
       throw Error("{} has {}, expected [LAYER, HEAD] of the decoder's {} layers and {} heads", where, write_json(pair),
-                  n_layers, decoder.n_heads);
+          n_layers, decoder.n_heads);
     }
-    heads.push_back(static_cast<uint32_t>(pair[0].natural()) * decoder.n_heads +
-                    static_cast<uint32_t>(pair[1].natural()));
+    heads.push_back(
+        static_cast<uint32_t>(pair[0].natural()) * decoder.n_heads + static_cast<uint32_t>(pair[1].natural()));
   }
   return heads;
 }
 
-void finish_whisper(const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options,
-                    ModelSpec& spec) {
+void finish_whisper(
+    const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options, ModelSpec& spec) {
   set_window(options, spec);
   leave_out_timestamps(ids, options.timestamps, spec);
   GenerationSpec& generation = spec.generation;

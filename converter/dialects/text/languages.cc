@@ -23,9 +23,8 @@ std::string language_of(const Piece& piece) {
 
 void check_name(const char* option, const std::string& asked, const std::string& side, std::string& name) {
   if (asked.empty()) return;
-  if (!name.empty() && name != asked) {
+  if (!name.empty() && name != asked)
     throw Error("{} {}: the model's {} language is {}", option, in_quotes(asked), side, in_quotes(name));
-  }
   name = asked;
 }
 
@@ -40,13 +39,13 @@ std::vector<std::string> codes_of(const LanguagesSpec& languages, LanguageSide s
 }
 
 // The id of a side's language, by its code.
-uint32_t id_of_language(const char* option, const std::string& code, const LanguagesSpec& languages,
-                        LanguageSide side) {
+uint32_t id_of_language(
+    const char* option, const std::string& code, const LanguagesSpec& languages, LanguageSide side) {
   const Language* const entry = languages.find(code);
   if (entry != nullptr && (entry->*side).has_value()) return *(entry->*side);
   const std::vector<std::string> codes = codes_of(languages, side);
   throw Error("{} {}: the model has no such language{}; it has {}", option, in_quotes(code),
-              guess_languages(code, codes), list_in_quotes(codes, kMostNamed));
+      guess_languages(code, codes), list_in_quotes(codes, kMostNamed));
 }
 
 void force_target(uint32_t id, LanguagePlace place, GenerationSpec& generation) {
@@ -60,8 +59,8 @@ void force_target(uint32_t id, LanguagePlace place, GenerationSpec& generation) 
 void choose_sides(const std::string& source, const std::string& target, ModelSpec& spec) {
   LanguagesSpec& languages = spec.languages;
   GenerationSpec& generation = spec.generation;
-  generation.source_prefix.insert(generation.source_prefix.end(), languages.introduction.begin(),
-                                  languages.introduction.end());
+  generation.source_prefix.insert(
+      generation.source_prefix.end(), languages.introduction.begin(), languages.introduction.end());
   if (languages.source_place == LanguagePlace::kNowhere) {
     check_name("--source-lang", source, "source", spec.source_language);
   } else if (!source.empty()) {
@@ -74,15 +73,15 @@ void choose_sides(const std::string& source, const std::string& target, ModelSpe
   if (languages.target_place == LanguagePlace::kNowhere) {
     check_name("--target-lang", target, "target", spec.target_language);
   } else if (!target.empty()) {
-    force_target(id_of_language("--target-lang", target, languages, &Language::target), languages.target_place,
-                 generation);
+    force_target(
+        id_of_language("--target-lang", target, languages, &Language::target), languages.target_place, generation);
     spec.target_language = target;
     languages.target_place = LanguagePlace::kNowhere;
   } else if (languages.target_place != LanguagePlace::kBeforeText) {
     const std::string code =
         spec.target_language.empty() ? codes_of(languages, &Language::target).at(0) : spec.target_language;
-    force_target(id_of_language("--target-lang", code, languages, &Language::target), languages.target_place,
-                 generation);
+    force_target(
+        id_of_language("--target-lang", code, languages, &Language::target), languages.target_place, generation);
   }
 }
 
@@ -114,7 +113,7 @@ void keep_languages(const std::vector<std::string>& kept, ModelSpec& spec) {
   for (const std::string& code : kept) {
     if (std::ranges::find(codes, code) != codes.end()) continue;
     throw Error("--keep-languages {}: the model has no such language{}; it has {}", in_quotes(code),
-                guess_languages(code, codes), list_in_quotes(codes, kMostNamed));
+        guess_languages(code, codes), list_in_quotes(codes, kMostNamed));
   }
   spec.languages.entries.clear();
   for (const Language& entry : all) {
@@ -141,7 +140,7 @@ void choose_languages(const std::string& source, const std::string& target, Mode
       std::find_if(tokenizer.pieces.begin(), end, [&](const Piece& piece) { return language_of(piece) == target; });
   if (entry == end) {
     throw Error("--target-lang {}: the model's target language{} {}", in_quotes(target),
-                languages.size() > 1 ? "s are" : " is", list_in_quotes(languages, kMostNamed));
+        languages.size() > 1 ? "s are" : " is", list_in_quotes(languages, kMostNamed));
   }
   spec.generation.source_prefix.push_back(static_cast<uint32_t>(entry - tokenizer.pieces.begin()));
   tokenizer.language_codes = false;
@@ -155,10 +154,10 @@ std::string undecided_languages(const ModelSpec& spec) {
   if (!lacks_source && !lacks_target) return "";
   const LanguageSide side = lacks_source ? &Language::source : &Language::target;
   return format_text("{}: this model has several {} languages: {}",
-                     lacks_source && lacks_target ? "--source-lang and --target-lang are missing"
-                     : lacks_source               ? "--source-lang is missing"
-                                                  : "--target-lang is missing",
-                     lacks_source ? "source" : "target", list_in_quotes(codes_of(languages, side), kMostNamed));
+      lacks_source && lacks_target ? "--source-lang and --target-lang are missing"
+      : lacks_source               ? "--source-lang is missing"
+                                   : "--target-lang is missing",
+      lacks_source ? "source" : "target", list_in_quotes(codes_of(languages, side), kMostNamed));
 }
 
 }  // namespace goldcrest::converter

@@ -15,8 +15,8 @@ namespace goldcrest::converter {
 
 namespace {
 
-void check_codes(const Vocabulary& vocabulary, const std::vector<const SubwordCodes*>& both,
-                 std::vector<std::string>& warnings) {
+void check_codes(
+    const Vocabulary& vocabulary, const std::vector<const SubwordCodes*>& both, std::vector<std::string>& warnings) {
   std::unordered_set<std::string> made;  // a space marks the end of a word
   std::string files;
   for (const SubwordCodes* codes : both) {
@@ -38,12 +38,12 @@ void check_codes(const Vocabulary& vocabulary, const std::vector<const SubwordCo
       warnings.push_back(
           format_text("{}: {} is both a part of a word and a word that the merges make; it is read only "
                       "as the part",
-                      vocabulary.where, in_quotes(entry)));
+              vocabulary.where, in_quotes(entry)));
     }
   }
   if (foreign <= entries / 4) return;
   const std::string text = format_text("{}: {} of its {} entries are neither characters nor made by a merge of {}",
-                                       vocabulary.where, foreign, entries, files);
+      vocabulary.where, foreign, entries, files);
   if (foreign > entries / 2) throw Error("{}: they belong to different models", text);
   warnings.push_back(text + "; do they belong to different models?");
 }
@@ -73,15 +73,14 @@ bool is_codes_name(const std::string& name) {
 
 bool is_pieces_name(const std::string& name) { return is_sentencepiece_name(name) && !is_codes_name(name); }
 
-std::optional<std::pair<size_t, size_t>> source_and_target_files(const std::vector<std::string>& names,
-                                                                 const std::string& what_cuts,
-                                                                 const std::string& where) {
+std::optional<std::pair<size_t, size_t>> source_and_target_files(
+    const std::vector<std::string>& names, const std::string& what_cuts, const std::string& where) {
   if (names.empty()) return std::nullopt;
   if (names.size() == 1) return {{0, 0}};
   if (names.size() == 2 && is_source_and_target(names[0], names[1])) return {{0, 1}};
   if (names.size() == 2 && is_source_and_target(names[1], names[0])) return {{1, 0}};
   throw Error("{}: which of {} {} texts is not known; expected one, or two whose names have \"source\" and \"target\"",
-              where, names.size(), what_cuts);
+      where, names.size(), what_cuts);
 }
 
 std::string words_warning(const std::string& checkpoint, const std::string& vocabulary) {

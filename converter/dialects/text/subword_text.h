@@ -35,9 +35,8 @@ bool is_pieces_name(const std::string& name);
 // Returns the indices of the source's and the target's file, which may be the same; nothing if `names` is empty. If
 // they cannot be told apart, throws an Error that begins with `where` and names their kind ("SentencePiece models
 // cuts").
-std::optional<std::pair<size_t, size_t>> source_and_target_files(const std::vector<std::string>& names,
-                                                                 const std::string& what_cuts,
-                                                                 const std::string& where);
+std::optional<std::pair<size_t, size_t>> source_and_target_files(
+    const std::vector<std::string>& names, const std::string& what_cuts, const std::string& where);
 
 // Warns that texts are cut only at spaces.
 std::string words_warning(const std::string& checkpoint, const std::string& vocabulary);

@@ -18,8 +18,8 @@ Texts texts_of(const Vocabulary& vocabulary) { return {vocabulary.id_to_text.beg
 
 size_t count_known(const TokenizerSpec& model, const Vocabulary& vocabulary) {
   const Texts texts = texts_of(vocabulary);
-  return static_cast<size_t>(std::count_if(model.pieces.begin(), model.pieces.end(),
-                                           [&](const Piece& piece) { return texts.contains(piece.text); }));
+  return static_cast<size_t>(std::count_if(
+      model.pieces.begin(), model.pieces.end(), [&](const Piece& piece) { return texts.contains(piece.text); }));
 }
 
 // Returns the language of a model that OPUS-MT trained, or "". The trainer's output path was
@@ -59,9 +59,8 @@ void refuse_swapped_languages(const PiecesOf& source, const PiecesOf& target) {
 
 void check_gaps(const Vocabulary& vocabulary, std::vector<std::string>& warnings) {
   const size_t n_ids = vocabulary.id_to_text.size(), gaps = count_gaps(vocabulary);
-  if (gaps > n_ids / 2) {
+  if (gaps > n_ids / 2)
     throw Error("{}: {} of {} ids have no text; it is another model's", vocabulary.where, gaps, n_ids);
-  }
   if (gaps > 0) warnings.push_back(format_text("{}: {} of {} ids have no text", vocabulary.where, gaps, n_ids));
 }
 
@@ -71,11 +70,11 @@ void check_pieces(const PiecesOf& side, std::vector<std::string>& warnings) {
   warnings.push_back(
       format_text("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
                   "swapped?",
-                  side.path.string(), known, n_pieces, side.vocabulary->where));
+          side.path.string(), known, n_pieces, side.vocabulary->where));
 }
 
-void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& sides,
-                   std::vector<std::string>& warnings) {
+void check_entries(
+    const Vocabulary& vocabulary, const std::vector<PiecesOf>& sides, std::vector<std::string>& warnings) {
   Texts pieces;
   std::string models;
   for (const PiecesOf& side : sides) {

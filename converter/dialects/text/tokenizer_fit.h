@@ -28,8 +28,8 @@ void check_pieces(const PiecesOf& side, std::vector<std::string>& warnings);
 // Entries that are pieces of neither side can be neither read nor written. Valid checkpoints have few, because Marian
 // builds a vocabulary from texts that its SentencePiece models have cut. Throws Error for more than half, and warns
 // from a quarter on.
-void check_entries(const Vocabulary& vocabulary, const std::vector<PiecesOf>& sides,
-                   std::vector<std::string>& warnings);
+void check_entries(
+    const Vocabulary& vocabulary, const std::vector<PiecesOf>& sides, std::vector<std::string>& warnings);
 
 // Throws Error if the models of two languages are swapped. The languages that OPUS-MT's trainer put into the models
 // show it, or separate vocabularies that fit the other way round.

@@ -38,17 +38,16 @@ MergedPair pair_of(const Value& merge, const std::string& where, size_t i) {
 }
 
 // The number of ways to make a text of two ordinary pieces.
-uint32_t count_pairs(const std::string& text, const std::unordered_map<std::string, uint32_t>& ids,
-                     const TokenizerSpec& spec) {
+uint32_t count_pairs(
+    const std::string& text, const std::unordered_map<std::string, uint32_t>& ids, const TokenizerSpec& spec) {
   const auto is_ordinary = [&](const std::string& part) {
     const auto found = ids.find(part);
     return found != ids.end() && spec.pieces[found->second].type == PieceType::kNormal;
   };
   uint32_t n = 0;
   for (size_t at = char_bytes(static_cast<uint8_t>(text[0])); at < text.size();
-       at += char_bytes(static_cast<uint8_t>(text[at]))) {
+       at += char_bytes(static_cast<uint8_t>(text[at])))
     n += is_ordinary(text.substr(0, at)) && is_ordinary(text.substr(at));
-  }
   return n;
 }
 
@@ -92,7 +91,7 @@ std::string ids_text(const std::vector<int32_t>& ids) {
 }  // namespace
 
 void score_by_merges(const Value* merges, const std::string& where,
-                     const std::unordered_map<std::string, uint32_t>& ids, TokenizerSpec& spec) {
+    const std::unordered_map<std::string, uint32_t>& ids, TokenizerSpec& spec) {
   if (merges == nullptr || !merges->is_list()) throw Error("{} is missing, expected an array", where);
   std::vector<uint32_t> n_merges(spec.pieces.size());
   uint32_t last = UINT32_MAX;
@@ -137,7 +136,7 @@ void check_same_ids(const NamedTokenizer& pieces, const NamedTokenizer& json) {
     const std::vector<int32_t> a = of_pieces.encode(line), b = of_json.encode(line);
     if (a == b) continue;
     throw Error("{} and {} give different ids to {}: {}, and {}; remove the file that is another model's", pieces.where,
-                json.where, in_quotes(line), ids_text(a), ids_text(b));
+        json.where, in_quotes(line), ids_text(a), ids_text(b));
   }
 }
 
@@ -200,9 +199,8 @@ class TokenizerFile {
   explicit TokenizerFile(const std::filesystem::path& path) : file_(path) {}
 
   JsonTokenizer read() {
-    for (const char* key : {"pre_tokenizer", "decoder"}) {
+    for (const char* key : {"pre_tokenizer", "decoder"})
       for (const Config& part : parts(key)) made_.is_byte_level |= part.text("type") == "ByteLevel";
-    }
     if (made_.is_byte_level) return made_;
     read_model();
     read_added();
@@ -274,9 +272,8 @@ class TokenizerFile {
       spaces_.has_metaspace = true;
       known_text(part, "replacement", {kSpaceMark});
       if (part.has("str_rep")) known_text(part, "str_rep", {kSpaceMark});
-      if (part.has("prepend_scheme")) {
+      if (part.has("prepend_scheme"))
         known_text(part, "prepend_scheme", spaces_.splits ? KnownTexts{"always"} : KnownTexts{"always", "first"});
-      }
       expect_flag(part, "add_prefix_space", true);
       splits_at_marks_ = part.flag_or("split", true);
     }
@@ -325,10 +322,9 @@ class TokenizerFile {
     }
     if (spaces_.splits && spec.precompiled_charsmap.empty()) spec.precompiled_charsmap = white_space_charsmap();
     if (!spaces_.splits && !(spaces_.has_metaspace && splits_at_marks_)) return;
-    for (Piece& piece : spec.pieces) {  // no text reaches a piece of several words
+    for (Piece& piece : spec.pieces)  // no text reaches a piece of several words
       if (piece.type == PieceType::kNormal && piece.text.find(kSpaceMark, 1) != std::string::npos)
         piece.type = PieceType::kUnused;
-    }
   }
 
   void read_model() {
@@ -367,9 +363,8 @@ class TokenizerFile {
     if (!(std::abs(score) <= kMaxPieceScore)) throw Error("{}: {} has the score {}", place, in_quotes(text), score);
     std::vector<Piece>& pieces = made_.spec.pieces;
     while (pieces.size() <= id) pieces.push_back({"", 0, PieceType::kControl});
-    if (!pieces[id].text.empty()) {
+    if (!pieces[id].text.empty())
       throw Error("{}: {} and {} have the id {}", place, in_quotes(pieces[id].text), in_quotes(text), id);
-    }
     const bool is_byte = made_.spec.byte_fallback && parse_byte_piece(text).has_value();
     pieces[id] = {text, static_cast<float>(score), is_byte ? PieceType::kByte : PieceType::kNormal};
     if (!ids_.emplace(text, static_cast<uint32_t>(id)).second)
@@ -415,8 +410,8 @@ class TokenizerFile {
       const AddedToken added = parse_added_token(token, token.count("id", 0, kMaxJsonEntries - 1));
       const auto known = ids_.find(added.text);
       if (known != ids_.end() && known->second != added.id) {
-        throw Error("{} is {}, but vocab has {} at {}", token.where("id"), added.id, in_quotes(added.text),
-                    known->second);
+        throw Error(
+            "{} is {}, but vocab has {} at {}", token.where("id"), added.id, in_quotes(added.text), known->second);
       }
       if (known == ids_.end()) set_piece(added.id, added.text, 0);
       Piece& piece = made_.spec.pieces[added.id];

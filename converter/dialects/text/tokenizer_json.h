@@ -21,7 +21,7 @@ namespace goldcrest::converter {
 // Gives each piece the score by which SentencePiece merges its parts: the higher, the earlier. Throws Error unless the
 // merges are those that a SentencePiece model has: all ways to make a piece of two others, best piece first.
 void score_by_merges(const Value* merges, const std::string& where,
-                     const std::unordered_map<std::string, uint32_t>& ids, TokenizerSpec& spec);
+    const std::unordered_map<std::string, uint32_t>& ids, TokenizerSpec& spec);
 
 struct JsonTokenizer {
   bool is_byte_level = false;  // byte-level BPE, which is not read: the rest is empty

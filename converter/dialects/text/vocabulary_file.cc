@@ -19,13 +19,12 @@ namespace {
 void set_text(Vocabulary& vocabulary, uint64_t id, const std::string& text) {
   if (id >= vocabulary.id_to_text.size()) {
     throw Error("{}: {} has id {}, expected less than the embedding's {} rows", vocabulary.where, in_quotes(text), id,
-                vocabulary.id_to_text.size());
+        vocabulary.id_to_text.size());
   }
   if (text.empty()) throw Error("{}: id {} has an empty text", vocabulary.where, id);
   std::string& place = vocabulary.id_to_text[id];
-  if (!place.empty()) {
+  if (!place.empty())
     throw Error("{}: {} and {} have the same id {}", vocabulary.where, in_quotes(place), in_quotes(text), id);
-  }
   place = text;
 }
 
@@ -63,8 +62,8 @@ Vocabulary vocabulary_of_json(const Value& json, uint32_t n_ids, const std::stri
       set_text(vocabulary, id.natural(), text);
     }
   } else {
-    throw Error("{}: found a JSON {}, expected an object from text to id or an array of texts", where,
-                json.type_name());
+    throw Error(
+        "{}: found a JSON {}, expected an object from text to id or an array of texts", where, json.type_name());
   }
   return vocabulary;
 }
@@ -86,8 +85,8 @@ bool is_sentencepiece_name(const std::string& name) { return name.ends_with(".sp
 
 bool is_source_and_target(const std::string& source, const std::string& target) {
   const auto has = [](const std::string& name, std::initializer_list<const char*> words) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](const char* word) { return name.find(word) != std::string::npos; });
+    return std::any_of(
+        words.begin(), words.end(), [&](const char* word) { return name.find(word) != std::string::npos; });
   };
   return has(source, {"src", "source"}) && has(target, {"trg", "tgt", "target"});
 }
@@ -99,11 +98,8 @@ uint64_t count_entries(const std::filesystem::path& path) {
     const Value json = parse_json(content, 2, path.string());
     uint64_t entries = json.is_list() ? json.size() : 0;
     if (!json.is_map()) return entries;
-    for (const auto& [text, id] : json.members()) {
-      if (id.is_natural() && id.natural() < kMaxVocabulary) {
-        entries = std::max(entries, id.natural() + 1);
-      }
-    }
+    for (const auto& [text, id] : json.members())
+      if (id.is_natural() && id.natural() < kMaxVocabulary) entries = std::max(entries, id.natural() + 1);
     return entries;
   }
   const auto line_ends = static_cast<uint64_t>(std::count(content.begin(), content.end(), '\n'));

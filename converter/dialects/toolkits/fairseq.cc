@@ -24,7 +24,7 @@ constexpr uint64_t kFairseqBeams = 5, kFairseqMostTokens = 201, kFairseqLeastTok
 bool is_count(const std::string& text) {
   const size_t sign = text.starts_with('-') ? 1 : 0;
   return text.size() > sign && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(sign), text.end(),
-                                           [](char c) { return c >= '0' && c <= '9'; });
+                                   [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Reads dict.LANGUAGE.txt (fairseq/data/dictionary.py at 0.12.2, add_from_file). Returns the texts in the order of
@@ -41,9 +41,8 @@ std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& pa
     at = end + 1;
     while (row.ends_with('\r') || row.ends_with(' ') || row.ends_with('\t')) row.pop_back();
     const auto refuse = [&](const std::string& why) { throw Error("{}: line {} {}", path.string(), line, why); };
-    if (row.ends_with(" #fairseq:overwrite")) {
+    if (row.ends_with(" #fairseq:overwrite"))
       refuse("has the flag #fairseq:overwrite (a text with two ids), which is not supported");
-    }
     const size_t space = row.rfind(' ');
     const bool has_count = space != std::string::npos && space > 0 && is_count(row.substr(space + 1));
     if (!has_count) refuse(format_text("is {}, expected a text, a space and its count", in_quotes(row)));
@@ -52,8 +51,8 @@ std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& pa
     const auto [first, is_new] = lines.emplace(text, line);
     if (!is_new) {
       refuse(format_text("has the text {} again, {}", in_quotes(text),
-                         first->second == 0 ? "which every dictionary begins with"
-                                            : "which line " + std::to_string(first->second) + " has"));
+          first->second == 0 ? "which every dictionary begins with"
+                             : "which line " + std::to_string(first->second) + " has"));
     }
     texts.push_back(text);
   }
@@ -62,20 +61,17 @@ std::vector<std::string> read_fairseq_dictionary(const std::filesystem::path& pa
 
 constexpr const char* kPruned = "a model whose layers are chosen when it is loaded is not supported";
 constexpr const char* kQuantNoise = "models that were trained with quantization noise are not supported";
-constexpr AllowedOption kAllowed[] = {
-    {"activation_fn", R"(["relu", "gelu", "gelu_accurate", "gelu_fast"])", ""},
+constexpr AllowedOption kAllowed[] = {{"activation_fn", R"(["relu", "gelu", "gelu_accurate", "gelu_fast"])", ""},
     {"adaptive_softmax_cutoff", "[]", "an adaptive softmax is not supported"},
     {"adaptive_input", "[false]", "adaptive inputs are not supported"},
     {"char_inputs", "[false]", "characters as inputs are not supported"},
     {"no_token_positional_embeddings", "[false]", "a model without positions is not supported"},
     {"no_cross_attention", "[false]", "a decoder that does not attend to the encoder is not supported"},
     {"cross_self_attention", "[false]", "self-attention and cross-attention in one are not supported"},
-    {"encoder_layers_to_keep", "[]", kPruned},
-    {"decoder_layers_to_keep", "[]", kPruned},
+    {"encoder_layers_to_keep", "[]", kPruned}, {"decoder_layers_to_keep", "[]", kPruned},
     {"mha_heads_to_keep", "[-1]", "pruned heads are not supported"},
     {"base_layers", "[0]", "mixtures of experts are not supported"},
-    {"moe_freq", "[0]", "mixtures of experts are not supported"},
-    {"quant_noise_pq", "[0]", kQuantNoise},
+    {"moe_freq", "[0]", "mixtures of experts are not supported"}, {"quant_noise_pq", "[0]", kQuantNoise},
     {"quant_noise_scalar", "[0]", kQuantNoise},
     {"lang_tok_replacing_bos_eos", "[false]", "tokens of languages in the place of start and end are not supported"}};
 constexpr AllowedOption kAllowedTasks[] = {
@@ -91,8 +87,8 @@ bool changes_nothing(const std::string& name) {
   const size_t dot = name.find('.', layers.size());
   const std::string rest = dot == std::string::npos ? "" : name.substr(dot + 1);
   const auto is_rest = [&](const char* copy) { return rest == copy; };
-  constexpr const char* kCopies[] = {"in_proj_weight", "in_proj_bias", "out_proj_weight", "out_proj_bias",
-                                     "fc1_weight",     "fc1_bias",     "fc2_weight",      "fc2_bias"};
+  constexpr const char* kCopies[] = {"in_proj_weight", "in_proj_bias", "out_proj_weight", "out_proj_bias", "fc1_weight",
+      "fc1_bias", "fc2_weight", "fc2_bias"};
   return std::any_of(std::begin(kCopies), std::end(kCopies), is_rest);
 }
 
@@ -118,23 +114,13 @@ class FairseqReader {
     check_architecture();
     check_options(task_, kAllowedTasks);
     check_options(options_, kAllowed);
-    settings_ = {{"activation", activation()},
-                 {"scale_embedding", !options_.flag_or("no_scale_embedding", false)},
-                 {"layer_norm_eps", 1e-5},
-                 {"position_offset", kFairseqPadding + 1},
-                 {"bos_token", kFairseqStart},
-                 {"pad_token", kFairseqPadding},
-                 {"eos_token", kFairseqEnd},
-                 {"unk_token", kFairseqUnknown},
-                 {"decoder_start_token", kFairseqEnd},
-                 {"suppressed_tokens", Value::list({kFairseqPadding})},
-                 {"add_source_bos", false},
-                 {"add_source_eos", true},
-                 {"beam_size", kFairseqBeams},
-                 {"early_stopping", true},  // fairseq/sequence_generator.py: once as many hypotheses as beams are done
-                 {"length_penalty", 1},
-                 {"max_length", kFairseqMostTokens},
-                 {"min_length", kFairseqLeastTokens}};
+    settings_ = {{"activation", activation()}, {"scale_embedding", !options_.flag_or("no_scale_embedding", false)},
+        {"layer_norm_eps", 1e-5}, {"position_offset", kFairseqPadding + 1}, {"bos_token", kFairseqStart},
+        {"pad_token", kFairseqPadding}, {"eos_token", kFairseqEnd}, {"unk_token", kFairseqUnknown},
+        {"decoder_start_token", kFairseqEnd}, {"suppressed_tokens", Value::list({kFairseqPadding})},
+        {"add_source_bos", false}, {"add_source_eos", true}, {"beam_size", kFairseqBeams},
+        {"early_stopping", true},  // fairseq/sequence_generator.py: once as many hypotheses as beams are done
+        {"length_penalty", 1}, {"max_length", kFairseqMostTokens}, {"min_length", kFairseqLeastTokens}};
     name_tables();
     for (const std::string stack : {"encoder", "decoder"}) read_stack(stack);
     std::vector<std::filesystem::path> dictionaries = {read_vocabulary("source"), read_vocabulary("target")};
@@ -162,7 +148,7 @@ class FairseqReader {
     const bool is_transformer = name == "transformer" || name.starts_with("transformer_");
     if (!is_transformer || name.starts_with("transformer_lm")) {
       throw Error("{} is {}, expected \"transformer\" or an encoder-decoder whose name begins with \"transformer_\"",
-                  options_.where(key), in_quotes(name));
+          options_.where(key), in_quotes(name));
     }
   }
 
@@ -172,19 +158,16 @@ class FairseqReader {
   }
 
   void name_tables() {
-    Value tensors = {{"encoder", "encoder."},
-                     {"decoder", "decoder."},
-                     {"source_embedding", "encoder.embed_tokens.weight"},
-                     {"target_embedding", "decoder.embed_tokens.weight"}};
+    Value tensors = {{"encoder", "encoder."}, {"decoder", "decoder."},
+        {"source_embedding", "encoder.embed_tokens.weight"}, {"target_embedding", "decoder.embed_tokens.weight"}};
     const bool has_projection = model_.tensors.has("decoder.output_projection.weight");
-    if (!has_projection && model_.tensors.has("decoder.embed_out")) {
+    if (!has_projection && model_.tensors.has("decoder.embed_out"))
       tensors["output_projection"] = "decoder.embed_out";
-    } else if (!has_projection && (options_.flag_or("share_decoder_input_output_embed", false) ||
-                                   options_.flag_or("share_all_embeddings", false))) {
+    else if (!has_projection && (options_.flag_or("share_decoder_input_output_embed", false) ||
+                                    options_.flag_or("share_all_embeddings", false)))
       settings_["tied_output_projection"] = true;
-    } else {
+    else
       tensors["output_projection"] = "decoder.output_projection";
-    }
     if (options_.flag_or("layernorm_embedding", false)) {
       tensors["source_embedding_norm"] = "encoder.layernorm_embedding";
       tensors["target_embedding_norm"] = "decoder.layernorm_embedding";
@@ -212,11 +195,10 @@ class FairseqReader {
     settings_[stack + "_position_encoding"] = is_learned ? "learned" : "sinusoidal_concatenated";
     settings_[stack + "_max_positions"] =
         options_.count_or(options_.has(most) ? most : "max_positions", kFairseqPositions, 1, kMaxPositions);
-    if (!is_learned) {
+    if (!is_learned)
       settings_[stack + "_position_denominator"] = "d_model-2";
-    } else {
+    else
       settings_["tensors"][is_decoder ? "target_positions" : "source_positions"] = stack + ".embed_positions.weight";
-    }
   }
 
   float version(const std::string& stack) const {
@@ -239,15 +221,15 @@ class FairseqReader {
     std::filesystem::path path = model_.file.parent_path() / ("dict." + language + ".txt");
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
-      throw Error("{}: is missing; it has the {} vocabulary: copy it from the training's data folder", path.string(),
-                  side);
+      throw Error(
+          "{}: is missing; it has the {} vocabulary: copy it from the training's data folder", path.string(), side);
     }
     std::vector<std::string> texts = read_fairseq_dictionary(path);
     const std::string table = settings_["tensors"][side + "_embedding"].text();
     const std::vector<uint64_t> shape = model_.tensors.shape(table);
     if (shape.empty() || shape[0] < texts.size()) {
       throw Error("{}: has {} texts with the 4 that every dictionary begins with, but {} has shape {}", path.string(),
-                  texts.size(), model_.tensors.describe(table), shape_text(shape));
+          texts.size(), model_.tensors.describe(table), shape_text(shape));
     }
     settings_[side + "_vocabulary"] = std::move(texts);
     settings_[setting] = language;
@@ -261,18 +243,18 @@ class FairseqReader {
     const auto linear = [&](const char* name) { return is_fused ? nullptr : name; };
     const auto norm = [&](const char* number, const char* name) { return is_numbered ? number : name; };
     return {.cross_attention = "encoder_attn.",
-            .query = linear("q_proj"),
-            .key = linear("k_proj"),
-            .value = linear("v_proj"),
-            .inner = "fc1",
-            .outer = "fc2",
-            .encoder_self_norm = norm("layer_norms.0", "self_attn_layer_norm"),
-            .decoder_self_norm = norm("layer_norms.0", "self_attn_layer_norm"),
-            .cross_norm = norm("layer_norms.1", "encoder_attn_layer_norm"),
-            .encoder_last_norm = norm("layer_norms.1", "final_layer_norm"),
-            .decoder_last_norm = norm("layer_norms.2", "final_layer_norm"),
-            .final_norm = "layer_norm",
-            .has_no_effect = changes_nothing};
+        .query = linear("q_proj"),
+        .key = linear("k_proj"),
+        .value = linear("v_proj"),
+        .inner = "fc1",
+        .outer = "fc2",
+        .encoder_self_norm = norm("layer_norms.0", "self_attn_layer_norm"),
+        .decoder_self_norm = norm("layer_norms.0", "self_attn_layer_norm"),
+        .cross_norm = norm("layer_norms.1", "encoder_attn_layer_norm"),
+        .encoder_last_norm = norm("layer_norms.1", "final_layer_norm"),
+        .decoder_last_norm = norm("layer_norms.2", "final_layer_norm"),
+        .final_norm = "layer_norm",
+        .has_no_effect = changes_nothing};
   }
 
   const SavedModel& model_;
@@ -283,11 +265,9 @@ class FairseqReader {
 
 }  // namespace
 
-const Toolkit kFairseqToolkit = {
-    "fairseq",
-    KindId::kFairseq,
+const Toolkit kFairseqToolkit = {"fairseq", KindId::kFairseq,
     [](const SavedModel& model) { return FairseqReader(model).read(); },
     {"fairseq's Transformers (`transformer`, `transformer_...`)",
-     "`.pt` with its `dict.*.txt`; [details of fairseq checkpoints](converter/dialects/FAIRSEQ.md)"}};
+        "`.pt` with its `dict.*.txt`; [details of fairseq checkpoints](converter/dialects/FAIRSEQ.md)"}};
 
 }  // namespace goldcrest::converter

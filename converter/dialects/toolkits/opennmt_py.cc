@@ -18,14 +18,11 @@ constexpr uint64_t kOpenNmtPositions = 1024;
 constexpr uint64_t kOpenNmtBeams = 5, kOpenNmtTokens = 250;
 
 constexpr const char* kGated = "gated feed-forward networks (w_3) are not supported";
-constexpr AllowedOption kAllowedByOpenNmt[] = {
-    {"model_type", R"(["text"])", ""},
-    {"model_task", R"(["seq2seq"])", "language models are not supported"},
-    {"encoder_type", R"(["transformer"])", ""},
-    {"decoder_type", R"(["transformer"])", ""},
-    {"self_attn_type", R"(["scaled-dot", "scaled-dot-flash"])", ""},
+constexpr AllowedOption kAllowedByOpenNmt[] = {{"model_type", R"(["text"])", ""},
+    {"model_task", R"(["seq2seq"])", "language models are not supported"}, {"encoder_type", R"(["transformer"])", ""},
+    {"decoder_type", R"(["transformer"])", ""}, {"self_attn_type", R"(["scaled-dot", "scaled-dot-flash"])", ""},
     {"max_relative_positions", "[0]",
-     "relative positions (above 0), rotary positions (-1) and ALiBi (-2) are not supported"},
+        "relative positions (above 0), rotary positions (-1) and ALiBi (-2) are not supported"},
     {"relative_positions_buckets", "[0]", "relative attention biases are not supported"},
     {"position_encoding", "[true]", "a model without positions is not supported"},
     {"position_encoding_type", R"(["SinusoidalInterleaved", "SinusoidalConcat"])", ""},
@@ -36,8 +33,7 @@ constexpr AllowedOption kAllowedByOpenNmt[] = {
     {"sliding_window", "[0]", "a sliding window is not supported"},
     {"num_experts", "[0]", "mixtures of experts are not supported"},
     {"n_src_feats", "[0]", "source features are not supported"},
-    {"copy_attn", "[false]", "copying from the source is not supported"},
-    {"generator_function", R"(["softmax"])", ""},
+    {"copy_attn", "[false]", "copying from the source is not supported"}, {"generator_function", R"(["softmax"])", ""},
     {"lora_layers", "[[]]", "merge the LoRA weights first (tools/lora_weights.py)"},
     {"lora_embedding", "[false]", "merge the LoRA weights first (tools/lora_weights.py)"},
     {"quant_type", R"([""])", "weights in OpenNMT-py's quantized layers are not supported"}};
@@ -73,18 +69,10 @@ class OpenNmtPyReader {
   ToolkitModel read() {
     check_options(options_, kAllowedByOpenNmt);
     const uint32_t heads = options_.count_or("heads", kUsualHeads, 1, kMaxHeads);
-    settings_ = {{"nhead", heads},
-                 {"activation", options_.text_or("pos_ffn_activation_fn", "relu")},
-                 {"norm_first", true},
-                 {"final_norm", true},
-                 {"layer_norm_eps", options_.number_or("norm_eps", 1e-6, 1e-12, 1)},
-                 {"scale_embedding", true},
-                 {"max_positions", kOpenNmtPositions},
-                 {"add_source_bos", false},
-                 {"add_source_eos", false},
-                 {"beam_size", kOpenNmtBeams},
-                 {"length_penalty", 1},
-                 {"max_length", kOpenNmtTokens}};
+    settings_ = {{"nhead", heads}, {"activation", options_.text_or("pos_ffn_activation_fn", "relu")},
+        {"norm_first", true}, {"final_norm", true}, {"layer_norm_eps", options_.number_or("norm_eps", 1e-6, 1e-12, 1)},
+        {"scale_embedding", true}, {"max_positions", kOpenNmtPositions}, {"add_source_bos", false},
+        {"add_source_eos", false}, {"beam_size", kOpenNmtBeams}, {"length_penalty", 1}, {"max_length", kOpenNmtTokens}};
     read_positions();
     read_sizes();
     name_tensors();
@@ -130,11 +118,10 @@ class OpenNmtPyReader {
 
   void name_tensors() {
     const bool is_sequential = model_.tensors.has("generator.0.weight");
-    settings_["tensors"] = {{"encoder", "encoder."},
-                            {"decoder", "decoder."},
-                            {"source_embedding", "encoder.embeddings.make_embedding.emb_luts.0.weight"},
-                            {"target_embedding", "decoder.embeddings.make_embedding.emb_luts.0.weight"},
-                            {"output_projection", is_sequential ? "generator.0" : "generator"}};
+    settings_["tensors"] = {{"encoder", "encoder."}, {"decoder", "decoder."},
+        {"source_embedding", "encoder.embeddings.make_embedding.emb_luts.0.weight"},
+        {"target_embedding", "decoder.embeddings.make_embedding.emb_luts.0.weight"},
+        {"output_projection", is_sequential ? "generator.0" : "generator"}};
   }
 
   void read_vocabulary(const std::string& side) {
@@ -147,10 +134,8 @@ class OpenNmtPyReader {
     }
     settings_[side + "_vocabulary"] = *tokens;
     settings_[side + "_unk_token"] = "<unk>";
-    for (const auto& [key, text] :
-         {std::pair("_pad_token", "<blank>"), {"_bos_token", "<s>"}, {"_eos_token", "</s>"}}) {
+    for (const auto& [key, text] : {std::pair("_pad_token", "<blank>"), {"_bos_token", "<s>"}, {"_eos_token", "</s>"}})
       if (std::find(tokens->begin(), tokens->end(), text) != tokens->end()) settings_[side + key] = text;
-    }
   }
 
   std::string start_token() const {
@@ -163,23 +148,23 @@ class OpenNmtPyReader {
   LayerNames names() const {
     const bool is_old = model_.tensors.has("encoder.layer_norm.a_2");
     return {.encoder_layers = "transformer.",
-            .decoder_layers = "transformer_layers.",
-            .cross_attention = "context_attn.",
-            .query = "linear_query",
-            .key = "linear_keys",
-            .value = "linear_values",
-            .attention_out = "final_linear",
-            .inner = "feed_forward.w_1",
-            .outer = "feed_forward.w_2",
-            .encoder_self_norm = "layer_norm",
-            .decoder_self_norm = "layer_norm_1",
-            .cross_norm = "layer_norm_2",
-            .encoder_last_norm = "feed_forward.layer_norm",
-            .decoder_last_norm = "feed_forward.layer_norm",
-            .final_norm = "layer_norm",
-            .gamma = is_old ? ".a_2" : ".weight",
-            .beta = is_old ? ".b_2" : ".bias",
-            .has_no_effect = changes_no_layer};
+        .decoder_layers = "transformer_layers.",
+        .cross_attention = "context_attn.",
+        .query = "linear_query",
+        .key = "linear_keys",
+        .value = "linear_values",
+        .attention_out = "final_linear",
+        .inner = "feed_forward.w_1",
+        .outer = "feed_forward.w_2",
+        .encoder_self_norm = "layer_norm",
+        .decoder_self_norm = "layer_norm_1",
+        .cross_norm = "layer_norm_2",
+        .encoder_last_norm = "feed_forward.layer_norm",
+        .decoder_last_norm = "feed_forward.layer_norm",
+        .final_norm = "layer_norm",
+        .gamma = is_old ? ".a_2" : ".weight",
+        .beta = is_old ? ".b_2" : ".bias",
+        .has_no_effect = changes_no_layer};
   }
 
   const SavedModel& model_;
@@ -190,9 +175,7 @@ class OpenNmtPyReader {
 
 }  // namespace
 
-const Toolkit kOpenNmtPyToolkit = {
-    "opennmt_py",
-    KindId::kOpenNmtPy,
+const Toolkit kOpenNmtPyToolkit = {"opennmt_py", KindId::kOpenNmtPy,
     [](const SavedModel& model) { return OpenNmtPyReader(model).read(); },
     {"OpenNMT-py's Transformers", "`.pt`; [details of OpenNMT-py checkpoints](converter/dialects/OPENNMT_PY.md)"}};
 

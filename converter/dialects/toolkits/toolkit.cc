@@ -26,7 +26,7 @@ Value given_settings(const Toolkit& toolkit, const fs::path& checkpoint, const f
   const std::string model_type = config.text_or("model_type", toolkit.model_type);
   if (model_type != toolkit.model_type) {
     throw Error("{} is {}, but {}: expected {}", config.where("model_type"), in_quotes(model_type),
-                kind_of_id(toolkit.kind).description, in_quotes(toolkit.model_type));
+        kind_of_id(toolkit.kind).description, in_quotes(toolkit.model_type));
   }
   return settings;
 }
@@ -88,8 +88,8 @@ std::string one_of(const Value& values) {
 
 // `given` is a config.json or its folder, whose settings override the checkpoint's own; empty: the one next to the
 // checkpoint, if there is one. SentencePiece models or merges next to the checkpoint become settings.
-ToolkitModel read_toolkit(const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors,
-                          const fs::path& given) {
+ToolkitModel read_toolkit(
+    const Toolkit& toolkit, const std::shared_ptr<const TensorSource>& tensors, const fs::path& given) {
   const fs::path file = tensors->files()[0];
   TensorReader reader(tensors);
   const SavedModel saved{file, saved_in(*tensors), given_settings(toolkit, file, given), reader};
@@ -126,9 +126,9 @@ const Toolkit* toolkit_of(KindId kind) {
 }
 
 const WayIn kToolkitWay = {[](KindId kind) { return toolkit_of(kind) != nullptr; }, open_toolkit,
-                           [] {
-                             return std::vector<ListedFamily>{kFairseqToolkit.listed, kOpenNmtPyToolkit.listed};
-                           }};
+    [] {
+      return std::vector<ListedFamily>{kFairseqToolkit.listed, kOpenNmtPyToolkit.listed};
+    }};
 
 void check_options(const Config& options, std::span<const AllowedOption> allowed) {
   for (const AllowedOption& option : allowed) {
@@ -137,7 +137,7 @@ void check_options(const Config& options, std::span<const AllowedOption> allowed
     if (found == nullptr || std::find(values.begin(), values.end(), *found) != values.end()) continue;
     const std::string why = option.why;
     throw Error("{} is {}, expected {}{}", options.where(option.key), shown_value(*found), one_of(values),
-                why.empty() ? "" : ": " + why);
+        why.empty() ? "" : ": " + why);
   }
 }
 

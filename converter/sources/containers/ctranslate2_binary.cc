@@ -47,9 +47,8 @@ class CTranslate2Binary : public TensorSource {
     read_head();
     read_items();
     if (version_ >= kFirstWithAliases) read_aliases();
-    if (at_ != file_->size()) {
+    if (at_ != file_->size())
       throw Error("{}: has {} bytes after its last variable: it is damaged", file_->name(), file_->size() - at_);
-    }
     find_scales();
     list_names();
   }
@@ -69,9 +68,8 @@ class CTranslate2Binary : public TensorSource {
     const float divisor = from.scale != nullptr                               ? scales_of(from)[0]
                           : from.type == ElementType::kI16 && is_weight(name) ? kOldInt16Scale
                                                                               : 1;
-    if (divisor != 1) {
+    if (divisor != 1)
       for (float& value : tensor.values) value *= 1 / divisor;
-    }
     return tensor;
   }
 
@@ -87,14 +85,11 @@ class CTranslate2Binary : public TensorSource {
   // `subject` is for messages, for instance "the name of variable 3".
   std::string text(const std::string& subject) {
     const uint64_t bytes = number(2);
-    if (bytes < 2 || bytes > kMaxNameBytes) {
+    if (bytes < 2 || bytes > kMaxNameBytes)
       throw Error("{}: {} has {} bytes, expected 2 to {}: it is damaged", file_->name(), subject, bytes, kMaxNameBytes);
-    }
     std::string name = file_->text(at_, bytes);
     at_ += bytes;
-    if (name.find('\0') != bytes - 1) {
-      throw Error("{}: {} does not end in NUL: it is damaged", file_->name(), subject);
-    }
+    if (name.find('\0') != bytes - 1) throw Error("{}: {} does not end in NUL: it is damaged", file_->name(), subject);
     name.pop_back();
     return name;
   }
@@ -103,7 +98,7 @@ class CTranslate2Binary : public TensorSource {
     version_ = number(4);
     if (version_ < kLeastVersion || version_ > kMostVersion) {
       throw Error("{}: is of binary version {}, expected {} to {}; convert the model again with a CTranslate2 of these",
-                  file_->name(), version_, kLeastVersion, kMostVersion);
+          file_->name(), version_, kLeastVersion, kMostVersion);
     }
     settings_["binary_version"] = version_;
     settings_["spec"] = text("the specification's name");
@@ -114,7 +109,7 @@ class CTranslate2Binary : public TensorSource {
     const uint64_t n = number(4);
     if (n > kMaxItems || n > (file_->size() - at_) / least_bytes) {
       throw Error("{}: claims to hold {} {}, more than the {} bytes after it can: it is truncated or damaged",
-                  file_->name(), n, subject, file_->size() - at_);
+          file_->name(), n, subject, file_->size() - at_);
     }
     return n;
   }
@@ -136,16 +131,15 @@ class CTranslate2Binary : public TensorSource {
 
   void read_shape(Item& item) {
     const uint64_t axes = number(1);
-    if (axes > kMaxAxes) {
+    if (axes > kMaxAxes)
       throw Error("{}: has {} axes, expected at most {}: it is damaged", where(item.name), axes, kMaxAxes);
-    }
     for (uint64_t axis = 0; axis < axes; ++axis) item.shape.push_back(number(4));
   }
 
   // Before version 4 a variable has the width and number of its elements, and the width tells the type.
   void read_type(Item& item) {
-    constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kI8,  ElementType::kI16,
-                                      ElementType::kI32, ElementType::kF16, ElementType::kBf16};
+    constexpr ElementType kTypes[] = {ElementType::kF32, ElementType::kI8, ElementType::kI16, ElementType::kI32,
+        ElementType::kF16, ElementType::kBf16};
     const uint64_t id = number(1);
     uint64_t bytes = number(4);
     if (version_ >= kFirstWithTypes) {
@@ -157,20 +151,19 @@ class CTranslate2Binary : public TensorSource {
       }
       item.type = kTypes[id];
     } else {
-      if (id != 1 && id != 2 && id != 4) {
+      if (id != 1 && id != 2 && id != 4)
         throw Error("{}: has elements of {} bytes, expected 1 (int8), 2 (int16) or 4 (float32)", where(item.name), id);
-      }
       item.type = id == 1 ? ElementType::kI8 : id == 2 ? ElementType::kI16 : ElementType::kF32;
       bytes *= id;
     }
     const std::optional<uint64_t> n = element_count(item.shape);
     if (!n || *n * element_bytes(item.type) != bytes) {
       throw Error("{}: has {} bytes, but its shape {} needs {}: it is damaged", where(item.name), bytes,
-                  shape_text(item.shape), n ? std::to_string(*n * element_bytes(item.type)) : "more than any file has");
+          shape_text(item.shape), n ? std::to_string(*n * element_bytes(item.type)) : "more than any file has");
     }
     if (bytes > file_->size() - at_) {
       throw Error("{}: has {} bytes at byte {} of a file of {}: it is truncated or damaged; download it again",
-                  where(item.name), bytes, at_, file_->size());
+          where(item.name), bytes, at_, file_->size());
     }
     item.elements = *n;
   }
@@ -180,14 +173,12 @@ class CTranslate2Binary : public TensorSource {
     for (uint64_t i = 0; i < n; ++i) {
       const std::string alias = text(format_text("alias {}", i)),
                         target = text(format_text("the target of alias {}", i));
-      if (items_.contains(alias) || aliases_.contains(alias)) {
+      if (items_.contains(alias) || aliases_.contains(alias))
         throw Error("{}: appears twice: it is damaged", where(alias));
-      }
       const auto other = aliases_.find(target);
       const std::string& stored = other == aliases_.end() ? target : other->second;
-      if (!items_.contains(stored)) {
+      if (!items_.contains(stored))
         throw Error("{}: is an alias of {}, which is missing: it is damaged", where(alias), in_quotes(target));
-      }
       aliases_.emplace(alias, stored);
       order_.push_back(alias);
     }
@@ -199,17 +190,16 @@ class CTranslate2Binary : public TensorSource {
       if (item.type != ElementType::kI8 && item.type != ElementType::kI16) continue;
       const auto scale = items_.find(name + "_scale");
       if (scale == items_.end()) {
-        if (item.type == ElementType::kI8 && is_weight(name)) {
+        if (item.type == ElementType::kI8 && is_weight(name))
           throw Error("{}: is int8, and its scale {} is missing", where(name), in_quotes(name + "_scale"));
-        }
         continue;
       }
       const uint64_t rows = item.shape.empty() ? 1 : item.shape[0];
       const bool is_by_row = item.type == ElementType::kI8 && scale->second.elements == rows;
       if (is_integer(scale->second.type) || (scale->second.elements != 1 && !is_by_row)) {
         throw Error("{}: has the shape {}, expected floats, {} for {} of the shape {}", where(scale->first),
-                    shape_text(scale->second.shape), item.type == ElementType::kI8 ? "one, or one per row" : "one",
-                    in_quotes(name), shape_text(item.shape));
+            shape_text(scale->second.shape), item.type == ElementType::kI8 ? "one, or one per row" : "one",
+            in_quotes(name), shape_text(item.shape));
       }
       item.scale = &scale->second;
     }
@@ -224,9 +214,8 @@ class CTranslate2Binary : public TensorSource {
       if (scales.contains(&found)) continue;
       const bool is_text = found.type == ElementType::kI8 && found.scale == nullptr && found.shape.size() == 1;
       if (is_text) {
-        if (found.elements > kMaxTextBytes) {
+        if (found.elements > kMaxTextBytes)
           throw Error("{}: is a text of {} bytes, expected at most {}", where(name), found.elements, kMaxTextBytes);
-        }
         settings_[name] = file_->text(found.offset, found.elements);
       } else if (found.shape.empty()) {
         set_scalar(name, found);
@@ -240,13 +229,12 @@ class CTranslate2Binary : public TensorSource {
   void set_scalar(const std::string& name, const Item& found) {
     const float value = widened(found)[0];
     if (!std::isfinite(value)) throw Error("{}: is {}, expected a finite number", where(name), value);
-    if (!is_integer(found.type)) {
+    if (!is_integer(found.type))
       settings_[name] = value;
-    } else if (value >= 0) {
+    else if (value >= 0)
       settings_[name] = static_cast<uint32_t>(value);
-    } else {
+    else
       settings_[name] = static_cast<int32_t>(value);
-    }
   }
 
   const Item& item(const std::string& name) const {
@@ -264,11 +252,9 @@ class CTranslate2Binary : public TensorSource {
 
   std::vector<float> scales_of(const Item& from) const {
     std::vector<float> scales = widened(*from.scale);
-    for (const float scale : scales) {
-      if (!(scale >= kLeastScale) || std::isinf(scale)) {
+    for (const float scale : scales)
+      if (!(scale >= kLeastScale) || std::isinf(scale))
         throw Error("{}: has the value {}, expected finite numbers of at least 2^-16", where(from.scale->name), scale);
-      }
-    }
     return scales;
   }
 
@@ -277,8 +263,8 @@ class CTranslate2Binary : public TensorSource {
   Tensor scaled_by_row(const Item& from, Tensor tensor) const {
     const auto worst = std::find(tensor.values.begin(), tensor.values.end(), -128.0f);
     if (worst != tensor.values.end()) {
-      throw Error("{}: byte {} is -128, expected -127 to 127: it is damaged", where(from.name),
-                  worst - tensor.values.begin());
+      throw Error(
+          "{}: byte {} is -128, expected -127 to 127: it is damaged", where(from.name), worst - tensor.values.begin());
     }
     tensor.stored_scale = scales_of(from);
     for (float& scale : tensor.stored_scale) scale = scale > kMostScale ? 0 : 1 / scale;

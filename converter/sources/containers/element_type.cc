@@ -46,51 +46,36 @@ uint32_t element_bytes(ElementType type) {
   switch (type) {
     case ElementType::kF64:
     case ElementType::kI64:
-    case ElementType::kU64:
-      return 8;
+    case ElementType::kU64: return 8;
     case ElementType::kF32:
     case ElementType::kI32:
-    case ElementType::kU32:
-      return 4;
+    case ElementType::kU32: return 4;
     case ElementType::kF16:
     case ElementType::kBf16:
     case ElementType::kI16:
-    case ElementType::kU16:
-      return 2;
+    case ElementType::kU16: return 2;
     case ElementType::kI8:
     case ElementType::kU8:
-    case ElementType::kBool:
-      break;
+    case ElementType::kBool: break;
   }
   return 1;
 }
 
 void widen(ElementType type, const void* elements, uint64_t n, float* values) {
   switch (type) {
-    case ElementType::kF64:
-      return convert<double>(elements, n, values);
-    case ElementType::kF32:
-      return convert<float>(elements, n, values);
+    case ElementType::kF64: return convert<double>(elements, n, values);
+    case ElementType::kF32: return convert<float>(elements, n, values);
     case ElementType::kF16:
-    case ElementType::kBf16:
-      return convert_16_bit(type, elements, n, values);
-    case ElementType::kI64:
-      return convert<int64_t>(elements, n, values);
-    case ElementType::kI32:
-      return convert<int32_t>(elements, n, values);
-    case ElementType::kI16:
-      return convert<int16_t>(elements, n, values);
-    case ElementType::kI8:
-      return convert<int8_t>(elements, n, values);
-    case ElementType::kU64:
-      return convert<uint64_t>(elements, n, values);
-    case ElementType::kU32:
-      return convert<uint32_t>(elements, n, values);
-    case ElementType::kU16:
-      return convert<uint16_t>(elements, n, values);
+    case ElementType::kBf16: return convert_16_bit(type, elements, n, values);
+    case ElementType::kI64: return convert<int64_t>(elements, n, values);
+    case ElementType::kI32: return convert<int32_t>(elements, n, values);
+    case ElementType::kI16: return convert<int16_t>(elements, n, values);
+    case ElementType::kI8: return convert<int8_t>(elements, n, values);
+    case ElementType::kU64: return convert<uint64_t>(elements, n, values);
+    case ElementType::kU32: return convert<uint32_t>(elements, n, values);
+    case ElementType::kU16: return convert<uint16_t>(elements, n, values);
     case ElementType::kU8:
-    case ElementType::kBool:
-      return convert<uint8_t>(elements, n, values);
+    case ElementType::kBool: return convert<uint8_t>(elements, n, values);
   }
 }
 

@@ -74,7 +74,7 @@ class MarianBinary : public TensorSource {
     if (version != 1) throw Error("{}: is of version {}, expected 1", file_.path().string(), version);
     if (n > kMaxMarianItems || n > file_.size() / kHeadBytes) {
       throw Error("{}: claims to hold {} tensors, more than its {} bytes can: it is truncated or damaged",
-                  file_.path().string(), n, file_.size());
+          file_.path().string(), n, file_.size());
     }
     const std::string heads = file_.text(16, n * kHeadBytes);
     std::vector<MarianItem> items(n);
@@ -93,14 +93,13 @@ class MarianBinary : public TensorSource {
       item.offset = at;
       if (item.bytes > file_.size() - at) {
         throw Error("{}: has {} bytes at byte {} of a file of {}: it is truncated or damaged; download it again",
-                    where(item.name), item.bytes, at, file_.size());
+            where(item.name), item.bytes, at, file_.size());
       }
       at += item.bytes;
       add(std::move(item));
     }
-    if (at != file_.size()) {
+    if (at != file_.size())
       throw Error("{}: has {} bytes after its last tensor: it is damaged", file_.path().string(), file_.size() - at);
-    }
   }
 
   // Also reads the type and size of the data. Returns the bytes of the name in the file.
@@ -108,12 +107,11 @@ class MarianBinary : public TensorSource {
     const uint64_t bytes = little_endian(heads, i * kHeadBytes, 8);
     if (bytes < 2 || bytes > kMaxMarianNameBytes) {
       throw Error("{}: the name of tensor {} has {} bytes, expected 2 to {}: it is damaged", file_.path().string(), i,
-                  bytes, kMaxMarianNameBytes);
+          bytes, kMaxMarianNameBytes);
     }
     item.name = file_.text(at, bytes);
-    if (item.name.find('\0') != bytes - 1) {
+    if (item.name.find('\0') != bytes - 1)
       throw Error("{}: the name of tensor {} does not end in NUL: it is damaged", file_.path().string(), i);
-    }
     item.name.pop_back();
     item.type = little_endian(heads, i * kHeadBytes + 8, 8);
     item.bytes = little_endian(heads, i * kHeadBytes + 24, 8);
@@ -121,9 +119,8 @@ class MarianBinary : public TensorSource {
   }
 
   uint64_t read_shape(uint64_t axes, uint64_t at, MarianItem& item) const {
-    if (axes > kMaxMarianAxes) {
+    if (axes > kMaxMarianAxes)
       throw Error("{}: has {} axes, expected at most {}: it is damaged", where(item.name), axes, kMaxMarianAxes);
-    }
     const std::string sizes = file_.text(at, 4 * axes);
     for (uint64_t axis = 0; axis < axes; ++axis) {
       const uint64_t size = little_endian(sizes, 4 * axis, 4);
@@ -137,27 +134,26 @@ class MarianBinary : public TensorSource {
   uint64_t needed_bytes(const MarianItem& item) const {
     const std::optional<uint64_t> n = element_count(item.shape);
     if (!n) throw Error("{}: has the shape {}: it is damaged", where(item.name), shape_text(item.shape));
-    if (item.type == kFloat32 || item.type == kFloat16 || item.type == kFloat64) {
+    if (item.type == kFloat32 || item.type == kFloat16 || item.type == kFloat64)
       return *n * element_bytes(element_type(item.type));
-    }
     if (item.type == kIntgemm8 && item.shape.size() == 2) return *n + sizeof(float);
     if (item.type & kPacked) {
       throw Error("{}: is packed for one processor (type {:#x}); convert the .npz that the file was made from",
-                  where(item.name), item.type);
+          where(item.name), item.type);
     }
     if (item.type == kIntgemm16) {
       throw Error("{}: has intgemm's 16-bit weights, which are not read; convert the .npz that the file was made from",
-                  where(item.name));
+          where(item.name));
     }
     throw Error("{}: has the type {:#x} and the shape {}; float32 (0x404) and intgemm8 (0x4101) are read",
-                where(item.name), item.type, shape_text(item.shape));
+        where(item.name), item.type, shape_text(item.shape));
   }
 
   void add(MarianItem item) {
     if (item.name == kMarianSettings) {
       if (item.type != kInt8 || item.bytes > kMaxMarianSettings) {
         throw Error("{}: has {} bytes of type {:#x}, expected at most {} of type {:#x}", where(item.name), item.bytes,
-                    item.type, kMaxMarianSettings, static_cast<uint64_t>(kInt8));
+            item.type, kMaxMarianSettings, static_cast<uint64_t>(kInt8));
       }
       settings_ = marian_text(file_.text(item.offset, item.bytes));
     }
@@ -165,12 +161,10 @@ class MarianBinary : public TensorSource {
     const uint64_t needed = needed_bytes(item);
     if (item.bytes < needed) {
       throw Error("{}: has {} bytes, but its shape {} needs {}: it is damaged", where(item.name), item.bytes,
-                  shape_text(item.shape), needed);
+          shape_text(item.shape), needed);
     }
     const std::string name = item.name;
-    if (!items_.emplace(name, std::move(item)).second) {
-      throw Error("{}: appears twice", where(name));
-    }
+    if (!items_.emplace(name, std::move(item)).second) throw Error("{}: appears twice", where(name));
     names_.push_back(name);
   }
 
@@ -180,13 +174,12 @@ class MarianBinary : public TensorSource {
     float multiplier = 0;
     std::memcpy(&multiplier, bytes.data() + n, sizeof multiplier);
     if (!(multiplier >= kLeastMultiplier && multiplier <= kMostMultiplier)) {
-      throw Error("{}: its quantization multiplier is {}, expected a number from 2^-16 to 2^47", where(from.name),
-                  multiplier);
+      throw Error(
+          "{}: its quantization multiplier is {}, expected a number from 2^-16 to 2^47", where(from.name), multiplier);
     }
     const size_t worst = bytes.substr(0, n).find('\x80');
-    if (worst != std::string::npos) {
+    if (worst != std::string::npos)
       throw Error("{}: byte {} is -128, expected -127 to 127: it is damaged", where(from.name), worst);
-    }
     Tensor tensor{from.name, from.shape, zeros(from.shape)};
     const float scale = 1 / multiplier;
     tensor.stored_scale = {scale};

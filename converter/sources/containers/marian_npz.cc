@@ -73,18 +73,16 @@ class MarianNpz : public TensorSource {
     const bool is_settings = name == kMarianSettings;
     const std::optional<ElementType> type =
         is_settings && is_bytes(header.type) ? ElementType::kI8 : element_type_of(header.type);
-    if (!type) {
+    if (!type)
       throw Error("{}: has elements of type {}, expected <f4 (float32), <f2 or <f8", where, in_quotes(header.type));
-    }
     const std::optional<uint64_t> n = element_count(header.shape);
     if (!n || *n * element_bytes(*type) != member.plain_size - header.bytes) {
       throw Error("{}: has {} bytes after its header, which its shape {} of type {} does not need: it is damaged",
-                  where, member.plain_size - header.bytes, shape_text(header.shape), in_quotes(header.type));
+          where, member.plain_size - header.bytes, shape_text(header.shape), in_quotes(header.type));
     }
     if (is_settings) {
-      if (member.plain_size > kMaxMarianSettings) {
+      if (member.plain_size > kMaxMarianSettings)
         throw Error("{}: has {} bytes, expected at most {}", where, member.plain_size, kMaxMarianSettings);
-      }
       settings_ = marian_text(read_member(file_, member).substr(header.bytes));
     } else if (is_marian_weight(name)) {
       names_.push_back(name);

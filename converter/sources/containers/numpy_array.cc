@@ -92,13 +92,11 @@ class DictReader {
 NumpyHeader parse_numpy_header(std::string_view start, const std::string& where) {
   const uint64_t version = little_endian(start, 6, 1);
   const uint64_t length_bytes = version == 1 ? 2 : 4, before = 8 + length_bytes;
-  if (!start.starts_with("\x93NUMPY") || version < 1 || version > 3 || start.size() < before) {
+  if (!start.starts_with("\x93NUMPY") || version < 1 || version > 3 || start.size() < before)
     throw Error("{}: is not a NumPy array of version 1, 2 or 3", where);
-  }
   const uint64_t length = little_endian(start, 8, length_bytes);
-  if (length > kMaxNumpyHeader - before || length > start.size() - before) {
+  if (length > kMaxNumpyHeader - before || length > start.size() - before)
     throw Error("{}: its header of {} bytes does not fit: it is damaged", where, length);
-  }
   NumpyHeader header;
   header.bytes = before + length;
   DictReader(start.substr(before, length), where).read(&header);

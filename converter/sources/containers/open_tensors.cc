@@ -44,7 +44,7 @@ std::unique_ptr<TensorSource> open_directory(const std::filesystem::path& direct
   std::vector<std::string> names;
   for (const std::filesystem::path& path : weights) names.push_back(path.filename().string());
   throw Error("{}: holds several weight files ({}); give the path of the one to convert", directory.string(),
-              list_in_quotes(names, 8));
+      list_in_quotes(names, 8));
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ class CountedTensors : public TensorSource {
 
 }  // namespace
 
-std::unique_ptr<TensorSource> count_loads(std::unique_ptr<TensorSource> tensors,
-                                          std::function<void(size_t done, size_t total)> progress) {
+std::unique_ptr<TensorSource> count_loads(
+    std::unique_ptr<TensorSource> tensors, std::function<void(size_t done, size_t total)> progress) {
   return std::make_unique<CountedTensors>(std::move(tensors), std::move(progress));
 }
 

@@ -27,11 +27,10 @@ struct Entry {
 };
 
 std::optional<ElementType> element_type(const std::string& name) {
-  static const std::map<std::string, ElementType> kTypes = {
-      {"F64", ElementType::kF64},  {"F32", ElementType::kF32}, {"F16", ElementType::kF16}, {"BF16", ElementType::kBf16},
-      {"I64", ElementType::kI64},  {"I32", ElementType::kI32}, {"I16", ElementType::kI16}, {"I8", ElementType::kI8},
-      {"U64", ElementType::kU64},  {"U32", ElementType::kU32}, {"U16", ElementType::kU16}, {"U8", ElementType::kU8},
-      {"BOOL", ElementType::kBool}};
+  static const std::map<std::string, ElementType> kTypes = {{"F64", ElementType::kF64}, {"F32", ElementType::kF32},
+      {"F16", ElementType::kF16}, {"BF16", ElementType::kBf16}, {"I64", ElementType::kI64}, {"I32", ElementType::kI32},
+      {"I16", ElementType::kI16}, {"I8", ElementType::kI8}, {"U64", ElementType::kU64}, {"U32", ElementType::kU32},
+      {"U16", ElementType::kU16}, {"U8", ElementType::kU8}, {"BOOL", ElementType::kBool}};
   const auto found = kTypes.find(name);
   return found == kTypes.end() ? std::nullopt : std::optional(found->second);
 }
@@ -49,9 +48,8 @@ std::vector<uint64_t> integers(const Value& value, const std::string& subject) {
 
 Entry read_entry(const Value& value, const std::string& tensor, uint64_t data_begin, uint64_t file_bytes) {
   if (!value.is_map() || value.size() != 3 || !value.contains("dtype") || !value.contains("shape") ||
-      !value.contains("data_offsets") || !value["dtype"].is_text()) {
+      !value.contains("data_offsets") || !value["dtype"].is_text())
     throw Error("{}: its header entry is not an object of dtype, shape and data_offsets", tensor);
-  }
   Entry entry;
   entry.type_name = value["dtype"].text();
   entry.type = element_type(entry.type_name);
@@ -70,7 +68,7 @@ Entry read_entry(const Value& value, const std::string& tensor, uint64_t data_be
   if (!count) throw Error("{}: shape {} is too large", tensor, shape_text(entry.shape));
   if (entry.type && *count * element_bytes(*entry.type) != entry.end - entry.begin) {
     throw Error("{}: shape {} of {} needs {} bytes, but data_offsets give it {}", tensor, shape_text(entry.shape),
-                entry.type_name, *count * element_bytes(*entry.type), entry.end - entry.begin);
+        entry.type_name, *count * element_bytes(*entry.type), entry.end - entry.begin);
   }
   return entry;
 }
@@ -102,7 +100,7 @@ class SafetensorsFile : public TensorSource {
     const Entry& found = entry(name);
     if (!found.type) {
       throw Error("{}: its type {} cannot be converted; expected F32, F16, BF16, F64 or an integer type",
-                  tensor_text(name), in_quotes(found.type_name));
+          tensor_text(name), in_quotes(found.type_name));
     }
     Tensor tensor{name, found.shape, zeros(found.shape)};
     read_elements(file_, found.begin, *found.type, tensor.values);
@@ -147,13 +145,12 @@ class SafetensorsFile : public TensorSource {
       const Entry& next = entries_.at(name);
       if (next.begin != end) {
         throw Error("{}: its bytes start at {}, expected {}: tensors {}", tensor_text(name), next.begin, end,
-                    next.begin < end ? "overlap" : "leave a hole");
+            next.begin < end ? "overlap" : "leave a hole");
       }
       end = next.end;
     }
-    if (end != file_.size()) {
+    if (end != file_.size())
       throw Error("{}: has {} bytes, but its tensors end at {}", file_.path().string(), file_.size(), end);
-    }
   }
 
   InputFile file_;

@@ -42,8 +42,8 @@ class ShapeTensors : public TensorSource {
 
 }  // namespace
 
-std::unique_ptr<TensorSource> shape_tensors(std::vector<ShapedTensor> tensors, const std::filesystem::path& config,
-                                            uint64_t most) {
+std::unique_ptr<TensorSource> shape_tensors(
+    std::vector<ShapedTensor> tensors, const std::filesystem::path& config, uint64_t most) {
   uint64_t sum = 0;  // cannot overflow: each axis is below 2^25, and there are some thousand tensors
   for (const ShapedTensor& tensor : tensors) {
     uint64_t values = 1;

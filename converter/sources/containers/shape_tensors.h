@@ -14,7 +14,7 @@ struct ShapedTensor {
 // The values quantize to zeros, and no two tensors have equal values. A table costs the memory of one row
 // (Tensor::same_rows). `config` is the file that the shapes come from, for messages. Throws Error if there are more
 // than `most` values.
-std::unique_ptr<TensorSource> shape_tensors(std::vector<ShapedTensor> tensors, const std::filesystem::path& config,
-                                            uint64_t most);
+std::unique_ptr<TensorSource> shape_tensors(
+    std::vector<ShapedTensor> tensors, const std::filesystem::path& config, uint64_t most);
 
 }  // namespace goldcrest::converter

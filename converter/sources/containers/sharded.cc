@@ -26,14 +26,13 @@ class ShardedSource : public TensorSource {
       check_file_name(home_[tensor]);
       shards_[home_[tensor]] = nullptr;
     }
-    if (shards_.empty() || shards_.size() > kMaxShards) {
+    if (shards_.empty() || shards_.size() > kMaxShards)
       throw Error("{}: weight_map names {} files, expected 1 to {}", index.string(), shards_.size(), kMaxShards);
-    }
     for (auto& [file, shard] : shards_) shard = open_shard(file);
     for (const auto& [tensor, file] : home_) {
       if (!shards_[file]->has(tensor)) {
         throw Error("{}: tensor {} is missing, but {} says that it is there", (index.parent_path() / file).string(),
-                    in_quotes(tensor), index.filename().string());
+            in_quotes(tensor), index.filename().string());
       }
     }
     for (const auto& [file, shard] : shards_) {
@@ -63,7 +62,7 @@ class ShardedSource : public TensorSource {
   void check_file_name(const std::string& name) const {
     if (name.empty() || name == "." || name == ".." || name.find_first_of(std::string("/\\\0", 3)) != name.npos) {
       throw Error("{}: weight_map names the file {}, expected a plain file name without a folder", index_.string(),
-                  in_quotes(name));
+          in_quotes(name));
     }
   }
 
@@ -71,7 +70,7 @@ class ShardedSource : public TensorSource {
     const std::filesystem::path path = index_.parent_path() / name;
     if (name.ends_with(".json") || !std::filesystem::is_regular_file(path)) {
       throw Error("{}: is missing, but {} names it; download all files of the checkpoint", path.string(),
-                  index_.filename().string());
+          index_.filename().string());
     }
     return open_tensors(path);
   }

@@ -29,12 +29,10 @@ struct Candidate {
 };
 
 bool has_tensors(const PickleDocument& document, const PickleNode& dict) {
-  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2)
     if (document.node(dict.items[i]).kind == PickleKind::kText &&
-        document.node(dict.items[i + 1]).kind == PickleKind::kTensor) {
+        document.node(dict.items[i + 1]).kind == PickleKind::kTensor)
       return true;
-    }
-  }
   return false;
 }
 
@@ -48,9 +46,8 @@ class Dictionaries {
       const size_t end = all_.size();
       for (; begin < end; ++begin) add_members(all_[begin]);
     }
-    for (const Candidate& candidate : all_) {
+    for (const Candidate& candidate : all_)
       if (has_tensors(document, document.node(candidate.dict))) found_.push_back(&candidate);
-    }
   }
 
   const std::vector<const Candidate*>& with_tensors() const { return found_; }
@@ -73,9 +70,8 @@ class Dictionaries {
 
   void add_members(const Candidate& around) {
     const std::vector<PickleRef>& items = document_.node(around.dict).items;
-    for (size_t i = 0; i + 1 < items.size(); i += 2) {
+    for (size_t i = 0; i + 1 < items.size(); i += 2)
       if (document_.node(items[i]).kind == PickleKind::kText) add({items[i + 1], items[i], &around});
-    }
   }
 
   const PickleDocument& document_;
@@ -112,9 +108,8 @@ PickleRef choose(const PickleDocument& document, const std::string& where) {
 
 std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const std::string& subject) {
   const PickleNode& tuple = document.node(ref);
-  if (tuple.kind != PickleKind::kTuple || tuple.items.size() > kMaxRank) {
+  if (tuple.kind != PickleKind::kTuple || tuple.items.size() > kMaxRank)
     throw Error("{}: expected a tuple of at most {} integers", subject, kMaxRank);
-  }
   std::vector<uint64_t> result;
   for (const PickleRef item : tuple.items) {
     const PickleNode& value = document.node(item);
@@ -127,25 +122,23 @@ std::vector<uint64_t> sizes(const PickleDocument& document, PickleRef ref, const
 
 // Throws Error unless every element is inside the storage and has a place of its own.
 void check_extent(const StoredTensor& tensor, const std::string& subject) {
-  if (tensor.shape.size() != tensor.strides.size()) {
+  if (tensor.shape.size() != tensor.strides.size())
     throw Error("{}: {} sizes but {} strides", subject, tensor.shape.size(), tensor.strides.size());
-  }
   const auto count = element_count(tensor.shape);
   if (!count || *count > tensor.storage_elements) {
     throw Error("{}: shape {} has more elements than its storage, {}", subject, shape_text(tensor.shape),
-                tensor.storage_elements);
+        tensor.storage_elements);
   }
   if (*count == 0) return;
   std::vector<std::pair<uint64_t, uint64_t>> axes;  // stride, size
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+  for (size_t i = 0; i < tensor.shape.size(); ++i)
     if (tensor.shape[i] > 1) axes.emplace_back(tensor.strides[i], tensor.shape[i]);
-  }
   std::sort(axes.begin(), axes.end());
   uint64_t span = 1;  // elements from the first to the last
   for (const auto& [stride, size] : axes) {
     if (stride < span) {
       throw Error("{}: strides {} let elements share a place; save tensor.contiguous() instead", subject,
-                  shape_text(tensor.strides));
+          shape_text(tensor.strides));
     }
     if (stride > tensor.storage_elements / (size - 1)) {
       span = tensor.storage_elements + 1;
@@ -155,18 +148,17 @@ void check_extent(const StoredTensor& tensor, const std::string& subject) {
   }
   if (tensor.offset > tensor.storage_elements || span > tensor.storage_elements - tensor.offset) {
     throw Error("{}: shape {} with strides {} at offset {} does not fit its storage of {} elements", subject,
-                shape_text(tensor.shape), shape_text(tensor.strides), tensor.offset, tensor.storage_elements);
+        shape_text(tensor.shape), shape_text(tensor.strides), tensor.offset, tensor.storage_elements);
   }
 }
 
-StoredTensor read_tensor(const PickleDocument& document, const std::string& name, const PickleNode& node,
-                         const std::string& where) {
+StoredTensor read_tensor(
+    const PickleDocument& document, const std::string& name, const PickleNode& node, const std::string& where) {
   const std::string subject = format_text("{}: tensor {}", where, in_quotes(name));
   const PickleNode& storage = document.node(node.items[0]);
   const PickleNode& offset = document.node(node.items[1]);
-  if (storage.kind != PickleKind::kStorage || offset.kind != PickleKind::kInteger || offset.integer < 0) {
+  if (storage.kind != PickleKind::kStorage || offset.kind != PickleKind::kInteger || offset.integer < 0)
     throw Error("{}: it has no storage or its offset is not a non-negative integer", subject);
-  }
   StoredTensor tensor;
   tensor.name = name;
   tensor.type = storage_type(document.node(storage.items[0]).text, subject);
@@ -182,12 +174,12 @@ StoredTensor read_tensor(const PickleDocument& document, const std::string& name
 }  // namespace
 
 ElementType storage_type(const std::string& global, const std::string& subject) {
-  static const std::map<std::string, ElementType> kTypes = {
-      {"torch DoubleStorage", ElementType::kF64}, {"torch FloatStorage", ElementType::kF32},
-      {"torch HalfStorage", ElementType::kF16},   {"torch BFloat16Storage", ElementType::kBf16},
-      {"torch LongStorage", ElementType::kI64},   {"torch IntStorage", ElementType::kI32},
-      {"torch ShortStorage", ElementType::kI16},  {"torch CharStorage", ElementType::kI8},
-      {"torch ByteStorage", ElementType::kU8},    {"torch BoolStorage", ElementType::kBool}};
+  static const std::map<std::string, ElementType> kTypes = {{"torch DoubleStorage", ElementType::kF64},
+      {"torch FloatStorage", ElementType::kF32}, {"torch HalfStorage", ElementType::kF16},
+      {"torch BFloat16Storage", ElementType::kBf16}, {"torch LongStorage", ElementType::kI64},
+      {"torch IntStorage", ElementType::kI32}, {"torch ShortStorage", ElementType::kI16},
+      {"torch CharStorage", ElementType::kI8}, {"torch ByteStorage", ElementType::kU8},
+      {"torch BoolStorage", ElementType::kBool}};
   const auto found = kTypes.find(global);
   if (found == kTypes.end()) {
     throw Error(

@@ -66,7 +66,7 @@ std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);
 
 // Wraps `tensors` and calls the function after each tensor's first load with the number of loaded names and of all
 // names.
-std::unique_ptr<TensorSource> count_loads(std::unique_ptr<TensorSource> tensors,
-                                          std::function<void(size_t done, size_t total)> progress);
+std::unique_ptr<TensorSource> count_loads(
+    std::unique_ptr<TensorSource> tensors, std::function<void(size_t done, size_t total)> progress);
 
 }  // namespace goldcrest::converter

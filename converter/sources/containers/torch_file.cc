@@ -70,11 +70,10 @@ class TorchFile : public TensorSource {
     if (result.values.empty()) return result;
     const StorageBytes storage = find_storage(stored.storage);
     if (checked_.insert(stored.storage).second) check_bytes(stored.storage);
-    if (is_contiguous(stored)) {
+    if (is_contiguous(stored))
       read_elements(file_, storage.offset + stored.offset * element_bytes(stored.type), stored.type, result.values);
-    } else {
+    else
       gather(stored, file_.text(storage.offset, storage.size).data(), result.values);
-    }
     return result;
   }
 
@@ -114,7 +113,7 @@ class TorchFile : public TensorSource {
     const StorageBytes storage = find_storage(tensor.storage);
     if (tensor.storage_elements > storage.size / element_bytes(tensor.type)) {
       throw Error("{}: tensor {} needs {} elements of {} bytes, but {} has {} bytes", path(), in_quotes(tensor.name),
-                  tensor.storage_elements, element_bytes(tensor.type), storage.name, storage.size);
+          tensor.storage_elements, element_bytes(tensor.type), storage.name, storage.size);
     }
   }
 
@@ -165,9 +164,8 @@ class TorchZip : public TorchFile {
       const size_t folder_bytes = name.rfind('/') + 1;
       if (name.substr(folder_bytes) == "data.pkl") prefixes.push_back(name.substr(0, folder_bytes));
     }
-    if (prefixes.size() != 1) {
+    if (prefixes.size() != 1)
       throw Error("{}: a zip with {} members data.pkl, expected one, as torch.save writes it", path(), prefixes.size());
-    }
     prefix_ = prefixes[0];
     const auto order = members_.find(prefix_ + "byteorder");
     if (order == members_.end()) return;
@@ -239,7 +237,7 @@ class TorchStream : public TorchFile {
       at += sizeof n;
       if (n != static_cast<uint64_t>(storage.integer) || n > (file().size() - at) / element_bytes(type)) {
         throw Error("{}: {} has {} elements, but its tensors say {}, and {} bytes are left: it is truncated or damaged",
-                    path(), name, n, storage.integer, file().size() - at);
+            path(), name, n, storage.integer, file().size() - at);
       }
       storages_[storage.text] = {name, at, n * element_bytes(type)};
       at += n * element_bytes(type);

@@ -21,7 +21,7 @@ InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)), name_
     std::error_code ignored;
     if (errno == ENOENT && std::filesystem::is_symlink(path_, ignored)) {
       throw Error("{}: the symbolic link points to {}, which does not exist; download the file again", path_.string(),
-                  std::filesystem::read_symlink(path_, ignored).string());
+          std::filesystem::read_symlink(path_, ignored).string());
     }
     throw Error("{}: cannot open: {}", path_.string(), std::strerror(errno));
   }
@@ -57,7 +57,7 @@ void InputFile::read(uint64_t offset, uint64_t n, void* bytes) const {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       throw Error("{}: read failed at byte {}: {}", name_, offset,
-                  got < 0 ? std::strerror(errno) : "the file became shorter while it was read");
+          got < 0 ? std::strerror(errno) : "the file became shorter while it was read");
     }
     out += got;
     offset += static_cast<uint64_t>(got);
@@ -73,9 +73,8 @@ std::string InputFile::text(uint64_t offset, uint64_t n) const {
 
 void refuse_stand_in(const InputFile& file) {
   const Kind& kind = kind_of_id(kind_of_head(file.text(0, std::min<uint64_t>(file.size(), 512))));
-  if (kind.id == KindId::kEmptyFile || kind.id == KindId::kLfsPointer || kind.id == KindId::kWebPage) {
+  if (kind.id == KindId::kEmptyFile || kind.id == KindId::kLfsPointer || kind.id == KindId::kWebPage)
     throw Error("{}: {}; {}", file.name(), kind.description, kind.advice);
-  }
 }
 
 std::string read_small_file(const std::filesystem::path& path, uint64_t most_bytes) {
@@ -83,9 +82,8 @@ std::string read_small_file(const std::filesystem::path& path, uint64_t most_byt
 }
 
 std::string read_small_file(const InputFile& file, uint64_t most_bytes) {
-  if (file.size() > most_bytes) {
+  if (file.size() > most_bytes)
     throw Error("{}: the file has {} bytes, expected at most {}", file.name(), file.size(), most_bytes);
-  }
   refuse_stand_in(file);
   return file.text(0, file.size());
 }

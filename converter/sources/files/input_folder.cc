@@ -36,7 +36,7 @@ std::unique_ptr<const InputFile> InputFolder::open(const std::string& name) cons
   const ZipMember& member = members_[static_cast<size_t>(found - names_.begin())];
   if (member.plain_size > kFreeBytes && member.plain_size / kMostTimes > zip_->size()) {
     throw Error("{}: would unpack to {} bytes, more than four times the {} of the zip, which no model's weights do",
-                where(name), member.plain_size, zip_->size());
+        where(name), member.plain_size, zip_->size());
   }
   return std::make_unique<const InputFile>(path_, inside_ + name, read_member(*zip_, member));
 }

@@ -107,12 +107,12 @@ Directory find_directory(const InputFile& file) {
   const std::string end = file.text(end_offset, kEndBytes);
   if (read_integer<uint32_t>(end, 0) != kEndSignature || read_integer<uint16_t>(end, 20) != 0) {
     refuse(file,
-           "the zip's directory is not at the end of the file: it is truncated (download it again) or has a comment");
+        "the zip's directory is not at the end of the file: it is truncated (download it again) or has a comment");
   }
   if (read_integer<uint16_t>(end, 4) != 0 || read_integer<uint16_t>(end, 6) != 0)
     refuse(file, "the zip spans several disks");
-  Directory directory{read_integer<uint32_t>(end, 16), read_integer<uint32_t>(end, 12),
-                      read_integer<uint16_t>(end, 10)};
+  Directory directory{
+      read_integer<uint32_t>(end, 16), read_integer<uint32_t>(end, 12), read_integer<uint16_t>(end, 10)};
   uint64_t directory_end = end_offset;
   if (end_offset >= kLocator64Bytes + kEnd64Bytes) {
     const std::string locator = file.text(end_offset - kLocator64Bytes, kLocator64Bytes);
@@ -120,24 +120,21 @@ Directory find_directory(const InputFile& file) {
       directory_end = end_offset - kLocator64Bytes - kEnd64Bytes;
       const std::string end64 = file.text(directory_end, kEnd64Bytes);
       if (read_integer<uint64_t>(locator, 8) != directory_end || read_integer<uint32_t>(end64, 0) != kEnd64Signature ||
-          read_integer<uint64_t>(end64, 24) != read_integer<uint64_t>(end64, 32)) {
+          read_integer<uint64_t>(end64, 24) != read_integer<uint64_t>(end64, 32))
         refuse(file, "the zip's 64-bit directory record is damaged");
-      }
-      const Directory wide{read_integer<uint64_t>(end64, 48), read_integer<uint64_t>(end64, 40),
-                           read_integer<uint64_t>(end64, 32)};
+      const Directory wide{
+          read_integer<uint64_t>(end64, 48), read_integer<uint64_t>(end64, 40), read_integer<uint64_t>(end64, 32)};
       if ((directory.offset != kIn64 && directory.offset != wide.offset) ||
           (directory.size != kIn64 && directory.size != wide.size) ||
-          (directory.members != 0xFFFF && directory.members != wide.members)) {
+          (directory.members != 0xFFFF && directory.members != wide.members))
         refuse(file, "the zip's two directory records disagree");
-      }
       directory = wide;
     }
   }
   if (directory.size > kMaxDirectoryBytes || directory.members > kMaxMembers)
     refuse(file, "the zip's directory is too large");
-  if (directory.offset > directory_end || directory.size != directory_end - directory.offset) {
+  if (directory.offset > directory_end || directory.size != directory_end - directory.offset)
     refuse(file, "the zip's directory is not where its end record says");
-  }
   return directory;
 }
 
@@ -167,9 +164,8 @@ void check_member(const InputFile& file, const Header& header) {
   const std::string subject = "the zip member " + in_quotes(header.name);
   const std::string& name = header.name;
   if (name.empty() || name.starts_with('/') || name.find('\\') != name.npos || name.find('\0') != name.npos ||
-      ("/" + name + "/").find("/../") != name.npos) {
+      ("/" + name + "/").find("/../") != name.npos)
     refuse(file, subject + " has a name that leaves the archive");
-  }
   if (header.flags & kEncrypted) refuse(file, subject + " is encrypted");
   if (header.method == 0 && header.stored_bytes != header.plain_bytes) refuse(file, subject + " has two sizes");
 }
@@ -177,52 +173,40 @@ void check_member(const InputFile& file, const Header& header) {
 // Compares the local header with the directory's entry and returns the place of the member's bytes.
 ZipMember locate(const InputFile& file, const Header& central, uint64_t directory_offset) {
   const std::string subject = "the zip member " + in_quotes(central.name);
-  if (directory_offset < kLocalBytes || central.local_offset > directory_offset - kLocalBytes) {
+  if (directory_offset < kLocalBytes || central.local_offset > directory_offset - kLocalBytes)
     refuse(file, subject + " starts outside of the members");
-  }
   const std::string fixed = file.text(central.local_offset, kLocalBytes);
   const uint64_t name_bytes = read_integer<uint16_t>(fixed, 26), extra_bytes = read_integer<uint16_t>(fixed, 28);
   const std::string names = file.text(central.local_offset + kLocalBytes, name_bytes + extra_bytes);
-  Header local{names.substr(0, name_bytes),
-               read_integer<uint16_t>(fixed, 6),
-               read_integer<uint16_t>(fixed, 8),
-               read_integer<uint32_t>(fixed, 14),
-               read_integer<uint32_t>(fixed, 18),
-               read_integer<uint32_t>(fixed, 22),
-               0};
+  Header local{names.substr(0, name_bytes), read_integer<uint16_t>(fixed, 6), read_integer<uint16_t>(fixed, 8),
+      read_integer<uint32_t>(fixed, 14), read_integer<uint32_t>(fixed, 18), read_integer<uint32_t>(fixed, 22), 0};
   apply_zip64(file, std::string_view(names).substr(name_bytes), local);
   const bool sizes_follow = (local.flags & kSizesFollow) && !local.crc32 && !local.stored_bytes && !local.plain_bytes;
   if (read_integer<uint32_t>(fixed, 0) != kLocalSignature || local.name != central.name ||
       local.flags != central.flags || local.method != central.method ||
       (!sizes_follow && (local.crc32 != central.crc32 || local.stored_bytes != central.stored_bytes ||
-                         local.plain_bytes != central.plain_bytes))) {
+                            local.plain_bytes != central.plain_bytes)))
     refuse(file, subject + " has a local header that differs from the directory");
-  }
   const uint64_t offset = central.local_offset + kLocalBytes + names.size();
   if (offset > directory_offset || central.stored_bytes > directory_offset - offset) {
     refuse(file, format_text("{} has {} bytes, more than the file has there: it is truncated or damaged", subject,
-                             central.stored_bytes));
+                     central.stored_bytes));
   }
   return {central.name, offset, central.stored_bytes, central.method, central.plain_bytes, central.crc32};
 }
 
 Header read_central(const InputFile& file, std::string_view directory, size_t& at) {
-  if (directory.size() - at < kCentralBytes || read_integer<uint32_t>(directory, at) != kCentralSignature) {
+  if (directory.size() - at < kCentralBytes || read_integer<uint32_t>(directory, at) != kCentralSignature)
     refuse(file, "the zip's directory is damaged");
-  }
   const std::string_view fixed = directory.substr(at, kCentralBytes);
   const size_t name_bytes = read_integer<uint16_t>(fixed, 28), extra_bytes = read_integer<uint16_t>(fixed, 30),
                comment_bytes = read_integer<uint16_t>(fixed, 32);
   at += kCentralBytes;
   if (name_bytes + extra_bytes + comment_bytes > directory.size() - at) refuse(file, "the zip's directory is damaged");
   if (read_integer<uint16_t>(fixed, 34) != 0) refuse(file, "the zip spans several disks");
-  Header header{std::string(directory.substr(at, name_bytes)),
-                read_integer<uint16_t>(fixed, 8),
-                read_integer<uint16_t>(fixed, 10),
-                read_integer<uint32_t>(fixed, 16),
-                read_integer<uint32_t>(fixed, 20),
-                read_integer<uint32_t>(fixed, 24),
-                read_integer<uint32_t>(fixed, 42)};
+  Header header{std::string(directory.substr(at, name_bytes)), read_integer<uint16_t>(fixed, 8),
+      read_integer<uint16_t>(fixed, 10), read_integer<uint32_t>(fixed, 16), read_integer<uint32_t>(fixed, 20),
+      read_integer<uint32_t>(fixed, 24), read_integer<uint32_t>(fixed, 42)};
   apply_zip64(file, directory.substr(at + name_bytes, extra_bytes), header);
   at += name_bytes + extra_bytes + comment_bytes;
   return header;
@@ -231,7 +215,7 @@ Header read_central(const InputFile& file, std::string_view directory, size_t& a
 void check_crc32(const InputFile& file, const ZipMember& member, uint32_t found) {
   if (member.crc32 == 0 || found == member.crc32) return;
   throw Error("{}: the zip member {} has CRC-32 {:08x}, expected {:08x}: the file is damaged, download it again",
-              file.path().string(), in_quotes(member.name), found, member.crc32);
+      file.path().string(), in_quotes(member.name), found, member.crc32);
 }
 
 }  // namespace
@@ -270,16 +254,14 @@ std::vector<ZipMember> read_zip_directory(const InputFile& file) {
   }
   if (at != bytes.size()) refuse(file, "the zip's directory has bytes after its last member");
   std::sort(extents.begin(), extents.end());
-  for (size_t i = 1; i < extents.size(); ++i) {
+  for (size_t i = 1; i < extents.size(); ++i)
     if (extents[i].first < extents[i - 1].second) refuse(file, "the zip's members overlap");
-  }
   return members;
 }
 
 void refuse_compressed(const InputFile& file, const std::vector<ZipMember>& members) {
-  for (const ZipMember& member : members) {
+  for (const ZipMember& member : members)
     if (member.method != 0) refuse(file, format_text("the zip member {} is compressed", in_quotes(member.name)));
-  }
 }
 
 std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n) {
@@ -289,11 +271,11 @@ std::string read_member_start(const InputFile& file, const ZipMember& member, ui
   if (member.method == 0) return file.text(member.offset, n);
   if (member.method != kDeflated) {
     refuse(file, format_text("{} is compressed by method {}, and stored and deflated ones (0, 8) are read", subject,
-                             member.method));
+                     member.method));
   }
   if (member.plain_size > kFreeBytes && member.plain_size / kMostRatio > member.size) {
     refuse(file, format_text("{} would unpack {} bytes to {}, which no model's weights do", subject, member.size,
-                             member.plain_size));
+                     member.plain_size));
   }
   const uint64_t stored = n == member.plain_size ? member.size : std::min(member.size, 2 * n + kFreeBytes / 16);
   const std::optional<std::string> start = inflate(file.text(member.offset, stored), n, n == member.plain_size);

@@ -101,7 +101,7 @@ std::vector<PeekedMember> peek_zip(const Peek& file) {
     at += kFixedBytes;
     if (name + extra > bytes.size() - at) break;
     PeekedMember member = {bytes.substr(at, name), little_endian(fixed, 10, 2) == 0, little_endian(fixed, 42, 4),
-                           little_endian(fixed, 20, 4)};
+        little_endian(fixed, 20, 4)};
     apply_zip64(std::string_view(bytes).substr(at + name, extra), little_endian(fixed, 24, 4), member);
     members.push_back(std::move(member));
     at += name + extra + comment;
@@ -113,8 +113,8 @@ std::string peek_member(const Peek& file, const PeekedMember& member) {
   constexpr uint64_t kFixedBytes = 30;
   const std::string fixed = file.text(member.header, kFixedBytes);
   if (!member.is_stored || !fixed.starts_with("PK\3\4") || fixed.size() < kFixedBytes) return {};
-  return file.text(member.header + kFixedBytes + little_endian(fixed, 26, 2) + little_endian(fixed, 28, 2),
-                   member.size);
+  return file.text(
+      member.header + kFixedBytes + little_endian(fixed, 26, 2) + little_endian(fixed, 28, 2), member.size);
 }
 
 std::vector<PeekedField> peek_fields(const Peek& file, uint64_t begin, uint64_t end) {

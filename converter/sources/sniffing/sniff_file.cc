@@ -22,9 +22,8 @@ KindId kind_of_pickle(std::string_view pickle) {
   const bool has_settings =
       holds(pickle, "cargparse\nNamespace") || holds(pickle, "comegaconf") || holds(pickle, "fairseq");
   const bool has_buffers = holds(pickle, "embed_positions._float_tensor") || holds(pickle, "encoder.version");
-  if (holds(pickle, "encoder.embed_tokens.weight") && holds(pickle, "encoder_attn") && (has_settings || has_buffers)) {
+  if (holds(pickle, "encoder.embed_tokens.weight") && holds(pickle, "encoder_attn") && (has_settings || has_buffers))
     return KindId::kFairseq;
-  }
   if (holds(pickle, "ctorch.nn.modules.")) return KindId::kWholeModule;
   return family;
 }
@@ -58,12 +57,12 @@ KindId kind_of_protobuf(const Peek& file) {
   const std::vector<PeekedField> fields = peek_fields(file, 0, file.size());
   if (fields.empty()) return KindId::kUnknown;
   const auto all = [&](std::initializer_list<uint64_t> numbers) {
-    return std::all_of(fields.begin(), fields.end(),
-                       [&](const PeekedField& f) { return is_within(f.number, numbers); });
+    return std::all_of(
+        fields.begin(), fields.end(), [&](const PeekedField& f) { return is_within(f.number, numbers); });
   };
   const auto has = [&](uint64_t number, unsigned wire_type) {
     return std::any_of(fields.begin(), fields.end(),
-                       [&](const PeekedField& f) { return f.number == number && f.wire_type == wire_type; });
+        [&](const PeekedField& f) { return f.number == number && f.wire_type == wire_type; });
   };
   // onnx.proto's ModelProto: 1 ir_version, 7 graph; saved_model.proto: 1 schema version, 2 meta_graphs.
   if (has(1, 0) && has(7, 2) && all({1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})) return KindId::kOnnx;
@@ -110,9 +109,8 @@ KindId kind_of_ctranslate2(std::string_view head) {
   if (version == 1) return counted_text(head, 8).starts_with("transformer/") ? KindId::kCTranslate2 : KindId::kUnknown;
   const std::string_view name = counted_text(head, 4);
   if (version < 1 || version > kMaxVersion ||
-      !(name.ends_with("Spec") || name == "TransformerBase" || name == "TransformerBig")) {
+      !(name.ends_with("Spec") || name == "TransformerBase" || name == "TransformerBig"))
     return KindId::kUnknown;
-  }
   if (name == "TransformerDecoderSpec") return KindId::kCTranslate2Decoder;
   if (name == "TransformerEncoderSpec") return KindId::kCTranslate2Encoder;
   return name.starts_with("Wav2Vec2") ? KindId::kCTranslate2Speech : KindId::kCTranslate2;

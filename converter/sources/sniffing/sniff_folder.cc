@@ -33,9 +33,8 @@ std::vector<fs::path> files_with(const fs::path& folder, const Extensions& exten
   std::vector<fs::path> files;
   for (const std::string& name : names_in(folder)) {
     const std::string extension = fs::path(name).extension().string();
-    if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end() && !is_folder(folder / name)) {
+    if (std::find(extensions.begin(), extensions.end(), extension) != extensions.end() && !is_folder(folder / name))
       files.push_back(folder / name);
-    }
   }
   return files;
 }
@@ -43,9 +42,8 @@ std::vector<fs::path> files_with(const fs::path& folder, const Extensions& exten
 // Firefox stores its models next to their shortlists, which are .bin files too.
 std::vector<fs::path> without_shortlists(std::vector<fs::path> files) {
   constexpr uint64_t kHeadBytes = 16;
-  std::erase_if(files, [](const fs::path& file) {
-    return kind_of_head(Peek(file).text(0, kHeadBytes)) == KindId::kMarianShortlist;
-  });
+  std::erase_if(files,
+      [](const fs::path& file) { return kind_of_head(Peek(file).text(0, kHeadBytes)) == KindId::kMarianShortlist; });
   return files;
 }
 
@@ -69,17 +67,15 @@ std::string contents(const fs::path& folder) {
 
 // Returns a folder inside this one that has a checkpoint, or "".
 std::string checkpoint_below(const fs::path& folder) {
-  for (const std::string& name : names_in(folder)) {
-    if (is_folder(folder / name) && is_there(folder / name / "config.json") && !find_weights(folder / name).empty()) {
+  for (const std::string& name : names_in(folder))
+    if (is_folder(folder / name) && is_there(folder / name / "config.json") && !find_weights(folder / name).empty())
       return name;
-    }
-  }
   return "";
 }
 
 Sniffed without_weights(const fs::path& folder, const std::vector<fs::path>& others) {
   Sniffed result = {KindId::kNoWeights, Use::kNoWeights, folder, "holds no weights",
-                    std::string("expected ") + kLookedFor + "; " + contents(folder)};
+      std::string("expected ") + kLookedFor + "; " + contents(folder)};
   if (!others.empty()) {
     result.description = "holds weights only in formats that are not read";
     result.advice += "; save the model with PyTorch";
@@ -103,18 +99,16 @@ std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end && names.size() < kMost;
-       entry.increment(error)) {
+       entry.increment(error))
     names.push_back(entry->path().filename().string());
-  }
   std::sort(names.begin(), names.end());
   return names;
 }
 
 std::vector<fs::path> find_weights(const fs::path& folder) {
   for (const char* name :
-       {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+      {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"})
     if (is_there(folder / name)) return {folder / name};
-  }
   for (const Extensions& extensions : {Extensions{".safetensors"}, {".pt", ".pth", ".bin"}, {".npz"}}) {
     std::vector<fs::path> files = without_shortlists(files_with(folder, extensions));
     if (!files.empty()) return files;
@@ -138,7 +132,7 @@ Sniffed sniff(const fs::path& path) {
 
   const std::vector<fs::path> others =
       files_with(path, {".npz", ".onnx", ".gguf", ".ggml", ".h5", ".keras", ".tflite", ".ckpt", ".pb", ".index", ".zip",
-                        ".tar", ".gz", ".tgz", ".nemo", ".pt2", ".pkl", ".msgpack", ".ot"});
+                           ".tar", ".gz", ".tgz", ".nemo", ".pt2", ".pkl", ".msgpack", ".ot"});
   Sniffed other = first_refused(others);
   return other.use != Use::kUnknown ? other : without_weights(path, others);
 }
@@ -156,16 +150,16 @@ constexpr Family kFamilies[] = {
      "prophetnet seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5 switch_transformers "
      "t5gemma "
      "udop vision-encoder-decoder xlm-prophetnet ",
-     KindId::kOtherSeq2Seq, "other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...)"},
+        KindId::kOtherSeq2Seq, "other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...)"},
     {" albert bert big_bird camembert canine convbert deberta deberta-v2 distilbert electra ernie esm funnel hubert "
      "longformer mobilebert modernbert mpnet nomic_bert roberta roformer squeezebert vit wav2vec2 xlm-roberta "
      "xlm-roberta-xl xmod ",
-     KindId::kEncoderOnly, "encoder-only models (BERT)"},
+        KindId::kEncoderOnly, "encoder-only models (BERT)"},
     {" bloom codegen cohere cohere2 ctrl deepseek_v2 deepseek_v3 falcon gemma gemma2 gemma3 gemma3_text gemma3n gemma4 "
      "gemma4_text glm glm4 gpt2 gpt_bigcode gpt_neo gpt_neox gpt_oss gptj granite internlm3 llama llama4 mamba mamba2 "
      "ministral ministral3 mistral mixtral mpt nemotron olmo olmo2 olmo3 openai-gpt opt persimmon phi phi3 phimoe "
      "qwen2 qwen2_moe qwen3 qwen3_5 qwen3_moe qwen3_next rwkv smollm3 stablelm starcoder2 xglm xlnet ",
-     KindId::kDecoderOnly, "decoder-only models (GPT, Llama)"},
+        KindId::kDecoderOnly, "decoder-only models (GPT, Llama)"},
 };
 
 }  // namespace
@@ -173,18 +167,15 @@ constexpr Family kFamilies[] = {
 KindId family_of_type(std::string_view model_type) {
   if (model_type.empty() || model_type.find(' ') != std::string_view::npos) return KindId::kUnknown;
   for (const Family& family : kFamilies) {
-    for (size_t at = 0; (at = family.model_types.find(model_type, at)) != std::string_view::npos; ++at) {
+    for (size_t at = 0; (at = family.model_types.find(model_type, at)) != std::string_view::npos; ++at)
       if (family.model_types[at - 1] == ' ' && family.model_types[at + model_type.size()] == ' ') return family.kind;
-    }
   }
   return KindId::kUnknown;
 }
 
 std::string refused_families() {
   std::string names;
-  for (const Family& family : kFamilies) {
-    names += (names.empty() ? "" : ", ") + std::string(family.name);
-  }
+  for (const Family& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.name);
   return names;
 }
 
@@ -192,9 +183,8 @@ KindId family_of_names(std::string_view names) {
   const auto has = [&](std::string_view part) { return names.find(part) != std::string_view::npos; };
   if (has("block.0.layer.0.SelfAttention.q.")) return has("EncDecAttention.q.") ? KindId::kT5 : KindId::kEncoderOnly;
   if (has("make_embedding.emb_luts.") || has("context_attn.linear_keys.")) return KindId::kOpenNmtPy;
-  if (has("encoder.conv1.weight") && has("encoder_attn.q_proj.")) {
+  if (has("encoder.conv1.weight") && has("encoder_attn.q_proj."))
     return has("encoder.groupnorm.") ? KindId::kMoonshine : KindId::kWhisper;
-  }
   if (has("encoder.blocks.0.attn.query.") && has("decoder.token_embedding.")) return KindId::kOpenAiWhisper;
   if (has("model.decoder.layers.0.encoder_attn.")) {
     const bool has_final_norm = has("model.encoder.layer_norm.");
@@ -206,16 +196,15 @@ KindId family_of_names(std::string_view names) {
   if (has("encoder_attention.fc_q.") && has("positionwise_feedforward.fc_1.")) return KindId::kTrevettTensors;
   if (has("src_tok_emb.embedding.") && has("tgt_tok_emb.embedding.") && has("multihead_attn."))
     return KindId::kSeq2SeqTensors;
-  if (has("linear1.weight") && (has("self_attn.in_proj_weight") || has("self_attn.q_proj_weight"))) {
+  if (has("linear1.weight") && (has("self_attn.in_proj_weight") || has("self_attn.q_proj_weight")))
     return has("multihead_attn.") ? KindId::kNnTransformer : KindId::kEncoderOnly;
-  }
   const bool attends_across = has("crossattention.") || has("encoder_attn.");
   if (attends_across) return KindId::kUnknown;
   for (const std::string_view part :
-       {"attention.self.query.weight", "attention.q_lin.weight", "full_layers.0.attention."})
+      {"attention.self.query.weight", "attention.q_lin.weight", "full_layers.0.attention."})
     if (has(part)) return KindId::kEncoderOnly;
   for (const std::string_view part : {"attn.c_attn.weight", "layers.0.self_attn.q_proj.", "attention.query_key_value.",
-                                      "layers.0.self_attn.qkv_proj.", "layers.0.attention.wq."})
+           "layers.0.self_attn.qkv_proj.", "layers.0.attention.wq."})
     if (has(part)) return KindId::kDecoderOnly;
   return KindId::kUnknown;
 }

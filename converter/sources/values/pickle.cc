@@ -83,7 +83,7 @@ class PickleReader {
  public:
   PickleReader(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {
     for (const PickleKind kind :
-         {PickleKind::kNone, PickleKind::kBool, PickleKind::kBool, PickleKind::kNumber, PickleKind::kOther}) {
+        {PickleKind::kNone, PickleKind::kBool, PickleKind::kBool, PickleKind::kNumber, PickleKind::kOther}) {
       document_.nodes.push_back(
           {kind, document_.nodes.size() == kTrue, {}, {}, std::numeric_limits<double>::quiet_NaN()});
     }
@@ -185,72 +185,39 @@ class PickleReader {
 
   void run(unsigned char opcode) {
     switch (opcode) {
-      case 0x80:
-        return check_protocol(take_integer(1));
-      case 'N':
-        return push(kNone);
-      case 0x88:
-        return push(kTrue);
-      case 0x89:
-        return push(kFalse);
-      case 'J':
-        return push_integer(std::bit_cast<int32_t>(take_integer(4)));
-      case 'K':
-        return push_integer(take_integer(1));
-      case 'M':
-        return push_integer(take_integer(2));
-      case 'G':
-        return push_number(take(8));
-      case 0x8a:
-        return push_long(take(take_integer(1)));
-      case 'X':
-        return push_text(take_integer(4));
-      case 'U':
-        return push_text(take_integer(1));
-      case ')':
-        return push_tuple({});
-      case ']':
-        return push(make({PickleKind::kList, 0, {}, {}}));
-      case '}':
-        return push(make({PickleKind::kDict, 0, {}, {}}));
-      case '(':
-        return open_mark();
-      case 't':
-        return push_tuple(pop_mark());
-      case 0x85:
-        return push_tuple(pop_last(1));
-      case 0x86:
-        return push_tuple(pop_last(2));
-      case 0x87:
-        return push_tuple(pop_last(3));
-      case 'a':
-        return append(PickleKind::kList, pop_last(1));
-      case 'e':
-        return append(PickleKind::kList, pop_mark());
-      case 's':
-        return append(PickleKind::kDict, pop_last(2));
-      case 'u':
-        return append(PickleKind::kDict, pop_mark());
-      case 'q':
-        return put(take_integer(1));
-      case 'r':
-        return put(take_integer(4));
-      case 'h':
-        return get(take_integer(1));
-      case 'j':
-        return get(take_integer(4));
-      case 'c':
-        return push_global();
-      case 'Q':
-        return push_storage();
-      case 'R':
-        return reduce();
-      case 0x81:
-        return new_object();
-      case 'b':
-        return build();
-      default:
-        refuse(format_text("has the operation 0x{:02x}, which a state dict does not need", opcode));
+      case 0x80: return check_protocol(take_integer(1));
+      case 'N': return push(kNone);
+      case 0x88: return push(kTrue);
+      case 0x89: return push(kFalse);
+      case 'J': return push_integer(std::bit_cast<int32_t>(take_integer(4)));
+      case 'K': return push_integer(take_integer(1));
+      case 'M': return push_integer(take_integer(2));
+      case 'G': return push_number(take(8));
+      case 0x8a: return push_long(take(take_integer(1)));
+      case 'X': return push_text(take_integer(4));
+      case 'U': return push_text(take_integer(1));
+      case ')': return push_tuple({});
+      case ']': return push(make({PickleKind::kList, 0, {}, {}}));
+      case '}': return push(make({PickleKind::kDict, 0, {}, {}}));
+      case '(': return open_mark();
+      case 't': return push_tuple(pop_mark());
+      case 0x85: return push_tuple(pop_last(1));
+      case 0x86: return push_tuple(pop_last(2));
+      case 0x87: return push_tuple(pop_last(3));
+      case 'a': return append(PickleKind::kList, pop_last(1));
+      case 'e': return append(PickleKind::kList, pop_mark());
+      case 's': return append(PickleKind::kDict, pop_last(2));
+      case 'u': return append(PickleKind::kDict, pop_mark());
+      case 'q': return put(take_integer(1));
+      case 'r': return put(take_integer(4));
+      case 'h': return get(take_integer(1));
+      case 'j': return get(take_integer(4));
+      case 'c': return push_global();
+      case 'Q': return push_storage();
+      case 'R': return reduce();
+      case 0x81: return new_object();
+      case 'b': return build();
+      default: refuse(format_text("has the operation 0x{:02x}, which a state dict does not need", opcode));
     }
   }
 
@@ -283,9 +250,8 @@ class PickleReader {
 
   void append(PickleKind kind, const std::vector<PickleRef>& items) {
     PickleNode& container = top();
-    if (container.kind != kind || (kind == PickleKind::kDict && items.size() % 2 != 0)) {
+    if (container.kind != kind || (kind == PickleKind::kDict && items.size() % 2 != 0))
       refuse("adds to something that is not a list or a dictionary");
-    }
     container.items.insert(container.items.end(), items.begin(), items.end());
   }
 
@@ -331,15 +297,12 @@ class PickleReader {
                        (id.items.size() == 5 || (id.items.size() == 6 && is(id.items[5], PickleKind::kNone)));
     if (!is_id || !is(id.items[0], PickleKind::kText) || node(id.items[0]).text != "storage" ||
         !is(id.items[1], PickleKind::kGlobal) || makes_of(node(id.items[1]).text) != Makes::kStorage ||
-        !is(id.items[2], PickleKind::kText) || !is(id.items[4], PickleKind::kInteger) ||
-        node(id.items[4]).integer < 0) {
+        !is(id.items[2], PickleKind::kText) || !is(id.items[4], PickleKind::kInteger) || node(id.items[4]).integer < 0)
       refuse("refers to something that is not a tensor's storage");
-    }
     const std::string& key = node(id.items[2]).text;
     const auto plain = [](unsigned char c) { return (c < 0x80 && std::isalnum(c)) || c == '_'; };
-    if (key.empty() || !std::all_of(key.begin(), key.end(), plain)) {
+    if (key.empty() || !std::all_of(key.begin(), key.end(), plain))
       refuse("refers to the storage " + in_quotes(key) + ", expected letters, digits and underscores");
-    }
     push(make({PickleKind::kStorage, node(id.items[4]).integer, key, {id.items[1]}}));
   }
 
@@ -352,8 +315,7 @@ class PickleReader {
       case Makes::kDict:
         if (items.empty()) return push(make({PickleKind::kDict, 0, {}, {}}));
         break;
-      case Makes::kDictOfDefaults:
-        return push(make({PickleKind::kDict, 0, {}, {}}));
+      case Makes::kDictOfDefaults: return push(make({PickleKind::kDict, 0, {}, {}}));
       case Makes::kFirstArgument:
         if (items.size() == 1) return push(items[0]);
         break;
@@ -363,10 +325,8 @@ class PickleReader {
       case Makes::kParameter:
         if (!items.empty() && is(items[0], PickleKind::kTensor)) return push(items[0]);
         break;
-      case Makes::kOther:
-        return push(kOther);
-      default:
-        break;
+      case Makes::kOther: return push(kOther);
+      default: break;
     }
     refuse("calls " + in_quotes(function.text) + " with arguments that it does not take");
   }
@@ -376,9 +336,8 @@ class PickleReader {
     const PickleNode& type = node(pop());
     const Makes makes = type.kind == PickleKind::kGlobal ? makes_of(type.text) : Makes::kUnknown;
     if ((makes != Makes::kDict && makes != Makes::kObject) || arguments.kind != PickleKind::kTuple ||
-        !arguments.items.empty()) {
+        !arguments.items.empty())
       refuse("makes an object that is not a dictionary");
-    }
     push(make({PickleKind::kDict, 0, makes == Makes::kObject ? type.text : std::string(), {}}));
   }
 

@@ -34,8 +34,8 @@ class SettingsReader {
   void count(uint64_t bytes) {
     n_bytes_ += bytes;
     if (n_bytes_ > most_bytes_) {
-      throw Error("{}: its settings need more than {} bytes of text, much more than the pickle has", where_,
-                  most_bytes_);
+      throw Error(
+          "{}: its settings need more than {} bytes of text, much more than the pickle has", where_, most_bytes_);
     }
   }
 
@@ -60,9 +60,8 @@ class SettingsReader {
       if (key.kind == PickleKind::kText) members[key.text] = node.items[i + 1];
     }
     Value map = Value::map();
-    for (const auto& [key, value] : members) {
+    for (const auto& [key, value] : members)
       map[text_of(std::string(key))] = value_of(document_.node(value), depth + 1);
-    }
     return map;
   }
 
@@ -71,21 +70,14 @@ class SettingsReader {
     count(1 + kMostOfScalar);
     if (depth > kMostDepth) return {};
     switch (node.kind) {
-      case PickleKind::kBool:
-        return node.integer != 0;
-      case PickleKind::kInteger:
-        return node.integer;
-      case PickleKind::kNumber:
-        return std::isfinite(node.number) ? Value(node.number) : Value();
-      case PickleKind::kText:
-        return text_of(node.text);
+      case PickleKind::kBool: return node.integer != 0;
+      case PickleKind::kInteger: return node.integer;
+      case PickleKind::kNumber: return std::isfinite(node.number) ? Value(node.number) : Value();
+      case PickleKind::kText: return text_of(node.text);
       case PickleKind::kTuple:
-      case PickleKind::kList:
-        return list_of(node, depth);
-      case PickleKind::kDict:
-        return map_of(node, depth);
-      default:
-        return {};
+      case PickleKind::kList: return list_of(node, depth);
+      case PickleKind::kDict: return map_of(node, depth);
+      default: return {};
     }
   }
 

@@ -64,19 +64,13 @@ Value::Value(std::initializer_list<Member> members) : Value(map()) {
 
 const char* Value::type_name() const {
   switch (kind_) {
-    case Kind::kNull:
-      return "null";
-    case Kind::kFlag:
-      return "boolean";
+    case Kind::kNull: return "null";
+    case Kind::kFlag: return "boolean";
     case Kind::kInteger:
-    case Kind::kNumber:
-      return "number";
-    case Kind::kText:
-      return "string";
-    case Kind::kList:
-      return "array";
-    default:
-      return "object";
+    case Kind::kNumber: return "number";
+    case Kind::kText: return "string";
+    case Kind::kList: return "array";
+    default: return "object";
   }
 }
 
@@ -133,11 +127,10 @@ bool Value::operator==(const Value& other) const {
 void update(Value& settings, const Value& changes) {
   for (const auto& [key, value] : changes.members()) {
     Value& setting = settings[key];
-    if (setting.is_map() && value.is_map()) {
+    if (setting.is_map() && value.is_map())
       update(setting, value);
-    } else {
+    else
       setting = value;
-    }
   }
 }
 

@@ -22,13 +22,12 @@ class Value {
   Value(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): a value is written as what it is, as below
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   Value(T value) {  // NOLINT(google-explicit-constructor)
-    if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (std::is_same_v<T, bool>)
       set_flag(value);
-    } else if constexpr (std::is_floating_point_v<T>) {
+    else if constexpr (std::is_floating_point_v<T>)
       set_number(static_cast<double>(value));
-    } else {
+    else
       set_integer(static_cast<uint64_t>(value), value < T{0});
-    }
   }
   Value(std::string text) : kind_(Kind::kText), text_(std::move(text)) {}  // NOLINT(google-explicit-constructor)
   Value(const char* text) : kind_(Kind::kText), text_(text) {}             // NOLINT(google-explicit-constructor)

@@ -52,20 +52,20 @@ class YamlBuilder : public YAML::EventHandler {
     add(mark, nullptr);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse(mark, "an alias, which is not read"); }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& text) override {
+  void OnScalar(
+      const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
     refuse_anchor(mark, anchor);
     if (tag != "?" && tag != "!") refuse(mark, "the tag " + in_quotes(tag) + ", which is not read");
     if (is_key()) return take_key(mark, text);
     add(mark, tag == "?" ? typed(text) : Value(text));
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
+  void OnSequenceStart(
+      const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
     open(mark, tag, anchor, Value::list());
   }
   void OnSequenceEnd() override { open_.pop_back(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
+  void OnMapStart(
+      const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
     open(mark, tag, anchor, Value::map());
   }
   void OnMapEnd() override { open_.pop_back(); }
@@ -100,9 +100,7 @@ class YamlBuilder : public YAML::EventHandler {
     }
     Open& parent = open_.back();
     parent.has_key = false;
-    if (parent.value->is_list()) {
-      return &parent.value->push_back(std::move(value));
-    }
+    if (parent.value->is_list()) return &parent.value->push_back(std::move(value));
     return &((*parent.value)[parent.key] = std::move(value));
   }
 
@@ -124,9 +122,8 @@ class YamlBuilder : public YAML::EventHandler {
 }  // namespace
 
 Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where) {
-  if (text.size() > bounds.most_bytes) {
+  if (text.size() > bounds.most_bytes)
     throw Error("{}: has {} bytes, expected at most {}", where, text.size(), bounds.most_bytes);
-  }
   if (text.find('\0') != std::string_view::npos) throw Error("{}: is not YAML: it has a NUL byte", where);
   try {
     std::istringstream stream{std::string(text)};
@@ -137,8 +134,8 @@ Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::str
     if (parser.HandleNextDocument(builder)) throw Error("{}: holds several documents, expected one", where);
     return value;
   } catch (const YAML::Exception& error) {
-    throw Error("{}: line {}, column {}: is not YAML: {}", where, error.mark.line + 1, error.mark.column + 1,
-                error.msg);
+    throw Error(
+        "{}: line {}, column {}: is not YAML: {}", where, error.mark.line + 1, error.mark.column + 1, error.msg);
   }
 }
 

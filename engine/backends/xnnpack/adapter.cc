@@ -113,16 +113,16 @@ xnn_status delete_cache(void*) { return xnn_status_success; }
 // Creates an operator with or without the code cache, which XNNPACK dropped in May 2025.
 template <typename Create, typename Weights, typename... Scales>
 xnn_status create(Create create_operator, const Layer& layer, const Weights* weights, xnn_weights_cache_t cache,
-                  xnn_operator_t* op, Scales... scales) {
+    xnn_operator_t* op, Scales... scales) {
   const float least = layer.relu ? 0.0f : -INFINITY, most = INFINITY;
   const uint32_t flags = 0;
   if constexpr (std::is_invocable_v<Create, size_t, size_t, size_t, size_t, Scales..., const Weights*, const float*,
-                                    float, float, uint32_t, std::nullptr_t, xnn_weights_cache_t, xnn_operator_t*>) {
+                    float, float, uint32_t, std::nullptr_t, xnn_weights_cache_t, xnn_operator_t*>) {
     return create_operator(layer.k, layer.n, layer.k, layer.output_stride, scales..., weights, layer.bias, least, most,
-                           flags, nullptr, cache, op);
+        flags, nullptr, cache, op);
   } else {
-    return create_operator(layer.k, layer.n, layer.k, layer.output_stride, scales..., weights, layer.bias, least, most,
-                           flags, cache, op);
+    return create_operator(
+        layer.k, layer.n, layer.k, layer.output_stride, scales..., weights, layer.bias, least, most, flags, cache, op);
   }
 }
 
@@ -138,14 +138,13 @@ bool reshape(Reshape reshape_operator, xnn_operator_t op, uint32_t rows, pthread
 }
 
 template <typename Setup>
-bool set_up(Setup set_up_operator, xnn_operator_t op, const int8_t* x, float* y,
-            const xnn_quantization_params* scales) {
+bool set_up(
+    Setup set_up_operator, xnn_operator_t op, const int8_t* x, float* y, const xnn_quantization_params* scales) {
   if constexpr (std::is_invocable_v<Setup, xnn_operator_t, const int8_t*, float*, void*,
-                                    const xnn_quantization_params*>) {
+                    const xnn_quantization_params*>)
     return set_up_operator(op, x, y, nullptr, scales) == xnn_status_success;
-  } else {
+  else
     return set_up_operator(op, x, y, scales) == xnn_status_success;
-  }
 }
 
 // Returns null if XNNPACK refuses or memory is short.
@@ -165,9 +164,8 @@ template <typename Reshape>
 bool reshape_for(Reshape reshape_operator, Operator& op, uint32_t rows, void* threads) {
   if (op.rows == rows && op.threads == threads) return true;
   op.rows = 0;
-  if (!reshape(reshape_operator, static_cast<xnn_operator_t>(op.handle), rows, static_cast<pthreadpool_t>(threads))) {
+  if (!reshape(reshape_operator, static_cast<xnn_operator_t>(op.handle), rows, static_cast<pthreadpool_t>(threads)))
     return false;
-  }
   op.rows = rows;
   op.threads = threads;
   return true;
@@ -185,12 +183,12 @@ constexpr size_t kMaxOperatorBytes = 1 << 15;
 
 int initialize(goldcrest_detail* detail) {
   if (xnn_initialize(&kAllocator) != xnn_status_success) {
-    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED,
-                "xnnpack: it does not run on this CPU, or cannot read /proc/cpuinfo");
+    return fail(
+        detail, GOLDCREST_ERROR_UNSUPPORTED, "xnnpack: it does not run on this CPU, or cannot read /proc/cpuinfo");
   }
   if (operator_bytes(false) == 0) {
     return fail(detail, GOLDCREST_ERROR_STATE,
-                "xnnpack: initialized before by another part of the program, with its own allocator");
+        "xnnpack: initialized before by another part of the program, with its own allocator");
   }
   return GOLDCREST_OK;
 }
@@ -249,8 +247,8 @@ void make_provider(void* provider, const PackedWeights* weights) {
   std::memcpy(provider, &made, sizeof made);
 }
 
-bool make_operator(const Layer& layer, size_t index, void* provider, const PackedWeights& weights, Region* region,
-                   Operator* made) {
+bool make_operator(
+    const Layer& layer, size_t index, void* provider, const PackedWeights& weights, Region* region, Operator* made) {
   Creation creation = {region, &weights, index, nullptr, 0};
   *made = {create_operator(layer, provider, &creation), nullptr, 0};
   return made->handle != nullptr;
@@ -259,7 +257,7 @@ bool make_operator(const Layer& layer, size_t index, void* provider, const Packe
 bool run_int8(Operator& op, const int8_t* x, const RowScale* scales, uint32_t rows, float* y, void* threads) {
   return reshape_for(xnn_reshape_fully_connected_nc_qd8_f32_qc8w, op, rows, threads) &&
          set_up(xnn_setup_fully_connected_nc_qd8_f32_qc8w, static_cast<xnn_operator_t>(op.handle), x, y,
-                reinterpret_cast<const xnn_quantization_params*>(scales)) &&
+             reinterpret_cast<const xnn_quantization_params*>(scales)) &&
          run(op, threads);
 }
 
@@ -271,7 +269,7 @@ bool run_float(Operator& op, const float* x, uint32_t rows, float* y, void* thre
 
 }  // namespace goldcrest::xnnpack
 
-void goldcrest_xnnpack_parallel_for(void* pthreadpool, void (*task)(void* task_context, size_t i), void* task_context,
-                                    size_t n) {
+void goldcrest_xnnpack_parallel_for(
+    void* pthreadpool, void (*task)(void* task_context, size_t i), void* task_context, size_t n) {
   pthreadpool_parallelize_1d(static_cast<pthreadpool_t>(pthreadpool), task, task_context, n, 0);
 }

@@ -67,8 +67,8 @@ void make_provider(void* provider, const PackedWeights* weights);
 bool pack(const Layer& layer, size_t index, void* provider, const PackedWeights& weights, size_t* used_bytes);
 
 // Makes an operator over entry `index` in `region`.
-bool make_operator(const Layer& layer, size_t index, void* provider, const PackedWeights& weights, Region* region,
-                   Operator* made);
+bool make_operator(
+    const Layer& layer, size_t index, void* provider, const PackedWeights& weights, Region* region, Operator* made);
 
 // y [rows, output_stride] = x [rows, k] times the layer's weights, scaled, plus bias. threads: a pthreadpool_t or null.
 bool run_int8(Operator& op, const int8_t* x, const RowScale* scales, uint32_t rows, float* y, void* threads);

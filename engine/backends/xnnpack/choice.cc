@@ -44,8 +44,8 @@ bool is_faster(const CallA& a, const CallB& b) {
 }
 
 template <typename Element>
-uint32_t faster_classes(const TypedKernels<Element>& table, const TypedKernels<Element>& native,
-                        const LinearArgs<Element>& args) {
+uint32_t faster_classes(
+    const TypedKernels<Element>& table, const TypedKernels<Element>& native, const LinearArgs<Element>& args) {
   uint32_t classes = 0;
   for (uint32_t c = 0; c < kRowClasses; ++c) {
     LinearArgs<Element> trial = args;
@@ -58,13 +58,13 @@ uint32_t faster_classes(const TypedKernels<Element>& table, const TypedKernels<E
 
 }  // namespace
 
-uint32_t faster_row_classes(const TypedKernels<int8_t>& table, const TypedKernels<int8_t>& native,
-                            const LinearArgs<int8_t>& args) {
+uint32_t faster_row_classes(
+    const TypedKernels<int8_t>& table, const TypedKernels<int8_t>& native, const LinearArgs<int8_t>& args) {
   return faster_classes(table, native, args);
 }
 
-uint32_t faster_row_classes(const TypedKernels<float>& table, const TypedKernels<float>& native,
-                            const LinearArgs<float>& args) {
+uint32_t faster_row_classes(
+    const TypedKernels<float>& table, const TypedKernels<float>& native, const LinearArgs<float>& args) {
   return faster_classes(table, native, args);
 }
 

@@ -8,8 +8,8 @@
 
 namespace goldcrest {
 
-void walk_layers(const void* file, const ModelView& model, void (*visit)(void* context, const LayerCall& call),
-                 void* context) {
+void walk_layers(
+    const void* file, const ModelView& model, void (*visit)(void* context, const LayerCall& call), void* context) {
   const auto visit_layer = [&](const LinearCallSite& site) {
     visit(context, {site.view, site.view.n, site.activation == Activation::kRelu, site.adds});
   };

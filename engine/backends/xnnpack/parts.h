@@ -87,7 +87,7 @@ EngineParts lay_out_engine(Space& space, const Extent& extent, const goldcrest_l
 xnnpack::Layer layer_of(const void* file, const LayerCall& call, const int8_t* rows);
 
 // goldcrest_backend.prepare of an XnnpackModel.
-int prepare_engine(const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels,
-                   goldcrest_detail* detail);
+int prepare_engine(
+    const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels, goldcrest_detail* detail);
 
 }  // namespace goldcrest

@@ -47,15 +47,14 @@ uint32_t measure(const void* file, const LayerCall& call, const EngineParts& par
 // Computes one row, so that XNNPACK refuses a layer now rather than in a search.
 bool try_operator(const LayerCall& call, const EngineParts& parts, xnnpack::Operator& op) {
   for (uint32_t i = 0; i <= xnnpack::kExtraRowScales; ++i) parts.scales[i] = {0, 0.0f};
-  if (call.is_float()) {
+  if (call.is_float())
     return xnnpack::run_float(op, reinterpret_cast<const float*>(parts.trial.x), 1, parts.trial.y, nullptr);
-  }
   return xnnpack::run_int8(op, reinterpret_cast<const int8_t*>(parts.trial.x), parts.scales, 1, parts.trial.y, nullptr);
 }
 
 // Makes the operators of layer `index`, one for each lane.
 bool make_layer(const XnnpackModel& model, const LayerCall& call, uint32_t index, const EngineParts& parts,
-                xnnpack::Region* region) {
+    xnnpack::Region* region) {
   const uint32_t n_lanes = parts.engine->n_lanes;
   xnnpack::Operator* const operators = parts.operators + size_t{index} * n_lanes;
   parts.layers[index] = {weights_of(model.file, call), call.view.n, kAllRowClasses, call.relu, operators};
@@ -98,19 +97,19 @@ void start_lanes(const EngineParts& parts, const Extent& extent) {
 
 }  // namespace
 
-int prepare_engine(const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels,
-                   goldcrest_detail* detail) {
+int prepare_engine(
+    const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels, goldcrest_detail* detail) {
   const XnnpackModel& model = reinterpret_cast<const XnnpackModel&>(backend);
   GOLDCREST_REQUIRE(args.model == model.file && args.model_bytes == model.file_bytes, GOLDCREST_ERROR_ARGUMENT,
-                    "backend: opened for another model", -1);
+      "backend: opened for another model", -1);
   GOLDCREST_REQUIRE(args.memory != nullptr && is_aligned(args.memory), GOLDCREST_ERROR_ARGUMENT,
-                    "backend_memory: null or not aligned to 64 bytes", -1);
+      "backend_memory: null or not aligned to 64 bytes", -1);
   const ModelView view = view_model(model.file);
   const Extent extent = extent_of(model.file, view);
   Space space(args.memory, args.memory_bytes);
   const EngineParts parts = lay_out_engine(space, extent, *args.limits);
   GOLDCREST_REQUIRE(!space.overflowed(), GOLDCREST_ERROR_ARENA_TOO_SMALL,
-                    "backend_memory: smaller than goldcrest_xnnpack_plan_memory says", byte_index(space.used_bytes()));
+      "backend_memory: smaller than goldcrest_xnnpack_plan_memory says", byte_index(space.used_bytes()));
   memset(args.memory, 0, static_cast<size_t>(space.used_bytes()));
   XnnpackEngine& engine = *parts.engine;
   engine.native = args.native;
@@ -128,7 +127,7 @@ int prepare_engine(const goldcrest_backend& backend, const PrepareArgs& args, co
     if (n_failed > 0 || !make_layer(model, call, index++, parts, &region)) ++n_failed;
   });
   GOLDCREST_REQUIRE(n_failed == 0, GOLDCREST_ERROR_UNSUPPORTED, "xnnpack: an operator could not be made; its layer is",
-                    static_cast<int32_t>(extent.n_layers - n_failed));
+      static_cast<int32_t>(extent.n_layers - n_failed));
   sort_layers(&engine);
   if (args.use == BackendUse::kWhereFaster) choose_layers(model, view, parts);
   *kernels = &engine.table;

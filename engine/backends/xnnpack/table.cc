@@ -97,12 +97,12 @@ bool run(const XnnpackLayer& layer, const LinearArgs<int8_t>& args, const TakenL
   // Kernels for several rows compute the last row again in place of missing ones.
   for (uint32_t i = 0; i < xnnpack::kExtraRowScales; ++i) scales[args.rows + i] = scales[args.rows - 1];
   return xnnpack::run_int8(layer.operators[lane.index()], args.x, scales, args.rows, y,
-                           args.is_only_task ? engine_of(args).threads : nullptr);
+      args.is_only_task ? engine_of(args).threads : nullptr);
 }
 
 bool run(const XnnpackLayer& layer, const LinearArgs<float>& args, const TakenLane& lane, float* y) {
-  return xnnpack::run_float(layer.operators[lane.index()], args.x, args.rows, y,
-                            args.is_only_task ? engine_of(args).threads : nullptr);
+  return xnnpack::run_float(
+      layer.operators[lane.index()], args.x, args.rows, y, args.is_only_task ? engine_of(args).threads : nullptr);
 }
 
 // Computes one linear layer. `native` is the native table's kernel, which computes what XNNPACK does not.
@@ -122,9 +122,8 @@ void linear(const LinearArgs<Element>& args, void (*native)(const LinearArgs<Ele
       native(part);
       continue;
     }
-    for (uint32_t row = 0; (has_residual || !activated) && row < part.rows; ++row) {
+    for (uint32_t row = 0; (has_residual || !activated) && row < part.rows; ++row)
       native(finish_args(part, sums + row * stride, row));
-    }
   }
 }
 

@@ -24,7 +24,7 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
 }  // namespace
 
 void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences, bool follows_targets,
-                 SearchOptions* options) {
+    SearchOptions* options) {
   static_cast<goldcrest_search&>(*options) = wanted;
   options->model = &runtime.model;
   options->generation = &runtime.generation;

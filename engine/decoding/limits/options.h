@@ -37,7 +37,7 @@ struct SearchOptions : goldcrest_search {
 
 // *options <- the options for n_sentences: of a search, or of scoring their targets if follows_targets.
 void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences, bool follows_targets,
-                 SearchOptions* options);
+    SearchOptions* options);
 
 // Returns whether to hash the logits of each sentence. Only a strategy with one hypothesis can.
 inline bool hashes_logits(const SearchOptions& options) {
@@ -95,9 +95,8 @@ inline uint32_t count_more_ends(const GenerationView& generation) { return kHasS
 
 inline bool is_end(const GenerationView& generation, int32_t token) {
   if (token == static_cast<int32_t>(generation.end_id)) return true;
-  for (uint32_t i = 0; i < count_more_ends(generation); ++i) {
+  for (uint32_t i = 0; i < count_more_ends(generation); ++i)
     if (token == static_cast<int32_t>(generation.more_end_ids[i])) return true;
-  }
   return false;
 }
 

@@ -14,7 +14,7 @@ BufferRef plan_prefixes(Plan& plan) {
   if (plan.limits().max_prefix_tokens == 0) return {};
   // Phase kAlways, because prefixes are given before the source is encoded.
   return plan.add("prefixes.ids", Phase::kAlways, Region::kMain,
-                  {0, 4, {GOLDCREST_FACTOR_PREFIX_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
+      {0, 4, {GOLDCREST_FACTOR_PREFIX_TOKENS, GOLDCREST_FACTOR_BATCH, 0, 0}});
 }
 
 void place_prefixes(const Runtime& runtime, const BufferRef& ref, PrefixBuffers* placed) {

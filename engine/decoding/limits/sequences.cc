@@ -13,9 +13,8 @@ namespace {
 void bias_completion(const LogitBlock& block, const Past& past, const int32_t* ids, uint32_t n, float bias) {
   float* const value = block.of(static_cast<uint32_t>(ids[n - 1]));
   if (value == nullptr || n - 1 > past.position + 1) return;
-  for (uint32_t i = 1; i < n; ++i) {
+  for (uint32_t i = 1; i < n; ++i)
     if (past.token_at(past.position + 1 - i) != ids[n - 1 - i]) return;
-  }
   *value = bias == kNever ? kNever : *value + bias;
 }
 

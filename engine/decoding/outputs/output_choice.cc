@@ -14,7 +14,7 @@ void choose_outputs(const Runtime& runtime, const SearchBuffers& buffers, const 
 }
 
 OutputSet outputs_of(const Runtime& runtime, const SearchOptions& options, const ShortlistBuffers& shortlist,
-                     const SentenceState* sentences, uint32_t sentence) {
+    const SentenceState* sentences, uint32_t sentence) {
   const uint32_t n = count_outputs(options, sentences[sentence]);
   if (chooses_outputs(options) && n < runtime.model.vocab_size)
     return candidate_outputs(runtime, shortlist, sentence, n);

@@ -11,7 +11,7 @@ void choose_outputs(const Runtime& runtime, const SearchBuffers& buffers, const 
 
 // Returns the set of outputs that is computed for each row of a sentence.
 OutputSet outputs_of(const Runtime& runtime, const SearchOptions& options, const ShortlistBuffers& shortlist,
-                     const SentenceState* sentences, uint32_t sentence);
+    const SentenceState* sentences, uint32_t sentence);
 
 // Returns the number of outputs in that set.
 inline uint32_t count_outputs(const SearchOptions& options, const SentenceState& state) {

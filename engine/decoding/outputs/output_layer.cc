@@ -21,8 +21,8 @@ namespace {
 // The stages that a block of logits passes, in this order. Add a new stage here.
 using Rules = StageList<LogProbabilities, AddBiases, ApplySequences, PenalizeRepetition, ForbidNgrams>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
-                         SkipLowBlock, StageIf<kHasSearch, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
-                         StageIf<kHasTimestamps, ApplyTimestamps>, StageIf<kHasSearch, SumAfterRules>>;
+    SkipLowBlock, StageIf<kHasSearch, Rules>, StageIf<kHasPrompt, MaskBehindPrompt>, MaskTokens,
+    StageIf<kHasTimestamps, ApplyTimestamps>, StageIf<kHasSearch, SumAfterRules>>;
 
 class OutputLayer {
  public:
@@ -70,28 +70,25 @@ class OutputLayer {
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
       float* const logits = compute(rows, inputs, shared, outputs, lists, sums_, task);
-      trace_rows(runtime_, {"logits", static_cast<int32_t>(i), step_.rows.position, logits, rows.count, outputs.count,
-                            kOutputBlock});
+      trace_rows(runtime_,
+          {"logits", static_cast<int32_t>(i), step_.rows.position, logits, rows.count, outputs.count, kOutputBlock});
       LogitBlock block = {logits, outputs, outputs_, lists, rows.first};
-      for (; block.row < rows.first + rows.count; ++block.row, block.values += kOutputBlock) {
+      for (; block.row < rows.first + rows.count; ++block.row, block.values += kOutputBlock)
         if (stages_.run(block)) collect_allowed(block);
-      }
     }
   }
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
   void sum(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     SharedInputs shared;
-    for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block) {
+    for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block)
       (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true, task);
-    }
   }
 
   // Ends the first pass: stores each row's log-sum-exp over the row's inputs, which `quantize` has read already.
   void store_sums(Range rows) const {
-    for (uint32_t row = rows.first; row < rows.first + rows.count; ++row) {
+    for (uint32_t row = rows.first; row < rows.first + rows.count; ++row)
       *decoder_rows(runtime_, step_.decoder, row) = log_sum_exp(lists(0), row);
-    }
   }
 
  private:
@@ -106,13 +103,12 @@ class OutputLayer {
 
   // Returns the logits of a block, [rows, 256]. If `sums`, also computes the block's maxima and sums.
   float* compute(Range rows, const OutputInputs& inputs, SharedInputs& shared, Range outputs, const TopTokens& lists,
-                 bool sums, uint32_t task) const {
+      bool sums, uint32_t task) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
     float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
-    operations(runtime_).output_block(
-        runtime_,
+    operations(runtime_).output_block(runtime_,
         {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits, kSharesInputs ? &shared : nullptr,
-         task},
+            task},
         {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.block_stride});
     return logits;
   }
@@ -169,9 +165,8 @@ void run_together(const OutputStep& step, const OutputSet& outputs) {
   run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) {
     layer.run({0, n_rows}, inputs, split.part_of(layer.n_blocks(), piece), task);
   });
-  for (uint32_t task = 1; task < split.n_tasks; ++task) {
+  for (uint32_t task = 1; task < split.n_tasks; ++task)
     for (uint32_t row = 0; row < n_rows; ++row) merge_top_tokens(layer.lists(0), layer.lists(task), row);
-  }
   if (finds_timestamps(step.options)) list_timestamps(step, outputs, inputs);
 }
 

@@ -24,8 +24,8 @@ void for_each_output_call_site(const ModelView& model, const Visit& visit) {
   if (model.projection.has_remainders() || model.projection.is_packed()) return;
   for (uint32_t first = 0; first < model.projection.n; first += kOutputBlock) {
     const uint32_t left = model.projection.n - first;
-    visit(LinearCallSite{slice_outputs(model.projection, first, left < kOutputBlock ? left : kOutputBlock),
-                         Activation::kNone, false});
+    visit(LinearCallSite{
+        slice_outputs(model.projection, first, left < kOutputBlock ? left : kOutputBlock), Activation::kNone, false});
   }
 }
 

@@ -29,9 +29,8 @@ class CandidateSet {
 
   // Adds target ids [first, first + n) of a list in the file.
   void add_all(const void* ids, uint32_t first, uint32_t n) {
-    for (uint32_t i = first; i < first + n; ++i) {
+    for (uint32_t i = first; i < first + n; ++i)
       add(shortlist_.wide_ids ? static_cast<const uint32_t*>(ids)[i] : static_cast<const uint16_t*>(ids)[i]);
-    }
   }
 
   void add_list(uint32_t list) {
@@ -104,9 +103,8 @@ void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uin
   for (uint32_t i = 0; i < n; ++i) {
     const uint8_t* source = weights + place(ids[i]);
     uint8_t* target = to + place(i);
-    for (size_t block = 0; block < n_blocks; ++block) {
+    for (size_t block = 0; block < n_blocks; ++block)
       memcpy(target + block * kAlignment, source + block * kAlignment, kPiece);
-    }
   }
 }
 
@@ -153,9 +151,8 @@ uint32_t count_matrices(const LinearView& projection) { return projection.rows_t
 
 void copy_outputs(LinearTensors from, uint32_t n, SentencePanels to, size_t capacity) {
   copy_values(from.bias, to.ids, n, 0.0f, to.bias);
-  if (kHasFloat32 && from.weight_type == WeightType::kFloat32) {
+  if (kHasFloat32 && from.weight_type == WeightType::kFloat32)
     return copy_rows(from, to.ids, n, reinterpret_cast<float*>(to.weights));
-  }
   copy_matrix(from, n, to);
   const uint32_t rows = from.rows_to_second();
   if (rows == 0) return;
@@ -176,8 +173,8 @@ ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
   const LinearView& projection = model.projection;
   const uint64_t matrices = count_matrices(projection);
   const auto add = [&](const char* name, uint64_t bytes) {
-    return plan.add(name, Phase::kDecode, Region::kMain,
-                    {0, bytes, {GOLDCREST_FACTOR_CANDIDATES, GOLDCREST_FACTOR_BATCH, 0, 0}});
+    return plan.add(
+        name, Phase::kDecode, Region::kMain, {0, bytes, {GOLDCREST_FACTOR_CANDIDATES, GOLDCREST_FACTOR_BATCH, 0, 0}});
   };
   refs.ids = add("shortlist.ids", sizeof(uint32_t));
   refs.weights = add("shortlist.weights", matrices * candidate_bytes(projection));
@@ -187,7 +184,7 @@ ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
     refs.weight_sum = add("shortlist.weight_sum", matrices * sizeof(int32_t));
   }
   refs.chosen = plan.add("shortlist.chosen", Phase::kDecode, Region::kScratch,
-                         {sizeof(uint32_t) * uint64_t{count_words(model.vocab_size)}, 0, {}});
+      {sizeof(uint32_t) * uint64_t{count_words(model.vocab_size)}, 0, {}});
   return refs;
 }
 
@@ -210,8 +207,8 @@ void place_shortlist(const Runtime& runtime, const ShortlistRefs& refs, Shortlis
 SentencePanels ShortlistBuffers::of(uint32_t sentence, uint32_t n_matrices) const {
   const size_t first = sentence * capacity, first_row = first * n_matrices;
   return {panels.ids + first, panels.weights + first_row * panel_bytes,
-          panels.scale != nullptr ? panels.scale + first_row : nullptr, panels.bias + first,
-          panels.weight_sum != nullptr ? panels.weight_sum + first_row : nullptr};
+      panels.scale != nullptr ? panels.scale + first_row : nullptr, panels.bias + first,
+      panels.weight_sum != nullptr ? panels.weight_sum + first_row : nullptr};
 }
 
 void clear_candidates(const Runtime& runtime, const ShortlistBuffers& buffers) {
@@ -226,8 +223,8 @@ uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, 
   return n;
 }
 
-OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
-                            const ShortlistIds& ids) {
+OutputSet choose_candidates(
+    const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, const ShortlistIds& ids) {
   ShortlistView shortlist;
   const bool has_shortlist = view_shortlist(runtime.file, &shortlist);
   if (!has_shortlist) return candidate_outputs(runtime, buffers, sentence, 0);  // the limits' are a lexicon's

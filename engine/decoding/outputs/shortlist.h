@@ -57,8 +57,8 @@ struct ShortlistIds {
 // Chooses the candidates of a sentence and copies their panels. Returns a set of 0 outputs if there are more than
 // limits.max_candidates. Work: one memory access for each weight of a candidate, for each id of the lists and for each
 // 32 outputs of the vocabulary.
-OutputSet choose_candidates(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence,
-                            const ShortlistIds& ids);
+OutputSet choose_candidates(
+    const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, const ShortlistIds& ids);
 
 // The same with any candidates: clear_candidates, then choose_candidate for each id, then gather_chosen, which returns
 // their number, or 0 if there are more than limits.max_candidates.

@@ -44,12 +44,8 @@ inline const LiveSentence& sentence_of_row(const OutputStep& step, uint32_t row)
 // The past of row b of a sentence.
 inline Past past_of(const OutputStep& step, const LiveSentence& sentence, uint32_t b) {
   const TargetRows& rows = step.rows;
-  return {step.tokens + sentence.first_slot,
-          rows.ancestor != nullptr ? rows.ancestor + sentence.first_past : nullptr,
-          rows.n_slots,
-          rows.beam_size,
-          rows.slot_of(b),
-          rows.position_of(b)};
+  return {step.tokens + sentence.first_slot, rows.ancestor != nullptr ? rows.ancestor + sentence.first_past : nullptr,
+      rows.n_slots, rows.beam_size, rows.slot_of(b), rows.position_of(b)};
 }
 
 // A block of values of one row: logits, or the log-probabilities that a stage made of them.
@@ -72,9 +68,8 @@ struct LogitBlock {
 constexpr float kNever = -__builtin_huge_valf();  // the value of a token that must not be chosen
 
 inline void remove_all(const LogitBlock& block, const uint32_t* ids, uint32_t n) {
-  for (uint32_t i = 0; i < n; ++i) {
+  for (uint32_t i = 0; i < n; ++i)
     if (float* const value = block.of(ids[i])) *value = kNever;
-  }
 }
 
 // Removes the ids that end a text.

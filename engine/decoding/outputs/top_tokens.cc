@@ -48,9 +48,8 @@ void place_top_tokens(const Runtime& runtime, const TopTokenRefs& refs, TopToken
 }
 
 TopTokens top_tokens(const TopTokenBuffers& buffers, uint32_t per_row, uint32_t n_outputs, uint32_t task) {
-  return {buffers.logits.of(task), buffers.block_max,       buffers.block_sum, buffers.values.of(task),
-          buffers.tokens.of(task), buffers.counts.of(task), per_row,           count_output_blocks(n_outputs),
-          buffers.block_stride};
+  return {buffers.logits.of(task), buffers.block_max, buffers.block_sum, buffers.values.of(task),
+      buffers.tokens.of(task), buffers.counts.of(task), per_row, count_output_blocks(n_outputs), buffers.block_stride};
 }
 
 bool may_enter(const TopTokens& lists, uint32_t row, uint32_t block) {

@@ -82,8 +82,8 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
   }
 
   if (n_living == 0 && view.state->n_finished == 0) {  // every token is suppressed: end, as in greedy search
-    finish_hypothesis(options, view, position,
-                      {view.scores[0], 0.0f, 0, static_cast<int32_t>(options.generation->end_id)});
+    finish_hypothesis(
+        options, view, position, {view.scores[0], 0.0f, 0, static_cast<int32_t>(options.generation->end_id)});
   }
   if (n_living > 0 && can_still_improve(options, position, view, living[0].log_prob))
     reorder(view, position, living, n_living);

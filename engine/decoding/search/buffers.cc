@@ -8,7 +8,7 @@
 namespace goldcrest {
 
 static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeof(Hypothesis) == 16,
-              "the plan is the same on every machine");
+    "the plan is the same on every machine");
 
 SearchRefs plan_search(Plan& plan, const ModelView& model) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH,

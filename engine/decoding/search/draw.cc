@@ -19,8 +19,8 @@ namespace {
 
 // Returns the first of n tokens, as many as it takes for the sum of their weights to reach `bound`; the list ends
 // before a weight below `least`.
-[[gnu::noinline]] KeptTokens add_weights(const goldcrest_sampling& sampling, const float* values, uint32_t n,
-                                         float bound, float least) {
+[[gnu::noinline]] KeptTokens add_weights(
+    const goldcrest_sampling& sampling, const float* values, uint32_t n, float bound, float least) {
   KeptTokens added = {0, 0.0f};
   for (; added.n < n && added.sum < bound; ++added.n) {
     const float weight = token_weight(sampling, values, added.n);
@@ -124,7 +124,7 @@ SamplingRefs plan_sampling(Plan& plan) {
   refs.slots =
       plan.add("sampling.slots", Phase::kAlways, Region::kMain, {0, sizeof(SampleSlot), {kBeam, kBatch, 0, 0}});
   refs.lists = plan.add("sampling.lists", Phase::kDecode, Region::kScratch,
-                        {0, 8, {GOLDCREST_FACTOR_SAMPLED, kBeam, kBatch, GOLDCREST_FACTOR_THREADS}});
+      {0, 8, {GOLDCREST_FACTOR_SAMPLED, kBeam, kBatch, GOLDCREST_FACTOR_THREADS}});
   return refs;
 }
 

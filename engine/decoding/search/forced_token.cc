@@ -14,8 +14,8 @@ int32_t first_id(const GenerationView& generation, const SentenceView& sentence)
 }
 
 // Returns the token of the prompt at a position; -1 where the best of the first choices is taken.
-int32_t prompt_token(const GenerationView& generation, const Prompt& prompt, const SentenceView& sentence,
-                     uint32_t position) {
+int32_t prompt_token(
+    const GenerationView& generation, const Prompt& prompt, const SentenceView& sentence, uint32_t position) {
   if (position >= prompt.n_file) return sentence.prefix[position - prompt.n_file];
   const int32_t first = first_id(generation, sentence);
   if (!kHasPrompt || first >= 0) return first;
@@ -26,13 +26,10 @@ int32_t prompt_token(const GenerationView& generation, const Prompt& prompt, con
 }  // namespace
 
 ForcedToken forced_token(const SearchOptions& options, const SentenceView& sentence, uint32_t position) {
-  if (scores_targets(options)) {
-    return {true, true, position + 1 == sentence.n_target, sentence.target[position]};
-  }
+  if (scores_targets(options)) return {true, true, position + 1 == sentence.n_target, sentence.target[position]};
   const GenerationView& generation = *options.generation;
-  if (forces_end(options) && is_last_position(options, sentence, position)) {
+  if (forces_end(options) && is_last_position(options, sentence, position))
     return {true, false, true, static_cast<int32_t>(generation.end_id)};
-  }
   const Prompt prompt = prompt_of(options, sentence.state->prefix);
   if (position >= prompt.n) return {false, false, false, -1};
   const int32_t token = prompt_token(generation, prompt, sentence, position);

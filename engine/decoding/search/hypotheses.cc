@@ -16,8 +16,8 @@ float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t
 namespace {
 
 // Returns the first free token's log-probability, plus the score of the tokens behind it.
-float alternative_score(const SearchOptions& options, const SentenceView& sentence, const Continuation& last,
-                        uint32_t n_tokens) {
+float alternative_score(
+    const SearchOptions& options, const SentenceView& sentence, const Continuation& last, uint32_t n_tokens) {
   const float first = bits_float(sentence.samples[last.parent].stream);
   const uint32_t n_rest = n_tokens - first_free_position(options, sentence) - 1;
   return n_rest == 0 ? first : first + hypothesis_score(options, last.log_prob - first, n_rest);
@@ -25,8 +25,8 @@ float alternative_score(const SearchOptions& options, const SentenceView& senten
 
 }  // namespace
 
-void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
-                       const Continuation& last) {
+void finish_hypothesis(
+    const SearchOptions& options, const SentenceView& sentence, uint32_t position, const Continuation& last) {
   const uint32_t n_tokens = position + 1;
   float score = hypothesis_score(options, last.log_prob, counted_tokens(options, sentence, n_tokens));
   if (expands_alternatives(options)) score = alternative_score(options, sentence, last, n_tokens);

@@ -60,12 +60,12 @@ inline void feed_token(const SentenceView& sentence, uint32_t position, uint32_t
 
 // Replaces the living hypotheses: each new one gets the past of its parent, and its own token and score. Without an
 // ancestor table there is one, before and after.
-[[gnu::noinline]] void reorder(const SentenceView& sentence, uint32_t position, const Continuation* chosen,
-                               uint32_t n_chosen);
+[[gnu::noinline]] void reorder(
+    const SentenceView& sentence, uint32_t position, const Continuation* chosen, uint32_t n_chosen);
 
 // Adds a hypothesis whose last token is at `position` to the finished ones, if its score is good enough for their list.
-void finish_hypothesis(const SearchOptions& options, const SentenceView& sentence, uint32_t position,
-                       const Continuation& last);
+void finish_hypothesis(
+    const SearchOptions& options, const SentenceView& sentence, uint32_t position, const Continuation& last);
 
 struct ForcedToken {
   bool exists;    // false: the strategy chooses

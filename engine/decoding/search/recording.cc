@@ -45,9 +45,8 @@ RecordedPath recorded_path(const RecordedPath& recording, size_t first_slot, siz
 void record_finished(const RecordedPath& path, const Past& past, float last_log_prob, size_t first_token) {
   if (path.token_log_probs != nullptr) {
     float* const log_probs = path.hypothesis_log_probs + first_token;
-    for (uint32_t t = 1; t <= past.position; ++t) {
+    for (uint32_t t = 1; t <= past.position; ++t)
       log_probs[t - 1] = path.token_log_probs[t * past.n_slots + past.slot_at(t)];
-    }
     log_probs[past.position] = last_log_prob;
   }
   if (path.hypothesis_slots != nullptr) {

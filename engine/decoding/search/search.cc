@@ -31,7 +31,7 @@ void start_position(const SearchOptions& options, const SearchBuffers& buffers, 
 
 // Continues every live hypothesis of a sentence with the forced token.
 void take_forced(const SearchOptions& options, uint32_t position, const SentenceView& sentence,
-                 const ForcedToken& forced, const TopTokens& lists) {
+    const ForcedToken& forced, const TopTokens& lists) {
   // Alternatives that end before they could differ are one.
   const bool is_one =
       forced.ends && expands_alternatives(options) && position <= first_free_position(options, sentence);
@@ -58,8 +58,8 @@ int32_t first_choice(const SearchOptions& options, const TopTokens& lists, uint3
 }
 
 // Continues one sentence. With one hypothesis, returns its token.
-int32_t advance_sentence(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position,
-                         uint32_t sentence) {
+int32_t advance_sentence(
+    const SearchOptions& options, const SearchBuffers& buffers, uint32_t position, uint32_t sentence) {
   const SentenceView view = sentence_view(buffers, sentence);
   const TopTokens lists = top_tokens(buffers.top_tokens, options.list_size, count_summed(options, *view.state), 0);
   ForcedToken forced = forced_token(options, view, position);
@@ -192,8 +192,8 @@ void embed_rows(const Runtime& runtime, const DecoderRefs& decoder, const Target
   });
 }
 
-int32_t advance_search(const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers,
-                       SearchStep* step) {
+int32_t advance_search(
+    const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
   int32_t first_token = -1;
   const uint32_t position = step->position;
   const int32_t fed = kHasPrompt && step->n_ahead > 0 ? buffers.tokens[(position + 1) * buffers.n_slots] : -1;

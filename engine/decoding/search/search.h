@@ -35,7 +35,7 @@ void embed_rows(const Runtime& runtime, const DecoderRefs& decoder, const Target
 
 // Chooses the next tokens and moves on to the next position. With one hypothesis a sentence, returns the token of
 // sentence 0.
-int32_t advance_search(const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers,
-                       SearchStep* step);
+int32_t advance_search(
+    const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step);
 
 }  // namespace goldcrest

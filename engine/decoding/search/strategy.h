@@ -20,8 +20,8 @@ struct Strategy {
   bool (*needs_sums)(const goldcrest_search& options);  // whether log-probabilities are computed
   // Continues one sentence with a token at `position` from the lists of its rows. With one hypothesis, returns the
   // token.
-  int32_t (*choose)(const SearchOptions& options, uint32_t position, const SentenceView& sentence,
-                    const TopTokens& lists);
+  int32_t (*choose)(
+      const SearchOptions& options, uint32_t position, const SentenceView& sentence, const TopTokens& lists);
 };
 
 extern const Strategy kGreedySearch, kBeamSearch, kSampling, kSeveralSamples;

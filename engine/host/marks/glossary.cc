@@ -122,12 +122,11 @@ std::vector<Glossary::Use> Glossary::missing_in(const std::vector<Use>& uses, st
   std::unordered_map<size_t, size_t> n_found;  // forms of a term that belong to no use yet
   for (const Use& use : uses) n_found.emplace(use.term, 0);
   for (auto& [term, n] : n_found) n = forms_in(terms_[term], text).size();
-  for (const Use& use : uses) {
+  for (const Use& use : uses)
     if (n_found[use.term] == 0)
       missing.push_back(use);
     else
       --n_found[use.term];
-  }
   return missing;
 }
 
@@ -173,7 +172,7 @@ bool ends_word(const WordAlignment& alignment, Sentence* sentence) {
   const auto splits_word = [&](size_t token) {
     const size_t at = found.ends[token - 1];
     return std::any_of(alignment.target.begin(), alignment.target.end(),
-                       [at](const Word& word) { return word.begin < at && at < word.end; });
+        [at](const Word& word) { return word.begin < at && at < word.end; });
   };
   if (prefix.empty() || prefix.size() >= found.ids.size() || !splits_word(prefix.size())) return false;
   size_t next = prefix.size();

@@ -56,11 +56,10 @@ struct Entity {
   std::string_view name;
   uint32_t letter;
 };
-constexpr Entity kEntities[] = {
-    {"amp", '&'},       {"lt", '<'},       {"gt", '>'},       {"quot", '"'},     {"apos", '\''},     {"OElig", 0x152},
-    {"oelig", 0x153},   {"ndash", 0x2013}, {"mdash", 0x2014}, {"lsquo", 0x2018}, {"rsquo", 0x2019},  {"sbquo", 0x201A},
-    {"ldquo", 0x201C},  {"rdquo", 0x201D}, {"bdquo", 0x201E}, {"bull", 0x2022},  {"hellip", 0x2026}, {"lsaquo", 0x2039},
-    {"rsaquo", 0x203A}, {"euro", 0x20AC},  {"trade", 0x2122}};
+constexpr Entity kEntities[] = {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}, {"OElig", 0x152},
+    {"oelig", 0x153}, {"ndash", 0x2013}, {"mdash", 0x2014}, {"lsquo", 0x2018}, {"rsquo", 0x2019}, {"sbquo", 0x201A},
+    {"ldquo", 0x201C}, {"rdquo", 0x201D}, {"bdquo", 0x201E}, {"bull", 0x2022}, {"hellip", 0x2026}, {"lsaquo", 0x2039},
+    {"rsaquo", 0x203A}, {"euro", 0x20AC}, {"trade", 0x2122}};
 
 // Returns the letter of an entity's name, such as "amp", "#38" or "#x26"; 0 if it has none.
 uint32_t letter_of(std::string_view name) {
@@ -127,8 +126,7 @@ void HtmlReader::push(char c) {
       run_ += std::exchange(pending_, "");
       state_ = State::kText;
       return push(c);
-    case State::kTag:
-      return push_tag(c);
+    case State::kTag: return push_tag(c);
     case State::kDeclaration: {
       pending_ += c;
       const std::string_view text = pending_;
@@ -139,8 +137,7 @@ void HtmlReader::push(char c) {
       state_ = State::kText;
       return add_tag(text.substr(0, 3) != "<!-" && text.substr(0, 3) != "<![", Mark::kPoint);
     }
-    case State::kRaw:
-      return push_raw(c);
+    case State::kRaw: return push_raw(c);
   }
 }
 
@@ -249,11 +246,10 @@ void HtmlReader::add_tag(bool is_block, Mark::Kind kind) {
 }
 
 void HtmlReader::add_space() {
-  if (part_.text.empty() && part_.marks.empty()) {
+  if (part_.text.empty() && part_.marks.empty())
     part_.before += space_;
-  } else {
+  else
     part_.text += !has_letters_ || space_.find('\n') == space_.npos ? space_ : " ";
-  }
   space_.clear();
 }
 

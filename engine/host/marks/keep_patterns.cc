@@ -27,16 +27,11 @@ bool is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 // The bytes after a backslash.
 Bytes escaped(char c) {
   switch (c) {
-    case 'd':
-      return bytes_that(is_digit);
-    case 'w':
-      return bytes_that(is_word);
-    case 's':
-      return bytes_that(is_space);
-    case 'S':
-      return ~bytes_that(is_space);
-    default:
-      return Bytes().set(byte_of(c));
+    case 'd': return bytes_that(is_digit);
+    case 'w': return bytes_that(is_word);
+    case 's': return bytes_that(is_space);
+    case 'S': return ~bytes_that(is_space);
+    default: return Bytes().set(byte_of(c));
   }
 }
 
@@ -57,13 +52,9 @@ size_t read_set(std::string_view pattern, size_t at, Bytes* bytes) {
   return at < pattern.size() ? at + 1 : std::string_view::npos;
 }
 
-constexpr const char* kBuiltIn[] = {"$?{{?[^{} ]*}}?",
-                                    "%[\\d$]*[-+#0]*\\d*[.]?\\d*[hlqzjt]*[sdifuxXcoeEgGp@]",
-                                    "%[(]\\w+[)][-+#0]*\\d*[sdifr]",
-                                    "</?\\w[^<>]*>",
-                                    "https?://[^ \t<>\"]*[\\w/#=&]",
-                                    "www[.][^ \t<>\"]*[\\w/#=&]",
-                                    "[\\w.+-]+@[\\w-]+[.][\\w.-]*\\w"};
+constexpr const char* kBuiltIn[] = {"$?{{?[^{} ]*}}?", "%[\\d$]*[-+#0]*\\d*[.]?\\d*[hlqzjt]*[sdifuxXcoeEgGp@]",
+    "%[(]\\w+[)][-+#0]*\\d*[sdifr]", "</?\\w[^<>]*>", "https?://[^ \t<>\"]*[\\w/#=&]", "www[.][^ \t<>\"]*[\\w/#=&]",
+    "[\\w.+-]+@[\\w-]+[.][\\w.-]*\\w"};
 
 }  // namespace
 

@@ -14,13 +14,13 @@ enum class Letter { kSpace, kMark, kOfWord, kWord };  // kWord: of a script with
 struct Range {
   uint32_t first, last;
 };
-constexpr Range kSpaces[] = {{9, 13},          {32, 32},         {0x85, 0x85},     {0xA0, 0xA0},
-                             {0x2000, 0x200B}, {0x2028, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}};
-constexpr Range kMarks[] = {{0, 0x2F},        {0x3A, 0x40},     {0x5B, 0x60},     {0x7B, 0xA9},     {0xAB, 0xB4},
-                            {0xB6, 0xB9},     {0xBB, 0xBF},     {0xD7, 0xD7},     {0xF7, 0xF7},     {0x2010, 0x206F},
-                            {0x2E00, 0x2E7F}, {0x3001, 0x303F}, {0xFF00, 0xFF0F}, {0xFF1A, 0xFF20}, {0xFFF0, 0xFFFF}};
-constexpr Range kWholeWords[] = {{0xE00, 0xEFF},   {0x1000, 0x109F}, {0x1780, 0x17FF},
-                                 {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
+constexpr Range kSpaces[] = {{9, 13}, {32, 32}, {0x85, 0x85}, {0xA0, 0xA0}, {0x2000, 0x200B}, {0x2028, 0x202F},
+    {0x205F, 0x205F}, {0x3000, 0x3000}};
+constexpr Range kMarks[] = {{0, 0x2F}, {0x3A, 0x40}, {0x5B, 0x60}, {0x7B, 0xA9}, {0xAB, 0xB4}, {0xB6, 0xB9},
+    {0xBB, 0xBF}, {0xD7, 0xD7}, {0xF7, 0xF7}, {0x2010, 0x206F}, {0x2E00, 0x2E7F}, {0x3001, 0x303F}, {0xFF00, 0xFF0F},
+    {0xFF1A, 0xFF20}, {0xFFF0, 0xFFFF}};
+constexpr Range kWholeWords[] = {
+    {0xE00, 0xEFF}, {0x1000, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
 
 template <size_t kN>
 bool is_in(const Range (&ranges)[kN], uint32_t c) {
@@ -355,11 +355,10 @@ bool Placer::place_words(const Node& parent, Node* node) {
     if (is_of(t, node->words)) hull = {std::min(hull.begin, t), t + 1};
   }
   if (best == parent.place.end || weight_of(best, node->words) < kLeast) return false;
-  if (node->is_element()) {
+  if (node->is_element())
     node->place = hull.begin < hull.end ? hull : Word{best, best + 1};
-  } else {
+  else
     node->place = {best, is_of(best, node->words) ? best + 1 : best};  // it replaces only what stands for it
-  }
   return true;
 }
 
@@ -383,11 +382,10 @@ void Placer::place_point(const Node& parent, Node* node) const {
 void Placer::place(const Node& parent, Node* node) {
   node->words = words_in(alignment_.source, node->source);
   node->place = {parent.place.end, parent.place.end};
-  if (node->words.begin == node->words.end) {
+  if (node->words.begin == node->words.end)
     place_point(parent, node);
-  } else if (!place_words(parent, node)) {
+  else if (!place_words(parent, node))
     ++n_unplaced;
-  }
   if (!node->is_element()) return;
   if (node->open == nullptr) node->place.begin = parent.place.begin;
   if (node->close == nullptr) node->place.end = parent.place.end;
@@ -536,7 +534,7 @@ void MarkWriter::add(const Sentence& sentence, std::string* out) {
   const size_t first = next_mark_;
   while (next_mark_ < text_.marks.size() &&
          (text_.marks[next_mark_].at < end ||
-          (text_.marks[next_mark_].at == end && text_.marks[next_mark_].kind == Mark::kClose)))
+             (text_.marks[next_mark_].at == end && text_.marks[next_mark_].kind == Mark::kClose)))
     ++next_mark_;
   at_ = end;
   if (first == next_mark_) return append_printed(sentence.found[0].text, text_.is_html, out);

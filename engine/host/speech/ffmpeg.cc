@@ -22,8 +22,8 @@ std::string Ffmpeg::start(const std::string& name, uint32_t sample_rate) {
 std::string Ffmpeg::start_untrusted(std::FILE* file, uint32_t sample_rate) {
   std::vector<std::string> arguments = ffmpeg_arguments("/dev/stdin", "", sample_rate);
   // Play lists and the like would read other files, or the network.
-  arguments.insert(arguments.begin() + 1, {"-protocol_whitelist", "file", "-format_whitelist",
-                                           "aac,flac,matroska,webm,mov,mp4,m4a,mp3,ogg,wav,w64,aiff"});
+  arguments.insert(arguments.begin() + 1,
+      {"-protocol_whitelist", "file", "-format_whitelist", "aac,flac,matroska,webm,mov,mp4,m4a,mp3,ogg,wav,w64,aiff"});
   return spawn(std::move(arguments), fileno(file));
 }
 

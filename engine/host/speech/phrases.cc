@@ -50,7 +50,7 @@ std::vector<std::string> spellings(const std::string& phrase) {
 }  // namespace
 
 std::string visit_spellings(const std::string& line, const TextCutter& cutter, const goldcrest::Session& session,
-                            const std::function<void(const Spelling&)>& visit) {
+    const std::function<void(const Spelling&)>& visit) {
   const bool has_space = session.traits().target_adds_space != 0;
   std::string problem = text_problem(line);
   const std::vector<std::string> all = problem.empty() ? spellings(line) : std::vector<std::string>();
@@ -63,8 +63,8 @@ std::string visit_spellings(const std::string& line, const TextCutter& cutter, c
   return problem;
 }
 
-std::string read_spellings(const std::string& path, const goldcrest::Session& session,
-                           const std::function<void(const Spelling&)>& visit) {
+std::string read_spellings(
+    const std::string& path, const goldcrest::Session& session, const std::function<void(const Spelling&)>& visit) {
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };

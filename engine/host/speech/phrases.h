@@ -23,10 +23,10 @@ struct Spelling {
 
 // Calls `visit` for each spelling of a text. Returns why it has none, or "".
 std::string visit_spellings(const std::string& line, const TextCutter& cutter, const goldcrest::Session& session,
-                            const std::function<void(const Spelling&)>& visit);
+    const std::function<void(const Spelling&)>& visit);
 // The same for each line of a file.
-std::string read_spellings(const std::string& path, const goldcrest::Session& session,
-                           const std::function<void(const Spelling&)>& visit);
+std::string read_spellings(
+    const std::string& path, const goldcrest::Session& session, const std::function<void(const Spelling&)>& visit);
 
 class Phrases {
  public:

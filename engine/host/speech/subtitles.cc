@@ -82,8 +82,8 @@ std::string subtitle_time(double seconds, char point) {
   const uint64_t ms = static_cast<uint64_t>(seconds * 1000 + 0.5);
   char text[40];
   std::snprintf(text, sizeof(text), "%02llu:%02llu:%02llu%c%03llu", static_cast<unsigned long long>(ms / 3600000),
-                static_cast<unsigned long long>(ms / 60000 % 60), static_cast<unsigned long long>(ms / 1000 % 60),
-                point, static_cast<unsigned long long>(ms % 1000));
+      static_cast<unsigned long long>(ms / 60000 % 60), static_cast<unsigned long long>(ms / 1000 % 60), point,
+      static_cast<unsigned long long>(ms % 1000));
   return text;
 }
 

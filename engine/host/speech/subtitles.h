@@ -20,8 +20,8 @@ struct SubtitleLimits {
 
 // Returns subtitles of at most 7 s that break at pauses and marks. One that has more than 20 characters a second stays
 // longer, or comes earlier, where nobody speaks: but not before `earliest` or after `latest`, in seconds.
-std::vector<Subtitle> make_subtitles(const std::vector<goldcrest::host::TimedWord>& words, const SubtitleLimits& limits,
-                                     double earliest, double latest);
+std::vector<Subtitle> make_subtitles(
+    const std::vector<goldcrest::host::TimedWord>& words, const SubtitleLimits& limits, double earliest, double latest);
 
 // Returns the lines of a subtitle in a SubRip file, or in a WebVTT file after its first line. number: from 1.
 std::string printed_subtitle(const Subtitle& subtitle, uint64_t number, bool is_vtt);

@@ -236,9 +236,8 @@ void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double ro
   // The search hears again from the last pair of times on. A text whose last time stands single, or that has none, says
   // all.
   const bool ends_single = ids.size() > 1 && is_time(ids.size() - 1) && !is_time(ids.size() - 2);
-  const bool has_pair = std::adjacent_find(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
-                          return a >= first_time && b >= first_time;
-                        }) != ids.end();
+  const bool has_pair = std::adjacent_find(ids.begin(), ids.end(),
+                            [&](int32_t a, int32_t b) { return a >= first_time && b >= first_time; }) != ids.end();
   if (has_pair && !ends_single && segment.begin > 0) {
     *heard = segment.begin;
   } else if (!segment.tokens.empty()) {

@@ -18,8 +18,8 @@ constexpr uint32_t kMostChannels = 64;
 // Programs that write to a pipe cannot know a length: ffmpeg and sox write the largest one, arecord about half of it.
 constexpr uint32_t kUnknownLength = 0x7FFF0000;
 // Chunks that may follow an empty chunk of samples.
-constexpr const char* kChunkTags[] = {"LIST", "INFO", "id3 ", "ID3 ", "bext", "fact", "cue ", "smpl",
-                                      "inst", "iXML", "_PMX", "JUNK", "PAD ", "axml", "chna", "data"};
+constexpr const char* kChunkTags[] = {"LIST", "INFO", "id3 ", "ID3 ", "bext", "fact", "cue ", "smpl", "inst", "iXML",
+    "_PMX", "JUNK", "PAD ", "axml", "chna", "data"};
 constexpr const char* kCut = "the file ends inside its WAV header";
 
 uint16_t u16(const uint8_t* bytes) { return static_cast<uint16_t>(bytes[0] | bytes[1] << 8); }
@@ -36,35 +36,27 @@ struct Beginning {
 };
 
 constexpr Beginning kBeginnings[] = {{0, "RIFX", "a WAV file whose numbers begin with the high byte (RIFX)"},
-                                     {0, "FORM", "an AIFF file"},
-                                     {0, "fLaC", "a FLAC file"},
-                                     {0, "OggS", "an Ogg file"},
-                                     {0, "ID3", "a file that begins with an ID3 tag, as MP3 files do"},
-                                     {4, "ftyp", "an MPEG-4 file (m4a, mp4)"},
-                                     {0, "\x1A\x45\xDF\xA3", "a Matroska or WebM file"},
-                                     {0, "riff\x2E\x91\xCF\x11", "a Wave64 file"},
-                                     {0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11", "a Windows Media file"},
-                                     {0, ".snd", "an AU file"},
-                                     {0, "caff", "a CAF file"},
-                                     {0, "#!AMR", "an AMR file"},
-                                     {0, "wvPK", "a WavPack file"},
-                                     {0, "MAC ", "a Monkey's Audio file"},
-                                     {0, "NIST_1A", "a NIST SPHERE file"}};
+    {0, "FORM", "an AIFF file"}, {0, "fLaC", "a FLAC file"}, {0, "OggS", "an Ogg file"},
+    {0, "ID3", "a file that begins with an ID3 tag, as MP3 files do"}, {4, "ftyp", "an MPEG-4 file (m4a, mp4)"},
+    {0, "\x1A\x45\xDF\xA3", "a Matroska or WebM file"}, {0, "riff\x2E\x91\xCF\x11", "a Wave64 file"},
+    {0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11", "a Windows Media file"}, {0, ".snd", "an AU file"},
+    {0, "caff", "a CAF file"}, {0, "#!AMR", "an AMR file"}, {0, "wvPK", "a WavPack file"},
+    {0, "MAC ", "a Monkey's Audio file"}, {0, "NIST_1A", "a NIST SPHERE file"}};
 
 // Formats of WAV files that are refused.
 constexpr struct {
   uint16_t kind;
   const char* name;
-} kFormatNames[] = {{2, " (ADPCM)"},       {6, " (A-law)"},   {7, " (mu-law)"}, {0x11, " (IMA ADPCM)"},
-                    {0x31, " (GSM 6.10)"}, {0x50, " (MPEG)"}, {0x55, " (MP3)"}, {0xFF, " (AAC)"}};
+} kFormatNames[] = {{2, " (ADPCM)"}, {6, " (A-law)"}, {7, " (mu-law)"}, {0x11, " (IMA ADPCM)"}, {0x31, " (GSM 6.10)"},
+    {0x50, " (MPEG)"}, {0x55, " (MP3)"}, {0xFF, " (AAC)"}};
 
 // Returns the bytes of the MPEG frame whose header of 6 bytes this is; 0: it is none.
 size_t frame_bytes_of(const uint8_t* header) {
   constexpr uint16_t kKilobits[5][14] = {{32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448},
-                                         {32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384},
-                                         {32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},
-                                         {32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256},
-                                         {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160}};
+      {32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384},
+      {32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},
+      {32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256},
+      {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160}};
   constexpr uint32_t kRates[] = {44100, 48000, 32000};
   if (header[0] != 0xFF || header[1] < 0xE0) return 0;
   const uint32_t version = header[1] >> 3 & 3, layer = 4 - (header[1] >> 1 & 3);
@@ -135,9 +127,8 @@ std::string conversion(const std::string& name, uint32_t sample_rate) {
 }  // namespace
 
 std::vector<std::string> ffmpeg_arguments(const std::string& name, const std::string& output, uint32_t sample_rate) {
-  std::vector<std::string> arguments = {
-      "ffmpeg", "-i",       name.empty() ? "-" : file_name(name), "-ar", std::to_string(sample_rate), "-ac", "1",
-      "-c:a",   "pcm_s16le"};
+  std::vector<std::string> arguments = {"ffmpeg", "-i", name.empty() ? "-" : file_name(name), "-ar",
+      std::to_string(sample_rate), "-ac", "1", "-c:a", "pcm_s16le"};
   if (output.empty()) arguments.insert(arguments.end(), {"-f", "wav"});
   arguments.push_back(output.empty() ? "-" : file_name(output));
   return arguments;
@@ -243,9 +234,8 @@ std::string WavReader::open(std::FILE* file, const std::string& name, uint32_t s
 // Returns what the file is by its first bytes; an empty string if they say nothing.
 std::string WavReader::kind_of_file() {
   const std::string_view begin(reinterpret_cast<const char*>(ahead_.data()), ahead_.size());
-  for (const Beginning& known : kBeginnings) {
+  for (const Beginning& known : kBeginnings)
     if (begin.size() > known.at && begin.substr(known.at, known.bytes.size()) == known.bytes) return known.name;
-  }
   // FF Fx is an ordinary sample, so the next frame must begin where this one's length says.
   const size_t n = begin.size() < 6 ? 0 : frame_bytes_of(ahead_.data());
   if (n == 0 || !fill_ahead(n + 6)) return "";
@@ -293,7 +283,7 @@ void WavReader::begin_data(uint32_t chunk_bytes) {
   bytes_left_ = is_long ? long_data_bytes_ : chunk_bytes < kUnknownLength ? chunk_bytes : UINT64_MAX;
   if (chunk_bytes == 0) {
     const bool has_tag = fill_ahead(8) && std::any_of(std::begin(kChunkTags), std::end(kChunkTags),
-                                                      [&](const char* tag) { return is_tag(ahead_.data(), tag); });
+                                              [&](const char* tag) { return is_tag(ahead_.data(), tag); });
     if (!ahead_.empty() && !has_tag) bytes_left_ = UINT64_MAX;
   }
   is_padded_ = bytes_left_ % 2 != 0;

@@ -24,9 +24,8 @@ class AttentionRows {
       : session_(session), n_rows_(n_rows), n_tokens_(n_tokens), weights_(session.memory().limits.max_source_tokens) {
     const goldcrest_text_traits& traits = session.traits();
     heads_.assign(traits.alignment_heads, traits.alignment_heads + traits.n_alignment_heads);
-    if (heads_.empty()) {
+    if (heads_.empty())
       for (uint32_t i = 0; i < session.info().decoder_layers * session.info().decoder_heads; ++i) heads_.push_back(i);
-    }
   }
 
   // Reads all ids once, for the means and deviations. Returns a negative status on an error.
@@ -68,8 +67,8 @@ class AttentionRows {
   // weights_ <- a head's, of the rows that the clip fills.
   int64_t read(uint32_t token, size_t h) {
     const uint32_t n_heads = session_.info().decoder_heads;
-    const goldcrest_alignment wanted = {0, 0, token, static_cast<int32_t>(heads_[h] / n_heads),
-                                        static_cast<int32_t>(heads_[h] % n_heads)};
+    const goldcrest_alignment wanted = {
+        0, 0, token, static_cast<int32_t>(heads_[h] / n_heads), static_cast<int32_t>(heads_[h] % n_heads)};
     const int64_t status = goldcrest_get_alignment(session_.engine(), &wanted, weights_.data(), weights_.size());
     if (status < 0) return status;
     float sum = 0;
@@ -151,10 +150,10 @@ uint32_t first_character(std::string_view text) {
 
 // Chinese, Japanese, Thai, Lao and Burmese, which put no spaces between words.
 bool has_no_spaces(uint32_t character) {
-  constexpr uint32_t kScripts[][2] = {{0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x2E80, 0x2FFF},  {0x3040, 0x4DBF},
-                                      {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
+  constexpr uint32_t kScripts[][2] = {{0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x2E80, 0x2FFF}, {0x3040, 0x4DBF},
+      {0x4E00, 0x9FFF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
   return std::any_of(std::begin(kScripts), std::end(kScripts),
-                     [&](const auto& script) { return character >= script[0] && character <= script[1]; });
+      [&](const auto& script) { return character >= script[0] && character <= script[1]; });
 }
 
 constexpr std::string_view kBefore = " \"'\u201c\u00bf([{-",

@@ -29,8 +29,8 @@ typedef struct goldcrest_check {
  * After DONE and after an error, *check is all zeros, and the next call starts over. detail may be null.
  * The check needs no engine and changes none. It finds all damage; goldcrest_init also checks values.
  * Errors: those of goldcrest_model_info; ERROR_ARGUMENT (check is null or was left by no call). */
-GOLDCREST_MUST_CHECK int goldcrest_check_weights(const void *model, size_t model_bytes, size_t end_bytes,
-                                                 goldcrest_check *check, goldcrest_detail *detail);
+GOLDCREST_MUST_CHECK int goldcrest_check_weights(
+    const void *model, size_t model_bytes, size_t end_bytes, goldcrest_check *check, goldcrest_detail *detail);
 
 #ifdef __cplusplus
 }

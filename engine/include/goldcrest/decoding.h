@@ -30,8 +30,8 @@ extern "C" {
  * text, detail.index: which), ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above
  * limits.max_prefix_tokens, or no position left behind prompt and prefix), ERROR_TOKEN_RANGE (detail.index: which id),
  * ERROR_UNSUPPORTED (this build lacks GOLDCREST_PROMPT). */
-GOLDCREST_MUST_CHECK int goldcrest_set_prefix(goldcrest_engine *engine, uint32_t sentence, const int32_t *ids, size_t n,
-                                              uint32_t flags);
+GOLDCREST_MUST_CHECK int goldcrest_set_prefix(
+    goldcrest_engine *engine, uint32_t sentence, const int32_t *ids, size_t n, uint32_t flags);
 
 /* Gives the only stored source a guess of its result: n ids, without those of a prompt or prefix. Greedy search checks
  * many of them in one step, up to limits.batch * limits.beam_size and 15 rows, and takes what it would have chosen
@@ -51,8 +51,8 @@ GOLDCREST_MUST_CHECK int goldcrest_set_draft(goldcrest_engine *engine, const int
  * To stop a search, call no further step; goldcrest_reset or the next begin discards it.
  * Errors: ERROR_ARGUMENT (engine null, or ids null and capacity not 0; no such sentence), ERROR_TRUNCATED (capacity too
  * small: the ids that fit were written). */
-GOLDCREST_MUST_CHECK int goldcrest_get_agreed(const goldcrest_engine *engine, uint32_t sentence, int32_t *ids,
-                                              size_t capacity);
+GOLDCREST_MUST_CHECK int goldcrest_get_agreed(
+    const goldcrest_engine *engine, uint32_t sentence, int32_t *ids, size_t capacity);
 
 /* Draws each token at random. A draw is made among the top_k best tokens that may be chosen, by transformers' rules in
  * this order: temperature, top_k, top_p, min_p. Ties at the end of the top_k go to the lower ids. */
@@ -135,8 +135,8 @@ typedef struct goldcrest_lexicon {
  * node. Work: a few loads for each edge. Returns OK. Errors: ERROR_ARGUMENT (a null pointer, a size, edges that do not
  * ascend, an id outside the vocabulary, a child that is not above its node; detail.index: the node), ERROR_UNSUPPORTED
  * (this build lacks GOLDCREST_SHORTLIST). detail may be null. */
-GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(const goldcrest_lexicon *lexicon, uint32_t vocab_size,
-                                                 goldcrest_detail *detail);
+GOLDCREST_MUST_CHECK int goldcrest_check_lexicon(
+    const goldcrest_lexicon *lexicon, uint32_t vocab_size, goldcrest_detail *detail);
 
 /* Restricts the results of the following sources to a lexicon, which it checks. null: the file's own, or none. n_nodes
  * 0: none, even if the file has a lexicon. The engine copies the struct and reads its arrays during the searches, so

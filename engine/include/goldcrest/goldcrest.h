@@ -225,19 +225,18 @@ typedef void (*goldcrest_plan_function)(void *context, const goldcrest_buffer *b
  * Errors: ERROR_ARGUMENT (info null; model null or misaligned; the environment's GOLDCREST_KERNELS names no table that
  * runs here), ERROR_MODEL_CORRUPT, ERROR_MODEL_VERSION, ERROR_UNSUPPORTED (the file needs a feature that this build
  * lacks: float32 weights, or one that this version does not know). */
-GOLDCREST_MUST_CHECK int goldcrest_model_info(const void *model, size_t model_bytes, goldcrest_info *info,
-                                              goldcrest_detail *detail);
+GOLDCREST_MUST_CHECK int goldcrest_model_info(
+    const void *model, size_t model_bytes, goldcrest_info *info, goldcrest_detail *detail);
 
 /* Computes the memory for `limits` (null: all defaults). Calls visit (may be null) once for every buffer, in order.
  * Errors: those of goldcrest_model_info; ERROR_ARGUMENT (memory null; a limit out of its range, or all too large
  * together), ERROR_UNSUPPORTED (limits.max_source_bytes for a model without a tokenizer). */
 GOLDCREST_MUST_CHECK int goldcrest_plan_memory(const void *model, size_t model_bytes, const goldcrest_limits *limits,
-                                               goldcrest_memory *memory, goldcrest_plan_function visit,
-                                               void *visit_context, goldcrest_detail *detail);
+    goldcrest_memory *memory, goldcrest_plan_function visit, void *visit_context, goldcrest_detail *detail);
 
 /* Returns goldcrest_memory.arena_bytes. Errors: those of goldcrest_plan_memory. */
-GOLDCREST_MUST_CHECK int64_t goldcrest_arena_bytes(const void *model, size_t model_bytes,
-                                                   const goldcrest_limits *limits);
+GOLDCREST_MUST_CHECK int64_t goldcrest_arena_bytes(
+    const void *model, size_t model_bytes, const goldcrest_limits *limits);
 
 typedef enum goldcrest_verify {
   GOLDCREST_VERIFY_FULL = 0,     /* everything, including the weights' bytes */
@@ -253,14 +252,14 @@ typedef enum goldcrest_step_size {
  * "decoder", or "logits". layer: its index or -1; for logits the index of the block of 256 outputs. row: a source or
  * target position. values: [count], not padded. Called only in builds with GOLDCREST_TRACE. Use greedy search and one
  * sentence at a time, or rows of several hypotheses mix. */
-typedef void (*goldcrest_trace_function)(void *context, const char *name, int32_t layer, uint32_t row,
-                                         const float *values, uint32_t count);
+typedef void (*goldcrest_trace_function)(
+    void *context, const char *name, int32_t layer, uint32_t row, const float *values, uint32_t count);
 
 /* Your thread pool for the engine, which has no threads of its own. Must call task(task_context, i) once for every i in
  * [0, n), on any threads and in any order, and return after all calls have returned. The caller must then see
  * everything that they wrote. n <= limits.threads. */
-typedef void (*goldcrest_parallel_for)(void *context, void (*task)(void *task_context, size_t i), void *task_context,
-                                       size_t n);
+typedef void (*goldcrest_parallel_for)(
+    void *context, void (*task)(void *task_context, size_t i), void *task_context, size_t n);
 
 /* Reports `bytes` bytes of the model from `weights` on that the engine does not read before the next source. These
  * are the matrices of encoding, once goldcrest_init has checked them and each time the encoder has used them. They are
@@ -340,8 +339,8 @@ GOLDCREST_MUST_CHECK int goldcrest_add_text(goldcrest_engine *engine, const char
 
 /* *source <- the ids of a stored source, including its end token. They stay in the arena until the next begin. Returns
  * their number. Errors: ERROR_ARGUMENT (engine or source null; no such sentence), ERROR_UNSUPPORTED (it is sound). */
-GOLDCREST_MUST_CHECK int goldcrest_get_source(const goldcrest_engine *engine, uint32_t sentence,
-                                              const int32_t **source);
+GOLDCREST_MUST_CHECK int goldcrest_get_source(
+    const goldcrest_engine *engine, uint32_t sentence, const int32_t **source);
 
 /* Does a bounded amount of work: encodes at most encoder_rows rows by half a layer, or decodes one target position (one
  * decoder layer with GOLDCREST_STEP_LAYER). The size of a step does not change the results' bits. Greedy search of a
@@ -376,8 +375,8 @@ typedef struct goldcrest_result {
 
 /* *result <- hypothesis `rank` (0 is the best, < n_best) of a sentence; call it after DONE.
  * Errors: ERROR_ARGUMENT (engine or result null; no such sentence or hypothesis), ERROR_STATE (not done). */
-GOLDCREST_MUST_CHECK int goldcrest_get_result(const goldcrest_engine *engine, uint32_t sentence, uint32_t rank,
-                                              goldcrest_result *result);
+GOLDCREST_MUST_CHECK int goldcrest_get_result(
+    const goldcrest_engine *engine, uint32_t sentence, uint32_t rank, goldcrest_result *result);
 
 /* State of an incremental detokenization; start with all zeros. */
 typedef struct goldcrest_text_state {
@@ -391,14 +390,14 @@ typedef struct goldcrest_text_state {
  * Errors: ERROR_ARGUMENT (a null pointer; a state that no call has left), ERROR_UNSUPPORTED (the model has no
  * detokenizer), ERROR_TOKEN_RANGE (an id outside the target vocabulary), ERROR_TRUNCATED (out too small). */
 GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize(const goldcrest_engine *engine, goldcrest_text_state *state,
-                                                  const int32_t *tokens, size_t n, char *out, size_t out_bytes);
+    const int32_t *tokens, size_t n, char *out, size_t out_bytes);
 
 /* Translates text to text: begin_text, run, detokenize the best hypothesis. Writes a terminating zero to out. Returns
  * the bytes of the text without it.
  * Errors: those of goldcrest_begin_text; ERROR_ARGUMENT (out null, or out_bytes 0), ERROR_UNSUPPORTED (the model has no
  * detokenizer), ERROR_TRUNCATED (out too small: the whole characters that fit are written and terminated). */
-GOLDCREST_MUST_CHECK int64_t goldcrest_translate(goldcrest_engine *engine, const char *text, size_t text_bytes,
-                                                 char *out, size_t out_bytes);
+GOLDCREST_MUST_CHECK int64_t goldcrest_translate(
+    goldcrest_engine *engine, const char *text, size_t text_bytes, char *out, size_t out_bytes);
 
 /* Runs the file's own self-test: compares greedy ids and logits hashes of a few sources. Skips lines that exceed the
  * engine's limits. Ends any search under way; keeps the engine's search options. detail may be null.

@@ -163,8 +163,8 @@ class Engine {
   // cut. A sentence above the engine's limits is cut further; one that gives no token is left out. out gets a
   // terminating zero. Returns the bytes without it, or the error that goldcrest_translate returns for a sentence; what
   // comes before that sentence is there, and of ERROR_TRUNCATED what fits.
-  Status translate_text(const char* text, size_t bytes, const goldcrest_part_options& parts, char* out,
-                        size_t out_bytes) {
+  Status translate_text(
+      const char* text, size_t bytes, const goldcrest_part_options& parts, char* out, size_t out_bytes) {
     if (engine_ == nullptr || text == nullptr || out == nullptr || out_bytes == 0)
       return Status(GOLDCREST_ERROR_ARGUMENT);
     SentenceReader reader(text, bytes, parts);
@@ -193,9 +193,8 @@ class Engine {
  private:
   int64_t translate_sentence(SentenceReader& reader, char* out, size_t out_bytes) {
     int64_t n = goldcrest_translate(engine_, reader.sentence(), reader.bytes(), out, out_bytes);
-    while (n == GOLDCREST_ERROR_TOO_LONG && reader.shorten()) {
+    while (n == GOLDCREST_ERROR_TOO_LONG && reader.shorten())
       n = goldcrest_translate(engine_, reader.sentence(), reader.bytes(), out, out_bytes);
-    }
     return n;
   }
 

@@ -36,8 +36,8 @@ typedef struct goldcrest_alignment {
  * Errors: ERROR_ARGUMENT (a null pointer; no such sentence, rank, token or head; a layer without its bit), ERROR_STATE
  * (not done), ERROR_TRUNCATED (n_weights below the number of source ids; nothing was written), ERROR_UNSUPPORTED
  * (limits.alignment_layers is 0, or this build lacks GOLDCREST_INSPECTION). */
-GOLDCREST_MUST_CHECK int goldcrest_get_alignment(const goldcrest_engine *engine, const goldcrest_alignment *wanted,
-                                                 float *weights, size_t n_weights);
+GOLDCREST_MUST_CHECK int goldcrest_get_alignment(
+    const goldcrest_engine *engine, const goldcrest_alignment *wanted, float *weights, size_t n_weights);
 
 #ifdef __cplusplus
 }

@@ -20,15 +20,13 @@ typedef void (*goldcrest_language_function)(void *context, const char *code, siz
  * language, which goldcrest_info.source_language names.
  * Work: that of a size query. Errors: those of goldcrest_model_info. */
 GOLDCREST_MUST_CHECK int goldcrest_source_languages(const void *model, size_t model_bytes,
-                                                    goldcrest_language_function visit, void *visit_context,
-                                                    goldcrest_detail *detail);
+    goldcrest_language_function visit, void *visit_context, goldcrest_detail *detail);
 
 /* The same for target languages: those of the table, or the entries >>xxx<< of the source vocabulary by their xxx.
  * Work: that of a size query, and 256 steps for each unit of the tokenizer's trie.
  * Errors: those of goldcrest_model_info (ERROR_MODEL_CORRUPT also if the tokenizer's trie is no tree). */
 GOLDCREST_MUST_CHECK int goldcrest_target_languages(const void *model, size_t model_bytes,
-                                                    goldcrest_language_function visit, void *visit_context,
-                                                    goldcrest_detail *detail);
+    goldcrest_language_function visit, void *visit_context, goldcrest_detail *detail);
 
 /* Sets the languages of the sources that follow, by the model's own names; null: the model's default, as after init. On
  * a side with one language the name must be that of goldcrest_info.

@@ -27,8 +27,8 @@ GOLDCREST_MUST_CHECK int goldcrest_resample_begin(goldcrest_resampler *resampler
 /* Writes up to most_out samples to `out` and returns how many. *n: samples to read; becomes those that were read, fewer
  * only if `out` is full: then call it again with the rest. At the end call it with samples null until it returns 0. So
  * n samples give n * out_hz / in_hz, rounded up. */
-size_t goldcrest_resample(goldcrest_resampler *resampler, const int16_t *samples, size_t *n, int16_t *out,
-                          size_t most_out);
+size_t goldcrest_resample(
+    goldcrest_resampler *resampler, const int16_t *samples, size_t *n, int16_t *out, size_t most_out);
 
 #ifdef __cplusplus
 }

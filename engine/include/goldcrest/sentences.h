@@ -53,8 +53,8 @@ typedef struct goldcrest_part {
  * Work: linear in the part and max_bytes, and the list once for each full stop. All calls for a text read each byte at
  * most four times, and 250 bytes more for each end mark.
  * Errors: ERROR_ARGUMENT (part null; text null and text_bytes not 0; the list null and its bytes not 0). */
-GOLDCREST_MUST_CHECK int goldcrest_next_part(const char *text, size_t text_bytes, const goldcrest_part_options *options,
-                                             goldcrest_part *part);
+GOLDCREST_MUST_CHECK int goldcrest_next_part(
+    const char *text, size_t text_bytes, const goldcrest_part_options *options, goldcrest_part *part);
 
 #ifdef __cplusplus
 }

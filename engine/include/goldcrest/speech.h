@@ -48,8 +48,8 @@ GOLDCREST_MUST_CHECK int goldcrest_add_features(goldcrest_engine *engine, const 
  * Errors: those of goldcrest_begin_audio and goldcrest_run; ERROR_ARGUMENT (out null, or out_bytes 0);
  * ERROR_UNSUPPORTED (the model has no detokenizer); ERROR_TRUNCATED (out too small: the whole characters that fit are
  * written and terminated). */
-GOLDCREST_MUST_CHECK int64_t goldcrest_transcribe(goldcrest_engine *engine, const int16_t *samples, size_t n, char *out,
-                                                  size_t out_bytes);
+GOLDCREST_MUST_CHECK int64_t goldcrest_transcribe(
+    goldcrest_engine *engine, const int16_t *samples, size_t n, char *out, size_t out_bytes);
 
 #ifdef __cplusplus
 }

@@ -44,8 +44,8 @@ typedef struct goldcrest_text_traits {
 
 /* *traits <- what the file says of texts. Work: that of a size query.
  * Errors: those of goldcrest_model_info; ERROR_ARGUMENT (traits null). */
-GOLDCREST_MUST_CHECK int goldcrest_get_text_traits(const void *model, size_t model_bytes, goldcrest_text_traits *traits,
-                                                   goldcrest_detail *detail);
+GOLDCREST_MUST_CHECK int goldcrest_get_text_traits(
+    const void *model, size_t model_bytes, goldcrest_text_traits *traits, goldcrest_detail *detail);
 
 /* SentencePiece's kinds. A surface token stands only for its whole text. */
 typedef enum goldcrest_token_kind {
@@ -72,20 +72,20 @@ typedef void (*goldcrest_token_function)(void *context, const goldcrest_token *t
  * Work: that of a size query and a call a token.
  * Errors: those of goldcrest_model_info (ERROR_MODEL_CORRUPT also if a text is outside of the texts). */
 GOLDCREST_MUST_CHECK int goldcrest_target_tokens(const void *model, size_t model_bytes, goldcrest_token_function visit,
-                                                 void *visit_context, goldcrest_detail *detail);
+    void *visit_context, goldcrest_detail *detail);
 
 /* The same as goldcrest_begin_text. It also calls visit for each token of the source, in order: its id, and its text
  * until visit returns, as it was normalized, also where the vocabulary lacks it (kind UNKNOWN). The ids of languages
  * and those around a text have the kind CONTROL and no text. If there is an error, it may have called visit for some
  * tokens. Errors: those of goldcrest_begin_text; ERROR_UNSUPPORTED (this build lacks GOLDCREST_INSPECTION). */
-GOLDCREST_MUST_CHECK int goldcrest_begin_tokens(goldcrest_engine *engine, const char *text, size_t text_bytes,
-                                                goldcrest_token_function visit, void *visit_context);
+GOLDCREST_MUST_CHECK int goldcrest_begin_tokens(
+    goldcrest_engine *engine, const char *text, size_t text_bytes, goldcrest_token_function visit, void *visit_context);
 
 /* The same as goldcrest_detokenize for a token that the vocabulary need not have: only its text counts. A token of
  * goldcrest_begin_tokens fits if the model cuts sources and results in the same way.
  * Errors: those of goldcrest_detokenize. */
 GOLDCREST_MUST_CHECK int64_t goldcrest_detokenize_token(const goldcrest_engine *engine, goldcrest_text_state *state,
-                                                        const goldcrest_token *token, char *out, size_t out_bytes);
+    const goldcrest_token *token, char *out, size_t out_bytes);
 
 #ifdef __cplusplus
 }

@@ -43,8 +43,7 @@ typedef struct goldcrest_xnnpack_memory {
  * Errors: those of goldcrest_plan_memory; ERROR_ARGUMENT (memory null), ERROR_UNSUPPORTED (XNNPACK does not run on this
  * CPU), ERROR_STATE (see above). */
 GOLDCREST_MUST_CHECK int goldcrest_xnnpack_plan_memory(const void *model, size_t model_bytes,
-                                                       const goldcrest_limits *limits, goldcrest_xnnpack_memory *memory,
-                                                       goldcrest_detail *detail);
+    const goldcrest_limits *limits, goldcrest_xnnpack_memory *memory, goldcrest_detail *detail);
 
 typedef struct goldcrest_xnnpack_config {
   const void *model; /* as in goldcrest_config; the same bytes as the engines' */
@@ -61,13 +60,13 @@ typedef struct goldcrest_xnnpack_config {
  * Errors: those of goldcrest_xnnpack_plan_memory, now for the whole file; ERROR_ARGUMENT (backend or config null;
  * weights or packing null or misaligned), ERROR_ARENA_TOO_SMALL (weights or packing; detail.index: the bytes needed),
  * ERROR_UNSUPPORTED (XNNPACK cannot pack a layer). */
-GOLDCREST_MUST_CHECK int goldcrest_xnnpack_open(const goldcrest_backend **backend,
-                                                const goldcrest_xnnpack_config *config);
+GOLDCREST_MUST_CHECK int goldcrest_xnnpack_open(
+    const goldcrest_backend **backend, const goldcrest_xnnpack_config *config);
 
 /* Use it as goldcrest_config.parallel_for, with a pthreadpool_t as parallel_context: the engine and XNNPACK then share
  * one pool. With any other parallel_for XNNPACK's kernels run on the threads that call them. */
-void goldcrest_xnnpack_parallel_for(void *pthreadpool, void (*task)(void *task_context, size_t i), void *task_context,
-                                    size_t n);
+void goldcrest_xnnpack_parallel_for(
+    void *pthreadpool, void (*task)(void *task_context, size_t i), void *task_context, size_t n);
 
 #ifdef __cplusplus
 }

@@ -38,17 +38,10 @@ inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
   if constexpr (kRows == 1) asm("" : "+w"(weights.q[0]), "+w"(weights.q[1]), "+w"(weights.q[2]), "+w"(weights.q[3]));
   for (int i = 0; i < 4; ++i) {
     switch (block) {
-      case 0:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 0);
-        break;
-      case 1:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 1);
-        break;
-      case 2:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 2);
-        break;
-      default:
-        acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 3);
+      case 0: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 0); break;
+      case 1: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 1); break;
+      case 2: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 2); break;
+      default: acc.q[i] = vdotq_laneq_s32(acc.q[i], weights.q[i], x.v, 3);
     }
   }
   return acc;

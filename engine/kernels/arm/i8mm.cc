@@ -58,13 +58,12 @@ enum class Zipped { kRows, kPanel };
 // pairs of inputs, or as [k / 8, 4] PairWeights. 12 sums of four outputs fit the registers together with inputs and
 // weights.
 template <int kPairs, Zipped kZipped>
-inline void matrix_tile(const LinearArgs<int8_t>& args, const int8_t* x, const int8_t* w, uint32_t first_row,
-                        uint32_t first_output) {
+inline void matrix_tile(
+    const LinearArgs<int8_t>& args, const int8_t* x, const int8_t* w, uint32_t first_row, uint32_t first_output) {
   const size_t k = args.k;
   PairSums sums[kPairs][4];
-  for (int p = 0; p < kPairs; ++p) {
+  for (int p = 0; p < kPairs; ++p)
     for (int i = 0; i < 4; ++i) sums[p][i] = {vdupq_n_s32(0), vdupq_n_s32(0)};
-  }
   for (uint32_t block = 0; block < args.k; block += 8, w += 128) {
     int8x16_t inputs[kPairs];
     for (int p = 0; p < kPairs; ++p) {
@@ -96,8 +95,8 @@ inline void matrix_tile(const LinearArgs<int8_t>& args, const int8_t* x, const i
 
 // Multiplies kPairs pairs of rows by the panels of some outputs.
 template <int kPairs>
-inline void matrix_rows(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first_row, uint32_t first_output,
-                        uint32_t end_output) {
+inline void matrix_rows(
+    const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first_row, uint32_t first_output, uint32_t end_output) {
   for (uint32_t output = first_output; output < end_output; output += 16) {
     const int8_t* w = args.w + size_t{output} * args.k;
     matrix_tile<kPairs, Zipped::kRows>(args, x, w, first_row, output);
@@ -108,8 +107,8 @@ inline void matrix_rows(const LinearArgs<int8_t>& args, const int8_t* x, uint32_
 constexpr uint32_t kZippedInputs = 2048, kZippedRows = 12;
 
 // Computes some rows; their number may be odd.
-__attribute__((noinline)) void linear_by_zipped_rows(const LinearArgs<int8_t>& args, uint32_t first_row,
-                                                     uint32_t end_row) {
+__attribute__((noinline)) void linear_by_zipped_rows(
+    const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t end_row) {
   const size_t k = args.k;
   int8_t zipped[kZippedRows * kZippedInputs], *to = zipped;
   for (uint32_t row = first_row; row + 2 <= end_row; row += 2) {

@@ -54,8 +54,8 @@ namespace goldcrest {
 namespace {
 
 // Applies activation and residual to rows of 16 outputs, which are stored one after another in `products`.
-__attribute__((noinline)) inline void finish_rows(const LinearArgs<int8_t>& args, const float* products, size_t at,
-                                                  uint32_t rows) {
+__attribute__((noinline)) inline void finish_rows(
+    const LinearArgs<int8_t>& args, const float* products, size_t at, uint32_t rows) {
   for (uint32_t r = 0; r < rows; ++r, at += args.y_stride) {
     V y = load(products + 16 * r);
     if (args.activation != Activation::kNone) y = activate(args.activation, y);

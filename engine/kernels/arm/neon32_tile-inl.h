@@ -76,8 +76,8 @@ inline void add_products(const int8_t* x, const int8_t* w, size_t k, int32x4_t (
 }
 
 inline int32x4_t add_pairs(int32x4_t even, int32x4_t odd) {
-  return vcombine_s32(vpadd_s32(vget_low_s32(even), vget_high_s32(even)),
-                      vpadd_s32(vget_low_s32(odd), vget_high_s32(odd)));
+  return vcombine_s32(
+      vpadd_s32(vget_low_s32(even), vget_high_s32(even)), vpadd_s32(vget_low_s32(odd), vget_high_s32(odd)));
 }
 
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>

@@ -118,9 +118,8 @@ constexpr bool kListsInVectors = false;
 inline Mask first_lanes(uint32_t n) {
   static constexpr uint32_t kLanes[4] = {0, 1, 2, 3};
   Mask mask;
-  for (uint32_t i = 0; i < 4; ++i) {
+  for (uint32_t i = 0; i < 4; ++i)
     mask.q[i] = vcltq_u32(vaddq_u32(vld1q_u32(kLanes), vdupq_n_u32(4 * i)), vdupq_n_u32(n));
-  }
   return mask;
 }
 
@@ -231,7 +230,7 @@ inline void store_int8(int8_t* p, const V (&x)[4]) {
 
 inline void store_halves(int8_t* high, int8_t* low, V x) {
   const uint16x8_t words[] = {first_halves(round_to_last_bits(x.q[0]), round_to_last_bits(x.q[1])),
-                              first_halves(round_to_last_bits(x.q[2]), round_to_last_bits(x.q[3]))};
+      first_halves(round_to_last_bits(x.q[2]), round_to_last_bits(x.q[3]))};
   const auto shifted = [&](int i) { return vshrq_n_u16(words[i], 7); };
   vst1q_s8(high, vreinterpretq_s8_u8(first_halves(shifted(0), shifted(1))));
   vst1q_s8(low, vreinterpretq_s8_u8(vandq_u8(first_halves(words[0], words[1]), vdupq_n_u8(127))));

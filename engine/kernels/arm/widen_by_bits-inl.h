@@ -14,7 +14,7 @@ inline V widen_int8(int8x16_t bytes) {
     return vsubq_f32(vreinterpretq_f32_u16(words), vdupq_n_f32(8388608.0f + 128.0f));
   };
   return {{lowered(vzip1q_u16(low, exponent)), lowered(vzip2q_u16(low, exponent)), lowered(vzip1q_u16(high, exponent)),
-           lowered(vzip2q_u16(high, exponent))}};
+      lowered(vzip2q_u16(high, exponent))}};
 }
 
 }  // namespace

@@ -125,12 +125,12 @@ __attribute__((noinline)) void finish_sums(Finish& finish, Output* sums, uint32_
     uint32_t steps = finish.steps, residual;
     asm volatile(GOLDCREST_DSP_FINISH
                  : [sums] "+r"(sums), [x_scale] "+r"(x_scale), [y] "+r"(y), [w_scale] "+r"(w_scale), [bias] "+r"(bias),
-                   [steps] "+r"(steps), [residual] "=&r"(residual)
+                 [steps] "+r"(steps), [residual] "=&r"(residual)
                  : [end] "r"(finish.end), [row_bytes] "r"(row_bytes), [y_stride] "r"(finish.y_stride),
-                   [to_residual] "r"(finish.to_residual)
+                 [to_residual] "r"(finish.to_residual)
                  : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
-                   "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29",
-                   "s30", "s31", "cc", "memory");
+                 "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29",
+                 "s30", "s31", "cc", "memory");
   }
   finish.w_scale = w_scale;
   finish.bias = bias;
@@ -140,11 +140,9 @@ __attribute__((noinline)) void finish_sums(Finish& finish, Output* sums, uint32_
 void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
   for (; panels > 0; --panels) {
     float* y = finish.y;
-    for (const float* x_scale = finish.x_scale; x_scale < finish.end; ++x_scale, y += finish.y_stride, sums += 16) {
-      for (uint32_t j = 0; j < 16; ++j) {
+    for (const float* x_scale = finish.x_scale; x_scale < finish.end; ++x_scale, y += finish.y_stride, sums += 16)
+      for (uint32_t j = 0; j < 16; ++j)
         y[j] = static_cast<float>(sums[j].sum) * (*x_scale * finish.w_scale[j]) + finish.bias[j];
-      }
-    }
     finish.w_scale += 16;
     finish.bias += 16;
     finish.y += 16;
@@ -153,13 +151,11 @@ void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
 #endif
 
 void activate(Activation activation, float* values) {
-  for (int j = 0; j < 16; ++j) {
-    if (activation != Activation::kRelu) {
+  for (int j = 0; j < 16; ++j)
+    if (activation != Activation::kRelu)
       values[j] = reference_activate(activation, values[j]);
-    } else if (float_bits(values[j]) > 0x7f800000u) {  // negative, or not a number
+    else if (float_bits(values[j]) > 0x7f800000u)  // negative, or not a number
       values[j] = 0.0f;
-    }
-  }
 }
 
 // Returns whether finish_sums can apply the activation.
@@ -203,9 +199,8 @@ void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums
   for (size_t at = static_cast<size_t>(y - args.y), r = static_cast<size_t>(finish.end - finish.x_scale); r > 0;
        --r, at += stride) {
     activate(args.activation, &sums->value);
-    for (size_t j = at; j < at + 16; ++j, ++sums) {
+    for (size_t j = at; j < at + 16; ++j, ++sums)
       args.y[j] = args.residual != nullptr ? sums->value + args.residual[j] : sums->value;
-    }
   }
 }
 
@@ -215,9 +210,7 @@ Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expand
   uint32_t* const words = expanded + (kRows == 4 ? kFirstSums : 0);
   if constexpr (kRows == 4) {
 #pragma GCC unroll 1
-    for (uint32_t r = 0; r < 4; r += 2, x += 2 * size_t{k}) {
-      expand_two_rows(x, x + k, blocks, words + r, expanded + r);
-    }
+    for (uint32_t r = 0; r < 4; r += 2, x += 2 * size_t{k}) expand_two_rows(x, x + k, blocks, words + r, expanded + r);
   } else {
 #pragma GCC unroll 1
     for (uint32_t r = 0; r < kRows; ++r) expand(x + size_t{r} * k, blocks, words + 2 * r, 8 * kRows);
@@ -230,15 +223,14 @@ Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expand
 // outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
 template <uint32_t kRows>
 inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* outputs) {
-  if constexpr (kRows == 1) {
+  if constexpr (kRows == 1)
     for (int j = 0; j < 16; j += 4) add_products_of_row(chunk, w + 4 * j, outputs + j);
-  } else if constexpr (kRows == 2) {
+  else if constexpr (kRows == 2)
     for (int j = 0; j < 16; j += 2) add_products_of_two_rows(chunk, w + 4 * j, outputs + j);
-  } else if constexpr (kRows == 3) {
+  else if constexpr (kRows == 3)
     add_products_of_three_rows(chunk, w, outputs);
-  } else {
+  else
     add_products_of_four_rows(chunk, w, outputs);
-  }
 }
 
 // Computes all outputs for kRows rows. If the rows are longer than the expanded chunk, each kPanels panels expand them
@@ -263,17 +255,15 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
       }
       const int8_t* w = args.w + size_t{output} * k + 16 * input;
       Output* to = sums;
-      for (uint32_t panel = output; panel < end; panel += 16, w += 16 * k, to += 16 * kRows) {
+      for (uint32_t panel = output; panel < end; panel += 16, w += 16 * k, to += 16 * kRows)
         add_products_of_panel<kRows>(chunk, w, to);
-      }
     }
     if (simple) {
       finish_sums(finish, sums, (end - output) / 16);
       continue;
     }
-    for (uint32_t panel = output; panel < end; panel += 16) {
+    for (uint32_t panel = output; panel < end; panel += 16)
       finish_by_rows(args, finish, sums + kRows * (panel - output));
-    }
   }
 }
 
@@ -281,13 +271,12 @@ void linear(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
   for (uint32_t row = 0; row < args.rows; row += kTileRows) {
     const uint32_t rows = args.rows - row;
-    if (rows == 1) {
+    if (rows == 1)
       linear_rows<1>(args, row);
-    } else if (rows == 2 || kTileRows == 2) {
+    else if (rows == 2 || kTileRows == 2)
       linear_rows<2>(args, row);
-    } else if constexpr (kTileRows == 4) {
+    else if constexpr (kTileRows == 4)
       rows == 3 ? linear_rows<3>(args, row) : linear_rows<4>(args, row);
-    }
   }
 }
 

@@ -87,11 +87,11 @@ inline void add_products_of_row(const Chunk& chunk, const int8_t* w, Output* out
       "b 2f\n"
       "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_FOUR_OUTPUTS(GOLDCREST_DSP_NEXT)) GOLDCREST_DSP_FOUR_OUTPUTS(
           GOLDCREST_DSP_NEXT) "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_FOUR_OUTPUTS(GOLDCREST_DSP_NEXT))
-          GOLDCREST_DSP_FOUR_OUTPUTS(GOLDCREST_DSP_NEXT_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w3]",
-                                                                                                    "%[x_odd]")
+          GOLDCREST_DSP_FOUR_OUTPUTS(GOLDCREST_DSP_NEXT_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(
+              sum3, "%[w3]", "%[x_odd]")
       : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-        [x_even] "=&r"(x_even), [x_odd] "+r"(x_odd), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "+l"(w3),
-        [even] "=&r"(even)
+      [x_even] "=&r"(x_even), [x_odd] "+r"(x_odd), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "+l"(w3),
+      [even] "=&r"(even)
       : [end] "i"(kEndOfChunk)
       : "cc", "memory");
   outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[2].sum = sum2, outputs[3].sum = sum3;
@@ -134,10 +134,10 @@ inline void add_products_of_two_rows(const Chunk& chunk, const int8_t* w, Output
       "b 2f\n"
       "1:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0)) GOLDCREST_DSP_TWO_BY_TWO(
           GOLDCREST_DSP_NEXT_W0) "2:\n" GOLDCREST_DSP_THREE_TIMES(GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0))
-          GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(sum3, "%[w1]",
-                                                                                                     "r11")
+          GOLDCREST_DSP_TWO_BY_TWO(GOLDCREST_DSP_NEXT_W0_UNLESS_LAST) "bne 1b\n" GOLDCREST_DSP_SMLAD(
+              sum3, "%[w1]", "r11")
       : [x] "+r"(x), [w] "+r"(w), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3),
-        [w0] "=&r"(w0), [w1] "+r"(w1), [even] "+l"(even)
+      [w0] "=&r"(w0), [w1] "+r"(w1), [even] "+l"(even)
       : [end] "i"(kEndOfChunk)
       : "r8", "r9", "r10", "r11", "cc", "memory");
   outputs[0].sum = sum0, outputs[1].sum = sum1, outputs[16].sum = sum2, outputs[17].sum = sum3;

@@ -117,9 +117,8 @@ inline void sum_sixteens(const float* x, uint32_t n, [[maybe_unused]] float mean
   }
 #else
   for (float& lane : lanes) lane = 0.0f;
-  for (; x < end; x += 16) {
+  for (; x < end; x += 16)
     for (int i = 0; i < 16; ++i) lanes[i] += kSquares ? (x[i] - mean) * (x[i] - mean) : x[i];
-  }
 #endif
 }
 
@@ -260,9 +259,8 @@ void layer_norm(const LayerNormArgs& args) {
     const float mean = args.centred ? sum_strided<false>(x, n, 0.0f) * inverse_n : 0.0f;
     const float variance = sum_strided<true>(x, n, mean) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
-    for (uint32_t i = normalize_eights({x, y, gamma, beta, n, mean, inverse_deviation}); i < n; ++i) {
+    for (uint32_t i = normalize_eights({x, y, gamma, beta, n, mean, inverse_deviation}); i < n; ++i)
       y[i] = ((x[i] - mean) * inverse_deviation) * gamma[i] + beta[i];
-    }
     for (uint32_t i = n; i < args.n_padded; ++i) y[i] = 0.0f;
   }
 }
@@ -318,9 +316,8 @@ inline float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, 
   for (float* weight = weights; weight < end; ++weight) *weight = exp_of_difference(*weight - largest);
   const float inverse = 1.0f / sum_strided<false>(weights, args.n_keys, 0.0f);
   KeyRows value_rows(args, row);
-  for (float* weight = weights; weight < end; ++weight) {
+  for (float* weight = weights; weight < end; ++weight)
     *weight = (*weight * inverse) * head.value_scales[value_rows.next()];
-  }
   return 1.0f;
 }
 
@@ -339,8 +336,8 @@ inline void add_weighted(float (&sums)[16], int first, float weight, const int8_
                           "%[sum5]", "s5", "%[weight]") GOLDCREST_DSP_ADD_PRODUCT("%[sum6]", "s6", "%[weight]")
                           GOLDCREST_DSP_ADD_PRODUCT("%[sum7]", "s7", "%[weight]")
       : [sum0] "+t"(sums[first]), [sum1] "+t"(sums[first + 1]), [sum2] "+t"(sums[first + 2]),
-        [sum3] "+t"(sums[first + 3]), [sum4] "+t"(sums[first + 4]), [sum5] "+t"(sums[first + 5]),
-        [sum6] "+t"(sums[first + 6]), [sum7] "+t"(sums[first + 7])
+      [sum3] "+t"(sums[first + 3]), [sum4] "+t"(sums[first + 4]), [sum5] "+t"(sums[first + 5]),
+      [sum6] "+t"(sums[first + 6]), [sum7] "+t"(sums[first + 7])
       : [weight] "t"(weight), [value] "r"(value + first), "m"(*reinterpret_cast<const int8_t(*)[16]>(value))
       : "r4", "r5", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7");
 }
@@ -361,8 +358,8 @@ inline void add_integers(int32_t (&sums)[8], int first, int32_t weight, int32_t 
 }
 
 // The same as attention_values below with integer weights, for eight columns.
-__attribute__((noinline)) void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values,
-                                                  float factor, float* out) {
+__attribute__((noinline)) void attention_integers(
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
   const float* const end = args.weights + args.n_keys;
   const size_t d_head = args.d_head;
   int32_t sums[8] = {};
@@ -378,8 +375,8 @@ __attribute__((noinline)) void attention_integers(const AttentionArgs<int8_t>& a
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
-                             float* out) {
+inline void attention_values(
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
   if (args.has_integers()) {
     attention_integers(args, row, values, factor, out);
     return attention_integers(args, row, values + 8, factor, out + 8);
@@ -416,7 +413,7 @@ inline void sum_logits(const float* logits, uint32_t count, float* block_max, fl
 __attribute__((noinline)) void logit_sums(const LogitSumsArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     sum_logits(args.logits + row * args.logits_stride, args.count, args.block_max + row * args.stride,
-               args.block_sum + row * args.stride);
+        args.block_sum + row * args.stride);
   }
 }
 

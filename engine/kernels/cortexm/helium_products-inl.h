@@ -149,32 +149,32 @@ template <uint32_t kRows>
 __attribute__((noinline)) void compute_outputs(OutputLoop& outputs) {
   register OutputLoop* loop asm("r11") = &outputs;
   if constexpr (kRows == 1) {
-    asm volatile(GOLDCREST_HELIUM_SUMS(GOLDCREST_HELIUM_EIGHT_OUTPUTS("q0", "q3", ""),
-                                       GOLDCREST_HELIUM_EIGHT_OUTPUTS("q3", "q0", "subs r9, #1\n"))
+    asm volatile(GOLDCREST_HELIUM_SUMS(
+        GOLDCREST_HELIUM_EIGHT_OUTPUTS("q0", "q3", ""), GOLDCREST_HELIUM_EIGHT_OUTPUTS("q3", "q0", "subs r9, #1\n"))
                      GOLDCREST_HELIUM_OUTPUTS("vldrw.32 q2, [r0], #16\n"
                                               "vadd.f32 q0, q0, q3\n"
                                               "vldrw.32 q3, [r2], #16\n"
                                               "vmul.f32 q2, q2, r8\n",
-                                              "vldrw.32 q2, [r0]\n"
-                                              "vldrw.32 q3, [r0, #16]\n",
-                                              "vstrw.32 q1, [r4], #16\n",
-                                              "mov r5, r3\n"
-                                              "add r3, r3, r12, lsl #2\n")
+                         "vldrw.32 q2, [r0]\n"
+                         "vldrw.32 q3, [r0, #16]\n",
+                         "vstrw.32 q1, [r4], #16\n",
+                         "mov r5, r3\n"
+                         "add r3, r3, r12, lsl #2\n")
                  :
                  : [loop] "r"(loop)
                  : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", "q3",
-                   "q4", "cc", "memory");
+                 "q4", "cc", "memory");
   } else {
     asm volatile(GOLDCREST_HELIUM_SUMS(GOLDCREST_HELIUM_TWO_ROWS(""), GOLDCREST_HELIUM_TWO_ROWS("subs r9, #1\n"))
                      GOLDCREST_HELIUM_OUTPUTS("vmul.f32 q2, q2, r10\n"
                                               "vadd.f32 q0, q0, q3\n",
-                                              "vldrw.32 q2, [r0]\n"
-                                              "vldrw.32 q3, [r2]\n",
-                                              "vstrw.32 q1, [r6], #16\n", "sub r3, r12\n")
+                         "vldrw.32 q2, [r0]\n"
+                         "vldrw.32 q3, [r2]\n",
+                         "vstrw.32 q1, [r6], #16\n", "sub r3, r12\n")
                  :
                  : [loop] "r"(loop)
                  : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", "q3",
-                   "q4", "cc", "memory");
+                 "q4", "cc", "memory");
   }
 }
 

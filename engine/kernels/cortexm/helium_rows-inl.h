@@ -190,8 +190,8 @@ inline int32_t dot(const int8_t* a, const int8_t* b, uint32_t blocks) {
 }
 
 // The same as reference_integer_weights.
-__attribute__((noinline)) float integer_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head,
-                                                Scalar maximum) {
+__attribute__((noinline)) float integer_weights(
+    const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, Scalar maximum) {
   float* const weights = args.weights;
   const uint32_t n_keys = args.n_keys;
   for (uint32_t t = 0; t < n_keys; t += 4) store(weights + t, short_exp_vector(load(weights + t) - maximum));
@@ -213,8 +213,8 @@ __attribute__((noinline)) float integer_weights(const AttentionArgs<int8_t>& arg
 }
 
 // The same as attention_values below with integer weights.
-__attribute__((noinline)) void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values,
-                                                  float factor, float* out) {
+__attribute__((noinline)) void attention_integers(
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
   int32x4_t sums[4] = {};
   const float* weight = args.weights;
   const float* const end = weight + args.n_keys;
@@ -254,8 +254,8 @@ inline float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, 
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
-                             float* out) {
+inline void attention_values(
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
   if (args.has_integers()) return attention_integers(args, row, values, factor, out);
   V sums[4] = {set(0.0f), set(0.0f), set(0.0f), set(0.0f)};
   const float* weight = args.weights;
@@ -265,9 +265,7 @@ inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, co
     const int8_t* value = values + rows.next() * d_head;
     const Scalar all = set(*weight);
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * all;
-    }
+    for (int i = 0; i < 4; ++i) sums[i] = sums[i] + V{vcvtq_f32_s32(vldrbq_s32(value + 4 * i))} * all;
   }
 #pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) store(out + 4 * i, sums[i]);
@@ -287,9 +285,8 @@ inline float largest_logit(const float* logits, uint32_t n) {
   for (int lane = 0; lane < 4; ++lane) single = largest.lanes[lane] > single ? largest.lanes[lane] : single;
   for (; i < n; ++i) single = logits[i] > single ? logits[i] : single;
   // Among zeros the first counts, with its sign.
-  for (i = 0; single == 0.0f; ++i) {
+  for (i = 0; single == 0.0f; ++i)
     if (logits[i] == 0.0f) return logits[i];
-  }
   return single;
 }
 
@@ -305,7 +302,7 @@ inline void sum_logits(const float* logits, uint32_t count, float* block_max, fl
 __attribute__((noinline)) void logit_sums(const LogitSumsArgs& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     sum_logits(args.logits + row * args.logits_stride, args.count, args.block_max + row * args.stride,
-               args.block_sum + row * args.stride);
+        args.block_sum + row * args.stride);
   }
 }
 

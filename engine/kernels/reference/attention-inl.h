@@ -36,7 +36,7 @@ class KeyRows {
 // takes 1 % more instructions on a Cortex-M55.
 template <typename QuantizeRow, typename Weigh, typename SumValues>
 [[gnu::always_inline]] inline void attend_by_rows(const AttentionArgs<int8_t>& args, const QuantizeRow& quantize_row,
-                                                  const Weigh& weigh, const SumValues& sum_values) {
+    const Weigh& weigh, const SumValues& sum_values) {
   for (uint32_t head = 0; head < args.n_heads; ++head) {
     const size_t head_at = head * args.head_stride;
     const HeadKeys keys = head_keys(args, head);
@@ -53,15 +53,14 @@ template <typename QuantizeRow, typename Weigh, typename SumValues>
 
 // Quantizes the rows one at a time with quantize_row.
 template <typename QuantizeRow>
-[[gnu::always_inline]] inline void quantize_by_rows(const QuantizeRowsArgs<int8_t>& args,
-                                                    const QuantizeRow& quantize_row) {
+[[gnu::always_inline]] inline void quantize_by_rows(
+    const QuantizeRowsArgs<int8_t>& args, const QuantizeRow& quantize_row) {
   const size_t n = args.n, x_stride = args.x_stride, q_stride = args.q_stride;
   const float* x = args.x;
   int8_t* q = args.q;
   float* scale = args.scale;
-  for (uint32_t row = args.rows; row > 0; --row, x += x_stride, q += q_stride, scale += args.scale_stride) {
+  for (uint32_t row = args.rows; row > 0; --row, x += x_stride, q += q_stride, scale += args.scale_stride)
     *scale = quantize_row(x, n, q);
-  }
 }
 
 }  // namespace

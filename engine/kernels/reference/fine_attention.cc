@@ -28,8 +28,8 @@ void quantize_fine_row(const float* x, uint32_t n, int8_t* high, float* scale) {
 }
 
 // args.weights [n_keys] <- the scores of the fine row args.q_row, after soft-max, times the value scales.
-void weigh_fine_keys(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys, uint32_t head,
-                     float q_scale) {
+void weigh_fine_keys(
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* keys, uint32_t head, float q_scale) {
   const float* const key_scales = args.key_scales + head * args.head_stride;
   const float* const value_scales = args.value_scales + head * args.head_stride;
   const float* const bias = row_bias(args, head_bias(args, head), row);
@@ -41,9 +41,8 @@ void weigh_fine_keys(const AttentionArgs<int8_t>& args, uint32_t row, const int8
     if (args.weights[t] > largest) largest = args.weights[t];
   }
   const float inverse = reference_exponentials(args.weights, args.n_keys, largest);
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
+  for (uint32_t t = 0; t < args.n_keys; ++t)
     args.weights[t] = (args.weights[t] * inverse) * value_scales[key_row(args, t, row)];
-  }
 }
 
 }  // namespace
@@ -59,8 +58,8 @@ float reference_fine_product(const int8_t* a, const int8_t* b, uint32_t n) {
 
 void reference_quantize_fine(const QuantizeRowsArgs<int8_t>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
-    quantize_fine_row(args.x + row * args.x_stride, args.n, args.q + row * args.q_stride,
-                      args.scale + row * args.scale_stride);
+    quantize_fine_row(
+        args.x + row * args.x_stride, args.n, args.q + row * args.q_stride, args.scale + row * args.scale_stride);
   }
 }
 
@@ -77,9 +76,8 @@ void reference_fine_attention(const AttentionArgs<int8_t>& args) {
       for (uint32_t t = 0; t < args.n_keys; ++t) {
         const int8_t* const high = args.values + first + key_row(args, t, row) * 2 * d_head;
         const int8_t* const low = high + d_head;
-        for (uint32_t j = 0; j < d_head; ++j) {
+        for (uint32_t j = 0; j < d_head; ++j)
           out[j] += args.weights[t] * (static_cast<float>(high[j]) * kHighStep + static_cast<float>(low[j]));
-        }
       }
     }
   }

@@ -40,9 +40,8 @@ void reference_quantize_floats(const QuantizeRowsArgs<float>& args) {
       if (magnitude > amax_bits) amax_bits = magnitude;
     }
     const bool counts = amax_bits >= kSmallestAmax && amax_bits <= kLargestAmax;
-    for (uint32_t i = 0; i < args.n; ++i) {
+    for (uint32_t i = 0; i < args.n; ++i)
       q[i] = counts && (float_bits(x[i]) & 0x7fffffffu) >= kSmallestInput ? x[i] : 0.0f;
-    }
   }
 }
 

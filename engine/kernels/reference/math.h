@@ -46,9 +46,8 @@ namespace goldcrest {
   if (bits << 1 == 0 || bits == 0x7f800000u || (bits & 0x7fffffffu) > 0x7f800000u) return x;  // 0, infinity, NaN
   if (bits >> 31 != 0) return bits_float(0x7fc00000u);
   int32_t exponent = static_cast<int32_t>(bits >> 23);
-  if (exponent == 0) {  // denormal
+  if (exponent == 0)  // denormal
     for (exponent = 1; bits < 1u << 23; --exponent) bits <<= 1;
-  }
   const uint32_t mantissa = (bits & 0x7fffffu) | 1u << 23;
   exponent -= 150;
   const int32_t shift = 26 - (exponent & 1);

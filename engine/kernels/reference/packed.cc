@@ -55,7 +55,7 @@ void expand(const PackedMatrix& matrix, PackedRange outputs, PackedRange inputs,
 
 // Adds the products of at most kPieceRows rows with 16 outputs' weights of some inputs, which were expanded to `piece`.
 void add_piece(const Kernels& table, const LinearArgs<int8_t>& args, uint32_t first_input,
-               const LinearArgs<int8_t>& piece, int32_t* sums) {
+    const LinearArgs<int8_t>& piece, int32_t* sums) {
   static constexpr float kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, kZeros[16] = {};
   alignas(64) int8_t x[kPieceRows * kPieceInputs];
   alignas(64) float products[kPieceRows * 16];
@@ -72,8 +72,8 @@ void add_piece(const Kernels& table, const LinearArgs<int8_t>& args, uint32_t fi
 }
 
 // Computes 16 outputs of at most kPieceRows rows, some inputs at a time.
-void linear_by_inputs(const Kernels& table, const LinearArgs<int8_t>& args, const PackedMatrix& matrix,
-                      int8_t* buffer) {
+void linear_by_inputs(
+    const Kernels& table, const LinearArgs<int8_t>& args, const PackedMatrix& matrix, int8_t* buffer) {
   int32_t sums[kPieceRows * 16] = {}, weight_sum[16];
   for (uint32_t first = 0; first < args.k; first += kPieceInputs) {
     LinearArgs<int8_t> piece = args;

@@ -11,12 +11,9 @@ namespace goldcrest {
 
 size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
   switch (layout) {
-    case Layout::kN16K4:
-      return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
-    case Layout::kN4K16:
-      return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
-    case Layout::kRowMajor:
-      break;
+    case Layout::kN16K4: return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
+    case Layout::kN4K16: return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
+    case Layout::kRowMajor: break;
   }
   return size_t{row} * k + column;
 }
@@ -42,9 +39,8 @@ void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[1
 
 void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4]) {
   for (int j = 0; j < 4; ++j) acc[j] = 0;
-  for (uint32_t block = 0; block < k; block += 16, panel += 64) {
+  for (uint32_t block = 0; block < k; block += 16, panel += 64)
     for (int j = 0; j < 4; ++j) acc[j] += dot(x + block, panel + 16 * j, 16);
-  }
 }
 
 // args.weights [n_keys] <- the scores of one head's query against every key, after soft-max, times the value scales.
@@ -71,9 +67,8 @@ float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const H
 }  // namespace
 
 float reference_sum_lanes(float lanes[16]) {
-  for (int width = 8; width > 0; width /= 2) {
+  for (int width = 8; width > 0; width /= 2)
     for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  }
   return lanes[0];
 }
 
@@ -113,16 +108,11 @@ float logarithm(float x) { return log_float(x); }
 
 float reference_activate(Activation activation, float x) {
   switch (activation) {
-    case Activation::kRelu:
-      return x > 0.0f ? x : 0.0f;
-    case Activation::kGelu:
-      return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
-    case Activation::kGeluTanh:
-      return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
-    case Activation::kSilu:
-      return x * sigmoid_float(x);
-    case Activation::kNone:
-      break;
+    case Activation::kRelu: return x > 0.0f ? x : 0.0f;
+    case Activation::kGelu: return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
+    case Activation::kGeluTanh: return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
+    case Activation::kSilu: return x * sigmoid_float(x);
+    case Activation::kNone: break;
   }
   return x;
 }
@@ -158,11 +148,10 @@ void reference_linear(const LinearArgs<int8_t>& args) {
     const int8_t* panel = args.w + size_t{first} * args.k;
     for (uint32_t row = 0; row < args.rows; ++row) {
       const int8_t* x = args.x + size_t{row} * args.k;
-      if (args.layout == Layout::kN16K4) {
+      if (args.layout == Layout::kN16K4)
         panel_n16k4(x, panel, args.k, acc);
-      } else {
+      else
         panel_n4k16(x, panel, args.k, acc);
-      }
       for (uint32_t j = 0; j < panel_outputs; ++j) {
         const uint32_t output = first + j;
         float y = static_cast<float>(acc[j]) * (args.x_scale[row] * args.w_scale[output]) + args.bias[output];
@@ -182,9 +171,8 @@ void reference_embed(const EmbedArgs<int8_t>& args) {
   const int8_t* w = args.w + weight_offset(args.layout, args.token, 0, n);
   const float* position = args.position;
   float* y = args.y;
-  for (uint32_t first = 0; first < n; first += together, w += step) {
+  for (uint32_t first = 0; first < n; first += together, w += step)
     for (uint32_t j = 0; j < together; ++j) *y++ = static_cast<float>(w[j]) * scale + *position++;
-  }
 }
 
 void reference_layer_norm(const LayerNormArgs& args) {
@@ -225,7 +213,7 @@ void reference_attention(const AttentionArgs<int8_t>& args) {
     for (uint32_t row = 0; row < args.rows; ++row) {
       float q_scale;
       reference_quantize_rows({args.q + row * args.q_stride + size_t{head} * args.d_head, args.q_row, &q_scale,
-                               args.d_head, args.d_head, 1, 1, args.d_head});
+          args.d_head, args.d_head, 1, 1, args.d_head});
       const float factor = attention_weights(args, row, keys, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
       if (args.has_integers()) {
@@ -287,9 +275,8 @@ void insert_number(const LargestNumbers& list, float value, int32_t token) {
 }
 
 void reference_list_largest(const ListLargestArgs& args) {
-  for (uint32_t i = 0; i < args.n; ++i) {
+  for (uint32_t i = 0; i < args.n; ++i)
     if (args.x[i] > args.list.bound()) insert_number(args.list, args.x[i], args.token(i));
-  }
 }
 
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout) {

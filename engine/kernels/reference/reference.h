@@ -31,8 +31,8 @@ static inline const float* head_bias(const AttentionArgs<Element>& args, uint32_
 
 static inline HeadKeys head_keys(const AttentionArgs<int8_t>& args, uint32_t head) {
   const size_t head_at = head * args.head_stride;
-  return {args.keys + head_at * args.d_head, args.key_scales + head_at, args.value_scales + head_at,
-          head_bias(args, head)};
+  return {
+      args.keys + head_at * args.d_head, args.key_scales + head_at, args.value_scales + head_at, head_bias(args, head)};
 }
 
 // Returns a row's biases of a head whose row 0 has `bias`; null: none.
@@ -49,8 +49,8 @@ static inline float with_bias(float score, const float* bias, uint32_t t) {
 // Adds the biases of a row to its n scores, if there are any. Returns the largest score. A pass of its own, so that
 // models without biases pay one test a row. head_bias: of the head's row 0.
 template <typename Element>
-static inline float add_row_bias(const AttentionArgs<Element>& args, const float* head_bias, uint32_t row,
-                                 float largest) {
+static inline float add_row_bias(
+    const AttentionArgs<Element>& args, const float* head_bias, uint32_t row, float largest) {
   if (head_bias == nullptr) return largest;
   const float* bias = head_bias + static_cast<ptrdiff_t>(row) * args.bias_step;
   float* const end = args.weights + args.n_keys;
@@ -85,8 +85,8 @@ static inline size_t key_row(const AttentionArgs<Element>& args, uint32_t t, uin
 
 template <typename Element>
 static inline LogitSumsArgs logit_sums_of(const OutputBlockArgs<Element>& args) {
-  return {args.linear.y, args.block_max,   args.block_sum, args.linear.y_stride,
-          args.stride,   args.linear.rows, args.count};
+  return {
+      args.linear.y, args.block_max, args.block_sum, args.linear.y_stride, args.stride, args.linear.rows, args.count};
 }
 
 void reference_quantize_rows(const QuantizeRowsArgs<int8_t>& args);

@@ -71,7 +71,7 @@ inline void sum_panel(const Lanes& types, const int8_t* x, const int8_t* w, size
     asm volatile(GOLDCREST_RVV_PANEL(GOLDCREST_RVV_2_ROWS, "addi %[x1], %[x1], 4\n") "vse32.v v12, (%[sums1])\n"
                  : [x0] "+&r"(x), [x1] "+&r"(x1), [w] "+&r"(w)
                  : [end] "r"(end), [sums] "r"(sums), [sums1] "r"(sums + kGroupOutputs), [lanes] "r"(lanes),
-                   [words] "r"(types.words), [halves] "r"(types.halves)
+                 [words] "r"(types.words), [halves] "r"(types.halves)
                  : GOLDCREST_RVV_CLOBBERS);
   } else {
     const int8_t *x1 = x + k, *x2 = x1 + k, *x3 = x2 + k;
@@ -132,7 +132,7 @@ inline void finish_sums(const RowOutputs& outputs) {
       "add %[y], %[y], t1\n"
       "bnez %[n], 1b\n"
       : [sums] "+&r"(row.sums), [w_scale] "+&r"(row.w_scale), [bias] "+&r"(row.bias), [residual] "+&r"(row.residual),
-        [y] "+&r"(row.y), [n] "+&r"(row.n)
+      [y] "+&r"(row.y), [n] "+&r"(row.n)
       : [x_scale] "f"(row.x_scale), [relu] "r"(row.applies_relu ? 1l : 0l), [zero] "f"(zero)
       : GOLDCREST_RVV_CLOBBERS);
 }
@@ -147,7 +147,7 @@ void finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t first, uint32
   const float* const residual = args.residual != nullptr ? args.residual + at : nullptr;
   float values[kGroupOutputs];
   finish_sums({sums, args.w_scale + first, args.bias + first, ends_here ? residual : nullptr, ends_here ? y : values,
-               outputs, args.x_scale[row], applies_relu});
+      outputs, args.x_scale[row], applies_relu});
   if (ends_here) return;
   for (uint32_t j = 0; j < outputs; ++j) {
     const float value = reference_activate(activation, values[j]);
@@ -230,8 +230,8 @@ void layer_norm(const LayerNormArgs& args) {
 
 // args.weights <- the scores of one head's query, after soft-max, times the value scales. Returns the factor of integer
 // weights.
-float attention_weights(const AttentionArgs<int8_t>& args, const Lanes& types, uint32_t row, const HeadKeys& head,
-                        float q_scale) {
+float attention_weights(
+    const AttentionArgs<int8_t>& args, const Lanes& types, uint32_t row, const HeadKeys& head, float q_scale) {
   float largest = -__builtin_huge_valf();
   float* const end = args.weights + args.n_keys;
   KeyRows key_rows(args, row);
@@ -245,9 +245,8 @@ float attention_weights(const AttentionArgs<int8_t>& args, const Lanes& types, u
   if (args.has_integers()) return reference_integer_weights(args, row, head, largest);
   const float inverse = 1.0f / exponentials(types, args.weights, args.n_keys, largest, args.weights);
   KeyRows value_rows(args, row);
-  for (float* weight = args.weights; weight < end; ++weight) {
+  for (float* weight = args.weights; weight < end; ++weight)
     *weight = (*weight * inverse) * head.value_scales[value_rows.next()];
-  }
   return 1.0f;
 }
 
@@ -262,18 +261,13 @@ void attention(const AttentionArgs<int8_t>& args) {
       const float q_scale = quantize_row(args.q + row * args.q_stride + column, args.d_head, args.q_row);
       const float factor = attention_weights(args, types, row, keys, q_scale);
       const ValueRows values = {args.values + head * args.head_stride * args.d_head,
-                                has_ancestors ? args.ancestor + row : &kFirstSlot,
-                                has_ancestors ? args.ancestor_stride : 0,
-                                args.position_stride,
-                                args.d_head,
-                                args.weights,
-                                args.n_keys};
+          has_ancestors ? args.ancestor + row : &kFirstSlot, has_ancestors ? args.ancestor_stride : 0,
+          args.position_stride, args.d_head, args.weights, args.n_keys};
       float* const out = args.out + row * args.out_stride + column;
-      if (args.has_integers()) {
+      if (args.has_integers())
         sum_values<true>(values, factor, out);
-      } else {
+      else
         sum_values<false>(values, factor, out);
-      }
     }
   }
 }

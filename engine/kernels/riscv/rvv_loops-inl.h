@@ -137,8 +137,8 @@ inline float sum_squares(const Lanes& types, const float* x, size_t n, float mea
 }
 
 // y [n] <- ((x - mean) * factor) * gamma + beta; y may be x.
-inline void normalize(const float* x, size_t n, float mean, float factor, const float* gamma, const float* beta,
-                      float* y) {
+inline void normalize(
+    const float* x, size_t n, float mean, float factor, const float* gamma, const float* beta, float* y) {
   asm volatile(
       "1:\n"
       "vsetvli t0, %[n], e32, m8, ta, ma\n"
@@ -202,9 +202,9 @@ inline float exponentials(const Lanes& types, const float* x, size_t n, float la
       "3:\n" GOLDCREST_RVV_END_LANES
       : [x] "+&r"(x), [n] "+&r"(n), [to] "+&r"(to), [sum] "=&f"(sum)
       : [lanes] "r"(lanes), [words] "r"(types.words), [largest] "f"(largest), [least] "f"(-40.0f),
-        [log2_e] "f"(1.44269504f), [rounding] "f"(12582912.0f), [ln2] "f"(0.693359375f),
-        [ln2_rest] "f"(-2.12194440e-4f), [c7] "f"(1.98412698e-4f), [c6] "f"(1.38888889e-3f), [c5] "f"(8.33333333e-3f),
-        [c4] "f"(4.16666667e-2f), [c3] "f"(1.66666667e-1f), [c2] "f"(0.5f), [one] "f"(1.0f)
+      [log2_e] "f"(1.44269504f), [rounding] "f"(12582912.0f), [ln2] "f"(0.693359375f), [ln2_rest] "f"(-2.12194440e-4f),
+      [c7] "f"(1.98412698e-4f), [c6] "f"(1.38888889e-3f), [c5] "f"(8.33333333e-3f), [c4] "f"(4.16666667e-2f),
+      [c3] "f"(1.66666667e-1f), [c2] "f"(0.5f), [one] "f"(1.0f)
       : GOLDCREST_RVV_CLOBBERS);
   return sum;
 }
@@ -289,20 +289,20 @@ inline void sum_values(const ValueRows& rows, float factor, float* out) {
     const float* weight = rows.weights;
     size_t position = 0, done;
     if constexpr (kIntegers) {
-      asm volatile(GOLDCREST_RVV_VALUES("lw t1, (%[weight])\n", "vmacc.vx v16, t1, v8\n",
-                                        "vfcvt.f.x.v v16, v16\nvfmul.vf v16, v16, %[factor]\n")
+      asm volatile(GOLDCREST_RVV_VALUES(
+          "lw t1, (%[weight])\n", "vmacc.vx v16, t1, v8\n", "vfcvt.f.x.v v16, v16\nvfmul.vf v16, v16, %[factor]\n")
                    : [slot] "+&r"(slot), [weight] "+&r"(weight), [position] "+&r"(position), [done] "=&r"(done)
                    : [columns] "r"(columns), [values] "r"(values), [d_head] "r"(rows.d_head),
-                     [slot_stride] "r"(rows.slot_stride), [position_stride] "r"(rows.position_stride), [end] "r"(end),
-                     [out] "r"(out), [factor] "f"(factor)
+                   [slot_stride] "r"(rows.slot_stride), [position_stride] "r"(rows.position_stride), [end] "r"(end),
+                   [out] "r"(out), [factor] "f"(factor)
                    : GOLDCREST_RVV_CLOBBERS);
     } else {
-      asm volatile(GOLDCREST_RVV_VALUES("flw ft0, (%[weight])\n",
-                                        "vfcvt.f.x.v v8, v8\nvfmul.vf v8, v8, ft0\nvfadd.vv v16, v16, v8\n", "")
+      asm volatile(GOLDCREST_RVV_VALUES(
+          "flw ft0, (%[weight])\n", "vfcvt.f.x.v v8, v8\nvfmul.vf v8, v8, ft0\nvfadd.vv v16, v16, v8\n", "")
                    : [slot] "+&r"(slot), [weight] "+&r"(weight), [position] "+&r"(position), [done] "=&r"(done)
                    : [columns] "r"(columns), [values] "r"(values), [d_head] "r"(rows.d_head),
-                     [slot_stride] "r"(rows.slot_stride), [position_stride] "r"(rows.position_stride), [end] "r"(end),
-                     [out] "r"(out)
+                   [slot_stride] "r"(rows.slot_stride), [position_stride] "r"(rows.position_stride), [end] "r"(end),
+                   [out] "r"(out)
                    : GOLDCREST_RVV_CLOBBERS);
     }
     columns -= done;

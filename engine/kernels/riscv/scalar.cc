@@ -74,9 +74,8 @@ void expand(const int8_t* x, size_t k, uint32_t inputs, Input* to) {
     Input* number = to + r / Sum::kRows;
     for (const int8_t *from = x, *end = x + inputs; from < end;) {
 #pragma GCC unroll 4
-      for (uint32_t i = 0; i < 4; ++i, ++from, number += kNumbers) {
+      for (uint32_t i = 0; i < 4; ++i, ++from, number += kNumbers)
         *number = Sum::expand(*from, r % Sum::kRows, *number);
-      }
     }
   }
 }
@@ -119,11 +118,10 @@ void finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t first, uint32
   const float* residual = args.residual != nullptr ? args.residual + (y - args.y) : nullptr;
   for (const int32_t* const end = sums + outputs; sums < end; ++sums, ++w_scale, ++bias, ++y) {
     float value = add(multiply(to_float(*sums), multiply(x_scale, *w_scale)), *bias);
-    if (activation == Activation::kRelu) {
+    if (activation == Activation::kRelu)
       value = apply_relu(value);
-    } else if (activation != Activation::kNone) {
+    else if (activation != Activation::kNone)
       value = reference_activate(activation, value);
-    }
     if (residual != nullptr) value = add(value, *residual++);
     *y = value;
   }
@@ -142,11 +140,9 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t row) {
       const uint32_t inputs = k - input < kChunk ? k - input : kChunk;
       if (first == 0 || k > kChunk) expand<kRows>(args.x + size_t{row} * k + input, k, inputs, expanded);
       const int8_t* w = args.w + size_t{first} * k + 16 * input;
-      for (uint32_t j = 0; j < outputs; j += 16, w += 16 * k) {
-        for (uint32_t i = 0; i < 16; i += Tile<kRows>::kOutputs) {
+      for (uint32_t j = 0; j < outputs; j += 16, w += 16 * k)
+        for (uint32_t i = 0; i < 16; i += Tile<kRows>::kOutputs)
           add_products<kRows>(expanded, inputs, w + 4 * i, input > 0, sums + j + i);
-        }
-      }
     }
     for (uint32_t r = 0; r < kRows; ++r) finish(args, row + r, first, outputs, sums + r * kGroupOutputs);
   }
@@ -227,9 +223,8 @@ void layer_norm(const LayerNormArgs& args) {
     const float mean = args.centred ? sum_strided<false>(x, n, 0.0f) * inverse_n : 0.0f;
     const float variance = sum_strided<true>(x, n, mean) * inverse_n;
     const float inverse_deviation = 1.0f / sqrt_float(variance + args.epsilon);
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0; i < n; ++i)
       y[i] = add(multiply(multiply(subtract(x[i], mean), inverse_deviation), *gamma++), *beta++);
-    }
     for (uint32_t i = n; i < args.n_padded; ++i) y[i] = 0.0f;
   }
 }
@@ -270,15 +265,14 @@ inline float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, 
   const float inverse = kHasFpu ? reference_exponentials(args.weights, args.n_keys, largest)
                                 : soft_exponentials(args.weights, args.n_keys, largest);
   KeyRows value_rows(args, row);
-  for (float* weight = args.weights; weight < end; ++weight) {
+  for (float* weight = args.weights; weight < end; ++weight)
     *weight = multiply(multiply(*weight, inverse), head.value_scales[value_rows.next()]);
-  }
   return 1.0f;
 }
 
 // The same as attention_values below, with integer weights.
-void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
-                        float* out) {
+void attention_integers(
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
   int32_t sums[16] = {};
   const float* weight = args.weights;
   const float* const end = weight + args.n_keys;
@@ -292,8 +286,8 @@ void attention_integers(const AttentionArgs<int8_t>& args, uint32_t row, const i
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
-inline void attention_values(const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor,
-                             float* out) {
+inline void attention_values(
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
   if (args.has_integers()) return attention_integers(args, row, values, factor, out);
   float sums[16] = {};
   const float* weight = args.weights;

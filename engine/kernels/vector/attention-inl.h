@@ -21,8 +21,8 @@ inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) 
   unrolled<4>([&](int four) { dots[four] = FourDots(); });
   const uint32_t last = n - 1;  // repeated if fewer than four are left
   for (uint32_t i = 0; i < n; i += 4) {
-    dots[i / 4] = dot_four(
-        q, {key(i), key(i < last ? i + 1 : last), key(i + 1 < last ? i + 2 : last), key(i + 2 < last ? i + 3 : last)},
+    dots[i / 4] = dot_four(q,
+        {key(i), key(i < last ? i + 1 : last), key(i + 1 < last ? i + 2 : last), key(i + 2 < last ? i + 3 : last)},
         d_head);
   }
   return join(dots);
@@ -162,9 +162,8 @@ inline void add_columns(Group<Kind>& group, const Query* queries, uint32_t begin
   }
   for (; t < end; ++t) add_key(t, values + group.at(*queries, t) * group.key_bytes);
   if constexpr (kPrefetches) group.later = later;
-  for (int i = 0; i < kQueries; ++i) {
+  for (int i = 0; i < kQueries; ++i)
     for (int j = 0; j < kVectors; ++j) store(queries[i].out + first + 16 * j, sum[i][j]);
-  }
 }
 
 // Sums the values of the keys that kQueries share, or those of one query from `begin` on.
@@ -172,12 +171,11 @@ template <int kQueries, int kVectors, typename Kind>
 inline void add_values(Group<Kind>& group, const Query* queries, uint32_t begin) {
   const uint32_t d_head = group.args.d_head;
   uint32_t column = 0;
-  for (; column + 16 * kVectors <= d_head; column += 16 * kVectors) {
+  for (; column + 16 * kVectors <= d_head; column += 16 * kVectors)
     if (group.later.n_left != 0)
       add_columns<kQueries, kVectors, true>(group, queries, begin, column);
     else
       add_columns<kQueries, kVectors, false>(group, queries, begin, column);
-  }
   for (; column < d_head; column += 16) add_columns<kQueries, 1, false>(group, queries, begin, column);
 }
 
@@ -208,14 +206,8 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
       const uint32_t rows = rest < space ? rest : space;
       float scales[kMaxQueries];
       int8_t* const q = group.queries[first].q;
-      const QuantizeRowsArgs<int8_t> of_head = {args.q + row * args.q_stride + size_t{head} * args.d_head,
-                                                q,
-                                                scales,
-                                                args.q_stride,
-                                                query_bytes,
-                                                1,
-                                                rows,
-                                                args.d_head};
+      const QuantizeRowsArgs<int8_t> of_head = {args.q + row * args.q_stride + size_t{head} * args.d_head, q, scales,
+          args.q_stride, query_bytes, 1, rows, args.d_head};
       if constexpr (Kind::kFine) {
         quantize_fine(of_head);
         for (uint32_t i = 0; i < rows; ++i)

@@ -33,9 +33,8 @@ constexpr AppendZeros make_append_zeros() {
   AppendZeros zeros = {};
   for (int byte = 0; byte < 4; ++byte) {
     for (uint32_t value = 0; value < 256; ++value) {
-      for (int bit = 0; bit < 8; ++bit) {
+      for (int bit = 0; bit < 8; ++bit)
         if ((value >> bit & 1) != 0) zeros.table[byte][value] ^= of_bit[8 * byte + bit];
-      }
     }
   }
   return zeros;

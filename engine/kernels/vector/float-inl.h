@@ -29,9 +29,8 @@ inline void multiply_floats(const float* x, const float* w, size_t k, uint32_t f
       unrolled<kOutputs>([&](int j) { sums[r][j] = sums[r][j] + inputs * load(w + static_cast<size_t>(j) * k + i); });
     });
   }
-  for (int r = 0; r < kRows; ++r) {
+  for (int r = 0; r < kRows; ++r)
     for (int j = 0; j < kOutputs; ++j) products[r][first + static_cast<uint32_t>(j)] = sum_lanes(sums[r][j]);
-  }
 }
 
 // Computes outputs [output, output + 16) of kRows rows.
@@ -40,8 +39,8 @@ inline void linear_float_rows(const LinearArgs<float>& args, size_t first_row, u
   constexpr int kOutputs = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;  // as many sums as hide the latency of one
   float products[kRows][16];
   for (uint32_t j = 0; j < 16; j += kOutputs) {
-    multiply_floats<kRows, kOutputs>(args.x + first_row * args.k, args.w + size_t{output + j} * args.k, args.k, j,
-                                     products);
+    multiply_floats<kRows, kOutputs>(
+        args.x + first_row * args.k, args.w + size_t{output + j} * args.k, args.k, j, products);
   }
   for (size_t r = 0; r < kRows; ++r) {
     const size_t at = (first_row + r) * args.y_stride + output;
@@ -103,9 +102,8 @@ void attention(const AttentionArgs<float>& args) {
       float* out = args.out + row * args.out_stride + column;
       for (uint32_t j = 0; j < args.d_head; j += 16) {
         V sum = set(0.0f);
-        for (uint32_t t = 0; t < args.n_keys; ++t) {
+        for (uint32_t t = 0; t < args.n_keys; ++t)
           sum = sum + set(args.weights[t]) * load(args.values + first + key_row(args, t, row) * args.d_head + j);
-        }
         store(out + j, sum);
       }
     }

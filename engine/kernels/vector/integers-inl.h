@@ -46,9 +46,8 @@ struct KeyRange {
 template <int kQueries, int kVectors, typename RowOf>
 inline void add_integer_products(const RowOf& row_of, const KeyRange& keys, const IntegerQuery* queries) {
   Sums sums[kQueries][kVectors] = {};
-  for (int i = 0; i < kQueries && keys.begin != 0; ++i) {
+  for (int i = 0; i < kQueries && keys.begin != 0; ++i)
     for (int j = 0; j < kVectors; ++j) sums[i][j] = load_sums(queries[i].out + 16 * j);
-  }
   const auto add = [&](const int8_t* row, const int8_t* next, uint32_t t, auto mask) __attribute__((always_inline)) {
     unrolled<kVectors>([&](int j) {
       const Pairs values = load_pairs(row + 16 * j, next + 16 * j);

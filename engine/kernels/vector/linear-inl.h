@@ -20,8 +20,8 @@ inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, size_t, size_t ou
 // Applies scales, bias, activation and residual to a tile's sums, in a loop. Args: LinearArgs, or a table's own
 // extension of it.
 template <int kRows, int kPanels, typename Args>
-inline void finish_by_loop(const Args& table_args, uint32_t first_row, uint32_t first_output,
-                           const Acc (&sums)[kRows][kPanels]) {
+inline void finish_by_loop(
+    const Args& table_args, uint32_t first_row, uint32_t first_output, const Acc (&sums)[kRows][kPanels]) {
   const LinearArgs<int8_t> args = table_args;  // a copy, which the stores cannot change
   for (int p = 0; p < kPanels; ++p) {
     const uint32_t output = first_output + 16 * static_cast<uint32_t>(p);
@@ -67,8 +67,8 @@ __attribute__((noinline, flatten)) void activate_apart(Activation activation, V 
 // The same. With kFinishesTogether there is no loop, so that the sums stay in their registers and the activations of a
 // few rows interleave.
 template <int kRows, int kPanels, typename Args>
-inline void finish_tile(const Args& args, uint32_t first_row, uint32_t first_output,
-                        const Acc (&sums)[kRows][kPanels]) {
+inline void finish_tile(
+    const Args& args, uint32_t first_row, uint32_t first_output, const Acc (&sums)[kRows][kPanels]) {
   if (!kFinishesTogether) return finish_by_loop(args, first_row, first_output, sums);
   constexpr int kOutputRows = kRows / kInputRows<Args>;
   constexpr int kGroups = (kOutputRows + kExpVectors - 1) / kExpVectors;
@@ -131,8 +131,8 @@ inline void linear_rows(const Args& args, uint32_t first_row, uint32_t first_out
 
 // The same for a number of rows that is known only at run time, at most kMaxRows.
 template <int kMaxRows, typename Args>
-inline void linear_some_rows(const Args& args, uint32_t first_row, uint32_t rows, uint32_t first_output,
-                             uint32_t end_output) {
+inline void linear_some_rows(
+    const Args& args, uint32_t first_row, uint32_t rows, uint32_t first_output, uint32_t end_output) {
   constexpr int kFewer = kMaxRows - kInputRows<Args>;
   if (rows == kMaxRows) return linear_rows<kMaxRows, true>(args, first_row, first_output, end_output);
   if constexpr (kFewer > 0) linear_some_rows<kFewer>(args, first_row, rows, first_output, end_output);

@@ -134,9 +134,7 @@ template <int kCount>
 inline void activate_vectors(Activation activation, V (&x)[kCount]) {
   V y[kCount];
   switch (activation) {
-    case Activation::kRelu:
-      unrolled<kCount>([&](int i) { x[i] = larger(x[i], set(0.0f)); });
-      break;
+    case Activation::kRelu: unrolled<kCount>([&](int i) { x[i] = larger(x[i], set(0.0f)); }); break;
     case Activation::kGelu:
       unrolled<kCount>([&](int i) { y[i] = x[i] * set(0.707106781f); });
       erf_vectors(y);
@@ -152,8 +150,7 @@ inline void activate_vectors(Activation activation, V (&x)[kCount]) {
       sigmoid_vectors(y);
       unrolled<kCount>([&](int i) { x[i] = x[i] * y[i]; });
       break;
-    case Activation::kNone:
-      break;
+    case Activation::kNone: break;
   }
 }
 

@@ -73,14 +73,10 @@ template <bool kPrefetches = true>
 void linear_packed_rows(const LinearArgs<int8_t>& args) {
   static_assert(kMostPackedRows == 4 && kPackedTileRows >= 2);
   switch (args.rows) {
-    case 1:
-      return packed_rows<1, kPrefetches>(args);
-    case 2:
-      return packed_rows<2, kPrefetches>(args);
-    case 3:
-      return packed_rows<3, kPrefetches>(args);
-    default:
-      return packed_rows<4, kPrefetches>(args);
+    case 1: return packed_rows<1, kPrefetches>(args);
+    case 2: return packed_rows<2, kPrefetches>(args);
+    case 3: return packed_rows<3, kPrefetches>(args);
+    default: return packed_rows<4, kPrefetches>(args);
   }
 }
 

@@ -163,7 +163,7 @@ struct Group {
         const size_t i = t * args.ancestor_stride, row = t * args.position_stride;
         const uint8_t slots[kMaxQueries] = {ancestor[i], second[i], third[i], ancestor[i + last]};
         const bool is_new[] = {true, slots[1] != slots[0], slots[2] != slots[0] && slots[2] != slots[1],
-                               slots[3] != slots[0] && slots[3] != slots[1] && slots[3] != slots[2]};
+            slots[3] != slots[0] && slots[3] != slots[1] && slots[3] != slots[2]};
         for (uint32_t j = 0; j < kMaxQueries; ++j) {
           offsets[n] = static_cast<uint32_t>((row + slots[j]) * key_bytes);
           n += is_new[j];
@@ -186,7 +186,7 @@ struct Group {
 
   // Returns the scales of keys t to t + n - 1, n <= 16, with zeros behind them. gathered: their array in Places.
   V scales(const Query& query, const float* scales, const float (Places::*gathered)[kMaxGathered], uint32_t t,
-           uint32_t n) const {
+      uint32_t n) const {
     if (kAncestors && t + n <= n_gathered) return load(places_of(query, t).*gathered + t);
     if (!kAncestors && args.position_stride == 1) return n == 16 ? load(scales + t) : load_first(scales + t, n);
     float lanes[16] = {};
@@ -219,9 +219,8 @@ inline uint32_t count_common_keys(const Group<Kind>& group) {
   if constexpr (!Kind::kAncestors) return args.n_keys;
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const uint8_t* slots = queries[0].ancestor + t * args.ancestor_stride;
-    for (uint32_t i = 1; i < group.n_queries; ++i) {
+    for (uint32_t i = 1; i < group.n_queries; ++i)
       if (slots[i] != slots[0]) return t;
-    }
   }
   return args.n_keys;
 }

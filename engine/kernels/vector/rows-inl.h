@@ -38,8 +38,8 @@ __attribute__((flatten)) void quantize_rows(const QuantizeRowsArgs<int8_t>& rows
     quantize_row(x, args.n, largest_magnitude(args.n, [&](size_t i) { return load(x + i); }), q, scale);
 }
 
-[[maybe_unused]] __attribute__((flatten)) void quantize_fine_inputs(const QuantizeRowsArgs<int8_t>& rows,
-                                                                    float* remainders) {
+[[maybe_unused]] __attribute__((flatten)) void quantize_fine_inputs(
+    const QuantizeRowsArgs<int8_t>& rows, float* remainders) {
   const QuantizeRowsArgs<int8_t> args = rows;
   const size_t n = args.n, to_remainders = args.rows * args.q_stride, to_scales = args.rows * args.scale_stride;
   const float* x = args.x;

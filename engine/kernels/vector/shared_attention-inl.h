@@ -98,13 +98,12 @@ __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&l
 // out[j] = out[j] + sum over t of weights[t] * values[t, j], t ascending, for n keys, kVectors * 16 columns and
 // kQueries. weights, out: of the first query and key or column; the row strides of group.
 template <int kQueries, int kVectors>
-inline void add_shared_columns(const SharedGroup& group, const float* values, uint32_t n, const float* weights,
-                               float* out) {
+inline void add_shared_columns(
+    const SharedGroup& group, const float* values, uint32_t n, const float* weights, float* out) {
   const size_t d_head = group.args.d_head, out_stride = group.args.out_stride, padded_keys = group.padded_keys;
   V sum[kQueries][kVectors];
-  for (int i = 0; i < kQueries; ++i) {
+  for (int i = 0; i < kQueries; ++i)
     for (int j = 0; j < kVectors; ++j) sum[i][j] = load(out + static_cast<size_t>(i) * out_stride + 16 * j);
-  }
   for (uint32_t t = 0; t < n; ++t, values += d_head) {
     for (int j = 0; j < kVectors; ++j) {
       const V value = load(values + 16 * j);
@@ -112,15 +111,14 @@ inline void add_shared_columns(const SharedGroup& group, const float* values, ui
         sum[i][j] = sum[i][j] + set(weights[static_cast<size_t>(i) * padded_keys + t]) * value;
     }
   }
-  for (int i = 0; i < kQueries; ++i) {
+  for (int i = 0; i < kQueries; ++i)
     for (int j = 0; j < kVectors; ++j) store(out + static_cast<size_t>(i) * out_stride + 16 * j, sum[i][j]);
-  }
 }
 
 // The same for all columns from `column` on.
 template <int kQueries, int kVectors>
-inline void add_shared_values(const SharedGroup& group, const float* values, uint32_t n, const float* weights,
-                              float* out, uint32_t column) {
+inline void add_shared_values(
+    const SharedGroup& group, const float* values, uint32_t n, const float* weights, float* out, uint32_t column) {
   for (; column + 16 * kVectors <= group.args.d_head; column += 16 * kVectors)
     add_shared_columns<kQueries, kVectors>(group, values + column, n, weights, out + column);
   if constexpr (kVectors > 1) add_shared_values<kQueries, kVectors - 1>(group, values, n, weights, out, column);
@@ -131,9 +129,8 @@ __attribute__((noinline)) void sum_shared_values(const SharedGroup& group, const
   const AttentionArgs<int8_t>& args = group.args;
   const size_t d_head = args.d_head, padded_keys = group.padded_keys;
   alignas(64) float values[kKeysOfValues * kMaxHead];
-  for (uint32_t i = 0; i < args.rows; ++i) {
+  for (uint32_t i = 0; i < args.rows; ++i)
     for (size_t j = 0; j < d_head; j += 16) store(args.out + i * args.out_stride + j, set(0.0f));
-  }
   for (uint32_t first = 0; first < args.n_keys; first += kKeysOfValues) {
     const uint32_t rest = args.n_keys - first, n = rest < kKeysOfValues ? rest : kKeysOfValues;
     for (size_t j = 0; j < n * d_head; j += 16) store(values + j, load_int8(args.values + first * d_head + j));
@@ -171,11 +168,11 @@ inline void attend_together(const SharedGroup& group) {
     const AttentionArgs<int8_t>& args = group.args;
     IntegerScales scales[kMostShared];
     for (uint32_t i = 0; i < rows; ++i)
-      scales[i] = scale_exponentials(group.weights + size_t{i} * group.padded_keys, group.padded_keys,
-                                     largest_lane(lanes[i]), [&](uint32_t t) {
-                                       const float* const first = args.value_scales + t;
-                                       return args.n_keys - t < 16 ? load_first(first, args.n_keys - t) : load(first);
-                                     });
+      scales[i] = scale_exponentials(
+          group.weights + size_t{i} * group.padded_keys, group.padded_keys, largest_lane(lanes[i]), [&](uint32_t t) {
+            const float* const first = args.value_scales + t;
+            return args.n_keys - t < 16 ? load_first(first, args.n_keys - t) : load(first);
+          });
     return sum_integers_together<kLinear>(group, scales);
   }
   for (uint32_t i = 0; i < rows; ++i) {
@@ -211,7 +208,7 @@ __attribute__((noinline)) void attention_of_groups(const AttentionArgs<int8_t>& 
       group.args.bias = row_bias(args, head_bias(args, head), row);
       group.args.out = args.out + row * args.out_stride + column;
       quantize_rows({args.q + row * args.q_stride + column, q, q_scales, args.q_stride, args.d_head, 1, group.args.rows,
-                     args.d_head});
+          args.d_head});
       attend_together<kLinear>(group);
     }
   }

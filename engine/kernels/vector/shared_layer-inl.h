@@ -21,8 +21,8 @@ inline void make_value_panels(const int8_t* values, uint32_t n, uint32_t n_padde
 }
 
 // Adds a query's sums of high and low halves to its totals, integers in `out`. is_last: these become outputs.
-inline void add_halves_to_totals(const float* high, size_t d_head, bool is_first, bool is_last, float factor,
-                                 float* out) {
+inline void add_halves_to_totals(
+    const float* high, size_t d_head, bool is_first, bool is_last, float factor, float* out) {
   for (size_t j = 0; j < d_head; j += 16) {
     Sums total = {};
     if (!is_first) total = load_sums(out + j);
@@ -82,8 +82,8 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
     const bool is_last = n == rest;
     if (!is_last && n_summed + most <= kExactHalfKeys) continue;
     for (uint32_t i = 0; i < args.rows; ++i)
-      add_halves_to_totals(sums + 2 * i * d_head, d_head, is_first, is_last, scales[i].from_sum,
-                           args.out + i * args.out_stride);
+      add_halves_to_totals(
+          sums + 2 * i * d_head, d_head, is_first, is_last, scales[i].from_sum, args.out + i * args.out_stride);
     n_summed = 0;
     is_first = false;
   }

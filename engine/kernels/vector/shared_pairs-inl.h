@@ -8,13 +8,13 @@ constexpr uint32_t kKeysOfIntegers = 256;  // their values stay in the first-lev
 
 // Adds the products of some keys for kQueries from row i on.
 template <int kQueries, int kVectors>
-inline void add_products_of_rows(const SharedGroup& group, const IntegerScales* scales, uint32_t i,
-                                 const KeyRange& keys) {
+inline void add_products_of_rows(
+    const SharedGroup& group, const IntegerScales* scales, uint32_t i, const KeyRange& keys) {
   const AttentionArgs<int8_t>& args = group.args;
   IntegerQuery queries[kQueries];
   for (uint32_t r = 0; r < kQueries; ++r)
     queries[r] = {integers_at(group.weights + size_t{i + r} * group.padded_keys), args.out + (i + r) * args.out_stride,
-                  scales[i + r].from_sum};
+        scales[i + r].from_sum};
   uint32_t column = 0;
   const auto row_of = [&](uint32_t t) { return args.values + size_t{t} * args.d_head + column; };
   const auto advance = [&](uint32_t columns) {
@@ -35,9 +35,8 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
     const bool is_last = n_keys - first <= kKeysOfIntegers;
     const KeyRange keys = {first, is_last ? n_keys : first + kKeysOfIntegers, is_last};
     uint32_t i = 0;
-    if constexpr (kPairVectorsOf8 > 0) {
+    if constexpr (kPairVectorsOf8 > 0)
       for (; i + 8 <= rows; i += 8) add_products_of_rows<8, kPairVectorsOf8>(group, scales, i, keys);
-    }
     for (; i + 4 <= rows; i += 4) add_products_of_rows<4, kValueVectorsOf4>(group, scales, i, keys);
     for (; i + 2 <= rows; i += 2) add_products_of_rows<2, kValueVectorsOf2>(group, scales, i, keys);
     if (i < rows) add_products_of_rows<1, kValueVectorsOf1>(group, scales, i, keys);

@@ -103,8 +103,8 @@ inline Mask first_lanes(uint32_t n) {
 
 // Narrows lanes to bytes; a lane outside int8 becomes the nearest int8.
 inline v128_t narrow(const v128_t (&lanes)[4]) {
-  return wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(lanes[0], lanes[1]),
-                                 wasm_i16x8_narrow_i32x4(lanes[2], lanes[3]));
+  return wasm_i8x16_narrow_i16x8(
+      wasm_i16x8_narrow_i32x4(lanes[0], lanes[1]), wasm_i16x8_narrow_i32x4(lanes[2], lanes[3]));
 }
 
 inline uint32_t true_lanes(Mask mask) { return static_cast<uint32_t>(wasm_i8x16_bitmask(narrow(mask.q))); }
@@ -165,12 +165,12 @@ inline float largest_lane(V x) {
 
 inline V to_floats(const v128_t (&lanes)[4]) {
   return {{wasm_f32x4_convert_i32x4(lanes[0]), wasm_f32x4_convert_i32x4(lanes[1]), wasm_f32x4_convert_i32x4(lanes[2]),
-           wasm_f32x4_convert_i32x4(lanes[3])}};
+      wasm_f32x4_convert_i32x4(lanes[3])}};
 }
 
 inline V widen_int16(v128_t low, v128_t high) {
   return to_floats({wasm_i32x4_extend_low_i16x8(low), wasm_i32x4_extend_high_i16x8(low),
-                    wasm_i32x4_extend_low_i16x8(high), wasm_i32x4_extend_high_i16x8(high)});
+      wasm_i32x4_extend_low_i16x8(high), wasm_i32x4_extend_high_i16x8(high)});
 }
 inline V load_int8(const int8_t* p) { return widen_int16(wasm_i16x8_load8x8(p), wasm_i16x8_load8x8(p + 8)); }
 inline V load_int8_words(const int8_t* p) {

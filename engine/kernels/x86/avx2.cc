@@ -38,13 +38,13 @@ inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
 }
 
 inline V finish(Acc acc, const int32_t*) {
-  return {_mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.low)),
-          _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.high))};
+  return {
+      _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.low)), _mm256_cvtepi32_ps(reinterpret_cast<__m256i>(acc.high))};
 }
 
 inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32_t n) {
-  return dot_four_by(q, keys, n,
-                     [](__m256i x, __m256i key, __m256i sum) { return _mm256_add_epi32(sum, multiply(x, key)); });
+  return dot_four_by(
+      q, keys, n, [](__m256i x, __m256i key, __m256i sum) { return _mm256_add_epi32(sum, multiply(x, key)); });
 }
 
 constexpr int kPackedTileRows = 4;
@@ -61,7 +61,7 @@ inline PackedSums start_group(int32_t start) { return {_mm256_set1_epi32(start),
 inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
   const __m256i four = broadcast_four(x);
   return {_mm256_add_epi16(sums.low, _mm256_maddubs_epi16(nibbles.low, four)),
-          _mm256_add_epi16(sums.high, _mm256_maddubs_epi16(nibbles.high, four))};
+      _mm256_add_epi16(sums.high, _mm256_maddubs_epi16(nibbles.high, four))};
 }
 
 inline PackedSums add_sums(PackedSums a, PackedSums b) {
@@ -71,7 +71,7 @@ inline PackedSums add_sums(PackedSums a, PackedSums b) {
 inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {
   const __m128i m = _mm_loadu_si128(reinterpret_cast<const __m128i*>(multipliers));
   return {add_word_products(acc.low, sums.low, _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(m, m))),
-          add_word_products(acc.high, sums.high, _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(m, m)))};
+      add_word_products(acc.high, sums.high, _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(m, m)))};
 }
 
 // Returns -8 times the sums of the inputs of each lane: of the first two of four, and of the last two.

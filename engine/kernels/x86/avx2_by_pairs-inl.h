@@ -89,8 +89,8 @@ inline void multiply_pairs(const LinearArgs<int8_t>& args, const PairedBlocks& r
   // Returns the 16-bit sums of two products, of four activations by the weights at w.
   const auto twos_of = [](__m256i magnitudes, __m256i signs, const int8_t* w) {
     const __m256i weights = load_32(w);
-    return _mm256_maddubs_epi16(magnitudes,
-                                kInverts ? _mm256_xor_si256(weights, signs) : _mm256_sign_epi8(weights, signs));
+    return _mm256_maddubs_epi16(
+        magnitudes, kInverts ? _mm256_xor_si256(weights, signs) : _mm256_sign_epi8(weights, signs));
   };
   for (size_t i = 0; i < k; i += 8, soon.at += soon.step) {
     const __m256i magnitudes = broadcast_four(row.magnitudes + i), signs = broadcast_four(signs_of + i);
@@ -104,8 +104,8 @@ inline void multiply_pairs(const LinearArgs<int8_t>& args, const PairedBlocks& r
   for (size_t s = 0; s < row.n_separate; ++s) {
     const __m256i signs = broadcast_four(signs_of + row.separate[s]);
     const __m256i magnitudes = _mm256_abs_epi8(broadcast_four(args.x + row.separate[s]));
-    for_halves(row.separate[s],
-               [&](__v8si& sum, const int8_t* w) { sum += sum_words(twos_of(magnitudes, signs, w), ones); });
+    for_halves(
+        row.separate[s], [&](__v8si& sum, const int8_t* w) { sum += sum_words(twos_of(magnitudes, signs, w), ones); });
   }
   finish_tile(args, 0, output, sums);
 }

@@ -126,7 +126,7 @@ inline void add_block(const Row*& x, size_t at, const int8_t*& w, size_t ahead_b
 // Adds a narrow block, whose activations are `ahead` vectors behind x.
 template <bool kPrefetches, int kRows>
 inline void add_narrow(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset, __m256i ones,
-                       size_t ahead_bytes, Acc (&sums)[kRows][1]) {
+    size_t ahead_bytes, Acc (&sums)[kRows][1]) {
   add_block<kPrefetches>(x, at, w, ahead_bytes, [&](__v8si Acc::*half, size_t half_at) {
     const __m256i weights = _mm256_add_epi8(load_32(w + half_at), offset);
     unrolled<kRows>([&](int r) { add_to(sums[r][0].*half, sum_bytes(weights, x[ahead][r], ones)); });
@@ -137,7 +137,7 @@ inline void add_narrow(const __m256i (*&x)[kRows], int ahead, size_t at, const i
 //   word * x_even + odd * (x_odd - 256 x_even) = (even + 127) * x_even + odd * x_odd
 template <bool kPrefetches, int kRows>
 inline void add_wide(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset,
-                     size_t ahead_bytes, Acc (&sums)[kRows][1]) {
+    size_t ahead_bytes, Acc (&sums)[kRows][1]) {
   add_block<kPrefetches>(x, at, w, ahead_bytes, [&](__v8si Acc::*half, size_t half_at) {
     const __m256i words = _mm256_add_epi8(load_32(w + half_at), offset);
     const __m256i odd = _mm256_srai_epi16(words, 8);

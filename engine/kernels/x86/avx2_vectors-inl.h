@@ -53,7 +53,7 @@ inline V keep(Mask mask, V x) { return {_mm256_and_ps(x.low, mask.low), _mm256_a
 inline Mask first_lanes(uint32_t n) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), count = _mm256_set1_epi32(static_cast<int32_t>(n));
   return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(count, lane)),
-          _mm256_castsi256_ps(_mm256_cmpgt_epi32(count, _mm256_add_epi32(lane, _mm256_set1_epi32(8))))};
+      _mm256_castsi256_ps(_mm256_cmpgt_epi32(count, _mm256_add_epi32(lane, _mm256_set1_epi32(8))))};
 }
 
 inline uint32_t true_lanes(Mask mask) {
@@ -127,13 +127,13 @@ inline float largest_lane(V x) {
 
 inline V load_first(const float* p, uint32_t n) {
   const Mask mask = first_lanes(n);
-  return {_mm256_maskload_ps(p, _mm256_castps_si256(mask.low)),
-          _mm256_maskload_ps(p + 8, _mm256_castps_si256(mask.high))};
+  return {
+      _mm256_maskload_ps(p, _mm256_castps_si256(mask.low)), _mm256_maskload_ps(p + 8, _mm256_castps_si256(mask.high))};
 }
 
 inline V widen_int8(__m128i bytes) {
   return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
-          _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes)))};
+      _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes)))};
 }
 inline __m256 load_int8_half(const int8_t* p) {
   return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
@@ -173,8 +173,8 @@ struct Pairs {
 inline Pairs load_pairs(const int8_t* a, const int8_t* b) {
   const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a));
   const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
-  return {_mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second)),
-          _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second))};
+  return {
+      _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(first, second)), _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(first, second))};
 }
 
 // As Acc, below.
@@ -215,7 +215,7 @@ inline Acc add(Acc a, Acc b) { return {a.low + b.low, a.high + b.high}; }
 
 inline W load_panel(const int8_t* w) {
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w)),
-          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 32))};
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + 32))};
 }
 
 inline W smaller_int8(W a, W b) { return {_mm256_min_epi8(a.low, b.low), _mm256_min_epi8(a.high, b.high)}; }

@@ -17,9 +17,7 @@ namespace {
 // extra factor x, and a 32-bit remainder is the upper half of a factor.
 constexpr int64_t fold_factor(int power) {
   uint32_t remainder = 0x80000000u;  // x^0
-  for (int i = 0; i < power; ++i) {
-    remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kCrcPolynomial : 0u);
-  }
+  for (int i = 0; i < power; ++i) remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kCrcPolynomial : 0u);
   return static_cast<int64_t>(uint64_t{remainder} << 32);
 }
 

@@ -25,13 +25,13 @@ template <int kRows>
 inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
   const W weights = load_panel(w);
   return {reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.low), x.v, weights.low)),
-          reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.high), x.v, weights.high))};
+      reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.high), x.v, weights.high))};
 }
 
 inline V finish(Acc acc, const int32_t* weight_sum) {
   const W sum = load_panel(reinterpret_cast<const int8_t*>(weight_sum));
   return {_mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.low), _mm256_slli_epi32(sum.low, 7))),
-          _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), _mm256_slli_epi32(sum.high, 7)))};
+      _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), _mm256_slli_epi32(sum.high, 7)))};
 }
 
 // The same with weights + 128 and unchanged activations.
@@ -45,7 +45,7 @@ inline X broadcast_signed(const int8_t* x) { return {broadcast_four(x)}; }
 
 inline Acc accumulate_unsigned(Acc acc, W w, X x) {
   return {reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.low), w.low, x.v)),
-          reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.high), w.high, x.v))};
+      reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.high), w.high, x.v))};
 }
 
 inline int32_t sum_inputs(const int8_t* x, uint32_t k) {
@@ -66,7 +66,7 @@ inline int32_t sum_inputs(const int8_t* x, uint32_t k) {
 inline V finish_less(Acc acc, int32_t excess) {
   const __m256i all = _mm256_set1_epi32(excess);
   return {_mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.low), all)),
-          _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), all))};
+      _mm256_cvtepi32_ps(_mm256_sub_epi32(reinterpret_cast<__m256i>(acc.high), all))};
 }
 
 // Here key + 128 is the unsigned factor, and 128 times the sum of q is subtracted.
@@ -108,7 +108,7 @@ inline int32_t group_start(const int8_t* x, uint32_t n) { return -8 * sum_inputs
 inline Acc packed_start(const int32_t* weight_sum) {
   const W sum = load_panel(reinterpret_cast<const int8_t*>(weight_sum));
   return {reinterpret_cast<__v8si>(_mm256_slli_epi32(sum.low, 7)),
-          reinterpret_cast<__v8si>(_mm256_slli_epi32(sum.high, 7))};
+      reinterpret_cast<__v8si>(_mm256_slli_epi32(sum.high, 7))};
 }
 
 // For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum.

@@ -39,7 +39,7 @@ inline V finish_sums(const UnsignedArgs<false, kOneStream>&, Acc sums, size_t, s
 // As `linear` with biases of +0 and finish_fine: a bias of -0 becomes +0, so that no sum is -0 where theirs is +0.
 template <int kRows, int kPanels, bool kOneStream>
 inline V scale_sums(const UnsignedArgs<true, kOneStream>& args, const Panel& panel, size_t row,
-                    const Acc (&sums)[kRows][kPanels], int r, int p) {
+    const Acc (&sums)[kRows][kPanels], int r, int p) {
   const V product = to_floats(sums[2 * r][p]) * (set(args.x_scale[row]) * panel.w_scale);
   const V remainder = to_floats(sums[2 * r + 1][p]) * (set(args.remainder_scale[row]) * panel.w_scale);
   return (product + (panel.bias + set(0.0f))) + remainder;
@@ -149,7 +149,7 @@ inline void copy_inputs(const LinearArgs<int8_t>& args, uint32_t first, uint32_t
 // Computes `rows` rows of y from `first` on, of n outputs from `output` on. x: of copy_inputs.
 template <bool kFine, bool kOneStream>
 inline void linear_part(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows, uint32_t output,
-                        uint32_t n, uint32_t turns) {
+    uint32_t n, uint32_t turns) {
   UnsignedArgs<kFine, kOneStream> part;
   static_cast<LinearArgs<int8_t>&>(part) = args;
   const size_t at = first * args.y_stride + output;
@@ -171,8 +171,8 @@ inline void linear_part(const LinearArgs<int8_t>& args, const int8_t* x, uint32_
 // The same, by as many streams of weights as the rows need. kPrefetchesFew: a few rows, which mostly wait for weights,
 // prefetch them. Otherwise the CPU itself reads ahead, but only one stream.
 template <bool kFine, bool kPrefetchesFew>
-inline void linear_unsigned(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows,
-                            uint32_t output, uint32_t n) {
+inline void linear_unsigned(
+    const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows, uint32_t output, uint32_t n) {
   const uint32_t input_rows = rows * kInputRows<UnsignedArgs<kFine>>;
   if constexpr (!kPrefetchesFew) {
     constexpr uint32_t kMostOfOneStream = 10;  // more are two blocks of at least five rows, whose tiles have two panels

@@ -12,18 +12,13 @@ namespace goldcrest {
 // [layer][head][source row]
 inline KvCacheRefs plan_source_keys(Plan& plan, const StackView& stack) {
   return plan_kv_cache(plan, stack,
-                       {"cross.keys",
-                        "cross.values",
-                        "cross.key_scales",
-                        "cross.value_scales",
-                        Phase::kAlways,
-                        stack.n_layers,
-                        {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}});
+      {"cross.keys", "cross.values", "cross.key_scales", "cross.value_scales", Phase::kAlways, stack.n_layers,
+          {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}});
 }
 
 // Stores keys and values of the encoder's output rows. pass: that of the encoder; stack: the decoder.
 inline void store_source_keys(const Pass& pass, const StackView& stack, const CrossAttentionView& block,
-                              const float* encoded, const KvCache& source_keys) {
+    const float* encoded, const KvCache& source_keys) {
   float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
   multiply(pass, block.key_value, quantize(pass, block.key_value, encoded), {}, key_value);
   store_keys_values(pass, stack, key_value, source_keys);
@@ -55,14 +50,14 @@ inline void attend_to_source(const Pass& pass, const SourceOfRows& source, const
   rows.n_products = uint64_t{pass.rows.count} * targets.sentences[0].source.n_rows;
   attend(pass, rows, targets.n_sentences, [&](uint32_t i) {
     const LiveSentence& sentence = targets.sentences[i];
-    return SentenceKeys{part_of_sentence(pass, sentence).rows, sentence.source.first_row, sentence.source.n_rows,
-                        nullptr};
+    return SentenceKeys{
+        part_of_sentence(pass, sentence).rows, sentence.source.first_row, sentence.source.n_rows, nullptr};
   });
 }
 
 // x = x + cross_attention(h); x: [rows, d_model padded]
-inline void add_cross_attention(const Pass& pass, const CrossAttentionView& block, const SourceOfRows& source,
-                                Quantized h, float* x) {
+inline void add_cross_attention(
+    const Pass& pass, const CrossAttentionView& block, const SourceOfRows& source, Quantized h, float* x) {
   float* const query = pass.projected;  // [rows, n_heads * d_head]
   multiply(pass, block.query, h, {}, query);
   if (kHasInspection && source.recorded_queries != nullptr) record_queries(pass, source, query);

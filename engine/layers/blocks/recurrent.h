@@ -12,9 +12,8 @@ namespace goldcrest {
 // at the slot that the hypothesis had then, so a beam reorder moves nothing.
 inline BufferRef plan_cells(Plan& plan, const ModelView& model) {
   return plan.add("decoder.cells", Phase::kDecode, Region::kMain,
-                  {0,
-                   2 * sizeof(float) * uint64_t{model.decoder.d_model_padded} * model.n_recurrent,
-                   {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
+      {0, 2 * sizeof(float) * uint64_t{model.decoder.d_model_padded} * model.n_recurrent,
+          {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
 }
 
 // The cells of one recurrent layer.
@@ -31,8 +30,8 @@ inline Cells cells_of_layer(const Runtime& runtime, BufferRef ref, uint32_t recu
 
 // x = x + relu(cell). Each hypothesis computes its cell from the cell of its past and stores it in its own slot.
 // input_forget: [rows, 2, d_model padded]
-inline void add_cells(const Pass& pass, const TargetRows& targets, const Cells& cells, const float* input_forget,
-                      float* x) {
+inline void add_cells(
+    const Pass& pass, const TargetRows& targets, const Cells& cells, const float* input_forget, float* x) {
   const size_t width = cells.width;
   for (uint32_t i = 0; i < targets.n_sentences; ++i) {
     const LiveSentence& sentence = targets.sentences[i];
@@ -43,10 +42,10 @@ inline void add_cells(const Pass& pass, const TargetRows& targets, const Cells& 
     for (uint32_t b = 0; b < part.rows.count; ++b) {
       const size_t row = part.rows.first + b, slot_before = sentence.first_slot + (before != nullptr ? before[b] : 0u);
       const float* input = input_forget + row * 2 * width;
-      pass.runtime.kernels->recurrence({input, input + width,
-                                        targets.position > 0 ? cells.at(targets.position - 1, slot_before) : nullptr,
-                                        cells.at(targets.position, sentence.first_slot + part.first + b),
-                                        x + row * width, static_cast<uint32_t>(width)});
+      pass.runtime.kernels->recurrence(
+          {input, input + width, targets.position > 0 ? cells.at(targets.position - 1, slot_before) : nullptr,
+              cells.at(targets.position, sentence.first_slot + part.first + b), x + row * width,
+              static_cast<uint32_t>(width)});
     }
   }
 }
@@ -58,8 +57,8 @@ struct CellsOfRows {
 };
 
 // x = x + recurrent(h); x: [rows, d_model padded]
-inline void add_recurrent(const Pass& pass, const RecurrentView& block, const CellsOfRows& past, Quantized h,
-                          float* x) {
+inline void add_recurrent(
+    const Pass& pass, const RecurrentView& block, const CellsOfRows& past, Quantized h, float* x) {
   float* const input_forget = pass.projected;
   multiply(pass, block.input_forget, h, {}, input_forget);
   add_cells(pass, past.targets, past.cells, input_forget, x);

@@ -20,13 +20,8 @@ inline LinearView key_value_of(const StackView& stack, const SelfAttentionView& 
 // The encoder's keys and values: [head][source row]. The layers use the buffers one after another.
 inline KvCacheRefs plan_sentence_keys(Plan& plan, const StackView& stack) {
   // static: otherwise GCC makes a writable copy of it for position-independent RISC-V.
-  static constexpr KvCachePlan kWanted = {"encoder.keys",
-                                          "encoder.values",
-                                          "encoder.key_scales",
-                                          "encoder.value_scales",
-                                          Phase::kEncode,
-                                          1,
-                                          {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}};
+  static constexpr KvCachePlan kWanted = {"encoder.keys", "encoder.values", "encoder.key_scales",
+      "encoder.value_scales", Phase::kEncode, 1, {GOLDCREST_FACTOR_SOURCE_TOKENS, GOLDCREST_FACTOR_BATCH, 0}};
   return plan_kv_cache(plan, stack, kWanted);
 }
 
@@ -50,8 +45,8 @@ struct SentencesOfRows {
 }
 
 // Stores the keys and values of the pass's rows.
-inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences,
-                                Quantized h) {
+inline void store_sentence_keys(
+    const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences, Quantized h) {
   float* const key_value = pass.projected;  // [rows, 2, n_heads * d_head]
   multiply(pass, key_value_of(pass.stack, block), h, {}, key_value);
   turn_rows(pass, sentences.batch, key_value, size_t{2} * pass.stack.attention_width());
@@ -60,7 +55,7 @@ inline void store_sentence_keys(const Pass& pass, const SelfAttentionView& block
 
 // attended <- the attention of each of the pass's rows to all rows of its own sentence.
 inline void attend_within_sentences(const Pass& pass, const AttentionBiasView& bias, const SentencesOfRows& sentences,
-                                    const float* query, float* attended) {
+    const float* query, float* attended) {
   const Batch& batch = sentences.batch;
   AttentionRows rows = {};
   rows.query = query;
@@ -74,17 +69,14 @@ inline void attend_within_sentences(const Pass& pass, const AttentionBiasView& b
   attend(pass, rows, batch.n_sentences, [&](uint32_t i) {
     const Sentence& sentence = batch.sentences[i];
     const Range part = common({sentence.first_row, sentence.n_rows}, pass.rows);
-    return SentenceKeys{{part.first - pass.rows.first, part.count},
-                        sentence.first_row,
-                        sentence.n_rows,
-                        nullptr,
-                        part.first - sentence.first_row};
+    return SentenceKeys{{part.first - pass.rows.first, part.count}, sentence.first_row, sentence.n_rows, nullptr,
+        part.first - sentence.first_row};
   });
 }
 
 // In the encoder: x = x + self_attention(h); x: [rows, d_model padded]
-inline void add_self_attention(const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences,
-                               Quantized h, float* x) {
+inline void add_self_attention(
+    const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences, Quantized h, float* x) {
   float* const query = pass.projected;  // [rows, n_heads * d_head]
   multiply(pass, query_of(pass.stack, block), h, {}, query);
   turn_rows(pass, sentences.batch, query, pass.stack.attention_width());
@@ -95,13 +87,8 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
 // The decoder's keys and values: [layer][head][sentence][position][hypothesis], only of layers with self-attention.
 inline KvCacheRefs plan_past(Plan& plan, const StackView& stack, uint32_t n_layers) {
   return plan_kv_cache(plan, stack,
-                       {"decoder.keys",
-                        "decoder.values",
-                        "decoder.key_scales",
-                        "decoder.value_scales",
-                        Phase::kDecode,
-                        n_layers,
-                        {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH}});
+      {"decoder.keys", "decoder.values", "decoder.key_scales", "decoder.value_scales", Phase::kDecode, n_layers,
+          {GOLDCREST_FACTOR_TARGET_TOKENS, GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH}});
 }
 
 // One layer's keys and values of earlier positions, which the decoder's rows attend to.
@@ -127,7 +114,7 @@ inline void store_new_keys(const Pass& pass, const PastOfRows& past, const float
 
 // attended <- the attention of each hypothesis to its own past, which the ancestor table leads to.
 inline void attend_to_past(const Pass& pass, const AttentionBiasView& bias, const PastOfRows& past,
-                           const float* query_key_value, float* attended) {
+    const float* query_key_value, float* attended) {
   const TargetRows& targets = past.targets;
   AttentionRows rows = {};
   rows.query = query_key_value;
@@ -152,8 +139,8 @@ inline void attend_to_past(const Pass& pass, const AttentionBiasView& bias, cons
 }
 
 // In the decoder: x = x + self_attention(h); x: [rows, d_model padded]
-inline void add_self_attention(const Pass& pass, const SelfAttentionView& block, const PastOfRows& past, Quantized h,
-                               float* x) {
+inline void add_self_attention(
+    const Pass& pass, const SelfAttentionView& block, const PastOfRows& past, Quantized h, float* x) {
   float* const query_key_value = pass.projected;  // [rows, 3, n_heads * d_head]
   multiply(pass, block.query_key_value, h, {}, query_key_value);
   turn_new_rows(pass, past.targets, query_key_value);
@@ -163,8 +150,8 @@ inline void add_self_attention(const Pass& pass, const SelfAttentionView& block,
 }
 
 template <typename Visit>
-void for_each_call_site(const StackView& stack, const LayerKind& layer, const SelfAttentionView& block,
-                        const Visit& visit) {
+void for_each_call_site(
+    const StackView& stack, const LayerKind& layer, const SelfAttentionView& block, const Visit& visit) {
   if (layer.is_decoder) {
     visit(LinearCallSite{block.query_key_value, Activation::kNone, false});
   } else {

@@ -80,11 +80,10 @@ struct Frontend {
   for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
     const uint32_t offset = i * part.each, begin = part.first + offset;
     const Rows rows = {static_cast<int32_t>(begin), smaller(part.end - begin, part.each)};
-    if (part.x != nullptr) {
+    if (part.x != nullptr)
       stem.run(rows, part.x + size_t{offset} * frontend.runtime.model.encoder.d_model_padded);
-    } else {
+    else
       frontend.view.has_log_mel ? stem.load(rows) : stem.measure_values(rows);
-    }
   }
 }
 
@@ -97,7 +96,7 @@ struct Frontend {
   Clip& clip = *part.clip;
   for (uint32_t task = 0; task < split.n_tasks; ++task) *frontend.measured(task) = {0, 0, clip.largest};
   run_pieces(frontend.runtime, split,
-             [&](uint32_t piece, uint32_t task) { run_chunks(frontend, split.part_of(n_chunks, piece), task); });
+      [&](uint32_t piece, uint32_t task) { run_chunks(frontend, split.part_of(n_chunks, piece), task); });
   for (uint32_t task = 0; task < split.n_tasks; ++task) {
     const Measured& measured = *frontend.measured(task);
     clip.sum += measured.sum;
@@ -110,7 +109,7 @@ struct Frontend {
 
 BufferRef plan_frontend(Plan& plan, const FrontendView& view) {
   return plan.add("encoder.frontend", Phase::kEncode, Region::kScratch,
-                  {parts_of(view).end, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
+      {parts_of(view).end, 0, {GOLDCREST_FACTOR_THREADS, 0, 0, 0}});
 }
 
 // A block has at most a group more for each sentence that begins in it. The last row of a clip also measures the rows

@@ -15,8 +15,8 @@ constexpr float kToLog10 = 0.434294482f;  // 1 / ln 10
 }  // namespace
 
 void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
-  const Spectrum spectrum = {view_.n_fft, runtime_.tensor<float>(view_.window), runtime_.tensor<float>(view_.twiddle),
-                             scratch_};
+  const Spectrum spectrum = {
+      view_.n_fft, runtime_.tensor<float>(view_.window), runtime_.tensor<float>(view_.twiddle), scratch_};
   const bool is_silent = !spectrum.load(window, static_cast<int32_t>(frame * view_.hop - view_.n_fft / 2));
   if (!is_silent) spectrum.find_power();
   const float* weight = runtime_.tensor<float>(view_.weight);

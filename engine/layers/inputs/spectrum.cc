@@ -66,11 +66,10 @@ Complex* transform(TransformStage& stage, uint32_t n, Complex* x, Complex* y) {
     for (uint32_t i = 0, group = 0; i < stage.apart; ++i) {
       if (i == group + stage.each) group = i;
       Complex* const first = y + i + (radix - 1) * group;
-      if (radix == 5) {
+      if (radix == 5)
         run_butterfly_of_5(stage, x + i, first, 2 * group);
-      } else {
+      else
         run_butterfly_of_2(stage, x + i, first, 2 * group);
-      }
     }
     Complex* const free = x;
     x = y, y = free;

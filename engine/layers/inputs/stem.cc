@@ -119,12 +119,12 @@ const float* Stem::positions(const Rows& rows) const {
 Rows Stem::inputs_of(uint32_t i, const Rows& out) const {
   const ConvolutionView& convolution = view_.convolutions[i];
   return {out.first * static_cast<int32_t>(convolution.stride) - static_cast<int32_t>(convolution.padding),
-          (out.count - 1) * convolution.stride + convolution.kernel};
+      (out.count - 1) * convolution.stride + convolution.kernel};
 }
 
 Samples Stem::window() const {
   return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip_.address)), static_cast<uint32_t>(clip_.n),
-          n_rows_[0] * view_.row_samples};
+      n_rows_[0] * view_.row_samples};
 }
 
 void Stem::load(Rows rows) const {
@@ -164,7 +164,7 @@ void Stem::convolve(uint32_t i, const Rows& rows, const float* residual, float* 
   FineScratch fine = {reinterpret_cast<float*>(scratch_ + parts_.products), static_cast<size_t>(parts_.fine_floats)};
   if (runtime_.model.coarse) fine.values = nullptr;
   quantize_one_by_one(runtime_, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs,
-                      linear.fine_input ? fine.values : nullptr);
+      linear.fine_input ? fine.values : nullptr);
   LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   if (convolution.has_tanh) call.residual = nullptr;
   run_product(runtime_, call, fine, 0);
@@ -181,10 +181,9 @@ void Stem::normalize(float* y, uint32_t rows) const {
   const float inverse_deviation = 1.0f / sqrt_float((variance > 0.0f ? variance : 0.0f) + norm.epsilon);
   const float* const gamma = runtime_.tensor<float>(norm.gamma);
   const float* const beta = runtime_.tensor<float>(norm.beta);
-  for (uint32_t row = 0; row < rows; ++row) {
+  for (uint32_t row = 0; row < rows; ++row)
     for (uint32_t j = 0; j < convolution.linear.n; ++j, ++y)
       *y = ((*y - mean) * inverse_deviation) * gamma[j] + beta[j];
-  }
 }
 
 }  // namespace goldcrest

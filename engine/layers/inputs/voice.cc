@@ -74,7 +74,7 @@ class Detection {
         magnitudes[i] = magnitudes[i] < kLeastPower ? 0.0f : sqrt_float(magnitudes[i]);
       for (uint32_t window = t > 0 ? t - 1 : 0; window <= t + 1 && window < kVoiceFrames; ++window) {
         memcpy(windows_ + (window * 3 + t + 1 - window) * kVoiceBins, magnitudes,
-               (kVoiceTransform / 2 + 1) * sizeof(float));
+            (kVoiceTransform / 2 + 1) * sizeof(float));
       }
     }
   }

@@ -15,8 +15,8 @@ namespace goldcrest {
 int Validator::check_frame() {
   Trailer trailer;
   GOLDCREST_TRY(read_trailer(file_, file_bytes_, functions_, &trailer, detail));
-  GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, file_, trailer.metadata_bytes) == trailer.metadata_crc32c,
-                           "metadata: checksum", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      functions_.crc32c(0, file_, trailer.metadata_bytes) == trailer.metadata_crc32c, "metadata: checksum", -1);
   GOLDCREST_REQUIRE_INTACT(memcmp(file_ + 4, "GCST", 4) == 0, "metadata: identifier", -1);
 
   bool lacks_feature;
@@ -35,17 +35,16 @@ int Validator::check_features() {
   if (lacking != 0) {
     const char* const refusal = refusal_of(lacking);
     return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, refusal != nullptr ? refusal : "metadata: feature bits",
-                static_cast<int32_t>(features));
+        static_cast<int32_t>(features));
   }
-  GOLDCREST_REQUIRE(
-      (features & kFeatureFloat32) == 0 || functions_.float32, GOLDCREST_ERROR_UNSUPPORTED,
+  GOLDCREST_REQUIRE((features & kFeatureFloat32) == 0 || functions_.float32, GOLDCREST_ERROR_UNSUPPORTED,
       "metadata: float32 weights, which this build cannot run; convert the model without --weights float32", -1);
   return GOLDCREST_OK;
 }
 
 int Validator::check_sections() {
-  GOLDCREST_REQUIRE_INTACT(model_->sections() != nullptr && model_->sections()->size() == 4,
-                           "sections: four are needed", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      model_->sections() != nullptr && model_->sections()->size() == 4, "sections: four are needed", -1);
   uint64_t previous_end = metadata_bytes_;
   for (uint32_t i = 0; i < 4; ++i) {
     const format::Section* table = model_->sections()->at(i);
@@ -53,18 +52,18 @@ int Validator::check_sections() {
     const int kind = static_cast<int>(table->kind());
     GOLDCREST_REQUIRE_INTACT(kind == index, "sections: kind", index);
     const uint64_t start = table->offset() * kAlignment, end = file_bytes_ - sizeof(Trailer);
-    GOLDCREST_REQUIRE_INTACT(start == align_bytes(previous_end) && start <= end && table->size() <= end - start,
-                             "sections: extent", index);
+    GOLDCREST_REQUIRE_INTACT(
+        start == align_bytes(previous_end) && start <= end && table->size() <= end - start, "sections: extent", index);
     GOLDCREST_REQUIRE_INTACT(is_padding(previous_end, start), "sections: padding before", index);
     previous_end = start + table->size();
     sections_[kind] = {file_ + start, table->size()};
     if (functions_.metadata_only || table->kind() == format::SectionKind::Weights) continue;  // stacks.cc checks these
     GOLDCREST_REQUIRE_INTACT(functions_.crc32c(0, file_ + start, static_cast<size_t>(table->size())) == table->crc32c(),
-                             "sections: checksum", index);
+        "sections: checksum", index);
   }
   GOLDCREST_REQUIRE_INTACT(align_bytes(previous_end) == file_bytes_ - sizeof(Trailer) &&
                                is_padding(previous_end, file_bytes_ - sizeof(Trailer)),
-                           "sections: padding before the trailer", -1);
+      "sections: padding before the trailer", -1);
   return GOLDCREST_OK;
 }
 
@@ -78,7 +77,7 @@ bool Validator::is_padding(uint64_t begin, uint64_t end) const {
 void Validator::checksum_weights_to(uint64_t end) {
   if (end <= checksummed_bytes_) return;
   weights_crc_ = functions_.crc32c(weights_crc_, section(format::SectionKind::Weights).start + checksummed_bytes_,
-                                   static_cast<size_t>(end - checksummed_bytes_));
+      static_cast<size_t>(end - checksummed_bytes_));
   checksummed_bytes_ = end;
 }
 
@@ -96,11 +95,11 @@ int Validator::run() {
   GOLDCREST_TRY(check_stack(model_->encoder(), false, "encoder: dimensions"));
   GOLDCREST_TRY(check_stack(model_->decoder(), true, "decoder: dimensions"));
   if (!has_frontend()) source_vocab_size_ = model_->encoder()->embedding()->vocab_size();
-  GOLDCREST_REQUIRE_INTACT(model_->projection() != nullptr && model_->projection()->n() <= kMaxVocabulary, "projection",
-                           -1);
+  GOLDCREST_REQUIRE_INTACT(
+      model_->projection() != nullptr && model_->projection()->n() <= kMaxVocabulary, "projection", -1);
   target_vocab_size_ = model_->projection()->n();
-  GOLDCREST_REQUIRE_INTACT(model_->decoder()->embedding()->vocab_size() == target_vocab_size_,
-                           "decoder.embedding: rows", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      model_->decoder()->embedding()->vocab_size() == target_vocab_size_, "decoder.embedding: rows", -1);
   GOLDCREST_TRY(
       check_linear(model_->projection(), target_vocab_size_, model_->decoder()->d_model(), {"projection", -1}));
   GOLDCREST_TRY(check_layers(*model_->encoder(), false));

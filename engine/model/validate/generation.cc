@@ -44,14 +44,14 @@ int Validator::check_generation() {
   GOLDCREST_TRY(check_ids(table->source_suffix(), source_vocab_size_, "generation.source_suffix", -1));
   GOLDCREST_REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "generation.beam_size", -1);
   GOLDCREST_REQUIRE_INTACT(table->max_target_tokens() >= 1 && table->min_target_tokens() <= table->max_target_tokens(),
-                           "generation.max_target_tokens", -1);
-  GOLDCREST_REQUIRE_INTACT(in_range(table->length_penalty(), kMinLengthPenalty, kMaxLengthPenalty),
-                           "generation.length_penalty", -1);
-  GOLDCREST_REQUIRE_INTACT(in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty",
-                           -1);
+      "generation.max_target_tokens", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      in_range(table->length_penalty(), kMinLengthPenalty, kMaxLengthPenalty), "generation.length_penalty", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      in_range(table->word_penalty(), kMinWordPenalty, kMaxWordPenalty), "generation.word_penalty", -1);
   GOLDCREST_REQUIRE_INTACT(!kHasInspection || (table->unknown_heads() <= model_->decoder()->n_heads() &&
-                                               table->unknown_layer() < model_->decoder()->layers()->size()),
-                           "generation.unknown_heads", -1);
+                                                  table->unknown_layer() < model_->decoder()->layers()->size()),
+      "generation.unknown_heads", -1);
   if constexpr (kHasInspection) {
     const uint32_t n_heads = model_->decoder()->n_heads() * model_->decoder()->layers()->size();
     GOLDCREST_TRY(check_ids(table->alignment_heads(), n_heads, "generation.alignment_heads", -1));
@@ -71,17 +71,17 @@ int Validator::check_rules(const format::Generation& table) {
   GOLDCREST_REQUIRE_INTACT(table.early_stopping() <= 2, "generation.early_stopping", -1);
   GOLDCREST_REQUIRE_INTACT(table.length_penalty_kind() <= 1, "generation.length_penalty_kind", -1);
   GOLDCREST_REQUIRE_INTACT(in_range(table.repetition_penalty(), kMinRepetitionPenalty, kMaxRepetitionPenalty),
-                           "generation.repetition_penalty", -1);
+      "generation.repetition_penalty", -1);
   GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, "generation.more_end_ids", -1));
-  GOLDCREST_REQUIRE_INTACT(table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds,
-                           "generation.more_end_ids", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds, "generation.more_end_ids", -1);
   GOLDCREST_TRY(check_ids(table.biased_ids(), target_vocab_size_, "generation.biased_ids", -1));
   const uint32_t n_biased = table.biased_ids() != nullptr ? table.biased_ids()->size() : 0;
-  GOLDCREST_REQUIRE_INTACT(n_biased == (table.biases() != nullptr ? table.biases()->size() : 0), "generation.biases",
-                           -1);
+  GOLDCREST_REQUIRE_INTACT(
+      n_biased == (table.biases() != nullptr ? table.biases()->size() : 0), "generation.biases", -1);
   for (uint32_t i = 0; i < n_biased; ++i) {
-    GOLDCREST_REQUIRE_INTACT(i == 0 || table.biased_ids()->at(i - 1) < table.biased_ids()->at(i),
-                             "generation.biased_ids: ascending", -1);
+    GOLDCREST_REQUIRE_INTACT(
+        i == 0 || table.biased_ids()->at(i - 1) < table.biased_ids()->at(i), "generation.biased_ids: ascending", -1);
     GOLDCREST_REQUIRE_INTACT(in_range(table.biases()->at(i), -kMaxBias, kMaxBias), "generation.biases", -1);
   }
   return GOLDCREST_OK;
@@ -91,8 +91,8 @@ int Validator::check_sequences() {
   const goldcrest_sequences sequences = view_sequences(file_);
   const int32_t bad = find_bad_sequence(sequences, target_vocab_size_);
   GOLDCREST_REQUIRE_INTACT(bad < 0, "generation.sequences", bad);
-  GOLDCREST_REQUIRE_INTACT(sequences.no_repeat_source_ngram == 0 || !has_frontend(),
-                           "generation.no_repeat_source_ngram", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      sequences.no_repeat_source_ngram == 0 || !has_frontend(), "generation.no_repeat_source_ngram", -1);
   return GOLDCREST_OK;
 }
 
@@ -106,12 +106,12 @@ int Validator::check_limits() {
       table->max_target_tokens() >= 1 && table->max_target_tokens() <= model_->decoder()->max_positions(),
       "limits.max_target_tokens", -1);
   GOLDCREST_REQUIRE_INTACT(table->max_source_bytes() <= (model_->tokenizer() != nullptr ? kMaxSourceBytes : 0),
-                           "limits.max_source_bytes", -1);
+      "limits.max_source_bytes", -1);
   GOLDCREST_REQUIRE_INTACT(table->beam_size() >= 1 && table->beam_size() <= kMaxBeams, "limits.beam_size", -1);
   GOLDCREST_REQUIRE_INTACT(table->batch() >= 1 && table->batch() <= kMaxBatch, "limits.batch", -1);
   GOLDCREST_REQUIRE_INTACT(table->n_best() >= 1 && table->n_best() <= table->beam_size(), "limits.n_best", -1);
-  GOLDCREST_REQUIRE_INTACT(table->encoder_rows() >= 1 && table->encoder_rows() <= kMaxEncoderRows,
-                           "limits.encoder_rows", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      table->encoder_rows() >= 1 && table->encoder_rows() <= kMaxEncoderRows, "limits.encoder_rows", -1);
   return GOLDCREST_OK;
 }
 
@@ -124,11 +124,11 @@ int Validator::check_self_tests() {
     GOLDCREST_REQUIRE_INTACT(has_frontend() ? line->source() == nullptr
                                             : line->source() != nullptr && line->source()->size() >= 1 &&
                                                   line->source()->size() <= model_->limits()->max_source_tokens(),
-                             "self_test.source", index);
+        "self_test.source", index);
     GOLDCREST_REQUIRE_INTACT(line->target() != nullptr && line->target()->size() >= 1 &&
                                  line->target()->size() <= model_->limits()->max_target_tokens() &&
                                  line->n_forced() <= 1,
-                             "self_test.target", index);
+        "self_test.target", index);
     GOLDCREST_TRY(check_ids(line->source(), source_vocab_size_, "self_test.source", index));
     GOLDCREST_TRY(check_ids(line->target(), target_vocab_size_, "self_test.target", index));
   }

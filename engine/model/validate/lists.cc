@@ -15,9 +15,8 @@ int Validator::check_shortlist() {
   GOLDCREST_REQUIRE_INTACT(
       table != nullptr ? most >= 1 && most <= target_vocab_size_ : most <= (has_lexicon ? target_vocab_size_ : 0),
       "limits.max_candidates", -1);
-  for (uint32_t i = 0; table == nullptr && model_->self_test() != nullptr && i < model_->self_test()->size(); ++i) {
+  for (uint32_t i = 0; table == nullptr && model_->self_test() != nullptr && i < model_->self_test()->size(); ++i)
     GOLDCREST_REQUIRE_INTACT(!model_->self_test()->at(i)->shortlist(), "self_test.shortlist", static_cast<int32_t>(i));
-  }
   if (table == nullptr) return GOLDCREST_OK;
   GOLDCREST_REQUIRE_INTACT(!has_frontend(), "shortlist: not expected", -1);
   const SectionView& arrays = section(format::SectionKind::Tokenizer);
@@ -27,13 +26,13 @@ int Validator::check_shortlist() {
       "shortlist.always", -1);
   GOLDCREST_REQUIRE_INTACT(table->n_ngrams() <= kMaxVocabulary, "shortlist.ngram_keys", -1);
   GOLDCREST_REQUIRE_INTACT(arrays.holds(table->offset(), 4 * (uint64_t{source_vocab_size_} + table->n_ngrams() + 1)),
-                           "shortlist.offset", -1);
+      "shortlist.offset", -1);
   GOLDCREST_REQUIRE_INTACT(arrays.holds(table->ids(), id_bytes * table->n_ids()), "shortlist.ids", -1);
   GOLDCREST_REQUIRE_INTACT(table->n_ngrams() == 0 ? table->max_ngram() == 0
                                                   : table->max_ngram() >= 2 && table->max_ngram() <= kMaxSourceNgram,
-                           "shortlist.max_ngram", -1);
+      "shortlist.max_ngram", -1);
   GOLDCREST_REQUIRE_INTACT(arrays.holds(table->ngram_keys(), 4 * uint64_t{table->n_ngrams()} * table->max_ngram()),
-                           "shortlist.ngram_keys", -1);
+      "shortlist.ngram_keys", -1);
   if (functions_.metadata_only) return GOLDCREST_OK;
   GOLDCREST_TRY(check_lists(*table));
   return check_ngrams(*table);
@@ -43,9 +42,8 @@ int Validator::check_shortlist() {
 template <typename Id>
 bool Validator::is_list(uint32_t units, uint32_t first, uint32_t end) const {
   const Id* ids = section(format::SectionKind::Tokenizer).at<Id>(units);
-  for (uint32_t i = first; i < end; ++i) {
+  for (uint32_t i = first; i < end; ++i)
     if (ids[i] >= target_vocab_size_ || (i > first && ids[i] <= ids[i - 1])) return false;
-  }
   return true;
 }
 
@@ -87,14 +85,14 @@ int Validator::check_ngrams(const format::Shortlist& table) {
 int Validator::check_lexicon_of_file() {
   goldcrest_lexicon lexicon;
   GOLDCREST_REQUIRE_INTACT(view_lexicon(file_, &lexicon), "metadata: feature bits", -1);
-  GOLDCREST_REQUIRE_INTACT(uint64_t{lexicon.n_nodes} + 2 + 2 * uint64_t{lexicon.n_edges} == model_->lexicon()->size(),
-                           "lexicon", -1);
+  GOLDCREST_REQUIRE_INTACT(
+      uint64_t{lexicon.n_nodes} + 2 + 2 * uint64_t{lexicon.n_edges} == model_->lexicon()->size(), "lexicon", -1);
   return check_lexicon(lexicon, target_vocab_size_, GOLDCREST_ERROR_MODEL_CORRUPT, &detail);
 }
 
 // Each node has an edge, and an edge without an end leads to a higher node, so an end is reached from each node.
-int check_lexicon(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad,
-                  goldcrest_detail* detail) {
+int check_lexicon(
+    const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_status bad, goldcrest_detail* detail) {
   bool is_good = lexicon.first_edge != nullptr && lexicon.edges != nullptr && lexicon.n_nodes - 1 < kMaxLexicon &&
                  lexicon.n_edges <= kMaxLexicon;
   uint32_t edge = 0, node = 0;

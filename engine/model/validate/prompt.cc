@@ -10,9 +10,8 @@ namespace goldcrest {
 namespace {
 
 bool contains(const format::Vector<uint32_t>* ids, uint32_t id) {
-  for (uint32_t i = 0; ids != nullptr && i < ids->size(); ++i) {
+  for (uint32_t i = 0; ids != nullptr && i < ids->size(); ++i)
     if (ids->at(i) == id) return true;
-  }
   return false;
 }
 
@@ -26,8 +25,8 @@ int Validator::check_prompt() {
   const format::Generation& table = *model_->generation();
   const format::Limits& limits = *model_->limits();
   const uint32_t most = limits.max_target_tokens(), most_given = limits.max_prefix_tokens();
-  const format::Vector<uint32_t>* const lists[] = {table.first_choices(), table.forced_ids(),
-                                                   table.first_suppressed_ids()};
+  const format::Vector<uint32_t>* const lists[] = {
+      table.first_choices(), table.forced_ids(), table.first_suppressed_ids()};
   bool is_good = most_given < most;
   uint32_t n_prompt = 0;
   for (int32_t l = 0; l < 3; ++l) {

@@ -59,13 +59,12 @@ struct SliceCheck {
       state.crc32c = functions.crc32c(state.crc32c, file + at, static_cast<size_t>(n));
       at += n;
     }
-    for (; at >= part_end && at < smaller<uint64_t>(end, next); ++at) {
+    for (; at >= part_end && at < smaller<uint64_t>(end, next); ++at)
       GOLDCREST_REQUIRE_INTACT(file[at] == 0, "sections: padding behind", index());
-    }
     state.checked_bytes = at;
     if (at < next) return GOLDCREST_WORKING;
     GOLDCREST_REQUIRE_INTACT(state.crc32c == state.checksums[state.part],
-                             state.part == 0 ? "metadata: checksum" : "sections: checksum", index());
+        state.part == 0 ? "metadata: checksum" : "sections: checksum", index());
     if (state.part == 0) GOLDCREST_TRY(keep_sections());
     state.crc32c = 0;
     ++state.part;
@@ -90,8 +89,8 @@ struct SliceCheck {
 
 }  // namespace
 
-int check_slice(const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check,
-                goldcrest_detail* detail) {
+int check_slice(
+    const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check, goldcrest_detail* detail) {
   goldcrest_detail unwanted;
   goldcrest_detail& wanted = detail != nullptr ? *detail : unwanted;
   const int status = SliceCheck{slice.file, slice.file_bytes, slice.end_bytes, functions, *check, wanted}.run();

@@ -85,9 +85,8 @@ int Validator::check_frontend() {
   const auto* const convolutions = table->convolutions();
   const uint32_t n = convolutions != nullptr ? convolutions->size() : 0;
   if (n - 1 >= kMaxConvolutions) return refuse({"frontend.convolutions", -1});
-  for (uint32_t i = 0; i < n; ++i) {
+  for (uint32_t i = 0; i < n; ++i)
     if (convolutions->at(i)->linear() == nullptr) return refuse({"convolutions.linear", static_cast<int32_t>(i)});
-  }
   const FrontendView view = view_frontend(file_);
   const bool of_samples = table->input() == format::FrontendInput::Samples;
   if (of_samples ? view.sample_rate - kMinSampleRate > kMaxSampleRate - kMinSampleRate : view.sample_rate != 0)

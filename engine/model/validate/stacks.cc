@@ -42,8 +42,8 @@ int Validator::refuse_weights(Subject subject) {
 
 // Checks the values of a matrix and continues the checksum up to its end. Matrices mostly come in the file's order; in
 // any order, each byte enters the checksum once.
-int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name,
-                                  int32_t index) {
+int Validator::check_int8_weights(
+    const StoredMatrix& matrix, const int32_t* weight_sum, const char* name, int32_t index) {
   const uint32_t n = matrix.n, k = matrix.k;
   GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Weights).holds(matrix.units, uint64_t{n} * k), name, index);
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
@@ -52,9 +52,8 @@ int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* wei
   for (uint32_t row = 0; row < n; row += piece) {
     const uint32_t rows = smaller(n - row, piece);
     if (!functions_.weights_valid(w + uint64_t{row} * k, weight_sum != nullptr ? weight_sum + row : nullptr, rows, k,
-                                  static_cast<Layout>(matrix.layout))) {
+            static_cast<Layout>(matrix.layout)))
       return refuse_weights({name, index});
-    }
     checksum_weights_to(matrix.units * kAlignment + uint64_t{row + rows} * k);
   }
   return GOLDCREST_OK;
@@ -67,7 +66,7 @@ int Validator::check_packed_weights(const StoredMatrix& matrix, const int32_t* w
   GOLDCREST_REQUIRE_INTACT(weights.holds(matrix.units, bytes), subject.name, subject.index);
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
   const PackedMatrix packed = {weights.at<uint8_t>(matrix.units), weights.at<int8_t>(matrix.units) + nibble_bytes(n, k),
-                               n, k, static_cast<Layout>(matrix.layout)};
+      n, k, static_cast<Layout>(matrix.layout)};
   if (!packed_weights_valid(packed, weight_sum)) return refuse_weights(subject);
   checksum_weights_to(matrix.units * kAlignment + bytes);
   return GOLDCREST_OK;
@@ -107,19 +106,19 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   const StoredMatrix matrix = {table->weights(), pad16(n) << refined, pad16(k), table->layout()};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each row
   const SectionView& parameters = section(format::SectionKind::Parameters);
-  GOLDCREST_REQUIRE_INTACT(floats_good(parameters, table->bias(), pad16(n)) && padding_good(table->bias(), n, 0), name,
-                           index);
+  GOLDCREST_REQUIRE_INTACT(
+      floats_good(parameters, table->bias(), pad16(n)) && padding_good(table->bias(), n, 0), name, index);
   if (is_float32()) {
     GOLDCREST_REQUIRE_INTACT(
         table->layout() == format::Layout::RowMajor && table->scale() == 0 && table->weight_sum() == 0, name, index);
     return check_float_weights(matrix, subject);
   }
-  GOLDCREST_REQUIRE_INTACT(table->layout() == format::Layout::N16K4 || table->layout() == format::Layout::N4K16, name,
-                           index);
+  GOLDCREST_REQUIRE_INTACT(
+      table->layout() == format::Layout::N16K4 || table->layout() == format::Layout::N4K16, name, index);
   GOLDCREST_REQUIRE_INTACT(
       parameters.holds(table->scale(), row_bytes) && parameters.holds(table->weight_sum(), row_bytes), name, index);
-  GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n) && padding_good(table->scale(), n, kBitsOne), name,
-                           index);
+  GOLDCREST_REQUIRE_INTACT(
+      scales_good(table->scale(), matrix.n) && padding_good(table->scale(), n, kBitsOne), name, index);
   // The scales of the second matrix are padded as those of the first.
   GOLDCREST_REQUIRE_INTACT(!refined || padding_good(table->scale() + pad16(n) / 16, n, kBitsOne), name, index);
   const int32_t* const weight_sum = parameters.at<int32_t>(table->weight_sum());
@@ -134,7 +133,7 @@ int Validator::check_norm(const format::Norm* table, uint32_t d_model, const cha
   GOLDCREST_REQUIRE_INTACT(floats_good(parameters, table->gamma(), padded) &&
                                floats_good(parameters, table->beta(), padded) &&
                                padding_good(table->gamma(), d_model, 0) && padding_good(table->beta(), d_model, 0),
-                           name, index);
+      name, index);
   GOLDCREST_REQUIRE_INTACT(in_range(table->epsilon(), kMinEpsilon, kMaxEpsilon), name, index);
   return GOLDCREST_OK;
 }
@@ -153,21 +152,21 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
       table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name, -1);
   GOLDCREST_REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
   GOLDCREST_TRY(check_kind(*table, table->vocab_size(), {name, -1}));
-  const StoredMatrix matrix = {table->weights(), pad16(table->vocab_size()) << is_refined(*table), pad16(d_model),
-                               table->layout()};
+  const StoredMatrix matrix = {
+      table->weights(), pad16(table->vocab_size()) << is_refined(*table), pad16(d_model), table->layout()};
   if (is_float32()) {
     GOLDCREST_REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0, name, -1);
     return check_float_weights(matrix, {name, -1});
   }
-  GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Parameters).holds(table->scale(), 4 * uint64_t{matrix.n}), name,
-                           -1);
+  GOLDCREST_REQUIRE_INTACT(
+      section(format::SectionKind::Parameters).holds(table->scale(), 4 * uint64_t{matrix.n}), name, -1);
   GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n), name, -1);
   const bool packed = is_packed(*table);
   if (is_projection(matrix, packed)) return GOLDCREST_OK;
-  GOLDCREST_TRY(packed ? check_packed_weights(matrix, nullptr, {name, -1})
-                       : check_int8_weights(matrix, nullptr, name, -1));
+  GOLDCREST_TRY(
+      packed ? check_packed_weights(matrix, nullptr, {name, -1}) : check_int8_weights(matrix, nullptr, name, -1));
   report_idle(functions_.idle, section(format::SectionKind::Weights).at<int8_t>(matrix.units),
-              packed ? packed_bytes(matrix.n, matrix.k) : size_t{matrix.n} * matrix.k);
+      packed ? packed_bytes(matrix.n, matrix.k) : size_t{matrix.n} * matrix.k);
   return GOLDCREST_OK;
 }
 
@@ -199,11 +198,11 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
   GOLDCREST_REQUIRE_INTACT(stack->n_heads() >= 1 && stack->n_heads() <= kMaxHeads && stack->d_head() >= 16 &&
                                stack->d_head() <= kMaxHeadWidth && stack->d_head() % 16 == 0 &&
                                stack->n_heads() * stack->d_head() <= kMaxWidth,
-                           name, -1);
+      name, -1);
   GOLDCREST_REQUIRE_INTACT(stack->activation() <= format::Activation::Silu, name, -1);
   GOLDCREST_REQUIRE_INTACT(in_range(stack->attention_scale(), kMinAttentionScale, kMaxAttentionScale) &&
                                in_range(stack->embedding_scale(), kMinEmbeddingScale, kMaxEmbeddingScale),
-                           name, -1);
+      name, -1);
   GOLDCREST_REQUIRE_INTACT(
       stack->layers() != nullptr && stack->layers()->size() >= 1 && stack->layers()->size() <= kMaxLayers, name, -1);
   if (has_feature(features_, kFeatureIntegerAttention) && stack->integer_attention()) {
@@ -218,12 +217,11 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
   const SectionView& positions = section(format::SectionKind::Positions);
   GOLDCREST_REQUIRE_INTACT(stack->max_positions() >= 1 && stack->max_positions() <= kMaxPositions &&
                                floats_good(positions, stack->positions(), position_values),
-                           is_decoder ? "decoder.positions" : "encoder.positions", -1);
+      is_decoder ? "decoder.positions" : "encoder.positions", -1);
   if (has_feature(features_, kFeatureRotary)) GOLDCREST_TRY(check_rotary(*stack));
   GOLDCREST_REQUIRE_INTACT(!(is_float32() && stack->fine_attention()), name, -1);
-  if (stack->embedding_norm() != nullptr) {
+  if (stack->embedding_norm() != nullptr)
     GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), "embedding_norm", -1));
-  }
   return stack->final_norm() != nullptr ? check_norm(stack->final_norm(), stack->d_model(), "final_norm", -1)
                                         : GOLDCREST_OK;
 }
@@ -283,9 +281,8 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
           if (!check.has_block(table != nullptr, expected, expected ? block.kMissing : block.kMisplaced)) return;
           block.for_each_matrix(check, *table);
           check.norm(table->norm(), block.kNorm);
-          if constexpr (kHasLayers && kCanHaveBias<Plain<decltype(*table)>>) {
+          if constexpr (kHasLayers && kCanHaveBias<Plain<decltype(*table)>>)
             check.has_block(bias_good(bias_of(*table), stack, is_decoder), true, "self_attention.bias");
-          }
         },
         layer);
     GOLDCREST_TRY(check.status);

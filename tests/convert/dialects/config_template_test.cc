@@ -19,9 +19,8 @@ using test::NnFolder;
 // Returns the template for the folder's tensors, with each null replaced by the answer of the folder's own config.
 json answered(NnFolder& checkpoint) {
   json config = json::parse(write_json(config_template(checkpoint.folder / "weights.pt")));
-  for (auto& [key, value] : config.items()) {
+  for (auto& [key, value] : config.items())
     if (value.is_null()) value = checkpoint.config.at(key);
-  }
   return config;
 }
 
@@ -62,9 +61,8 @@ TEST(ConfigTemplate, AnsweredItGivesTheModelOfAConfigByHand) {
   }
   NnFolder nested;
   nested.rename_all([](const std::string& name) { return "model." + name; });
-  nested.config["tensors"] = {{"source_embedding", "model.source.weight"},
-                              {"target_embedding", "model.target.weight"},
-                              {"output_projection", "model.head"}};
+  nested.config["tensors"] = {{"source_embedding", "model.source.weight"}, {"target_embedding", "model.target.weight"},
+      {"output_projection", "model.head"}};
   expect_same_model(nested);
 }
 
@@ -79,10 +77,8 @@ TEST(ConfigTemplate, FindsStoredPositions) {
   NnFolder buffer;
   const Matrix table = sinusoid_table({false, true, 2, 10000}, 12, 8);
   buffer.tensors["positional.pe"] = {"positional.pe", {12, 1, 8}, table.values.get()};
-  buffer.config.update({{"position_encoding", "sinusoidal_concatenated"},
-                        {"position_denominator", "d_model-2"},
-                        {"position_offset", 2},
-                        {"max_positions", 12}});
+  buffer.config.update({{"position_encoding", "sinusoidal_concatenated"}, {"position_denominator", "d_model-2"},
+      {"position_offset", 2}, {"max_positions", 12}});
   expect_same_model(buffer);
   EXPECT_EQ(buffer.config.at("position_offset"), 2);
 }
@@ -109,7 +105,7 @@ TEST(ConfigTemplate, NamesTheTablesThatMayBeOfPositions) {
 
 TEST(ConfigTemplate, TellsTheSidesOfPositionTablesApart) {
   for (const auto& [source, target] : {std::pair("src_pos_encoding", "tgt_pos_encoding"),
-                                       std::pair("encoder.pos_enc.weight", "decoder.pos_enc.weight")}) {
+           std::pair("encoder.pos_enc.weight", "decoder.pos_enc.weight")}) {
     NnFolder checkpoint;
     checkpoint.add(source, {10, 8});
     checkpoint.add(target, {12, 8});
@@ -161,10 +157,8 @@ TEST(ConfigTemplate, TellsTablesApart) {
   nameless.config["tensors"] = {
       {"source_embedding", "a.weight"}, {"target_embedding", "b.weight"}, {"output_projection", "head"}};
   expect_same_model(nameless);
-  EXPECT_EQ(draft_of(nameless).at("tensors"), json({{"source_embedding", "a.weight"},
-                                                    {"target_embedding", "b.weight"},
-                                                    {"output_projection", "head"},
-                                                    {"transformer", "transformer."}}));
+  EXPECT_EQ(draft_of(nameless).at("tensors"), json({{"source_embedding", "a.weight"}, {"target_embedding", "b.weight"},
+                                                  {"output_projection", "head"}, {"transformer", "transformer."}}));
   // If nothing tells them apart, the template names the choices.
   nameless.add("a.weight", {6, 8});
   nameless.config["source_vocabulary"] = nameless.config["target_vocabulary"];
@@ -197,13 +191,12 @@ TEST(ConfigTemplate, IsRefusedUntilItIsAnswered) {
     }
     return "";
   };
-  EXPECT_EQ(error(),
-            config +
-                ": setting \"nhead\" is null; expected one of 1, 2, 4, 8 (a divisor of d_model 8): nhead of the "
-                "nn.Transformer");
-  checkpoint.config["norm_first"] = nullptr;
   EXPECT_EQ(
-      error(),
+      error(), config +
+                   ": setting \"nhead\" is null; expected one of 1, 2, 4, 8 (a divisor of d_model 8): nhead of the "
+                   "nn.Transformer");
+  checkpoint.config["norm_first"] = nullptr;
+  EXPECT_EQ(error(),
       config +
           ": 2 settings are not set:\n  \"nhead\" is null; expected one of 1, 2, 4, 8 (a divisor of d_model 8): nhead "
           "of the nn.Transformer\n  \"norm_first\" is null; expected true or false; PyTorch's default is false");
@@ -221,18 +214,18 @@ TEST(ConfigTemplate, SaysWhereThereIsNoTransformer) {
     return "";
   };
   const std::string file = std::string(GOLDCREST_SOURCE_DIR) + "/tests/data/torch/nested.pt";
-  EXPECT_EQ(error(file),
-            file +
-                ": its tensors are 0 encoders and 0 decoders of nn.Transformer, expected one of each: names "
-                "that end in \"layers.0.linear1.weight\", for the decoder next to "
-                "\"layers.0.multihead_attn.in_proj_weight\"; it has \"weight\", \"transposed\", \"row\", "
-                "\"half\", \"bfloat16\", \"double\", \"long\", \"empty\"");
+  EXPECT_EQ(
+      error(file), file +
+                       ": its tensors are 0 encoders and 0 decoders of nn.Transformer, expected one of each: names "
+                       "that end in \"layers.0.linear1.weight\", for the decoder next to "
+                       "\"layers.0.multihead_attn.in_proj_weight\"; it has \"weight\", \"transposed\", \"row\", "
+                       "\"half\", \"bfloat16\", \"double\", \"long\", \"empty\"");
   const std::string marian = std::string(GOLDCREST_SOURCE_DIR) + "/examples/models/enfr";
   EXPECT_EQ(error(marian),
-            marian +
-                "/model.safetensors: this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert converts it "
-                "to a .gcst file, with the config.json, vocab.json, source.spm and target.spm of its "
-                "repository");
+      marian +
+          "/model.safetensors: this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert converts it "
+          "to a .gcst file, with the config.json, vocab.json, source.spm and target.spm of its "
+          "repository");
   const test::TemporaryFolder folder;
   const test::NativeShape shape = {4, 4, 4, 2, 1, 1, true};
   const std::string native =

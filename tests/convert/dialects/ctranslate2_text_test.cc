@@ -22,7 +22,7 @@ std::string bytes_of(const std::filesystem::path& path) {
 std::string character(size_t n) {
   const auto code = static_cast<uint32_t>(0x4E00 + n);
   return {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
-          static_cast<char>(0x80 | (code & 0x3F))};
+      static_cast<char>(0x80 | (code & 0x3F))};
 }
 
 // A model with a row for each entry of the example's vocabulary.
@@ -69,12 +69,12 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
   CTranslate2Folder checkpoint;
   checkpoint.vocabulary = nullptr;
   EXPECT_EQ(checkpoint.message(),
-            "source_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
-            "the vocabulary from where the "
-            "model came from");
+      "source_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
+      "the vocabulary from where the "
+      "model came from");
   checkpoint.folder.write("source_1_vocabulary.txt", "<unk>\n");
   EXPECT_EQ(checkpoint.message(),
-            "source_1_vocabulary: has several words per position (source features), which are not supported");
+      "source_1_vocabulary: has several words per position (source features), which are not supported");
   std::string source = "<blank>\n<s>\n</s>\n", target = "<unk>\n<blank>\n<s>\n</s>\n";
   for (int id = 0; id < 8; ++id) {
     source += format_text("s{}\r\n", id);
@@ -82,9 +82,9 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
   }
   checkpoint.folder.write("source_vocabulary.txt", source);
   EXPECT_EQ(checkpoint.message(),
-            "target_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
-            "the vocabulary from where the "
-            "model came from");
+      "target_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
+      "the vocabulary from where the "
+      "model came from");
   checkpoint.folder.write("target_vocabulary.txt", target);
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.source_tokenizer->unknown_id, 11u);  // the list lacks this piece
@@ -118,14 +118,12 @@ TEST(CTranslate2Text, WhatIsPutAroundASource) {
   EXPECT_EQ(spec.generation.source_prefix, std::vector<uint32_t>{2});
   EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{0});
   checkpoint.config["decoder_start_token"] = nullptr;
-  EXPECT_EQ(
-      checkpoint.message(),
+  EXPECT_EQ(checkpoint.message(),
       "config.json: setting \"decoder_start_token\" is null: the first token of every target is the user's there; "
       "write it into that setting (or into a copy, for --config)");
   checkpoint.config["decoder_start_token"] = "no";
   EXPECT_EQ(checkpoint.message(), "shared_vocabulary.json: has no entry \"no\", the decoder's start token");
-  const std::filesystem::path other = checkpoint.folder.write(
-      "other.json",
+  const std::filesystem::path other = checkpoint.folder.write("other.json",
       R"({"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>", "decoder_start_token": "word5"})");
   EXPECT_EQ(load_checkpoint(checkpoint.folder / "model.bin", {other, {}}).generation.decoder_start_id, 5u);
 }
@@ -156,8 +154,7 @@ TEST(CTranslate2Text, SpecialTokensOfOlderVersions) {
 TEST(CTranslate2Text, SaysWhatItDoesNotUse) {
   CTranslate2Folder checkpoint;
   checkpoint.folder.write("vmap.txt", "\tword2\n");
-  EXPECT_EQ(
-      checkpoint.load().warnings.back(),
+  EXPECT_EQ(checkpoint.load().warnings.back(),
       checkpoint.file("vmap.txt") + " is not used, as CTranslate2 does without being asked; --shortlist takes it");
 }
 
@@ -183,9 +180,9 @@ TEST(CTranslate2Text, SubwordNmtsMerges) {
   EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode(">>fr<< abab ba"), (std::vector<int32_t>{10, 4, 7, 3, 5}));
   checkpoint.folder.write("codes.txt", "a b\n");
   EXPECT_EQ(checkpoint.message(),
-            "no name: " + checkpoint.folder.path().string() +
-                ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose names "
-                "have \"source\" and \"target\"");
+      "no name: " + checkpoint.folder.path().string() +
+          ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose names "
+          "have \"source\" and \"target\"");
   checkpoint.folder.write("sentencepiece.model", "");
   EXPECT_EQ(checkpoint.message(), "sentencepiece.model: the file is empty; download it again") << "it comes first";
 }
@@ -208,23 +205,23 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
   EXPECT_EQ(checkpoint.message(), "bpe.codes: line 1: found \"a b c\", expected two symbols with a space between them");
   checkpoint.folder.write("bpe.codes", "#version: 0.2\nb c\n");
   EXPECT_EQ(checkpoint.load().warnings,
-            (std::vector<std::string>{entries + ": 4 of its 9 entries are neither characters nor made by a merge of " +
-                                      codes + "; do they belong to different models?"}));
+      (std::vector<std::string>{entries + ": 4 of its 9 entries are neither characters nor made by a merge of " +
+                                codes + "; do they belong to different models?"}));
   for (const int id : {4, 7, 9, 11}) checkpoint.vocabulary[id] = format_text("joined{}\uFFED", id);
   EXPECT_EQ(checkpoint.message(),
-            "shared_vocabulary.json: 5 of its 9 entries are neither characters nor made by a merge "
-            "of " +
-                codes + ": they belong to different models");
+      "shared_vocabulary.json: 5 of its 9 entries are neither characters nor made by a merge "
+      "of " +
+          codes + ": they belong to different models");
   SubwordFolder marked;
   marked.vocabulary[9] = "@@@";
   marked.folder.write("bpe.codes", "#version: 0.2\na b\na b</w>\nb ab</w>\n@ @\n@@ @</w>\n");
   EXPECT_EQ(marked.load().warnings,
-            (std::vector<std::string>{
-                marked.file("shared_vocabulary.json") +
-                ": \"@@@\" is both a part of a word and a word that the merges make; it is read only as the part"}));
+      (std::vector<std::string>{
+          marked.file("shared_vocabulary.json") +
+          ": \"@@@\" is both a part of a word and a word that the merges make; it is read only as the part"}));
   marked.vocabulary[9] = "a b";
-  EXPECT_EQ(marked.message(),
-            "shared_vocabulary.json: the entry of id 9, \"a b\", has a space; subword-nmt's have none");
+  EXPECT_EQ(
+      marked.message(), "shared_vocabulary.json: the entry of id 9, \"a b\", has a space; subword-nmt's have none");
 }
 
 // The engine would refuse a file without a score for unknown characters.
@@ -232,8 +229,8 @@ TEST(CTranslate2Text, MergesWithoutWords) {
   SubwordFolder checkpoint;
   for (int id = 2; id < 12; ++id) checkpoint.vocabulary[id] = format_text(">>code{}<<", id);
   EXPECT_EQ(checkpoint.message(),
-            "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and "
-            "language codes");
+      "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and "
+      "language codes");
 }
 
 // A package of Argos Translate in a folder, and its zip.
@@ -242,12 +239,11 @@ struct Package {
   std::string metadata = R"({"from_code": "en", "to_code": "fr", "links": [], "target_prefix": ""})";
 
   std::vector<ZipEntry> entries() const {
-    return {{"translate-en_fr-1_0/", ""},
-            test::deflated("translate-en_fr-1_0/metadata.json", metadata),
-            test::deflated("translate-en_fr-1_0/sentencepiece.model", bytes_of(kPieces / "source.spm")),
-            test::deflated("translate-en_fr-1_0/model/config.json", checkpoint.config.dump()),
-            test::deflated("translate-en_fr-1_0/model/shared_vocabulary.json", checkpoint.vocabulary.dump()),
-            test::deflated("translate-en_fr-1_0/model/model.bin", checkpoint.model.bytes())};
+    return {{"translate-en_fr-1_0/", ""}, test::deflated("translate-en_fr-1_0/metadata.json", metadata),
+        test::deflated("translate-en_fr-1_0/sentencepiece.model", bytes_of(kPieces / "source.spm")),
+        test::deflated("translate-en_fr-1_0/model/config.json", checkpoint.config.dump()),
+        test::deflated("translate-en_fr-1_0/model/shared_vocabulary.json", checkpoint.vocabulary.dump()),
+        test::deflated("translate-en_fr-1_0/model/model.bin", checkpoint.model.bytes())};
   }
   std::filesystem::path write_zip(const std::vector<ZipEntry>& entries) const {
     std::ostringstream stream;
@@ -307,7 +303,7 @@ TEST(CTranslate2Text, AnArgosPackageNamesTheAttentionOfUnknownTokens) {
     uint32_t expected_layer, expected_heads;
   };
   for (const auto& [layer, heads, expected_layer, expected_heads] :
-       {Case{-1, 0, 0, 2}, Case{-1, 2, 0, 2}, Case{0, 1, 0, 1}, Case{-3, 0, 0, 2}, Case{0, 9, 0, 2}}) {
+      {Case{-1, 0, 0, 2}, Case{-1, 2, 0, 2}, Case{0, 1, 0, 1}, Case{-3, 0, 0, 2}, Case{0, 9, 0, 2}}) {
     Package package;
     package.checkpoint.model.set(test::scalar("decoder/alignment_layer", test::CTranslate2Type::kInt16, layer));
     package.checkpoint.model.set(test::scalar("decoder/alignment_heads", test::CTranslate2Type::kInt16, heads));
@@ -331,24 +327,24 @@ TEST(CTranslate2Text, MergesOfArgosTranslate) {
   EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
   EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode("ab ac"), (std::vector<int32_t>{5, 3, 0}));
   EXPECT_EQ(spec.warnings,
-            (std::vector<std::string>{
-                zip.string() +
-                "/translate-en_fr-1_0/bpe.model: Argos Translate takes texts through Moses's normalizer and tokenizer "
-                "before these merges, and back after them; Goldcrest does not: give it their words with spaces between "
-                "them"}));
+      (std::vector<std::string>{
+          zip.string() +
+          "/translate-en_fr-1_0/bpe.model: Argos Translate takes texts through Moses's normalizer and tokenizer "
+          "before these merges, and back after them; Goldcrest does not: give it their words with spaces between "
+          "them"}));
 }
 
 TEST(CTranslate2Text, ATokenThatTargetsBeginWith) {
   Package package;
   package.metadata = R"({"target_prefix": "__fr__"})";
   EXPECT_EQ(package.message(package.entries()),
-            "/translate-en_fr-1_0/model/shared_vocabulary.json: has no entry \"__fr__\", the token that targets begin "
-            "with");
+      "/translate-en_fr-1_0/model/shared_vocabulary.json: has no entry \"__fr__\", the token that targets begin "
+      "with");
   package.checkpoint.vocabulary[4000] = "__fr__";
   const ModelSpec spec = load_checkpoint(package.write_zip(package.entries()), {});
   EXPECT_EQ(spec.generation.forced_first_id, 4000u);
   EXPECT_EQ(spec.generation.rules,
-            (RulesSpec{.renormalize = true, .force_end = false, .early_stopping = EarlyStopping::kFull}));
+      (RulesSpec{.renormalize = true, .force_end = false, .early_stopping = EarlyStopping::kFull}));
   EXPECT_EQ(spec.target_tokenizer->pieces[4000].type, PieceType::kControl);
 }
 
@@ -373,9 +369,9 @@ TEST(CTranslate2Text, SaysWhatIsWrongWithAPackage) {
   entries = package.entries();
   entries[3].method = 12;
   EXPECT_EQ(package.message(entries),
-            ": the zip member \"translate-en_fr-1_0/model/config.json\" is compressed by method 12, and stored and "
-            "deflated ones (0, 8) are read; expected a zip as Argos Translate's packages are: download it again, or "
-            "unpack it and give the folder");
+      ": the zip member \"translate-en_fr-1_0/model/config.json\" is compressed by method 12, and stored and "
+      "deflated ones (0, 8) are read; expected a zip as Argos Translate's packages are: download it again, or "
+      "unpack it and give the folder");
 }
 
 }  // namespace

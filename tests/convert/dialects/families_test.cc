@@ -26,9 +26,9 @@ const std::filesystem::path& families() {
 struct Family {
   const char *name, *source, *target;  // languages; empty: it has none
 };
-constexpr Family kFamilies[] = {
-    {"bart", "", ""},       {"mbart", "en_XX", "fr_XX"},      {"mbart50", "en_XX", "fr_XX"}, {"pegasus", "", ""},
-    {"m2m100", "en", "fr"}, {"nllb", "eng_Latn", "fra_Latn"}, {"blenderbot", "", ""},        {"fsmt", "", ""}};
+constexpr Family kFamilies[] = {{"bart", "", ""}, {"mbart", "en_XX", "fr_XX"}, {"mbart50", "en_XX", "fr_XX"},
+    {"pegasus", "", ""}, {"m2m100", "en", "fr"}, {"nllb", "eng_Latn", "fra_Latn"}, {"blenderbot", "", ""},
+    {"fsmt", "", ""}};
 
 ModelSpec load(const std::filesystem::path& folder) { return load_checkpoint(folder, {}); }
 
@@ -83,9 +83,8 @@ TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
   };
   constexpr uint32_t kEnglish = 131, kFrench = 132, kGerman = 133;  // behind 130 pieces, shifted by one
   const Case cases[] = {{"mbart", "en_XX", "fr_XX", {}, {2, kEnglish}, kFrench, std::nullopt},
-                        {"mbart50", "en_XX", "fr_XX", {kEnglish}, {2}, 2, kFrench},
-                        {"m2m100", "en", "de", {kEnglish}, {2}, 2, kGerman},
-                        {"nllb", "fra_Latn", "eng_Latn", {kFrench}, {2}, 2, kEnglish}};
+      {"mbart50", "en_XX", "fr_XX", {kEnglish}, {2}, 2, kFrench}, {"m2m100", "en", "de", {kEnglish}, {2}, 2, kGerman},
+      {"nllb", "fra_Latn", "eng_Latn", {kFrench}, {2}, 2, kEnglish}};
   for (const Case& c : cases) {
     ModelSpec spec = load(families() / c.name);
     EXPECT_EQ(spec.languages.entries.size(), 3u) << c.name;
@@ -170,16 +169,15 @@ TEST(Families, OnlyKeptLanguagesStay) {
 }
 
 TEST(Families, PiecesAreShifted) {
-  for (const auto& [name, file, shift] :
-       {std::tuple{"nllb", "sentencepiece.bpe.model", 1u}, std::tuple{"m2m100", "sentencepiece.bpe.model", 1u},
-        std::tuple{"pegasus", "spiece.model", 103u}}) {
+  for (const auto& [name, file, shift] : {std::tuple{"nllb", "sentencepiece.bpe.model", 1u},
+           std::tuple{"m2m100", "sentencepiece.bpe.model", 1u}, std::tuple{"pegasus", "spiece.model", 103u}}) {
     const ModelSpec spec = load(families() / name);
     const TokenizerSpec model = read_sentencepiece_model(families() / name / file);
     const std::string text = "Where is the station?";
     std::vector<int32_t> expected;
     for (const int32_t id : Segmenter(model).encode(text))
-      expected.push_back(id == static_cast<int32_t>(model.unknown_id) && shift == 1 ? 3
-                                                                                    : id + static_cast<int32_t>(shift));
+      expected.push_back(
+          id == static_cast<int32_t>(model.unknown_id) && shift == 1 ? 3 : id + static_cast<int32_t>(shift));
     EXPECT_GT(expected.size(), 5u);
     EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode(text), expected) << name;
   }
@@ -190,11 +188,9 @@ TEST(Families, SettingsThatNoLongerActAreRefusedWithAnotherValue) {
     const char *family, *key;
     Value value;
   };
-  const Case cases[] = {{"bart", "normalize_before", true},
-                        {"mbart", "add_final_layer_norm", false},
-                        {"pegasus", "normalize_embedding", true},
-                        {"pegasus", "static_position_embeddings", false},
-                        {"blenderbot", "layernorm_variant", "xlm"}};
+  const Case cases[] = {{"bart", "normalize_before", true}, {"mbart", "add_final_layer_norm", false},
+      {"pegasus", "normalize_embedding", true}, {"pegasus", "static_position_embeddings", false},
+      {"blenderbot", "layernorm_variant", "xlm"}};
   for (const Case& c : cases) {
     const Copy copy(c.family);
     copy.set("config.json", c.key, c.value);
@@ -214,7 +210,7 @@ TEST(Families, TokenizersOfOthersAreRefused) {
   test::expect_error([&] { load(none.path()); }, {"sentencepiece.bpe.model", "is missing"});
   const Copy swapped("nllb");
   std::filesystem::copy_file(families() / "pegasus/spiece.model", swapped.path() / "sentencepiece.bpe.model",
-                             std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::copy_options::overwrite_existing);
   test::expect_error([&] { load(swapped.path()); }, {"sentencepiece.bpe.model", "another model's"});
 }
 

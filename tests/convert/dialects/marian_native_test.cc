@@ -89,8 +89,8 @@ TEST(MarianNative, AnInt8ModelKeepsItsIntegers) {
   NativeFolder checkpoint;
   checkpoint.folder.write("decoder.yml", "models: [model.bin]\nvocabs: [vocab.yml, vocab.yml]\n");
   for (const BinaryKind kind : {BinaryKind::kInt8, BinaryKind::kInt8WithAlphas}) {
-    checkpoint.folder.write("model.bin",
-                            binary_bytes(test::binary_items(checkpoint.tensors, checkpoint.settings, kind)));
+    checkpoint.folder.write(
+        "model.bin", binary_bytes(test::binary_items(checkpoint.tensors, checkpoint.settings, kind)));
     const ModelSpec spec = load_checkpoint(checkpoint.folder.path(), {});
     EXPECT_TRUE(spec.warnings.empty()) << spec.warnings[0];
     const test::NamedTensor& wq = checkpoint.tensor("encoder_l1_self_Wq");
@@ -99,7 +99,7 @@ TEST(MarianNative, AnInt8ModelKeepsItsIntegers) {
     EXPECT_EQ(matrix.stored_scale, std::vector<float>(8, scale));
     QuantizedMatrix stored(8, 8);
     EXPECT_EQ(quantize_rows(matrix, Placement::in_order(8), Placement::in_order(8), 0, stored),
-              std::numeric_limits<double>::infinity());
+        std::numeric_limits<double>::infinity());
     for (size_t r = 0; r < 8; ++r) {
       EXPECT_EQ(stored.scale[r], scale);
       for (size_t c = 0; c < 8; ++c)
@@ -107,9 +107,8 @@ TEST(MarianNative, AnInt8ModelKeepsItsIntegers) {
     }
     // The scale of the table also holds for the start id's row of zeros.
     EXPECT_EQ(spec.decoder.embedding->stored_scale.size(), 13u);
-    for (const TensorRecord& tensor : build_payload(spec, {}).tensors) {
+    for (const TensorRecord& tensor : build_payload(spec, {}).tensors)
       EXPECT_EQ(tensor.sqnr_db.value_or(INFINITY), INFINITY) << tensor.name;
-    }
   }
 }
 
@@ -148,7 +147,7 @@ TEST(MarianNative, NamesWhatIsWrongWithATensor) {
   };
   const std::string file = checkpoint.file("model.npz");
   EXPECT_EQ(message(),
-            file + ": tensor \"decoder_l2_rnn_Wf\" is missing; the nearest names that it has: \"decoder_l1_rnn_Wf\"");
+      file + ": tensor \"decoder_l2_rnn_Wf\" is missing; the nearest names that it has: \"decoder_l1_rnn_Wf\"");
   checkpoint.add("decoder_l2_rnn_Wf", {8, 9}, 0);
   EXPECT_EQ(message(), file + ": tensor \"decoder_l2_rnn_Wf\" has shape [8, 9], expected [8, 8]");
   checkpoint.tensor("decoder_l2_rnn_Wf") = {"decoder_l2_rnn_Wf", {8, 8}, std::vector<float>(64, INFINITY)};
@@ -174,27 +173,28 @@ TEST(MarianNativeGraph, RefusesOtherGraphsByName) {
       {"type", "s2s", "\"type\" is \"s2s\", expected \"transformer\": other graphs are not read"},
       {"type", "~", "\"type\" is missing"},
       {"transformer-decoder-autoreg", "average-attention",
-       "\"transformer-decoder-autoreg\" is \"average-attention\", expected \"self-attention\" or \"rnn\": other graphs "
-       "are not read"},
+          "\"transformer-decoder-autoreg\" is \"average-attention\", expected \"self-attention\" or \"rnn\": other "
+          "graphs "
+          "are not read"},
       {"transformer-ffn-depth", "3", "\"transformer-ffn-depth\" is 3, expected 2: other graphs are not read"},
       {"transformer-decoder-ffn-depth", "1",
-       "\"transformer-decoder-ffn-depth\" is 1, expected 0 or 2: other graphs are not read"},
+          "\"transformer-decoder-ffn-depth\" is 1, expected 0 or 2: other graphs are not read"},
       {"transformer-no-projection", "true",
-       "\"transformer-no-projection\" is true, expected false: other graphs are not read"},
+          "\"transformer-no-projection\" is true, expected false: other graphs are not read"},
       {"transformer-rnn-projection", "true",
-       "\"transformer-rnn-projection\" is true, expected false: other graphs are not read"},
+          "\"transformer-rnn-projection\" is true, expected false: other graphs are not read"},
       {"transformer-pool", "true", "\"transformer-pool\" is true, expected false: other graphs are not read"},
       {"transformer-tied-layers", "[1, 1]",
-       "\"transformer-tied-layers\" is [1,1], expected []: other graphs are not read"},
+          "\"transformer-tied-layers\" is [1,1], expected []: other graphs are not read"},
       {"input-types", "[class]",
-       "\"input-types\" is [\"class\"], expected [] or [\"sequence\",\"sequence\"]: other graphs are not read"},
+          "\"input-types\" is [\"class\"], expected [] or [\"sequence\",\"sequence\"]: other graphs are not read"},
       {"right-left", "true", "\"right-left\" is true, expected false: other graphs are not read"},
       {"ulr", "true", "\"ulr\" is true, expected false: other graphs are not read"},
       {"lemma-dim-emb", "64", "\"lemma-dim-emb\" is 64, expected 0: other graphs are not read"},
       {"factors-combine", "concat", "\"factors-combine\" is \"concat\", expected \"sum\": other graphs are not read"},
       {"transformer-window", "5", "\"transformer-window\" is not known, and may change the graph"},
       {"transformer-dim-fnn", "5",
-       "\"transformer-dim-fnn\" is not known, and may change the graph; did you mean \"transformer-dim-ffn\"?"},
+          "\"transformer-dim-fnn\" is not known, and may change the graph; did you mean \"transformer-dim-ffn\"?"},
       {"dim-vocabs", "[1, 2, 3]", "\"dim-vocabs\" is [1,2,3], expected two sizes: of one source and one target"},
       {"dim-emb", "9", "\"dim-emb\" is 9, expected an even multiple of transformer-heads 2"},
       {"dim-emb", "70000", "\"dim-emb\" is \"70000\", expected an integer from 4 to 65536"},
@@ -202,21 +202,23 @@ TEST(MarianNativeGraph, RefusesOtherGraphsByName) {
       {"transformer-heads", "~", "\"transformer-heads\" is missing"},
       {"dec-cell", "gru", "\"dec-cell\" is \"gru\", expected \"ssru\" with transformer-decoder-autoreg \"rnn\""},
       {"layer-normalization", "true",
-       "\"layer-normalization\" is true, expected false with transformer-decoder-autoreg \"rnn\""},
+          "\"layer-normalization\" is true, expected false with transformer-decoder-autoreg \"rnn\""},
       {"transformer-ffn-activation", "gelu",
-       "\"transformer-ffn-activation\" is \"gelu\", expected \"relu\" or \"swish\""},
+          "\"transformer-ffn-activation\" is \"gelu\", expected \"relu\" or \"swish\""},
       {"transformer-postprocess", "dhn",
-       "\"transformer-postprocess\" is \"dhn\" and transformer-preprocess \"\", expected \"dan\" and \"\", or \"da\" "
-       "and "
-       "\"n\""},
+          "\"transformer-postprocess\" is \"dhn\" and transformer-preprocess \"\", expected \"dan\" and \"\", or "
+          "\"da\" "
+          "and "
+          "\"n\""},
       {"transformer-preprocess", "n",
-       "\"transformer-postprocess\" is \"dan\" and transformer-preprocess \"n\", expected \"dan\" and \"\", or \"da\" "
-       "and "
-       "\"n\""},
+          "\"transformer-postprocess\" is \"dan\" and transformer-preprocess \"n\", expected \"dan\" and \"\", or "
+          "\"da\" "
+          "and "
+          "\"n\""},
       {"transformer-postprocess-top", "a",
-       "\"transformer-postprocess-top\" is \"a\", expected \"n\", \"d\" or \"\": other graphs are not read"},
+          "\"transformer-postprocess-top\" is \"a\", expected \"n\", \"d\" or \"\": other graphs are not read"},
       {"transformer-postprocess-emb", "hn",
-       "\"transformer-postprocess-emb\" is \"hn\", expected \"n\", \"d\" or \"\": other graphs are not read"},
+          "\"transformer-postprocess-emb\" is \"hn\", expected \"n\", \"d\" or \"\": other graphs are not read"},
   };
   for (const BadSetting& bad : cases) {
     NativeFolder checkpoint;
@@ -231,9 +233,9 @@ TEST(MarianNativeGraph, NeedsItsSettings) {
   checkpoint.tensors.push_back({"special:other", {1}, {0}});
   EXPECT_EQ(message_of(checkpoint).find(checkpoint.file("model.npz")), 0u);
   checkpoint.settings = "a: [";
-  EXPECT_EQ(message_of(checkpoint),
-            checkpoint.file("model.npz") +
-                ": special:model.yml: line 1, column 1: is not YAML: end of sequence flow not found");
+  EXPECT_EQ(
+      message_of(checkpoint), checkpoint.file("model.npz") +
+                                  ": special:model.yml: line 1, column 1: is not YAML: end of sequence flow not found");
 }
 
 TEST(MarianNativeGraph, ReadsEveryForm) {
@@ -259,12 +261,10 @@ TEST(MarianNativeGraph, ReadsEveryForm) {
   checkpoint.set("input-types", "[sequence, sequence]");
   for (test::NamedTensor& tensor : checkpoint.tensors)
     if (tensor.name.find("_ln_") != std::string::npos) tensor.name += "_pre";
-  for (const std::string stack : {"encoder", "decoder"}) {
+  for (const std::string stack : {"encoder", "decoder"})
     for (const std::string& name :
-         {stack + "_emb_ln_scale_pre", stack + "_emb_ln_bias_pre", stack + "_top_ln_scale", stack + "_top_ln_bias"}) {
+        {stack + "_emb_ln_scale_pre", stack + "_emb_ln_bias_pre", stack + "_top_ln_scale", stack + "_top_ln_bias"})
       checkpoint.add(name, {1, 8}, 0.25f);
-    }
-  }
   const ModelSpec pre = checkpoint.load();
   EXPECT_TRUE(pre.decoder.pre_norm);
   EXPECT_EQ(pre.decoder.activation, Activation::kSilu);
@@ -354,9 +354,9 @@ TEST(MarianNativeText, OneSentencePieceModelIsForBoth) {
   checkpoint.copy("source.spm", "vocab.enfr.spm");
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.warnings,
-            (std::vector<std::string>{checkpoint.file("model.npz") +
-                                      ": no YAML next to it has \"models\" that name it; it searches greedily, with "
-                                      "normalize 1"}));
+      (std::vector<std::string>{checkpoint.file("model.npz") +
+                                ": no YAML next to it has \"models\" that name it; it searches greedily, with "
+                                "normalize 1"}));
   EXPECT_EQ(spec.generation.beam_size, 1u);
   EXPECT_EQ(spec.generation.length_penalty, 1.0f);
   EXPECT_EQ(spec.source_tokenizer->vocab_size, kIds + 1);
@@ -396,7 +396,7 @@ TEST(MarianNativeText, PiecesAndRowsMustFit) {
   checkpoint.tensor("Wemb") = {"Wemb", {12, 4}, std::vector<float>(48, 0.5f)};
   checkpoint.tensor("decoder_ff_logit_out_b") = {"decoder_ff_logit_out_b", {1, 12}, std::vector<float>(12)};
   EXPECT_EQ(message_of(checkpoint),
-            checkpoint.file("vocab.spm") + ": has 5999 pieces, but the source's embedding has 12 rows");
+      checkpoint.file("vocab.spm") + ": has 5999 pieces, but the source's embedding has 12 rows");
 }
 
 // OPUS-MT's packages: a YAML vocabulary, and the SentencePiece models that cut texts into its pieces.
@@ -415,18 +415,17 @@ TEST(MarianNativeText, AYamlVocabularyWithSentencePieceModels) {
   EXPECT_EQ(spec.source_tokenizer->vocab_size, 6001u);
   EXPECT_EQ(spec.generation.beam_size, 16u);
   EXPECT_EQ(spec.warnings,
-            (std::vector<std::string>{checkpoint.file("decoder.yml") + ": setting \"beam-size\" is 20; 16 are used"}));
-  EXPECT_EQ(spec.tokenizer_files,
-            (std::vector<std::filesystem::path>{checkpoint.file("opus.vocab.yml"), checkpoint.file("source.spm"),
-                                                checkpoint.file("target.spm")}));
+      (std::vector<std::string>{checkpoint.file("decoder.yml") + ": setting \"beam-size\" is 20; 16 are used"}));
+  EXPECT_EQ(spec.tokenizer_files, (std::vector<std::filesystem::path>{checkpoint.file("opus.vocab.yml"),
+                                      checkpoint.file("source.spm"), checkpoint.file("target.spm")}));
 }
 
 // OPUS-MT's downloads: a vocabulary of subword-nmt's pieces, source.bpe and target.bpe.
 TEST(MarianNativeText, MergesNextToAListOfPieces) {
   NativeFolder checkpoint;
   checkpoint.folder.write("vocab.yml",
-                          "</s>: 0\n<unk>: 1\na@@: 2\nb@@: 3\nab: 4\nab@@: 5\nb: 6\na: 7\nbab: 8\nc: 9\nc@@: 10\n"
-                          "d: 11\n");
+      "</s>: 0\n<unk>: 1\na@@: 2\nb@@: 3\nab: 4\nab@@: 5\nb: 6\na: 7\nbab: 8\nc: 9\nc@@: 10\n"
+      "d: 11\n");
   const auto pieces_of = [](const TokenizerSpec& tokenizer) {
     std::string texts;
     for (const auto& merge : tokenizer.merges) texts += merge.left + "+" + merge.right + " ";
@@ -441,9 +440,8 @@ TEST(MarianNativeText, MergesNextToAListOfPieces) {
   EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
   EXPECT_EQ(spec.target_tokenizer->kind, TokenizerKind::kSubword);
   EXPECT_NE(pieces_of(*spec.source_tokenizer), pieces_of(*spec.target_tokenizer));
-  EXPECT_EQ(spec.tokenizer_files,
-            (std::vector<std::filesystem::path>{checkpoint.file("vocab.yml"), checkpoint.file("source.bpe"),
-                                                checkpoint.file("target.bpe")}));
+  EXPECT_EQ(spec.tokenizer_files, (std::vector<std::filesystem::path>{checkpoint.file("vocab.yml"),
+                                      checkpoint.file("source.bpe"), checkpoint.file("target.bpe")}));
   EXPECT_EQ(spec.warnings, std::vector<std::string>{});
   // One file is for both; a truecaser is named; a third file cannot be told apart; another model's is
   // warned of.
@@ -452,11 +450,11 @@ TEST(MarianNativeText, MergesNextToAListOfPieces) {
   const ModelSpec both = checkpoint.load();
   EXPECT_EQ(pieces_of(*both.source_tokenizer), pieces_of(*both.target_tokenizer));
   ASSERT_EQ(both.warnings.size(), 1u);
-  EXPECT_NE(both.warnings[0].find(checkpoint.file("source.tcmodel") + ": is not read: Moses's truecaser"),
-            std::string::npos);
+  EXPECT_NE(
+      both.warnings[0].find(checkpoint.file("source.tcmodel") + ": is not read: Moses's truecaser"), std::string::npos);
   checkpoint.folder.write("other.bpe", shorter);
   EXPECT_NE(message_of(checkpoint).find("which of 2 files of subword-nmt's merges cut texts is not known"),
-            std::string::npos);
+      std::string::npos);
   std::filesystem::remove(checkpoint.folder / "other.bpe");
   checkpoint.folder.write("source.bpe", "#version: 0.2\nx y\n");
   EXPECT_NE(checkpoint.load().warnings[0].find("do they belong to different models?"), std::string::npos);
@@ -469,8 +467,8 @@ TEST(MarianNativeText, AFileThatIsNotReadIsNamed) {
     checkpoint.folder.write(name, "");
     const std::vector<std::string> warnings = checkpoint.load().warnings;
     ASSERT_EQ(warnings.size(), 1u) << name;
-    EXPECT_NE(warnings[0].find(checkpoint.file(name) + ": is not read: if it cuts the model's texts"),
-              std::string::npos);
+    EXPECT_NE(
+        warnings[0].find(checkpoint.file(name) + ": is not read: if it cuts the model's texts"), std::string::npos);
     std::filesystem::remove(checkpoint.folder / name);
   }
 }
@@ -479,24 +477,24 @@ TEST(MarianNativeText, SentencePieceModelsOfAnotherVocabulary) {
   NativeFolder checkpoint;
   for (const char* name : {"source.spm", "target.spm"})
     std::filesystem::copy_file(kPieces / name, checkpoint.folder / name);
-  EXPECT_EQ(message_of(checkpoint),
-            checkpoint.file("vocab.yml") +
-                ": 10 of its 10 entries are not pieces of source.spm or target.spm: they belong "
-                "to different models");
+  EXPECT_EQ(
+      message_of(checkpoint), checkpoint.file("vocab.yml") +
+                                  ": 10 of its 10 entries are not pieces of source.spm or target.spm: they belong "
+                                  "to different models");
   std::filesystem::remove(checkpoint.folder / "source.spm");
   EXPECT_EQ(message_of(checkpoint),
-            checkpoint.file("vocab.yml") +
-                ": 10 of its 10 entries are not pieces of target.spm: they belong to different models");
+      checkpoint.file("vocab.yml") +
+          ": 10 of its 10 entries are not pieces of target.spm: they belong to different models");
 }
 
 TEST(MarianNativeText, IdsWithoutATextAreCounted) {
   NativeFolder checkpoint;
   checkpoint.folder.write("vocab.yml", "</s>: 0\n<unk>: 1\nword5: 5\nword6: 6\nword7: 7\nword8: 8\nword9: 9\n");
   EXPECT_EQ(checkpoint.load().warnings,
-            std::vector<std::string>{checkpoint.file("vocab.yml") + ": 5 of 12 ids have no text"});
+      std::vector<std::string>{checkpoint.file("vocab.yml") + ": 5 of 12 ids have no text"});
   checkpoint.folder.write("vocab.yml", "</s>: 0\n<unk>: 1\n");
-  EXPECT_EQ(message_of(checkpoint),
-            checkpoint.file("vocab.yml") + ": 10 of 12 ids have no text; it is another model's");
+  EXPECT_EQ(
+      message_of(checkpoint), checkpoint.file("vocab.yml") + ": 10 of 12 ids have no text; it is another model's");
 }
 
 TEST(MarianNativeText, TheHashIsOfTheVocabulariesToo) {
@@ -535,17 +533,17 @@ TEST(MarianNativeText, SaysWhatIsWrongWithSettings) {
     const char *decoder, *message;  // after decoder.yml's path
   };
   const Case cases[] = {{"models: [model.npz]\nvocabs: [vocab.yml]\n",
-                         ": setting \"vocabs\" has 1 files, expected two: of one source and one target"},
-                        {"models: [model.npz]\nvocabs: 5\n", ": setting \"vocabs\" is not a list of file names"},
-                        {"models: [model.npz, b.npz]\nvocabs: [vocab.yml, vocab.yml]\n",
-                         ": setting \"models\" has 2 files, expected one: ensembles are not supported"},
-                        {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nbeam-size: 0\n",
-                         ": setting \"beam-size\" is \"0\", expected an integer from 1 to 1000"},
-                        {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nnormalize: 9\n",
-                         ": setting \"normalize\" is \"9\", expected a number from -2 to 4"},
-                        {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nmax-length-factor: 0\n",
-                         ": setting \"max-length-factor\" is \"0\", expected a number from 0.0009765625 to 1024"},
-                        {"models: [model.npz]\nmodels: [x]\n", ": line 2 has the key \"models\" again"}};
+                            ": setting \"vocabs\" has 1 files, expected two: of one source and one target"},
+      {"models: [model.npz]\nvocabs: 5\n", ": setting \"vocabs\" is not a list of file names"},
+      {"models: [model.npz, b.npz]\nvocabs: [vocab.yml, vocab.yml]\n",
+          ": setting \"models\" has 2 files, expected one: ensembles are not supported"},
+      {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nbeam-size: 0\n",
+          ": setting \"beam-size\" is \"0\", expected an integer from 1 to 1000"},
+      {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nnormalize: 9\n",
+          ": setting \"normalize\" is \"9\", expected a number from -2 to 4"},
+      {"models: [model.npz]\nvocabs: [vocab.yml, vocab.yml]\nmax-length-factor: 0\n",
+          ": setting \"max-length-factor\" is \"0\", expected a number from 0.0009765625 to 1024"},
+      {"models: [model.npz]\nmodels: [x]\n", ": line 2 has the key \"models\" again"}};
   for (const Case& bad : cases) {
     NativeFolder checkpoint;
     checkpoint.decoder = bad.decoder;
@@ -574,9 +572,9 @@ TEST(MarianNativeText, WarnsOfWhatItDoesNotDo) {
   EXPECT_EQ(spec.encoder.positions.rows, 40u);
   EXPECT_EQ(spec.generation.rules, (RulesSpec{.force_end = false, .max_length_factor = 2.5f}));
   const std::string setting = checkpoint.file("decoder.yml") + ": setting ";
-  EXPECT_EQ(spec.warnings, (std::vector<std::string>{
-                               setting + "\"beem-size\" is not known and was ignored; did you mean \"beam-size\"?",
-                               setting + "\"output-sampling\" is not supported and was ignored"}));
+  EXPECT_EQ(spec.warnings,
+      (std::vector<std::string>{setting + "\"beem-size\" is not known and was ignored; did you mean \"beam-size\"?",
+          setting + "\"output-sampling\" is not supported and was ignored"}));
 }
 
 // The shortlist of a Marian model: named by its settings, found in its folder, or not usable.
@@ -600,7 +598,7 @@ TEST(NativeShortlist, TheOnlyBinaryBesideTheModel) {
   const ModelSpec several = folder.load();
   EXPECT_FALSE(several.shortlist.has_value());
   EXPECT_EQ(several.warnings.back(),
-            folder.folder.path().string() + ": has 2 shortlists, and none is used; choose one with --shortlist");
+      folder.folder.path().string() + ": has 2 shortlists, and none is used; choose one with --shortlist");
 }
 
 TEST(NativeShortlist, WhatTheSettingsName) {
@@ -632,16 +630,16 @@ TEST(NativeShortlist, WhatCannotBeUsed) {
   folder.folder.write("lex.s2t", "word5 word2 0.5\n");
   folder.folder.write("lex.s2t.gz", "\x1f\x8b");
   folder.decoder = decoder + "shortlist: {a: b}\n";
-  test::expect_error([&] { folder.load(); },
-                     {where + " is {\"a\":\"b\"}, expected a list that begins with a file's name"});
+  test::expect_error(
+      [&] { folder.load(); }, {where + " is {\"a\":\"b\"}, expected a list that begins with a file's name"});
   folder.decoder = decoder + "shortlist: [lex.s2t, many]\n";
   test::expect_error([&] { folder.load(); }, {where + " has \"many\", expected a number"});
   folder.decoder = decoder + "shortlist: [lex.s2t, -1]\n";
   test::expect_error([&] { folder.load(); }, {where + " has -1, expected a number"});
   folder.decoder = decoder + "shortlist: [lex.s2t.gz, 50, 50]\n";
   EXPECT_EQ(folder.load().warnings.back(),
-            folder.file("lex.s2t.gz") +
-                ": is compressed, and no shortlist is used; unpack it with gunzip, and name it with --shortlist");
+      folder.file("lex.s2t.gz") +
+          ": is compressed, and no shortlist is used; unpack it with gunzip, and name it with --shortlist");
 }
 
 TEST(NativeShortlist, EachKindOfFileByItsContents) {
@@ -654,8 +652,7 @@ TEST(NativeShortlist, EachKindOfFileByItsContents) {
   ASSERT_EQ(map.ngrams.size(), 1u);
   EXPECT_EQ(map.ngrams[0].ngram, (Ids{2, 4}));
   spec.source_tokenizer.reset();
-  test::expect_error(
-      [&] { read_shortlist(folder.folder / "b", spec); },
+  test::expect_error([&] { read_shortlist(folder.folder / "b", spec); },
       {folder.file("b") + ": a shortlist of texts needs the vocabularies of both sides, which the checkpoint lacks"});
 }
 
@@ -699,27 +696,27 @@ TEST(ShortlistFile, SaysWhatIsWrongWithABinary) {
   EXPECT_EQ(binary_message(""), ": the file is empty; download it again");
   EXPECT_EQ(binary_message(good.substr(0, 47)), ": is not a binary shortlist of Marian: it does not begin like one");
   EXPECT_EQ(binary_message(good.substr(0, good.size() - 1)),
-            ": has 51 bytes after its header, which says 4 offsets and 5 ids: it is truncated or damaged");
+      ": has 51 bytes after its header, which says 4 offsets and 5 ids: it is truncated or damaged");
   std::string huge = good;
   huge.replace(32, 8, std::string(7, '\xff') + '\x7f');
   EXPECT_EQ(binary_message(huge),
-            ": has 52 bytes after its header, which says 9223372036854775807 offsets and 5 ids: it is truncated or "
-            "damaged");
+      ": has 52 bytes after its header, which says 9223372036854775807 offsets and 5 ids: it is truncated or "
+      "damaged");
   std::string changed = good;
   changed[50] = 1;
   EXPECT_EQ(binary_message(changed).substr(0, 17), ": its checksum is");
   const auto lists = [](const BinaryLists& of) { return binary_message(of.bytes()); };
   EXPECT_EQ(lists({3, {0, 2, 2, 2, 2, 5}, {1, 7, 0, 4, 9}}),
-            ": has lists for 5 source ids, but the model has 4; is it another model's?");
-  EXPECT_EQ(lists({3, {0, 2, 2, 4}, {1, 7, 0, 4, 9}}),
-            ": its offsets go from 0 to 4, expected from 0 to 5: it is damaged");
-  EXPECT_EQ(lists({3, {0, 3, 2, 5}, {1, 7, 9, 4, 9}}),
-            ": the list of the source id 1 ends before it begins: it is damaged");
-  EXPECT_EQ(lists({3, {0, 9, 9, 5}, {1, 7, 0, 4, 9}}),
-            ": the list of the source id 0 ends before it begins: it is damaged");
+      ": has lists for 5 source ids, but the model has 4; is it another model's?");
+  EXPECT_EQ(
+      lists({3, {0, 2, 2, 4}, {1, 7, 0, 4, 9}}), ": its offsets go from 0 to 4, expected from 0 to 5: it is damaged");
+  EXPECT_EQ(
+      lists({3, {0, 3, 2, 5}, {1, 7, 9, 4, 9}}), ": the list of the source id 1 ends before it begins: it is damaged");
+  EXPECT_EQ(
+      lists({3, {0, 9, 9, 5}, {1, 7, 0, 4, 9}}), ": the list of the source id 0 ends before it begins: it is damaged");
   EXPECT_EQ(lists({3, {0, 2, 2, 5}, {7, 7, 0, 4, 9}}), ": the list of the source id 0 is not ascending: it is damaged");
   EXPECT_EQ(lists({3, {0, 2, 2, 5}, {1, 10, 0, 4, 9}}),
-            ": the source id 0 lists the target id 10, expected less than 10; is it another model's?");
+      ": the source id 0 lists the target id 10, expected less than 10; is it another model's?");
 }
 
 TEST(ShortlistFile, DamagedBinariesAreRefused) {
@@ -785,8 +782,8 @@ TEST(ShortlistFile, ReadsCTranslate2sMap) {
   std::vector<std::string> warnings;
   const ShortlistSpec shortlist = read_vocabulary_map(
       folder.write("vmap.txt",
-                   "\tune la\nthe\tle la\nthe house\tmaison chez maison\na cottage\tla\nhouse\tmaison villa\n"
-                   "\tla\na the house\tla\n"),
+          "\tune la\nthe\tle la\nthe house\tmaison chez maison\na cottage\tla\nhouse\tmaison villa\n"
+          "\tla\na the house\tla\n"),
       {texts.source, texts.target}, warnings);
   EXPECT_EQ(shortlist.always, (Ids{2, 6}));
   EXPECT_EQ(shortlist.offset, (std::vector<uint64_t>{0, 0, 0, 2, 3, 3}));

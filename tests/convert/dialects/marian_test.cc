@@ -40,9 +40,9 @@ TEST(Marian, FillsTheWholeModel) {
   EXPECT_EQ(spec.projection.bias, checkpoint.tensor("final_logits_bias").values);
   ASSERT_TRUE(decoder.layers[0].cross_attention);
   EXPECT_EQ(decoder.layers[0].cross_attention->key.weight->values,
-            checkpoint.tensor("model.decoder.layers.0.encoder_attn.k_proj.weight").values);
+      checkpoint.tensor("model.decoder.layers.0.encoder_attn.k_proj.weight").values);
   EXPECT_EQ(decoder.layers[0].cross_attention->norm.beta,
-            checkpoint.tensor("model.decoder.layers.0.encoder_attn_layer_norm.bias").values);
+      checkpoint.tensor("model.decoder.layers.0.encoder_attn_layer_norm.bias").values);
   EXPECT_EQ(encoder.layers[1].feed_forward.out.bias, checkpoint.tensor("model.encoder.layers.1.fc2.bias").values);
   EXPECT_EQ(encoder.positions.values, sinusoid_table({}, 16, 8).values);
   EXPECT_EQ(spec.source_tokenizer->vocab_size, 6000u);
@@ -54,8 +54,7 @@ TEST(Marian, BothContainersGiveTheSameModel) {
   const ModelSpec expected = checkpoint.load();
   std::filesystem::remove(checkpoint.folder / "model.safetensors");
   std::ofstream stream(checkpoint.folder / "pytorch_model.bin", std::ios::binary);
-  test::write_torch_zip(
-      stream, checkpoint.tensors, ElementType::kF32,
+  test::write_torch_zip(stream, checkpoint.tensors, ElementType::kF32,
       {{"model.encoder.embed_tokens.weight", 0}, {"model.decoder.embed_tokens.weight", 0}, {"lm_head.weight", 0}});
   stream.close();
   const ModelSpec spec = load_checkpoint(checkpoint.folder / "pytorch_model.bin", {});
@@ -63,7 +62,7 @@ TEST(Marian, BothContainersGiveTheSameModel) {
   EXPECT_EQ(spec.decoder.embedding, spec.encoder.embedding);
   EXPECT_EQ(spec.decoder.embedding->values, expected.decoder.embedding->values);
   EXPECT_EQ(spec.encoder.layers[1].self_attention->query.weight->values,
-            expected.encoder.layers[1].self_attention->query.weight->values);
+      expected.encoder.layers[1].self_attention->query.weight->values);
 }
 
 TEST(Marian, ReadsGenerationSettings) {
@@ -80,7 +79,7 @@ TEST(Marian, ReadsGenerationSettings) {
   EXPECT_FALSE(from_config.forced_first_id);
 
   checkpoint.folder.write("generation_config.json",
-                          R"({"num_beams": 6, "max_length": 9, "min_length": 3, "length_penalty": 0.5,
+      R"({"num_beams": 6, "max_length": 9, "min_length": 3, "length_penalty": 0.5,
                               "forced_bos_token_id": 7, "bad_words_ids": [[5999], [3], [0], [1, 2]], "suppress_tokens": [4],
                               "eos_token_id": 0, "pad_token_id": 5999, "decoder_start_token_id": 5999,
                               "forced_eos_token_id": 0, "encoder_repetition_penalty": 1.5, "early_stopping": false})");
@@ -140,8 +139,7 @@ TEST(Marian, UsesStoredPositions) {
   EXPECT_EQ(spec.encoder.positions.values, stored);  // transformers does the same
   EXPECT_EQ(spec.decoder.positions.values, native.values);
   ASSERT_EQ(spec.warnings.size(), 1u);
-  EXPECT_EQ(
-      spec.warnings[0],
+  EXPECT_EQ(spec.warnings[0],
       (checkpoint.folder / "model.safetensors").string() +
           ": tensor \"model.decoder.embed_positions.weight\" is not the table of sinusoids that Marian models have "
           "(differs by up to 0.697); the stored table is used");
@@ -175,8 +173,8 @@ TEST(Marian, ReadsSeparateVocabularies) {
   test::expect_error([&] { checkpoint.load(); }, {"target_vocab.json", "separate_vocabs"});
 }
 
-constexpr const char* kTables[] = {"model.shared.weight", "model.encoder.embed_tokens.weight",
-                                   "model.decoder.embed_tokens.weight", "lm_head.weight"};
+constexpr const char* kTables[] = {
+    "model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"};
 
 // The tables as transformers 5.2 saves and loads them, for each pair of the flags. Their values identify them.
 TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
@@ -188,46 +186,26 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
   };
   const Case cases[] = {
       {true, true, {0}, 0, 0, 0, nullptr},
-      {true,
-       false,
-       {0, 1, 2, 3},
-       1,
-       2,
-       3,
-       "\"model.shared.weight\" is not used: the encoder and the decoder have tables of "
-       "their own, as transformers 5 saves them if \"tie_word_embeddings\" is false"},
+      {true, false, {0, 1, 2, 3}, 1, 2, 3,
+          "\"model.shared.weight\" is not used: the encoder and the decoder have tables of "
+          "their own, as transformers 5 saves them if \"tie_word_embeddings\" is false"},
       {true, false, {0, 3}, 0, 0, 3, nullptr},  // transformers 4
       {true, false, {1, 2, 3}, 1, 2, 3, nullptr},
       {false, true, {1, 2}, 1, 2, 2, nullptr},
       {false, true, {1, 3}, 1, 3, 3, nullptr},
       {false, false, {1, 2, 3}, 1, 2, 3, nullptr},
       // Tied tables that are stored separately with other values: transformers 5 uses each in its own place.
-      {true,
-       true,
-       {0, 3},
-       0,
-       0,
-       3,
-       "\"lm_head.weight\" differs from \"model.shared.weight\", although config.json ties them; "
-       "each is used in its own place, as transformers 5 does and 4 did not"},
-      {false,
-       true,
-       {1, 2, 3},
-       1,
-       2,
-       3,
-       "\"lm_head.weight\" differs from \"model.decoder.embed_tokens.weight\", although "
-       "config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
+      {true, true, {0, 3}, 0, 0, 3,
+          "\"lm_head.weight\" differs from \"model.shared.weight\", although config.json ties them; "
+          "each is used in its own place, as transformers 5 does and 4 did not"},
+      {false, true, {1, 2, 3}, 1, 2, 3,
+          "\"lm_head.weight\" differs from \"model.decoder.embed_tokens.weight\", although "
+          "config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
       // If there is no shared table, the first of the others serves every place without a table.
       {true, true, {2}, 2, 2, 2, nullptr},
-      {true,
-       true,
-       {1, 2},
-       1,
-       2,
-       2,
-       "\"model.encoder.embed_tokens.weight\" differs from \"model.decoder.embed_tokens.weight\", "
-       "although config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
+      {true, true, {1, 2}, 1, 2, 2,
+          "\"model.encoder.embed_tokens.weight\" differs from \"model.decoder.embed_tokens.weight\", "
+          "although config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
   };
   for (const Case& c : cases) {
     MarianFolder checkpoint;
@@ -243,9 +221,8 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
     EXPECT_EQ(spec.encoder.embedding == spec.decoder.embedding, c.encoder == c.decoder) << name;
     EXPECT_EQ(spec.projection.weight == spec.decoder.embedding, c.head == c.decoder) << name;
     std::vector<std::string> warnings;
-    if (c.warning != nullptr) {
+    if (c.warning != nullptr)
       warnings.push_back((checkpoint.folder / "model.safetensors").string() + ": tensor " + c.warning);
-    }
     EXPECT_EQ(spec.warnings, warnings) << name;
   }
 }
@@ -263,8 +240,8 @@ TEST(Marian, WarnsOfWhatItDidNotUse) {
 TEST(Marian, TakesNameAndLicenceFromTheCheckpoint) {
   MarianFolder checkpoint;
   EXPECT_EQ(checkpoint.load().name, checkpoint.folder.path().filename());
-  checkpoint.folder.write("README.md",
-                          "---\nlanguage:\n- en\nlicense: \"cc-by-4.0\"\nattribution: Someone\n---\nlicense: mit\n");
+  checkpoint.folder.write(
+      "README.md", "---\nlanguage:\n- en\nlicense: \"cc-by-4.0\"\nattribution: Someone\n---\nlicense: mit\n");
   checkpoint.config["_name_or_path"] = "Helsinki-NLP/opus-mt-en-fr";
   ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.name, "Helsinki-NLP/opus-mt-en-fr");
@@ -279,9 +256,8 @@ TEST(Marian, NamesASnapshotOfACacheByItsRepository) {
   checkpoint.load();
   const std::filesystem::path snapshot = checkpoint.folder / "models--Helsinki-NLP--opus-mt-en-fr/snapshots/0123abcd";
   std::filesystem::create_directories(snapshot);
-  for (const char* name : {"config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"}) {
+  for (const char* name : {"config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"})
     std::filesystem::create_symlink(checkpoint.folder / name, snapshot / name);
-  }
   EXPECT_EQ(load_checkpoint(snapshot, {}).name, "Helsinki-NLP/opus-mt-en-fr");
 }
 
@@ -335,103 +311,89 @@ TEST(Marian, RefusesBrokenTensors) {
       {"missing norm", [&](auto& c) { c.remove(beta); }, {"model.safetensors", beta, "missing"}},
       {"missing embedding", [](auto& c) { c.remove("model.shared.weight"); }, {"model.shared.weight", "missing"}},
       {"wrong rows",
-       [&](auto& c) {
-         c.tensor(fc1) = {fc1, {13, 8}, std::vector<float>(104)};
-       },
-       {"model.safetensors", fc1, "[13, 8]", "expected [12, 8]"}},
+          [&](auto& c) {
+            c.tensor(fc1) = {fc1, {13, 8}, std::vector<float>(104)};
+          },
+          {"model.safetensors", fc1, "[13, 8]", "expected [12, 8]"}},
       {"transposed",
-       [&](auto& c) {
-         c.tensor(fc1).shape = {8, 12};
-       },
-       {fc1, "[8, 12]", "expected [12, 8]"}},
+          [&](auto& c) {
+            c.tensor(fc1).shape = {8, 12};
+          },
+          {fc1, "[8, 12]", "expected [12, 8]"}},
       {"flat", [&](auto& c) { c.tensor(fc1).shape = {96}; }, {fc1, "[96]", "expected [12, 8]"}},
       {"wrong length",
-       [&](auto& c) {
-         c.tensor(beta) = {beta, {7}, std::vector<float>(7)};
-       },
-       {beta, "[7]", "expected [8]"}},
+          [&](auto& c) {
+            c.tensor(beta) = {beta, {7}, std::vector<float>(7)};
+          },
+          {beta, "[7]", "expected [8]"}},
       {"riscv_scalar",
-       [&](auto& c) {
-         c.tensor(beta) = {beta, {}, {1}};
-       },
-       {beta, "[]", "expected [8]"}},
+          [&](auto& c) {
+            c.tensor(beta) = {beta, {}, {1}};
+          },
+          {beta, "[]", "expected [8]"}},
       {"NaN", [&](auto& c) { c.tensor(fc1).values[19] = kNan; }, {"model.safetensors", fc1, "nan", "[2, 3]"}},
       {"infinity", [&](auto& c) { c.tensor(beta).values[7] = -kInfinity; }, {beta, "-inf", "[7]"}},
-      {"NaN in the table",
-       [](auto& c) { c.tensor("model.shared.weight").values[8 * 5999] = kNan; },
-       {"model.shared.weight", "[5999, 0]"}},
-      {"one layer less",
-       [](auto& c) { c.config["encoder_layers"] = 3; },
-       {"model.encoder.layers.2.self_attn.q_proj.weight", "missing"}},
-      {"another vocabulary",
-       [](auto& c) { c.config["vocab_size"] = 6001; },
-       {"model.shared.weight", "[6000, 8]", "[6001, 8]"}},
-      {"final norm missing",
-       [](auto& c) { c.config["add_final_layer_norm"] = true; },
-       {"model.encoder.layer_norm.weight", "missing"}},
-      {"learned positions missing",
-       [](auto& c) { c.config["static_position_embeddings"] = false; },
-       {"model.encoder.embed_positions.weight", "missing"}},
-      {"untied projection missing",
-       [](auto& c) { c.config["tie_word_embeddings"] = false; },
-       {"lm_head.weight", "missing"}},
+      {"NaN in the table", [](auto& c) { c.tensor("model.shared.weight").values[8 * 5999] = kNan; },
+          {"model.shared.weight", "[5999, 0]"}},
+      {"one layer less", [](auto& c) { c.config["encoder_layers"] = 3; },
+          {"model.encoder.layers.2.self_attn.q_proj.weight", "missing"}},
+      {"another vocabulary", [](auto& c) { c.config["vocab_size"] = 6001; },
+          {"model.shared.weight", "[6000, 8]", "[6001, 8]"}},
+      {"final norm missing", [](auto& c) { c.config["add_final_layer_norm"] = true; },
+          {"model.encoder.layer_norm.weight", "missing"}},
+      {"learned positions missing", [](auto& c) { c.config["static_position_embeddings"] = false; },
+          {"model.encoder.embed_positions.weight", "missing"}},
+      {"untied projection missing", [](auto& c) { c.config["tie_word_embeddings"] = false; },
+          {"lm_head.weight", "missing"}},
   });
 }
 
 TEST(Marian, RefusesBrokenSettings) {
   expect_refused({
       {"no d_model", [](auto& c) { c.config.erase("d_model"); }, {"config.json", "\"d_model\" is missing"}},
-      {"d_model a text",
-       [](auto& c) { c.config["d_model"] = "8"; },
-       {"config.json", "\"d_model\"", "expected an integer"}},
-      {"negative layers",
-       [](auto& c) { c.config["decoder_layers"] = -1; },
-       {"\"decoder_layers\" is \"-1\"", "from 1 to 256"}},
-      {"heads",
-       [](auto& c) { c.config["encoder_attention_heads"] = 3; },
-       {"encoder_attention_heads", "3", "divisor of d_model 8"}},
-      {"activation",
-       [](auto& c) { c.config["activation_function"] = "elu"; },
-       {"activation_function", "elu", "relu, gelu"}},
+      {"d_model a text", [](auto& c) { c.config["d_model"] = "8"; },
+          {"config.json", "\"d_model\"", "expected an integer"}},
+      {"negative layers", [](auto& c) { c.config["decoder_layers"] = -1; },
+          {"\"decoder_layers\" is \"-1\"", "from 1 to 256"}},
+      {"heads", [](auto& c) { c.config["encoder_attention_heads"] = 3; },
+          {"encoder_attention_heads", "3", "divisor of d_model 8"}},
+      {"activation", [](auto& c) { c.config["activation_function"] = "elu"; },
+          {"activation_function", "elu", "relu, gelu"}},
       {"no activation", [](auto& c) { c.config.erase("activation_function"); }, {"activation_function", "missing"}},
-      {"many positions",
-       [](auto& c) { c.config["max_position_embeddings"] = 4'000'000'000u; },
-       {"max_position_embeddings"}},
-      {"flag a number",
-       [](auto& c) { c.config["scale_embedding"] = 1; },
-       {"scale_embedding", "expected true or false"}},
-      {"end token out of range",
-       [](auto& c) { c.config["eos_token_id"] = 6000; },
-       {"eos_token_id", "6000", "from 0 to 5999"}},
+      {"many positions", [](auto& c) { c.config["max_position_embeddings"] = 4'000'000'000u; },
+          {"max_position_embeddings"}},
+      {"flag a number", [](auto& c) { c.config["scale_embedding"] = 1; },
+          {"scale_embedding", "expected true or false"}},
+      {"end token out of range", [](auto& c) { c.config["eos_token_id"] = 6000; },
+          {"eos_token_id", "6000", "from 0 to 5999"}},
       {"no end token", [](auto& c) { c.config.erase("eos_token_id"); }, {"eos_token_id", "missing"}},
-      {"forced end differs",
-       [](auto& c) { c.config["forced_eos_token_id"] = 5; },
-       {"forced_eos_token_id", "5", "end token 0"}},
-      {"banned token out of range",
-       [](auto& c) { c.config["bad_words_ids"] = {{6000}}; },
-       {"bad_words_ids", "below 6000"}},
+      {"forced end differs", [](auto& c) { c.config["forced_eos_token_id"] = 5; },
+          {"forced_eos_token_id", "5", "end token 0"}},
+      {"banned token out of range", [](auto& c) { c.config["bad_words_ids"] = {{6000}}; },
+          {"bad_words_ids", "below 6000"}},
       {"minimum above positions",
-       [](auto& c) {
-         c.config.erase("max_length");
-         c.config["min_length"] = 17;
-       },
-       {"config.json: setting \"min_length\" is 17, but the decoder has 16 positions: make it smaller"}},
+          [](auto& c) {
+            c.config.erase("max_length");
+            c.config["min_length"] = 17;
+          },
+          {"config.json: setting \"min_length\" is 17, but the decoder has 16 positions: make it smaller"}},
       {"minimum above new tokens",
-       [](auto& c) {
-         c.config.update({{"min_length", 9}, {"max_new_tokens", 5}});
-       },
-       {"config.json: setting \"min_length\" is 9, but ",
-        "config.json: setting \"max_new_tokens\" is 5: transformers would warn of it and stop after 5 tokens; make the "
-        "first smaller or the second larger"}},
+          [](auto& c) {
+            c.config.update({{"min_length", 9}, {"max_new_tokens", 5}});
+          },
+          {"config.json: setting \"min_length\" is 9, but ",
+              "config.json: setting \"max_new_tokens\" is 5: transformers would warn of it and stop after 5 tokens; "
+              "make the "
+              "first smaller or the second larger"}},
       {"minimum of new tokens",
-       [](auto& c) {
-         c.folder.write("generation_config.json", R"({"eos_token_id": 0, "min_new_tokens": 8, "max_length": 9})");
-       },
-       {"generation_config.json: setting \"min_new_tokens\" is 8, but ",
-        "generation_config.json: setting \"max_length\" is 9: transformers would warn of it and stop after 8 tokens"}},
-      {"another model",
-       [](auto& c) { c.config["model_type"] = "led"; },
-       {"config.json", "led", "not supported", "marian", "nn_transformer"}},
+          [](auto& c) {
+            c.folder.write("generation_config.json", R"({"eos_token_id": 0, "min_new_tokens": 8, "max_length": 9})");
+          },
+          {"generation_config.json: setting \"min_new_tokens\" is 8, but ",
+              "generation_config.json: setting \"max_length\" is 9: transformers would warn of it and stop after 8 "
+              "tokens"}},
+      {"another model", [](auto& c) { c.config["model_type"] = "led"; },
+          {"config.json", "led", "not supported", "marian", "nn_transformer"}},
       {"no model type", [](auto& c) { c.config.erase("model_type"); }, {"model_type", "missing", "marian"}},
       {"config is a list", [](auto& c) { c.config = json::array(); }, {"config.json", "expected an object"}},
   });
@@ -448,13 +410,11 @@ TEST(Marian, RefusesBrokenTokenizerFiles) {
       {"no source.spm", remove("source.spm"), {"source.spm", "missing", "copy it"}},
       {"no target.spm", remove("target.spm"), {"target.spm", "missing"}},
       {"no vocab.json", remove("vocab.json"), {"vocab.json", "missing"}},
-      {"spm is a pointer",
-       write("source.spm", "version https://git-lfs.github.com/spec/v1\n"),
-       {"source.spm", "Git LFS pointer"}},
+      {"spm is a pointer", write("source.spm", "version https://git-lfs.github.com/spec/v1\n"),
+          {"source.spm", "Git LFS pointer"}},
       {"spm is a page", write("target.spm", "<!DOCTYPE html>"), {"target.spm", "web page"}},
-      {"vocabulary is a pointer",
-       write("vocab.json", "version https://git-lfs.github.com/spec/v1\n"),
-       {"vocab.json", "Git LFS"}},
+      {"vocabulary is a pointer", write("vocab.json", "version https://git-lfs.github.com/spec/v1\n"),
+          {"vocab.json", "Git LFS"}},
       {"vocabulary is broken", write("vocab.json", "{\"a\": 1"), {"vocab.json", "not valid JSON"}},
       {"id beyond the embedding", write("vocab.json", "{\"a\": 6000}"), {"vocab.json", "\"a\"", "6000"}},
       {"id used twice", write("vocab.json", "{\"a\": 1, \"b\": 1}"), {"vocab.json", "same id 1"}},
@@ -462,12 +422,10 @@ TEST(Marian, RefusesBrokenTokenizerFiles) {
       {"id a text", write("vocab.json", "{\"a\": \"1\"}"), {"vocab.json", "\"a\"", "integer"}},
       {"no unknown token", write("vocab.json", "{\"a\": 1}"), {"vocab.json", "<unk>"}},
       {"tokenizer_config is broken", write("tokenizer_config.json", "["), {"tokenizer_config.json", "not valid JSON"}},
-      {"generation_config is a page",
-       write("generation_config.json", "<html>"),
-       {"generation_config.json", "web page"}},
-      {"no target_vocab.json",
-       write("tokenizer_config.json", "{\"separate_vocabs\": true}"),
-       {"target_vocab.json", "missing"}},
+      {"generation_config is a page", write("generation_config.json", "<html>"),
+          {"generation_config.json", "web page"}},
+      {"no target_vocab.json", write("tokenizer_config.json", "{\"separate_vocabs\": true}"),
+          {"target_vocab.json", "missing"}},
   });
 }
 
@@ -480,19 +438,18 @@ void swap_entries(const MarianFolder& checkpoint, const char* first, const char*
 }
 
 TEST(Marian, RefusesAnotherCheckpointsSpecialIds) {
-  expect_refused(
-      {{"end",
-        [](auto& c) { swap_entries(c, "</s>", "s"); },
-        {"/vocab.json: the end token \"</s>\" has the id 4, but ",
-         "/config.json: setting \"eos_token_id\" is 0, which is \"s\"; expected the same id in both: copy both files "
-         "from where the checkpoint came from"}},
-       {"end of generation_config.json",
-        [](auto& c) {
-          c.config["forced_eos_token_id"] = 3;
-          c.folder.write("generation_config.json", R"({"eos_token_id": [3, 4], "max_length": 9})");
-        },
-        {"the end token \"</s>\" has the id 0, but ",
-         "/generation_config.json: setting \"eos_token_id\" is 3, which"}}});
+  expect_refused({{"end", [](auto& c) { swap_entries(c, "</s>", "s"); },
+                      {"/vocab.json: the end token \"</s>\" has the id 4, but ",
+                          "/config.json: setting \"eos_token_id\" is 0, which is \"s\"; expected the same id in both: "
+                          "copy both files "
+                          "from where the checkpoint came from"}},
+      {"end of generation_config.json",
+          [](auto& c) {
+            c.config["forced_eos_token_id"] = 3;
+            c.folder.write("generation_config.json", R"({"eos_token_id": [3, 4], "max_length": 9})");
+          },
+          {"the end token \"</s>\" has the id 0, but ",
+              "/generation_config.json: setting \"eos_token_id\" is 3, which"}}});
   MarianFolder checkpoint;
   checkpoint.folder.write("generation_config.json", R"({"eos_token_id": [3, 0], "max_length": 9})");
   EXPECT_EQ(checkpoint.load().generation.end_id, 3u) << "one of two ends";

@@ -30,16 +30,15 @@ TEST(Missing, SettingsOfAnNnTransformer) {
   checkpoint.config.erase("scale_embedding");
   const std::string config = (checkpoint.folder / "config.json").string();
   EXPECT_EQ(error_of(checkpoint),
-            config +
-                ": setting \"scale_embedding\" is missing; expected true if embeddings are multiplied by "
-                "sqrt(d_model), else false; \"scale_embeding\" is not known; did you mean \"scale_embedding\"?");
+      config +
+          ": setting \"scale_embedding\" is missing; expected true if embeddings are multiplied by "
+          "sqrt(d_model), else false; \"scale_embeding\" is not known; did you mean \"scale_embedding\"?");
 
   for (const char* key : {"nhead", "max_positions", "eos_token", "source_unit"}) checkpoint.config.erase(key);
   checkpoint.config["encoder_nhead"] = 2;
   checkpoint.config["tensors"].erase("output_projection");
   checkpoint.config["tensors"]["output_projektion"] = "head";
-  EXPECT_EQ(
-      error_of(checkpoint),
+  EXPECT_EQ(error_of(checkpoint),
       config +
           ": 6 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a divisor "
           "of d_model\n  \"scale_embedding\" is missing; expected true if embeddings are multiplied by "
@@ -74,8 +73,7 @@ TEST(Missing, SettingsOfMarian) {
   checkpoint.config.erase("eos_token_id");
   checkpoint.config["encoder_fn_dim"] = checkpoint.config["encoder_ffn_dim"];
   checkpoint.config.erase("encoder_ffn_dim");
-  EXPECT_EQ(
-      error_of(checkpoint),
+  EXPECT_EQ(error_of(checkpoint),
       (checkpoint.folder / "config.json").string() +
           ": 3 settings are not set:\n  \"d_model\" is missing; expected an integer\n  \"encoder_ffn_dim\" is "
           "missing; expected an integer\n  \"eos_token_id\" is missing; expected a token id\n  \"encoder_fn_dim\" "
@@ -89,8 +87,7 @@ TEST(Missing, UnknownSettingsAreWarnedOfWithAGuess) {
   checkpoint.config["tensors"]["sauce_positions"] = "x";
   const std::string config = (checkpoint.folder / "config.json").string();
   const std::vector<std::string> warnings = checkpoint.load().warnings;
-  EXPECT_EQ(
-      warnings,
+  EXPECT_EQ(warnings,
       (std::vector<std::string>{
           config + ": setting \"tensors\": setting \"sauce_positions\" is not known and was ignored; did you mean "
                    "\"source_positions\"?",
@@ -106,8 +103,8 @@ TEST(Missing, KnownSettingsWithoutEffectAreNoMisspellings) {
   checkpoint.config["unk_token"] = 0;
   const std::string config = (checkpoint.folder / "config.json").string();
   EXPECT_EQ(checkpoint.load().warnings,
-            (std::vector<std::string>{
-                config + ": setting \"bos_token\" has no effect with the other settings and was ignored"}));
+      (std::vector<std::string>{
+          config + ": setting \"bos_token\" has no effect with the other settings and was ignored"}));
 }
 
 TEST(Missing, Tensors) {
@@ -121,17 +118,17 @@ TEST(Missing, Tensors) {
   checkpoint.tensors.erase("transformer.decoder.layers.0.multihead_attn.in_proj_bias");
   checkpoint.tensors.erase("head.weight");
   EXPECT_EQ(error_of(checkpoint),
-            weights +
-                ": tensor \"transformer.encoder.layers.1.linear2.bias\" is missing, and 3 more: "
-                "\"transformer.decoder.layers.0.multihead_attn.in_proj_weight\", "
-                "\"transformer.decoder.layers.0.multihead_attn.in_proj_bias\", \"head.weight\"; the nearest names that "
-                "it has: \"transformer.encoder.layers.0.linear2.bias\"");
+      weights +
+          ": tensor \"transformer.encoder.layers.1.linear2.bias\" is missing, and 3 more: "
+          "\"transformer.decoder.layers.0.multihead_attn.in_proj_weight\", "
+          "\"transformer.decoder.layers.0.multihead_attn.in_proj_bias\", \"head.weight\"; the nearest names that "
+          "it has: \"transformer.encoder.layers.0.linear2.bias\"");
 
   MarianFolder marian;
   for (auto& tensor : marian.tensors) tensor.name = tensor.name.substr(tensor.name.find('.') + 1);
   const std::string message = error_of(marian);
-  EXPECT_TRUE(message.starts_with((marian.folder / "model.safetensors").string() +
-                                  ": tensor \"model.shared.weight\" is missing, and "))
+  EXPECT_TRUE(message.starts_with(
+      (marian.folder / "model.safetensors").string() + ": tensor \"model.shared.weight\" is missing, and "))
       << message;
   EXPECT_TRUE(message.ends_with("\"shared.weight\", \"encoder.layers.0.self_attn.q_proj.weight\"")) << message;
   EXPECT_LT(message.size(), 1000u);
@@ -141,9 +138,8 @@ TEST(Misplaced, NamesMayHaveTheWrappersPrefixes) {
   NnFolder checkpoint;
   checkpoint.rename_all([](const std::string& name) { return "module._orig_mod." + name; });
   checkpoint.config["tensors"] = {{"source_embedding", "module._orig_mod.source.weight"},
-                                  {"target_embedding", "target.weight"},
-                                  {"transformer", "module.transformer."},
-                                  {"output_projection", "_orig_mod.head"}};
+      {"target_embedding", "target.weight"}, {"transformer", "module.transformer."},
+      {"output_projection", "_orig_mod.head"}};
   EXPECT_EQ(error_of(checkpoint), "");
 }
 
@@ -165,7 +161,7 @@ TEST(Misplaced, TheTokenizerOfAnotherModelIsWarnedOf) {
   MarianFolder checkpoint;
   const std::filesystem::path data = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data";
   std::filesystem::copy_file(data / "unigram_rules.model", checkpoint.folder / "source.spm",
-                             std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::copy_options::overwrite_existing);
   const std::vector<std::string> warnings = checkpoint.load().warnings;
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings[0], (checkpoint.folder / "source.spm").string() + ": only 154 of its 600 pieces are in " +
@@ -186,8 +182,8 @@ TEST(Nearest, NamesWhatWasMeant) {
 }
 
 TEST(Nearest, NamesTheLanguagesThatWereMeant) {
-  const std::vector<std::string> codes = {"deu_Latn", "eng_Latn", "fra_Latn", "fur_Latn",
-                                          "zho_Hans", "zho_Hant", "zsm_Latn"};
+  const std::vector<std::string> codes = {
+      "deu_Latn", "eng_Latn", "fra_Latn", "fur_Latn", "zho_Hans", "zho_Hant", "zsm_Latn"};
   EXPECT_EQ(guess_languages("eng_Latm", codes), "; did you mean \"eng_Latn\"?");
   EXPECT_EQ(guess_languages("zh", codes), "; did you mean \"zho_Hans\" or \"zho_Hant\"?");
   EXPECT_EQ(guess_languages("zho-Hant", codes), "; did you mean \"zho_Hant\" or \"zho_Hans\"?");
@@ -218,9 +214,8 @@ void resize(MarianFolder& checkpoint, uint32_t vocab_size) {
 struct OpusFolder : MarianFolder {
   OpusFolder() {
     resize(*this, 54688);
-    for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) {
+    for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"})
       copy_over(kData / "opus-mt-en-mg" / name, folder / name);
-    }
   }
   void swap() const {
     std::filesystem::rename(folder / "source.spm", folder / "other.spm");
@@ -240,9 +235,9 @@ TEST(TokenizerFit, RefusesSwappedModelsByTheLanguagesOfTheirTrainer) {
   OpusFolder checkpoint;
   checkpoint.swap();
   test::expect_error([&] { checkpoint.load(); },
-                     {checkpoint.path("source.spm") +
-                      ": was trained on \"mg\", and target.spm on \"en\", but the checkpoint translates from \"en\" to "
-                      "\"mg\": source.spm and target.spm are swapped"});
+      {checkpoint.path("source.spm") +
+          ": was trained on \"mg\", and target.spm on \"en\", but the checkpoint translates from \"en\" to "
+          "\"mg\": source.spm and target.spm are swapped"});
   // If the languages are others, or none are given, nothing is known.
   checkpoint.folder.write("tokenizer_config.json", R"({"source_lang": "eng", "target_lang": "mlg"})");
   EXPECT_TRUE(checkpoint.load().warnings.empty());
@@ -254,9 +249,8 @@ TEST(TokenizerFit, RefusesSwappedModelsByTheLanguagesOfTheirTrainer) {
 std::string vocabulary_of(const std::filesystem::path& model, uint32_t* n) {
   nlohmann::json vocabulary = {{"</s>", 0}, {"<unk>", 1}};
   uint32_t id = 2;
-  for (const Piece& piece : read_sentencepiece_model(model).pieces) {
+  for (const Piece& piece : read_sentencepiece_model(model).pieces)
     if (piece.type == PieceType::kNormal) vocabulary[piece.text] = id++;
-  }
   vocabulary["<pad>"] = id++;
   *n = id;
   return vocabulary.dump();
@@ -277,11 +271,10 @@ TEST(TokenizerFit, RefusesSwappedModelsBySeparateVocabularies) {
   checkpoint.folder.write("tokenizer_config.json", R"({"separate_vocabs": true})");
   EXPECT_TRUE(checkpoint.load().warnings.empty());
   checkpoint.swap();
-  test::expect_error(
-      [&] { checkpoint.load(); },
+  test::expect_error([&] { checkpoint.load(); },
       {checkpoint.path("source.spm") + ": of its pieces and those of target.spm, 18300 of 64000 are in " +
-       checkpoint.path("vocab.json") +
-       " and target_vocab.json, and 63998 the other way round: source.spm and target.spm are swapped"});
+          checkpoint.path("vocab.json") +
+          " and target_vocab.json, and 63998 the other way round: source.spm and target.spm are swapped"});
 }
 
 // Writes a vocabulary of `n` entries: pieces of a model, then others.
@@ -309,10 +302,9 @@ TEST(TokenizerFit, EntriesOfAVocabularyArePieces) {
                              " of its 897 entries are not pieces of source.spm or target.spm; do they belong to "
                              "different models?");
   write_vocabulary(checkpoint, 1500, &others);
-  test::expect_error(
-      [&] { checkpoint.load(); },
+  test::expect_error([&] { checkpoint.load(); },
       {vocabulary + ": " + std::to_string(others) +
-       " of its 1497 entries are not pieces of source.spm or target.spm: they belong to different models"});
+          " of its 1497 entries are not pieces of source.spm or target.spm: they belong to different models"});
 }
 
 TEST(TokenizerFit, LanguageCodesAreNoPieces) {
@@ -335,18 +327,16 @@ TEST(TokenizerFit, MostIdsHaveAText) {
   const std::string vocabulary = (checkpoint.folder / "vocab.json").string();
   EXPECT_EQ(checkpoint.load().warnings, std::vector<std::string>{vocabulary + ": 5000 of 11000 ids have no text"});
   resize(checkpoint, 13000);
-  test::expect_error([&] { checkpoint.load(); },
-                     {vocabulary + ": 7000 of 13000 ids have no text; it is another model's"});
+  test::expect_error(
+      [&] { checkpoint.load(); }, {vocabulary + ": 7000 of 13000 ids have no text; it is another model's"});
 }
 
 TEST(TokenizerFit, HoldsForNnTransformerToo) {
   test::NnFolder checkpoint;
   copy_over(kData / "unigram_rules.model", checkpoint.folder / "pieces.model");
   checkpoint.config.update({{"source_vocabulary", {"<pad>", "<s>", "</s>", "<unk>", "no piece"}},
-                            {"source_sentencepiece", "pieces.model"},
-                            {"source_unit", "sentencepiece"}});
-  test::expect_error(
-      [&] { checkpoint.load(); },
+      {"source_sentencepiece", "pieces.model"}, {"source_unit", "sentencepiece"}});
+  test::expect_error([&] { checkpoint.load(); },
       {"config.json: setting \"source_vocabulary\": 1 of its 1 entries are not pieces of pieces.model: they "
        "belong to different models"});
 }

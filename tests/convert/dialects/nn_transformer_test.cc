@@ -36,10 +36,10 @@ TEST(NnTransformer, FillsTheWholeModel) {
   const std::vector<float>& bias = checkpoint.values("transformer.decoder.layers.0.multihead_attn.in_proj_bias");
   EXPECT_EQ(cross.value.bias, std::vector<float>(bias.begin() + 16, bias.end()));
   EXPECT_EQ(cross.norm.gamma, checkpoint.values("transformer.decoder.layers.0.norm2.weight"));
-  EXPECT_EQ(spec.decoder.layers[0].feed_forward.norm.gamma,
-            checkpoint.values("transformer.decoder.layers.0.norm3.weight"));
-  EXPECT_EQ(spec.encoder.layers[1].feed_forward.norm.gamma,
-            checkpoint.values("transformer.encoder.layers.1.norm2.weight"));
+  EXPECT_EQ(
+      spec.decoder.layers[0].feed_forward.norm.gamma, checkpoint.values("transformer.decoder.layers.0.norm3.weight"));
+  EXPECT_EQ(
+      spec.encoder.layers[1].feed_forward.norm.gamma, checkpoint.values("transformer.encoder.layers.1.norm2.weight"));
   EXPECT_EQ(spec.projection.bias, checkpoint.values("head.bias"));
   EXPECT_EQ(spec.generation.decoder_start_id, 2u);
   EXPECT_EQ(spec.generation.end_id, 0u);
@@ -91,15 +91,9 @@ TEST(NnTransformer, StacksMayDiffer) {
   checkpoint.add(cross + "q_proj_weight", {8, 8});
   checkpoint.add(cross + "k_proj_weight", {8, 16});
   checkpoint.add(cross + "v_proj_weight", {8, 16});
-  checkpoint.config.update({{"encoder_nhead", 4},
-                            {"encoder_d_model", 16},
-                            {"decoder_d_model", 8},
-                            {"encoder_activation", "gelu"},
-                            {"decoder_norm_first", true},
-                            {"encoder_max_positions", 12},
-                            {"encoder_dim_feedforward", 20},
-                            {"decoder_scale_embedding", false},
-                            {"num_encoder_layers", 2}});
+  checkpoint.config.update({{"encoder_nhead", 4}, {"encoder_d_model", 16}, {"decoder_d_model", 8},
+      {"encoder_activation", "gelu"}, {"decoder_norm_first", true}, {"encoder_max_positions", 12},
+      {"encoder_dim_feedforward", 20}, {"decoder_scale_embedding", false}, {"num_encoder_layers", 2}});
   const ModelSpec spec = checkpoint.load();
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
   EXPECT_EQ(spec.encoder.d_model, 16u);
@@ -182,17 +176,9 @@ TEST(NnTransformer, ReadsEmbeddingNormsAndSearchSettings) {
   NnFolder checkpoint;
   checkpoint.add_pair("norm_in", {8});
   checkpoint.config["tensors"]["target_embedding_norm"] = "norm_in";
-  checkpoint.config.update({{"beam_size", 3},
-                            {"length_penalty", 0.75},
-                            {"max_length", 7},
-                            {"min_length", 2},
-                            {"layer_norm_eps", 1e-6},
-                            {"suppressed_tokens", {"<pad>", 2}},
-                            {"forced_first_token", "a"},
-                            {"add_source_bos", true},
-                            {"name", "test"},
-                            {"license", "MIT"},
-                            {"source_language", "xx"}});
+  checkpoint.config.update({{"beam_size", 3}, {"length_penalty", 0.75}, {"max_length", 7}, {"min_length", 2},
+      {"layer_norm_eps", 1e-6}, {"suppressed_tokens", {"<pad>", 2}}, {"forced_first_token", "a"},
+      {"add_source_bos", true}, {"name", "test"}, {"license", "MIT"}, {"source_language", "xx"}});
   const ModelSpec spec = checkpoint.load();
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
   EXPECT_FALSE(spec.encoder.embedding_norm);
@@ -247,9 +233,8 @@ TEST(NnTransformer, ReadsSentencePieceModels) {
 TEST(NnTransformer, WorksWithTokenIdsAlone) {
   NnFolder checkpoint;
   for (const char* key :
-       {"source_vocabulary", "target_vocabulary", "source_unit", "target_unit", "pad_token", "unk_token"}) {
+      {"source_vocabulary", "target_vocabulary", "source_unit", "target_unit", "pad_token", "unk_token"})
     checkpoint.config.erase(key);
-  }
   checkpoint.config.update({{"bos_token", 1}, {"eos_token", 2}});
   const ModelSpec spec = checkpoint.load();
   EXPECT_FALSE(spec.source_tokenizer || spec.target_tokenizer || spec.generation.pad_id);
@@ -382,64 +367,56 @@ TEST(NnTransformer, RefusesWhatDoesNotFit) {
       {"depth differs", set("num_encoder_layers", 3), {"num_encoder_layers", "3", "have 2"}},
       {"width differs", set("d_model", 16), {"d_model", "16", "have 8"}},
       {"feed-forward differs", set("dim_feedforward", 13), {"dim_feedforward", "13", "have 12"}},
-      {"no embedding",
-       [](NnFolder& c) { c.config["tensors"].erase("source_embedding"); },
-       {"source_embedding", "\"source.weight\""}},
+      {"no embedding", [](NnFolder& c) { c.config["tensors"].erase("source_embedding"); },
+          {"source_embedding", "\"source.weight\""}},
       {"embedding not there", tensor("source_embedding", "absent"), {"weights.pt", "\"absent\" is missing"}},
-      {"embedding a vector",
-       tensor("source_embedding", "head.bias"),
-       {"head.bias", "[6]", "expected [vocabulary, d_model]"}},
-      {"no projection",
-       [](NnFolder& c) { c.config["tensors"].erase("output_projection"); },
-       {"output_projection", "tied"}},
+      {"embedding a vector", tensor("source_embedding", "head.bias"),
+          {"head.bias", "[6]", "expected [vocabulary, d_model]"}},
+      {"no projection", [](NnFolder& c) { c.config["tensors"].erase("output_projection"); },
+          {"output_projection", "tied"}},
       {"tied and not", set("tied_output_projection", true), {"tied_output_projection", "output_projection"}},
       {"shared and not", set("shared_embeddings", true), {"shared_embeddings", "target_embedding"}},
       {"projection of another size",
-       [](NnFolder& c) {
-         c.add("head.weight", {7, 8});
-       },
-       {"head.weight", "[7, 8]", "expected [6, 8]"}},
+          [](NnFolder& c) {
+            c.add("head.weight", {7, 8});
+          },
+          {"head.weight", "[7, 8]", "expected [6, 8]"}},
       {"prefix not there", tensor("transformer", "model."), {"model.encoder.layers.0.linear1.weight", "missing"}},
       {"two transformers",
-       [](NnFolder& c) {
-         c.add("other.encoder.layers.0.linear1.weight", {12, 8});
-       },
-       {"2 tensors", "transformer"}},
-      {"missing bias",
-       [&](NnFolder& c) { c.tensors.erase(layer + "linear2.bias"); },
-       {layer + "linear2.bias", "missing"}},
-      {"missing norm",
-       [&](NnFolder& c) { c.tensors.erase(layer + "norm2.weight"); },
-       {layer + "norm2.weight", "missing"}},
+          [](NnFolder& c) {
+            c.add("other.encoder.layers.0.linear1.weight", {12, 8});
+          },
+          {"2 tensors", "transformer"}},
+      {"missing bias", [&](NnFolder& c) { c.tensors.erase(layer + "linear2.bias"); },
+          {layer + "linear2.bias", "missing"}},
+      {"missing norm", [&](NnFolder& c) { c.tensors.erase(layer + "norm2.weight"); },
+          {layer + "norm2.weight", "missing"}},
       {"layers differ in width",
-       [&](NnFolder& c) {
-         c.add_pair(layer + "linear1", {13, 8});
-       },
-       {layer + "linear1.weight", "[13, 8]", "expected [12, 8]"}},
+          [&](NnFolder& c) {
+            c.add_pair(layer + "linear1", {13, 8});
+          },
+          {layer + "linear1.weight", "[13, 8]", "expected [12, 8]"}},
       {"not fused right",
-       [&](NnFolder& c) {
-         c.add(cross + "in_proj_weight", {16, 8});
-       },
-       {cross, "[16, 8]", "expected [24, 8]"}},
+          [&](NnFolder& c) {
+            c.add(cross + "in_proj_weight", {16, 8});
+          },
+          {cross, "[16, 8]", "expected [24, 8]"}},
       {"bias_k",
-       [&](NnFolder& c) {
-         c.add(cross + "bias_k", {1, 1, 8});
-       },
-       {"bias_k", "not supported"}},
-      {"NaN",
-       [&](NnFolder& c) { c.tensors.at(layer + "norm1.bias").values[3] = std::nanf(""); },
-       {layer + "norm1.bias", "nan", "[3]"}},
+          [&](NnFolder& c) {
+            c.add(cross + "bias_k", {1, 1, 8});
+          },
+          {"bias_k", "not supported"}},
+      {"NaN", [&](NnFolder& c) { c.tensors.at(layer + "norm1.bias").values[3] = std::nanf(""); },
+          {layer + "norm1.bias", "nan", "[3]"}},
       {"same name twice",
-       [](NnFolder& c) {
-         c.add("module.head.weight", {6, 8});
-       },
-       {"same name", "module."}},
-      {"vocabulary too long",
-       set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b", "c"}),
-       {"\"c\"", "6 rows"}},
-      {"text twice",
-       set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "a"}),
-       {"target_vocabulary", "\"a\""}},
+          [](NnFolder& c) {
+            c.add("module.head.weight", {6, 8});
+          },
+          {"same name", "module."}},
+      {"vocabulary too long", set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b", "c"}),
+          {"\"c\"", "6 rows"}},
+      {"text twice", set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "a"}),
+          {"target_vocabulary", "\"a\""}},
       {"text a number", set("target_vocabulary", {"</s>", 1}), {"target_vocabulary", "number", "expected a text"}},
       {"no unit", erase("source_unit"), {"source_unit", "missing"}},
       {"unknown unit", set("source_unit", "letter"), {"source_unit", "\"letter\"", "character"}},
@@ -471,10 +448,10 @@ TEST(NnTransformer, ASecondTableOfPositionsIsRefused) {
   checkpoint.add("tgt_pos.weight", {10, 8});
   checkpoint.config["position_encoding"] = "learned";
   checkpoint.config["tensors"]["positions"] = "src_pos.weight";
-  test::expect_error([&] { checkpoint.load(); },
-                     {"\"tgt_pos.weight\"",
-                      "is not used, although it looks like a table of positions; name the tables "
-                      "of both sides as tensors.source_positions and tensors.target_positions"});
+  test::expect_error(
+      [&] { checkpoint.load(); }, {"\"tgt_pos.weight\"",
+                                      "is not used, although it looks like a table of positions; name the tables "
+                                      "of both sides as tensors.source_positions and tensors.target_positions"});
   // A copy of the used table does not count, for example of a module that is registered twice. Nor does a linear
   // layer.
   checkpoint.tensors.erase("tgt_pos.weight");
@@ -484,11 +461,8 @@ TEST(NnTransformer, ASecondTableOfPositionsIsRefused) {
   EXPECT_EQ(checkpoint.load().warnings.size(), 1u);
   // Both tables are named.
   checkpoint.tensors.erase("tgt_pos.bias");
-  checkpoint.config["tensors"] = {{"source_embedding", "source.weight"},
-                                  {"target_embedding", "target.weight"},
-                                  {"output_projection", "head"},
-                                  {"source_positions", "src_pos.weight"},
-                                  {"target_positions", "tgt_pos.weight"}};
+  checkpoint.config["tensors"] = {{"source_embedding", "source.weight"}, {"target_embedding", "target.weight"},
+      {"output_projection", "head"}, {"source_positions", "src_pos.weight"}, {"target_positions", "tgt_pos.weight"}};
   EXPECT_TRUE(checkpoint.load().warnings.empty());
 }
 
@@ -525,14 +499,14 @@ TEST(NnTransformer, ProjectionsMayBeWithoutBias) {
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
   EXPECT_EQ(spec.encoder.layers[0].self_attention->key.bias, std::vector<float>(8, 0.0f));
   EXPECT_EQ(spec.decoder.layers[0].cross_attention->out.bias, std::vector<float>(8, 0.0f));
-  EXPECT_EQ(spec.encoder.layers[0].feed_forward.in.bias,
-            checkpoint.values("transformer.encoder.layers.0.linear1.bias"));
+  EXPECT_EQ(
+      spec.encoder.layers[0].feed_forward.in.bias, checkpoint.values("transformer.encoder.layers.0.linear1.bias"));
 }
 
 // Gives each attention 2 heads of 3 query and key rows and 5 value rows: 6, 6 and 10 rows for d_model 8.
 void make_heads_odd(NnFolder& checkpoint) {
   for (const std::string attention : {"encoder.layers.0.self_attn.", "encoder.layers.1.self_attn.",
-                                      "decoder.layers.0.self_attn.", "decoder.layers.0.multihead_attn."}) {
+           "decoder.layers.0.self_attn.", "decoder.layers.0.multihead_attn."}) {
     checkpoint.add("transformer." + attention + "in_proj_weight", {22, 8});
     checkpoint.add("transformer." + attention + "in_proj_bias", {22});
     checkpoint.add("transformer." + attention + "out_proj.weight", {8, 10});
@@ -571,15 +545,15 @@ TEST(NnTransformer, HeadsOfOtherWidthsAreFilledWithZeros) {
                                                   "(\"transformer.encoder.layers.0.self_attn.in_proj_weight[0:6]\")"});
   checkpoint.config.erase("d_k");
   checkpoint.config["nhead"] = 4;
-  test::expect_error([&] { checkpoint.load(); },
-                     {"setting \"nhead\" is 4, expected a divisor of the 6 rows of its heads "
-                      "(\"transformer.encoder.layers.0.self_attn.in_proj_weight[0:6]\")"});
+  test::expect_error(
+      [&] { checkpoint.load(); }, {"setting \"nhead\" is 4, expected a divisor of the 6 rows of its heads "
+                                   "(\"transformer.encoder.layers.0.self_attn.in_proj_weight[0:6]\")"});
   NnFolder uneven;
   uneven.add("transformer.encoder.layers.1.self_attn.in_proj_weight", {20, 8});
   uneven.add("transformer.encoder.layers.1.self_attn.in_proj_bias", {20});
-  test::expect_error([&] { uneven.load(); },
-                     {"config.json: \"transformer.encoder.layers.1.self_attn.in_proj_weight[0:6]\": its heads "
-                      "have 3 rows, others of the encoder 4"});
+  test::expect_error(
+      [&] { uneven.load(); }, {"config.json: \"transformer.encoder.layers.1.self_attn.in_proj_weight[0:6]\": its heads "
+                               "have 3 rows, others of the encoder 4"});
 }
 
 TEST(NnTransformer, WideKeysPadTheValues) {
@@ -608,9 +582,8 @@ TEST(NnTransformer, ConvolutionsOfWidthOneAreMatrices) {
   NnFolder checkpoint;
   const ModelSpec matrices = checkpoint.load();
   const std::vector<float> inner = matrices.decoder.layers[0].feed_forward.in.weight->values.get();
-  for (auto& [name, tensor] : checkpoint.tensors) {
+  for (auto& [name, tensor] : checkpoint.tensors)
     if (name.find(".linear") != std::string::npos && tensor.shape.size() == 2) tensor.shape.push_back(1);
-  }
   const ModelSpec spec = checkpoint.load();
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
   EXPECT_EQ(spec.decoder.layers[0].feed_forward.in.weight->values.get(), inner);

@@ -14,9 +14,8 @@ using namespace test;
 
 // Loads with a generation_config.json that has only the ids, and `settings`.
 ModelSpec load_with(const json& settings) {
-  json generation = {{"eos_token_id", 0},        {"pad_token_id", 5999}, {"decoder_start_token_id", 5999},
-                     {"forced_eos_token_id", 0}, {"max_length", 16},     {"num_beams", 4},
-                     {"bad_words_ids", {{5999}}}};
+  json generation = {{"eos_token_id", 0}, {"pad_token_id", 5999}, {"decoder_start_token_id", 5999},
+      {"forced_eos_token_id", 0}, {"max_length", 16}, {"num_beams", 4}, {"bad_words_ids", {{5999}}}};
   for (const auto& [key, value] : settings.items()) generation[key] = value;
   MarianFolder checkpoint;
   checkpoint.folder.write("generation_config.json", generation.dump());
@@ -45,7 +44,7 @@ TEST(MarianRules, AreRead) {
   expect_rules({{"repetition_penalty", 1.25}}, {.repetition_penalty = 1.25f});
   expect_rules({{"forced_eos_token_id", nullptr}}, {.force_end = false});
   expect_rules({{"sequence_bias", json::parse("[[[7], -1.5], [[3], 2], [[9], 0.0], [[7], 2.5]]")}},
-               {.biases = {{3, 2.0f}, {7, 2.5f}}});
+      {.biases = {{3, 2.0f}, {7, 2.5f}}});
 }
 
 TEST(MarianRules, SequencesAreRead) {
@@ -116,8 +115,8 @@ TEST(MarianRules, OfConfigJsonAlone) {
   EXPECT_EQ(other.generation.end_id, 2u);
   EXPECT_EQ(other.generation.rules, RulesSpec{.renormalize = true});
   expect_warning(other,
-                 "config.json: setting \"forced_eos_token_id\" is missing, for which transformers has 0; the end token "
-                 "2 is forced");
+      "config.json: setting \"forced_eos_token_id\" is missing, for which transformers has 0; the end token "
+      "2 is forced");
 }
 
 TEST(MarianRules, GenerationConfigHidesConfigJson) {
@@ -134,38 +133,24 @@ TEST(MarianRules, GenerationConfigHidesConfigJson) {
   EXPECT_EQ(spec.generation.decoder_start_id, 5999u) << "ids that every text needs are accepted anyway";
   EXPECT_TRUE(spec.generation.suppressed_ids.empty());
   expect_warning(spec,
-                 "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as in "
-                 "transformers: the checkpoint has a generation_config.json, which lacks them");
+      "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as in "
+      "transformers: the checkpoint has a generation_config.json, which lacks them");
 }
 
 TEST(MarianRules, UnsupportedSettingsAreNamed) {
-  const std::pair<const char*, json> asked[] = {{"assistant_early_exit", 2},
-                                                {"begin_suppress_tokens", {3}},
-                                                {"constraints", {1}},
-                                                {"diversity_penalty", 0.5},
-                                                {"do_sample", true},
-                                                {"dola_layers", "high"},
-                                                {"encoder_repetition_penalty", 1.2},
-                                                {"exponential_decay_length_penalty", {5, 1.1}},
-                                                {"force_words_ids", {{4}}},
-                                                {"guidance_scale", 1.5},
-                                                {"low_memory", true},
-                                                {"max_time", 3.0},
-                                                {"num_beam_groups", 2},
-                                                {"penalty_alpha", 0.6},
-                                                {"prompt_lookup_num_tokens", 3},
-                                                {"speculation_type", "dflash"},
-                                                {"stop_strings", {"."}},
-                                                {"token_healing", true},
-                                                {"use_mtp", true},
-                                                {"watermarking_config", {{"bias", 2.5}}}};
+  const std::pair<const char*, json> asked[] = {{"assistant_early_exit", 2}, {"begin_suppress_tokens", {3}},
+      {"constraints", {1}}, {"diversity_penalty", 0.5}, {"do_sample", true}, {"dola_layers", "high"},
+      {"encoder_repetition_penalty", 1.2}, {"exponential_decay_length_penalty", {5, 1.1}}, {"force_words_ids", {{4}}},
+      {"guidance_scale", 1.5}, {"low_memory", true}, {"max_time", 3.0}, {"num_beam_groups", 2}, {"penalty_alpha", 0.6},
+      {"prompt_lookup_num_tokens", 3}, {"speculation_type", "dflash"}, {"stop_strings", {"."}}, {"token_healing", true},
+      {"use_mtp", true}, {"watermarking_config", {{"bias", 2.5}}}};
   for (const auto& [key, value] : asked) {
     expect_warning(load_with({{key, value}}),
-                   format_text("generation_config.json: setting \"{}\" is not supported and was ignored", key));
+        format_text("generation_config.json: setting \"{}\" is not supported and was ignored", key));
     EXPECT_TRUE(load_with({{key, nullptr}}).warnings.empty()) << key;
   }
   expect_warning(load_with({{"forced_eos_token_id", {0, 4}}, {"eos_token_id", {0, 4}}}),
-                 "\"forced_eos_token_id\" has several tokens; only the first is used");
+      "\"forced_eos_token_id\" has several tokens; only the first is used");
 }
 
 TEST(MarianRules, NeutralAndHarmlessSettingsAreNot) {
@@ -180,9 +165,9 @@ TEST(MarianRules, NeutralAndHarmlessSettingsAreNot) {
 
 TEST(MarianRules, UnknownAndMissingSettingsAreNamed) {
   expect_warning(load_with({{"no_repeat_ngram", 3}}),
-                 "generation_config.json: setting \"no_repeat_ngram\" is not known and was ignored");
-  expect_warning(load_with({{"num_beam", 3}}),
-                 "setting \"num_beam\" is not known and was ignored; did you mean \"num_beams\"?");
+      "generation_config.json: setting \"no_repeat_ngram\" is not known and was ignored");
+  expect_warning(
+      load_with({{"num_beam", 3}}), "setting \"num_beam\" is not known and was ignored; did you mean \"num_beams\"?");
   const ModelSpec endless = load_with({{"max_length", nullptr}});
   ASSERT_EQ(endless.warnings.size(), 2u);
   EXPECT_TRUE(
@@ -205,14 +190,13 @@ TEST(MarianRules, BrokenValuesAreRefused) {
       {{{"sequence_bias", {{3, 1.5}}}}, "\"sequence_bias\" has an element that is not [[TOKEN ID, ...], BIAS]"},
       {{{"sequence_bias", json::parse("[[[], 1]]")}}, "\"sequence_bias\" has an empty sequence, expected token ids"},
       {{{"bad_words_ids", json::parse("[[1, 6000]]")}},
-       "\"bad_words_ids\" has an element that is not a token id below 6000"},
+          "\"bad_words_ids\" has an element that is not a token id below 6000"},
       {{{"sequence_bias", json::parse("[[[3], 70000]]")}}, "with a bias from -65536 to 65536"},
       {{{"sequence_bias", json::parse("[[[6000], 1.5]]")}},
-       "\"sequence_bias\" has an element that is not a token id below 6000"},
+          "\"sequence_bias\" has an element that is not a token id below 6000"},
       {{{"forced_eos_token_id", 5}}, "\"forced_eos_token_id\" is 5, expected the end token 0"}};
-  for (const auto& refused : cases) {
+  for (const auto& refused : cases)
     test::expect_error([&] { load_with(refused.first); }, {refused.second}, refused.first.dump());
-  }
 }
 
 TEST(NnTransformerRules, AreRead) {
@@ -229,15 +213,15 @@ TEST(NnTransformerRules, AreRead) {
   checkpoint.config["token_biases"] = json::parse(R"([["b", -2.5], [1, 3]])");
   const ModelSpec spec = checkpoint.load();
   const RulesSpec expected = {.renormalize = true,
-                              .force_end = false,
-                              .early_stopping = EarlyStopping::kNever,
-                              .length_penalty_kind = LengthPenalty::kWu,
-                              .more_end_ids = {4, 3},
-                              .no_repeat_ngram = 2,
-                              .max_extra_tokens = 50,
-                              .repetition_penalty = 1.5f,
-                              .max_length_factor = 2.5f,
-                              .biases = {{1, 3.0f}, {5, -2.5f}}};
+      .force_end = false,
+      .early_stopping = EarlyStopping::kNever,
+      .length_penalty_kind = LengthPenalty::kWu,
+      .more_end_ids = {4, 3},
+      .no_repeat_ngram = 2,
+      .max_extra_tokens = 50,
+      .repetition_penalty = 1.5f,
+      .max_length_factor = 2.5f,
+      .biases = {{1, 3.0f}, {5, -2.5f}}};
   EXPECT_EQ(spec.generation.rules, expected);
   EXPECT_TRUE(spec.warnings.empty());
   EXPECT_EQ(NnFolder().load().generation.rules, RulesSpec{});
@@ -253,7 +237,7 @@ TEST(NnTransformerRules, BrokenValuesAreRefused) {
       {"more_end_tokens", 3, "\"more_end_tokens\" is a JSON number, expected an array"},
       {"token_biases", 3, "\"token_biases\" is a JSON number, expected an array"},
       {"token_biases", json::parse(R"([["a", "b"]])"),
-       "\"token_biases\" has an element that is not [TOKEN, BIAS] with a bias from -65536 to 65536"},
+          "\"token_biases\" has an element that is not [TOKEN, BIAS] with a bias from -65536 to 65536"},
       {"token_biases", json::parse("[[9, 1.0]]"), "\"token_biases\""}};
   for (const auto& [key, value, message] : cases) {
     NnFolder checkpoint;

@@ -108,11 +108,8 @@ TEST(Speech, AWhispersOwnSettingsMakeItsPrompt) {
     Value language, task, forced;
     ClipIds prompt;
   };
-  const Case cases[] = {
-      {"<|fr|>", "translate", null, {261, 263, 268}},
-      {"fr", null, null, {261, 264, 268}},
-      {"french", null, null, {261, 264, 268}},
-      {"Hawaiian", "translate", null, {262, 263, 268}},
+  const Case cases[] = {{"<|fr|>", "translate", null, {261, 263, 268}}, {"fr", null, null, {261, 264, 268}},
+      {"french", null, null, {261, 264, 268}}, {"Hawaiian", "translate", null, {262, 263, 268}},
       {"ENGLISH", null, null, {260, 264, 268}},
       {"haw", "transcribe", Value::list({Value::list({1, 260})}), {262, 264, 268}},
       {null, "translate", null, {kHeard, 263, 268}},
@@ -143,7 +140,7 @@ TEST(Speech, AWhispersOwnSettingsMakeItsPrompt) {
   refused("language", "german", {"\"language\" is \"german\"", "\"en\", \"fr\", \"haw\""});
   refused("task", "summarize", {"\"task\" is \"summarize\"", "\"transcribe\" or \"translate\""});
   refused("forced_decoder_ids", Value::list({Value::list({1, 260}), Value::list({3, 264})}),
-          {"forced_decoder_ids", "no entry for position 2"});
+      {"forced_decoder_ids", "no entry for position 2"});
   refused("lang_to_id", Value{{"<|fr|>", 262}}, {"lang_to_id", "\"fr\"", "261"});
 }
 
@@ -157,8 +154,8 @@ TEST(Speech, AWhispersLengthsCountItsPrompt) {
     uint32_t most, least;
   };
   const Case cases[] = {{24, null, null, null, 20, 0}, {448, null, null, null, 20, 0}, {20, null, null, null, 20, 0},
-                        {5, null, null, null, 5, 0},   {1, null, null, null, 1, 0},    {10, 6, 6, null, 6, 3},
-                        {10, null, 2, null, 10, 0},    {10, null, 9, 4, 10, 5},        {8, null, 8, null, 8, 5}};
+      {5, null, null, null, 5, 0}, {1, null, null, null, 1, 0}, {10, 6, 6, null, 6, 3}, {10, null, 2, null, 10, 0},
+      {10, null, 9, 4, 10, 5}, {8, null, 8, null, 8, 5}};
   for (const Case& c : cases) {
     const SpeechCopy copy("whisper");
     const char* const file = "generation_config.json";
@@ -231,8 +228,7 @@ TEST(Speech, OtherGraphsAreRefused) {
     Value value;
     std::vector<std::string> parts;
   };
-  const Case cases[] = {
-      {"moonshine", "config.json", "attention_bias", true, {"attention_bias", "expected false"}},
+  const Case cases[] = {{"moonshine", "config.json", "attention_bias", true, {"attention_bias", "expected false"}},
       {"moonshine", "config.json", "encoder_num_key_value_heads", 1, {"encoder_num_key_value_heads", "shared"}},
       {"moonshine", "config.json", "decoder_hidden_act", "celu", {"decoder_hidden_act", "celu"}},
       {"moonshine", "config.json", "rope_parameters", Value{{"rope_type", "yarn"}}, {"rope_type", "yarn", "default"}},
@@ -257,8 +253,8 @@ TEST(Speech, ClipsAreWavFiles) {
   EXPECT_EQ(read_clip(folder / "good.wav", 16000), (std::vector<int16_t>{1, -2}));
   EXPECT_EQ(read_clip(folder / "good.wav", 8000).size(), 1u);
   folder.write("cut.wav", head + format + data.substr(0, 11));
-  test::expect_error([&] { read_clip(folder / "cut.wav", 16000); },
-                     {"cut.wav", "bytes of samples more than the file has"});
+  test::expect_error(
+      [&] { read_clip(folder / "cut.wav", 16000); }, {"cut.wav", "bytes of samples more than the file has"});
   folder.write("none.wav", head + format);
   test::expect_error([&] { read_clip(folder / "none.wav", 16000); }, {"none.wav", "without a chunk"});
   folder.write("text.wav", "RIFX");

@@ -134,7 +134,7 @@ TEST(T5, BiasesAreThoseOfTheirBuckets) {
     const auto tensors = open_tensors(folders() / name / "model.safetensors");
     for (const StackSpec* stack : {&spec.encoder, &spec.decoder}) {
       const DistanceBuckets shape = {config.count("relative_attention_num_buckets", 0, 1000),
-                                     config.count("relative_attention_max_distance", 0, 1000), stack == &spec.encoder};
+          config.count("relative_attention_max_distance", 0, 1000), stack == &spec.encoder};
       for (const LayerSpec& layer : stack->layers) {
         const AttentionBiasSpec& bias = *layer.self_attention->bias;
         const std::vector<float> stored = tensors->load(bias.name).values;
@@ -173,7 +173,7 @@ TEST(T5Text, SentinelsAreControlAndRowsWithoutNamesAreSuppressed) {
   std::vector<uint32_t> unnamed;
   for (uint32_t id = model.vocab_size + 100; id < tokenizer.vocab_size; ++id) unnamed.push_back(id);
   EXPECT_EQ(std::set<uint32_t>(spec.generation.suppressed_ids.begin(), spec.generation.suppressed_ids.end()),
-            std::set<uint32_t>(unnamed.begin(), unnamed.end()));
+      std::set<uint32_t>(unnamed.begin(), unnamed.end()));
   EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{1});
   for (const char* text : {"We are not here.", "a </s> <pad> b", " two  spaces "})
     EXPECT_EQ(Segmenter(tokenizer).encode(text), Segmenter(model).encode(text)) << text;
@@ -289,7 +289,7 @@ TEST(T5, TablesOfOtherShapesAndMissingFilesAreRefused) {
   test::expect_error([&] { load_t5(text.path()); }, {"spiece.model", "is missing"});
   const T5Copy small("t5-0");
   std::filesystem::copy_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/unigram_rules.model",
-                             small.path() / "spiece.model", std::filesystem::copy_options::overwrite_existing);
+      small.path() / "spiece.model", std::filesystem::copy_options::overwrite_existing);
   test::expect_error([&] { load_t5(small.path()); }, {"spiece.model", "another model's"});
 }
 

@@ -37,10 +37,9 @@ Value merges_of(const Listed& pieces) {
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   Value merges = Value::list();
   for (const auto& [text, score] : sorted) {
-    for (size_t at = 1; at < text.size(); ++at) {
+    for (size_t at = 1; at < text.size(); ++at)
       if (texts.contains(text.substr(0, at)) && texts.contains(text.substr(at)))
         merges.push_back(Value::list({text.substr(0, at), text.substr(at)}));
-    }
   }
   return merges;
 }
@@ -48,16 +47,15 @@ Value merges_of(const Listed& pieces) {
 Value added(size_t id, const std::string& text) { return {{"id", id}, {"content", text}, {"special", true}}; }
 
 Value spaces() {
-  return {
-      {"type", "Sequence"},
+  return {{"type", "Sequence"},
       {"pretokenizers",
-       Value::list({{{"type", "WhitespaceSplit"}},
-                    {{"type", "Metaspace"}, {"replacement", kMark}, {"prepend_scheme", "always"}, {"split", true}}})}};
+          Value::list({{{"type", "WhitespaceSplit"}},
+              {{"type", "Metaspace"}, {"replacement", kMark}, {"prepend_scheme", "always"}, {"split", true}}})}};
 }
 
 // The tokenizer.json of a model whose first pieces are replaced by `special`.
-Value tokenizer_of(const TokenizerSpec& model, const std::vector<std::string>& special, size_t first,
-                   const std::string& unknown) {
+Value tokenizer_of(
+    const TokenizerSpec& model, const std::vector<std::string>& special, size_t first, const std::string& unknown) {
   Listed pieces;
   for (const std::string& text : special) pieces.emplace_back(text, 0);
   for (size_t id = first; id < model.pieces.size(); ++id)
@@ -82,13 +80,8 @@ Value tokenizer_of(const TokenizerSpec& model, const std::vector<std::string>& s
   } else {
     object["unk_id"] = unknown_id;
   }
-  return {{"version", "1.0"},
-          {"added_tokens", entries},
-          {"normalizer", {}},
-          {"pre_tokenizer", spaces()},
-          {"decoder", {{"type", "Metaspace"}, {"replacement", kMark}}},
-          {"post_processor", {}},
-          {"model", object}};
+  return {{"version", "1.0"}, {"added_tokens", entries}, {"normalizer", {}}, {"pre_tokenizer", spaces()},
+      {"decoder", {{"type", "Metaspace"}, {"replacement", kMark}}}, {"post_processor", {}}, {"model", object}};
 }
 
 void write(const std::filesystem::path& folder, const Value& tokenizer) {
@@ -123,10 +116,8 @@ TEST(TokenizerJson, GivesTheIdsOfTheSentencePieceModel) {
   std::vector<std::string> pegasus = {"<pad>", "</s>", "<mask_1>", "<mask_2>"};
   for (int i = 2; i < 103; ++i) pegasus.push_back("<unk_" + std::to_string(i) + ">");
   const Case cases[] = {{t5_folders() / "t5-0", {"<pad>", "</s>", "<unk>"}, 3},
-                        {text_folders() / "pegasus", pegasus, 2},
-                        {text_folders() / "nllb", special, 3},
-                        {text_folders() / "mbart50", special, 3},
-                        {text_folders() / "mbart", special, 3}};
+      {text_folders() / "pegasus", pegasus, 2}, {text_folders() / "nllb", special, 3},
+      {text_folders() / "mbart50", special, 3}, {text_folders() / "mbart", special, 3}};
   for (const Case& c : cases) {
     const ModelSpec expected = load_text(c.folder);
     const JsonFolder copy(c.folder);
@@ -155,7 +146,7 @@ TEST(TokenizerJson, ALineWithOtherIdsIsRefused) {
   std::swap(vocab[10], vocab[11]);
   write(copy.path(), tokenizer);
   test::expect_error([&] { load_text(copy.path()); },
-                     {"spiece.model", "tokenizer.json", "give different ids to \"", "remove the file"});
+      {"spiece.model", "tokenizer.json", "give different ids to \"", "remove the file"});
 }
 
 TEST(TokenizerJson, PartsThatAreNotKnownAreNamedWithTheirValues) {
@@ -186,7 +177,7 @@ TEST(TokenizerJson, PartsThatAreNotKnownAreNamedWithTheirValues) {
       },
       {"pre_tokenizer: part 1", "\"Punctuation\"", "\"Metaspace\""});
   refused([](Value& t) { t["pre_tokenizer"]["pretokenizers"][1]["prepend_scheme"] = "never"; },
-          {"prepend_scheme", "\"never\"", "\"always\""});
+      {"prepend_scheme", "\"never\"", "\"always\""});
   refused([](Value& t) { t["pre_tokenizer"]["pretokenizers"][1]["colour"] = 1; }, {"\"colour\"", "not known"});
   refused(
       [](Value& t) {

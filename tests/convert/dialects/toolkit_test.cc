@@ -114,9 +114,9 @@ TEST(Toolkit, OpenNmtPyTellsItsSettings) {
     EXPECT_EQ(search.rules, RulesSpec{});
     EXPECT_EQ(search.min_target_tokens, 0u);
     EXPECT_EQ(texts_of(*spec.source_tokenizer),
-              (std::vector<std::string>{"<unk>", "<blank>", "<s>", "</s>", "a", "b", "c", "d", "e"}));
-    EXPECT_EQ(texts_of(*spec.target_tokenizer),
-              (std::vector<std::string>{"<unk>", "<blank>", "<s>", "</s>", "x", "y", "z"}));
+        (std::vector<std::string>{"<unk>", "<blank>", "<s>", "</s>", "a", "b", "c", "d", "e"}));
+    EXPECT_EQ(
+        texts_of(*spec.target_tokenizer), (std::vector<std::string>{"<unk>", "<blank>", "<s>", "</s>", "x", "y", "z"}));
     EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kWord);
     EXPECT_EQ(spec.warnings[0], checkpoint.weights().string() +
                                     ": there is no SentencePiece model next to it: a text is a list of entries of its "
@@ -177,9 +177,9 @@ TEST(Toolkit, FairseqTellsItsSettings) {
     EXPECT_EQ(search.min_target_tokens, 2u);
     EXPECT_EQ(spec.source_language + spec.target_language, "deen");
     EXPECT_EQ(texts_of(*spec.source_tokenizer),
-              (std::vector<std::string>{"<s>", "<pad>", "</s>", "<unk>", "a", "b", "c", "madeupword0000", "d"}));
-    EXPECT_EQ(texts_of(*spec.target_tokenizer),
-              (std::vector<std::string>{"<s>", "<pad>", "</s>", "<unk>", "x", "y", "z"}));
+        (std::vector<std::string>{"<s>", "<pad>", "</s>", "<unk>", "a", "b", "c", "madeupword0000", "d"}));
+    EXPECT_EQ(
+        texts_of(*spec.target_tokenizer), (std::vector<std::string>{"<s>", "<pad>", "</s>", "<unk>", "x", "y", "z"}));
     const auto& files = spec.tokenizer_files;
     for (const char* name : {"dict.de.txt", "dict.en.txt"})
       EXPECT_NE(std::find(files.begin(), files.end(), checkpoint.folder / name), files.end()) << name;
@@ -283,9 +283,9 @@ TEST(Toolkit, MergesBesideItCutTexts) {
   ToolkitFolder checkpoint(kFairseqPost);
   checkpoint.files["codes.1"] = checkpoint.files["codes.2"] = "a b 3\n";
   test::expect_error([&] { checkpoint.load(); },
-                     {checkpoint.folder.path().string() +
-                      ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose "
-                      "names have \"source\" and \"target\""});
+      {checkpoint.folder.path().string() +
+          ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose "
+          "names have \"source\" and \"target\""});
 }
 
 // OpenNMT-py's and fairseq's checkpoints that are refused, each with its exact message, and damaged files.
@@ -317,21 +317,20 @@ struct Case {
 
 TEST(ToolkitRefusals, OpenNmtPysOtherModels) {
   const nlohmann::json some = nlohmann::json::array({"linear_keys"});
-  const Case cases[] = {
-      {"model_type", "audio", " is \"audio\", expected \"text\""},
+  const Case cases[] = {{"model_type", "audio", " is \"audio\", expected \"text\""},
       {"model_task", "lm", " is \"lm\", expected \"seq2seq\": language models are not supported"},
       {"encoder_type", "brnn", " is \"brnn\", expected \"transformer\""},
       {"decoder_type", "cnn", " is \"cnn\", expected \"transformer\""},
       {"self_attn_type", "average", " is \"average\", expected \"scaled-dot\" or \"scaled-dot-flash\""},
       {"max_relative_positions", 20,
-       " is 20, expected 0: relative positions (above 0), rotary positions (-1) and ALiBi (-2) are not supported"},
+          " is 20, expected 0: relative positions (above 0), rotary positions (-1) and ALiBi (-2) are not supported"},
       {"max_relative_positions", -1,
-       " is -1, expected 0: relative positions (above 0), rotary positions (-1) and ALiBi (-2) are not supported"},
+          " is -1, expected 0: relative positions (above 0), rotary positions (-1) and ALiBi (-2) are not supported"},
       {"relative_positions_buckets", 32, " is 32, expected 0: relative attention biases are not supported"},
       {"position_encoding", false, " is false, expected true: a model without positions is not supported"},
       {"position_encoding_type", "x", " is \"x\", expected \"SinusoidalInterleaved\" or \"SinusoidalConcat\""},
       {"pos_ffn_activation_fn", "silu",
-       " is \"silu\", expected \"relu\" or \"gelu\": gated feed-forward networks (w_3) are not supported"},
+          " is \"silu\", expected \"relu\" or \"gelu\": gated feed-forward networks (w_3) are not supported"},
       {"layer_norm", "rms", " is \"rms\", expected \"standard\": RMS norms are not supported"},
       {"parallel_residual", true, " is true, expected false: parallel residuals are not supported"},
       {"multiquery", true, " is true, expected false: multi-query attention is not supported"},
@@ -343,7 +342,7 @@ TEST(ToolkitRefusals, OpenNmtPysOtherModels) {
       {"lora_layers", some, " is a JSON array, expected []: merge the LoRA weights first (tools/lora_weights.py)"},
       {"lora_embedding", true, " is true, expected false: merge the LoRA weights first (tools/lora_weights.py)"},
       {"quant_type", "bnb_NF4",
-       " is \"bnb_NF4\", expected \"\": weights in OpenNMT-py's quantized layers are not supported"},
+          " is \"bnb_NF4\", expected \"\": weights in OpenNMT-py's quantized layers are not supported"},
       {"heads", 0, " is \"0\", expected an integer from 1 to 256"},
       {"norm_eps", "x", " is \"\"x\"\", expected a number from 1e-12 to 1"}};
   for (const Case& c : cases) {
@@ -361,29 +360,27 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
                     with_experts = std::string(" is 2,") + experts;
   const Case cases[] = {
       {"arch", "fconv_iwslt_de_en",
-       " is \"fconv_iwslt_de_en\", expected \"transformer\" or an encoder-decoder whose name begins with "
-       "\"transformer_\""},
+          " is \"fconv_iwslt_de_en\", expected \"transformer\" or an encoder-decoder whose name begins with "
+          "\"transformer_\""},
       {"arch", "transformer_lm_gpt",
-       " is \"transformer_lm_gpt\", expected \"transformer\" or an encoder-decoder whose name begins with "
-       "\"transformer_\""},
+          " is \"transformer_lm_gpt\", expected \"transformer\" or an encoder-decoder whose name begins with "
+          "\"transformer_\""},
       {"activation_fn", "tanh", " is \"tanh\", expected \"relu\" or \"gelu\" or \"gelu_accurate\" or \"gelu_fast\""},
       {"adaptive_softmax_cutoff", "50,100", " is \"50,100\", expected none: an adaptive softmax is not supported"},
       {"adaptive_input", true, " is true, expected false: adaptive inputs are not supported"},
       {"char_inputs", true, " is true, expected false: characters as inputs are not supported"},
       {"no_token_positional_embeddings", true, " is true, expected false: a model without positions is not supported"},
       {"no_cross_attention", true,
-       " is true, expected false: a decoder that does not attend to the encoder is not supported"},
+          " is true, expected false: a decoder that does not attend to the encoder is not supported"},
       {"cross_self_attention", true,
-       " is true, expected false: self-attention and cross-attention in one are not supported"},
+          " is true, expected false: self-attention and cross-attention in one are not supported"},
       {"encoder_layers_to_keep", "0,2", layers_to_keep.c_str()},
       {"decoder_layers_to_keep", "0,2", layers_to_keep.c_str()},
       {"mha_heads_to_keep", 3, " is 3, expected -1: pruned heads are not supported"},
-      {"base_layers", 2, with_experts.c_str()},
-      {"moe_freq", 2, with_experts.c_str()},
-      {"quant_noise_pq", 0.1, noisy.c_str()},
-      {"quant_noise_scalar", 0.1, noisy.c_str()},
+      {"base_layers", 2, with_experts.c_str()}, {"moe_freq", 2, with_experts.c_str()},
+      {"quant_noise_pq", 0.1, noisy.c_str()}, {"quant_noise_scalar", 0.1, noisy.c_str()},
       {"lang_tok_replacing_bos_eos", true,
-       " is true, expected false: tokens of languages in the place of start and end are not supported"},
+          " is true, expected false: tokens of languages in the place of start and end are not supported"},
       {"encoder_attention_heads", "2", " is \"\"2\"\", expected an integer from 1 to 256"}};
   for (const Case& c : cases) {
     ToolkitFolder checkpoint(kPlainFairseq);
@@ -392,23 +389,22 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
   }
   ToolkitFolder task(kPlainFairseq);
   task.saved["cfg"]["task"]["_name"] = "translation_multi_simple_epoch";
-  EXPECT_EQ(
-      refusal(task),
+  EXPECT_EQ(refusal(task),
       "model.pt: cfg.task: setting \"_name\" is \"translation_multi_simple_epoch\", expected \"translation\": what "
       "other tasks put around texts is not known");
   ToolkitFolder args(kOlderFairseq);
   args.saved["args"]["task"] = "semisupervised_translation";
   EXPECT_EQ(refusal(args),
-            "model.pt: args: setting \"task\" is \"semisupervised_translation\", expected \"translation\": what other "
-            "tasks put around texts is not known");
+      "model.pt: args: setting \"task\" is \"semisupervised_translation\", expected \"translation\": what other "
+      "tasks put around texts is not known");
 }
 
 TEST(ToolkitRefusals, TensorsThatDoNotFit) {
   ToolkitFolder features(kPlainOpenNmt);
   features.add("encoder.embeddings.make_embedding.emb_luts.1.weight", {3, 8});
   EXPECT_EQ(refusal(features),
-            "model.pt: tensor \"encoder.embeddings.make_embedding.emb_luts.1.weight\" is not known, and may change the "
-            "graph");
+      "model.pt: tensor \"encoder.embeddings.make_embedding.emb_luts.1.weight\" is not known, and may change the "
+      "graph");
   ToolkitFolder noise(kPlainFairseq);
   noise.add("encoder.quant_noise.weight", {8, 8});
   EXPECT_EQ(refusal(noise), "model.pt: tensor \"encoder.quant_noise.weight\" is not known, and may change the graph");
@@ -418,19 +414,19 @@ TEST(ToolkitRefusals, TensorsThatDoNotFit) {
   ToolkitFolder norm(kPlainFairseq);
   norm.saved["cfg"]["model"]["encoder_normalize_before"] = true;
   EXPECT_EQ(refusal(norm),
-            "model.pt: setting \"encoder_final_norm\" is true, but the tensors have no \"encoder.layer_norm.weight\"");
+      "model.pt: setting \"encoder_final_norm\" is true, but the tensors have no \"encoder.layer_norm.weight\"");
   ToolkitFolder embedding(kPlainFairseq);
   embedding.saved["cfg"]["model"]["layernorm_embedding"] = true;
   EXPECT_EQ(refusal(embedding),
-            "model.pt: tensor \"encoder.layernorm_embedding.weight\" is missing, and 3 more: "
-            "\"encoder.layernorm_embedding.bias\", \"decoder.layernorm_embedding.weight\", "
-            "\"decoder.layernorm_embedding.bias\"");
+      "model.pt: tensor \"encoder.layernorm_embedding.weight\" is missing, and 3 more: "
+      "\"encoder.layernorm_embedding.bias\", \"decoder.layernorm_embedding.weight\", "
+      "\"decoder.layernorm_embedding.bias\"");
   ToolkitFolder positions(kPlainOpenNmt);
   positions.tensors["encoder.embeddings.make_embedding.pe.pe"].values[9] += 1;
   EXPECT_EQ(refusal(positions),
-            "model.pt: tensor \"encoder.embeddings.make_embedding.pe.pe\" differs by up to 1 from the table that "
-            "model.pt: setting \"position_encoding\" describes; correct the setting, or use \"stored\" and name this "
-            "tensor in tensors.positions");
+      "model.pt: tensor \"encoder.embeddings.make_embedding.pe.pe\" differs by up to 1 from the table that "
+      "model.pt: setting \"position_encoding\" describes; correct the setting, or use \"stored\" and name this "
+      "tensor in tensors.positions");
 }
 
 TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
@@ -449,7 +445,7 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   test::write_safetensors(stream, all, ElementType::kF32);
   stream.close();
   EXPECT_EQ(refusal(plain, [&] { load_checkpoint(plain.folder / "model.safetensors", {}); }),
-            "model.safetensors: has no \"opt\"" + opennmt);
+      "model.safetensors: has no \"opt\"" + opennmt);
   const std::string fairseq =
       "model.pt: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves with the weights; "
       "give the checkpoint that fairseq-train wrote";
@@ -462,8 +458,7 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   checkpoint.saved = {{"args", "text"}};
   EXPECT_EQ(refusal(checkpoint), fairseq);
   checkpoint.files["config.json"] = R"({"model_type": "marian"})";
-  EXPECT_EQ(
-      refusal(checkpoint),
+  EXPECT_EQ(refusal(checkpoint),
       "config.json: setting \"model_type\" is \"marian\", but this is a fairseq checkpoint: expected \"fairseq\"");
 }
 
@@ -473,8 +468,8 @@ TEST(ToolkitRefusals, OpenNmtPysVocabularies) {
       "(tools/convertv2_v3.py)";
   ToolkitFolder checkpoint(kPlainOpenNmt);
   for (const nlohmann::json& bad :
-       {nlohmann::json(nullptr), nlohmann::json(3), nlohmann::json{{"fields", nlohmann::json::array({1, 2})}},
-        nlohmann::json{{"__class__", "torchtext.vocab Vocab"}, {"stoi", {{"a", 1}}}}}) {
+      {nlohmann::json(nullptr), nlohmann::json(3), nlohmann::json{{"fields", nlohmann::json::array({1, 2})}},
+          nlohmann::json{{"__class__", "torchtext.vocab Vocab"}, {"stoi", {{"a", 1}}}}}) {
     checkpoint.saved["vocab"]["src"] = bad;
     EXPECT_EQ(refusal(checkpoint), "model.pt: the source" + not_a_list) << bad;
   }
@@ -482,11 +477,11 @@ TEST(ToolkitRefusals, OpenNmtPysVocabularies) {
   EXPECT_EQ(refusal(checkpoint), "model.pt: setting \"source_vocabulary\": id 2 is a JSON number, expected a text");
   checkpoint.saved["vocab"]["src"] = {"a", "b"};
   EXPECT_EQ(refusal(checkpoint),
-            "model.pt: setting \"source_vocabulary\": has no entry \"<unk>\", which model.pt: setting "
-            "\"source_unk_token\" names");
+      "model.pt: setting \"source_vocabulary\": has no entry \"<unk>\", which model.pt: setting "
+      "\"source_unk_token\" names");
   checkpoint.saved["vocab"]["src"] = {"<unk>", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   EXPECT_EQ(refusal(checkpoint),
-            "model.pt: setting \"source_vocabulary\": \"9\" has id 9, expected less than the embedding's 9 rows");
+      "model.pt: setting \"source_vocabulary\": \"9\" has id 9, expected less than the embedding's 9 rows");
   checkpoint.saved["vocab"]["src"] = {"<unk>", "\xff"};
   EXPECT_EQ(refusal(checkpoint), "model.pt: its settings have a text that is not UTF-8: \"\xff\"");
 }
@@ -503,20 +498,20 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
   EXPECT_EQ(with("a x\n"), "dict.de.txt: line 1 is \"a x\", expected a text, a space and its count");
   EXPECT_EQ(with(" 5\n"), "dict.de.txt: line 1 is \" 5\", expected a text, a space and its count");
   EXPECT_EQ(with("a 9\nb 1\na 1\n"), "dict.de.txt: line 3 has the text \"a\" again, which line 1 has");
-  EXPECT_EQ(with("a 9\n<pad> 1\n"),
-            "dict.de.txt: line 2 has the text \"<pad>\" again, which every dictionary begins with");
+  EXPECT_EQ(
+      with("a 9\n<pad> 1\n"), "dict.de.txt: line 2 has the text \"<pad>\" again, which every dictionary begins with");
   EXPECT_EQ(with("a 9 #fairseq:overwrite\n"),
-            "dict.de.txt: line 1 has the flag #fairseq:overwrite (a text with two ids), which is not supported");
+      "dict.de.txt: line 1 has the flag #fairseq:overwrite (a text with two ids), which is not supported");
   EXPECT_EQ(with("\xc3 9\n"), "dict.de.txt: line 1 has the text \"\xc3\", which is not UTF-8");
   EXPECT_EQ(with("a 1\nb 1\nc 1\nd 1\ne 1\nf 1\n"),
-            "dict.de.txt: has 10 texts with the 4 that every dictionary begins with, but model.pt: tensor "
-            "\"encoder.embed_tokens.weight\" has shape [9, 8]");
+      "dict.de.txt: has 10 texts with the 4 that every dictionary begins with, but model.pt: tensor "
+      "\"encoder.embed_tokens.weight\" has shape [9, 8]");
   EXPECT_EQ(with("a b 5\r\n# 3\n\xe2\x96\x81 2"), "no error") << "texts may have spaces; a last line needs no end";
 
   ToolkitFolder checkpoint(kPlainFairseq);
   checkpoint.files.erase("dict.en.txt");
   EXPECT_EQ(refusal(checkpoint),
-            "dict.en.txt: is missing; it has the target vocabulary: copy it from the training's data folder");
+      "dict.en.txt: is missing; it has the target vocabulary: copy it from the training's data folder");
   const std::string expected =
       ", expected a language, which names the dictionary dict.LANGUAGE.txt; set \"target_language\" in a config.json "
       "next to it";
@@ -612,15 +607,15 @@ TEST(ToolkitRefusals, HostileSettings) {
   };
   const std::string start = "model.pt: the pickle data.pkl: ";
   EXPECT_EQ(without_place(pickle_refusal(key("x") + "cargparse\nArgumentParser\n)\x81")),
-            start + "asks for \"argparse.ArgumentParser\", which is not part of a state dict" + remedy);
+      start + "asks for \"argparse.ArgumentParser\", which is not part of a state dict" + remedy);
   EXPECT_EQ(without_place(pickle_refusal(key("x") + "cargparse\nNamespace\n)R")),
-            start + "calls \"argparse Namespace\" with arguments that it does not take" + remedy);
+      start + "calls \"argparse Namespace\" with arguments that it does not take" + remedy);
   EXPECT_EQ(without_place(pickle_refusal(key("x") + "cargparse\nNamespace\nN\x85\x81")),
-            start + "makes an object that is not a dictionary" + remedy);
+      start + "makes an object that is not a dictionary" + remedy);
   EXPECT_EQ(without_place(pickle_refusal(key("x") + "cargparse\nNamespace\n)\x81Nb")),
-            start + "sets attributes that are not a dictionary" + remedy);
+      start + "sets attributes that are not a dictionary" + remedy);
   EXPECT_EQ(without_place(pickle_refusal(key("x") + "ccollections\nCounter\nNN\x86R")),
-            start + "calls \"collections Counter\" with arguments that it does not take" + remedy);
+      start + "calls \"collections Counter\" with arguments that it does not take" + remedy);
   // An object whose attributes are its own attributes twice, thirty times over.
   std::string doubling = key("x") + "cargparse\nNamespace\n)\x81q\x01}" + key("a") + "Nsb";
   for (int i = 0; i < 30; ++i)
@@ -656,7 +651,7 @@ TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
   ToolkitFolder checkpoint(kPlainOpenNmt);
   checkpoint.write();
   EXPECT_EQ(refusal(checkpoint, [&] { config_template(checkpoint.weights()); }),
-            "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");
+      "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");
 }
 
 }  // namespace

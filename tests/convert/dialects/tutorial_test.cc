@@ -146,8 +146,8 @@ TEST(Tutorial, TheBoundOfFoldedNormsIsThatOfTheSmallestDeviation) {
   // Each source position has two norms a layer and one at the end, each target position three and one.
   EXPECT_EQ(bound.rows, kSources[0].size() * 5 + ids.size() * 4);
   EXPECT_EQ(to_text({1e-6, 0.532, 1.88e-6, 187, 3}),
-            "norms    1e-06 is added to the deviation, folded; this changes a norm by at most 1.9e-06 of its value, at "
-            "the smallest deviation, 0.532, of 187 rows of 3 sources\n");
+      "norms    1e-06 is added to the deviation, folded; this changes a norm by at most 1.9e-06 of its value, at "
+      "the smallest deviation, 0.532, of 187 rows of 3 sources\n");
 }
 
 TEST(Tutorial, RefusesNormsThatTheirEpsilonChanges) {
@@ -162,12 +162,11 @@ TEST(Tutorial, RefusesNormsThatTheirEpsilonChanges) {
     ModelSpec small = spec;
     small.deviation_epsilon = 1e-6f;
     const DeviationBound bound = bound_deviations(small, {kSources[1]}, "");
-    EXPECT_EQ(
-        std::string(error.what()),
+    EXPECT_EQ(std::string(error.what()),
         format_text("model.pt: its norms add 0.001 to the deviation, which a file's norms add to the variance; the "
                     "smallest deviation of {} rows is {:.3g}, where this changes a norm by {:.2g} of its value, "
                     "more than 2^-16; it cannot be converted",
-                    bound.rows, bound.smallest, 1e-3 / bound.smallest));
+            bound.rows, bound.smallest, 1e-3 / bound.smallest));
   }
 }
 
@@ -199,10 +198,10 @@ TEST(TutorialRefusals, AskForWhatNoTensorTells) {
     const std::string config = (checkpoint.folder / "config.json").string();
     checkpoint.config = nlohmann::json::object();
     EXPECT_EQ(refusal(checkpoint),
-              config +
-                  ": 3 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a "
-                  "divisor of d_model\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  "
-                  "\"eos_token\" is missing; expected a text of the vocabulary or a token id");
+        config +
+            ": 3 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a "
+            "divisor of d_model\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  "
+            "\"eos_token\" is missing; expected a text of the vocabulary or a token id");
     checkpoint.config = {{"bos_token", 0}, {"eos_token", 1}};
     EXPECT_EQ(refusal(checkpoint), config +
                                        ": setting \"nhead\" is missing; expected the number of attention heads, a "
@@ -214,8 +213,7 @@ TEST(TutorialRefusals, AskForWhatNoTensorTells) {
       load_checkpoint(checkpoint.folder.path(), {});
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(
-          error.what(),
+      EXPECT_EQ(error.what(),
           config + ": is missing; it tells what the weights of this model cannot. `goldcrest-convert --print-config " +
               checkpoint.folder.path().string() + "` begins one (converter/dialects/TUTORIALS.md lists its settings)");
     }
@@ -230,34 +228,27 @@ TEST(TutorialRefusals, AnotherModelType) {
                                     "Annotated Transformer: expected \"annotated_transformer\"");
   TutorialFolder trevett(TutorialKind::kTrevett);
   trevett.config["model_type"] = "seq2seq_transformer";
-  EXPECT_EQ(refusal(trevett),
-            (trevett.folder / "config.json").string() +
-                ": setting \"model_type\" is \"seq2seq_transformer\", but this is a Transformer of Ben "
-                "Trevett's tutorial 6: expected \"trevett_transformer\"");
+  EXPECT_EQ(
+      refusal(trevett), (trevett.folder / "config.json").string() +
+                            ": setting \"model_type\" is \"seq2seq_transformer\", but this is a Transformer of Ben "
+                            "Trevett's tutorial 6: expected \"trevett_transformer\"");
 }
 
 // Before this family had a dialect, such a checkpoint was read as nn_transformer; that must still work.
 TEST(TutorialRefusals, ASeq2SeqTransformerMayBeAnNnTransformer) {
   TutorialFolder checkpoint(TutorialKind::kSeq2Seq);
   const ModelSpec expected = checkpoint.load();
-  checkpoint.config.update({{"model_type", "nn_transformer"},
-                            {"activation", "relu"},
-                            {"norm_first", false},
-                            {"scale_embedding", true},
-                            {"position_encoding", "sinusoidal_interleaved"},
-                            {"max_positions", 10},
-                            {"add_source_eos", true},
-                            {"add_source_bos", true},
-                            {"tensors",
-                             {{"source_embedding", "src_tok_emb.embedding.weight"},
-                              {"target_embedding", "tgt_tok_emb.embedding.weight"},
-                              {"output_projection", "generator"}}}});
+  checkpoint.config.update({{"model_type", "nn_transformer"}, {"activation", "relu"}, {"norm_first", false},
+      {"scale_embedding", true}, {"position_encoding", "sinusoidal_interleaved"}, {"max_positions", 10},
+      {"add_source_eos", true}, {"add_source_bos", true},
+      {"tensors", {{"source_embedding", "src_tok_emb.embedding.weight"},
+                      {"target_embedding", "tgt_tok_emb.embedding.weight"}, {"output_projection", "generator"}}}});
   const ModelSpec spec = checkpoint.load();
   EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
   EXPECT_EQ(spec.dialect, "nn_transformer");
   EXPECT_EQ(spec.encoder.positions.values, expected.encoder.positions.values);
   EXPECT_EQ(spec.decoder.layers[0].self_attention->key.weight->values,
-            expected.decoder.layers[0].self_attention->key.weight->values);
+      expected.decoder.layers[0].self_attention->key.weight->values);
 }
 
 TEST(TutorialRefusals, TensorsByTheirOwnNames) {
@@ -356,15 +347,14 @@ TEST(TutorialRefusals, ThePrintedConfigAsksForTheRest) {
     const std::map<std::string, nlohmann::json> answers = {
         {"nhead", 2}, {"bos_token", 0}, {"eos_token", 1}, {"pad_token", 2}, {"unk_token", 3}};
     checkpoint.config = nlohmann::json::object();
-    for (const auto& [key, value] : printed.items()) {
-      if (!value.is_null()) {
+    for (const auto& [key, value] : printed.items())
+      if (!value.is_null())
         checkpoint.config[key] = nlohmann::json::parse(value.dump());
-      } else if (answers.contains(key)) {
+      else if (answers.contains(key))
         checkpoint.config[key] = answers.at(key);
-      } else {
+      else {
         EXPECT_TRUE(key.ends_with("_vocabulary") || key.ends_with("_unit")) << key;
       }
-    }
     const ModelSpec spec = checkpoint.load();
     EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
     EXPECT_EQ(spec.projection.weight->values, by_hand.projection.weight->values);
@@ -377,17 +367,9 @@ TEST(TutorialRefusals, ThePrintedConfigAsksForTheRest) {
 TEST(TutorialRefusals, AShapeHasTheSettingsOfTheTutorial) {
   for (const auto& [kind, model_type] : kTutorials) {
     const test::TemporaryFolder folder;
-    nlohmann::json config = {{"model_type", model_type},
-                             {"nhead", 2},
-                             {"d_model", 8},
-                             {"dim_feedforward", 12},
-                             {"bos_token", 0},
-                             {"eos_token", 1},
-                             {"num_encoder_layers", 2},
-                             {"max_positions", 10},
-                             {"num_decoder_layers", 1},
-                             {"source_vocab_size", 9},
-                             {"target_vocab_size", 7}};
+    nlohmann::json config = {{"model_type", model_type}, {"nhead", 2}, {"d_model", 8}, {"dim_feedforward", 12},
+        {"bos_token", 0}, {"eos_token", 1}, {"num_encoder_layers", 2}, {"max_positions", 10}, {"num_decoder_layers", 1},
+        {"source_vocab_size", 9}, {"target_vocab_size", 7}};
     folder.write("config.json", config.dump());
     const ModelSpec shape = load_shape(folder.path(), 1 << 20);
     EXPECT_TRUE(shape.warnings.empty()) << shape.warnings.front();

@@ -31,34 +31,34 @@ TEST(Check, NamesTheFirstLayerThatDeparts) {
   const std::vector<Mistake> mistakes = {
       {"encoder.embed", [](ModelSpec& spec) { spec.encoder.embedding_scale = 1; }, "scale_embedding true"},
       {"encoder.embed",
-       [](ModelSpec& spec) {
-         std::swap(spec.encoder.positions.values.edit()[128], spec.encoder.positions.values.edit()[129]);
-       }},
+          [](ModelSpec& spec) {
+            std::swap(spec.encoder.positions.values.edit()[128], spec.encoder.positions.values.edit()[129]);
+          }},
       {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.pre_norm = true; }, "norm_first false"},
       {"encoder.layers.0", [](ModelSpec& spec) { spec.encoder.activation = Activation::kGelu; }, "activation relu"},
       {"encoder.layers.0",
-       [](ModelSpec& spec) {
-         for (StackSpec* stack : {&spec.encoder, &spec.decoder}) {
-           stack->activation = Activation::kSilu;
-           stack->n_heads = 1;
-           stack->d_head = 128;
-           stack->attention_scale = 1 / std::sqrt(128.0f);
-         }
-       },
-       "nhead 4 and activation relu"},
+          [](ModelSpec& spec) {
+            for (StackSpec* stack : {&spec.encoder, &spec.decoder}) {
+              stack->activation = Activation::kSilu;
+              stack->n_heads = 1;
+              stack->d_head = 128;
+              stack->attention_scale = 1 / std::sqrt(128.0f);
+            }
+          },
+          "nhead 4 and activation relu"},
       {"encoder.layers.2", [](ModelSpec& spec) { spec.encoder.layers[2].feed_forward.norm.epsilon = 0.01f; }},
       {"encoder.norm", [](ModelSpec& spec) { spec.encoder.final_norm.reset(); }},
       {"decoder.embed", [](ModelSpec& spec) { spec.generation.decoder_start_id = 0; }},
       {"decoder.layers.0",
-       [](ModelSpec& spec) {
-         spec.decoder.n_heads = 8;
-         spec.decoder.d_head = 16;
-       },
-       "decoder_nhead 4"},
+          [](ModelSpec& spec) {
+            spec.decoder.n_heads = 8;
+            spec.decoder.d_head = 16;
+          },
+          "decoder_nhead 4"},
       {"decoder.layers.1",
-       [](ModelSpec& spec) {
-         std::swap(spec.decoder.layers[1].cross_attention->key, spec.decoder.layers[1].cross_attention->value);
-       }},
+          [](ModelSpec& spec) {
+            std::swap(spec.decoder.layers[1].cross_attention->key, spec.decoder.layers[1].cross_attention->value);
+          }},
       {"logits", [](ModelSpec& spec) { spec.projection.bias[7] += 0.01f; }},
   };
   const test::SampleFolder samples("g2p", 500);
@@ -156,8 +156,8 @@ TEST(Check, OtherIdsAreADifferenceWithItsGap) {
   std::vector<int32_t> expected = search(Reference(spec), source, options)[0].tokens;
   expected[1] = expected[1] == 9 ? 10 : 9;
   const test::SampleFolder samples;
-  samples.write("results.jsonl", format_text("{{\"line\": 12, \"source_ids\": [5, 6, 7, 2], \"greedy\": [{}]}}\n",
-                                             join_text(expected, ", ")));
+  samples.write("results.jsonl",
+      format_text("{{\"line\": 12, \"source_ids\": [5, 6, 7, 2], \"greedy\": [{}]}}\n", join_text(expected, ", ")));
   const CheckReport report = check_with(spec, samples);
   EXPECT_FALSE(report.passed());
   ASSERT_EQ(report.searches.size(), 1u);
@@ -188,8 +188,8 @@ TEST(Check, ATieIsNoFailure) {
   ASSERT_EQ(tokens[0], static_cast<int32_t>(std::min(chosen, twin)));
   tokens[0] = static_cast<int32_t>(std::max(chosen, twin));
   const test::SampleFolder samples;
-  samples.write("results.jsonl", format_text("{{\"source_ids\": [3, 1], \"greedy\": [{}], \"max_target_tokens\": 7}}",
-                                             join_text(tokens, ", ")));
+  samples.write("results.jsonl",
+      format_text("{{\"source_ids\": [3, 1], \"greedy\": [{}], \"max_target_tokens\": 7}}", join_text(tokens, ", ")));
   const CheckReport report = check(Reference(spec), samples.path(), {});
   EXPECT_TRUE(report.passed()) << to_text(report);
   EXPECT_EQ(report.searches[0].ties, 1u);
@@ -217,8 +217,8 @@ TEST(Check, RefusesSamplesThatMakeNoSense) {
   expect_message("{\"greedy\": [2]}", "no \"source_ids\"");
   expect_message("{\"source_ids\": 5}", "expected an array");
   expect_message("{\"source_ids\": []}", "found 0 ids, expected 1..64");
-  expect_message("{\"source_ids\": [5, 31]}",
-                 "\"source_ids\"[1]: found 31, expected an id below the vocabulary's size, 31");
+  expect_message(
+      "{\"source_ids\": [5, 31]}", "\"source_ids\"[1]: found 31, expected an id below the vocabulary's size, 31");
   expect_message("{\"source_ids\": [5, -1]}", "found -1");
   expect_message("{\"source_ids\": [5, 2.5]}", "found 2.5");
   expect_message("{\"source_ids\": [5], \"beam4\": [73]}", "\"beam4\"[0]: found 73");

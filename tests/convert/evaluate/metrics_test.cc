@@ -19,16 +19,10 @@ struct Segment {
 
 const std::vector<Segment> kSegments = {
     {"The cat sat on the mat.", {"The cat sat on the mat.", "A cat was sitting on the mat."}, 100, 100, 100},
-    {"C'est 1,5 fois plus — n'est-ce pas\u202f?",
-     {"C'est 1.5 fois plus, n'est-ce pas\u00a0?"},
-     61.7563790793,
-     73.21242614346062,
-     82.9073849949},
+    {"C'est 1,5 fois plus — n'est-ce pas\u202f?", {"C'est 1.5 fois plus, n'est-ce pas\u00a0?"}, 61.7563790793,
+        73.21242614346062, 82.9073849949},
     {"He said: \"Hi!\" (twice) &amp; left -- at 10-12, U.S. time...",
-     {"He said \"Hi!\" twice & left at 10-12, U.S. time."},
-     56.2772665127,
-     64.98033746585,
-     74.3309330146},
+        {"He said \"Hi!\" twice & left at 10-12, U.S. time."}, 56.2772665127, 64.98033746585, 74.3309330146},
     {"日本語 テスト。 😀😀 e\u0301t\u00e9", {"日本語のテスト。 😀 été"}, 52.7960407273, 36.27020716801676, 70.3767721190},
     {"", {"nothing was said"}, 52.7960407273, 0, 63.7507032149},
     {"a b c", {"d e f", "x"}, 50.9949953426, 0, 63.0327178471},
@@ -66,7 +60,7 @@ TEST(Bleu, Tokenizer13a) {
       {U"&lt;b&gt; &amp;lt; &quot;q&quot;", U"< b > < \" q \""},
       {U"\x1c"
        U"foo\u3000bar\u2028baz\u200bq",
-       U"foo bar baz\u200bq"},
+          U"foo bar baz\u200bq"},
       {U"don't {x}|[y]~`z`^_", U"don't { x } | [ y ] ~ ` z ` ^ _"},
       {U"\uff11.\uff12 \u0663.\u0664", U"\uff11 . \uff12 \u0663 . \u0664"},  // only ASCII digits keep a period
       {U"", U""},
@@ -169,8 +163,8 @@ std::string g2p_text(const std::map<int, std::string>& phonemes, const std::vect
 using ToText = std::string (*)(const std::map<int, std::string>&, const std::vector<int>&);
 
 // Returns the figures of the golden ids under `search`.
-Quality golden_quality(const std::string& task, const std::string& search, const std::map<int, std::string>& vocabulary,
-                       ToText to_text) {
+Quality golden_quality(
+    const std::string& task, const std::string& search, const std::map<int, std::string>& vocabulary, ToText to_text) {
   std::map<std::string, std::vector<std::string>> references;
   for (const EvaluationLine& line : read_evaluation_lines(kRoot / "tests/data" / task / "valid.tsv", " | "))
     references[line.source] = line.references;

@@ -38,14 +38,12 @@ const std::vector<EvaluationLine> kLines = {
 };
 
 TEST(Evaluate, CountsComparesAndRanks) {
-  KnownTranslator float32({{"one", {{1, 2, 3, 0}, "the first line of all", ""}},
-                           {"two", {{4, 5, 0}, "the second line of all", ""}},
-                           {"three", {{6, 0}, "anything", ""}},
-                           {"four", {{7, 0}, "the fourth line of all", ""}}});
-  KnownTranslator int8({{"one", {{1, 2, 3, 0}, "the first line of all", ""}},
-                        {"two", {{4, 9, 5, 0}, "the second line of al", ""}},
-                        {"three", {{8, 0}, "something else", ""}},
-                        {"four", {{}, "", "too long"}}});
+  KnownTranslator float32(
+      {{"one", {{1, 2, 3, 0}, "the first line of all", ""}}, {"two", {{4, 5, 0}, "the second line of all", ""}},
+          {"three", {{6, 0}, "anything", ""}}, {"four", {{7, 0}, "the fourth line of all", ""}}});
+  KnownTranslator int8(
+      {{"one", {{1, 2, 3, 0}, "the first line of all", ""}}, {"two", {{4, 9, 5, 0}, "the second line of al", ""}},
+          {"three", {{8, 0}, "something else", ""}}, {"four", {{}, "", "too long"}}});
   std::vector<std::pair<size_t, size_t>> progress;
   const EvaluationOptions options = {
       .batch = 3, .progress = [&](size_t done, size_t total) { progress.emplace_back(done, total); }};
@@ -107,7 +105,7 @@ TEST(Evaluate, SaysThatLinesWithTheSameSourceAreMerged) {
   KnownTranslator same({{"three", {{6, 0}, "anything", ""}}, {"four", {{7, 0}, "x", ""}}});
   const std::string text = to_text(evaluate(lines, same, same, {}), lines, 1);
   EXPECT_NE(text.find("\n2 more lines have an earlier line's source: they count once, with all references\n"),
-            std::string::npos)
+      std::string::npos)
       << text;
 }
 
@@ -161,11 +159,11 @@ TEST(Evaluate, FileGathersReferencesBySource) {
   const std::pair<std::string, std::string> others[] = {
       {"\xff\xfe"
        "a\0\t\0b\0\n\0"s,
-       ":1: no UTF-8 at byte 1; expected UTF-8. If it is UTF-16: iconv -f UTF-16 "},
+          ":1: no UTF-8 at byte 1; expected UTF-8. If it is UTF-16: iconv -f UTF-16 "},
       {"\xfe\xff\0a\0\t\0b\0\n"s, ":1: no UTF-8 at byte 1; expected UTF-8. If it is UTF-16: "},
       {"a\0\t\0b\0\n\0"s, ":1: a NUL byte at byte 2; expected UTF-8. If it is UTF-16: "},
       {"a\tb\nna\xefve\tx\n",
-       ":2: no UTF-8 at byte 3; expected UTF-8. If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 "},
+          ":2: no UTF-8 at byte 3; expected UTF-8. If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 "},
       {"a\tcaf\xe9\n", ":1: no UTF-8 at byte 6; expected UTF-8. If it is Latin-1: "}};
   for (const auto& [content, words] : others) {
     folder.write("lines.tsv", content);
@@ -188,7 +186,7 @@ ShortlistOptions options_of(uint32_t always, uint32_t best, uint32_t source_ids)
 
 Ids list_of(const ShortlistSpec& shortlist, size_t id) {
   return {shortlist.ids.begin() + static_cast<ptrdiff_t>(shortlist.offset[id]),
-          shortlist.ids.begin() + static_cast<ptrdiff_t>(shortlist.offset[id + 1])};
+      shortlist.ids.begin() + static_cast<ptrdiff_t>(shortlist.offset[id + 1])};
 }
 
 // Brown et al.'s example of co-occurrence: 1 the, 2 house, 3 book; 11 das, 12 Haus, 13 Buch; 0 ends.

@@ -56,7 +56,7 @@ TEST(Build, TiedTablesAreStoredOnceInTheProjectionsLayout) {
   untied.projection.weight = std::make_shared<Matrix>(*spec.projection.weight);
   const Payload larger = build_payload(untied, options);
   EXPECT_EQ(section(larger, format::SectionKind::Weights).size(),
-            section(payload, format::SectionKind::Weights).size() + 48 * 32);
+      section(payload, format::SectionKind::Weights).size() + 48 * 32);
   EXPECT_EQ(larger.metadata->encoder->embedding->layout, format::Layout::RowMajor);
   EXPECT_EQ(larger.metadata->encoder->embedding->weights, larger.metadata->decoder->embedding->weights);
   EXPECT_NE(larger.metadata->projection->weights, larger.metadata->decoder->embedding->weights);
@@ -87,8 +87,8 @@ void expect_every_byte_recorded(const Payload& payload) {
   for (const SectionBytes& bytes : payload.sections) stored += bytes.size();
   // All arrays are multiples of 64 bytes. An odd multiple of 16 rows of 4 bytes is one, too.
   EXPECT_EQ(recorded, stored);
-  const std::set<std::string> expected = {"encoder",          "encoder.layers.0", "decoder",
-                                          "decoder.layers.0", "decoder.layers.1", "projection"};
+  const std::set<std::string> expected = {
+      "encoder", "encoder.layers.0", "decoder", "decoder.layers.0", "decoder.layers.1", "projection"};
   EXPECT_EQ(groups, expected);
 }
 
@@ -167,16 +167,16 @@ TEST(Build, BadValuesAreNamedByTensor) {
   };
   const Case cases[] = {
       {"tensor 'encoder.layers.0.in': element [32, 19] is nan",
-       [](ModelSpec& s) {
-         auto bad = std::make_shared<Matrix>(*s.encoder.layers[0].feed_forward.in.weight);
-         bad->values.edit().back() = NAN;
-         s.encoder.layers[0].feed_forward.in.weight = bad;
-       }},
+          [](ModelSpec& s) {
+            auto bad = std::make_shared<Matrix>(*s.encoder.layers[0].feed_forward.in.weight);
+            bad->values.edit().back() = NAN;
+            s.encoder.layers[0].feed_forward.in.weight = bad;
+          }},
       {"bias of tensor 'decoder.layers.1.out': element 3 is 70000",
-       [](ModelSpec& s) { s.decoder.layers[1].feed_forward.out.bias[3] = 70000; }},
+          [](ModelSpec& s) { s.decoder.layers[1].feed_forward.out.bias[3] = 70000; }},
       {"encoder.final_norm.gamma: element 0 is inf", [](ModelSpec& s) { s.encoder.final_norm->gamma[0] = INFINITY; }},
       {"decoder.positions: position 10: element 23 is nan",
-       [](ModelSpec& s) { s.decoder.positions.values.edit().back() = NAN; }},
+          [](ModelSpec& s) { s.decoder.positions.values.edit().back() = NAN; }},
       {"bias of tensor 'projection': element 36 is -inf", [](ModelSpec& s) { s.projection.bias[36] = -INFINITY; }},
   };
   for (const Case& c : cases) {
@@ -223,7 +223,7 @@ TEST(ResolveLimits, OutOfRangeIsNamed) {
       {&goldcrest_limits::max_source_tokens, 12, "--max-source is 12; expected 1 to 11, the encoder's positions"},
       {&goldcrest_limits::max_target_tokens, 12, "--max-target is 12; expected 1 to 11, the decoder's positions"},
       {&goldcrest_limits::max_source_bytes, 5,
-       "--max-source-bytes is 5, but the checkpoint has no tokenizer; leave it out"},
+          "--max-source-bytes is 5, but the checkpoint has no tokenizer; leave it out"},
       {&goldcrest_limits::beam_size, 17, "--beam-size is 17; expected 1 to 16, the engine's bound"},
       {&goldcrest_limits::batch, 257, "--batch is 257; expected 1 to 256, the engine's bound"},
       {&goldcrest_limits::n_best, 2, "--n-best is 2; expected 1 to 1, the beam size"},
@@ -292,8 +292,8 @@ TEST(MakeGeneration, Prompts) {
   spec.generation.prompt = {{2, 1}, {}, {}};
   EXPECT_EQ(message(0, 0), "generation: the first choices do not ascend; expected each id once, the lowest first");
   spec.generation.prompt = {{}, {spec.generation.end_id}, {}};
-  EXPECT_EQ(message(0, 0),
-            "generation: the prompt has id " + std::to_string(spec.generation.end_id) + ", which ends a text");
+  EXPECT_EQ(
+      message(0, 0), "generation: the prompt has id " + std::to_string(spec.generation.end_id) + ", which ends a text");
   spec.generation.prompt = {{}, {1}, {}};
   spec.generation.forced_first_id = 2;
   EXPECT_EQ(message(0, 0), "generation: a forced first id and a prompt; expected only one of them");
@@ -313,12 +313,9 @@ TEST(MakeProvenance, OptionsReplaceTheCheckpoints) {
 // FORMAT.md, section 5.
 size_t byte_of(Layout layout, size_t n, size_t k, size_t columns) {
   switch (layout) {
-    case Layout::kN16K4:
-      return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
-    case Layout::kN4K16:
-      return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
-    case Layout::kRowMajor:
-      return n * columns + k;
+    case Layout::kN16K4: return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
+    case Layout::kN4K16: return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
+    case Layout::kRowMajor: return n * columns + k;
   }
   return 0;
 }
@@ -335,11 +332,9 @@ TEST(Pack, EveryElementIsWhereTheFormatSaysAndComesBack) {
         }
         const std::vector<int8_t> packed = pack(weights, rows, columns, layout);
         ASSERT_EQ(packed.size(), weights.size());
-        for (size_t n = 0; n < rows; ++n) {
-          for (size_t k = 0; k < columns; ++k) {
+        for (size_t n = 0; n < rows; ++n)
+          for (size_t k = 0; k < columns; ++k)
             ASSERT_EQ(packed[byte_of(layout, n, k, columns)], weights[n * columns + k]) << n << ", " << k;
-          }
-        }
         EXPECT_EQ(unpack(packed, rows, columns, layout), weights);
       }
     }
@@ -352,9 +347,8 @@ TEST(Pack, UnknownLayoutIsRefused) {
 }
 
 TEST(LayoutForCpu, KnownNames) {
-  for (const char* name : {"generic", "x86", "cortex-a53", "cortex-a76", "cortex-m4", "cortex-m7", "cortex-m33"}) {
+  for (const char* name : {"generic", "x86", "cortex-a53", "cortex-a76", "cortex-m4", "cortex-m7", "cortex-m33"})
     EXPECT_EQ(layout_for_cpu(name), Layout::kN16K4) << name;
-  }
   for (const char* name : {"cortex-m55", "cortex-m85"}) EXPECT_EQ(layout_for_cpu(name), Layout::kN4K16) << name;
 }
 

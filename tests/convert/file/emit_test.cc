@@ -53,36 +53,24 @@ TEST(EmitC, NamesAreIdentifiers) {
 
 TEST(EmitC, SectionNamesAreOnesThatAnAssemblerTakes) {
   for (const char* name : {".rodata", ".flash_2.model"}) check_section_name(name);
-  for (const char* name : {"", "a b", ".x,\"aw\"", "x\n.data", "x)"}) {
+  for (const char* name : {"", "a b", ".x,\"aw\"", "x\n.data", "x)"})
     test::expect_error([&] { check_section_name(name); }, {"not a section name"}, name);
-  }
 }
 
 TEST(EmitC, TheHeaderHasEveryNumber) {
   const test::TemporaryFolder folder;
   emit_c(folder / "new" / "folder", {"model_g2p", "", false}, bytes(), memory());
   const std::string header = folder.read("new/folder/model_g2p.h");
-  const std::pair<const char*, const char*> values[] = {{"MAX_SOURCE_TOKENS", "25u"},
-                                                        {"MAX_SOURCE_BYTES", "200u"},
-                                                        {"MAX_TARGET_TOKENS", "33u"},
-                                                        {"BEAM_SIZE", "4u"},
-                                                        {"BATCH", "5u"},
-                                                        {"N_BEST", "3u"},
-                                                        {"ENCODER_ROWS", "2u"},
-                                                        {"THREADS", "1u"},
-                                                        {"ARENA_BYTES", "640u"},
-                                                        {"MAIN_BYTES", "512u"},
-                                                        {"SCRATCH_BYTES", "8589934592ull"},
-                                                        {"STACK_BYTES", "GOLDCREST_STACK_BYTES"},
-                                                        {"BYTES", "320u"}};
-  for (const auto& [name, value] : values) {
-    EXPECT_EQ(macro(header, std::string("MODEL_G2P_") + name), value) << header;
-  }
+  const std::pair<const char*, const char*> values[] = {{"MAX_SOURCE_TOKENS", "25u"}, {"MAX_SOURCE_BYTES", "200u"},
+      {"MAX_TARGET_TOKENS", "33u"}, {"BEAM_SIZE", "4u"}, {"BATCH", "5u"}, {"N_BEST", "3u"}, {"ENCODER_ROWS", "2u"},
+      {"THREADS", "1u"}, {"ARENA_BYTES", "640u"}, {"MAIN_BYTES", "512u"}, {"SCRATCH_BYTES", "8589934592ull"},
+      {"STACK_BYTES", "GOLDCREST_STACK_BYTES"}, {"BYTES", "320u"}};
+  for (const auto& [name, value] : values) EXPECT_EQ(macro(header, std::string("MODEL_G2P_") + name), value) << header;
   EXPECT_EQ(macro(header, "MODEL_G2P_LIMITS"),
-            "{MODEL_G2P_MAX_SOURCE_TOKENS, MODEL_G2P_MAX_SOURCE_BYTES, MODEL_G2P_MAX_TARGET_TOKENS, "
-            "MODEL_G2P_BEAM_SIZE, MODEL_G2P_BATCH, MODEL_G2P_N_BEST, MODEL_G2P_ENCODER_ROWS, MODEL_G2P_THREADS, "
-            "MODEL_G2P_INSPECTION, MODEL_G2P_ALIGNMENT_LAYERS, MODEL_G2P_MAX_CANDIDATES, "
-            "MODEL_G2P_MAX_PREFIX_TOKENS, MODEL_G2P_MAX_SAMPLED, MODEL_G2P_LEXICON}");
+      "{MODEL_G2P_MAX_SOURCE_TOKENS, MODEL_G2P_MAX_SOURCE_BYTES, MODEL_G2P_MAX_TARGET_TOKENS, "
+      "MODEL_G2P_BEAM_SIZE, MODEL_G2P_BATCH, MODEL_G2P_N_BEST, MODEL_G2P_ENCODER_ROWS, MODEL_G2P_THREADS, "
+      "MODEL_G2P_INSPECTION, MODEL_G2P_ALIGNMENT_LAYERS, MODEL_G2P_MAX_CANDIDATES, "
+      "MODEL_G2P_MAX_PREFIX_TOKENS, MODEL_G2P_MAX_SAMPLED, MODEL_G2P_LEXICON}");
   EXPECT_NE(header.find("extern const unsigned char model_g2p[MODEL_G2P_BYTES];"), std::string::npos);
 }
 
@@ -94,9 +82,8 @@ TEST(EmitC, AssemblerAndFileOrAnArray) {
   EXPECT_EQ(files_in(folder / "S"), 3u);
   EXPECT_EQ(folder.read("S/model_x.gcst"), std::string(model.begin(), model.end()));
   const std::string assembler = folder.read("S/model_x.S");
-  for (const char* line : {".section .rodata.model_x, \"a\", %progbits", ".balign 64", ".incbin \"model_x.gcst\""}) {
+  for (const char* line : {".section .rodata.model_x, \"a\", %progbits", ".balign 64", ".incbin \"model_x.gcst\""})
     EXPECT_NE(assembler.find(line), std::string::npos) << assembler;
-  }
 
   emit_c(folder / "C", {"model_x", ".flash", true}, model, memory());
   EXPECT_EQ(files_in(folder / "C"), 2u);
@@ -174,9 +161,9 @@ TEST(Relayout, WhatItCannotKeepIsRefused) {
     (void)relay_out(assemble(changed, {}), Layout::kN4K16, "model.gcst");
   };
   test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.metadata->weights_hash_low; }); },
-                     {"model.gcst: the weights' hash is", "expected"});
-  test::expect_error([&] { relay_out_changed([](Payload& model) { ++model.sections[0].at(0); }); },
-                     {"the weights' hash is"});
+      {"model.gcst: the weights' hash is", "expected"});
+  test::expect_error(
+      [&] { relay_out_changed([](Payload& model) { ++model.sections[0].at(0); }); }, {"the weights' hash is"});
   test::expect_error(
       [&] {
         relay_out_changed([](Payload& model) { ++model.metadata->encoder->layers[0]->feed_forward->in->weights; });
@@ -202,13 +189,13 @@ TEST(Relayout, AModelFileIsKnownByItsEndingOrItsIdentifier) {
   // Without the identifier a file is no model, whatever its size is.
   for (const std::string& bytes : {std::string("GCST"), std::string(128, 'x')}) {
     const std::filesystem::path file = folder.write("b.bin", bytes);
-    test::expect_error([&] { read_model_file(file); },
-                       {"b.bin: it is not a .gcst file; expected one that goldcrest-convert made"});
+    test::expect_error(
+        [&] { read_model_file(file); }, {"b.bin: it is not a .gcst file; expected one that goldcrest-convert made"});
   }
   const std::string begin("\1\0\0\0GCST", 8);
   folder.write("c", begin + "1234");
-  test::expect_error([&] { read_model_file(folder / "c"); },
-                     {"c: ", "12 bytes", "multiple of 64", "its end is missing"});
+  test::expect_error(
+      [&] { read_model_file(folder / "c"); }, {"c: ", "12 bytes", "multiple of 64", "its end is missing"});
   EXPECT_EQ(read_model_file(folder.write("d", begin + std::string(120, 'x'))).size(), 128u);
 }
 
@@ -265,9 +252,8 @@ TEST(BuildFloat32, HeadsArePaddedOneByOne) {
       ASSERT_EQ(weight(payload, stored.key_value->weights, columns, place, c), cross.key.weight->row(i)[c]);
       ASSERT_EQ(weight(payload, stored.key_value->weights, columns, width + place, c), cross.value.weight->row(i)[c]);
     }
-    for (uint32_t r = 0; r < spec.decoder.d_model; ++r) {
+    for (uint32_t r = 0; r < spec.decoder.d_model; ++r)
       ASSERT_EQ(weight(payload, stored.out->weights, width, r, place), cross.out.weight->row(r)[i]);
-    }
   }
 }
 
@@ -303,13 +289,11 @@ TEST(Budget, NumbersAndSuffixes) {
 
 TEST(Budget, AnythingElseIsRefused) {
   for (const char* text : {"", ",", "arena", "arena=1,", ",arena=1", "arena=1,,file=1", "arena=1,arena=1", "stack=1",
-                           "arena =1", "arena=1;file=2"}) {
+           "arena =1", "arena=1;file=2"})
     test::expect_error([&] { parse_budget(text); }, {std::string("'") + text + "'", "expected"}, text);
-  }
   for (const char* size :
-       {"", "-1", "+1", "1.5M", "1k", "1KB", "K", " 1", "0x10", "18446744073709551616", "17592186044416M"}) {
+      {"", "-1", "+1", "1.5M", "1k", "1KB", "K", " 1", "0x10", "18446744073709551616", "17592186044416M"})
     test::expect_error([&] { parse_budget(std::string("file=") + size); }, {"is not a size"}, size);
-  }
 }
 
 TEST(Budget, EachNumberThatIsExceeded) {
@@ -326,16 +310,16 @@ TEST(Budget, EachNumberThatIsExceeded) {
   };
   EXPECT_EQ(over(100, 200), "");
   demand.memory.limits.beam_size = 3;
-  EXPECT_EQ(over(104, 200),
-            "the arena needs 104 bytes, 4 more than --budget arena=100\nthe arena fits with --beam-size 1\n");
+  EXPECT_EQ(
+      over(104, 200), "the arena needs 104 bytes, 4 more than --budget arena=100\nthe arena fits with --beam-size 1\n");
   demand.memory.limits.max_source_tokens = demand.memory.limits.max_target_tokens = 57;
   EXPECT_EQ(over(184, 264),
-            "the arena needs 184 bytes, 84 more than --budget arena=100\n"
-            "the file needs 264 bytes, 64 more than --budget file=200\n"
-            "the arena fits with --max-source 25 --max-target 25 --beam-size 1\n");
+      "the arena needs 184 bytes, 84 more than --budget arena=100\n"
+      "the file needs 264 bytes, 64 more than --budget file=200\n"
+      "the arena fits with --max-source 25 --max-target 25 --beam-size 1\n");
   demand.arena_bytes = [](const goldcrest_limits&) { return uint64_t{101}; };
-  EXPECT_EQ(over(101, 200),
-            "the arena needs 101 bytes, 1 more than --budget arena=100\nno limits make the arena fit\n");
+  EXPECT_EQ(
+      over(101, 200), "the arena needs 101 bytes, 1 more than --budget arena=100\nno limits make the arena fit\n");
   demand.memory.arena_bytes = UINT64_MAX;
   EXPECT_EQ(over_budget({}, demand), "");
 }

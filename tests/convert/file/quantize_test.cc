@@ -108,9 +108,8 @@ TEST(Quantize, TheScaleIsTheCandidateOfLeastError) {
       const float* row = matrix.row(r);
       const float amax = largest_magnitude(row, columns);
       int best = 0;
-      for (int i = 1; i <= 20; ++i) {
+      for (int i = 1; i <= 20; ++i)
         if (noise(row, columns, candidate(amax, i)) < noise(row, columns, candidate(amax, best))) best = i;
-      }
       EXPECT_EQ(quantized.scale[r], candidate(amax, best)) << columns << " columns, row " << r;
       EXPECT_LE(noise(row, columns, quantized.scale[r]), noise(row, columns, amax / 127.0f));
       n_clipped += best > 0;
@@ -179,15 +178,15 @@ TEST(Quantize, TheLargestRowAndOneBeyond) {
   EXPECT_EQ(quantized.scale[0], 0x1p16f);
   EXPECT_EQ(quantized.weights[0], -127);
   EXPECT_EQ(error_of({"large", 2, 1, {1, 8323073.0f}}),
-            "tensor 'large': row 1 has a magnitude of 8323073; int8 rows go up to 127 * 2^16 = 8323072");
+      "tensor 'large': row 1 has a magnitude of 8323073; int8 rows go up to 127 * 2^16 = 8323072");
 }
 
 TEST(Quantize, ValuesThatAreNotFiniteAreNamed) {
   EXPECT_EQ(error_of({"bad", 2, 2, {0, 1, 2, kNan}}), "tensor 'bad': element [1, 1] is nan; expected a finite number");
-  EXPECT_EQ(error_of({"bad", 2, 2, {0, kInfinity, 2, 3}}),
-            "tensor 'bad': element [0, 1] is inf; expected a finite number");
-  EXPECT_EQ(error_of({"bad", 2, 2, {-kInfinity, 1, 2, 3}}),
-            "tensor 'bad': element [0, 0] is -inf; expected a finite number");
+  EXPECT_EQ(
+      error_of({"bad", 2, 2, {0, kInfinity, 2, 3}}), "tensor 'bad': element [0, 1] is inf; expected a finite number");
+  EXPECT_EQ(
+      error_of({"bad", 2, 2, {-kInfinity, 1, 2, 3}}), "tensor 'bad': element [0, 0] is -inf; expected a finite number");
 }
 
 TEST(Quantize, HeadsArePaddedOneByOne) {
@@ -207,9 +206,8 @@ TEST(Quantize, HeadsArePaddedOneByOne) {
       continue;
     }
     const float* row = part.row(r % 32 / 16 * 3 + r % 16);
-    for (uint32_t c = 0; c < 5; ++c) {
+    for (uint32_t c = 0; c < 5; ++c)
       EXPECT_TRUE(test::is_quantized(fused.weights[r * 16 + c], fused.scale[r], row[c])) << r << ", " << c;
-    }
   }
 
   QuantizedMatrix quantized_out(5, heads.placed_size());
@@ -266,7 +264,7 @@ TEST(Quantize, AStoredGridIsKept) {
   EXPECT_EQ(quantized.weight_sum[1], 181);
   matrix.values.edit()[1] = 0.013f;
   EXPECT_EQ(error_of(matrix),
-            "tensor 'w': element [0, 1] is 0.013; expected an integer of -127 to 127 times the stored scale 0.0125");
+      "tensor 'w': element [0, 1] is 0.013; expected an integer of -127 to 127 times the stored scale 0.0125");
 }
 
 // Errors of weights whose inputs come together cancel in the products.
@@ -311,7 +309,7 @@ TEST(RowPacker, FitsTheInputsThatItSaw) {
     for (uint32_t c = 0; c < kColumns; ++c) {
       const size_t at = r * kept.columns + c;
       EXPECT_NEAR(kept.scale[r] * static_cast<float>(kept.weights[at]), on_grid.row(r)[c],
-                  1e-6f * std::fabs(on_grid.row(r)[c]));
+          1e-6f * std::fabs(on_grid.row(r)[c]));
     }
   for (const Layout layout : {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16}) {
     const std::vector<uint8_t> bytes = pack_nibbles(fitted, layout);

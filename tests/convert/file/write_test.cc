@@ -39,9 +39,8 @@ class FileReader {
 
   const format::Model& model() const { return *model_; }
   const uint8_t* section(SectionKind kind) const {
-    for (const format::Section* section : *model_->sections()) {
+    for (const format::Section* section : *model_->sections())
       if (section->kind() == kind) return bytes_ + uint64_t{section->offset()} * 64;
-    }
     return nullptr;
   }
   float parameter(uint32_t units, uint32_t i) const {
@@ -69,7 +68,7 @@ class FileReader {
 // padding; `column_of(k)` likewise.
 template <typename RowOf, typename ColumnOf>
 void expect_linear(const FileReader& reader, const format::Linear& linear, const std::vector<const LinearSpec*>& parts,
-                   RowOf row_of, ColumnOf column_of) {
+    RowOf row_of, ColumnOf column_of) {
   const uint32_t rows = pad16(linear.n()), columns = pad16(linear.k());
   const uint32_t part_rows = parts.size() == 1 ? rows : linear.n() / static_cast<uint32_t>(parts.size());
   for (uint32_t n = 0; n < rows; ++n) {
@@ -146,7 +145,7 @@ void expect_stack(const FileReader& reader, const format::Stack& stack, const St
   for (uint32_t p = 0; p < spec.positions.rows; ++p) {
     for (uint32_t j = 0; j < pad16(spec.d_model); ++j) {
       EXPECT_EQ(reader.position(stack.positions(), pad16(spec.d_model), p, j),
-                j < spec.d_model ? spec.positions.row(p)[j] : 0.0f);
+          j < spec.d_model ? spec.positions.row(p)[j] : 0.0f);
     }
   }
   EXPECT_EQ(stack.embedding_norm() != nullptr, spec.embedding_norm.has_value());
@@ -169,8 +168,8 @@ void expect_stack(const FileReader& reader, const format::Stack& stack, const St
     }
     if (layer.self_attention() != nullptr) {
       const AttentionSpec& self = *spec.layers[i].self_attention;
-      expect_linear(reader, *layer.self_attention()->query_key_value(), {&self.query, &self.key, &self.value}, heads,
-                    model);
+      expect_linear(
+          reader, *layer.self_attention()->query_key_value(), {&self.query, &self.key, &self.value}, heads, model);
       expect_linear(reader, *layer.self_attention()->out(), {&self.out}, model, heads);
       expect_norm(reader, layer.self_attention()->norm(), self.norm);
     }
@@ -593,8 +592,8 @@ TEST(WriteEngine, InformationIsWhatWasWritten) {
   goldcrest_info info = {};
   goldcrest_detail detail = {"", -1};
   ASSERT_EQ(goldcrest_model_info(image.bytes(), image.size(), &info, &detail), GOLDCREST_OK) << detail.message;
-  EXPECT_EQ(info.weights_hash,
-            (uint64_t{payload.metadata->weights_hash_high} << 32) | payload.metadata->weights_hash_low);
+  EXPECT_EQ(
+      info.weights_hash, (uint64_t{payload.metadata->weights_hash_high} << 32) | payload.metadata->weights_hash_low);
   EXPECT_EQ(info.file_bytes, image.size());
   EXPECT_EQ(info.source_vocab_size, 19u);
   EXPECT_EQ(info.target_vocab_size, 37u);

@@ -159,9 +159,8 @@ std::vector<Hypothesis> every_sequence(const Reference& reference, const SearchO
 
 // Returns the scored hypotheses, best first.
 std::vector<Hypothesis> scored(std::vector<Hypothesis> all, const SearchOptions& options) {
-  for (Hypothesis& hypothesis : all) {
+  for (Hypothesis& hypothesis : all)
     hypothesis.score = length_normalized_score(hypothesis.log_prob, hypothesis.tokens.size(), options);
-  }
   std::sort(all.begin(), all.end(), [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   return all;
 }
@@ -172,7 +171,7 @@ TEST(ReferenceSearch, ABeamThatHoldsEverythingFindsTheBest) {
   SearchOptions options = {.beam_size = 2000, .max_target_tokens = 3, .n_best = 2000};
   const std::vector<Hypothesis> all = every_sequence(reference, options);
   for (const auto& [length_penalty, word_penalty] :
-       {std::pair{1.0f, 0.0f}, {0.0f, 0.0f}, {0.6f, 0.3f}, {2.0f, -0.5f}}) {
+      {std::pair{1.0f, 0.0f}, {0.0f, 0.0f}, {0.6f, 0.3f}, {2.0f, -0.5f}}) {
     options.length_penalty = length_penalty;
     options.word_penalty = word_penalty;
     const std::vector<Hypothesis> expected = scored(all, options), found = search(reference, kShortSource, options);
@@ -188,11 +187,9 @@ TEST(ReferenceSearch, ScoresHaveTheSameBitsEverywhere) {
   const SearchOptions options = {
       .beam_size = 4, .max_target_tokens = 8, .length_penalty = 0.6f, .word_penalty = 0.1f, .n_best = 4};
   uint64_t hash = kHashStart;
-  for (const Hypothesis& hypothesis : search(reference, kShortSource, options)) {
-    for (const double value : {hypothesis.log_prob, hypothesis.score}) {
+  for (const Hypothesis& hypothesis : search(reference, kShortSource, options))
+    for (const double value : {hypothesis.log_prob, hypothesis.score})
       hash = hash_halves(hash, std::bit_cast<uint64_t>(value));
-    }
-  }
   EXPECT_EQ(hash, 0x36f26aa241502625u) << std::hex << hash;
 }
 
@@ -262,9 +259,8 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
     ModelSpec plain = spec;
     plain.shortlist.reset();
     plain.projection.bias.assign(37, -1e6f);
-    for (const uint32_t id : candidates_of(*spec.shortlist, kShortSource, Ids{0})) {
+    for (const uint32_t id : candidates_of(*spec.shortlist, kShortSource, Ids{0}))
       plain.projection.bias[id] = spec.projection.bias[id];
-    }
     for (const uint32_t beam_size : {1u, 3u}) {
       SearchOptions options = default_search(spec);
       EXPECT_EQ(options.max_candidates, 37u);
@@ -277,7 +273,7 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
       ModelSpec whole = spec;
       whole.shortlist.reset();
       EXPECT_EQ(search(Reference(spec), kShortSource, options)[0].tokens,
-                search(Reference(whole), kShortSource, options)[0].tokens);
+          search(Reference(whole), kShortSource, options)[0].tokens);
     }
   }
 }

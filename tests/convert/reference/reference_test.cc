@@ -61,10 +61,9 @@ TEST(Reference, TraceNamesEveryLayerAndRow) {
   });
   reference.teacher_forced_logits(reference.encode(kSourceIds), std::vector<int32_t>{1, 2});
   const std::vector<uint32_t> source_rows = {0, 1, 2, 3, 4}, target_rows = {0, 1};
-  const std::map<std::string, std::vector<uint32_t>> expected = {
-      {"encoder.embed", source_rows}, {"encoder.layers.0", source_rows}, {"encoder.norm", source_rows},
-      {"decoder.embed", target_rows}, {"decoder.layers.0", target_rows}, {"decoder.layers.1", target_rows},
-      {"logits", target_rows}};
+  const std::map<std::string, std::vector<uint32_t>> expected = {{"encoder.embed", source_rows},
+      {"encoder.layers.0", source_rows}, {"encoder.norm", source_rows}, {"decoder.embed", target_rows},
+      {"decoder.layers.0", target_rows}, {"decoder.layers.1", target_rows}, {"logits", target_rows}};
   EXPECT_EQ(rows, expected);
 }
 
@@ -390,7 +389,7 @@ std::vector<Case> make_cases() {
 std::vector<Case> make_recurrent_cases() {
   std::vector<Case> cases;
   for (const auto& [name, pre_norm, mixed] :
-       {std::tuple{"post-norm", false, false}, {"pre-norm", true, false}, {"mixed", false, true}}) {
+      {std::tuple{"post-norm", false, false}, {"pre-norm", true, false}, {"mixed", false, true}}) {
     ModelSpec spec = test::random_recurrent_spec(5);
     spec.decoder.pre_norm = pre_norm;
     change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-3f; });

@@ -31,8 +31,8 @@ TEST(Progress, ElsewhereALineAStageAndOneEveryTenSeconds) {
       "loading a\x1b"
       "b");
   EXPECT_EQ(screen.take(),
-            "loading a\\x1b"
-            "b\n");
+      "loading a\\x1b"
+      "b\n");
   progress.at(1, 3);
   screen.now += 9.9;
   progress.at(2, 3);
@@ -114,7 +114,7 @@ TEST(FormatText, WritesEveryKind) {
   EXPECT_EQ(format_text("{} {} {}", "text", std::string("string"), std::string_view("view")), "text string view");
   EXPECT_EQ(format_text("{} {} {:.2f}", 0.1f, 0.1, 2.0 / 3), "0.1 0.1 0.67");  // 0.1f has a float's digits
   EXPECT_EQ(format_text("{:016x} {:#x} {:>5}|{:<4}|{:02}", uint64_t{255}, 16u, 7, "ab", 3),
-            "00000000000000ff 0x10     7|ab  |03");
+      "00000000000000ff 0x10     7|ab  |03");
   EXPECT_EQ(format_text("{1} {0} {1}", "a", 2), "2 a 2");
   EXPECT_EQ(format_text("{:>{}}", "a", 3), "  a");
   EXPECT_EQ(format_text("{{}} 100 %"), "{} 100 %");
@@ -133,7 +133,7 @@ TEST(Printable, TextStaysAndControlCharactersAreWrittenOut) {
   EXPECT_EQ(printable(std::string_view("\0x", 2)), "\\x00x");
   EXPECT_EQ(printable("\u0080\u009b\u00a0"), "\\xc2\\x80\\xc2\\x9b\u00a0");  // C1 controls, which some terminals obey
   EXPECT_EQ(printable("a\u202eb\u2028c\u2066"),
-            "a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8c\\xe2\\x81\\xa6");  // these turn the direction of text
+      "a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8c\\xe2\\x81\\xa6");  // these turn the direction of text
   EXPECT_EQ(printable_lines("one\x1b\ntwo\r\n"), "one\\x1b\ntwo\\x0d\n");
   EXPECT_TRUE(is_printable("Élodie"));
   EXPECT_FALSE(is_printable("a\nb"));
@@ -148,8 +148,8 @@ TEST(Printable, BytesThatAreNotUtf8) {
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
   EXPECT_EQ(printable("\xe2\x82"
                       "e"),
-            "\\xe2\\x82"
-            "e");
+      "\\xe2\\x82"
+      "e");
   EXPECT_EQ(printable("\xf4\x8f\xbf\xbd"), "\xf4\x8f\xbf\xbd");
 }
 
@@ -167,8 +167,8 @@ using namespace test;
 constexpr uint32_t kMaxTarget = 9;
 const std::vector<std::vector<int32_t>> kSources = {{3, 7, 2, 11, 5, 0}, {0}, {9, 9, 4, 0}};
 
-std::vector<int32_t> greedy_ids(const NativeFormula& formula, const std::vector<int32_t>& source,
-                                NativeFormula::Trace& trace) {
+std::vector<int32_t> greedy_ids(
+    const NativeFormula& formula, const std::vector<int32_t>& source, NativeFormula::Trace& trace) {
   std::vector<int32_t> ids;
   NativeFormula::State state = formula.start(source, &trace);
   while (ids.empty() || (ids.back() != 0 && ids.size() < kMaxTarget)) {
@@ -203,9 +203,9 @@ TEST(NativeCheck, FindsWhatIsWrongInARecurrentLayer) {
   const std::pair<const char*, void (*)(RecurrentSpec&)> mistakes[] = {
       {"decoder.layers.0", [](RecurrentSpec& layer) { std::swap(layer.input.weight, layer.forget.weight); }},
       {"decoder.layers.0",
-       [](RecurrentSpec& layer) {
-         for (float& bias : layer.forget.bias) bias += 0.1f;
-       }},
+          [](RecurrentSpec& layer) {
+            for (float& bias : layer.forget.bias) bias += 0.1f;
+          }},
       {"decoder.layers.1", [](RecurrentSpec& layer) { layer.norm.epsilon = 0.01f; }}};
   for (const auto& [departs, make] : mistakes) {
     ModelSpec spec = checkpoint.load();
@@ -232,7 +232,7 @@ TEST(NativeCheck, TheSelfTestPassesWithEveryTable) {
     for (size_t i = 0; i < kSources.size() && weights == Weights::kFloat32; ++i) {
       NativeFormula::Trace trace;
       EXPECT_EQ(std::vector<int32_t>(lines[i].target.begin(), lines[i].target.end()),
-                greedy_ids(formula, kSources[i], trace));
+          greedy_ids(formula, kSources[i], trace));
     }
     const FileImage file = assemble(payload, lines);
     for (uint32_t i = 0; const char* name = goldcrest_kernels_at(i); ++i) {

@@ -118,8 +118,8 @@ TEST(MemoryMapTest, RefusedLimitsNameTheFileAndTheLimit) {
   const FileImage& image = test::shipped_model("g2p").image;
   goldcrest_limits limits = {};
   limits.beam_size = 17;
-  test::expect_error([&] { map_memory(image.span(), limits, "some/file"); },
-                     {"some/file: ", "limits.beam_size: above 16"});
+  test::expect_error(
+      [&] { map_memory(image.span(), limits, "some/file"); }, {"some/file: ", "limits.beam_size: above 16"});
   test::expect_error([&] { map_memory(image.span().first(64), {}, "some/file"); }, {"some/file: "});
 }
 
@@ -142,8 +142,8 @@ TEST(MemoryMapTest, ThePictureShowsEveryBufferInItsPlace) {
     })) << line;
     EXPECT_LE(offset + bytes, map.memory.arena_bytes);
   }
-  EXPECT_EQ(n_lines, static_cast<size_t>(
-                         std::ranges::count_if(map.buffers, [](const goldcrest_buffer& b) { return b.bytes > 0; })));
+  EXPECT_EQ(n_lines,
+      static_cast<size_t>(std::ranges::count_if(map.buffers, [](const goldcrest_buffer& b) { return b.bytes > 0; })));
   EXPECT_GT(n_lines, 20u);
 }
 
@@ -170,17 +170,16 @@ TEST(LinkerScript, WhatIsRefused) {
       {"MEMORY { A (rx", "x.ld: ends where ')' was expected"},
       {"MEMORY { A B }", "x.ld: found 'B' after A, expected ':'"},
       {"MEMORY { A : ORIGIN = 0, LENGTH = 4G }",
-       "x.ld: LENGTH of A is '4G', expected a number of bytes, or one with K or M"},
+          "x.ld: LENGTH of A is '4G', expected a number of bytes, or one with K or M"},
       {"MEMORY { A : ORIGIN = 0, LENGTH = 99999999999999M }",
-       "x.ld: LENGTH of A is '99999999999999M', expected a number of bytes, or one with K or M"},
+          "x.ld: LENGTH of A is '99999999999999M', expected a number of bytes, or one with K or M"},
       {"MEMORY { A : ORIGIN = 0, SIZE = 4 }", "x.ld: A has no LENGTH"},
       {"/* MEMORY", "x.ld: a comment has no end"},
       {"\"MEMORY", "x.ld: a text has no end"},
       {std::string(65537, ' '), "x.ld: is larger than 65536 bytes; no linker script"},
   };
-  for (const auto& [text, message] : cases) {
+  for (const auto& [text, message] : cases)
     test::expect_error([&, &script = text] { parse_linker_script(script, "x.ld"); }, {message}, message);
-  }
   test::expect_error(
       [] { parse_linker_script("MEMORY { A : ORIGIN = 0, LENGTH = 1K }", "x.ld").region("DATA", "x.ld"); },
       {"x.ld: has no memory DATA; expected REGION_ALIAS(\"DATA\", ...), as boards/README.md says"}, "");
@@ -204,17 +203,17 @@ BoardFit fit(uint64_t file_bytes, uint32_t tokens, uint32_t beams) {
 
 TEST(Board, FitsAndWhatWould) {
   EXPECT_EQ(to_text(fit(983040, 100, 1)),
-            "board        mine: fits\n"
-            "  FLASH         1048576 bytes: model 983040, code, stack and variables taken as 65536; 0 bytes free\n"
-            "  RAM             65536 bytes: arena 28000, code, stack and variables taken as 20480; 17056 bytes free\n");
+      "board        mine: fits\n"
+      "  FLASH         1048576 bytes: model 983040, code, stack and variables taken as 65536; 0 bytes free\n"
+      "  RAM             65536 bytes: arena 28000, code, stack and variables taken as 20480; 17056 bytes free\n");
   EXPECT_EQ(fit(1000, 200, 1).limits_that_fit, "--encoder-rows 4");
   EXPECT_EQ(fit(1000, 200, 2).limits_that_fit, "--beam-size 1 --encoder-rows 1");
   EXPECT_EQ(fit(1000, 1000, 2).limits_that_fit, "--max-source 220 --max-target 220 --beam-size 1 --encoder-rows 1");
   EXPECT_EQ(to_text(fit(983041, 100, 1)),
-            "board        mine: does not fit\n"
-            "  FLASH         1048576 bytes: model 983041, code, stack and variables taken as 65536; 1 bytes too many\n"
-            "  RAM             65536 bytes: arena 28000, code, stack and variables taken as 20480; 17056 bytes free\n"
-            "  no limits make it fit\n");
+      "board        mine: does not fit\n"
+      "  FLASH         1048576 bytes: model 983041, code, stack and variables taken as 65536; 1 bytes too many\n"
+      "  RAM             65536 bytes: arena 28000, code, stack and variables taken as 20480; 17056 bytes free\n"
+      "  no limits make it fit\n");
 }
 
 TEST(Board, EveryBoardOfTheRepositoryIsKnown) {
@@ -223,16 +222,15 @@ TEST(Board, EveryBoardOfTheRepositoryIsKnown) {
     scripts += std::filesystem::exists(entry.path() / "linker.ld") ? 1 : 0;
   const std::vector<Board> boards = find_boards("all");
   EXPECT_EQ(boards.size(), scripts);
-  for (const Board& board : boards) {
+  for (const Board& board : boards)
     for (const char* alias : {"CODE", "MODEL", "DATA", "STACK"}) EXPECT_GT(board.script.region(alias, "").bytes, 0u);
-  }
   EXPECT_EQ(find_boards("rpi-pico2")[0].script.region("DATA", "").bytes, 520u << 10);
   const test::TemporaryFolder folder;
   EXPECT_EQ(find_boards(folder.write("own.ld", kScript))[0].script.region("DATA", "").bytes, 65536u);
   test::expect_error([] { find_boards("pico"); },
-                     {"'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
-                      "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"},
-                     "pico");
+      {"'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
+       "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"},
+      "pico");
   test::expect_error([] { find_boards("/none.ld"); }, {"/none.ld: cannot be read; expected a linker script"}, "none");
 }
 

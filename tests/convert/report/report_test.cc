@@ -58,8 +58,8 @@ TEST(Report, TextHasEveryTensorAndTheArena) {
     EXPECT_EQ(text.find(tensor.name) != std::string::npos, true) << tensor.name;
   EXPECT_NE(text.find(std::to_string(report.memory.memory.arena_bytes) + " bytes for S = 64"), std::string::npos);
   EXPECT_NE(text.find(arena_formula(report.memory)), std::string::npos);
-  EXPECT_NE(text.find("encoder  3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions"),
-            std::string::npos);
+  EXPECT_NE(
+      text.find("encoder  3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions"), std::string::npos);
   EXPECT_NE(text.find("decoder relu, post-norm, final norm"), std::string::npos);
   EXPECT_NE(text.find("BLEU 48.13"), std::string::npos);
   EXPECT_NE(text.find("float32"), std::string::npos);
@@ -71,31 +71,24 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
   EXPECT_FALSE(report_json(report).contains("rules"));
   ModelSpec spec = *report.spec;
   spec.generation.rules = {.renormalize = true,
-                           .force_end = false,
-                           .early_stopping = EarlyStopping::kFull,
-                           .length_penalty_kind = LengthPenalty::kWu,
-                           .more_end_ids = {7},
-                           .no_repeat_ngram = 3,
-                           .max_extra_tokens = 50,
-                           .repetition_penalty = 1.5f,
-                           .max_length_factor = 2.5f,
-                           .biases = {{4, -1.0f}, {6, 2.0f}}};
+      .force_end = false,
+      .early_stopping = EarlyStopping::kFull,
+      .length_penalty_kind = LengthPenalty::kWu,
+      .more_end_ids = {7},
+      .no_repeat_ngram = 3,
+      .max_extra_tokens = 50,
+      .repetition_penalty = 1.5f,
+      .max_length_factor = 2.5f,
+      .biases = {{4, -1.0f}, {6, 2.0f}}};
   const FileImage image = assemble(build_payload(spec, {}), {});
   report.spec = &spec;
   report.info = EngineSession(image.span(), {}, "g2p").info();
-  const std::string rules[] = {"soft-max of what may be chosen",
-                               "no forced end",
-                               "early stopping",
-                               "length penalty of ((5 + n) / 6)",
-                               "no 3-gram twice",
-                               "at most 50 tokens more than the source",
-                               "at most 2.5 times the source's tokens",
-                               "repetition penalty 1.5",
-                               "1 more end ids",
-                               "2 biased ids"};
+  const std::string rules[] = {"soft-max of what may be chosen", "no forced end", "early stopping",
+      "length penalty of ((5 + n) / 6)", "no 3-gram twice", "at most 50 tokens more than the source",
+      "at most 2.5 times the source's tokens", "repetition penalty 1.5", "1 more end ids", "2 biased ids"};
   EXPECT_NE(report_text(report).find(
                 format_text("\nrules    {} (the engine needs GOLDCREST_SEARCH)\n", join_text(rules, ", "))),
-            std::string::npos)
+      std::string::npos)
       << report_text(report);
   EXPECT_EQ(report_json(report)["rules"], Value(std::vector<std::string>(std::begin(rules), std::end(rules))));
 }
@@ -132,16 +125,16 @@ TEST(Report, HtmlNeedsNothingElseAndEscapesEverything) {
   const std::string html = report_html(make_report());
   EXPECT_EQ(count(html, "<script"), 1u);
   for (const char* word :
-       {"http:", "https:", "//", "src=", "href=", "url(", "@import", "<link", "onerror", "innerHTML"})
+      {"http:", "https:", "//", "src=", "href=", "url(", "@import", "<link", "onerror", "innerHTML"})
     EXPECT_EQ(html.find(word), std::string::npos) << word;
   EXPECT_EQ(html.find("alert('1')</script>"), std::string::npos);
   const std::string page = without_script(html);
   // In warning, source, int8's translation, checkpoint and the tensor's name, and in three commands to go on with.
   EXPECT_GE(count(page, "&lt;/pre&gt;&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;more&quot;") +
                 count(page, "&lt;/pre&gt;&lt;script&gt;alert('\\''1'\\'')&lt;/script&gt; &amp; &quot;more&quot;"),
-            8u);
-  for (const char* tag : {"table", "pre", "h1",  "h2",   "tr",    "td",     "th",     "p",       "div",  "dl",
-                          "dt",    "dd",  "svg", "rect", "label", "output", "figure", "details", "span", "b"}) {
+      8u);
+  for (const char* tag : {"table", "pre", "h1", "h2", "tr", "td", "th", "p", "div", "dl", "dt", "dd", "svg", "rect",
+           "label", "output", "figure", "details", "span", "b"}) {
     const std::string name = tag;
     EXPECT_EQ(count(page, "<" + name + ">") + count(page, "<" + name + " "), count(page, "</" + name + ">")) << tag;
   }
@@ -152,7 +145,7 @@ TEST(Report, HtmlBeginsWithTheVerdict) {
   const std::string html = report_html(report);
   size_t at = 0;
   for (const char* part : {"<title>", "class=tiles", "<h2>Samples</h2>", "<h2>Loss by layer</h2>", "<details>",
-                           "<h2>Memory</h2>", "<h2>Go on</h2>", "<h2>Origin</h2>", "<h2>Formula</h2>"}) {
+           "<h2>Memory</h2>", "<h2>Go on</h2>", "<h2>Origin</h2>", "<h2>Formula</h2>"}) {
     const size_t found = html.find(part, at);
     ASSERT_NE(found, std::string::npos) << part;
     at = found;
@@ -187,7 +180,7 @@ TEST(Report, HtmlSaysWhatIsMissing) {
   report.spec = &spec;
   const std::string html = report_html(report);
   for (const char* text :
-       {"not measured", "--evaluate", "not asked for", "--board", "names none (--license)", "--check"})
+      {"not measured", "--evaluate", "not asked for", "--board", "names none (--license)", "--check"})
     EXPECT_NE(html.find(text), std::string::npos) << text;
 }
 
@@ -211,8 +204,8 @@ TEST(Report, HtmlStaysSmall) {
   EXPECT_LT(html.size(), 60'000u);
   EXPECT_NE(html.find("&hellip;"), std::string::npos);
   EXPECT_EQ(count(html, "<title>decoder."), std::ranges::count_if(report.memory.buffers, [](const auto& buffer) {
-              return std::string_view(buffer.name).starts_with("decoder.") && buffer.bytes > 0;
-            }));
+    return std::string_view(buffer.name).starts_with("decoder.") && buffer.bytes > 0;
+  }));
 }
 
 TEST(Report, ShowsTenLinesThatDifferAndVerboseAll) {
@@ -273,8 +266,8 @@ TEST(EngineSession, ErrorsSayWhatAndWhy) {
 
 TEST(EngineTranslator, ABatchGivesWhatEachLineGivesAlone) {
   const FileImage& image = test::shipped_model("g2p").image;
-  const std::vector<std::string> sources = {"abaco", "goldcrest", "",         std::string(90, 'x'),
-                                            "wren",  "finch",     "firecrest"};
+  const std::vector<std::string> sources = {
+      "abaco", "goldcrest", "", std::string(90, 'x'), "wren", "finch", "firecrest"};
   EngineSession single(image.span(), text_limits(1), "g2p.gcst");
   const std::vector<Translation> alone = EngineTranslator(single).translate(sources);
   for (const uint32_t batch : {2u, 3u, 16u}) {

@@ -44,7 +44,7 @@ TEST(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
     changed.set(test::variable(kMatrix, type));
     const auto source = open(folder, changed.bytes());
     EXPECT_EQ(source->names(),
-              (std::vector<std::string>{"encoder/a/weight", "encoder/a/bias", "decoder/a/weight", "decoder/b/weight"}));
+        (std::vector<std::string>{"encoder/a/weight", "encoder/a/bias", "decoder/a/weight", "decoder/b/weight"}));
     for (const char* name : {"encoder/a/weight", "decoder/a/weight", "decoder/b/weight"}) {
       const Tensor tensor = source->load(name);
       EXPECT_EQ(tensor.name, name);
@@ -62,22 +62,14 @@ TEST(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
 TEST(CTranslate2Binary, ScalarsAndTextsAreSettings) {
   const TemporaryFolder folder;
   CTranslate2Model changed = model();
-  changed.variables = {test::scalar("a", test::kInt8, 1),       test::scalar("b", test::kInt16, -1),
-                       test::scalar("c", test::kInt32, 70000),  test::scalar("d", test::kFloat32, 1),
-                       test::scalar("e", test::kFloat16, 0.5f), test::text_variable("f", "<unk>")};
+  changed.variables = {test::scalar("a", test::kInt8, 1), test::scalar("b", test::kInt16, -1),
+      test::scalar("c", test::kInt32, 70000), test::scalar("d", test::kFloat32, 1),
+      test::scalar("e", test::kFloat16, 0.5f), test::text_variable("f", "<unk>")};
   changed.aliases = {{"g", "a"}};
   const auto source = open(folder, changed.bytes());
   EXPECT_TRUE(source->names().empty());
-  EXPECT_EQ(source->settings(), (Value{{"binary_version", 6},
-                                       {"spec", "TransformerSpec"},
-                                       {"revision", 7},
-                                       {"a", 1},
-                                       {"b", -1},
-                                       {"c", 70000},
-                                       {"d", 1.0},
-                                       {"e", 0.5},
-                                       {"f", "<unk>"},
-                                       {"g", 1}}));
+  EXPECT_EQ(source->settings(), (Value{{"binary_version", 6}, {"spec", "TransformerSpec"}, {"revision", 7}, {"a", 1},
+                                    {"b", -1}, {"c", 70000}, {"d", 1.0}, {"e", 0.5}, {"f", "<unk>"}, {"g", 1}}));
 }
 
 TEST(CTranslate2Binary, Int8RowsKeepTheirScales) {
@@ -102,13 +94,10 @@ TEST(CTranslate2Binary, OneScaleAndNone) {
   const TemporaryFolder folder;
   CTranslate2Model changed = model();
   changed.variables = {test::variable({"a/weight", {2, 1}, {4, -2}}, test::kInt8),
-                       test::variable({"a/weight_scale", {1}, {4}}),
-                       test::variable({"b/weight", {2, 1}, {500, -250}}, test::kInt16),
-                       test::variable({"c/weight", {2, 1}, {500, -250}}, test::kInt16),
-                       test::scalar("c/weight_scale", test::kFloat32, 250),
-                       test::variable({"d/weight", {2, 1}, {5, -2}}, test::kInt16),
-                       test::scalar("d/weight_scale", test::kFloat32, 2),
-                       test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
+      test::variable({"a/weight_scale", {1}, {4}}), test::variable({"b/weight", {2, 1}, {500, -250}}, test::kInt16),
+      test::variable({"c/weight", {2, 1}, {500, -250}}, test::kInt16),
+      test::scalar("c/weight_scale", test::kFloat32, 250), test::variable({"d/weight", {2, 1}, {5, -2}}, test::kInt16),
+      test::scalar("d/weight_scale", test::kFloat32, 2), test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
   changed.aliases = {};
   const auto source = open(folder, changed.bytes());
   EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "b/weight", "c/weight", "d/weight", "ids"}));
@@ -159,40 +148,39 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
   EXPECT_EQ(model_message(model().bytes()), "read");
   for (const uint32_t version : {0u, 1u, 7u, 0xFFFFFFFFu}) {
     EXPECT_EQ(model_message(with_field(0, version, 4)),
-              format_text(": is of binary version {}, expected 2 to 6; convert the model again with a CTranslate2 of "
-                          "these",
-                          version));
+        format_text(": is of binary version {}, expected 2 to 6; convert the model again with a CTranslate2 of "
+                    "these",
+            version));
   }
   EXPECT_EQ(model_message(with_field(kSpec, 0, 2)),
-            ": the specification's name has 0 bytes, expected 2 to 1024: it is damaged");
+      ": the specification's name has 0 bytes, expected 2 to 1024: it is damaged");
   EXPECT_EQ(model_message(with_field(kSpec, 5, 2)), ": the specification's name does not end in NUL: it is damaged");
   EXPECT_EQ(model_message(with_field(kCount, 0xFFFFFFFF, 4)),
-            ": claims to hold 4294967295 variables, more than the 192 bytes after it can: it is truncated or damaged");
+      ": claims to hold 4294967295 variables, more than the 192 bytes after it can: it is truncated or damaged");
   EXPECT_EQ(model_message(with_field(kCount, 2, 4)),
-            ": claims to hold 1852112906 aliases, more than the 96 bytes after it can: it is truncated or damaged");
+      ": claims to hold 1852112906 aliases, more than the 96 bytes after it can: it is truncated or damaged");
   EXPECT_EQ(model_message(with_field(kName, 0xFFFF, 2)),
-            ": the name of variable 0 has 65535 bytes, expected 2 to 1024: it is damaged");
+      ": the name of variable 0 has 65535 bytes, expected 2 to 1024: it is damaged");
   EXPECT_EQ(model_message(with_field(kAxes, 9, 1)), first + "has 9 axes, expected at most 8: it is damaged");
   EXPECT_EQ(model_message(with_field(kAxes + 1, 0xFFFFFFFF, 4)),
-            first + "has 24 bytes, but its shape [4294967295, 3] needs 51539607540: it is damaged");
-  EXPECT_EQ(
-      model_message(with_field(kType, 6, 1)),
+      first + "has 24 bytes, but its shape [4294967295, 3] needs 51539607540: it is damaged");
+  EXPECT_EQ(model_message(with_field(kType, 6, 1)),
       first + "has the type 6, expected 0 (float32), 1 (int8), 2 (int16), 3 (int32), 4 (float16) or 5 (bfloat16)");
-  EXPECT_EQ(model_message(with_field(kType, 4, 1)),
-            first + "has 24 bytes, but its shape [2, 3] needs 12: it is damaged");
-  EXPECT_EQ(model_message(with_field(kBytes, 20, 4)),
-            first + "has 20 bytes, but its shape [2, 3] needs 24: it is damaged");
+  EXPECT_EQ(
+      model_message(with_field(kType, 4, 1)), first + "has 24 bytes, but its shape [2, 3] needs 12: it is damaged");
+  EXPECT_EQ(
+      model_message(with_field(kBytes, 20, 4)), first + "has 20 bytes, but its shape [2, 3] needs 24: it is damaged");
   EXPECT_EQ(model_message(model().bytes() + "x"), ": has 1 bytes after its last variable: it is damaged");
   CTranslate2Model changed = model();
   changed.variables[0].shape = {0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF};
-  EXPECT_EQ(model_message(changed.bytes()),
-            first +
-                "has 24 bytes, but its shape [2147483647, 2147483647, 2147483647] needs "
-                "more than any file has: it is damaged");
+  EXPECT_EQ(
+      model_message(changed.bytes()), first +
+                                          "has 24 bytes, but its shape [2147483647, 2147483647, 2147483647] needs "
+                                          "more than any file has: it is damaged");
   changed.variables[0] = {"encoder/a/weight", test::kInt8, {1000, 1000}, std::string(1000 * 1000, '\0')};
   changed.variables = {changed.variables[0]};
   EXPECT_EQ(model_message(changed.bytes().substr(0, 500)),
-            first + "has 1000000 bytes at byte 63 of a file of 500: it is truncated or damaged; download it again");
+      first + "has 1000000 bytes at byte 63 of a file of 500: it is truncated or damaged; download it again");
   changed = model();
   changed.version = 3;
   std::string old = changed.bytes();
@@ -209,29 +197,29 @@ TEST(CTranslate2Binary, Bounds) {
   const std::string nameless = ": the name of variable 0 has 0 bytes, expected 2 to 1024: it is damaged";
   EXPECT_EQ(claiming(100'000, 900'009, head), nameless);
   EXPECT_EQ(claiming(100'001, 900'009, head),
-            ": claims to hold 100001 variables, more than the 900009 bytes after it can: it is truncated or damaged");
+      ": claims to hold 100001 variables, more than the 900009 bytes after it can: it is truncated or damaged");
   EXPECT_EQ(claiming(1, 9, head), nameless);
   EXPECT_EQ(claiming(1, 8, head),
-            ": claims to hold 1 variables, more than the 8 bytes after it can: it is truncated or damaged");
+      ": claims to hold 1 variables, more than the 8 bytes after it can: it is truncated or damaged");
   const std::string empty = head + std::string(4, '\0');
   EXPECT_EQ(claiming(1, 6, empty), ": alias 0 has 0 bytes, expected 2 to 1024: it is damaged");
   EXPECT_EQ(claiming(1, 5, empty),
-            ": claims to hold 1 aliases, more than the 5 bytes after it can: it is truncated or damaged");
+      ": claims to hold 1 aliases, more than the 5 bytes after it can: it is truncated or damaged");
   CTranslate2Model changed = model();
   changed.variables[0] = test::variable({std::string(1023, 'a'), {1, 1, 1, 1, 1, 1, 2, 3}, kMatrix.values});
   changed.aliases = {};
   EXPECT_EQ(model_message(changed.bytes()), "read");
   changed.variables[0].name += "a";
-  EXPECT_EQ(model_message(changed.bytes()),
-            ": the name of variable 0 has 1025 bytes, expected 2 to 1024: it is damaged");
+  EXPECT_EQ(
+      model_message(changed.bytes()), ": the name of variable 0 has 1025 bytes, expected 2 to 1024: it is damaged");
   changed.variables[0].name = "a";
   EXPECT_EQ(model_message(changed.bytes()), "read");
   changed.variables[0].name = "";
   EXPECT_EQ(model_message(changed.bytes()), ": the name of variable 0 has 1 bytes, expected 2 to 1024: it is damaged");
   changed.variables[0] = test::text_variable("t", std::string(1024, 'a'));
   EXPECT_EQ(model_message(changed.bytes()), "read");
-  changed.variables = {test::variable({"a/weight", {1, 1}, {3}}, test::kInt8),
-                       test::variable({"a/weight_scale", {1}, {0x1p-16f}})};
+  changed.variables = {
+      test::variable({"a/weight", {1, 1}, {3}}, test::kInt8), test::variable({"a/weight_scale", {1}, {0x1p-16f}})};
   const TemporaryFolder folder;
   EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{3 * 0x1p16f});
   changed.variables[1] = test::variable({"a/weight_scale", {1}, {0x1p47f}});
@@ -246,7 +234,7 @@ TEST(CTranslate2Binary, OldTypes) {
   CTranslate2Model changed = model();
   changed.version = 3;
   changed.variables = {test::variable(kBias), test::variable({"n", {2}, {300, -2}}, test::kInt16),
-                       test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
+      test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
   changed.aliases = {};
   const auto source = open(folder, changed.bytes());
   EXPECT_EQ(source->load(kBias.name).values, kBias.values);
@@ -255,10 +243,10 @@ TEST(CTranslate2Binary, OldTypes) {
   for (const char width : {'\0', '\3', '\5'}) {
     std::string bytes = changed.bytes();
     bytes[30 + 2 + kBias.name.size() + 1 + 1 + 4] = width;
-    EXPECT_EQ(model_message(bytes),
-              format_text(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
-                          "2 (int16) or 4 (float32)",
-                          int{width}));
+    EXPECT_EQ(
+        model_message(bytes), format_text(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
+                                          "2 (int16) or 4 (float32)",
+                                  int{width}));
   }
 }
 
@@ -273,7 +261,7 @@ TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
   changed = model();
   changed.aliases[1].second = "nowhere";
   EXPECT_EQ(model_message(changed.bytes()),
-            ": variable \"decoder/b/weight\": is an alias of \"nowhere\", which is missing: it is damaged");
+      ": variable \"decoder/b/weight\": is an alias of \"nowhere\", which is missing: it is damaged");
   changed = model();
   changed.variables.push_back(test::scalar("decoder/x", test::kFloat32, INFINITY));
   EXPECT_EQ(model_message(changed.bytes()), ": variable \"decoder/x\": is inf, expected a finite number");
@@ -291,21 +279,19 @@ TEST(CTranslate2Binary, SaysWhatIsWrongWithIntegers) {
   for (const float value : {0.0f, -1.0f, 1e-9f, INFINITY}) {
     changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, value}});
     EXPECT_EQ(model_message(changed.bytes()),
-              scale + format_text("has the value {}, expected finite numbers of at least 2^-16", value));
+        scale + format_text("has the value {}, expected finite numbers of at least 2^-16", value));
   }
   changed.variables[1] = test::variable({"encoder/a/weight_scale", {3}, {1, 1, 1}});
-  EXPECT_EQ(
-      model_message(changed.bytes()),
+  EXPECT_EQ(model_message(changed.bytes()),
       scale + "has the shape [3], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
   changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, 1}}, test::kInt8);
-  EXPECT_EQ(
-      model_message(changed.bytes()),
+  EXPECT_EQ(model_message(changed.bytes()),
       scale + "has the shape [2], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
   changed.variables.pop_back();
   EXPECT_EQ(model_message(changed.bytes()), first + "is int8, and its scale \"encoder/a/weight_scale\" is missing");
   changed.variables = {test::variable(kMatrix, test::kInt16), test::variable({"encoder/a/weight_scale", {2}, {1, 1}})};
   EXPECT_EQ(model_message(changed.bytes()),
-            scale + "has the shape [2], expected floats, one for \"encoder/a/weight\" of the shape [2, 3]");
+      scale + "has the shape [2], expected floats, one for \"encoder/a/weight\" of the shape [2, 3]");
 }
 
 TEST(CTranslate2Binary, SurvivesDamage) {

@@ -20,8 +20,7 @@ constexpr size_t kHead = 16, kItem = 32;  // the file's head; an item: name, typ
 
 const std::vector<NamedTensor>& tensors() {
   static const std::vector<NamedTensor> kTensors = {{"Wemb", {3, 2}, {127, 2, 3, -4, 5, 6}},
-                                                    {"encoder_l1_self_Wq", {2, 3}, {1, 2, 3, -127, 5, 6}},
-                                                    {"encoder_l1_self_bq", {1, 3}, {-1, 0.5f, 0}}};
+      {"encoder_l1_self_Wq", {2, 3}, {1, 2, 3, -127, 5, 6}}, {"encoder_l1_self_bq", {1, 3}, {-1, 0.5f, 0}}};
   return kTensors;
 }
 
@@ -73,40 +72,39 @@ TEST(MarianBinary, SaysWhatIsDamaged) {
   const uint64_t huge = uint64_t{1} << 62;
   EXPECT_EQ(message_of(with_field(0, 2)), ": is of version 2, expected 1");
   EXPECT_EQ(message_of(with_field(8, huge)),
-            ": claims to hold 4611686018427387904 tensors, more than its 1043 bytes can: " + truncated);
+      ": claims to hold 4611686018427387904 tensors, more than its 1043 bytes can: " + truncated);
   EXPECT_EQ(message_of(with_field(kHead, huge)),
-            ": the name of tensor 0 has 4611686018427387904 bytes, expected 2 to 1024: it is damaged");
+      ": the name of tensor 0 has 4611686018427387904 bytes, expected 2 to 1024: it is damaged");
   EXPECT_EQ(message_of(with_field(kHead, 4)), ": the name of tensor 0 does not end in NUL: it is damaged");
   EXPECT_EQ(message_of(with_field(kHead + 16, huge)),
-            ": tensor \"Wemb\": has 4611686018427387904 axes, expected at most 8: it is damaged");
+      ": tensor \"Wemb\": has 4611686018427387904 axes, expected at most 8: it is damaged");
   EXPECT_EQ(message_of(with_field(kHead + 24, huge)),
-            ": tensor \"Wemb\": has 4611686018427387904 bytes at byte 256 of a file of 1043: " + truncated +
-                "; download it again");
+      ": tensor \"Wemb\": has 4611686018427387904 bytes at byte 256 of a file of 1043: " + truncated +
+          "; download it again");
   EXPECT_EQ(message_of(with_field(kHead + 24, 8)),
-            ": tensor \"Wemb\": has 8 bytes, but its shape [3, 2] needs 10: it is damaged");
+      ": tensor \"Wemb\": has 8 bytes, but its shape [3, 2] needs 10: it is damaged");
   EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x4102)),
-            ": tensor \"encoder_l1_self_Wq\": has intgemm's 16-bit weights, which are not read; convert the .npz that "
-            "the file was made from");
-  EXPECT_EQ(
-      message_of(with_field(kHead + kItem + 8, 0x1801)),
+      ": tensor \"encoder_l1_self_Wq\": has intgemm's 16-bit weights, which are not read; convert the .npz that "
+      "the file was made from");
+  EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x1801)),
       ": tensor \"encoder_l1_self_Wq\": is packed for one processor (type 0x1801); convert the .npz that the file "
       "was made from");
   EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x202)),
-            ": tensor \"encoder_l1_self_Wq\": has the type 0x202 and the shape [2, 3]; float32 (0x404) and intgemm8 "
-            "(0x4101) are read");
+      ": tensor \"encoder_l1_self_Wq\": has the type 0x202 and the shape [2, 3]; float32 (0x404) and intgemm8 "
+      "(0x4101) are read");
   EXPECT_EQ(message_of(with_field(kHead + 3 * kItem + 8, 0x404)),
-            ": tensor \"special:model.yml\": has 19 bytes of type 0x404, expected at most 81920 of type 0x101");
+      ": tensor \"special:model.yml\": has 19 bytes of type 0x404, expected at most 81920 of type 0x101");
   EXPECT_EQ(message_of(model(BinaryKind::kFloat) + "x"), ": has 1 bytes after its last tensor: it is damaged");
   const BinaryItem item = float_item(tensors()[2]);
   EXPECT_EQ(message_of(binary_bytes({item, item})), ": tensor \"encoder_l1_self_bq\": appears twice");
   BinaryItem negative = item;
   negative.shape = {-1, 3};
-  EXPECT_EQ(message_of(binary_bytes({negative})),
-            ": tensor \"encoder_l1_self_bq\": has a negative size: it is damaged");
+  EXPECT_EQ(
+      message_of(binary_bytes({negative})), ": tensor \"encoder_l1_self_bq\": has a negative size: it is damaged");
   BinaryItem wide = item;
   wide.shape = {1 << 30, 1 << 30, 1 << 30};
   EXPECT_EQ(message_of(binary_bytes({wide})),
-            ": tensor \"encoder_l1_self_bq\": has the shape [1073741824, 1073741824, 1073741824]: it is damaged");
+      ": tensor \"encoder_l1_self_bq\": has the shape [1073741824, 1073741824, 1073741824]: it is damaged");
 }
 
 std::string integer(uint64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
@@ -119,22 +117,21 @@ TEST(MarianBinary, Bounds) {
   };
   EXPECT_EQ(claiming(100'000, 3'200'040), nameless);
   EXPECT_EQ(claiming(100'001, 3'200'064),
-            ": claims to hold 100001 tensors, more than its 3200064 bytes can: it is truncated or damaged");
+      ": claims to hold 100001 tensors, more than its 3200064 bytes can: it is truncated or damaged");
   EXPECT_EQ(claiming(2, 64).find(": the file ends at byte 64, but 64 bytes are expected at byte 16"), 0u);
   EXPECT_EQ(claiming(2, 63), ": claims to hold 2 tensors, more than its 63 bytes can: it is truncated or damaged");
   // A file without tensors: only the bytes before the data.
   const std::string none = integer(1) + integer(0);
   EXPECT_EQ(message_of(none + integer(3) + "abc"), "read");
-  EXPECT_EQ(
-      message_of(none + integer(4) + "abc"),
+  EXPECT_EQ(message_of(none + integer(4) + "abc"),
       ": its data should begin 4 bytes after its names, but the file ends before that: it is truncated or damaged");
   BinaryItem item = float_item(tensors()[2]);
   item.name = "encoder" + std::string(1016, 'a');
   item.shape = {1, 1, 1, 1, 1, 1, 1, 3};
   EXPECT_EQ(message_of(binary_bytes({item})), "read");
   item.name += "a";
-  EXPECT_EQ(message_of(binary_bytes({item})),
-            ": the name of tensor 0 has 1025 bytes, expected 2 to 1024: it is damaged");
+  EXPECT_EQ(
+      message_of(binary_bytes({item})), ": the name of tensor 0 has 1025 bytes, expected 2 to 1024: it is damaged");
   item.name = "";
   EXPECT_EQ(message_of(binary_bytes({item})), ": the name of tensor 0 has 1 bytes, expected 2 to 1024: it is damaged");
   item.name = "a";
@@ -143,11 +140,11 @@ TEST(MarianBinary, Bounds) {
   EXPECT_EQ(message_of(binary_bytes({item})), ": tensor \"a\": has 9 axes, expected at most 8: it is damaged");
   item.shape = {INT32_MAX};
   EXPECT_EQ(message_of(binary_bytes({item})),
-            format_text(": tensor \"a\": has {} bytes, but its shape [2147483647] needs 8589934588: it is damaged",
-                        item.data.size()));
+      format_text(": tensor \"a\": has {} bytes, but its shape [2147483647] needs 8589934588: it is damaged",
+          item.data.size()));
   EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'919, 'a'))})), "read");
   EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'920, 'a'))})),
-            ": tensor \"special:model.yml\": has 81921 bytes of type 0x101, expected at most 81920 of type 0x101");
+      ": tensor \"special:model.yml\": has 81921 bytes of type 0x101, expected at most 81920 of type 0x101");
 }
 
 TEST(MarianBinary, ReadsHalvesAndDoubles) {
@@ -171,8 +168,7 @@ TEST(MarianBinary, SaysWhatIsNoIntgemm) {
   item.data[4] = '\x80';
   EXPECT_EQ(message_of(binary_bytes({item})), name + "byte 4 is -128, expected -127 to 127: it is damaged");
   for (const float multiplier : {0.0f, -1.0f, 1e-9f, 1e30f}) {
-    EXPECT_EQ(
-        message_of(binary_bytes({int8_item(tensors()[1], multiplier)})),
+    EXPECT_EQ(message_of(binary_bytes({int8_item(tensors()[1], multiplier)})),
         name + format_text("its quantization multiplier is {}, expected a number from 2^-16 to 2^47", multiplier));
   }
 }
@@ -230,8 +226,8 @@ TEST(OpenTensors, FollowsTheLinksOfACache) {
   std::filesystem::create_symlink("../../blobs/0123", folder / "snapshots/abc/pytorch_model.bin");
   EXPECT_EQ(first_value(folder / "snapshots/abc"), 4.0f);
   std::filesystem::remove(folder / "blobs/0123");
-  test::expect_error([&] { open_tensors(folder / "snapshots/abc"); },
-                     {"symbolic link", "../../blobs/0123", "download"});
+  test::expect_error(
+      [&] { open_tensors(folder / "snapshots/abc"); }, {"symbolic link", "../../blobs/0123", "download"});
 }
 
 struct StandIn {
@@ -243,9 +239,8 @@ struct StandIn {
 TEST(OpenTensors, NamesWhatLiesInAFilesPlace) {
   const std::vector<StandIn> cases = {
       {"model.safetensors", "", {"empty", "download"}},
-      {"model.safetensors",
-       "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n",
-       {"Git LFS pointer", "git lfs pull"}},
+      {"model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n",
+          {"Git LFS pointer", "git lfs pull"}},
       {"pytorch_model.bin", "\n <!DOCTYPE html><html><body>404", {"web page"}},
       {"pytorch_model.bin", "<html>sign in", {"web page"}},
       {"pytorch_model.bin", "<?xml version=\"1.0\"?><Error>", {"web page"}},

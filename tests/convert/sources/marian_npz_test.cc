@@ -18,8 +18,8 @@ constexpr const char* kZipRemedy =
     "; expected a zip as NumPy and Marian write it: download it again, or save it again with numpy.savez";
 
 const std::vector<NamedTensor>& npz_tensors() {
-  static const std::vector<NamedTensor> kTensors = {{"Wemb", {3, 2}, {1, 2, 3, 4, 5, 6}},
-                                                    {"decoder_ff_logit_out_b", {1, 3}, {-1, 0.5f, 0}}};
+  static const std::vector<NamedTensor> kTensors = {
+      {"Wemb", {3, 2}, {1, 2, 3, 4, 5, 6}}, {"decoder_ff_logit_out_b", {1, 3}, {-1, 0.5f, 0}}};
   return kTensors;
 }
 
@@ -73,27 +73,27 @@ TEST(MarianNpz, SaysWhatAnArrayIsNot) {
   const auto array = [](std::string bytes) { return zip_of({{"a.npy", std::move(bytes)}}); };
   const std::string member = ": the zip member \"a.npy\": ";
   EXPECT_EQ(npz_message(zip_of({{"a.txt", "x"}})),
-            ": the zip member \"a.txt\": is not an array (.npy); a Marian model has only arrays");
+      ": the zip member \"a.txt\": is not an array (.npy); a Marian model has only arrays");
   EXPECT_EQ(npz_message(array("no array")), member + "is not a NumPy array of version 1, 2 or 3");
   EXPECT_EQ(npz_message(array("\x93NUMPY\x09" + eight)), member + "is not a NumPy array of version 1, 2 or 3");
   EXPECT_EQ(npz_message(array(std::string("\x93NUMPY\x01\0\xff\x7f", 10))),
-            member + "its header of 32767 bytes does not fit: it is damaged");
+      member + "its header of 32767 bytes does not fit: it is damaged");
   EXPECT_EQ(npz_message(array(npy_bytes("<f4", {2}, eight, true))),
-            member + "is in Fortran's order, which is not read; save it again with numpy.ascontiguousarray");
+      member + "is in Fortran's order, which is not read; save it again with numpy.ascontiguousarray");
   EXPECT_EQ(npz_message(array(npy_bytes(">f4", {2}, eight))),
-            member + "has elements of type \">f4\", expected <f4 (float32), <f2 or <f8");
+      member + "has elements of type \">f4\", expected <f4 (float32), <f2 or <f8");
   EXPECT_EQ(npz_message(array(npy_bytes("<f4", {3}, eight))),
-            member + "has 8 bytes after its header, which its shape [3] of type \"<f4\" does not need: it is damaged");
+      member + "has 8 bytes after its header, which its shape [3] of type \"<f4\" does not need: it is damaged");
   EXPECT_EQ(npz_message(array(npy_bytes("<f4", {uint64_t{1} << 40, uint64_t{1} << 40}, eight))),
-            member +
-                "has 8 bytes after its header, which its shape [1099511627776, 1099511627776] of type \"<f4\" does "
-                "not need: it is damaged");
+      member +
+          "has 8 bytes after its header, which its shape [1099511627776, 1099511627776] of type \"<f4\" does "
+          "not need: it is damaged");
   for (const char* dict :
-       {"", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '<f4', 'fortran_order': None, 'shape': (2,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", "__import__('os')",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} + x",
-        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"}) {
+      {"", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
+          "{'descr': '<f4', 'fortran_order': None, 'shape': (2,)}",
+          "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", "__import__('os')",
+          "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} + x",
+          "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"}) {
     const std::string text = dict;
     EXPECT_EQ(
         npz_message(array(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(text.size()) + '\0' + text + eight)),
@@ -128,7 +128,7 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
   const std::string empty = "{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}";
   EXPECT_EQ(of(header(1, empty)), "read");  // the file ends with the header
   EXPECT_EQ(of(header(1, empty).substr(0, 60)),
-            format_text("{}its header of {} bytes does not fit: it is damaged", member, empty.size()));
+      format_text("{}its header of {} bytes does not fit: it is damaged", member, empty.size()));
   for (const char version : {'\1', '\2'}) {
     const size_t most = version == 1 ? 10'002 : 10'000;
     std::string longest = dict;
@@ -136,20 +136,18 @@ TEST(MarianNpz, HeadersOfEveryVersionAndLength) {
     EXPECT_EQ(of(header(version, longest) + elements), "read");
     longest += ' ';
     EXPECT_EQ(of(header(version, longest) + elements),
-              format_text("{}its header of {} bytes does not fit: it is damaged", member, longest.size()));
+        format_text("{}its header of {} bytes does not fit: it is damaged", member, longest.size()));
   }
-  for (const char* bad :
-       {"{'descr': '<f4', 'fortran_order': False}", "{'descr': '<f4', 'shape': (2,)}",
-        "{'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'other': 1}",
-        "{'descr': '<f4' 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)", "{'descr", "{'descr': <f4<}", "{'descr': '<f4\"}"}) {
+  for (const char* bad : {"{'descr': '<f4', 'fortran_order': False}", "{'descr': '<f4', 'shape': (2,)}",
+           "{'fortran_order': False, 'shape': (2,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'fortran_order': False, 'shape': (2,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'other': 1}",
+           "{'descr': '<f4' 'fortran_order': False, 'shape': (2,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)", "{'descr", "{'descr': <f4<}", "{'descr': '<f4\"}"})
     EXPECT_EQ(of(header(1, bad) + elements), damaged) << bad;
-  }
 }
 
 TEST(MarianNpz, SettingsAreBytesOfAnyKind) {
@@ -159,24 +157,24 @@ TEST(MarianNpz, SettingsAreBytesOfAnyKind) {
   for (const char* type : {"|i1", "|u1", "|b1", "<i1"}) EXPECT_EQ(settings(type, 20), "read") << type;
   for (const char* type : {"|i2", "<i11", "i1", "|S1"}) {
     EXPECT_EQ(settings(type, 20),
-              format_text(": the zip member \"special:model.yml.npy\": has elements of type \"{}\", expected <f4 "
-                          "(float32), <f2 or <f8",
-                          type));
+        format_text(": the zip member \"special:model.yml.npy\": has elements of type \"{}\", expected <f4 "
+                    "(float32), <f2 or <f8",
+            type));
   }
   const size_t most = 81'920 - (npy_bytes("|i1", {81'000}, "").size());
   EXPECT_EQ(settings("|i1", most), "read");
-  EXPECT_EQ(settings("|i1", most + 1),
-            ": the zip member \"special:model.yml.npy\": has 81921 bytes, expected at most 81920");
+  EXPECT_EQ(
+      settings("|i1", most + 1), ": the zip member \"special:model.yml.npy\": has 81921 bytes, expected at most 81920");
   EXPECT_EQ(npz_message(zip_of({{"a.npy", npy_bytes("|i1", {2}, "ab")}})),
-            ": the zip member \"a.npy\": has elements of type \"|i1\", expected <f4 (float32), <f2 or <f8");
+      ": the zip member \"a.npy\": has elements of type \"|i1\", expected <f4 (float32), <f2 or <f8");
 }
 
 TEST(MarianNpz, BombsAreRefusedBeforeTheyAreUnpacked) {
   ZipEntry bomb = test::deflated("a.npy", npy_bytes("<f4", {1 << 20}, std::string(4 << 20, '\0')));
   const std::string name = ": the zip member \"a.npy\"";
-  EXPECT_EQ(npz_message(zip_of({bomb})),
-            format_text("{} would unpack {} bytes to 4194432, which no model's weights do{}", name, bomb.bytes.size(),
-                        kZipRemedy));
+  EXPECT_EQ(
+      npz_message(zip_of({bomb})), format_text("{} would unpack {} bytes to 4194432, which no model's weights do{}",
+                                       name, bomb.bytes.size(), kZipRemedy));
   // A directory with a wrong size: unpacking stops at the size that it gives.
   ZipEntry liar = bomb;
   liar.contents->resize(256);
@@ -184,10 +182,10 @@ TEST(MarianNpz, BombsAreRefusedBeforeTheyAreUnpacked) {
   EXPECT_EQ(npz_message(zip_of({liar})), name + " is not deflated as it says: it is damaged" + kZipRemedy);
   ZipEntry other{"a.npy", "x", 12};
   EXPECT_EQ(npz_message(zip_of({other})),
-            name + " is compressed by method 12, and stored and deflated ones (0, 8) are read" + kZipRemedy);
+      name + " is compressed by method 12, and stored and deflated ones (0, 8) are read" + kZipRemedy);
   ZipEntry settings{"special:model.yml.npy", npy_bytes("|i1", {90'000}, std::string(90'000, 'a'))};
   EXPECT_EQ(npz_message(zip_of({settings})),
-            ": the zip member \"special:model.yml.npy\": has 90128 bytes, expected at most 81920");
+      ": the zip member \"special:model.yml.npy\": has 90128 bytes, expected at most 81920");
 }
 
 TEST(MarianNpz, ADeflatedMemberThatEndsEarlyOrLateIsDamaged) {

@@ -25,30 +25,18 @@ std::string text_of(const PickleDocument& document, const PickleNode& node) {
       node.kind == PickleKind::kBool || node.kind == PickleKind::kInteger || node.kind == PickleKind::kStorage;
   EXPECT_TRUE(has_integer || node.integer == 0);
   switch (node.kind) {
-    case PickleKind::kNone:
-      return "None";
-    case PickleKind::kBool:
-      return node.integer ? "True" : "False";
-    case PickleKind::kInteger:
-      return std::to_string(node.integer);
-    case PickleKind::kNumber:
-      return std::isnan(node.number) ? "wide" : std::to_string(node.number);
-    case PickleKind::kText:
-      return "'" + node.text + "'";
-    case PickleKind::kTuple:
-      return "(" + items + ")";
-    case PickleKind::kList:
-      return "[" + items + "]";
-    case PickleKind::kDict:
-      return node.text + "{" + items + "}";
-    case PickleKind::kGlobal:
-      return "<" + node.text + ">";
-    case PickleKind::kStorage:
-      return "storage " + node.text + " of " + std::to_string(node.integer);
-    case PickleKind::kTensor:
-      return "tensor(" + items + ")";
-    case PickleKind::kOther:
-      return "other";
+    case PickleKind::kNone: return "None";
+    case PickleKind::kBool: return node.integer ? "True" : "False";
+    case PickleKind::kInteger: return std::to_string(node.integer);
+    case PickleKind::kNumber: return std::isnan(node.number) ? "wide" : std::to_string(node.number);
+    case PickleKind::kText: return "'" + node.text + "'";
+    case PickleKind::kTuple: return "(" + items + ")";
+    case PickleKind::kList: return "[" + items + "]";
+    case PickleKind::kDict: return node.text + "{" + items + "}";
+    case PickleKind::kGlobal: return "<" + node.text + ">";
+    case PickleKind::kStorage: return "storage " + node.text + " of " + std::to_string(node.integer);
+    case PickleKind::kTensor: return "tensor(" + items + ")";
+    case PickleKind::kOther: return "other";
   }
   return "";
 }
@@ -89,7 +77,7 @@ TEST(PickleOperations, WhatEachMakes) {
       {"X\x03\0\0\0abc"s, "'abc'"},
       {"U\x02"
        "de",
-       "'de'"},
+          "'de'"},
       {")", "()"},
       {"(K\1K\2t", "(1,2,)"},
       {"K\1\x85", "(1,)"},
@@ -154,17 +142,16 @@ TEST(PickleOperations, Storages) {
   EXPECT_EQ(of(kind + type + key + place + "K\0"s), "storage k of 0");
   EXPECT_EQ(of(kind + type + "X\4\0\0\0a_0Z"s + place + "K\6"), "storage a_0Z of 6");
   const std::string no_storage = "here: refers to something that is not a tensor's storage";
-  for (const std::string& items : std::vector<std::string>{
-           kind + type + key + place, kind + type + key + place + "K\6K\6", type + type + key + place + "K\6",
-           key + type + key + place + "K\6", kind + kind + key + place + "K\6",
-           kind + "ctorch\ndevice\n" + key + place + "K\6", kind + type + type + place + "K\6",
-           kind + type + key + place + key, kind + type + key + place + "J\xff\xff\xff\xff"}) {
+  for (const std::string& items :
+      std::vector<std::string>{kind + type + key + place, kind + type + key + place + "K\6K\6",
+          type + type + key + place + "K\6", key + type + key + place + "K\6", kind + kind + key + place + "K\6",
+          kind + "ctorch\ndevice\n" + key + place + "K\6", kind + type + type + place + "K\6",
+          kind + type + key + place + key, kind + type + key + place + "J\xff\xff\xff\xff"})
     EXPECT_EQ(of(items), no_storage);
-  }
   EXPECT_EQ(read("](" + kind + type + key + place + "K\6eQ"), no_storage);
   for (const std::string& bad : {"a/"s, "a."s, "\x80"s, "\xe9"s, "a\0"s, " "s})
-    EXPECT_EQ(of(kind + type + "X" + integer(bad.size(), 4) + bad + place + "K\6").find("here: refers to the storage"),
-              0u);
+    EXPECT_EQ(
+        of(kind + type + "X" + integer(bad.size(), 4) + bad + place + "K\6").find("here: refers to the storage"), 0u);
 }
 
 TEST(PickleOperations, Tensors) {

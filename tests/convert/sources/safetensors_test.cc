@@ -32,8 +32,8 @@ void expect_tensors(const TensorSource& source) {
 TEST(Safetensors, ReadsEveryElementType) {
   const TemporaryFolder folder;
   for (const ElementType type : {ElementType::kF64, ElementType::kF32, ElementType::kF16, ElementType::kBf16,
-                                 ElementType::kI64, ElementType::kI32, ElementType::kI16, ElementType::kI8,
-                                 ElementType::kU64, ElementType::kU32, ElementType::kU16, ElementType::kU8}) {
+           ElementType::kI64, ElementType::kI32, ElementType::kI16, ElementType::kI8, ElementType::kU64,
+           ElementType::kU32, ElementType::kU16, ElementType::kU8}) {
     std::ofstream stream(folder / "model.safetensors", std::ios::binary);
     test::write_safetensors(stream, kTensors, type);
     stream.close();
@@ -99,10 +99,8 @@ TEST(Safetensors, RefusesBadHeaders) {
       {"entry is a number", "{\"w\":7}", 8, {"dtype, shape and data_offsets"}},
       {"truncated", "{" + good + "}", 7, {"\"w\"", "within the 7 bytes", "truncated"}},
       {"too long", "{" + good + "}", 9, {"bytes, but its tensors end at"}},
-      {"shape and bytes differ",
-       "{" + entry("F32", "[3]", "[0,8]") + "}",
-       8,
-       {"shape [3] of F32 needs 12 bytes, but data_offsets give it 8"}},
+      {"shape and bytes differ", "{" + entry("F32", "[3]", "[0,8]") + "}", 8,
+          {"shape [3] of F32 needs 12 bytes, but data_offsets give it 8"}},
       {"huge shape", "{" + entry("F32", "[4294967296,4294967296]", "[0,8]") + "}", 8, {"too large"}},
       {"wrapping shape", "{" + entry("F32", "[9223372036854775808,2]", "[0,0]") + "}", 0, {"too large"}},
       {"negative size", "{" + entry("F32", "[-2]", "[0,8]") + "}", 8, {"not a non-negative integer"}},
@@ -112,16 +110,12 @@ TEST(Safetensors, RefusesBadHeaders) {
       {"overlap", "{" + good + ",\"v\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 12, {"overlap"}},
       {"hole", "{" + good + ",\"v\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}", 16, {"leave a hole"}},
       {"hole at the start", "{" + entry("F32", "[1]", "[4,8]") + "}", 8, {"leave a hole"}},
-      {"more keys",
-       "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}",
-       8,
-       {"dtype, shape and"}},
+      {"more keys", "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}", 8,
+          {"dtype, shape and"}},
       {"no dtype", "{\"w\":{\"type\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8, {"dtype, shape and"}},
       {"no data_offsets", "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"offsets\":[0,8]}}", 8, {"dtype, shape and"}},
-      {"shape by another name",
-       "{\"w\":{\"dtype\":\"F32\",\"shapes\":[2],\"data_offsets\":[0,8]}}",
-       8,
-       {"dtype, shape and"}},
+      {"shape by another name", "{\"w\":{\"dtype\":\"F32\",\"shapes\":[2],\"data_offsets\":[0,8]}}", 8,
+          {"dtype, shape and"}},
       {"dtype is a number", "{\"w\":{\"dtype\":32,\"shape\":[2],\"data_offsets\":[0,8]}}", 8, {"dtype, shape and"}},
       {"shape is a number", "{" + entry("F32", "2", "[0,8]") + "}", 8, {"shape is a JSON number, expected an array"}},
       {"one offset", "{" + entry("F32", "[2]", "[0]") + "}", 8, {"two ascending offsets"}},
@@ -191,8 +185,7 @@ TEST(Safetensors, NamesAreInTheOrderOfTheirBytes) {
     return '"' + std::string(name) + "\"" + entry("F32", "[1]", offsets).substr(3);
   };
   const std::string empty = R"(:{"dtype":"F32","shape":[0],"data_offsets":[4,4]})";
-  const auto path = folder.write(
-      "a.safetensors",
+  const auto path = folder.write("a.safetensors",
       test::safetensors_bytes(
           "{" + of("z", "[0,4]") + "," + of("a", "[4,8]") + ",\"y\"" + empty + ",\"x\"" + empty + "}", "12345678"));
   EXPECT_EQ(open_safetensors(path)->names(), (std::vector<std::string>{"z", "x", "y", "a"}));

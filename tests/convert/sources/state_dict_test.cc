@@ -38,8 +38,8 @@ PickleWriter& nested(PickleWriter& pickle, const std::vector<std::string>& names
 }
 
 TEST(StateDictChoice, UsualNamesInTheirOrder) {
-  const std::vector<std::string> usual = {"state_dict", "model_state_dict", "model",  "module",
-                                          "net",        "network",          "weights"};
+  const std::vector<std::string> usual = {
+      "state_dict", "model_state_dict", "model", "module", "net", "network", "weights"};
   for (size_t i = 0; i < usual.size(); ++i) {
     PickleWriter pickle;
     pickle.raw("}(").text("step").tensor(six());
@@ -55,7 +55,7 @@ TEST(StateDictChoice, HowDeep) {
   names.push_back("e");
   PickleWriter five;
   EXPECT_EQ(message_of(nested(five.raw("}("), names, "w").raw("u")),
-            "holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)");
+      "holds no dictionary from names to tensors; save the weights with torch.save(model.state_dict(), ...)");
 }
 
 TEST(StateDictChoice, SeveralAreNamedUpToEight) {
@@ -70,8 +70,8 @@ TEST(StateDictChoice, SeveralAreNamedUpToEight) {
     }
     if (n > 8) names += " and " + std::to_string(n - 8) + " more";
     EXPECT_EQ(message_of(pickle.raw("uu")),
-              "holds several dictionaries of tensors (" + names +
-                  "), and none has a usual name; save the one to convert with torch.save(checkpoint[...], ...)");
+        "holds several dictionaries of tensors (" + names +
+            "), and none has a usual name; save the one to convert with torch.save(checkpoint[...], ...)");
   }
 }
 
@@ -90,11 +90,10 @@ TEST(StateDictChoice, AGenerator) {
     PickleWriter pickle;
     nested(pickle.raw("}("), {"model"}, "w");
     for (const std::string& name : others) pickle.text(name).raw("}");
-    if (is_dict) {
+    if (is_dict)
       nested(pickle, {"generator"}, "weight");
-    } else {
+    else
       pickle.text("generator").raw("K\1");
-    }
     return message_of(pickle.raw("u"));
   };
   EXPECT_EQ(checkpoint({"opt", "vocab"}, true), "read w generator.weight");
@@ -126,7 +125,7 @@ std::string of_tensor(const PickleWriter::Tensor& tensor) {
 
 TEST(StateDictTensors, WhereTheirElementsLie) {
   const auto lies = [](uint64_t elements, uint64_t offset, const std::vector<uint64_t>& shape,
-                       const std::vector<uint64_t>& strides) {
+                        const std::vector<uint64_t>& strides) {
     return of_tensor({"FloatStorage", "0", elements, offset, shape, strides});
   };
   EXPECT_EQ(lies(6, 0, {6}, {1}), "read w");
@@ -143,11 +142,11 @@ TEST(StateDictTensors, WhereTheirElementsLie) {
   EXPECT_NE(lies(kHuge, 0, {5}, {2 * kHuge}).find("does not fit its storage"), std::string::npos);
   EXPECT_EQ(lies(12, 0, {2, 3, 2}, {1, 4, 2}), "read w");
   EXPECT_EQ(lies(12, 0, {2, 3, 2}, {1, 4, 1}),
-            "strides [1, 4, 1] let elements share a place; save "
-            "tensor.contiguous() instead");
+      "strides [1, 4, 1] let elements share a place; save "
+      "tensor.contiguous() instead");
   EXPECT_EQ(lies(12, 0, {2, 3, 2}, {1, 3, 2}),
-            "strides [1, 3, 2] let elements share a place; save "
-            "tensor.contiguous() instead");
+      "strides [1, 3, 2] let elements share a place; save "
+      "tensor.contiguous() instead");
   EXPECT_EQ(lies(5, 0, {6}, {1}), "shape [6] has more elements than its storage, 5");
   EXPECT_EQ(lies(6, 0, std::vector<uint64_t>(16, 1), std::vector<uint64_t>(16, 1)), "read w");
   EXPECT_EQ(lies(6, 0, {}, {}), "read w");
@@ -173,11 +172,10 @@ TEST(StateDictTensors, WhatIsNone) {
   const auto made_of = [](const std::string& storage, const std::string& offset, const std::string& shape) {
     PickleWriter pickle;
     pickle.raw("}(").text("w").global("torch._utils", "_rebuild_tensor_v2").raw("(");
-    if (storage.empty()) {
+    if (storage.empty())
       pickle.storage("FloatStorage", "0", 6);
-    } else {
+    else
       pickle.raw(storage);
-    }
     return message_of(pickle.raw(offset + shape + ")tRu"));
   };
   const std::string no_storage = "tensor \"w\": it has no storage or its offset is not a non-negative integer";
@@ -202,7 +200,7 @@ Floats seen(uint64_t offset, const std::vector<uint64_t>& shape, const std::vect
   test::ZipWriter zip(stream);
   test::PickleWriter pickle;
   zip.add({"a/data.pkl",
-           pickle.raw("}").text("w").tensor({"FloatStorage", "0", 12, offset, shape, strides}).raw("s").finish()});
+      pickle.raw("}").text("w").tensor({"FloatStorage", "0", 12, offset, shape, strides}).raw("s").finish()});
   zip.add({"a/data/0", test::element_bytes_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, ElementType::kF32)});
   zip.finish();
   stream.close();
@@ -229,8 +227,7 @@ TEST(TorchZip, TheLargestPickle) {
     zip.add({"a/data.pkl", std::string(bytes, '\0')});
     zip.finish();
     stream.close();
-    test::expect_error(
-        [&] { open_tensors(path); },
+    test::expect_error([&] { open_tensors(path); },
         {bytes == 64u << 20 ? "has the operation 0x00" : "data.pkl has 67108865 bytes, expected at most 67108864"});
   }
 }

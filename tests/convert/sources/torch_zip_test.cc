@@ -22,14 +22,9 @@ void expect_written_tensors(const TensorSource& source) {
     transposed[i % 4 * 3 + i / 4] = weight[i];
     counted[i] = static_cast<float>(i);
   }
-  const std::vector<NamedTensor> expected = {{"weight", {3, 4}, weight},
-                                             {"transposed", {4, 3}, transposed},
-                                             {"row", {4}, {0, 0.125f, 0.25f, 0.375f}},
-                                             {"half", {3, 4}, weight},
-                                             {"bfloat16", {3, 4}, weight},
-                                             {"double", {3, 4}, weight},
-                                             {"long", {3, 4}, counted},
-                                             {"empty", {0, 5}, {}}};
+  const std::vector<NamedTensor> expected = {{"weight", {3, 4}, weight}, {"transposed", {4, 3}, transposed},
+      {"row", {4}, {0, 0.125f, 0.25f, 0.375f}}, {"half", {3, 4}, weight}, {"bfloat16", {3, 4}, weight},
+      {"double", {3, 4}, weight}, {"long", {3, 4}, counted}, {"empty", {0, 5}, {}}};
   ASSERT_EQ(source.names().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(source.names()[i], expected[i].name);
@@ -57,8 +52,8 @@ TEST(TorchZip, RefusesTruncatedFiles) {
     std::filesystem::copy_file(kWritten / name, folder / "a.pt");
     for (uint64_t n = std::filesystem::file_size(folder / "a.pt"); n-- > 0;) {
       std::filesystem::resize_file(folder / "a.pt", n);
-      test::expect_error([&] { open_tensors(folder / "a.pt"); }, {"a.pt"},
-                         name + (" truncated to " + std::to_string(n)));
+      test::expect_error(
+          [&] { open_tensors(folder / "a.pt"); }, {"a.pt"}, name + (" truncated to " + std::to_string(n)));
     }
   }
 }
@@ -137,30 +132,17 @@ std::string pickle_of(const std::string& opcodes) { return PickleWriter().raw(op
 
 TEST(Pickle, RefusesCodeThatWouldRun) {
   const TemporaryFolder folder;
-  const char* const gadgets[][2] = {{"os", "system"},
-                                    {"posix", "system"},
-                                    {"nt", "system"},
-                                    {"builtins", "eval"},
-                                    {"builtins", "exec"},
-                                    {"__builtin__", "eval"},
-                                    {"builtins", "getattr"},
-                                    {"runpy", "_run_code"},
-                                    {"subprocess", "Popen"},
-                                    {"bdb", "Bdb"},
-                                    {"torch.hub", "load"},
-                                    {"torch", "load"},
-                                    {"torch.storage", "_load_from_bytes"},
-                                    {"collections", "OrderedDict.update"},
-                                    {"importlib", "import_module"},
-                                    {"numpy.core.multiarray", "_reconstruct"},
-                                    {"torch._utils", "_rebuild_tensor_v2.__globals__"},
-                                    {"", ""}};
+  const char* const gadgets[][2] = {{"os", "system"}, {"posix", "system"}, {"nt", "system"}, {"builtins", "eval"},
+      {"builtins", "exec"}, {"__builtin__", "eval"}, {"builtins", "getattr"}, {"runpy", "_run_code"},
+      {"subprocess", "Popen"}, {"bdb", "Bdb"}, {"torch.hub", "load"}, {"torch", "load"},
+      {"torch.storage", "_load_from_bytes"}, {"collections", "OrderedDict.update"}, {"importlib", "import_module"},
+      {"numpy.core.multiarray", "_reconstruct"}, {"torch._utils", "_rebuild_tensor_v2.__globals__"}, {"", ""}};
   for (const auto& [module, name] : gadgets) {
     PickleWriter pickle;
     pickle.global(module, name).raw("(").text("touch owned").raw("tR");
     const auto path = write_pickle(folder, pickle.finish());
-    test::expect_error([&] { open_tensors(path); },
-                       {"a.pt", std::string(module) + "." + name, "nothing in it is executed"}, name);
+    test::expect_error(
+        [&] { open_tensors(path); }, {"a.pt", std::string(module) + "." + name, "nothing in it is executed"}, name);
   }
 }
 
@@ -176,14 +158,14 @@ TEST(TorchStream, RefusesLies) {
   refuse({"begins without torch.save's magic number"}, [](Stream& s) { s.magic = PickleWriter().raw("K\1").finish(); });
   refuse({"not of version 1001"}, [](Stream& s) { s.version = PickleWriter().raw("K\1").finish(); });
   refuse({"big-endian"},
-         [](Stream& s) { s.machine = PickleWriter().raw("}").text("little_endian").raw("\x89s").finish(); });
+      [](Stream& s) { s.machine = PickleWriter().raw("}").text("little_endian").raw("\x89s").finish(); });
   refuse({"big-endian"}, [](Stream& s) { s.machine = PickleWriter().raw("}").finish(); });
   refuse({"the storage \"0\" has 7 elements, but its tensors say 6"}, [](Stream& s) { s.storages[0] = 7; });
   refuse({"elements, but its tensors say 6"}, [](Stream& s) { s.storages[7] = '\x7f'; });
   refuse({"and 23 bytes are left"}, [](Stream& s) { s.storages.pop_back(); });
   refuse({"has 1 bytes after its last storage"}, [](Stream& s) { s.storages += 'x'; });
   refuse({"no tensor has the storage \"1\""},
-         [](Stream& s) { s.keys = PickleWriter().raw("]").text("1").raw("a").finish(); });
+      [](Stream& s) { s.keys = PickleWriter().raw("]").text("1").raw("a").finish(); });
   refuse({"its storages are not a list"}, [](Stream& s) { s.keys = PickleWriter().raw("}").finish(); });
   refuse({"has no storage \"0\""}, [](Stream& s) {
     s.keys = PickleWriter().raw("]").finish();
@@ -231,28 +213,28 @@ TEST(Pickle, RefusesHostileStreams) {
       {"memo not stored", pickle_of("h\x05"), {"number 5, which was never stored"}},
       {"huge memo index", pickle_of("}r\xff\xff\xff\xff"), {"number 4294967295"}},
       {"huge text",
-       "\x80\x02X\xff\xff\xff\x7f"
-       "a.",
-       {"text of 2147483647 bytes"}},
+          "\x80\x02X\xff\xff\xff\x7f"
+          "a.",
+          {"text of 2147483647 bytes"}},
       {"deep", pickle_of(marks), {"nested more than 64"}},
       {"high stack", pickle_of(stack), {"more than 100000 values"}},
       {"name without an end",
-       "\x80\x02"
-       "ctorch",
-       {"without an end"}},
+          "\x80\x02"
+          "ctorch",
+          {"without an end"}},
       {"a list that contains itself",
-       pickle_of("]q\x01h\x01"
-                 "a"),
-       {"holds no dictionary"}},
+          pickle_of("]q\x01h\x01"
+                    "a"),
+          {"holds no dictionary"}},
       {"a dictionary that contains itself",
-       pickle_of("}q\x01U\x01"
-                 "ah\x01s"),
-       {"a.pt"}},
+          pickle_of("}q\x01U\x01"
+                    "ah\x01s"),
+          {"a.pt"}},
       {"no tensors", pickle_of("}"), {"holds no dictionary"}},
       {"a number", pickle_of("K\x01"), {"holds no dictionary"}},
       {"a list of a name and a tensor",
-       PickleWriter().raw("](").text("w").tensor({"FloatStorage", "0", 6, 0, {6}, {1}}).raw("e").finish(),
-       {"holds no dictionary"}},
+          PickleWriter().raw("](").text("w").tensor({"FloatStorage", "0", 6, 0, {6}, {1}}).raw("e").finish(),
+          {"holds no dictionary"}},
   };
   const TemporaryFolder folder;
   for (const BadPickle& bad : cases) {
@@ -311,10 +293,9 @@ TEST(Pickle, RefusesTensorsOutsideOfTheirStorage) {
   };
   const TemporaryFolder folder;
   for (const Case& bad : cases) {
-    const auto path =
-        write_pickle(folder, one_tensor([&](PickleWriter& pickle) {
-                       pickle.tensor({"FloatStorage", bad.key, bad.elements, bad.offset, bad.shape, bad.strides});
-                     }));
+    const auto path = write_pickle(folder, one_tensor([&](PickleWriter& pickle) {
+      pickle.tensor({"FloatStorage", bad.key, bad.elements, bad.offset, bad.shape, bad.strides});
+    }));
     test::expect_error([&] { open_tensors(path); }, bad.words, bad.name);
   }
 }
@@ -389,16 +370,13 @@ TEST(Zip, RefusesWhatTorchDoesNotWrite) {
       {"compressed", {good, changed(storage, [](ZipEntry& e) { e.method = 8; })}, {"a/data/0", "compressed"}},
       {"encrypted", {good, changed(storage, [](ZipEntry& e) { e.flags = 1; })}, {"encrypted"}},
       {"twice", {good, storage, storage}, {"two members \"a/data/0\""}},
-      {"size beyond the end",
-       {good, changed(storage, [](ZipEntry& e) { e.extra_size = 1000; })},
-       {"1024 bytes", "truncated"}},
-      {"headers differ",
-       {good, changed(storage, [](ZipEntry& e) { e.extra_central_size = 1; })},
-       {"differs from the directory"}},
+      {"size beyond the end", {good, changed(storage, [](ZipEntry& e) { e.extra_size = 1000; })},
+          {"1024 bytes", "truncated"}},
+      {"headers differ", {good, changed(storage, [](ZipEntry& e) { e.extra_central_size = 1; })},
+          {"differs from the directory"}},
       {"overlap", {changed(good, [](ZipEntry& e) { e.extra_size = 60; }), storage}, {"overlap"}},
-      {"points elsewhere",
-       {good, changed(storage, [](ZipEntry& e) { e.is_hidden_start = true; })},
-       {"differs from the directory"}},
+      {"points elsewhere", {good, changed(storage, [](ZipEntry& e) { e.is_hidden_start = true; })},
+          {"differs from the directory"}},
       {"parent folder", {good, storage, {"a/../../etc/passwd", ""}}, {"leaves the archive"}},
       {"absolute name", {good, storage, {"/etc/passwd", ""}}, {"leaves the archive"}},
       {"backslash", {good, storage, {"a\\b", ""}}, {"leaves the archive"}},
@@ -406,9 +384,8 @@ TEST(Zip, RefusesWhatTorchDoesNotWrite) {
       {"no pickle", {storage}, {"0 members data.pkl"}},
       {"two pickles", {good, storage, {"b/data.pkl", pickle}}, {"2 members data.pkl"}},
       {"big endian", {good, storage, {"a/byteorder", "big"}}, {"big-endian"}},
-      {"damaged pickle",
-       {changed(good, [](ZipEntry& e) { e.crc_is_wrong = true; }), storage},
-       {"a/data.pkl", "CRC-32"}},
+      {"damaged pickle", {changed(good, [](ZipEntry& e) { e.crc_is_wrong = true; }), storage},
+          {"a/data.pkl", "CRC-32"}},
   };
   const TemporaryFolder folder;
   for (const BadZip& bad : cases) {

@@ -35,7 +35,7 @@ TEST(Value, KeepsEveryInteger) {
   EXPECT_EQ(Value(INT64_MIN).number(), std::ldexp(-1.0, 63));
   EXPECT_EQ(Value(UINT64_MAX).number(), std::ldexp(1.0, 64));
   EXPECT_EQ(write_json(Value::list({UINT64_MAX, INT64_MIN, int8_t{-1}, 0})),
-            "[18446744073709551615,-9223372036854775808,-1,0]");
+      "[18446744073709551615,-9223372036854775808,-1,0]");
 }
 
 TEST(Value, AMapKeepsItsOrderAndFindsItsKeys) {
@@ -119,26 +119,26 @@ std::string text(const std::string& value) {
 TEST(SavedSettings, ValuesOfEveryKind) {
   EXPECT_EQ(settings_with(""), "{}");
   EXPECT_EQ(settings_with(text("vocab") + "N" + text("other") + "K\x01" + text("args") + "K\x02"),
-            R"({"args":2,"vocab":null})");
+      R"({"args":2,"vocab":null})");
   const std::string one = "G\x3f\xf8\0\0\0\0\0\0"s, wide = "\x8a\x09" + std::string(9, '\1');
   EXPECT_EQ(settings_with(text("opt") + "(N\x88\x89K\xffJ\xfe\xff\xff\xff" + one + wide + text("a\"\n") + "](K\1e)t"),
-            R"({"opt":[null,true,false,255,-2,1.5,null,"a\"\n",[1],[]]})");
+      R"({"opt":[null,true,false,255,-2,1.5,null,"a\"\n",[1],[]]})");
   // The last value of a repeated key wins. Keys that are not texts are dropped, and a tensor becomes null.
   PickleWriter tensor;
   tensor.tensor({"FloatStorage", "0", 1, 0, {1}, {1}});
   const std::string of_tensor = tensor.finish();
   EXPECT_EQ(settings_with(text("cfg") + "}(" + text("b") + "K\1" + "K\7K\7" + text("a") +
                           of_tensor.substr(2, of_tensor.size() - 3) + text("b") + "K\2u"),
-            R"({"cfg":{"a":null,"b":2}})");
+      R"({"cfg":{"a":null,"b":2}})");
 }
 
 TEST(SavedSettings, ObjectsAreTheirAttributes) {
   EXPECT_EQ(settings_with(text("args") + "cargparse\nNamespace\n)\x81}" + text("heads") + "K\4sb"),
-            R"({"args":{"heads":4}})");
+      R"({"args":{"heads":4}})");
   EXPECT_EQ(settings_with(text("opt") + "(ccollections\nOrderedDict\n)R" +
                           "ccollections\ndefaultdict\nctorchtext.vocab\n_default_unk_index\n\x85R" +
                           "ccollections\nCounter\n}" + text("a") + "K\1s\x85R" + "c__builtin__\nset\n](K\1K\2e\x85Rt"),
-            R"({"opt":[{},{},{"a":1},[1,2]]})");
+      R"({"opt":[{},{},{"a":1},[1,2]]})");
 }
 
 TEST(SavedSettings, AStateOfTrainingIsPassedOver) {
@@ -147,21 +147,21 @@ TEST(SavedSettings, AStateOfTrainingIsPassedOver) {
   EXPECT_EQ(settings_with(text("extra_state") + "}" + text("loss") + "cnumpy.core.multiarray\nscalar\n" + dtype +
                           bytes + "\x86Rs" + text("meter") + "cfairseq.meters\nAverageMeter\n)\x81}" + text("sum") +
                           "K\1sb" + text("place") + "ctorch\ndevice\n" + text("cpu") + "\x85R"),
-            "{}");
+      "{}");
 }
 
 // Lists in lists: a list within twelve others is dropped.
 TEST(SavedSettings, DepthIsBounded) {
   const std::string deep = std::string(20, ']') + std::string(19, 'a');
-  EXPECT_EQ(settings_with(text("opt") + deep),
-            R"({"opt":)" + std::string(13, '[') + "null" + std::string(13, ']') + "}");
+  EXPECT_EQ(
+      settings_with(text("opt") + deep), R"({"opt":)" + std::string(13, '[') + "null" + std::string(13, ']') + "}");
 }
 
 TEST(TorchZip, TiedTensorsAreOnePlace) {
   const test::TemporaryFolder folder;
   std::ofstream stream(folder / "a.pt", std::ios::binary);
-  test::write_torch_zip(stream, {{"a", {2, 2}, {1, 2, 3, 4}}, {"b", {2, 2}, {1, 2, 3, 4}}}, ElementType::kF32,
-                        {{"tied", 0}});
+  test::write_torch_zip(
+      stream, {{"a", {2, 2}, {1, 2, 3, 4}}, {"b", {2, 2}, {1, 2, 3, 4}}}, ElementType::kF32, {{"tied", 0}});
   stream.close();
   const auto source = open_tensors(folder / "a.pt");
   EXPECT_EQ(source->stored_name("tied"), "a");
@@ -210,15 +210,15 @@ TEST(Yaml, TypesPlainScalarsAsTheCoreSchemaDoes) {
 
 TEST(Yaml, KeysAreTexts) {
   EXPECT_EQ(parse_yaml_settings("5: 0\ntrue: 1\nnull: 2\n\"~\": 3\n", "a.yml"),
-            (Value{{"5", 0}, {"true", 1}, {"null", 2}, {"~", 3}}));
+      (Value{{"5", 0}, {"true", 1}, {"null", 2}, {"~", 3}}));
 }
 
 TEST(Yaml, SaysWhatItRefuses) {
   EXPECT_EQ(yaml_message("a: &x [1]\nb: *x\n"), "a.yml: line 1 has an anchor, which is not read");
-  EXPECT_EQ(yaml_message("a: 1\nb: *x\n"),
-            "a.yml: line 2, column 4: is not YAML: the referenced anchor is not defined");
-  EXPECT_EQ(yaml_message("a: !!binary 5\n"),
-            "a.yml: line 1 has the tag \"tag:yaml.org,2002:binary\", which is not read");
+  EXPECT_EQ(
+      yaml_message("a: 1\nb: *x\n"), "a.yml: line 2, column 4: is not YAML: the referenced anchor is not defined");
+  EXPECT_EQ(
+      yaml_message("a: !!binary 5\n"), "a.yml: line 1 has the tag \"tag:yaml.org,2002:binary\", which is not read");
   EXPECT_EQ(yaml_message("a: !mine [1]\n"), "a.yml: line 1 has the tag \"!mine\", which is not read");
   EXPECT_EQ(yaml_message("a: 1\na: 2\n"), "a.yml: line 2 has the key \"a\" again");
   EXPECT_EQ(yaml_message("? [1]\n: 2\n"), "a.yml: line 1 has a key that is not a text");

@@ -110,13 +110,12 @@ TEST(ZipRecords, AMember) {
 
 TEST(ZipRecords, BothHeadersAgree) {
   EXPECT_EQ(message_of_changed([](Zip&) {}), "read");
-  for (const auto& change : std::vector<std::function<void(Header&)>>{
-           [](Header& h) { h.name[0] = 'b'; }, [](Header& h) { h.flags = 2; }, [](Header& h) { h.method = 8; },
-           [](Header& h) { h.crc32 = 6; }, [](Header& h) { h.stored = 39; }, [](Header& h) { h.plain = 41; },
+  for (const auto& change : std::vector<std::function<void(Header&)>>{[](Header& h) { h.name[0] = 'b'; },
+           [](Header& h) { h.flags = 2; }, [](Header& h) { h.method = 8; }, [](Header& h) { h.crc32 = 6; },
+           [](Header& h) { h.stored = 39; }, [](Header& h) { h.plain = 41; },
            // Zeros here mean that the sizes follow the contents.
-           [](Header& h) { h.crc32 = h.stored = h.plain = 0; }}) {
+           [](Header& h) { h.crc32 = h.stored = h.plain = 0; }})
     EXPECT_EQ(message_of_changed([&](Zip& zip) { change(zip.local); }), kDiffers);
-  }
   const auto following = [](const std::function<void(Header&)>& change) {
     return message_of_changed([&](Zip& zip) {
       zip.both([](Header& header) { header.flags = 8; });
@@ -135,16 +134,16 @@ TEST(ZipRecords, FlagsSizesAndNames) {
     const bool is_encrypted = bit == 0 || bit == 6 || bit == 13;
     const auto flags = static_cast<uint16_t>(1 << bit);
     EXPECT_EQ(message_of_changed([&](Zip& zip) { zip.both([&](Header& header) { header.flags = flags; }); }),
-              is_encrypted ? std::string(kMember) + " is encrypted" : "read")
+        is_encrypted ? std::string(kMember) + " is encrypted" : "read")
         << bit;
   }
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.both([](Header& header) { header.plain = 41; }); }),
-            std::string(kMember) + " has two sizes");
+      std::string(kMember) + " has two sizes");
   for (const std::string name : {"", "/a", "a\\b", "..", "a/..", "../a", "a/../b"}) {
     EXPECT_NE(message_of_changed([&](Zip& zip) {
-                zip.both([&](Header& header) { header.name = name; });
-              }).find(" has a name that leaves the archive"),
-              std::string::npos)
+      zip.both([&](Header& header) { header.name = name; });
+    }).find(" has a name that leaves the archive"),
+        std::string::npos)
         << name;
   }
   for (const std::string name : {"a..", "..a/b", "a/...", "."})
@@ -154,14 +153,14 @@ TEST(ZipRecords, FlagsSizesAndNames) {
 TEST(ZipRecords, WhereAMemberLies) {
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.central.offset = 41; }), kDiffers);  // 30 bytes into its contents
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.central.offset = 42; }),
-            std::string(kMember) + " starts outside of the members");
+      std::string(kMember) + " starts outside of the members");
   for (const size_t bytes : {29u, 30u}) {
     const std::string directory = central_header({});
     EXPECT_EQ(zip_message(std::string(bytes, '\0') + directory + end_record({1, directory.size(), bytes})),
-              bytes == 29 ? std::string(kMember) + " starts outside of the members" : kDiffers);
+        bytes == 29 ? std::string(kMember) + " starts outside of the members" : kDiffers);
   }
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.contents.pop_back(); }),
-            std::string(kMember) + " has 40 bytes, more than the file has there: it is truncated or damaged");
+      std::string(kMember) + " has 40 bytes, more than the file has there: it is truncated or damaged");
   const auto empty = [](Zip& zip) {
     zip.both([](Header& header) { header.stored = header.plain = 0; });
     zip.contents = "";
@@ -173,7 +172,7 @@ TEST(ZipRecords, WhereAMemberLies) {
   std::string bytes = zip.bytes();
   bytes[28] = 3;
   EXPECT_EQ(zip_message(bytes),
-            std::string(kMember) + " has 0 bytes, more than the file has there: it is truncated or damaged");
+      std::string(kMember) + " has 0 bytes, more than the file has there: it is truncated or damaged");
 }
 
 TEST(ZipRecords, TheDirectory) {
@@ -181,7 +180,7 @@ TEST(ZipRecords, TheDirectory) {
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.central.disk = 1; }), "a.pt: the zip spans several disks");
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.members = 2; }), kDamaged);
   EXPECT_EQ(message_of_changed([](Zip& zip) { zip.members = 0; }),
-            "a.pt: the zip's directory has bytes after its last member");
+      "a.pt: the zip's directory has bytes after its last member");
   const auto with_tail = [](const std::string& tail) {
     return message_of_changed([&](Zip& zip) { zip.directory_tail = tail, zip.members = 2; });
   };
@@ -206,13 +205,9 @@ TEST(ZipRecords, TheEnd) {
   const Zip zip;
   const std::string not_found =
       "a.pt: the zip's directory is not at the end of the file: it is truncated (download it again) or has a comment";
-  for (const auto& [field, message] :
-       std::vector<std::pair<size_t, std::string>>{{0, not_found},
-                                                   {20, not_found},
-                                                   {4, "a.pt: the zip spans several disks"},
-                                                   {6, "a.pt: the zip spans several disks"},
-                                                   {12, kMisplaced},
-                                                   {16, kMisplaced}}) {
+  for (const auto& [field, message] : std::vector<std::pair<size_t, std::string>>{{0, not_found}, {20, not_found},
+           {4, "a.pt: the zip spans several disks"}, {6, "a.pt: the zip spans several disks"}, {12, kMisplaced},
+           {16, kMisplaced}}) {
     std::string bytes = zip.bytes();
     ++bytes[zip.before_end().size() + field];
     EXPECT_EQ(zip_message(bytes), message) << field;

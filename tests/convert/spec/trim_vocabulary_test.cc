@@ -90,20 +90,16 @@ std::vector<ModelSpec> specs() {
 }
 
 TEST(TrimVocabulary, KeptLogitsAreTheSameBits) {
-  for (const ModelSpec& spec : specs()) {
+  for (const ModelSpec& spec : specs())
     for (const Weights weights : {Weights::kInt8, Weights::kFloat32}) expect_the_same_logits(spec, weights);
-  }
 }
 
 // --keep-languages: all entries but those of two languages stay.
 TEST(TrimVocabulary, LogitsWithoutSomeLanguagesAreTheSameBits) {
   for (ModelSpec spec : specs()) {
     const bool is_shared = converter::shares_vocabulary(spec);
-    spec.languages = {{{"a", 20, 20}, {"b", 21, is_shared ? 21u : 36u}},
-                      converter::LanguagePlace::kBeforeText,
-                      converter::LanguagePlace::kForcedFirst,
-                      {},
-                      {6, 12}};
+    spec.languages = {{{"a", 20, 20}, {"b", 21, is_shared ? 21u : 36u}}, converter::LanguagePlace::kBeforeText,
+        converter::LanguagePlace::kForcedFirst, {}, {6, 12}};
     spec.target_language = "b";
     spec.generation.forced_first_id = *spec.languages.entries[1].target;
     for (const Weights weights : {Weights::kInt8, Weights::kFloat32}) expect_the_same_logits(spec, weights);
@@ -218,19 +214,11 @@ ModelSpec spec_of_pieces(TokenizerKind kind, const std::vector<Piece>& pieces) {
 }
 
 TEST(TrimVocabulary, WhatNoTextCanDoWithoutStays) {
-  const ModelSpec spec = spec_of_pieces(TokenizerKind::kUnigram, {{"<unk>", 0, PieceType::kUnknown},
-                                                                  {"</s>", 0, PieceType::kControl},
-                                                                  {"", 0, PieceType::kControl},
-                                                                  {"a", -3},
-                                                                  {"b", -9},
-                                                                  {"c", -9},
-                                                                  {"d", -1},
-                                                                  {"\u2581", -4},
-                                                                  {">>fr<<", -5, PieceType::kSurface},
-                                                                  {"ab", -6, PieceType::kSurface},
-                                                                  {"<sep>", 0, PieceType::kUserDefined},
-                                                                  {"<0x41>", 0, PieceType::kByte},
-                                                                  {"ba", 0, PieceType::kUnused}});
+  const ModelSpec spec = spec_of_pieces(TokenizerKind::kUnigram,
+      {{"<unk>", 0, PieceType::kUnknown}, {"</s>", 0, PieceType::kControl}, {"", 0, PieceType::kControl}, {"a", -3},
+          {"b", -9}, {"c", -9}, {"d", -1}, {"\u2581", -4}, {">>fr<<", -5, PieceType::kSurface},
+          {"ab", -6, PieceType::kSurface}, {"<sep>", 0, PieceType::kUserDefined}, {"<0x41>", 0, PieceType::kByte},
+          {"ba", 0, PieceType::kUnused}});
   EXPECT_EQ(converter::with_needed_ids(spec, {}).source, (Ids{0, 1, 4, 6, 7, 8, 10, 11}));
   ModelSpec bpe = spec;
   bpe.source_tokenizer->kind = TokenizerKind::kBpe;
@@ -238,9 +226,8 @@ TEST(TrimVocabulary, WhatNoTextCanDoWithoutStays) {
 }
 
 TEST(TrimVocabulary, MergesOnTheWayToKeptPiecesStayBehindTheVocabulary) {
-  const ModelSpec spec =
-      spec_of_pieces(TokenizerKind::kBpe,
-                     {{"<unk>", 0, PieceType::kUnknown}, {"ab", -1}, {"cd", -2}, {"abc", -3}, {"bc", -4}, {"xy", -5}});
+  const ModelSpec spec = spec_of_pieces(TokenizerKind::kBpe,
+      {{"<unk>", 0, PieceType::kUnknown}, {"ab", -1}, {"cd", -2}, {"abc", -3}, {"bc", -4}, {"xy", -5}});
   const ModelSpec trimmed = converter::trim_vocabulary(spec, {{0, 3}, {0, 36}});
   const converter::TokenizerSpec& tokenizer = *trimmed.source_tokenizer;
   EXPECT_EQ(tokenizer.vocab_size, 2u);

@@ -45,57 +45,57 @@ void expect_refused(ModelSpec spec, const Case& c) {
 TEST(ValidateSpec, BrokenModelsAreNamed) {
   const Case cases[] = {
       {"tensor 'w' (encoder.embedding) has 2 stored scales; expected 3, one per row",
-       [](ModelSpec& s) {
-         Matrix table = *matrix(3, s.encoder.d_model);
-         table.stored_scale = {1, 1};
-         s.encoder.embedding = std::make_shared<const Matrix>(table);
-       }},
+          [](ModelSpec& s) {
+            Matrix table = *matrix(3, s.encoder.d_model);
+            table.stored_scale = {1, 1};
+            s.encoder.embedding = std::make_shared<const Matrix>(table);
+          }},
       {"tensor 'w' (encoder.embedding): a stored scale is 131072; expected 7.1054274e-15 to 65536",
-       [](ModelSpec& s) {
-         Matrix table = *matrix(3, s.encoder.d_model);
-         table.stored_scale = {1, 0x1p17f, 1};
-         s.encoder.embedding = std::make_shared<const Matrix>(table);
-       }},
+          [](ModelSpec& s) {
+            Matrix table = *matrix(3, s.encoder.d_model);
+            table.stored_scale = {1, 0x1p17f, 1};
+            s.encoder.embedding = std::make_shared<const Matrix>(table);
+          }},
       {"encoder.d_model is 0; expected 1 to 65536", [](ModelSpec& s) { s.encoder.d_model = 0; }},
       {"decoder.d_ff is 65537; expected 1 to 65536", [](ModelSpec& s) { s.decoder.d_ff = 65537; }},
       {"encoder.n_heads is 0; expected 1 to 256", [](ModelSpec& s) { s.encoder.n_heads = 0; }},
       {"encoder.d_head is 4294967295; expected 1 to 1024", [](ModelSpec& s) { s.encoder.d_head = UINT32_MAX; }},
       {"decoder: n_heads * d_head (padded to a multiple of 16) is 262144; expected 1 to 65536",
-       [](ModelSpec& s) { s.decoder.n_heads = 256, s.decoder.d_head = 1024; }},
+          [](ModelSpec& s) { s.decoder.n_heads = 256, s.decoder.d_head = 1024; }},
       {"decoder.attention_scale is nan; expected 0.0001 to 1", [](ModelSpec& s) { s.decoder.attention_scale = NAN; }},
       {"decoder.embedding_scale is 0; expected 0.0001 to 65536", [](ModelSpec& s) { s.decoder.embedding_scale = 0; }},
       {"encoder: number of layers is 0; expected 1 to 256", [](ModelSpec& s) { s.encoder.layers.clear(); }},
       {"encoder has no embedding; expected the shape [vocabulary, 20]",
-       [](ModelSpec& s) { s.encoder.embedding = nullptr; }},
+          [](ModelSpec& s) { s.encoder.embedding = nullptr; }},
       {"tensor 'w' (decoder.embedding) has the shape [37, 23]; expected [37, 24]",
-       [](ModelSpec& s) { s.decoder.embedding = matrix(37, 23); }},
+          [](ModelSpec& s) { s.decoder.embedding = matrix(37, 23); }},
       {"encoder: number of positions is 0; expected 1 to 1048576", [](ModelSpec& s) { s.encoder.positions.rows = 0; }},
       {"tensor 'encoder.positions' (encoder.positions) has 1 values; its shape [11, 20] needs 220",
-       [](ModelSpec& s) { s.encoder.positions.values.edit().resize(1); }},
+          [](ModelSpec& s) { s.encoder.positions.values.edit().resize(1); }},
       {"tensor 'w' (encoder.layers.0.self_attention.key) has the shape [21, 20]; expected [20, 20]",
-       [](ModelSpec& s) { s.encoder.layers[0].self_attention->key.weight = matrix(21, 20); }},
+          [](ModelSpec& s) { s.encoder.layers[0].self_attention->key.weight = matrix(21, 20); }},
       {"tensor 'w' (decoder.layers.1.cross_attention.value) has the shape [54, 24]; expected [54, 20]",
-       [](ModelSpec& s) { s.decoder.layers[1].cross_attention->value.weight = matrix(54, 24); }},
+          [](ModelSpec& s) { s.decoder.layers[1].cross_attention->value.weight = matrix(54, 24); }},
       {"decoder.layers.0.feed_forward.in has no weight; expected the shape [40, 24]",
-       [](ModelSpec& s) { s.decoder.layers[0].feed_forward.in.weight = nullptr; }},
+          [](ModelSpec& s) { s.decoder.layers[0].feed_forward.in.weight = nullptr; }},
       {"decoder.layers.0.feed_forward.in.bias has 0 values; expected 40",
-       [](ModelSpec& s) { s.decoder.layers[0].feed_forward.in.bias.clear(); }},
+          [](ModelSpec& s) { s.decoder.layers[0].feed_forward.in.bias.clear(); }},
       {"encoder.final_norm.beta has 3 values; expected 20", [](ModelSpec& s) { s.encoder.final_norm->beta.resize(3); }},
       {"decoder.embedding_norm.epsilon is 0; expected 1e-12 to 1",
-       [](ModelSpec& s) { s.decoder.embedding_norm->epsilon = 0; }},
+          [](ModelSpec& s) { s.decoder.embedding_norm->epsilon = 0; }},
       {"decoder.layers.1 lacks cross_attention; expected one",
-       [](ModelSpec& s) { s.decoder.layers[1].cross_attention.reset(); }},
+          [](ModelSpec& s) { s.decoder.layers[1].cross_attention.reset(); }},
       {"encoder.layers.0 has cross_attention; expected none",
-       [](ModelSpec& s) { s.encoder.layers[0].cross_attention.emplace(); }},
+          [](ModelSpec& s) { s.encoder.layers[0].cross_attention.emplace(); }},
       {"tensor 'w' (projection) has the shape [38, 24]; expected [37, 24]",
-       [](ModelSpec& s) { s.projection.weight = matrix(38, 24); }},
+          [](ModelSpec& s) { s.projection.weight = matrix(38, 24); }},
       {"generation: end id is 37; expected 0 to 36", [](ModelSpec& s) { s.generation.end_id = 37; }},
       {"generation: source suffix id is 19; expected 0 to 18", [](ModelSpec& s) { s.generation.source_suffix = {19}; }},
       {"generation: beam size is 20; expected 1 to 16", [](ModelSpec& s) { s.generation.beam_size = 20; }},
       {"generation: length penalty is inf; expected -2 to 4",
-       [](ModelSpec& s) { s.generation.length_penalty = INFINITY; }},
+          [](ModelSpec& s) { s.generation.length_penalty = INFINITY; }},
       {"the source tokenizer has 0 ids; the encoder's embedding 'encoder.embedding' has 19 rows",
-       [](ModelSpec& s) { s.source_tokenizer.emplace(); }},
+          [](ModelSpec& s) { s.source_tokenizer.emplace(); }},
   };
   for (const Case& c : cases) expect_refused(test::random_spec(1), c);
 }
@@ -105,21 +105,21 @@ TEST(ValidateSpec, BrokenRecurrentBlocksAreNamed) {
   const RecurrentSpec recurrent = *test::random_recurrent_spec(1).decoder.layers[0].recurrent;
   const Case cases[] = {
       {"decoder.layers.1 has no self-attention; expected self-attention or a recurrent block",
-       [](ModelSpec& s) { s.decoder.layers[1].recurrent.reset(); }},
+          [](ModelSpec& s) { s.decoder.layers[1].recurrent.reset(); }},
       {"decoder.layers.0 has both self-attention and a recurrent block; expected self-attention or a recurrent block",
-       [&](ModelSpec& s) { s.decoder.layers[0].self_attention = attention; }},
+          [&](ModelSpec& s) { s.decoder.layers[0].self_attention = attention; }},
       {"encoder.layers.0 has no self-attention; expected one",
-       [](ModelSpec& s) { s.encoder.layers[0].self_attention.reset(); }},
+          [](ModelSpec& s) { s.encoder.layers[0].self_attention.reset(); }},
       {"encoder.layers.0 has a recurrent block; only decoder layers may",
-       [&](ModelSpec& s) { s.encoder.layers[0].recurrent = recurrent; }},
+          [&](ModelSpec& s) { s.encoder.layers[0].recurrent = recurrent; }},
       {"tensor 'w' (decoder.layers.0.recurrent.input) has the shape [24, 20]; expected [24, 24]",
-       [](ModelSpec& s) { s.decoder.layers[0].recurrent->input.weight = matrix(24, 20); }},
+          [](ModelSpec& s) { s.decoder.layers[0].recurrent->input.weight = matrix(24, 20); }},
       {"decoder.layers.1.recurrent.forget has no weight; expected the shape [24, 24]",
-       [](ModelSpec& s) { s.decoder.layers[1].recurrent->forget.weight = nullptr; }},
+          [](ModelSpec& s) { s.decoder.layers[1].recurrent->forget.weight = nullptr; }},
       {"decoder.layers.1.recurrent.forget.bias has 0 values; expected 24",
-       [](ModelSpec& s) { s.decoder.layers[1].recurrent->forget.bias.clear(); }},
+          [](ModelSpec& s) { s.decoder.layers[1].recurrent->forget.bias.clear(); }},
       {"decoder.layers.0.recurrent.norm.epsilon is 0; expected 1e-12 to 1",
-       [](ModelSpec& s) { s.decoder.layers[0].recurrent->norm.epsilon = 0; }},
+          [](ModelSpec& s) { s.decoder.layers[0].recurrent->norm.epsilon = 0; }},
   };
   for (const Case& c : cases) expect_refused(test::random_recurrent_spec(1), c);
 }
@@ -142,28 +142,28 @@ ModelSpec listed_spec() {
 TEST(ValidateShortlist, SaysWhatIsWrong) {
   const std::pair<const char*, std::function<void(ShortlistSpec&)>> cases[] = {
       {"shortlist: the list of every sentence has the target id 37; expected 0 to 36",
-       [](ShortlistSpec& s) { s.always[1] = 37; }},
+          [](ShortlistSpec& s) { s.always[1] = 37; }},
       {"shortlist: the list of every sentence: 2 follows 2; expected ascending ids",
-       [](ShortlistSpec& s) { s.always[1] = 2; }},
+          [](ShortlistSpec& s) { s.always[1] = 2; }},
       {"shortlist: has 19 offsets; expected one for each of 19 source ids, and the end",
-       [](ShortlistSpec& s) { s.offset.pop_back(); }},
+          [](ShortlistSpec& s) { s.offset.pop_back(); }},
       {"shortlist: its offsets do not ascend from 0 to 3", [](ShortlistSpec& s) { s.offset[3] = 2; }},
       {"shortlist: its offsets do not ascend from 0 to 3", [](ShortlistSpec& s) { s.offset[0] = 1; }},
       {"shortlist: its offsets do not ascend from 0 to 3", [](ShortlistSpec& s) { s.offset[19] = 4; }},
       {"shortlist: the list of the source id 0: 1 follows 4; expected ascending ids",
-       [](ShortlistSpec& s) { std::swap(s.ids[0], s.ids[1]); }},
+          [](ShortlistSpec& s) { std::swap(s.ids[0], s.ids[1]); }},
       {"shortlist: the list of the source id 0 has the target id 40; expected 0 to 36",
-       [](ShortlistSpec& s) { s.ids[2] = 40; }},
+          [](ShortlistSpec& s) { s.ids[2] = 40; }},
       {"shortlist: an n-gram has 1 ids; expected 2 to 16", [](ShortlistSpec& s) { s.ngrams[0].ngram = {0}; }},
       {"shortlist: an n-gram has 17 ids; expected 2 to 16", [](ShortlistSpec& s) { s.ngrams[2].ngram.resize(17); }},
       {"shortlist: an n-gram has the source id 19; expected 0 to 18",
-       [](ShortlistSpec& s) { s.ngrams[0].ngram[0] = 19; }},
+          [](ShortlistSpec& s) { s.ngrams[0].ngram[0] = 19; }},
       {"shortlist: its n-grams do not ascend; expected each once, in order",
-       [](ShortlistSpec& s) {
-         s.ngrams[1].ngram = {0, 1};
-       }},
+          [](ShortlistSpec& s) {
+            s.ngrams[1].ngram = {0, 1};
+          }},
       {"shortlist: the list of an n-gram: 8 follows 8; expected ascending ids",
-       [](ShortlistSpec& s) { s.ngrams[2].ids[1] = 8; }},
+          [](ShortlistSpec& s) { s.ngrams[2].ids[1] = 8; }},
   };
   EXPECT_NO_THROW(validate_spec(listed_spec()));
   for (const auto& [message, damage] : cases) {
@@ -180,10 +180,10 @@ TEST(ValidateShortlist, TheLimitOfCandidates) {
   limits.max_candidates = 20;
   EXPECT_EQ(resolve_limits(listed_spec(), limits).max_candidates, 20u);
   test::expect_error([&] { resolve_limits(test::random_spec(1), limits); },
-                     {"--max-candidates is 20, but the model has neither a shortlist nor a lexicon; leave it out"});
+      {"--max-candidates is 20, but the model has neither a shortlist nor a lexicon; leave it out"});
   limits.max_candidates = 38;
   test::expect_error([&] { resolve_limits(listed_spec(), limits); },
-                     {"--max-candidates is 38; expected 1 to 37, the target's vocabulary"});
+      {"--max-candidates is 38; expected 1 to 37, the target's vocabulary"});
 }
 
 TEST(ValidateShortlist, TheFileSaysThatItHasOne) {
@@ -248,7 +248,7 @@ std::vector<std::string> parts_of(const std::string& name) {
 
 // Compares one layer's list with `expected` and removes its entries there.
 void compare_layer(const std::string& layer, const LayerKind& kind, const BlockWidths& widths,
-                   std::map<std::string, Shape>& expected) {
+    std::map<std::string, Shape>& expected) {
   const auto compare = [&](const MatrixEntry& entry) {
     const std::string path = entry.name;  // layers.BLOCK.MATRIX
     const size_t block = path.find('.') + 1, matrix = path.rfind('.') + 1;

@@ -85,18 +85,11 @@ class ArenaFormula {
       throw std::runtime_error("unknown function " + function);
     }
     uint64_t variable(const std::string& name) const {
-      const std::map<std::string, uint64_t> letters = {
-          {"S", limits_.max_source_tokens},
-          {"C", limits_.max_source_bytes},
-          {"T", limits_.max_target_tokens},
-          {"L", std::max(limits_.max_source_tokens, limits_.max_target_tokens)},
-          {"B", limits_.beam_size},
-          {"N", limits_.batch},
-          {"R", limits_.encoder_rows},
-          {"P", limits_.threads},
-          {"X", limits_.max_prefix_tokens},
-          {"D", limits_.max_sampled},
-          {"K", (limits_.max_candidates + 15) / 16 * 16}};
+      const std::map<std::string, uint64_t> letters = {{"S", limits_.max_source_tokens},
+          {"C", limits_.max_source_bytes}, {"T", limits_.max_target_tokens},
+          {"L", std::max(limits_.max_source_tokens, limits_.max_target_tokens)}, {"B", limits_.beam_size},
+          {"N", limits_.batch}, {"R", limits_.encoder_rows}, {"P", limits_.threads}, {"X", limits_.max_prefix_tokens},
+          {"D", limits_.max_sampled}, {"K", (limits_.max_candidates + 15) / 16 * 16}};
       const auto letter = letters.find(name);
       return letter != letters.end() ? letter->second : value_of(name);
     }

@@ -20,10 +20,9 @@ struct CTranslate2Folder {
   std::vector<NamedTensor> native;
   CTranslate2Model model;
   // As CTranslate2's converter writes it for transformers' Marian.
-  nlohmann::json config = {{"unk_token", "<unk>"},          {"bos_token", "<s>"},
-                           {"eos_token", "</s>"},           {"decoder_start_token", "</s>"},
-                           {"add_source_bos", false},       {"add_source_eos", false},
-                           {"layer_norm_epsilon", nullptr}, {"multi_query_attention", false}};
+  nlohmann::json config = {{"unk_token", "<unk>"}, {"bos_token", "<s>"}, {"eos_token", "</s>"},
+      {"decoder_start_token", "</s>"}, {"add_source_bos", false}, {"add_source_eos", false},
+      {"layer_norm_epsilon", nullptr}, {"multi_query_attention", false}};
   nlohmann::json vocabulary = nlohmann::json::array({"</s>", "<unk>"});
 
   explicit CTranslate2Folder(CTranslate2Type weights = kFloat32, uint64_t seed = 1)

@@ -16,7 +16,7 @@ using FormulaRows = std::vector<FormulaRow>;  // [positions]
 
 // The rows [begin, begin + outputs) of a matrix, times x.
 inline FormulaRows product(const std::vector<float>& weight, const std::vector<float>& bias, size_t begin,
-                           size_t outputs, const FormulaRows& x) {
+    size_t outputs, const FormulaRows& x) {
   FormulaRows y;
   for (const FormulaRow& row : x) {
     y.emplace_back();
@@ -30,8 +30,8 @@ inline FormulaRows product(const std::vector<float>& weight, const std::vector<f
 }
 
 // Attention without its projections.
-inline FormulaRows mix(const FormulaRows& queries, const FormulaRows& keys, const FormulaRows& values, size_t heads,
-                       bool is_causal) {
+inline FormulaRows mix(
+    const FormulaRows& queries, const FormulaRows& keys, const FormulaRows& values, size_t heads, bool is_causal) {
   const size_t width = queries[0].size(), head = width / heads;
   FormulaRows mixed(queries.size(), FormulaRow(width, 0.0));
   for (size_t t = 0; t < queries.size(); ++t) {
@@ -71,14 +71,13 @@ inline NamedTensor tensor_of_rows(const std::string& name, const std::vector<std
 }
 
 // Writes results.jsonl, the logits of every sample and the layers of the first.
-inline void write_samples(const std::vector<FormulaSample>& samples, size_t max_target_tokens,
-                          const SampleFolder& folder) {
+inline void write_samples(
+    const std::vector<FormulaSample>& samples, size_t max_target_tokens, const SampleFolder& folder) {
   std::string results;
   std::vector<NamedTensor> layers, logits;
   for (const FormulaSample& sample : samples) {
     results += converter::format_text("{{\"source_ids\": [{}], \"greedy\": [{}], \"max_target_tokens\": {}}}\n",
-                                      converter::join_text(sample.source, ", "),
-                                      converter::join_text(sample.greedy, ", "), max_target_tokens);
+        converter::join_text(sample.source, ", "), converter::join_text(sample.greedy, ", "), max_target_tokens);
     logits.push_back(tensor_of_rows(converter::format_text("logits.{}", logits.size()), sample.trace.at("logits")));
   }
   for (const auto& [name, rows] : samples.at(0).trace) layers.push_back(tensor_of_rows(name, rows));

@@ -18,9 +18,8 @@ struct MarianFolder : TensorList {
   MarianFolder() {
     tensors = marian_tensors(shape, 1);
     const std::filesystem::path models = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
-    for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) {
+    for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"})
       std::filesystem::copy_file(models / "enfr" / name, folder / name);
-    }
   }
   void add_norm(const std::string& name, float value) {
     add(name + ".weight", {8}, value);

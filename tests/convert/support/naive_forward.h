@@ -64,7 +64,7 @@ class NaiveForward {
   // Logits of every position if the decoder gets `target` shifted right: [target.size()][vocab_size]. Fills `cross`,
   // which may be null.
   static Sequence logits(const converter::ModelSpec& spec, const std::vector<int32_t>& source,
-                         const std::vector<int32_t>& target, CrossWeights* cross = nullptr) {
+      const std::vector<int32_t>& target, CrossWeights* cross = nullptr) {
     const Sequence memory = stack(spec.encoder, source, nullptr, nullptr);
     std::vector<int32_t> shifted = {static_cast<int32_t>(spec.generation.decoder_start_id)};
     shifted.insert(shifted.end(), target.begin(), target.end() - 1);
@@ -99,16 +99,12 @@ class NaiveForward {
 
   static Number activation(converter::Activation activation, Number v) {
     switch (activation) {
-      case converter::Activation::kRelu:
-        return v > 0.0 ? v : 0.0;
-      case converter::Activation::kGelu:
-        return v * 0.5 * (1.0 + error_function(v / std::sqrt(2.0)));
+      case converter::Activation::kRelu: return v > 0.0 ? v : 0.0;
+      case converter::Activation::kGelu: return v * 0.5 * (1.0 + error_function(v / std::sqrt(2.0)));
       case converter::Activation::kGeluTanh:
         return v * 0.5 * (1.0 + hyperbolic_tangent(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
-      case converter::Activation::kSilu:
-        return v * sigmoid(v);
-      case converter::Activation::kTanh:
-        return hyperbolic_tangent(v);
+      case converter::Activation::kSilu: return v * sigmoid(v);
+      case converter::Activation::kTanh: return hyperbolic_tangent(v);
     }
     return NAN;
   }
@@ -133,7 +129,7 @@ class NaiveForward {
 
   // Fills kept: [heads][positions of x][of memory], which may be null.
   static Sequence attention(const converter::StackSpec& stack, const converter::AttentionSpec& spec, const Sequence& x,
-                            const Attended& to, std::vector<Sequence>* kept = nullptr) {
+      const Attended& to, std::vector<Sequence>* kept = nullptr) {
     const Sequence queries = linear(spec.query, x), keys = linear(spec.key, to.memory),
                    values = linear(spec.value, to.memory);
     Sequence out;
@@ -176,8 +172,8 @@ class NaiveForward {
 
   // x + block(norm(x)) or norm(x + block(x)).
   template <typename Block>
-  static Sequence residual(const converter::StackSpec& stack, const converter::NormSpec& spec, const Sequence& x,
-                           Block block) {
+  static Sequence residual(
+      const converter::StackSpec& stack, const converter::NormSpec& spec, const Sequence& x, Block block) {
     Sequence y = block(stack.pre_norm ? norm(stack, spec, x) : x);
     for (size_t t = 0; t < x.size(); ++t)
       for (size_t i = 0; i < x[t].size(); ++i) y[t][i] = y[t][i] + x[t][i];
@@ -186,14 +182,14 @@ class NaiveForward {
 
   // memory: null for the encoder.
   static Sequence stack(const converter::StackSpec& stack, const std::vector<int32_t>& tokens, const Sequence* memory,
-                        CrossWeights* cross) {
+      CrossWeights* cross) {
     Sequence x;
     for (uint32_t t = 0; t < tokens.size(); ++t) {
       Vector row;
       for (uint32_t i = 0; i < stack.d_model; ++i)
-        row.push_back(Number{stack.embedding->row(static_cast<uint32_t>(tokens[t]))[i]} *
-                          Number{stack.embedding_scale} +
-                      Number{stack.positions_used ? stack.positions.row(t)[i] : 0.0f});
+        row.push_back(
+            Number{stack.embedding->row(static_cast<uint32_t>(tokens[t]))[i]} * Number{stack.embedding_scale} +
+            Number{stack.positions_used ? stack.positions.row(t)[i] : 0.0f});
       x.push_back(row);
     }
     if (stack.embedding_norm) x = norm(stack, *stack.embedding_norm, x);
@@ -203,8 +199,8 @@ class NaiveForward {
           return attention(stack, *layer.self_attention, h, {h, memory != nullptr});
         });
       } else {
-        x = residual(stack, layer.recurrent->norm, x,
-                     [&](const Sequence& h) { return recurrence(*layer.recurrent, h); });
+        x = residual(
+            stack, layer.recurrent->norm, x, [&](const Sequence& h) { return recurrence(*layer.recurrent, h); });
       }
       if (memory != nullptr) {
         x = residual(stack, layer.cross_attention->norm, x, [&](const Sequence& h) {

@@ -55,25 +55,14 @@ class NnFolder {
 
   TemporaryFolder folder;
   std::map<std::string, NamedTensor> tensors;
-  nlohmann::json config = {
-      {"model_type", "nn_transformer"},
-      {"nhead", 2},
-      {"activation", "relu"},
-      {"norm_first", false},
-      {"scale_embedding", true},
-      {"position_encoding", "sinusoidal_interleaved"},
-      {"max_positions", 10},
-      {"source_unit", "word"},
-      {"target_unit", "character"},
+  nlohmann::json config = {{"model_type", "nn_transformer"}, {"nhead", 2}, {"activation", "relu"},
+      {"norm_first", false}, {"scale_embedding", true}, {"position_encoding", "sinusoidal_interleaved"},
+      {"max_positions", 10}, {"source_unit", "word"}, {"target_unit", "character"},
       {"source_vocabulary", {"<pad>", "<s>", "</s>", "<unk>", "one"}},
-      {"target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b"}},
-      {"pad_token", "<pad>"},
-      {"bos_token", "<s>"},
-      {"eos_token", "</s>"},
-      {"unk_token", "<unk>"},
-      {"add_source_eos", true},
-      {"tensors",
-       {{"source_embedding", "source.weight"}, {"target_embedding", "target.weight"}, {"output_projection", "head"}}}};
+      {"target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b"}}, {"pad_token", "<pad>"}, {"bos_token", "<s>"},
+      {"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"add_source_eos", true},
+      {"tensors", {{"source_embedding", "source.weight"}, {"target_embedding", "target.weight"},
+                      {"output_projection", "head"}}}};
 
  private:
   void add_layer(const std::string& prefix) {
@@ -87,9 +76,8 @@ class NnFolder {
     }
     add_pair(prefix + "linear1", {12, 8});
     add_pair(prefix + "linear2", {8, 12});
-    for (const std::string norm : {"norm1", "norm2", "norm3"}) {
+    for (const std::string norm : {"norm1", "norm2", "norm3"})
       if (is_decoder || norm != "norm3") add_pair(prefix + norm, {8});
-    }
   }
 
   Rng rng_{7};

@@ -27,8 +27,8 @@ inline std::string message_of_reading(const OpenContainer& open, const std::file
 }
 
 // Every length that is too short gives an Error; every changed byte gives an Error or some tensors.
-inline void expect_damage_survived(const std::string& good,
-                                   const std::function<std::string(const std::string& bytes)>& message_of) {
+inline void expect_damage_survived(
+    const std::string& good, const std::function<std::string(const std::string& bytes)>& message_of) {
   for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(message_of(good.substr(0, n)), "read") << n;
   for (size_t i = 0; i < good.size(); ++i) {
     for (const char mask : {'\x41', '\x80'}) {
@@ -45,9 +45,8 @@ struct TensorList {
   std::vector<NamedTensor> tensors;
 
   NamedTensor& tensor(const std::string& name) {
-    for (NamedTensor& found : tensors) {
+    for (NamedTensor& found : tensors)
       if (found.name == name) return found;
-    }
     throw std::out_of_range(name);
   }
   void remove(const std::string& name) {

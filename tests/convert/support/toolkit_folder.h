@@ -212,29 +212,19 @@ class ToolkitFolder {
 
   void add_settings() {
     if (shape.is_fairseq) {
-      nlohmann::json options = {{"arch", "transformer_tiny"},
-                                {"activation_fn", "relu"},
-                                {"max_source_positions", kPositions},
-                                {"max_target_positions", kPositions},
-                                {"adaptive_softmax_cutoff", nullptr},
-                                {"dropout", 0.1},
-                                {"layernorm_embedding", shape.has_embedding_norm},
-                                {"no_scale_embedding", !shape.is_scaled},
-                                {"encoder_layers", 2},
-                                {"decoder_layers", 1}};
+      nlohmann::json options = {{"arch", "transformer_tiny"}, {"activation_fn", "relu"},
+          {"max_source_positions", kPositions}, {"max_target_positions", kPositions},
+          {"adaptive_softmax_cutoff", nullptr}, {"dropout", 0.1}, {"layernorm_embedding", shape.has_embedding_norm},
+          {"no_scale_embedding", !shape.is_scaled}, {"encoder_layers", 2}, {"decoder_layers", 1}};
       for (const std::string stack : {"encoder", "decoder"}) {
-        options.update({{stack + "_embed_dim", kWidth},
-                        {stack + "_ffn_embed_dim", kInner},
-                        {stack + "_attention_heads", 2},
-                        {stack + "_normalize_before", shape.is_pre_norm},
-                        {stack + "_learned_pos", shape.is_learned}});
+        options.update(
+            {{stack + "_embed_dim", kWidth}, {stack + "_ffn_embed_dim", kInner}, {stack + "_attention_heads", 2},
+                {stack + "_normalize_before", shape.is_pre_norm}, {stack + "_learned_pos", shape.is_learned}});
       }
       const nlohmann::json task = {{"_name", "translation"}, {"source_lang", "de"}, {"target_lang", "en"}};
       if (shape.is_old) {
-        options.update({{"__class__", "argparse Namespace"},
-                        {"task", "translation"},
-                        {"source_lang", "de"},
-                        {"target_lang", "en"}});
+        options.update({{"__class__", "argparse Namespace"}, {"task", "translation"}, {"source_lang", "de"},
+            {"target_lang", "en"}});
         saved = {{"args", options}};
       } else {
         saved = {{"args", nullptr}, {"cfg", {{"model", options}, {"task", task}, {"common", {{"seed", 1}}}}}};
@@ -248,19 +238,12 @@ class ToolkitFolder {
       const nlohmann::json vocabulary = {{"__class__", "torchtext.vocab Vocab"}, {"itos", tokens}};
       const nlohmann::json field = {{"__class__", "torchtext.data.field Field"}, {"vocab", vocabulary}};
       return nlohmann::json{{"__class__", "onmt.inputters.text_dataset TextMultiField"},
-                            {"fields", nlohmann::json::array({nlohmann::json::array({name, field})})}};
+          {"fields", nlohmann::json::array({nlohmann::json::array({name, field})})}};
     };
-    saved["opt"] = {{"__class__", "argparse Namespace"},
-                    {"encoder_type", "transformer"},
-                    {"decoder_type", "transformer"},
-                    {"heads", 2},
-                    {"enc_layers", 2},
-                    {"dec_layers", 1},
-                    {"transformer_ff", kInner},
-                    {"position_encoding", true},
-                    {"max_relative_positions", 0},
-                    {"pos_ffn_activation_fn", "relu"},
-                    {"dropout", nlohmann::json::array({0.1})}};
+    saved["opt"] = {{"__class__", "argparse Namespace"}, {"encoder_type", "transformer"},
+        {"decoder_type", "transformer"}, {"heads", 2}, {"enc_layers", 2}, {"dec_layers", 1}, {"transformer_ff", kInner},
+        {"position_encoding", true}, {"max_relative_positions", 0}, {"pos_ffn_activation_fn", "relu"},
+        {"dropout", nlohmann::json::array({0.1})}};
     saved["vocab"] = shape.is_old ? nlohmann::json{{"src", torchtext("src", source)}, {"tgt", torchtext("tgt", target)}}
                                   : nlohmann::json{{"src", source}, {"tgt", target}, {"decoder_start_token", "<s>"}};
     if (!shape.is_old) saved["opt"].update({{"norm_eps", 1e-6}, {"layer_norm", "standard"}, {"num_kv", 0}});

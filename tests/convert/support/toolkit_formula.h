@@ -22,8 +22,8 @@ class ToolkitFormula {
     const Rows memory = stack("encoder", source, nullptr, trace);
     const Rows x = stack("decoder", inputs, &memory, trace);
     const std::string name = names_.projection(), bias = name.substr(0, name.rfind('.')) + ".bias";
-    trace["logits"] = product(values(name), names_.shape.is_fairseq ? std::vector<float>() : values(bias), 0,
-                              ToolkitFolder::kTargetWords, x);
+    trace["logits"] = product(
+        values(name), names_.shape.is_fairseq ? std::vector<float>() : values(bias), 0, ToolkitFolder::kTargetWords, x);
     return trace;
   }
 
@@ -55,8 +55,8 @@ class ToolkitFormula {
   }
 
   Rows attend(const std::string& attention, const Rows& x, const Rows& memory, bool is_causal) const {
-    return linear(attention + names_.linear(3), mix(project(attention, 0, x), project(attention, 1, memory),
-                                                    project(attention, 2, memory), 2, is_causal));
+    return linear(attention + names_.linear(3),
+        mix(project(attention, 0, x), project(attention, 1, memory), project(attention, 2, memory), 2, is_causal));
   }
 
   template <typename Block>
@@ -96,10 +96,10 @@ class ToolkitFormula {
     for (uint32_t i = 0; i < (is_decoder ? 1 : 2); ++i) {
       const std::string layer = names_.layer(name, i);
       x = residual(layer + names_.norm(is_decoder, 0), x,
-                   [&](const Rows& h) { return attend(layer + names_.attention(0), h, h, is_decoder); });
+          [&](const Rows& h) { return attend(layer + names_.attention(0), h, h, is_decoder); });
       if (is_decoder) {
         x = residual(layer + names_.norm(true, 1), x,
-                     [&](const Rows& h) { return attend(layer + names_.attention(1), h, *memory, false); });
+            [&](const Rows& h) { return attend(layer + names_.attention(1), h, *memory, false); });
       }
       x = residual(layer + names_.norm(is_decoder, is_decoder ? 2 : 1), x, [&](const Rows& h) {
         Rows inner = linear(layer + names_.inner(), h);

@@ -16,8 +16,7 @@ namespace goldcrest::test {
 enum class TutorialKind { kAnnotated, kSeq2Seq, kTrevett };
 
 inline const std::vector<std::pair<TutorialKind, const char*>> kTutorials = {
-    {TutorialKind::kAnnotated, "annotated_transformer"},
-    {TutorialKind::kSeq2Seq, "seq2seq_transformer"},
+    {TutorialKind::kAnnotated, "annotated_transformer"}, {TutorialKind::kSeq2Seq, "seq2seq_transformer"},
     {TutorialKind::kTrevett, "trevett_transformer"}};
 
 // Two encoder layers and one decoder layer of width 8 with 2 heads, 9 source and 7 target words, 10 positions.
@@ -42,11 +41,10 @@ class TutorialFolder {
     add(is_annotated ? "src_embed.0.lut.weight" : "src_tok_emb.embedding.weight", {kSourceWords, kWidth});
     add(is_annotated ? "tgt_embed.0.lut.weight" : "tgt_tok_emb.embedding.weight", {kTargetWords, kWidth});
     add_pair(is_annotated ? "generator.proj" : "generator", {kTargetWords, kWidth});
-    if (is_annotated) {
+    if (is_annotated)
       for (const char* name : {"src_embed.1.pe", "tgt_embed.1.pe"}) add_sinusoids(name, {1, kPositions, kWidth});
-    } else {
+    else
       add_sinusoids("positional_encoding.pos_embedding", {kPositions, 1, kWidth});
-    }
   }
 
   void add(const std::string& name, const std::vector<uint64_t>& shape) {
@@ -202,7 +200,7 @@ class TutorialFormula {
     const char* const trevett[] = {"fc_q", "fc_k", "fc_v"};
     if (kind_ == TutorialKind::kSeq2Seq) {
       return product(values(attention + "in_proj_weight"), values(attention + "in_proj_bias"),
-                     which * TutorialFolder::kWidth, TutorialFolder::kWidth, x);
+          which * TutorialFolder::kWidth, TutorialFolder::kWidth, x);
     }
     return linear(attention + (kind_ == TutorialKind::kAnnotated ? annotated : trevett)[which], x);
   }

@@ -23,9 +23,8 @@ inline void _mm256_storeu_si256(void* p, __m256i a) { store(p, a); }
 inline __m256 _mm256_maskload_ps(const float* p, __m256i mask) {
   const LanesOf<int32_t, __m256i> wanted = split<int32_t>(mask);
   __m256 r = {};
-  for (size_t i = 0; i < wanted.size(); ++i) {
+  for (size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i] < 0) r[i] = load<float>(p + i);
-  }
   return r;
 }
 
@@ -62,16 +61,14 @@ inline __m256 _mm256_cmp_ps(__m256 a, __m256 b, int predicate) {
 inline __m256 _mm256_blendv_ps(__m256 a, __m256 b, __m256 mask) {
   const LanesOf<int32_t, __m256> second = split<int32_t>(mask);
   __m256 r = a;
-  for (size_t i = 0; i < second.size(); ++i) {
+  for (size_t i = 0; i < second.size(); ++i)
     if (second[i] < 0) r[i] = b[i];
-  }
   return r;
 }
 inline __m256 _mm256_blend_ps(__m256 a, __m256 b, int choice) {
   __m256 r = a;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8; ++i)
     if ((choice >> i & 1) != 0) r[i] = b[i];
-  }
   return r;
 }
 inline int _mm256_movemask_ps(__m256 a) {
@@ -173,9 +170,8 @@ inline __m256i _mm256_permute4x64_epi64(__m256i a, int order) {
 // Four bits of `choice` for each half select one of a's and b's halves, or zeros.
 inline __m256i _mm256_permute2x128_si256(__m256i a, __m256i b, int choice) {
   Lanes<__m128i, 2> r = {};
-  for (size_t half = 0; half < 2; ++half, choice >>= 4) {
+  for (size_t half = 0; half < 2; ++half, choice >>= 4)
     if ((choice & 8) == 0) r[half] = part<__m128i>((choice & 2) == 0 ? a : b, choice & 1);
-  }
   return cast<__m256i>(r);
 }
 

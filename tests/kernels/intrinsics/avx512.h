@@ -16,31 +16,28 @@ inline void _mm512_store_si512(void* p, __m512i a) {
 }
 inline __m512 _mm512_maskz_loadu_ps(__mmask16 mask, const void* p) {
   LanesOf<uint32_t, __m512> r = {};
-  for (size_t i = 0; i < r.size(); ++i) {
+  for (size_t i = 0; i < r.size(); ++i)
     if ((mask >> i & 1) != 0) r[i] = load<uint32_t>(static_cast<const uint32_t*>(p) + i);
-  }
   return cast<__m512>(r);
 }
 inline __m512i _mm512_maskz_loadu_epi8(__mmask64 mask, const void* p) {
   LanesOf<int8_t, __m512i> r = {};
-  for (size_t i = 0; i < r.size(); ++i) {
+  for (size_t i = 0; i < r.size(); ++i)
     if ((mask >> i & 1) != 0) r[i] = static_cast<const int8_t*>(p)[i];
-  }
   return cast<__m512i>(r);
 }
 
 inline void _mm512_mask_storeu_epi8(void* p, __mmask64 mask, __m512i a) {
   const auto bytes = cast<LanesOf<int8_t, __m512i>>(a);
-  for (size_t i = 0; i < bytes.size(); ++i) {
+  for (size_t i = 0; i < bytes.size(); ++i)
     if ((mask >> i & 1) != 0) static_cast<int8_t*>(p)[i] = bytes[i];
-  }
 }
 
 inline __m512 _mm512_set1_ps(float a) { return fill<__m512>(a); }
 inline __m512i _mm512_set1_epi8(char a) { return fill<__m512i>(a); }
 inline __m512i _mm512_set1_epi32(int a) { return fill<__m512i>(a); }
-inline __m512i _mm512_setr_epi32(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l,
-                                 int m, int n, int o, int p) {
+inline __m512i _mm512_setr_epi32(
+    int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k, int l, int m, int n, int o, int p) {
   return cast<__m512i>(Lanes<int, 16>{{a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p}});
 }
 inline __m512i _mm512_setzero_si512() { return __m512i{}; }
@@ -71,9 +68,8 @@ inline __mmask16 _mm512_cmp_ps_mask(__m512 a, __m512 b, int predicate) {
 }
 inline __m512 _mm512_mask_blend_ps(__mmask16 mask, __m512 a, __m512 b) {
   __m512 r = a;
-  for (size_t i = 0; i < 16; ++i) {
+  for (size_t i = 0; i < 16; ++i)
     if ((mask >> i & 1) != 0) r[i] = b[i];
-  }
   return r;
 }
 inline __m512i _mm512_cvtps_epi32(__m512 a) { return convert<int32_t, __m512i>(split<float>(a), round_to_int32); }
@@ -136,11 +132,9 @@ inline __m512i _mm512_xor_si512(__m512i a, __m512i b) { return a ^ b; }
 // Bit 4a + 2b + c of `table` for the bits a, b, c.
 inline __m512i _mm512_ternarylogic_epi64(__m512i a, __m512i b, __m512i c, int table) {
   __m512i r = {};
-  for (int index = 0; index < 8; ++index) {
-    if ((table >> index & 1) != 0) {
+  for (int index = 0; index < 8; ++index)
+    if ((table >> index & 1) != 0)
       r |= ((index & 4) != 0 ? a : ~a) & ((index & 2) != 0 ? b : ~b) & ((index & 1) != 0 ? c : ~c);
-    }
-  }
   return r;
 }
 inline __m512i _mm512_add_epi32(__m512i a, __m512i b) { return zip<uint32_t>(a, b, kAdd); }

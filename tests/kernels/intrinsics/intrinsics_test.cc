@@ -24,18 +24,12 @@ namespace {
 bool cpu_has(Needs needs) {
   const uint32_t features = detect_cpu_features();
   switch (needs) {
-    case Needs::kAvx2:
-      return (features & kCpuAvx2) != 0;
-    case Needs::kAvxVnni:
-      return (features & kCpuAvxVnni) != 0;
-    case Needs::kPclmul:
-      return (features & kCpuAvx2) != 0 && __builtin_cpu_supports("pclmul");
-    case Needs::kAvx512:
-      return (features & kCpuAvx512) != 0;
-    case Needs::kAvx512Vnni:
-      return (features & kCpuAvx512Vnni) != 0;
-    case Needs::kVpclmulqdq:
-      return (features & kCpuAvx512) != 0 && __builtin_cpu_supports("vpclmulqdq");
+    case Needs::kAvx2: return (features & kCpuAvx2) != 0;
+    case Needs::kAvxVnni: return (features & kCpuAvxVnni) != 0;
+    case Needs::kPclmul: return (features & kCpuAvx2) != 0 && __builtin_cpu_supports("pclmul");
+    case Needs::kAvx512: return (features & kCpuAvx512) != 0;
+    case Needs::kAvx512Vnni: return (features & kCpuAvx512Vnni) != 0;
+    case Needs::kVpclmulqdq: return (features & kCpuAvx512) != 0 && __builtin_cpu_supports("vpclmulqdq");
   }
   return false;
 }
@@ -45,9 +39,8 @@ void fill_argument(uint8_t* argument, Rng& rng) {
   constexpr uint8_t kBytes[] = {0, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff};
   constexpr uint16_t kHalfWords[] = {0, 1, 0x7f, 0x80, 0xff7f, 0xff80, 0x7fff, 0x8000, 0x8001, 0xffff};
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float floats[] = {0.0f,       -0.0f,       std::nanf(""), kInfinity, -kInfinity,       0x1p-149f,
-                          -0x1p-126f, 0x1p31f,     -0x1p31f,      0x1p127f,  -0x1.fffffep127f, 0x1.fffffep30f,
-                          8388607.5f, -4194304.5f, 150.0f,        -150.0f};
+  const float floats[] = {0.0f, -0.0f, std::nanf(""), kInfinity, -kInfinity, 0x1p-149f, -0x1p-126f, 0x1p31f, -0x1p31f,
+      0x1p127f, -0x1.fffffep127f, 0x1.fffffep30f, 8388607.5f, -4194304.5f, 150.0f, -150.0f};
   const uint32_t kind = rng.below(5);
   for (size_t i = 0; i < kArgumentBytes; i += 4) {
     auto word = static_cast<uint32_t>(rng.bits());
@@ -100,13 +93,11 @@ void compare_call(const IntrinsicCall& instruction, const IntrinsicCall& emulati
 }
 
 void compare_calls(const IntrinsicCall* instruction, const IntrinsicCall* emulation) {
-  for (; instruction->name != nullptr; ++instruction, ++emulation) {
-    if (cpu_has(instruction->needs)) {
+  for (; instruction->name != nullptr; ++instruction, ++emulation)
+    if (cpu_has(instruction->needs))
       compare_call(*instruction, *emulation);
-    } else {
+    else
       std::printf("%s: this CPU has no such instruction to compare with\n", instruction->name);
-    }
-  }
   EXPECT_EQ(emulation->name, nullptr);
 }
 
@@ -132,9 +123,8 @@ TEST(Intrinsics, ThoseOfTheKernelsAreCompared) {
     std::ifstream file(entry.path());
     insert_intrinsics_of({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, used);
   }
-  for (const IntrinsicCall* calls : {emulated::kAvx2Calls, emulated::kAvx512Calls}) {
+  for (const IntrinsicCall* calls : {emulated::kAvx2Calls, emulated::kAvx512Calls})
     for (; calls->name != nullptr; ++calls) compared.insert(calls->name);
-  }
   EXPECT_EQ(used, compared) << "add to intrinsics/*_calls.cc, or remove from there and from the emulation";
 }
 

@@ -181,9 +181,8 @@ template <typename Register>
 inline Register add_word_products(Register sum, Register a, Register b) {
   const LanesOf<int16_t, Register> x = split<int16_t>(a), y = split<int16_t>(b);
   LanesOf<uint32_t, Register> r = split<uint32_t>(sum);
-  for (size_t i = 0; i < r.size(); ++i) {
+  for (size_t i = 0; i < r.size(); ++i)
     r[i] += static_cast<uint32_t>(x[2 * i] * y[2 * i]) + static_cast<uint32_t>(x[2 * i + 1] * y[2 * i + 1]);
-  }
   return cast<Register>(r);
 }
 

@@ -51,7 +51,7 @@ TEST(SetPrefix, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(engine, {7}, GOLDCREST_ERROR_ARGUMENT, 0), "prefix: an end id");
   EXPECT_EQ(refusal(engine, Ids(7, 1), GOLDCREST_ERROR_TOO_LONG, 6), "prefix: more ids than limits.max_prefix_tokens");
   EXPECT_EQ(refusal(engine, Ids(6, 1), GOLDCREST_ERROR_TOO_LONG, 9, GOLDCREST_PREFIX_BEHIND_PROMPT),
-            "prefix: limits.max_target_tokens leaves no position behind it");
+      "prefix: limits.max_target_tokens leaves no position behind it");
   EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_ARGUMENT, -1, 4), "prefix: unknown flags");
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 1, source.data(), 1, 0), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_STREQ(engine.detail().message, "sentence: no such source");
@@ -182,8 +182,8 @@ Ids agreed(const TestEngine& engine, uint32_t sentence) {
   ids.resize(static_cast<size_t>(std::max(n, 0)));
   if (n > 0) {
     Ids shorter(ids.size());
-    EXPECT_EQ(goldcrest_get_agreed(engine.get(), sentence, shorter.data(), shorter.size() - 1),
-              GOLDCREST_ERROR_TRUNCATED);
+    EXPECT_EQ(
+        goldcrest_get_agreed(engine.get(), sentence, shorter.data(), shorter.size() - 1), GOLDCREST_ERROR_TRUNCATED);
     EXPECT_EQ(engine.detail().index, -1);
     shorter.back() = ids.back();
     EXPECT_EQ(shorter, ids);
@@ -254,7 +254,7 @@ TEST(Agreement, BeginsEveryLaterOne) {
     double share = 0;
     uint32_t n = 0;
     for (const auto stopping :
-         {converter::EarlyStopping::kLikely, converter::EarlyStopping::kFull, converter::EarlyStopping::kNever}) {
+        {converter::EarlyStopping::kLikely, converter::EarlyStopping::kFull, converter::EarlyStopping::kNever}) {
       for (uint32_t seed = 0; seed < 12; ++seed) {
         test::TinyOptions options;
         options.seed = 100 * beam_size + ++n_models;

@@ -27,8 +27,8 @@ float sum_of(const std::vector<float>& values) {
 }
 
 // Compares a result's token scores with the naive pass along it. The last `n_free` tokens were forced.
-void expect_naive_scores(const ModelSpec& spec, const std::vector<int32_t>& source, const Translation& found,
-                         size_t n_free) {
+void expect_naive_scores(
+    const ModelSpec& spec, const std::vector<int32_t>& source, const Translation& found, size_t n_free) {
   const Naive::Sequence logits = Naive::logits(spec, source, found.tokens);
   ASSERT_EQ(found.token_log_probs.size(), found.tokens.size());
   for (size_t i = 0; i < found.tokens.size(); ++i) {
@@ -117,8 +117,8 @@ TEST(Inspection, GivesTheSameBitsWithEveryTable) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
       std::vector<std::vector<Translation>> first;
       Rng rng(93);
-      const std::vector<std::vector<int32_t>> sources = {random_source(rng, model.spec),
-                                                         random_source(rng, model.spec)};
+      const std::vector<std::vector<int32_t>> sources = {
+          random_source(rng, model.spec), random_source(rng, model.spec)};
       for (uint32_t i = 0; const char* kernels = goldcrest_kernels_at(i); ++i) {
         EngineSetup setup = inspecting(3, 2);
         setup.kernels = kernels;
@@ -145,8 +145,8 @@ TEST(Score, IsTheForwardPasssOfAnyTarget) {
         const Translation found = engine.score(std::span(&source, 1), std::span(&target, 1)).at(0);
         EXPECT_EQ(found.tokens, target);
         expect_naive_scores(model.spec, source, found, 0);
-        EXPECT_FLOAT_EQ(found.score,
-                        hypothesis_score(engine.search(), found.log_prob, static_cast<uint32_t>(target.size())));
+        EXPECT_FLOAT_EQ(
+            found.score, hypothesis_score(engine.search(), found.log_prob, static_cast<uint32_t>(target.size())));
       }
     }
   }
@@ -241,7 +241,7 @@ TEST_F(Refused, Targets) {
   expect(goldcrest_score(engine_.get(), 0, nullptr, 3), GOLDCREST_ERROR_ARGUMENT, "target: empty");
   expect(score(1, {1}), GOLDCREST_ERROR_ARGUMENT, "sentence: no such source");
   expect(score(0, std::vector<int32_t>(31, 1)), GOLDCREST_ERROR_TOO_LONG,
-         "target: more ids than limits.max_target_tokens", 30);
+      "target: more ids than limits.max_target_tokens", 30);
   expect(score(0, {1, 300}), GOLDCREST_ERROR_TOKEN_RANGE, "target: id outside the vocabulary", 1);
   expect(score(0, {-1}), GOLDCREST_ERROR_TOKEN_RANGE, "target: id outside the vocabulary", 0);
   ASSERT_EQ(goldcrest_add(engine_.get(), source_.data(), source_.size()), 1);
@@ -276,14 +276,13 @@ TEST_F(Refused, Alignments) {
   expect(align({1, 0, 0, -1, -1}, 40), GOLDCREST_ERROR_ARGUMENT, "sentence: no such source");
   expect(align({0, 2, 0, -1, -1}, 40), GOLDCREST_ERROR_ARGUMENT, "rank: no such hypothesis", 2);
   expect(align({0, 0, static_cast<uint32_t>(n_tokens), -1, -1}, 40), GOLDCREST_ERROR_ARGUMENT,
-         "alignment: no such token", n_tokens);
+      "alignment: no such token", n_tokens);
   for (const int32_t layer : {2, 32, 64, -2, INT32_MIN, INT32_MAX}) {
     expect(align({0, 0, 0, layer, -1}, 40), GOLDCREST_ERROR_ARGUMENT,
-           "alignment: a layer that limits.alignment_layers lacks");
+        "alignment: a layer that limits.alignment_layers lacks");
   }
-  for (const int32_t head : {2, -2, INT32_MIN, INT32_MAX}) {
+  for (const int32_t head : {2, -2, INT32_MIN, INT32_MAX})
     expect(align({0, 0, 0, -1, head}, 40), GOLDCREST_ERROR_ARGUMENT, "alignment: no such head", 2);
-  }
   weights[0] = -7;
   expect(align(good, 2), GOLDCREST_ERROR_TRUNCATED, "weights: fewer than the source has ids", 3);
   EXPECT_EQ(weights[0], -7);

@@ -32,11 +32,9 @@ struct Places {
   LanguagePlace source, target;
 };
 constexpr Places kPlaces[] = {{LanguagePlace::kBeforeText, LanguagePlace::kForcedFirst},
-                              {LanguagePlace::kBehindText, LanguagePlace::kForcedFirst},
-                              {LanguagePlace::kBehindText, LanguagePlace::kStart},
-                              {LanguagePlace::kNowhere, LanguagePlace::kStart},
-                              {LanguagePlace::kBeforeText, LanguagePlace::kNowhere},
-                              {LanguagePlace::kBeforeText, LanguagePlace::kBeforeText}};
+    {LanguagePlace::kBehindText, LanguagePlace::kForcedFirst}, {LanguagePlace::kBehindText, LanguagePlace::kStart},
+    {LanguagePlace::kNowhere, LanguagePlace::kStart}, {LanguagePlace::kBeforeText, LanguagePlace::kNowhere},
+    {LanguagePlace::kBeforeText, LanguagePlace::kBeforeText}};
 
 ModelSpec spec_without_table() {
   test::TinyOptions options;
@@ -91,7 +89,7 @@ struct PairNames {
 };
 PairNames names_of(const Places& places, uint32_t source, uint32_t target) {
   return {places.source == LanguagePlace::kNowhere ? nullptr : kCodes[source].c_str(),
-          places.target == LanguagePlace::kNowhere ? nullptr : kCodes[target].c_str()};
+      places.target == LanguagePlace::kNowhere ? nullptr : kCodes[target].c_str()};
 }
 
 std::string text_of_pair(uint32_t pair) { return std::string("abcdefgh").substr(pair % 6, 1 + pair % 3); }
@@ -193,9 +191,9 @@ TEST(LanguageTable, BothSidesAreListed) {
   spec.languages.entries[2].target.reset();
   const FileImage file = test::tiny_file(spec);
   EXPECT_EQ(listed(goldcrest_target_languages, file),
-            (Listed{{"aa", 28}, {"bb", 29}, {"cc_Eeee", 31}, {"dd", 32}, {"ee", 33}}));
+      (Listed{{"aa", 28}, {"bb", 29}, {"cc_Eeee", 31}, {"dd", 32}, {"ee", 33}}));
   EXPECT_EQ(listed(goldcrest_source_languages, file),
-            (Listed{{"aa", 20}, {"cc_Dddd", 22}, {"cc_Eeee", 23}, {"dd", 24}, {"ee", 25}}));
+      (Listed{{"aa", 20}, {"cc_Dddd", 22}, {"cc_Eeee", 23}, {"dd", 24}, {"ee", 25}}));
   EXPECT_EQ(listed(goldcrest_source_languages, test::tiny_file(spec_without_table())), Listed());
 }
 
@@ -383,7 +381,7 @@ TEST(Languages, AreListedInTheOrderOfTheirCodes) {
   const FileImage file = file_of_several();
   goldcrest_detail detail = {"", -1};
   EXPECT_EQ(goldcrest_target_languages(file.bytes(), file.size() - 64, nullptr, nullptr, &detail),
-            GOLDCREST_ERROR_MODEL_CORRUPT);
+      GOLDCREST_ERROR_MODEL_CORRUPT);
 }
 
 TEST(Languages, OneIsPutBeforeEachTextWithoutACode) {
@@ -411,7 +409,7 @@ TEST(Languages, OthersAreRefusedAndChangeNothing) {
   TestEngine engine(file.span(), text_setup());
   ASSERT_EQ(goldcrest_set_languages(engine.get(), nullptr, "fra"), GOLDCREST_OK);
   for (const std::string& code : {std::string(), std::string("ita"), std::string(">>fra<<"), kLongest + "q",
-                                  std::string("f"), std::string("a<<b"), std::string("xx")}) {
+           std::string("f"), std::string("a<<b"), std::string("xx")}) {
     EXPECT_EQ(goldcrest_set_languages(engine.get(), nullptr, code.c_str()), GOLDCREST_ERROR_ARGUMENT) << code;
     EXPECT_STREQ(engine.detail().message, "target language: the model has none of this name");
   }

@@ -70,7 +70,7 @@ TEST(Limits, TextNeedsATokenizer) {
   goldcrest_memory memory;
   goldcrest_detail detail = {};
   EXPECT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail),
-            GOLDCREST_ERROR_UNSUPPORTED);
+      GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(detail.message, "limits.max_source_bytes: the model has no tokenizer");
   EXPECT_EQ(detail.index, -1);
 }
@@ -112,7 +112,7 @@ class Search : public testing::Test {
 
   template <typename Value>
   void expect_bounds(Value goldcrest_search::*field, const std::vector<Value>& good, const std::vector<Value>& bad,
-                     const char* message) {
+      const char* message) {
     for (const Value value : good)
       EXPECT_EQ(set([&](goldcrest_search& search) { search.*field = value; }), "") << message << ": " << +value;
     for (const Value value : bad)
@@ -130,28 +130,28 @@ TEST_F(Search, Numbers) {
   expect_bounds<uint32_t>(&S::flags, {0, 15}, {32, UINT32_MAX}, "search.flags: unknown bits");
   expect_bounds<uint32_t>(&S::flags, {}, {16, 31}, "search.flags: the file has no timestamps");
   expect_bounds<float>(&S::length_penalty, {-2, 0, 4}, {std::nextafter(-2.0f, -3.0f), std::nextafter(4.0f, 5.0f), NAN},
-                       "search.length_penalty: outside [-2, 4]");
+      "search.length_penalty: outside [-2, 4]");
   expect_bounds<float>(&S::word_penalty, {-1024, 1024},
-                       {std::nextafter(-1024.0f, -2000.0f), std::nextafter(1024.0f, 2000.0f), NAN},
-                       "search.word_penalty: outside [-1024, 1024]");
+      {std::nextafter(-1024.0f, -2000.0f), std::nextafter(1024.0f, 2000.0f), NAN},
+      "search.word_penalty: outside [-1024, 1024]");
 }
 
 TEST_F(Search, Rules) {
   using S = goldcrest_search;
-  expect_bounds<uint8_t>(&S::renormalize, {0, GOLDCREST_YES}, {GOLDCREST_YES + 1},
-                         "search.renormalize: not a goldcrest_choice");
-  expect_bounds<uint8_t>(&S::force_end, {0, GOLDCREST_YES}, {GOLDCREST_YES + 1},
-                         "search.force_end: not a goldcrest_choice");
+  expect_bounds<uint8_t>(
+      &S::renormalize, {0, GOLDCREST_YES}, {GOLDCREST_YES + 1}, "search.renormalize: not a goldcrest_choice");
+  expect_bounds<uint8_t>(
+      &S::force_end, {0, GOLDCREST_YES}, {GOLDCREST_YES + 1}, "search.force_end: not a goldcrest_choice");
   expect_bounds<uint8_t>(&S::early_stopping, {0, GOLDCREST_STOP_NEVER}, {GOLDCREST_STOP_NEVER + 1},
-                         "search.early_stopping: not a goldcrest_early_stopping");
+      "search.early_stopping: not a goldcrest_early_stopping");
   expect_bounds<uint8_t>(&S::length_penalty_kind, {0, GOLDCREST_LENGTH_WU}, {GOLDCREST_LENGTH_WU + 1},
-                         "search.length_penalty_kind: not a goldcrest_length_penalty");
+      "search.length_penalty_kind: not a goldcrest_length_penalty");
   const float least = 1.0f / 1024, most = 1024;
   expect_bounds<float>(&S::repetition_penalty, {0, least, most},
-                       {std::nextafter(least, 0.0f), std::nextafter(most, 2000.0f), NAN, -1},
-                       "search.repetition_penalty: outside [2^-10, 2^10]");
+      {std::nextafter(least, 0.0f), std::nextafter(most, 2000.0f), NAN, -1},
+      "search.repetition_penalty: outside [2^-10, 2^10]");
   expect_bounds<float>(&S::max_length_factor, {0, least, HUGE_VALF}, {std::nextafter(least, 0.0f), NAN, -1},
-                       "search.max_length_factor: below 2^-10");
+      "search.max_length_factor: below 2^-10");
 }
 
 // Compares alignments with those of a naive forward pass in double, and, to the bit, with the kernels' attention.
@@ -160,8 +160,8 @@ using Model = test::InspectedModel;
 using Naive = test::NaiveForward<double>;
 
 // found [tokens][source] is the naive mean over some layers and heads.
-void expect_naive_alignment(const TestEngine& engine, const Naive::CrossWeights& cross, goldcrest_alignment wanted,
-                            double tolerance) {
+void expect_naive_alignment(
+    const TestEngine& engine, const Naive::CrossWeights& cross, goldcrest_alignment wanted, double tolerance) {
   const std::vector<float> found = engine.alignment(wanted);
   double total = 0;
   for (size_t s = 0; s < found.size(); ++s) {
@@ -195,11 +195,9 @@ TEST(Alignment, IsTheForwardPasssAlongEveryHypothesis) {
           Naive::CrossWeights cross;
           (void)Naive::logits(model.spec, source, found[rank].tokens, &cross);
           for (uint32_t token = 0; token < found[rank].tokens.size(); ++token) {
-            for (int32_t layer = -1; layer < n_layers; ++layer) {
-              for (int32_t head = -1; head < n_heads; ++head) {
+            for (int32_t layer = -1; layer < n_layers; ++layer)
+              for (int32_t head = -1; head < n_heads; ++head)
                 expect_naive_alignment(engine, cross, {0, rank, token, layer, head}, test::kCloseInspection);
-              }
-            }
           }
         }
       }

@@ -19,8 +19,8 @@ void expect_linear(const StatedWork& stated, const std::function<Cost(uint32_t s
   for (const uint32_t size : {1u, 2u, 4u}) {
     const Cost now = cost(size);
     std::printf("%-40s %10llu instructions, %9llu of work, %.2f each\n", stated.call.c_str(),
-                static_cast<unsigned long long>(now.instructions), static_cast<unsigned long long>(now.work),
-                ratio(now.instructions, now.work));
+        static_cast<unsigned long long>(now.instructions), static_cast<unsigned long long>(now.work),
+        ratio(now.instructions, now.work));
     EXPECT_LE(now.instructions, kFixed + stated.instructions_each * now.work);
     EXPECT_GE(now.work, before.work);
     if (size > 1) {

@@ -67,7 +67,7 @@ PlannedMemory plan(const FileImage& file, const goldcrest_limits& limits) {
     static_cast<std::vector<goldcrest_buffer>*>(context)->push_back(*buffer);
   };
   EXPECT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &planned.memory, keep, &planned.buffers, nullptr),
-            GOLDCREST_OK);
+      GOLDCREST_OK);
   return planned;
 }
 
@@ -88,12 +88,11 @@ uint64_t formula(const goldcrest_buffer& buffer, const goldcrest_limits& limits)
       {GOLDCREST_FACTOR_CANDIDATES, (uint64_t{limits.max_candidates} + 15) / 16 * 16},
   };
   uint64_t product = buffer.coefficient, copies = 1;
-  for (const uint8_t factor : buffer.factors) {
+  for (const uint8_t factor : buffer.factors)
     if (factor == GOLDCREST_FACTOR_THREADS)
       copies = limits.threads;
     else
       product *= factors.at(factor);
-  }
   return (buffer.constant + product + 63) / 64 * 64 * copies;
 }
 
@@ -115,8 +114,8 @@ void check_plan(const PlannedMemory& planned) {
   EXPECT_EQ(memory.text_bytes, phases[GOLDCREST_PHASE_TEXT]);
   EXPECT_EQ(memory.encode_bytes, phases[GOLDCREST_PHASE_ENCODE]);
   EXPECT_EQ(memory.decode_bytes, phases[GOLDCREST_PHASE_DECODE]);
-  EXPECT_EQ(memory.arena_bytes,
-            memory.fixed_bytes + std::max({memory.text_bytes, memory.encode_bytes, memory.decode_bytes}));
+  EXPECT_EQ(
+      memory.arena_bytes, memory.fixed_bytes + std::max({memory.text_bytes, memory.encode_bytes, memory.decode_bytes}));
   EXPECT_EQ(memory.main_bytes, main[0] + std::max({main[1], main[2], main[3]}));
   EXPECT_EQ(memory.scratch_bytes, scratch[0] + std::max({scratch[1], scratch[2], scratch[3]}));
   for (size_t i = 0; i < planned.buffers.size(); ++i) {
@@ -197,7 +196,7 @@ void check_limits(const FileImage& file, Rng& rng) {
   const PlannedMemory planned = plan(file, setup.limits);
   check_plan(planned);
   EXPECT_EQ(goldcrest_arena_bytes(file.bytes(), file.size(), &setup.limits),
-            static_cast<int64_t>(planned.memory.arena_bytes));
+      static_cast<int64_t>(planned.memory.arena_bytes));
   expect_one_byte_less_is_refused(file, planned.memory);
 
   setup.fill = 0xAA;
@@ -217,11 +216,9 @@ void check_limits(const FileImage& file, Rng& rng) {
 
 TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
   const FileImage umt5 = test::tiny_file(test::tiny_spec(test::umt5_tiny_options()));  // gates, too
-  const std::pair<const char*, const FileImage*> files[] = {
-      {"odd", &odd_file()},         {"deep", &deep_file()},
-      {"float32", &float32_file()}, {"mixed", &mixed_file()},
-      {"student", &student_file()}, {"umt5", &umt5},
-      {"listed", &listed_file()},   {"listed float32", &listed_float32_file()}};
+  const std::pair<const char*, const FileImage*> files[] = {{"odd", &odd_file()}, {"deep", &deep_file()},
+      {"float32", &float32_file()}, {"mixed", &mixed_file()}, {"student", &student_file()}, {"umt5", &umt5},
+      {"listed", &listed_file()}, {"listed float32", &listed_float32_file()}};
   for (const auto& [name, file] : files) {
     Rng rng(31);
     for (int i = 0; i < 30; ++i) {
@@ -262,7 +259,7 @@ TEST(PlanMemory, AShortlistTakesWhatItGathers) {
 TEST(PlanMemory, RecurrentLayersKeepNoPositions) {
   const auto find = [](const PlannedMemory& planned, const std::string& name) {
     const auto found = std::find_if(planned.buffers.begin(), planned.buffers.end(),
-                                    [&](const goldcrest_buffer& buffer) { return buffer.name == name; });
+        [&](const goldcrest_buffer& buffer) { return buffer.name == name; });
     return found == planned.buffers.end() ? goldcrest_buffer{} : *found;
   };
   goldcrest_limits limits = {};
@@ -303,8 +300,8 @@ TEST(PlanMemory, NoLimitsMeansTheFilesDefaults) {
   goldcrest_memory without = {}, zeros = {};
   const goldcrest_limits limits = {};
   const FileImage& file = deep_file();
-  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &without, nullptr, nullptr, nullptr),
-            GOLDCREST_OK);
+  ASSERT_EQ(
+      goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &without, nullptr, nullptr, nullptr), GOLDCREST_OK);
   ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &zeros, nullptr, nullptr, nullptr), GOLDCREST_OK);
   EXPECT_EQ(without.arena_bytes, zeros.arena_bytes);
   EXPECT_EQ(without.limits.max_source_tokens, 40u);
@@ -327,7 +324,7 @@ TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
   const Case cases[] = {
       {&goldcrest_limits::max_source_tokens, 41, bad, "limits.max_source_tokens: more than the model's positions"},
       {&goldcrest_limits::max_source_tokens, UINT32_MAX, bad,
-       "limits.max_source_tokens: more than the model's positions"},
+          "limits.max_source_tokens: more than the model's positions"},
       {&goldcrest_limits::max_target_tokens, 31, bad, "limits.max_target_tokens: more than the model's positions"},
       {&goldcrest_limits::max_source_bytes, 1, unsupported, "limits.max_source_bytes: the model has no tokenizer"},
       {&goldcrest_limits::max_source_bytes, (1u << 24) + 1, bad, "limits.max_source_bytes: above 16 MiB"},
@@ -358,8 +355,8 @@ TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
 TEST(Init, MisalignedOrMissingMemoryIsRefused) {
   const FileImage& file = odd_file();
   goldcrest_memory memory;
-  ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr),
-            GOLDCREST_OK);
+  ASSERT_EQ(
+      goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr), GOLDCREST_OK);
   test::GuardedBuffer<uint8_t> arena(memory.arena_bytes + 64), scratch(memory.scratch_bytes + 64),
       copy(file.size() + 64);
   std::copy(file.span().begin(), file.span().end(), copy.begin() + 8);

@@ -12,8 +12,8 @@ namespace goldcrest::test {
 namespace {
 
 constexpr uint32_t kOutHz = 16000;
-constexpr uint32_t kRates[] = {8000,  11025, 12000, 16000, 22050, 24000,  32000,
-                               37800, 44100, 48000, 88200, 96000, 191999, 192000};
+constexpr uint32_t kRates[] = {
+    8000, 11025, 12000, 16000, 22050, 24000, 32000, 37800, 44100, 48000, 88200, 96000, 191999, 192000};
 constexpr double kAmplitude = 30000;
 
 std::vector<int16_t> tone(double hz, uint32_t rate, double seconds) {
@@ -26,8 +26,8 @@ std::vector<int16_t> tone(double hz, uint32_t rate, double seconds) {
 }
 
 // Resamples in pieces of at most `most_in` samples, read at most `most_out` at a time.
-std::vector<int16_t> resample(const std::vector<int16_t>& samples, uint32_t in_hz, uint32_t out_hz, size_t most_in,
-                              size_t most_out) {
+std::vector<int16_t> resample(
+    const std::vector<int16_t>& samples, uint32_t in_hz, uint32_t out_hz, size_t most_in, size_t most_out) {
   goldcrest_resampler resampler;
   EXPECT_EQ(goldcrest_resample_begin(&resampler, in_hz, out_hz), GOLDCREST_OK);
   std::vector<int16_t> out, block(most_out);
@@ -63,22 +63,20 @@ double error_db(double hz, uint32_t rate, double amplitude) {
 TEST(Resample, KeepsTonesThatBothRatesHave) {
   for (const uint32_t rate : kRates) {
     const double highest = std::min(7000.0, 0.9 * std::min(rate, kOutHz) / 2);
-    for (const double hz : {50.0, 97.0, 440.0, 1000.0, 2500.5, 3400.0, 0.8 * highest, 0.97 * highest, highest}) {
+    for (const double hz : {50.0, 97.0, 440.0, 1000.0, 2500.5, 3400.0, 0.8 * highest, 0.97 * highest, highest})
       if (hz <= highest) {
         EXPECT_LE(error_db(hz, rate, kAmplitude), -60) << rate << " Hz, tone " << hz;
       }
-    }
   }
 }
 
 TEST(Resample, RemovesTonesThatTheLowerRateHasNot) {
   for (const uint32_t rate : kRates) {
     for (const double hz :
-         {8800.0, 9000.0, 9500.5, 10000.0, 12345.0, 15999.0, 16001.0, 20000.0, 31000.0, 47000.0, 90000.0}) {
+        {8800.0, 9000.0, 9500.5, 10000.0, 12345.0, 15999.0, 16001.0, 20000.0, 31000.0, 47000.0, 90000.0})
       if (hz < rate / 2.0) {
         EXPECT_LE(error_db(hz, rate, 0), -60) << rate << " Hz, tone " << hz;
       }
-    }
   }
 }
 
@@ -152,7 +150,9 @@ TEST(Exhaustive, DISABLED_ResamplesAsSoxDoes) {
   for (const uint32_t rate : kRates) {
     const std::vector<int16_t> kept = tones(50, std::min(7000.0, 0.45 * rate), rate);
     const std::vector<int16_t> by_sox = resample_by_sox(kept, rate);
-    if (by_sox.empty()) GTEST_SKIP() << "sox cannot be run";
+    if (by_sox.empty()) {
+      GTEST_SKIP() << "sox cannot be run";
+    }
     const double kept_db = difference_db(resample(kept, rate, kOutHz, 1000, 777), by_sox, kept);
     EXPECT_LE(kept_db, -60) << rate;
     if (rate <= 20000) continue;
@@ -167,15 +167,9 @@ TEST(Exhaustive, DISABLED_ResamplesAsSoxDoes) {
 TEST(Resample, RefusesOtherRates) {
   goldcrest_resampler resampler;
   EXPECT_EQ(goldcrest_resample_begin(nullptr, 16000, 16000), GOLDCREST_ERROR_ARGUMENT);
-  for (const auto& [in_hz, out_hz] : {std::pair{7999u, 16000u},
-                                      {192001u, 16000u},
-                                      {16000u, 0u},
-                                      {0u, 16000u},
-                                      {16000u, 192001u},
-                                      {192000u, 15999u},
-                                      {4294967295u, 16000u}}) {
+  for (const auto& [in_hz, out_hz] : {std::pair{7999u, 16000u}, {192001u, 16000u}, {16000u, 0u}, {0u, 16000u},
+           {16000u, 192001u}, {192000u, 15999u}, {4294967295u, 16000u}})
     EXPECT_EQ(goldcrest_resample_begin(&resampler, in_hz, out_hz), GOLDCREST_ERROR_ARGUMENT) << in_hz;
-  }
 }
 
 }  // namespace

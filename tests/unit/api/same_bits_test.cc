@@ -38,22 +38,21 @@ struct BitsModel {
 const std::vector<BitsModel>& models() {
   static const std::vector<BitsModel> all = [] {
     std::vector<BitsModel> made;
-    for (const auto& [name, options] :
-         {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
-          std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
-          std::pair{"t5", test::t5_tiny_options()}, std::pair{"umt5", test::umt5_tiny_options()},
-          std::pair{"student", test::student_tiny_options()}}) {
+    for (const auto& [name, options] : {std::pair{"odd", test::odd_tiny_options()},
+             std::pair{"deep", test::deep_tiny_options()}, std::pair{"mixed", test::mixed_tiny_options()},
+             std::pair{"gated", test::gated_tiny_options()}, std::pair{"t5", test::t5_tiny_options()},
+             std::pair{"umt5", test::umt5_tiny_options()}, std::pair{"student", test::student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
         for (const bool has_rules : {false, true}) {
           converter::ModelSpec spec = test::tiny_spec(options);
           if (has_rules) spec.generation.rules = all_rules();
           made.push_back({name, test::tiny_file(spec, Layout::kN16K4, {}, weights), options.source_vocab_size,
-                          options.encoder.positions, options.decoder.positions});
+              options.encoder.positions, options.decoder.positions});
         }
       }
     }
     for (const auto& [name, options] : {std::pair{"deep, listed", test::deep_tiny_options()},
-                                        std::pair{"student, listed", test::student_tiny_options()}}) {
+             std::pair{"student, listed", test::student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
         for (const bool has_rules : {false, true}) {
           converter::ModelSpec spec = test::tiny_spec(options);
@@ -62,7 +61,7 @@ const std::vector<BitsModel>& models() {
           goldcrest_limits limits = {};
           limits.max_candidates = 170;  // long sources have more candidates
           made.push_back({name, test::tiny_file(spec, Layout::kN16K4, limits, weights), options.source_vocab_size,
-                          options.encoder.positions, options.decoder.positions});
+              options.encoder.positions, options.decoder.positions});
         }
       }
     }
@@ -77,13 +76,11 @@ const std::vector<BitsModel>& models() {
           limits.max_candidates = 170;
         }
         for (const auto& [name, fine, refine] : {std::tuple{"deep, fine", "all", "none"},
-                                                 {"deep, refined", "all", "all"},
-                                                 {"deep, refined in parts", "decoder.layers.0.*", "decoder"}}) {
+                 {"deep, refined", "all", "all"}, {"deep, refined in parts", "decoder.layers.0.*", "decoder"}})
           made.push_back({name, test::fine_tiny_file(spec, limits, fine, refine), options.source_vocab_size,
-                          options.encoder.positions, options.decoder.positions});
-        }
+              options.encoder.positions, options.decoder.positions});
         made.push_back({"deep, packed", test::packed_tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
-                        options.encoder.positions, options.decoder.positions});
+            options.encoder.positions, options.decoder.positions});
       }
     }
     return made;
@@ -94,9 +91,8 @@ const std::vector<BitsModel>& models() {
 std::vector<std::vector<int32_t>> some_sources(const BitsModel& model, uint32_t n, uint64_t seed) {
   Rng rng(seed);
   std::vector<std::vector<int32_t>> sources;
-  for (uint32_t i = 0; i < n; ++i) {
+  for (uint32_t i = 0; i < n; ++i)
     sources.push_back(rng.ids(rng.between(1, model.longest_source), model.source_vocab_size));
-  }
   return sources;
 }
 
@@ -147,7 +143,7 @@ TEST(SameBits, WhateverTheSlicing) {
 // them; the next search without it has them again.
 TEST(SameBits, CoarseAsWithoutFineInputs) {
   for (const test::TinyOptions& options :
-       {test::odd_tiny_options(), test::deep_tiny_options(), test::gated_tiny_options(), test::t5_tiny_options()}) {
+      {test::odd_tiny_options(), test::deep_tiny_options(), test::gated_tiny_options(), test::t5_tiny_options()}) {
     for (const bool is_listed : {false, true}) {
       converter::ModelSpec spec = test::tiny_spec(options);
       goldcrest_limits limits = {};
@@ -157,8 +153,8 @@ TEST(SameBits, CoarseAsWithoutFineInputs) {
         limits.max_candidates = 30;
       }
       const FileImage plain = test::tiny_file(spec, Layout::kN16K4, limits);
-      const BitsModel model = {"", plain, options.source_vocab_size, options.encoder.positions,
-                               options.decoder.positions};
+      const BitsModel model = {
+          "", plain, options.source_vocab_size, options.encoder.positions, options.decoder.positions};
       const auto sources = some_sources(model, 3, 47), targets = some_sources(model, 3, 48);
       for (const uint32_t beam_size : {1u, 3u}) {
         EngineSetup setup = inspected_setup();
@@ -175,12 +171,9 @@ TEST(SameBits, CoarseAsWithoutFineInputs) {
         TestEngine without(plain.span(), setup);
         const auto expected = results(without, 0);
         EXPECT_EQ(results(without, GOLDCREST_SEARCH_COARSE), expected) << "no effect on a file without fine inputs";
-        for (const auto& [fine, refine] : {std::pair{"all", "none"},
-                                           {"decoder", "none"},
-                                           {"projection", "decoder.layers.*"},
-                                           {"encoder.layers.*.feed_forward.*", "encoder.embedding"},
-                                           {"none", "projection"},
-                                           {"none", "encoder.layers.*"}}) {
+        for (const auto& [fine, refine] : {std::pair{"all", "none"}, {"decoder", "none"},
+                 {"projection", "decoder.layers.*"}, {"encoder.layers.*.feed_forward.*", "encoder.embedding"},
+                 {"none", "projection"}, {"none", "encoder.layers.*"}}) {
           const FileImage file = test::fine_tiny_file(spec, limits, fine, refine);
           TestEngine engine(file.span(), setup);
           EXPECT_EQ(results(engine, GOLDCREST_SEARCH_COARSE), expected) << fine;
@@ -313,10 +306,8 @@ TEST(TokenStream, IsTheResult) {
 // A packed matrix is an int8 matrix: the file with these int8 weights has the same hash and the same results, with
 // every table of kernels, as has the packed file in the other layout.
 TEST(SameBits, WeightsOfFourBitsAndTheInt8WeightsThatTheyAre) {
-  for (const auto& [options, listed] : {std::pair{test::odd_tiny_options(), false},
-                                        {test::deep_tiny_options(), true},
-                                        {test::t5_tiny_options(), false},
-                                        {test::student_tiny_options(), true}}) {
+  for (const auto& [options, listed] : {std::pair{test::odd_tiny_options(), false}, {test::deep_tiny_options(), true},
+           {test::t5_tiny_options(), false}, {test::student_tiny_options(), true}}) {
     converter::ModelSpec spec = test::tiny_spec(options);
     goldcrest_limits limits = {};
     if (listed) {

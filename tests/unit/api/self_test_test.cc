@@ -31,9 +31,8 @@ std::vector<SelfTestLine> lines_for(const FileImage& file) {
   for (const uint32_t length : {1u, 5u, 9u, 15u}) {
     const std::vector<int32_t> source = rng.ids(length, engine.info().source_vocab_size);
     const Translation translation = engine.run(source);
-    lines.push_back({{source.begin(), source.end()},
-                     {translation.tokens.begin(), translation.tokens.end()},
-                     translation.logits_hash});
+    lines.push_back({{source.begin(), source.end()}, {translation.tokens.begin(), translation.tokens.end()},
+        translation.logits_hash});
   }
   return lines;
 }
@@ -188,14 +187,12 @@ std::vector<Bytes> weights_of_encoding(const uint8_t* model) {
   std::vector<Bytes> weights;
   for (uint32_t i = 0; i < view.encoder.n_layers; ++i) {
     const EncoderLayerView layer = view_encoder_layer(model, i);
-    for (const LinearView& matrix : {layer.self_attention.query_key_value, layer.self_attention.out,
-                                     layer.feed_forward.in, layer.feed_forward.out}) {
+    for (const LinearView& matrix :
+        {layer.self_attention.query_key_value, layer.self_attention.out, layer.feed_forward.in, layer.feed_forward.out})
       weights.push_back(bytes_of(matrix));
-    }
   }
-  for (uint32_t i = 0; i < view.decoder.n_layers; ++i) {
+  for (uint32_t i = 0; i < view.decoder.n_layers; ++i)
     weights.push_back(bytes_of(view_decoder_layer(model, i).cross_attention.key_value));
-  }
   return weights;
 }
 
@@ -205,9 +202,8 @@ std::vector<Bytes> tables(const uint8_t* model) {
   std::vector<Bytes> found;
   for (const StackView& stack : {view.encoder, view.decoder}) {
     if (stack.embedding.layout != Layout::kRowMajor) continue;
-    found.push_back(
-        {size_t{stack.embedding.weights} * 64,
-         size_t{pad16(stack.embedding.vocab_size)} * stack.d_model_padded * bytes_of(view.projection.weight_type)});
+    found.push_back({size_t{stack.embedding.weights} * 64,
+        size_t{pad16(stack.embedding.vocab_size)} * stack.d_model_padded * bytes_of(view.projection.weight_type)});
   }
   return found;
 }
@@ -286,8 +282,7 @@ TEST_P(IdleWeights, AreReportedOnceABatchAndNotReadUntilTheNext) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, IdleWeights,
-                         testing::Values(test::odd_tiny_options(), test::deep_tiny_options(),
-                                         test::mixed_tiny_options()));
+    testing::Values(test::odd_tiny_options(), test::deep_tiny_options(), test::mixed_tiny_options()));
 
 }  // namespace
 }  // namespace goldcrest::test

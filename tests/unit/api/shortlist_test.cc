@@ -37,8 +37,8 @@ std::vector<std::vector<int32_t>> some_sources() {
   return sources;
 }
 
-std::vector<std::vector<Translation>> results(const FileImage& file, uint32_t max_candidates, uint32_t beam_size,
-                                              uint32_t flags) {
+std::vector<std::vector<Translation>> results(
+    const FileImage& file, uint32_t max_candidates, uint32_t beam_size, uint32_t flags) {
   EngineSetup setup;
   setup.limits.batch = 4;
   setup.limits.beam_size = setup.limits.n_best = beam_size;
@@ -115,9 +115,8 @@ TEST(Shortlist, GathersOneSentenceAStep) {
     search.min_target_tokens = search.max_target_tokens = 5;
     engine.set_search(search);
     const std::vector<int32_t> source = {1, 2, 3};
-    for (uint32_t i = 0; i < n_sources; ++i) {
+    for (uint32_t i = 0; i < n_sources; ++i)
       EXPECT_GE((i == 0 ? goldcrest_begin : goldcrest_add)(engine.get(), source.data(), source.size()), 0);
-    }
     int steps = 1;
     while (goldcrest_step(engine.get(), nullptr) != GOLDCREST_DONE) ++steps;
     return steps;

@@ -122,7 +122,7 @@ TEST(Speech, NothingElseIsRead) {
       engine.set_search(search);
       ASSERT_EQ(sound.samples.empty() ? goldcrest_begin_features(engine.get(), features.get(), sound.n)
                                       : goldcrest_begin_audio(engine.get(), samples.get(), sound.n),
-                0);
+          0);
       ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
       const std::vector<uint64_t> found = {engine.results(0).at(0).logits_hash};
       if (first.empty()) first = found;
@@ -150,7 +150,7 @@ TEST(Speech, ClipsOfWrongLengths) {
     EXPECT_EQ(begin(most), 0);
     EXPECT_EQ(begin(most + 1), info.fixed_window != 0 ? 0 : GOLDCREST_ERROR_TOO_LONG);
     EXPECT_EQ(goldcrest_begin_audio(engine.get(), nullptr, 5000),
-              info.sample_rate != 0 ? GOLDCREST_ERROR_ARGUMENT : GOLDCREST_ERROR_UNSUPPORTED);
+        info.sample_rate != 0 ? GOLDCREST_ERROR_ARGUMENT : GOLDCREST_ERROR_UNSUPPORTED);
     EXPECT_EQ(goldcrest_begin_audio(nullptr, longest.samples.data(), 5000), GOLDCREST_ERROR_ARGUMENT);
     Sound shortest = longest;
     shortest.n = info.first_row_samples;
@@ -197,8 +197,8 @@ TEST(Speech, CallsThatDoNotFitTheModel) {
   const std::vector<int16_t> samples = test::tiny_clip(1, 4000);
   EXPECT_EQ(goldcrest_begin_audio(reads.get(), samples.data(), samples.size()), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(goldcrest_begin_features(reads.get(), features, 100), GOLDCREST_ERROR_UNSUPPORTED);
-  EXPECT_EQ(goldcrest_transcribe(reads.get(), samples.data(), samples.size(), out, sizeof out),
-            GOLDCREST_ERROR_UNSUPPORTED);
+  EXPECT_EQ(
+      goldcrest_transcribe(reads.get(), samples.data(), samples.size(), out, sizeof out), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(reads.info().sample_rate, 0u);
 }
 
@@ -478,12 +478,11 @@ double apply_rules(const std::vector<int32_t>& ids, int32_t first, int32_t end, 
   if (n == 0) forbid(0, first);
   if (n == 0) forbid(first + kMaxFirst + 1, INT32_MAX);
   double times = 0, text = -HUGE_VAL;
-  for (size_t id = 0; id < values->size(); ++id) {
+  for (size_t id = 0; id < values->size(); ++id)
     if (static_cast<int32_t>(id) < first)
       text = std::max(text, (*values)[id]);
     else
       times += std::exp((*values)[id]);
-  }
   if (std::log(times) > text) forbid(0, first);
   return std::abs(std::log(times) - text);
 }
@@ -539,8 +538,7 @@ TEST(Timestamps, FollowWhispersRules) {
 }
 
 TEST(Timestamps, DamagedTablesAreRefused) {
-  test::expect_refused(
-      timed_file(1, 20),
+  test::expect_refused(timed_file(1, 20),
       {
           {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 0; }},
           {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 19; }},
@@ -549,9 +547,9 @@ TEST(Timestamps, DamagedTablesAreRefused) {
           {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids = {5}; }},
           {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids.clear(); }},
           {"generation.alignment_heads",
-           [](format::ModelT& m) {
-             m.generation->alignment_heads = {0, 1000};
-           }},
+              [](format::ModelT& m) {
+                m.generation->alignment_heads = {0, 1000};
+              }},
       });
 }
 

@@ -248,9 +248,8 @@ TEST_P(EveryState, SetSearchDoesNotTouchResults) {
 }
 
 INSTANTIATE_TEST_SUITE_P(States, EveryState,
-                         testing::Values(State::kIdle, State::kStored, State::kEncoding, State::kDecoding,
-                                         State::kLastToken, State::kDone),
-                         [](const auto& test) { return name_of(test.param); });
+    testing::Values(State::kIdle, State::kStored, State::kEncoding, State::kDecoding, State::kLastToken, State::kDone),
+    [](const auto& test) { return name_of(test.param); });
 
 TEST(NoEngine, EveryFunctionRefusesANullAndAFailedEngine) {
   alignas(64) static uint8_t zeros[4096] = {};
@@ -261,7 +260,7 @@ TEST(NoEngine, EveryFunctionRefusesANullAndAFailedEngine) {
   float weights[6];
   char out[8];
   for (goldcrest_engine* engine :
-       {static_cast<goldcrest_engine*>(nullptr), reinterpret_cast<goldcrest_engine*>(zeros)}) {
+      {static_cast<goldcrest_engine*>(nullptr), reinterpret_cast<goldcrest_engine*>(zeros)}) {
     EXPECT_EQ(goldcrest_begin(engine, kSource.data(), 1), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_add(engine, kSource.data(), 1), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(goldcrest_begin_text(engine, "a", 1), GOLDCREST_ERROR_ARGUMENT);

@@ -203,17 +203,17 @@ TEST(Tokens, HaveTheTextsOfTheSource) {
   const TestEngine of_letters(letters.span(), setup_of_texts()), of_pieces(pieces.span(), setup_of_texts()),
       of_words(words.span(), setup_of_texts());
   EXPECT_EQ(tokens_of(of_letters, "a\u00e9b"),
-            (std::vector<SeenToken>{{2, kNormal, "a"}, {1, kUnknown, "\u00e9"}, {3, kNormal, "b"}, end}));
+      (std::vector<SeenToken>{{2, kNormal, "a"}, {1, kUnknown, "\u00e9"}, {3, kNormal, "b"}, end}));
   EXPECT_EQ(tokens_of(of_words, "b  xyz a"),
-            (std::vector<SeenToken>{{3, kNormal, "b"}, {1, kUnknown, "xyz"}, {2, kNormal, "a"}, end}));
+      (std::vector<SeenToken>{{3, kNormal, "b"}, {1, kUnknown, "xyz"}, {2, kNormal, "a"}, end}));
   EXPECT_EQ(tokens_of(of_pieces, "a\u00e9\u2603b"),  // a run of unknown characters is one token
-            (std::vector<SeenToken>{
-                {1, kUnknown, "\u2581"}, {2, kNormal, "a"}, {1, kUnknown, "\u00e9\u2603"}, {3, kNormal, "b"}, end}));
+      (std::vector<SeenToken>{
+          {1, kUnknown, "\u2581"}, {2, kNormal, "a"}, {1, kUnknown, "\u00e9\u2603"}, {3, kNormal, "b"}, end}));
   EXPECT_EQ(tokens_of(of_pieces, ""), std::vector<SeenToken>{end});
   EXPECT_EQ(goldcrest_begin_tokens(of_letters.get(), "ab", 2, nullptr, nullptr), 0);
   const std::string many(kMaxTextIds, 'a');
-  EXPECT_EQ(goldcrest_begin_tokens(of_letters.get(), many.data(), many.size(), nullptr, nullptr),
-            GOLDCREST_ERROR_TOO_LONG);
+  EXPECT_EQ(
+      goldcrest_begin_tokens(of_letters.get(), many.data(), many.size(), nullptr, nullptr), GOLDCREST_ERROR_TOO_LONG);
   EXPECT_EQ(goldcrest_begin_tokens(nullptr, "ab", 2, nullptr, nullptr), GOLDCREST_ERROR_ARGUMENT);
 }
 

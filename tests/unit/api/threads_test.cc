@@ -41,13 +41,12 @@ const std::vector<SharedModel>& shared_models() {
   static const std::vector<SharedModel> all = [] {
     std::vector<SharedModel> made;
     for (const auto& [name, options] :
-         {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
-          std::pair{"wide", wide_options()}, std::pair{"wide student", wide_student_options()},
-          std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
-          std::pair{"t5", test::t5_tiny_options()}, std::pair{"umt5", test::umt5_tiny_options()}}) {
+        {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
+            std::pair{"wide", wide_options()}, std::pair{"wide student", wide_student_options()},
+            std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
+            std::pair{"t5", test::t5_tiny_options()}, std::pair{"umt5", test::umt5_tiny_options()}})
       made.push_back(
           {name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
-    }
     const test::TinyOptions options = wide_options();
     converter::ModelSpec with_rules = test::tiny_spec(options);
     made.push_back(
@@ -59,17 +58,17 @@ const std::vector<SharedModel>& shared_models() {
     with_rules.generation.rules.biases = {{5, 1.0f}, {2000, 2.0f}};
     made.push_back(
         {"wide, with rules", test::tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
-    made.push_back({"wide float32",
-                    test::tiny_file(test::tiny_spec(options), Layout::kN16K4, {}, converter::Weights::kFloat32),
-                    options.source_vocab_size, options.encoder.positions});
+    made.push_back(
+        {"wide float32", test::tiny_file(test::tiny_spec(options), Layout::kN16K4, {}, converter::Weights::kFloat32),
+            options.source_vocab_size, options.encoder.positions});
     for (converter::ModelSpec spec : {test::tiny_spec(options), with_rules}) {
       test::add_shortlist(7, spec);
       goldcrest_limits limits = {};
       limits.max_candidates = 1600;  // the longest sources have more candidates
       made.push_back({"wide, listed", test::tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
-                      options.encoder.positions});
+          options.encoder.positions});
       made.push_back({"wide, listed, fine", test::fine_tiny_file(spec, limits), options.source_vocab_size,
-                      options.encoder.positions});
+          options.encoder.positions});
     }
     return made;
   }();
@@ -79,9 +78,8 @@ const std::vector<SharedModel>& shared_models() {
 std::vector<std::vector<int32_t>> some_sources(const SharedModel& model, uint32_t n) {
   Rng rng(81);
   std::vector<std::vector<int32_t>> sources;
-  for (uint32_t i = 0; i < n; ++i) {
+  for (uint32_t i = 0; i < n; ++i)
     sources.push_back(rng.ids(rng.between(1, model.longest_source), model.source_vocab_size));
-  }
   return sources;
 }
 
@@ -113,8 +111,8 @@ const Case kCases[] = {
 
 using Translations = std::vector<std::vector<Translation>>;
 
-Translations translate(const SharedModel& model, const Case& c, uint32_t threads, goldcrest_parallel_for parallel_for,
-                       void* context) {
+Translations translate(
+    const SharedModel& model, const Case& c, uint32_t threads, goldcrest_parallel_for parallel_for, void* context) {
   EngineSetup setup;
   setup.limits.batch = c.batch;
   setup.limits.beam_size = setup.limits.n_best = c.beam_size;

@@ -57,9 +57,8 @@ FileImage file_of_lines(uint32_t n_lines) {
 // A file whose stacks each repeat one layer.
 FileImage file_of_layers(uint32_t n_layers) {
   FileImage file = remade(tiny_file(tiny_spec(options_of(1, 37))), [n_layers](format::ModelT& metadata) {
-    for (format::StackT* stack : {metadata.encoder.get(), metadata.decoder.get()}) {
+    for (format::StackT* stack : {metadata.encoder.get(), metadata.decoder.get()})
       while (stack->layers.size() < n_layers) stack->layers.push_back(std::make_unique<format::LayerT>());
-    }
   });
   repeat_first(format::GetModel(file.bytes())->encoder()->layers());
   repeat_first(format::GetModel(file.bytes())->decoder()->layers());
@@ -90,15 +89,12 @@ struct Named {
     for (const auto* norm : {stack.embedding_norm.get(), stack.final_norm.get()}) add(norm, width);
     for (const auto& layer : stack.layers) {
       tables += 4;
-      if (const auto* self = layer->self_attention.get(); self != nullptr) {
+      if (const auto* self = layer->self_attention.get(); self != nullptr)
         add(self->query_key_value.get()), add(self->out.get()), add(self->norm.get(), width);
-      }
-      if (const auto* cross = layer->cross_attention.get(); cross != nullptr) {
+      if (const auto* cross = layer->cross_attention.get(); cross != nullptr)
         add(cross->query.get()), add(cross->key_value.get()), add(cross->out.get()), add(cross->norm.get(), width);
-      }
-      if (const auto* feed = layer->feed_forward.get(); feed != nullptr) {
+      if (const auto* feed = layer->feed_forward.get(); feed != nullptr)
         add(feed->in.get()), add(feed->out.get()), add(feed->norm.get(), width);
-      }
     }
   }
 };
@@ -161,25 +157,24 @@ Cost cost_of_init(const FileImage& file, goldcrest_verify verify) {
 }
 
 TEST(WorkOfFiles, IsOfTheMetadataForSizeQueries) {
-  expect_linear({"goldcrest_model_info, lines", 16},
-                [](uint32_t size) { return cost_of_info(file_of_lines(256 * size)); });
-  expect_linear({"goldcrest_model_info, layers", 16},
-                [](uint32_t size) { return cost_of_info(file_of_layers(32 * size)); });
-  expect_linear({"goldcrest_arena_bytes, lines", 16},
-                [](uint32_t size) { return cost_of_plan(file_of_lines(256 * size)); });
-  expect_linear({"goldcrest_arena_bytes, layers", 16},
-                [](uint32_t size) { return cost_of_plan(file_of_layers(32 * size)); });
+  expect_linear(
+      {"goldcrest_model_info, lines", 16}, [](uint32_t size) { return cost_of_info(file_of_lines(256 * size)); });
+  expect_linear(
+      {"goldcrest_model_info, layers", 16}, [](uint32_t size) { return cost_of_info(file_of_layers(32 * size)); });
+  expect_linear(
+      {"goldcrest_arena_bytes, lines", 16}, [](uint32_t size) { return cost_of_plan(file_of_lines(256 * size)); });
+  expect_linear(
+      {"goldcrest_arena_bytes, layers", 16}, [](uint32_t size) { return cost_of_plan(file_of_layers(32 * size)); });
 }
 
 TEST(WorkOfFiles, IsOfTheirBytesAndWhatTheyNameForStarting) {
   for (const goldcrest_verify verify : {GOLDCREST_VERIFY_FULL, GOLDCREST_VERIFY_STRUCTURE}) {
     const std::string call = verify == GOLDCREST_VERIFY_FULL ? "goldcrest_init, " : "goldcrest_init structure, ";
     expect_linear({call + "lines", 16}, [&](uint32_t size) { return cost_of_init(file_of_lines(128 * size), verify); });
-    expect_linear({call + "layers", 16},
-                  [&](uint32_t size) { return cost_of_init(file_of_layers(16 * size), verify); });
-    expect_linear({call + "outputs", 16}, [&](uint32_t size) {
-      return cost_of_init(tiny_file(tiny_spec(options_of(2, 1000 * size))), verify);
-    });
+    expect_linear(
+        {call + "layers", 16}, [&](uint32_t size) { return cost_of_init(file_of_layers(16 * size), verify); });
+    expect_linear({call + "outputs", 16},
+        [&](uint32_t size) { return cost_of_init(tiny_file(tiny_spec(options_of(2, 1000 * size))), verify); });
   }
 }
 

@@ -64,7 +64,7 @@ Cost cost_of_step(uint32_t n_outputs, uint32_t n_source, goldcrest_step_size ste
   const TestEngine engine(file.span(), setup);
   const bool layer = step_size == GOLDCREST_STEP_LAYER;
   return {largest_step(engine, engine.search(), n_source),
-          layer ? engine.memory().layer_step_macs : engine.memory().step_macs};
+      layer ? engine.memory().layer_step_macs : engine.memory().step_macs};
 }
 
 TEST(WorkOfRuns, IsOfMultiplyAccumulatesForSteps) {
@@ -82,10 +82,10 @@ TEST(WorkOfRuns, IsOfSuppressedIdsToo) {
   expect_linear({"goldcrest_step, suppressed ids", 24}, [](uint32_t size) {
     const uint32_t n = 1000 * size;
     const FileImage file = remade(tiny_file(ascending_spec(kOutputs, kSource)),
-                                  [n](format::ModelT& metadata) { metadata.generation->suppressed_ids.assign(n, 1); });
+        [n](format::ModelT& metadata) { metadata.generation->suppressed_ids.assign(n, 1); });
     const TestEngine engine(file.span(), setup_of(kSource));
-    return Cost{largest_step(engine, engine.search(), kSource),
-                engine.memory().step_macs + kBeams * (kOutputs / 256) * n};
+    return Cost{
+        largest_step(engine, engine.search(), kSource), engine.memory().step_macs + kBeams * (kOutputs / 256) * n};
   });
 }
 
@@ -226,9 +226,8 @@ TEST(WorkOfRuns, IsOfTheTrieForLanguages) {
     options.source_vocab_size = 64 * size;
     ModelSpec spec = tiny_spec(options);
     add_tokenizers(converter::TokenizerKind::kUnigram, spec);
-    for (uint32_t id = 3; id + 1 < options.source_vocab_size; ++id) {
+    for (uint32_t id = 3; id + 1 < options.source_vocab_size; ++id)
       spec.source_tokenizer->pieces[id] = {">>" + std::to_string(id * 7919) + "<<", 0, PieceType::kSurface};
-    }
     spec.source_tokenizer->language_codes = true;
     const FileImage file = tiny_file(spec);
     goldcrest_detail detail = {};

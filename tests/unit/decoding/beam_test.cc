@@ -18,7 +18,7 @@ constexpr uint32_t kMaxTarget = 9;
 
 // Compares the engine's n-best list of one source with the naive one's. Returns the number of tokens of the best.
 size_t compare(const ModelSpec& spec, const FileImage& file, const goldcrest_search& search,
-               const std::vector<int32_t>& source, PrefixLogits& logits) {
+    const std::vector<int32_t>& source, PrefixLogits& logits) {
   NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
   if (spec.generation.forced_first_id) options.forced_first_id = static_cast<int32_t>(*spec.generation.forced_first_id);
   const std::vector<NaiveHypothesis> expected = naive_beam_search(logits, options);
@@ -254,8 +254,8 @@ struct Row {
         tokens(per_row) {
     outputs.n = vocab_size;
     const auto n_blocks = static_cast<uint32_t>(block_max.size());
-    lists = {logits.data(), block_max.data(), block_sum.data(), values.data(), tokens.data(),
-             &count,        per_row,          n_blocks,         n_blocks};
+    lists = {logits.data(), block_max.data(), block_sum.data(), values.data(), tokens.data(), &count, per_row, n_blocks,
+        n_blocks};
   }
 
   LogitBlock block(Range of) { return {logits.data(), of, outputs, lists, 0}; }
@@ -296,15 +296,13 @@ TEST(Collect, EqualsAStableSort) {
     for (const uint32_t per_row : {1u, 2u, 8u, 32u}) {
       std::vector<float> x(vocab_size);
       // A few distinct values make ties, also across blocks; some are removed.
-      for (float& value : x) {
+      for (float& value : x)
         value = rng.below(5) == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(rng.below(40));
-      }
       std::vector<int32_t> order;
-      for (uint32_t i = 0; i < vocab_size; ++i) {
+      for (uint32_t i = 0; i < vocab_size; ++i)
         if (std::isfinite(x[i])) order.push_back(static_cast<int32_t>(i));
-      }
       std::stable_sort(order.begin(), order.end(),
-                       [&](int32_t a, int32_t b) { return x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)]; });
+          [&](int32_t a, int32_t b) { return x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)]; });
       order.resize(std::min<size_t>(order.size(), per_row));
       Row row(vocab_size, per_row);
       row.collect_all(x);

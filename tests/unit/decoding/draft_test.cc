@@ -51,9 +51,8 @@ struct Case {
 
 // Models of text and of sound, with biases by distance, rotary positions, rules, prompts and prefixes.
 std::vector<Case> all_cases() {
-  std::vector<TinyOptions> shapes = {
-      {}, odd_tiny_options(), deep_tiny_options(), t5_tiny_options(), umt5_tiny_options(), gated_tiny_options(), {},
-      {}};
+  std::vector<TinyOptions> shapes = {{}, odd_tiny_options(), deep_tiny_options(), t5_tiny_options(),
+      umt5_tiny_options(), gated_tiny_options(), {}, {}};
   std::vector<Case> cases;
   for (uint32_t i = 0; i < shapes.size(); ++i) {
     shapes[i].seed = i + 1;
@@ -107,7 +106,7 @@ Outcome run(TestEngine& engine, const Case& wanted, const Source& source, const 
   engine.set_search(search);
   EXPECT_EQ(source.ids.empty() ? give(engine.get(), source.sound, true)
                                : goldcrest_begin(engine.get(), source.ids.data(), source.ids.size()),
-            0);
+      0);
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, wanted.prefix.data(), wanted.prefix.size(), 0), GOLDCREST_OK);
   EXPECT_EQ(goldcrest_set_draft(engine.get(), draft.data(), draft.size()), GOLDCREST_OK) << engine.detail().message;
   Outcome made = {{}, 0, 0};
@@ -187,7 +186,7 @@ TEST(Draft, IsIgnoredWhereASearchCannotCheckIt) {
   const FileImage recurrent = tiny_file(tiny_spec(options)), plain = tiny_file(tiny_spec(TinyOptions()));
   const Ids source = {3, 4, 5}, draft = {1, 2, 3, 4};
   for (const auto& [file, beam_size, flags] :
-       {std::tuple(&recurrent, 1u, 0u), {&plain, 3u, 0u}, {&plain, 1u, unsigned{GOLDCREST_SEARCH_HASH_LOGITS}}}) {
+      {std::tuple(&recurrent, 1u, 0u), {&plain, 3u, 0u}, {&plain, 1u, unsigned{GOLDCREST_SEARCH_HASH_LOGITS}}}) {
     EngineSetup setup;
     setup.limits.beam_size = setup.limits.n_best = 3;
     TestEngine engine(file->span(), setup);
@@ -223,7 +222,7 @@ TEST(Draft, IsRefusedByName) {
   TestEngine single(file.span(), EngineSetup());
   ASSERT_EQ(goldcrest_begin(single.get(), source.data(), source.size()), 0);
   expect(single, {1}, GOLDCREST_ERROR_ARGUMENT,
-         "draft: with limits.batch and limits.beam_size 1 there is no row to check it", -1);
+      "draft: with limits.batch and limits.beam_size 1 there is no row to check it", -1);
 }
 
 }  // namespace

@@ -208,8 +208,8 @@ class StagesTest : public testing::Test {
   TopTokenBuffers top_tokens_ = {};
   ShortlistBuffers shortlist_ = {};
   TopTokens lists_ = {};
-  OutputStep step_ = {runtime_, decoder_, options_,    rows_,      nullptr,
-                      targets_, nullptr,  top_tokens_, shortlist_, nullptr};
+  OutputStep step_ = {
+      runtime_, decoder_, options_, rows_, nullptr, targets_, nullptr, top_tokens_, shortlist_, nullptr};
 };
 
 TEST_F(StagesTest, ListsNoIdBehindTheFirstChoices) {

@@ -49,8 +49,8 @@ bool begins(const Entry& entry, const Entry& text) {
 }
 
 // Looks at every entry. With `words`, the rest of the text behind the words that are over is what counts.
-std::vector<uint32_t> naive_allowed(const Entries& entries, bool words, const Entry& text,
-                                    const converter::GenerationSpec& generation) {
+std::vector<uint32_t> naive_allowed(
+    const Entries& entries, bool words, const Entry& text, const converter::GenerationSpec& generation) {
   const auto continues = [&](const Entry& begun) {
     return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return begins(entry, begun); });
   };
@@ -103,7 +103,7 @@ EngineSetup lexicon_setup(const goldcrest_search& search, uint32_t max_candidate
 }
 
 std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_search& search,
-                                         const std::vector<int32_t>& source, uint32_t max_candidates) {
+    const std::vector<int32_t>& source, uint32_t max_candidates) {
   const FileImage file = test::tiny_file(of.spec);
   TestEngine engine(file.span(), lexicon_setup(search, max_candidates));
   engine.set_search(search);
@@ -115,8 +115,8 @@ std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_
   return results;
 }
 
-std::vector<NaiveHypothesis> naive_lexicon_results(const LexiconCase& of, const goldcrest_search& search,
-                                                   const std::vector<int32_t>& source) {
+std::vector<NaiveHypothesis> naive_lexicon_results(
+    const LexiconCase& of, const goldcrest_search& search, const std::vector<int32_t>& source) {
   ModelSpec plain = of.spec;
   plain.generation.rules = {};
   const FileImage file = test::tiny_file(plain);
@@ -275,7 +275,7 @@ TEST(Lexicon, GoesOnBehindAPrefixAndAForcedId) {
         const int32_t source[] = {4, 5, 6};
         EXPECT_EQ(goldcrest_begin(engine.get(), source, 3), 0);
         EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, prefix.data(), prefix.size(), GOLDCREST_PREFIX_BEHIND_PROMPT),
-                  GOLDCREST_OK);
+            GOLDCREST_OK);
         EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
         std::vector<int32_t> tokens = engine.results(0).at(0).tokens;
         if (forced) {
@@ -343,8 +343,8 @@ TEST(Lexicon, MayChangeWhileItIsUsed) {
     std::copy(good.edges.begin(), good.edges.end(), edges.get());
     EngineSetup setup = lexicon_setup(lexicon_search(1 + round % 3), round % 2 == 0 ? 16 : GOLDCREST_NO_SHORTLIST);
     TestEngine engine(file.span(), setup);
-    const goldcrest_lexicon view = {first_edge.get(), edges.get(), good.n_nodes(),
-                                    static_cast<uint32_t>(good.edges.size())};
+    const goldcrest_lexicon view = {
+        first_edge.get(), edges.get(), good.n_nodes(), static_cast<uint32_t>(good.edges.size())};
     ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
     const int32_t source[] = {4, 5, 6};
     ASSERT_EQ(goldcrest_begin(engine.get(), source, 3), 0);

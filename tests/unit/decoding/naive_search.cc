@@ -68,7 +68,7 @@ bool completes(const std::vector<int32_t>& text, int32_t last, const std::vector
 
 // Sequences, after the tokens of a text.
 void apply_sequences(const converter::SequencesSpec& sequences, const std::vector<int32_t>& source,
-                     const std::vector<int32_t>& text, std::vector<double>& values) {
+    const std::vector<int32_t>& text, std::vector<double>& values) {
   const std::ptrdiff_t n = sequences.no_repeat_source_ngram;
   for (size_t id = 0; id < values.size(); ++id) {
     const int32_t last = static_cast<int32_t>(id);
@@ -98,8 +98,8 @@ void apply_rules(const converter::RulesSpec& rules, const std::vector<int32_t>& 
 }
 
 // Log-probabilities of the n-th generated token (from 1) after a prefix.
-std::vector<double> next_log_probs(PrefixLogits& logits, const NaiveOptions& options,
-                                   const std::vector<int32_t>& prefix) {
+std::vector<double> next_log_probs(
+    PrefixLogits& logits, const NaiveOptions& options, const std::vector<int32_t>& prefix) {
   const uint32_t n = static_cast<uint32_t>(prefix.size()) + 1;
   const bool forces_end = options.rules.force_end && n >= most_tokens(logits, options);
   if (forces_end || (n == 1 && options.forced_first_id >= 0)) {
@@ -153,7 +153,7 @@ NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double lo
 
 // Returns whether the best of `live` can still enter a full list of finished ones.
 bool can_still_improve(const std::vector<NaiveHypothesis>& live, const std::vector<NaiveHypothesis>& finished,
-                       const NaiveOptions& options, uint32_t most) {
+    const NaiveOptions& options, uint32_t most) {
   using converter::EarlyStopping;
   const EarlyStopping stopping = options.rules.early_stopping;
   if (stopping == EarlyStopping::kFull) return false;
@@ -210,7 +210,7 @@ std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const Naive
       }
     }
     std::stable_sort(continuations.begin(), continuations.end(),
-                     [](const NaiveHypothesis& a, const NaiveHypothesis& b) { return a.log_prob > b.log_prob; });
+        [](const NaiveHypothesis& a, const NaiveHypothesis& b) { return a.log_prob > b.log_prob; });
     live.clear();
     const size_t n_candidates = (1 + end_ids(options).size()) * beam_size;
     for (size_t rank = 0; rank < std::min(n_candidates, continuations.size()); ++rank) {
@@ -221,9 +221,8 @@ std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const Naive
     std::stable_sort(finished.begin(), finished.end(), better_score);
     if (finished.size() > beam_size) finished.resize(beam_size);
     if (!live.empty() && finished.size() == beam_size &&
-        !can_still_improve(live, finished, options, most_tokens(logits, options))) {
+        !can_still_improve(live, finished, options, most_tokens(logits, options)))
       live.clear();
-    }
   }
   return finished;
 }

@@ -101,7 +101,7 @@ std::vector<ModelSpec> some_specs() {
 }
 
 void expect_reference(const converter::Reference& reference, const goldcrest_search& search, const Line& line,
-                      const std::vector<Translation>& found) {
+    const std::vector<Translation>& found) {
   converter::SearchOptions options = converter::default_search(reference.spec());
   options.beam_size = options.n_best = search.beam_size;
   options.min_target_tokens = search.min_target_tokens;

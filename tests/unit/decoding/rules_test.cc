@@ -198,9 +198,8 @@ TEST(Constraints, ForcedFirstAndSuppressedIds) {
   spec.generation.forced_first_id = 9;
   std::vector<int32_t> allowed = {0, 4, 9, 20, 21};
   spec.generation.suppressed_ids.clear();
-  for (uint32_t id = 0; id < 37; ++id) {
+  for (uint32_t id = 0; id < 37; ++id)
     if (std::find(allowed.begin(), allowed.end(), id) == allowed.end()) spec.generation.suppressed_ids.push_back(id);
-  }
   const FileImage file = test::tiny_file(spec);
   for (const uint32_t beam_size : {1u, 4u}) {
     TestEngine engine(file.span(), setup_with(beam_size, 10));
@@ -209,9 +208,8 @@ TEST(Constraints, ForcedFirstAndSuppressedIds) {
     EXPECT_EQ(translations.size(), beam_size);
     for (const Translation& translation : translations) {
       EXPECT_EQ(translation.tokens[0], 9);
-      for (const int32_t token : translation.tokens) {
+      for (const int32_t token : translation.tokens)
         EXPECT_NE(std::find(allowed.begin(), allowed.end(), token), allowed.end()) << token;
-      }
     }
   }
 }

@@ -200,9 +200,8 @@ TEST(Sampling, DependsOnSeedStreamAndNumberOnly) {
   for (const auto& of_source : expected) {
     ASSERT_EQ(of_source.size(), 4u);
     EXPECT_NE(of_source[0].tokens, of_source[1].tokens);
-    for (const Translation& sample : of_source) {
+    for (const Translation& sample : of_source)
       for (const int32_t id : sample.tokens) hash = hash * 1099511628211u + static_cast<uint32_t>(id);
-    }
   }
   EXPECT_EQ(hash, 17897747062203003696u) << "on every machine";
   std::vector<Ids> shuffled(sources.rbegin(), sources.rend());
@@ -355,7 +354,7 @@ TEST(Sampling, SaysWhatIsWrong) {
       bad.*field = value;
       EXPECT_EQ(goldcrest_set_sampling(engine.get(), &bad), GOLDCREST_ERROR_ARGUMENT);
       EXPECT_STREQ(engine.detail().message,
-                   "sampling: temperature, top_k, top_p, min_p or n_samples (index 0 to 4) is outside its range");
+          "sampling: temperature, top_k, top_p, min_p or n_samples (index 0 to 4) is outside its range");
       EXPECT_EQ(engine.detail().index, index);
     }
   };

@@ -54,8 +54,7 @@ goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_
 }
 
 std::vector<Translation> results_by_rules(const ModelSpec& spec, const goldcrest_search& search,
-                                          const std::vector<int32_t>& source,
-                                          const goldcrest_sequences* sequences = nullptr) {
+    const std::vector<int32_t>& source, const goldcrest_sequences* sequences = nullptr) {
   const FileImage file = test::tiny_file(spec);
   test::EngineSetup setup;
   setup.limits.beam_size = setup.limits.n_best = search.beam_size;
@@ -70,8 +69,8 @@ std::vector<Translation> results_by_rules(const ModelSpec& spec, const goldcrest
   return found;
 }
 
-std::vector<NaiveHypothesis> naive_results_by_rules(const ModelSpec& spec, const goldcrest_search& search,
-                                                    const std::vector<int32_t>& source) {
+std::vector<NaiveHypothesis> naive_results_by_rules(
+    const ModelSpec& spec, const goldcrest_search& search, const std::vector<int32_t>& source) {
   ModelSpec plain = spec;
   plain.generation.rules = {};
   plain.generation.sequences = {};
@@ -126,11 +125,10 @@ size_t compare(const RulesSpec& rules, uint32_t beam_size, float length_penalty 
   return n_changed;
 }
 
-void expect_changes(const RulesSpec& rules, const std::vector<uint32_t>& beam_sizes, float length_penalty = 0.8f,
-                    float end_bias = 3) {
-  for (const uint32_t beam_size : beam_sizes) {
+void expect_changes(
+    const RulesSpec& rules, const std::vector<uint32_t>& beam_sizes, float length_penalty = 0.8f, float end_bias = 3) {
+  for (const uint32_t beam_size : beam_sizes)
     EXPECT_GT(compare(rules, beam_size, length_penalty, end_bias), 0u) << "beam size " << beam_size;
-  }
 }
 
 TEST(SearchRules, RenormalizeLeavesOutWhatMayNotBeChosen) { expect_changes({.renormalize = true}, {1, 2, 4}); }
@@ -184,7 +182,7 @@ TEST(SearchRules, Biases) {
 
 // Sequences of the file and of the caller give the results of the naive search. Returns the caller's results.
 std::vector<Translation> results_with(const SequencesSpec& sequences, ModelSpec spec, const goldcrest_search& search,
-                                      const std::vector<int32_t>& source) {
+    const std::vector<int32_t>& source) {
   std::vector<int32_t> ids;
   std::vector<float> biases;
   for (const SequenceSpec& sequence : sequences.list) {
@@ -193,7 +191,7 @@ std::vector<Translation> results_with(const SequencesSpec& sequences, ModelSpec 
     biases.push_back(sequence.bias);
   }
   const goldcrest_sequences of_caller = {ids.data(), biases.data(), static_cast<uint32_t>(ids.size()),
-                                         static_cast<uint32_t>(biases.size()), sequences.no_repeat_source_ngram};
+      static_cast<uint32_t>(biases.size()), sequences.no_repeat_source_ngram};
   const std::vector<Translation> found = results_by_rules(spec, search, source, &of_caller);
   spec.generation.sequences = sequences;
   expect_same(found, naive_results_by_rules(spec, search, source));
@@ -220,9 +218,8 @@ TEST(SearchRules, Sequences) {
       const std::vector<uint32_t> best(plain[0].tokens.begin(), plain[0].tokens.end());
       ASSERT_GE(best.size(), 4u);
       SequencesSpec sequences;  // of the best text, with the start token too, and one that never occurs
-      sequences.list = {{{best[0], best[1]}, never}, {{best[1], best[2], best[3]}, -1.5f},
-                        {{best[2]}, 0.5f},           {{kVocabulary - 1, best[0]}, -0.25f},
-                        {{best[1], 280}, 3.0f},      {{281, 282, 283}, 9.0f}};
+      sequences.list = {{{best[0], best[1]}, never}, {{best[1], best[2], best[3]}, -1.5f}, {{best[2]}, 0.5f},
+          {{kVocabulary - 1, best[0]}, -0.25f}, {{best[1], 280}, 3.0f}, {{281, 282, 283}, 9.0f}};
       const std::vector<Translation> found = results_with(sequences, spec, search, source);
       EXPECT_NE(found, plain);
       for (const Translation& result : found) {
@@ -264,8 +261,8 @@ TEST(SearchRules, BadSequencesAreRefused) {
   const FileImage file = test::tiny_file(repetitive_spec(1, {}, 1));
   TestEngine engine(file.span(), {});
   const auto status_of = [&](const std::vector<int32_t>& ids, const std::vector<float>& biases) {
-    const goldcrest_sequences sequences = {ids.data(), biases.data(), static_cast<uint32_t>(ids.size()),
-                                           static_cast<uint32_t>(biases.size()), 0};
+    const goldcrest_sequences sequences = {
+        ids.data(), biases.data(), static_cast<uint32_t>(ids.size()), static_cast<uint32_t>(biases.size()), 0};
     return goldcrest_set_sequences(engine.get(), &sequences);
   };
   const std::vector<int32_t> source = {3, 4, 5};

@@ -37,9 +37,8 @@ std::vector<uint32_t> naive_candidates(const ModelSpec& spec, const std::vector<
   }
   for (const auto& [ngram, list] : shortlist.ngrams) {
     const std::vector<int32_t> wanted(ngram.begin(), ngram.end());
-    if (std::search(source.begin(), source.end(), wanted.begin(), wanted.end()) != source.end()) {
+    if (std::search(source.begin(), source.end(), wanted.begin(), wanted.end()) != source.end())
       ids.insert(list.begin(), list.end());
-    }
   }
   return {ids.begin(), ids.end()};
 }
@@ -100,17 +99,15 @@ void expect_same_logits(const ModelSpec& spec, const FileImage& file, const char
   const auto same = static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
   for (size_t position = 0; position < std::min({same + 1, listed.size(), whole.size()}); ++position) {
     ASSERT_EQ(listed[position].size(), ids.size());
-    for (size_t i = 0; i < ids.size(); ++i) {
+    for (size_t i = 0; i < ids.size(); ++i)
       ASSERT_EQ(listed[position][i], whole[position][ids[i]]) << "position " << position << ", id " << ids[i];
-    }
   }
   EXPECT_TRUE(among_candidates.memory_intact());
 }
 
 TEST(Shortlist, GatheredLogitsHaveTheSameBits) {
-  const Stored stored[] = {{Layout::kN16K4, converter::Weights::kInt8},
-                           {Layout::kN4K16, converter::Weights::kInt8},
-                           {Layout::kN16K4, converter::Weights::kFloat32}};
+  const Stored stored[] = {{Layout::kN16K4, converter::Weights::kInt8}, {Layout::kN4K16, converter::Weights::kInt8},
+      {Layout::kN16K4, converter::Weights::kFloat32}};
   for (const auto& [layout, weights] : stored) {
     Rng rng(7);
     for (const uint32_t vocab_size : {300u, 1500u}) {
@@ -135,8 +132,8 @@ TEST(Shortlist, OfALargeVocabulary) {
   expect_same_logits(spec, file, nullptr, rng);
 }
 
-std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_search& search,
-                                        const std::vector<int32_t>& source) {
+std::vector<Translation> engine_results(
+    const ModelSpec& spec, const goldcrest_search& search, const std::vector<int32_t>& source) {
   const FileImage file = test::tiny_file(spec);
   EngineSetup setup;
   setup.limits.beam_size = setup.limits.n_best = search.beam_size;
@@ -146,8 +143,8 @@ std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_s
   return engine.run(std::span(&source, 1)).at(0);
 }
 
-std::vector<NaiveHypothesis> naive_results(const ModelSpec& spec, const goldcrest_search& search,
-                                           const std::vector<int32_t>& source) {
+std::vector<NaiveHypothesis> naive_results(
+    const ModelSpec& spec, const goldcrest_search& search, const std::vector<int32_t>& source) {
   ModelSpec plain = spec;
   plain.generation.rules = {};
   plain.shortlist.reset();
@@ -233,9 +230,8 @@ TEST(Shortlist, AForcedIdIsForced) {
     search.max_target_tokens = 9;
     const std::vector<int32_t> tokens = engine_results(spec, search, source).at(0).tokens;
     EXPECT_EQ(tokens[0], static_cast<int32_t>(forced));
-    for (size_t i = 1; i < tokens.size(); ++i) {
+    for (size_t i = 1; i < tokens.size(); ++i)
       EXPECT_TRUE(std::binary_search(ids.begin(), ids.end(), static_cast<uint32_t>(tokens[i])));
-    }
   }
 }
 
@@ -243,8 +239,8 @@ using Entries = std::vector<std::vector<int32_t>>;
 
 // Returns five samples, or at most five alternatives, of a lexicon's texts with a sequence that is suppressed: its
 // length, then its ids. Computes all outputs if `masks`, else only the allowed ones.
-std::vector<Translation> draw_entries(const Entries& entries, const std::vector<int32_t>& suppressed, bool draws,
-                                      bool masks, float min_p) {
+std::vector<Translation> draw_entries(
+    const Entries& entries, const std::vector<int32_t>& suppressed, bool draws, bool masks, float min_p) {
   test::TinyOptions options = test::deep_tiny_options();
   options.target_vocab_size = 300;
   const FileImage file = test::tiny_file(test::tiny_spec(options));

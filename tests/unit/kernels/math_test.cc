@@ -58,12 +58,10 @@ TEST(Sqrt, ThePortableOneIsCorrectlyRounded) {
     const float x = bits_float(bits);
     ASSERT_EQ(sqrt_float_portable(x), std::sqrt(x)) << x;
   }
-  for (const float x : dense_floats(0.0f, std::numeric_limits<float>::max())) {
+  for (const float x : dense_floats(0.0f, std::numeric_limits<float>::max()))
     ASSERT_EQ(sqrt_float_portable(x), std::sqrt(x)) << x;
-  }
-  for (const float x : {-0.0f, 0x1p-149f, 0x1p-127f, kInfinity}) {
+  for (const float x : {-0.0f, 0x1p-149f, 0x1p-127f, kInfinity})
     EXPECT_EQ(float_bits(sqrt_float_portable(x)), float_bits(std::sqrt(x))) << x;
-  }
   for (const float x : {kNan, -kNan, -1.0f, -0x1p-149f, -kInfinity}) EXPECT_TRUE(std::isnan(sqrt_float_portable(x)));
 }
 
@@ -99,8 +97,8 @@ TEST(Exp, IsMonotonic) {
 
 TEST(Log, RelativeErrorIsBelow3e7) {
   EXPECT_LT(largest_error(std::numeric_limits<float>::min(), std::numeric_limits<float>::max(), true, log_float,
-                          [](double x) { return std::log(x); }),
-            3e-7);
+                [](double x) { return std::log(x); }),
+      3e-7);
   EXPECT_EQ(log_float(1.0f), 0.0f);
 }
 
@@ -145,9 +143,8 @@ TEST(AllFunctions, AcceptAnyBits) {
   for (int i = 0; i < 1 << 16; ++i) {
     bits = bits * 1664525u + 1013904223u;
     const float x = bits_float(bits);
-    for (const float y : {exp_float(x), log_float(x), sigmoid_float(x), tanh_float(x), erf_float(x)}) {
+    for (const float y : {exp_float(x), log_float(x), sigmoid_float(x), tanh_float(x), erf_float(x)})
       if (std::isfinite(y)) sum += y > 0 ? 1.0f : 0.0f;
-    }
     const float e = exp_float(x);
     EXPECT_TRUE(e >= 0 && e <= exp_float(88.0f));
   }
@@ -176,8 +173,8 @@ uint64_t bits_of(float (*f)(float), float low, float high) {
 TEST(AllFunctions, BitsAreThoseOfTheConstants) {
   EXPECT_EQ(bits_of(exp_float, -41.0f, 89.0f), 0x1aebce1fe97efbbdu);
   EXPECT_EQ(bits_of(short_exp_float, -41.0f, 0.0f), 0x5b22aafe531ed061u);
-  EXPECT_EQ(bits_of(log_float, std::numeric_limits<float>::min(), std::numeric_limits<float>::max()),
-            0xf8a73231cb642810u);
+  EXPECT_EQ(
+      bits_of(log_float, std::numeric_limits<float>::min(), std::numeric_limits<float>::max()), 0xf8a73231cb642810u);
   EXPECT_EQ(bits_of(sigmoid_float, -41.0f, 41.0f), 0xfc3e767e1b91c314u);
   EXPECT_EQ(bits_of(tanh_float, -20.0f, 20.0f), 0x4e1999564e0431c7u);
   EXPECT_EQ(bits_of(erf_float, -8.0f, 8.0f), 0x4ec54b292fdb21b4u);
@@ -253,9 +250,8 @@ void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, bool integers
           ASSERT_EQ(out[at + j], static_cast<float>(exact_sum) * (inverse / f)) << n_keys << " keys, row " << row;
           continue;
         }
-        for (uint32_t t = 0; t < n_keys; ++t) {
+        for (uint32_t t = 0; t < n_keys; ++t)
           sum += weights[t] * static_cast<float>(values[size_t{cache_row(t)} * d_head + j]);
-        }
         ASSERT_EQ(out[at + j], sum) << n_keys << " keys, row " << row << ", head " << head << ", " << j;
       }
     }
@@ -285,18 +281,15 @@ bool computes_reference_bits(const Kernels& kernels) {
 // Returns bits of all kinds: the ends of the range, anything, numbers like `other` and numbers a few exponents away.
 uint32_t bits_like(uint32_t other, test::Rng& rng) {
   constexpr uint32_t kEnds[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x33800000u, 0x3f800000u,
-                                0x4b7fffffu, 0x7f000000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u};
+      0x4b7fffffu, 0x7f000000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u};
   const auto random = static_cast<uint32_t>(rng.bits());
   switch (rng.below(4)) {
-    case 0:
-      return kEnds[rng.below(static_cast<uint32_t>(std::size(kEnds)))] | (random & 0x80000000u);
-    case 1:
-      return (other ^ 0x80000000u) + rng.below(64) - 32;
+    case 0: return kEnds[rng.below(static_cast<uint32_t>(std::size(kEnds)))] | (random & 0x80000000u);
+    case 1: return (other ^ 0x80000000u) + rng.below(64) - 32;
     case 2:
       return (random & (rng.below(2) == 0 ? 0x807fffffu : 0x80000001u)) |
              ((other + (rng.below(56) << 23)) & 0x7f800000u);
-    default:
-      return random;
+    default: return random;
   }
 }
 
@@ -323,7 +316,7 @@ TEST(SoftFloats, RoundedProductsAreThoseOfTheFpu) {
     const float amax = bits_float(0x2b800000u + static_cast<uint32_t>(rng.bits()) % (0x5b800001u - 0x2b800000u));
     const float factor = 127.0f / amax, half = (static_cast<float>(rng.below(255)) - 127.0f) * 0.5f;
     const float numbers[] = {amax * rng.uniform(), bits_float(float_bits(half / factor) + rng.below(3) - 1),
-                             bits_float(float_bits(amax * rng.uniform()) - (rng.below(40) << 23)), 0.0f, amax};
+        bits_float(float_bits(amax * rng.uniform()) - (rng.below(40) << 23)), 0.0f, amax};
     for (const float x : numbers) {
       if (!(std::fabs(x) <= amax)) continue;
       ASSERT_EQ(soft_round_product(x, factor), static_cast<int32_t>(round_half_even(x * factor))) << x << ' ' << factor;
@@ -336,16 +329,14 @@ TEST(SoftFloats, ExponentialsAreThoseOfTheFpu) {
     const float x = bits_float(static_cast<uint32_t>(bits));
     ASSERT_EQ(float_bits(soft_exponential(x)), float_bits(exp_float(x))) << x;
   }
-  for (const float x : {0.0f, -40.0f, std::nextafter(-40.0f, -41.0f), std::nextafter(-40.0f, 0.0f)}) {
+  for (const float x : {0.0f, -40.0f, std::nextafter(-40.0f, -41.0f), std::nextafter(-40.0f, 0.0f)})
     EXPECT_EQ(float_bits(soft_exponential(x)), float_bits(exp_float(x))) << x;
-  }
   EXPECT_EQ(float_bits(soft_exponential(bits_float(0x7fc00000u))), 0u);
 }
 
 TEST(BuildCheck, EveryTablePasses) {
-  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i) {
+  for (uint32_t i = 0; const Kernels* table = kernels_at(i); ++i)
     EXPECT_TRUE(computes_reference_bits(*table)) << table->name;
-  }
 }
 
 // Changes the last bit of one result, as a fused multiply-add or another order of a sum would.

@@ -29,9 +29,8 @@ inline float tree(const std::array<float, 16>& lanes, size_t i, size_t stride) {
 
 inline float strided_sum(const std::vector<float>& values) {
   std::array<float, 16> lanes = {};
-  for (size_t lane = 0; lane < 16; ++lane) {
+  for (size_t lane = 0; lane < 16; ++lane)
     for (size_t i = lane; i < values.size(); i += 16) lanes[lane] += values[i];
-  }
   return tree(lanes, 0, 1);
 }
 
@@ -49,9 +48,8 @@ inline QuantizedRow quantized(const std::vector<float>& x) {
   }
   if (amax < std::ldexp(1.0f, -40) || amax > std::ldexp(1.0f, 56)) return row;
   const float inverse = 127.0f / amax;
-  for (size_t i = 0; i < x.size(); ++i) {
+  for (size_t i = 0; i < x.size(); ++i)
     row.q[i] = static_cast<int8_t>(std::fmin(127.0f, std::fmax(-127.0f, std::nearbyint(x[i] * inverse))));
-  }
   row.scale = amax / 127.0f;
   return row;
 }

@@ -16,23 +16,18 @@ constexpr Layout kLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16
 // FORMAT.md, section 5.
 size_t byte_of(Layout layout, size_t n, size_t k, size_t columns) {
   switch (layout) {
-    case Layout::kN16K4:
-      return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
-    case Layout::kN4K16:
-      return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
-    case Layout::kRowMajor:
-      break;
+    case Layout::kN16K4: return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
+    case Layout::kN4K16: return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
+    case Layout::kRowMajor: break;
   }
   return n * columns + k;
 }
 
 std::vector<int8_t> packed(const std::vector<int8_t>& weights, uint32_t n, uint32_t k, Layout layout) {
   std::vector<int8_t> bytes(weights.size());
-  for (uint32_t row = 0; row < n; ++row) {
-    for (uint32_t column = 0; column < k; ++column) {
+  for (uint32_t row = 0; row < n; ++row)
+    for (uint32_t column = 0; column < k; ++column)
       bytes[byte_of(layout, row, column, k)] = weights[size_t{row} * k + column];
-    }
-  }
   return bytes;
 }
 
@@ -143,9 +138,8 @@ TEST(Linear, BothLayoutsEqualATripleLoop) {
         const std::vector<int8_t> bytes = packed(c.w, c.n, c.k, layout);
         std::vector<float> y(size_t{rows} * c.n);
         reference_linear(c.args(bytes, layout, y.data()));
-        for (uint32_t row = 0; row < rows; ++row) {
+        for (uint32_t row = 0; row < rows; ++row)
           for (uint32_t j = 0; j < c.n; ++j) ASSERT_EQ(y[row * c.n + j], c.expected(row, j)) << row << ", " << j;
-        }
       }
     }
   }
@@ -153,16 +147,11 @@ TEST(Linear, BothLayoutsEqualATripleLoop) {
 
 double activated(Activation activation, double x) {
   switch (activation) {
-    case Activation::kRelu:
-      return x > 0 ? x : 0;
-    case Activation::kGelu:
-      return x * 0.5 * (1 + std::erf(x * std::sqrt(0.5)));
-    case Activation::kGeluTanh:
-      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case Activation::kSilu:
-      return x / (1 + std::exp(-x));
-    case Activation::kNone:
-      break;
+    case Activation::kRelu: return x > 0 ? x : 0;
+    case Activation::kGelu: return x * 0.5 * (1 + std::erf(x * std::sqrt(0.5)));
+    case Activation::kGeluTanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::kSilu: return x / (1 + std::exp(-x));
+    case Activation::kNone: break;
   }
   return x;
 }
@@ -172,7 +161,7 @@ TEST(Linear, ActivationThenResidual) {
   const LinearCase c(rng, 3, 32, 64);
   const std::vector<int8_t> bytes = packed(c.w, c.n, c.k, Layout::kN16K4);
   for (const Activation activation :
-       {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu}) {
+      {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu}) {
     const std::vector<float> residual = random_floats(rng, size_t{c.rows} * c.n, 1);
     std::vector<float> plain(residual.size()), added(residual.size()), in_place = residual;
     LinearArgs<int8_t> args = c.args(bytes, Layout::kN16K4, plain.data());
@@ -202,9 +191,8 @@ TEST(Embed, EveryLayoutGivesTheRow) {
     for (uint32_t token = 0; token < rows; ++token) {
       std::vector<float> y(n);
       reference_embed({bytes.data(), scale.data(), position.data(), y.data(), token, n, 3.5f, layout});
-      for (uint32_t j = 0; j < n; ++j) {
+      for (uint32_t j = 0; j < n; ++j)
         ASSERT_EQ(y[j], static_cast<float>(w[token * n + j]) * (scale[token] * 3.5f) + position[j]);
-      }
     }
   }
 }

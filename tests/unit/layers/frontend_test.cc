@@ -24,30 +24,22 @@ using Rows = std::vector<std::vector<double>>;
 
 double activate(format::Activation activation, double x) {
   switch (activation) {
-    case format::Activation::Relu:
-      return std::max(x, 0.0);
-    case format::Activation::Gelu:
-      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case format::Activation::Silu:
-      return x / (1 + std::exp(-x));
-    case format::Activation::Tanh:
-      return std::tanh(x);
-    default:
-      ADD_FAILURE();
-      return x;
+    case format::Activation::Relu: return std::max(x, 0.0);
+    case format::Activation::Gelu: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case format::Activation::Silu: return x / (1 + std::exp(-x));
+    case format::Activation::Tanh: return std::tanh(x);
+    default: ADD_FAILURE(); return x;
   }
 }
 
 // Mean and variance over all rows and channels.
 void normalize(const float* gamma, const float* beta, Rows& rows) {
   double sum = 0, squares = 0, n = 0;
-  for (const auto& row : rows) {
+  for (const auto& row : rows)
     for (const double x : row) sum += x, squares += x * x, ++n;
-  }
   const double mean = sum / n, deviation = std::sqrt(squares / n - mean * mean + 1e-5);
-  for (auto& row : rows) {
+  for (auto& row : rows)
     for (size_t i = 0; i < row.size(); ++i) row[i] = (row[i] - mean) / deviation * gamma[i] + beta[i];
-  }
 }
 
 // The convolutions of a file with float32 weights.
@@ -60,9 +52,8 @@ class NaiveStem {
       rows = convolve(*convolution, rows);
     const uint32_t padded = pad16(model_.encoder()->d_model());
     const float* positions = at(format::SectionKind::Positions, model_.encoder()->positions());
-    for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t i = 0; i < rows.size(); ++i)
       for (size_t j = 0; j < rows[i].size(); ++j) rows[i][j] += positions[i * padded + j];
-    }
     return rows;
   }
 
@@ -93,7 +84,7 @@ class NaiveStem {
     }
     if (convolution.whole_norm() != nullptr) {
       normalize(at(format::SectionKind::Parameters, convolution.whole_norm()->gamma()),
-                at(format::SectionKind::Parameters, convolution.whole_norm()->beta()), out);
+          at(format::SectionKind::Parameters, convolution.whole_norm()->beta()), out);
     }
     return out;
   }
@@ -133,9 +124,8 @@ Rows naive_log_mel(const OpenChoices& options, const std::vector<int16_t>& sampl
     }
     rows.push_back(row);
   }
-  for (auto& row : rows) {
+  for (auto& row : rows)
     for (double& x : row) x = (std::max(x, largest - 8) + 4) / 4;
-  }
   return rows;
 }
 
@@ -266,10 +256,9 @@ TEST(LogMelFeatures, EqualATransformInDoubles) {
     const Rows expected = naive_log_mel(options, samples, 12);
     const Rows found =
         features_of(options, {samples.data(), static_cast<uint32_t>(samples.size()), options.hop * 12}, 12);
-    for (size_t i = 0; i < 12; ++i) {
+    for (size_t i = 0; i < 12; ++i)
       for (size_t j = 0; j < options.channels; ++j)
         ASSERT_NEAR(found[i][j], expected[i][j], 1e-4) << n_fft << ", frame " << i << ", band " << j;
-    }
   }
 }
 

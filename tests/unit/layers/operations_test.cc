@@ -80,8 +80,8 @@ TEST(OutputBlock, WithFineInputsIsTwoProducts) {
   std::vector<float> largest(kRows), sum(kRows);
   const auto logits = [&](const OutputInputs& inputs, const LinearTensors& tensors, Range block) {
     std::vector<float> y(kRows * kOutputBlock);
-    kInt8Operations.output_block(runtime, {&tensors, block.first, block.count, inputs, kRows, y.data()},
-                                 {largest.data(), sum.data(), 1});
+    kInt8Operations.output_block(
+        runtime, {&tensors, block.first, block.count, inputs, kRows, y.data()}, {largest.data(), sum.data(), 1});
     return y;
   };
   const std::vector<float> none(outputs.n, 0.0f);
@@ -110,10 +110,9 @@ TEST(OutputBlock, WithFineInputsIsTwoProducts) {
 TEST(OutputBlock, RemaindersOfHostileRows) {
   const converter::FileImage file = test::fine_tiny_file(test::tiny_spec(test::odd_tiny_options()));
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float rows[][3] = {
-      {0.0f, -0.0f, 0.0f},           {1e-45f, -1e-40f, 1e-38f},    {0x1p-41f, 0x1p-48f, 0x1p-60f},
-      {0x1p-39f, 0x1p-50f, 1.0f},    {3e38f, -3e38f, 1.0f},        {kInfinity, 1.0f, -1.0f},
-      {kInfinity, -kInfinity, 0.0f}, {std::nanf(""), 1.0f, -5.0f}, {std::nanf(""), kInfinity, 0.0f}};
+  const float rows[][3] = {{0.0f, -0.0f, 0.0f}, {1e-45f, -1e-40f, 1e-38f}, {0x1p-41f, 0x1p-48f, 0x1p-60f},
+      {0x1p-39f, 0x1p-50f, 1.0f}, {3e38f, -3e38f, 1.0f}, {kInfinity, 1.0f, -1.0f}, {kInfinity, -kInfinity, 0.0f},
+      {std::nanf(""), 1.0f, -5.0f}, {std::nanf(""), kInfinity, 0.0f}};
   constexpr uint32_t kHostile = std::size(rows);
   std::vector<int8_t> first_rows;
   std::vector<float> first_scales;
@@ -141,7 +140,7 @@ TEST(OutputBlock, RemaindersOfHostileRows) {
     EXPECT_EQ(scales, first_scales) << setup.kernels;
     const OutputInputs both = {inputs, {scratch.data(), scratch.size()}};
     kInt8Operations.output_block(runtime, {&outputs, 0, runtime.model.vocab_size, both, kHostile, logits.data()},
-                                 {largest.data(), sums.data(), 1});
+        {largest.data(), sums.data(), 1});
     for (uint32_t i = 0; i < kHostile * kOutputBlock; ++i)
       EXPECT_TRUE(i % kOutputBlock >= outputs.n || std::isfinite(logits[i])) << setup.kernels << ", " << i;
     EXPECT_TRUE(q.intact());
@@ -339,9 +338,8 @@ void expect_calls_listed(const converter::FileImage& file) {
 TEST(CallSites, AreTheCallsOfAnEngine) {
   test::TinyOptions options = test::deep_tiny_options();
   options.target_vocab_size = 300;  // two blocks of outputs
-  for (const test::TinyOptions& each :
-       {test::odd_tiny_options(), options, test::mixed_tiny_options(), test::student_tiny_options(),
-        test::gated_tiny_options(), test::t5_tiny_options()}) {
+  for (const test::TinyOptions& each : {test::odd_tiny_options(), options, test::mixed_tiny_options(),
+           test::student_tiny_options(), test::gated_tiny_options(), test::t5_tiny_options()}) {
     const converter::ModelSpec spec = test::tiny_spec(each);
     expect_calls_listed(test::tiny_file(spec));
     expect_calls_listed(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32));

@@ -165,7 +165,7 @@ std::vector<Architecture> architectures() {
   gated_silu.gated = true;
   all.push_back({"gated", with(gated, gated, 29, 37, true)});
   all.push_back({"gated_and_recurrent",
-                 with(gated, {36, 72, 3, 12, 2, 24, Activation::kRelu, true, false, true, 1}, 29, 37, true)});
+      with(gated, {36, 72, 3, 12, 2, 24, Activation::kRelu, true, false, true, 1}, 29, 37, true)});
   TinyStack rms = small;
   rms.centred = false;
   rms.final_norm = rms.embedding_norm = true;
@@ -188,9 +188,8 @@ std::vector<Architecture> architectures() {
   TinyStack long_stack = {32, 64, 2, 16, 2, 90};
   long_stack.n_recurrent = 2;
   all.push_back({"long_recurrence", with({32, 64, 2, 16, 1, 90}, long_stack, 31, 37, false)});
-  for (const auto& [name, activation] :
-       {std::pair{"relu", Activation::kRelu}, std::pair{"gelu", Activation::kGelu},
-        std::pair{"gelu_tanh", Activation::kGeluTanh}, std::pair{"silu", Activation::kSilu}}) {
+  for (const auto& [name, activation] : {std::pair{"relu", Activation::kRelu}, std::pair{"gelu", Activation::kGelu},
+           std::pair{"gelu_tanh", Activation::kGeluTanh}, std::pair{"silu", Activation::kSilu}}) {
     TinyStack active = {32, 80, 2, 16, 2, 24, activation, false, false, true};
     all.push_back({name, with(active, active, 29, 37, false)});
   }
@@ -202,11 +201,11 @@ class Stack : public testing::TestWithParam<Architecture> {};
 TEST_P(Stack, EveryLayerIsNearTheFloatReference) { check_architecture(GetParam().options); }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, Stack, testing::ValuesIn(architectures()),
-                         [](const auto& test) { return std::string(test.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 // Returns the hashes of all bits of the logits of greedy searches with float32 weights.
-std::vector<uint64_t> logits_hashes_of(const converter::ModelSpec& spec,
-                                       const std::vector<std::vector<int32_t>>& sources) {
+std::vector<uint64_t> logits_hashes_of(
+    const converter::ModelSpec& spec, const std::vector<std::vector<int32_t>>& sources) {
   const converter::FileImage file = test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
   test::TestEngine engine(file.span(), {});
   goldcrest_search search = engine.search();

@@ -95,9 +95,8 @@ TEST(Plan, PhasesLieOverEachOtherBehindWhatLivesAlways) {
   EXPECT_EQ(plan.longest_phase(Region::kScratch), 1024u);
   EXPECT_EQ(plan.longest_phase(), 128u + 1024u) << "decode: the sum counts, not the largest of each region";
   EXPECT_EQ(plan.part_offset(Region::kMain, Phase::kAlways), 0u);
-  for (const Phase phase : {Phase::kText, Phase::kEncode, Phase::kDecode}) {
+  for (const Phase phase : {Phase::kText, Phase::kEncode, Phase::kDecode})
     EXPECT_EQ(plan.part_offset(Region::kMain, phase), 192u);
-  }
   EXPECT_EQ(plan.part_offset(Region::kScratch, Phase::kEncode), 192u + 640u);
   EXPECT_EQ(plan.part_offset(Region::kScratch, Phase::kDecode), 192u + 128u);
 }
@@ -131,8 +130,8 @@ TEST(Plan, OffsetsCountWhatLivesAlwaysInBothRegions) {
 TEST(Plan, ReportsWhatItPlaced) {
   const auto fill = [](Plan& plan) {
     (void)plan.add("first", Phase::kAlways, Region::kMain, {10, 0, {}});
-    (void)plan.add("second", Phase::kDecode, Region::kMain,
-                   {0, 6, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
+    (void)plan.add(
+        "second", Phase::kDecode, Region::kMain, {0, 6, {GOLDCREST_FACTOR_BEAM, GOLDCREST_FACTOR_BATCH, 0, 0}});
     (void)plan.add("third", Phase::kDecode, Region::kScratch, {0, 6, {GOLDCREST_FACTOR_TARGET_TOKENS, 0, 0, 0}});
   };
   Plan finished(some_limits()), reported(some_limits());
@@ -205,7 +204,7 @@ void expect_exact(uint64_t constant, uint64_t coefficient, uint32_t batch, uint3
   limits.beam_size = beam;
   Plan plan(limits);
   (void)plan.add("buffer", Phase::kText, Region::kMain,
-                 {constant, coefficient, {GOLDCREST_FACTOR_BATCH, GOLDCREST_FACTOR_BEAM, 0, 0}});
+      {constant, coefficient, {GOLDCREST_FACTOR_BATCH, GOLDCREST_FACTOR_BEAM, 0, 0}});
   const Wide exact = Wide{coefficient} * batch * beam + constant, rounded = (exact + 63) / 64 * 64;
   const bool fits = rounded / 64 <= UINT32_MAX;
   ASSERT_EQ(plan.overflowed(), !fits) << constant << " + " << coefficient << " * " << batch << " * " << beam;

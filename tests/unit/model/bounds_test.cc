@@ -37,24 +37,24 @@ std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>
 // `set` gives the metadata a value. All of `good` must pass, and none of `bad`.
 template <typename Value>
 void expect_bounds(const char* name, const std::function<void(ModelT&, Value)>& set, const std::vector<Value>& good,
-                   const std::vector<Value>& bad, const FileImage& file = smallest_file(), const Room& room = kSome) {
+    const std::vector<Value>& bad, const FileImage& file = smallest_file(), const Room& room = kSome) {
   for (const Value value : good)
     EXPECT_EQ(verdict_of(
                   file, [&](ModelT& m) { set(m, value); }, room),
-              "")
+        "")
         << name << ": " << value;
   for (const Value value : bad)
     EXPECT_EQ(verdict_of(
                   file, [&](ModelT& m) { set(m, value); }, room),
-              name)
+        name)
         << value;
 }
 
 using SetInteger = std::function<void(ModelT&, uint32_t)>;
 using SetReal = std::function<void(ModelT&, float)>;
 
-void expect_integers(const char* name, const SetInteger& set, const std::vector<uint32_t>& good,
-                     const std::vector<uint32_t>& bad) {
+void expect_integers(
+    const char* name, const SetInteger& set, const std::vector<uint32_t>& good, const std::vector<uint32_t>& bad) {
   expect_bounds<uint32_t>(name, set, good, bad);
 }
 
@@ -74,16 +74,15 @@ void set_heads(ModelT& m, uint32_t n_heads, uint32_t d_head) {
 void set_d_model(ModelT& m, uint32_t d_model) {
   format::StackT& stack = *m.decoder;
   format::LayerT& layer = *stack.layers[0];
-  for (uint32_t* width :
-       {&stack.d_model, &stack.embedding->d_model, &layer.self_attention->query_key_value->k,
-        &layer.self_attention->out->n, &layer.cross_attention->query->k, &layer.cross_attention->out->n,
-        &layer.feed_forward->in->k, &layer.feed_forward->out->n, &m.projection->k})
+  for (uint32_t* width : {&stack.d_model, &stack.embedding->d_model, &layer.self_attention->query_key_value->k,
+           &layer.self_attention->out->n, &layer.cross_attention->query->k, &layer.cross_attention->out->n,
+           &layer.feed_forward->in->k, &layer.feed_forward->out->n, &m.projection->k})
     *width = d_model;
 }
 
 TEST(Bounds, Widths) {
   const auto expect_widths = [](const char* name, const SetInteger& set, const std::vector<uint32_t>& good,
-                                const std::vector<uint32_t>& bad) {
+                                 const std::vector<uint32_t>& bad) {
     expect_bounds<uint32_t>(name, set, good, bad, smallest_file(), kWide);
   };
   const SetInteger set_d_ff = [](ModelT& m, uint32_t n) {
@@ -95,10 +94,10 @@ TEST(Bounds, Widths) {
   expect_widths("decoder: dimensions", set_d_model, {1, 65536}, {0, 65537});
   expect_widths("encoder: dimensions", [](ModelT& m, uint32_t n) { set_heads(m, n, 16); }, {1, 256}, {0, 257});
   expect_widths("encoder: dimensions", [](ModelT& m, uint32_t n) { set_heads(m, 1, n); }, {16, 32, 1024},
-                {0, 1, 15, 17, 24, 1025, 1040});
+      {0, 1, 15, 17, 24, 1025, 1040});
   expect_widths("encoder: dimensions", [](ModelT& m, uint32_t n) { set_heads(m, n, 1024); }, {64}, {65});
   expect_widths("encoder: dimensions",
-                [](ModelT& m, uint32_t n) { m.encoder->activation = static_cast<format::Activation>(n); }, {0, 3}, {4});
+      [](ModelT& m, uint32_t n) { m.encoder->activation = static_cast<format::Activation>(n); }, {0, 3}, {4});
 }
 
 TEST(Bounds, Layers) {
@@ -137,7 +136,7 @@ TEST(Bounds, Vocabularies) {
   expect_integers("projection", [](ModelT& m, uint32_t n) { m.projection->n = n; }, {7}, {(1u << 24) + 1, UINT32_MAX});
   expect_integers("decoder.embedding: rows", [](ModelT& m, uint32_t n) { m.projection->n = n; }, {7}, {0, 6, 8});
   expect_integers("encoder.embedding", [](ModelT& m, uint32_t n) { m.encoder->embedding->vocab_size = n; }, {6},
-                  {0, (1u << 24) + 1});
+      {0, (1u << 24) + 1});
 }
 
 TEST(Bounds, GenerationIds) {
@@ -148,24 +147,24 @@ TEST(Bounds, GenerationIds) {
   ids("generation.decoder_start_id", &G::decoder_start_id);
   ids("generation.end_id", &G::end_id);
   const auto optional_ids = [](const char* name, int32_t G::*id) {
-    expect_bounds<int32_t>(name, [=](ModelT& m, int32_t n) { (*m.generation).*id = n; }, {-1, 0, 6},
-                           {-2, 7, INT32_MIN});
+    expect_bounds<int32_t>(
+        name, [=](ModelT& m, int32_t n) { (*m.generation).*id = n; }, {-1, 0, 6}, {-2, 7, INT32_MIN});
   };
   optional_ids("generation.pad_id", &G::pad_id);
   optional_ids("generation.unknown_id", &G::unknown_id);
   optional_ids("generation.forced_first_id", &G::forced_first_id);
   const auto lists = [](const char* name, std::vector<uint32_t> G::*list, uint32_t vocab_size) {
     expect_integers(name,
-                    [=](ModelT& m, uint32_t n) {
-                      (*m.generation).*list = {0, n};
-                    },
-                    {0, vocab_size - 1}, {vocab_size});
+        [=](ModelT& m, uint32_t n) {
+          (*m.generation).*list = {0, n};
+        },
+        {0, vocab_size - 1}, {vocab_size});
   };
   lists("generation.suppressed_ids", &G::suppressed_ids, 7);
   lists("generation.source_prefix", &G::source_prefix, 6);
   lists("generation.source_suffix", &G::source_suffix, 6);
   expect_integers("generation.suppressed_ids", [](ModelT& m, uint32_t n) { m.generation->suppressed_ids.assign(n, 0); },
-                  {1u << 20}, {(1u << 20) + 1});
+      {1u << 20}, {(1u << 20) + 1});
 }
 
 TEST(Bounds, GenerationNumbers) {
@@ -181,9 +180,9 @@ TEST(Bounds, GenerationNumbers) {
   };
   expect_integers("generation.max_target_tokens", set_least, {0, 3}, {4});
   expect_integers("generation.unknown_heads", [](ModelT& m, uint32_t n) { m.generation->unknown_heads = n; }, {0, 1},
-                  {2, UINT32_MAX});
-  expect_integers("generation.unknown_heads", [](ModelT& m, uint32_t n) { m.generation->unknown_layer = n; }, {0},
-                  {1, UINT32_MAX});
+      {2, UINT32_MAX});
+  expect_integers(
+      "generation.unknown_heads", [](ModelT& m, uint32_t n) { m.generation->unknown_layer = n; }, {0}, {1, UINT32_MAX});
   expect_reals(
       "generation.length_penalty", [](ModelT& m, float x) { m.generation->length_penalty = x; }, -2, 4);
   expect_reals(
@@ -196,15 +195,15 @@ TEST(Bounds, Rules) {
     return *m.generation;
   };
   expect_integers("generation.early_stopping",
-                  [&](ModelT& m, uint32_t n) { ruled(m).early_stopping = static_cast<uint8_t>(n); }, {0, 2}, {3});
+      [&](ModelT& m, uint32_t n) { ruled(m).early_stopping = static_cast<uint8_t>(n); }, {0, 2}, {3});
   expect_integers("generation.length_penalty_kind",
-                  [&](ModelT& m, uint32_t n) { ruled(m).length_penalty_kind = static_cast<uint8_t>(n); }, {0, 1}, {2});
+      [&](ModelT& m, uint32_t n) { ruled(m).length_penalty_kind = static_cast<uint8_t>(n); }, {0, 1}, {2});
   expect_reals(
       "generation.repetition_penalty", [&](ModelT& m, float x) { ruled(m).repetition_penalty = x; }, 1.0f / 1024, 1024);
   expect_reals(
       "generation.max_length_factor", [&](ModelT& m, float x) { ruled(m).max_length_factor = x; }, 1.0f / 1024, 1024);
-  expect_integers("generation.more_end_ids", [&](ModelT& m, uint32_t n) { ruled(m).more_end_ids.assign(n, 6); }, {15},
-                  {16});
+  expect_integers(
+      "generation.more_end_ids", [&](ModelT& m, uint32_t n) { ruled(m).more_end_ids.assign(n, 6); }, {15}, {16});
   expect_integers("generation.more_end_ids", [&](ModelT& m, uint32_t id) { ruled(m).more_end_ids = {id}; }, {6}, {7});
   expect_reals(
       "generation.biases",
@@ -235,7 +234,7 @@ TEST(Bounds, Limits) {
   };
   expect_integers("limits.n_best", set_n_best, {1, 5}, {0, 6});
   expect_integers("limits.max_source_bytes", [](ModelT& m, uint32_t n) { m.limits->max_source_bytes = n; },
-                  {0, 1u << 24}, {(1u << 24) + 1});
+      {0, 1u << 24}, {(1u << 24) + 1});
   const SetInteger set_without_tokenizer = [](ModelT& m, uint32_t n) {
     m.tokenizer.reset();
     m.limits->max_source_bytes = n;
@@ -244,10 +243,10 @@ TEST(Bounds, Limits) {
 }
 
 TEST(Bounds, SelfTests) {
-  expect_integers("self_test.source", [](ModelT& m, uint32_t n) { m.self_test[1]->source.assign(n, 5); }, {1, 4},
-                  {0, 5});
-  expect_integers("self_test.target", [](ModelT& m, uint32_t n) { m.self_test[1]->target.assign(n, 6); }, {1, 4},
-                  {0, 5});
+  expect_integers(
+      "self_test.source", [](ModelT& m, uint32_t n) { m.self_test[1]->source.assign(n, 5); }, {1, 4}, {0, 5});
+  expect_integers(
+      "self_test.target", [](ModelT& m, uint32_t n) { m.self_test[1]->target.assign(n, 6); }, {1, 4}, {0, 5});
   expect_integers("self_test.source", [](ModelT& m, uint32_t id) { m.self_test[1]->source = {0, id}; }, {5}, {6});
   expect_integers("self_test.target", [](ModelT& m, uint32_t id) { m.self_test[1]->target = {0, id}; }, {6}, {7});
 }
@@ -255,10 +254,10 @@ TEST(Bounds, SelfTests) {
 TEST(Bounds, Tokenizers) {
   expect_integers("tokenizer: vocabulary", [](ModelT& m, uint32_t n) { m.tokenizer->vocab_size = n; }, {6}, {5, 7});
   expect_integers("tokenizer: vocabulary", [](ModelT& m, uint32_t n) { m.tokenizer->unknown_id = n; }, {0, 5}, {6});
-  expect_integers("tokenizer: vocabulary", [](ModelT& m, uint32_t n) { m.tokenizer->n_pieces = n; }, {6, 100},
-                  {5, (1u << 24) + 1});
-  expect_integers("tokenizer.max_piece_bytes", [](ModelT& m, uint32_t n) { m.tokenizer->max_piece_bytes = n; },
-                  {0, 4096}, {4097});
+  expect_integers(
+      "tokenizer: vocabulary", [](ModelT& m, uint32_t n) { m.tokenizer->n_pieces = n; }, {6, 100}, {5, (1u << 24) + 1});
+  expect_integers(
+      "tokenizer.max_piece_bytes", [](ModelT& m, uint32_t n) { m.tokenizer->max_piece_bytes = n; }, {0, 4096}, {4097});
   const float most = 1e9f;
   expect_reals(
       "tokenizer.unknown_score", [](ModelT& m, float x) { m.tokenizer->unknown_score = x; }, -most, most);
@@ -266,11 +265,9 @@ TEST(Bounds, Tokenizers) {
       "tokenizer.unknown_score", [](ModelT& m, float x) { m.tokenizer->max_score = x; }, -most, most);
   expect_integers("detokenizer: vocabulary", [](ModelT& m, uint32_t n) { m.detokenizer->n_pieces = n; }, {7}, {6, 8});
   expect_integers("tokenizer.kind",
-                  [](ModelT& m, uint32_t n) { m.tokenizer->kind = static_cast<format::TokenizerKind>(n); }, {0, 3},
-                  {4});
+      [](ModelT& m, uint32_t n) { m.tokenizer->kind = static_cast<format::TokenizerKind>(n); }, {0, 3}, {4});
   expect_integers("detokenizer: vocabulary",
-                  [](ModelT& m, uint32_t n) { m.detokenizer->kind = static_cast<format::TokenizerKind>(n); }, {0, 3},
-                  {4});
+      [](ModelT& m, uint32_t n) { m.detokenizer->kind = static_cast<format::TokenizerKind>(n); }, {0, 3}, {4});
   // Only some kinds have scores.
   const auto set_kind_without_scores = [](ModelT& m, uint32_t kind) {
     m.tokenizer->kind = static_cast<format::TokenizerKind>(kind);
@@ -281,7 +278,7 @@ TEST(Bounds, Tokenizers) {
 
 TEST(Bounds, Shortlists) {
   const auto listed = [](const char* name, const SetInteger& set, const std::vector<uint32_t>& good,
-                         const std::vector<uint32_t>& bad) {
+                          const std::vector<uint32_t>& bad) {
     expect_bounds<uint32_t>(name, set, good, bad, smallest_listed_file());
   };
   listed("limits.max_candidates", [](ModelT& m, uint32_t n) { m.limits->max_candidates = n; }, {1, 7}, {0, 8});
@@ -316,10 +313,9 @@ void expect_float_bounds(uint64_t begin, uint64_t end, uint64_t step) {
 
 TEST(Exhaustive, FloatsAroundTheirBounds) {
   expect_float_bounds(0, uint64_t{1} << 32, 4099);
-  for (const uint64_t bound : {0x00000000u, 0x21800000u, 0x28000000u, 0x47800000u, 0x7f800000u}) {
+  for (const uint64_t bound : {0x00000000u, 0x21800000u, 0x28000000u, 0x47800000u, 0x7f800000u})
     for (const uint64_t sign : {0u, 0x80000000u})
       expect_float_bounds(bound + sign - (bound + sign < 4096 ? 0 : 4096), bound + sign + 4096, 1);
-  }
 }
 
 // Runs in the full tests: takes a minute.

@@ -48,28 +48,28 @@ TEST(Gates, TheFilesRun) {
 
 TEST(Gates, AreRefusedWithoutTheBitOrWithWrongShapes) {
   for (const FileImage* file : {&smallest_gated_file(), &smallest_gated_float32_file()}) {
-    expect_refused(*file,
-                   {
-                       {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureGated; }},
-                       {kFeatureBits,
-                        [](ModelT& m) {
-                          m.features &= ~kFeatureGated;
-                          m.encoder->gated = false;
-                        }},
-                       {"layers.feed_forward.in", [](ModelT& m) { m.encoder->gated = false; }},
-                       {"layers.feed_forward.in", [](ModelT& m) { m.decoder->gated = false; }},
-                       {"layers.feed_forward.in", [](ModelT& m) { m.encoder->layers[0]->feed_forward->in->n = 5; }},
-                       {"layers.feed_forward.in", [](ModelT& m) { m.encoder->layers[0]->feed_forward->in->n = 10; }},
-                       {"layers.feed_forward.in", [](ModelT& m) { m.encoder->layers[0]->feed_forward->in->n = 16; }},
-                       {"layers.feed_forward.out", [](ModelT& m) { m.encoder->layers[0]->feed_forward->out->k = 10; }},
-                   });
+    expect_refused(
+        *file, {
+                   {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureGated; }},
+                   {kFeatureBits,
+                       [](ModelT& m) {
+                         m.features &= ~kFeatureGated;
+                         m.encoder->gated = false;
+                       }},
+                   {"layers.feed_forward.in", [](ModelT& m) { m.encoder->gated = false; }},
+                   {"layers.feed_forward.in", [](ModelT& m) { m.decoder->gated = false; }},
+                   {"layers.feed_forward.in", [](ModelT& m) { m.encoder->layers[0]->feed_forward->in->n = 5; }},
+                   {"layers.feed_forward.in", [](ModelT& m) { m.encoder->layers[0]->feed_forward->in->n = 10; }},
+                   {"layers.feed_forward.in", [](ModelT& m) { m.encoder->layers[0]->feed_forward->in->n = 16; }},
+                   {"layers.feed_forward.out", [](ModelT& m) { m.encoder->layers[0]->feed_forward->out->k = 10; }},
+               });
   }
-  expect_refused(smallest_file(), {{kFeatureBits, [](ModelT& m) { m.encoder->gated = true; }},
-                                   {kFeatureBits, [](ModelT& m) { m.decoder->gated = true; }},
-                                   {"layers.feed_forward.in", [](ModelT& m) {
-                                      m.features = kFeatureGated;
-                                      m.decoder->gated = true;
-                                    }}});
+  expect_refused(smallest_file(),
+      {{kFeatureBits, [](ModelT& m) { m.encoder->gated = true; }},
+          {kFeatureBits, [](ModelT& m) { m.decoder->gated = true; }}, {"layers.feed_forward.in", [](ModelT& m) {
+                                                                         m.features = kFeatureGated;
+                                                                         m.decoder->gated = true;
+                                                                       }}});
 }
 
 TEST(Gates, TheBitAloneChangesNothing) {
@@ -85,7 +85,7 @@ TEST(Gates, EveryTruncationAndEveryFlippedBitIsRefused) {
 // A stack may leave its positions unused only with a feature that has another way to tell positions apart.
 TEST(Positions, ThatAreUnusedAreRefusedWithoutAReason) {
   expect_refused(smallest_file(), {{kFeatureBits, [](ModelT& m) { m.encoder->positions_used = false; }},
-                                   {kFeatureBits, [](ModelT& m) { m.decoder->positions_used = false; }}});
+                                      {kFeatureBits, [](ModelT& m) { m.decoder->positions_used = false; }}});
   // With positions, the table needs a row for each.
   expect_refused(smallest_biased_file(), {{"encoder.positions", [](ModelT& m) {
                                              m.encoder->positions_used = true;
@@ -119,17 +119,17 @@ TEST(Biases, AreRefusedWithoutTheBitOrWithWrongExtents) {
     expect_refused(*file, {
                               {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureRmsNorm; }},
                               {kFeatureBits,
-                               [](ModelT& m) {
-                                 m.features &= ~kFeatureRmsNorm;
-                                 m.encoder->centred = true;
-                               }},
+                                  [](ModelT& m) {
+                                    m.features &= ~kFeatureRmsNorm;
+                                    m.encoder->centred = true;
+                                  }},
                               {kFeatureBits, [](ModelT& m) { m.features &= ~kFeatureAttentionBias; }},
                               {kFeatureBits,
-                               [](ModelT& m) {
-                                 m.features &= ~kFeatureAttentionBias;
-                                 m.encoder->positions_used = m.decoder->positions_used = true;
-                                 m.encoder->max_positions = m.decoder->max_positions = 1;
-                               }},
+                                  [](ModelT& m) {
+                                    m.features &= ~kFeatureAttentionBias;
+                                    m.encoder->positions_used = m.decoder->positions_used = true;
+                                    m.encoder->max_positions = m.decoder->max_positions = 1;
+                                  }},
                               {kBias, [](ModelT& m) { bias_of_encoder(m).before = 2; }},
                               {kBias, [](ModelT& m) { bias_of_encoder(m).after = 2; }},
                               {kBias, [](ModelT& m) { bias_of_encoder(m).before = 1u << 20; }},
@@ -199,81 +199,71 @@ TEST(HostileLanguages, NeedTheirFeature) {
   const auto without_forced = [](ModelT& m) {
     for (const auto& line : m.self_test) line->n_forced = 0;
   };
-  expect_refused(smallest_languages_file(), {{bits, [](ModelT& m) { m.features = 0; }},
-                                             {bits, [](ModelT& m) { m.languages.reset(); }},
-                                             {bits,
-                                              [&](ModelT& m) {
-                                                without_forced(m);
-                                                m.features = 0;
-                                              }},
-                                             {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 2; }}});
+  expect_refused(smallest_languages_file(),
+      {{bits, [](ModelT& m) { m.features = 0; }}, {bits, [](ModelT& m) { m.languages.reset(); }},
+          {bits,
+              [&](ModelT& m) {
+                without_forced(m);
+                m.features = 0;
+              }},
+          {"self_test.target", [](ModelT& m) { m.self_test[1]->n_forced = 2; }}});
   expect_refused(smallest_file(), {{bits, [](ModelT& m) { m.features = kFeatureLanguages; }},
-                                   {bits, [](ModelT& m) { m.languages = std::make_unique<format::LanguagesT>(); }},
-                                   {bits, [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
+                                      {bits, [](ModelT& m) { m.languages = std::make_unique<format::LanguagesT>(); }},
+                                      {bits, [](ModelT& m) { m.self_test[1]->n_forced = 1; }}});
 }
 
 // The source vocabulary has 6 ids, the target's 7.
 TEST(HostileLanguages, HaveBounds) {
   const std::vector<Mutation> lies = {[](ModelT& m) { m.languages->source_place = 3; },
-                                      [](ModelT& m) { m.languages->target_place = 2; },
-                                      [](ModelT& m) { m.languages->target_place = 5; },
-                                      [](ModelT& m) { m.languages->source_place = 255; },
-                                      [](ModelT& m) { m.languages->source_place = 0; },  // but it has ids
-                                      [](ModelT& m) {
-                                        m.languages->source_place = 0;
-                                        m.languages->source.clear();  // but it has a default
-                                      },
-                                      [](ModelT& m) { m.languages->code.pop_back(); },
-                                      [](ModelT& m) { m.languages->code.clear(); },
-                                      [](ModelT& m) { m.languages->source.pop_back(); },
-                                      [](ModelT& m) { m.languages->target.push_back(5); },
-                                      [](ModelT& m) { m.languages->code[0] = ""; },
-                                      [](ModelT& m) { m.languages->code[0] = "b"; },
-                                      [](ModelT& m) { m.languages->code[1] = "d"; },
-                                      [](ModelT& m) { m.languages->code[2] = std::string(33, 'c'); },
-                                      [](ModelT& m) { m.languages->source[0] = 6; },
-                                      [](ModelT& m) { m.languages->target[1] = 7; },
-                                      [](ModelT& m) { m.languages->default_source = -2; },
-                                      [](ModelT& m) { m.languages->default_source = 2; },  // a target only
-                                      [](ModelT& m) { m.languages->default_target = 0; },
-                                      [](ModelT& m) { m.languages->default_target = 3; },
-                                      [](ModelT& m) { m.languages->default_target = INT32_MAX; },
-                                      [](ModelT& m) { m.generation->forced_first_id = -1; },
-                                      [](ModelT& m) {
-                                        m.languages->default_source = -1;
-                                        m.languages->source.assign(3, UINT32_MAX);
-                                      },
-                                      [](ModelT& m) {
-                                        m.languages->target_place =
-                                            1;  // then ids are of the source's vocabulary, and lines have no forced id
-                                        m.languages->target[1] = 6;
-                                        for (const auto& line : m.self_test) line->n_forced = 0;
-                                      }};
+      [](ModelT& m) { m.languages->target_place = 2; }, [](ModelT& m) { m.languages->target_place = 5; },
+      [](ModelT& m) { m.languages->source_place = 255; },
+      [](ModelT& m) { m.languages->source_place = 0; },  // but it has ids
+      [](ModelT& m) {
+        m.languages->source_place = 0;
+        m.languages->source.clear();  // but it has a default
+      },
+      [](ModelT& m) { m.languages->code.pop_back(); }, [](ModelT& m) { m.languages->code.clear(); },
+      [](ModelT& m) { m.languages->source.pop_back(); }, [](ModelT& m) { m.languages->target.push_back(5); },
+      [](ModelT& m) { m.languages->code[0] = ""; }, [](ModelT& m) { m.languages->code[0] = "b"; },
+      [](ModelT& m) { m.languages->code[1] = "d"; }, [](ModelT& m) { m.languages->code[2] = std::string(33, 'c'); },
+      [](ModelT& m) { m.languages->source[0] = 6; }, [](ModelT& m) { m.languages->target[1] = 7; },
+      [](ModelT& m) { m.languages->default_source = -2; },
+      [](ModelT& m) { m.languages->default_source = 2; },  // a target only
+      [](ModelT& m) { m.languages->default_target = 0; }, [](ModelT& m) { m.languages->default_target = 3; },
+      [](ModelT& m) { m.languages->default_target = INT32_MAX; }, [](ModelT& m) { m.generation->forced_first_id = -1; },
+      [](ModelT& m) {
+        m.languages->default_source = -1;
+        m.languages->source.assign(3, UINT32_MAX);
+      },
+      [](ModelT& m) {
+        m.languages->target_place = 1;  // then ids are of the source's vocabulary, and lines have no forced id
+        m.languages->target[1] = 6;
+        for (const auto& line : m.self_test) line->n_forced = 0;
+      }};
   for (size_t i = 0; i < lies.size(); ++i) {
     SCOPED_TRACE(i);
     expect_refused(smallest_languages_file(), {{"languages", lies[i]}});
   }
   const std::vector<Mutation> truths = {[](ModelT& m) { m.languages->default_source = -1; },
-                                        [](ModelT& m) {
-                                          m.languages->default_target = -1;
-                                          m.generation->forced_first_id = 3;
-                                        },
-                                        [](ModelT& m) { m.languages->code[2] = std::string(32, 'c'); },
-                                        [](ModelT& m) { m.languages->code[2] = "\xff"; },
-                                        [](ModelT& m) {
-                                          m.languages->target_place = 1;
-                                          for (const auto& line : m.self_test) line->n_forced = 0;
-                                        },
-                                        [](ModelT& m) {
-                                          m.languages->target_place = 4;
-                                          m.generation->decoder_start_id = 4;
-                                          for (const auto& line : m.self_test) line->n_forced = 0;
-                                        },
-                                        [](ModelT& m) {
-                                          m.languages->source_place = 0;
-                                          m.languages->source.clear();
-                                          m.languages->default_source = -1;
-                                        }};
+      [](ModelT& m) {
+        m.languages->default_target = -1;
+        m.generation->forced_first_id = 3;
+      },
+      [](ModelT& m) { m.languages->code[2] = std::string(32, 'c'); }, [](ModelT& m) { m.languages->code[2] = "\xff"; },
+      [](ModelT& m) {
+        m.languages->target_place = 1;
+        for (const auto& line : m.self_test) line->n_forced = 0;
+      },
+      [](ModelT& m) {
+        m.languages->target_place = 4;
+        m.generation->decoder_start_id = 4;
+        for (const auto& line : m.self_test) line->n_forced = 0;
+      },
+      [](ModelT& m) {
+        m.languages->source_place = 0;
+        m.languages->source.clear();
+        m.languages->default_source = -1;
+      }};
   for (size_t i = 0; i < truths.size(); ++i) {
     const Verdict verdict = try_file(remade(smallest_languages_file(), truths[i]));
     EXPECT_EQ(verdict.status, GOLDCREST_OK) << i << ": " << verdict.detail;
@@ -289,8 +279,8 @@ TEST(HostileLanguages, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
 }
 
 // Files with a lexicon: two nodes, {1: node 1, 3: node 1} and {2: node 2, end}, then {end}.
-const std::vector<uint32_t> kLexicon = {3, 0, 2, 4,          5,          1,          1,         3,
-                                        1, 2, 2, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+const std::vector<uint32_t> kLexicon = {
+    3, 0, 2, 4, 5, 1, 1, 3, 1, 2, 2, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
 Verdict with_lexicon(const std::vector<uint32_t>& lexicon, uint32_t features = kFeatureLexicon) {
   return try_file(remade(smallest_file(), [&](ModelT& m) {
@@ -312,11 +302,11 @@ TEST(HostileLexicon, NeedsItsFeature) {
   };
   EXPECT_EQ(refused([](ModelT& m) { m.limits->max_candidates = 4; }), "metadata: feature bits");
   EXPECT_EQ(refused([](ModelT& m) {
-              m.lexicon = kLexicon;
-              m.features |= kFeatureLexicon;
-              m.limits->max_candidates = 8;  // of 7 ids
-            }),
-            "limits.max_candidates");
+    m.lexicon = kLexicon;
+    m.features |= kFeatureLexicon;
+    m.limits->max_candidates = 8;  // of 7 ids
+  }),
+      "limits.max_candidates");
 }
 
 // Each word of the list can be wrong: sizes, first edges, tokens that do not ascend or are no ids, children.
@@ -336,7 +326,7 @@ TEST(HostileLexicon, HasARuleForEachWord) {
   }
   for (const size_t size : {2u, 3u, 14u}) {
     EXPECT_EQ(with_lexicon({kLexicon.begin(), kLexicon.begin() + static_cast<ptrdiff_t>(size)}).status,
-              GOLDCREST_ERROR_MODEL_CORRUPT);
+        GOLDCREST_ERROR_MODEL_CORRUPT);
   }
 }
 

@@ -49,9 +49,8 @@ TEST(Truncation, BytesBehindTheFileAreRefused) {
   const FileImage& file = smallest_file();
   FileImage longer(file.size() + 128);
   std::copy(file.span().begin(), file.span().end(), longer.bytes());
-  for (size_t n = file.size() + 1; n <= longer.size(); ++n) {
+  for (size_t n = file.size() + 1; n <= longer.size(); ++n)
     ASSERT_EQ(validate(longer.bytes(), n), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
-  }
 }
 
 TEST(Truncation, WhatIsNoFileAtAll) {
@@ -150,10 +149,9 @@ TEST(Trailer, SaysWhatIsWrong) {
 
 TEST(Exhaustive, EveryTrailerWithOneOtherByte) {
   const uint8_t* const trailer = smallest_file().bytes() + smallest_file().size() - 64;
-  for (size_t at = 0; at < 60; ++at) {
+  for (size_t at = 0; at < 60; ++at)
     for (uint32_t value = 0; value < 256; ++value)
       ASSERT_EQ(with_trailer(at, value, 1) == GOLDCREST_OK, value == trailer[at]) << at << ": " << value;
-  }
 }
 
 TEST(Exhaustive, EveryNumberOfTheTrailerUpTo16Bits) {

@@ -54,11 +54,11 @@ void add_stack(const char* embedding, const char* positions, ModelT& m, const St
   const bool is_float32 = (m.features & 1) != 0;
   const uint64_t n = pad16(of(m).embedding->vocab_size), k = pad16(of(m).d_model);
   arrays.push_back({embedding, SectionKind::Weights, [=](ModelT& t) { return &of(t).embedding->weights; },
-                    n * k * (is_float32 ? 4 : 1)});
+      n * k * (is_float32 ? 4 : 1)});
   if (!is_float32)
     arrays.push_back({embedding, SectionKind::Parameters, [=](ModelT& t) { return &of(t).embedding->scale; }, 4 * n});
   arrays.push_back({positions, SectionKind::Positions, [=](ModelT& t) { return &of(t).positions; },
-                    4 * uint64_t{of(m).max_positions} * k});
+      4 * uint64_t{of(m).max_positions} * k});
   add_norm(
       "embedding_norm", of(m).d_model, [=](ModelT& t) -> format::NormT& { return *of(t).embedding_norm; }, arrays);
   add_norm(
@@ -129,7 +129,7 @@ FileImage with_array_last(const FileImage& file, const Array& array, int more_by
     const size_t from = size_t{*units} * 64, to = static_cast<size_t>(align_bytes(section.size()));
     section.resize(to + static_cast<size_t>(array.bytes));
     std::copy_n(section.begin() + static_cast<std::ptrdiff_t>(from), array.bytes,
-                section.begin() + static_cast<std::ptrdiff_t>(to));
+        section.begin() + static_cast<std::ptrdiff_t>(to));
     *units = static_cast<uint32_t>(to / 64);
     section.resize(section.size() + static_cast<size_t>(more_bytes));
   });
@@ -137,7 +137,7 @@ FileImage with_array_last(const FileImage& file, const Array& array, int more_by
 
 TEST(Extents, EveryArrayFitsItsSectionToTheByte) {
   for (const FileImage* file : {&test::smallest_file(), &test::smallest_float32_file(), &test::smallest_listed_file(),
-                                &test::smallest_subword_file()}) {
+           &test::smallest_subword_file()}) {
     for (const Array& array : arrays_of(*file)) {
       SCOPED_TRACE(testing::Message() << array.name << ", " << array.bytes << " bytes");
       const test::Verdict whole = test::try_file(with_array_last(*file, array, 0));
@@ -146,7 +146,7 @@ TEST(Extents, EveryArrayFitsItsSectionToTheByte) {
       const FileImage cut = with_array_last(*file, array, -1);
       goldcrest_detail detail = {};
       EXPECT_EQ(validate_model(cut.bytes(), cut.size(), {crc32c, nullptr, true, true}, &detail),
-                GOLDCREST_ERROR_MODEL_CORRUPT);
+          GOLDCREST_ERROR_MODEL_CORRUPT);
       EXPECT_STREQ(detail.message, array.name);
     }
   }
@@ -283,8 +283,8 @@ TEST(Slices, AnyStateIsSafe) {
     auto* bytes = reinterpret_cast<uint8_t*>(&state);
     for (uint32_t n = rng.below(3); n > 0; --n) bytes[rng.below(sizeof state)] ^= static_cast<uint8_t>(rng.below(256));
     const int status = goldcrest_check_weights(guarded.get(), file.size(), SIZE_MAX, &state, nullptr);
-    ASSERT_TRUE(status == GOLDCREST_DONE || status == GOLDCREST_ERROR_ARGUMENT ||
-                status == GOLDCREST_ERROR_MODEL_CORRUPT)
+    ASSERT_TRUE(
+        status == GOLDCREST_DONE || status == GOLDCREST_ERROR_ARGUMENT || status == GOLDCREST_ERROR_MODEL_CORRUPT)
         << status;
   }
 }

@@ -13,18 +13,14 @@ using format::ModelT;
 
 TEST(HostileRules, NeedTheirFeature) {
   const std::vector<Mutation> rules = {[](ModelT& m) { m.generation->renormalize = true; },
-                                       [](ModelT& m) { m.generation->early_stopping = 2; },
-                                       [](ModelT& m) { m.generation->more_end_ids = {3}; },
-                                       [](ModelT& m) { m.generation->no_repeat_ngram = 3; },
-                                       [](ModelT& m) { m.generation->repetition_penalty = 1.5f; },
-                                       [](ModelT& m) { m.generation->force_end = false; },
-                                       [](ModelT& m) { m.generation->length_penalty_kind = 1; },
-                                       [](ModelT& m) { m.generation->max_extra_tokens = 50; },
-                                       [](ModelT& m) { m.generation->max_length_factor = 2.5f; },
-                                       [](ModelT& m) {
-                                         m.generation->biased_ids = {1, 4};
-                                         m.generation->biases = {-2, 3};
-                                       }};
+      [](ModelT& m) { m.generation->early_stopping = 2; }, [](ModelT& m) { m.generation->more_end_ids = {3}; },
+      [](ModelT& m) { m.generation->no_repeat_ngram = 3; }, [](ModelT& m) { m.generation->repetition_penalty = 1.5f; },
+      [](ModelT& m) { m.generation->force_end = false; }, [](ModelT& m) { m.generation->length_penalty_kind = 1; },
+      [](ModelT& m) { m.generation->max_extra_tokens = 50; }, [](ModelT& m) { m.generation->max_length_factor = 2.5f; },
+      [](ModelT& m) {
+        m.generation->biased_ids = {1, 4};
+        m.generation->biases = {-2, 3};
+      }};
   for (const Mutation& rule : rules) {
     const Verdict without = try_file(remade(smallest_file(), rule));
     EXPECT_EQ(without.status, GOLDCREST_ERROR_MODEL_CORRUPT);
@@ -75,10 +71,10 @@ TEST(HostileRules, HaveBounds) {
 TEST(HostileSequences, NeedTheirFeature) {
   const float never = -std::numeric_limits<float>::infinity();
   const std::vector<Mutation> fields = {[](ModelT& m) { m.generation->no_repeat_source_ngram = 3; },
-                                        [&](ModelT& m) {
-                                          m.generation->sequences = {2, 5, 6, 1, 3};
-                                          m.generation->sequence_biases = {never, -65536.0f};
-                                        }};
+      [&](ModelT& m) {
+        m.generation->sequences = {2, 5, 6, 1, 3};
+        m.generation->sequence_biases = {never, -65536.0f};
+      }};
   for (const Mutation& field : fields) {
     const Verdict without = try_file(remade(smallest_file(), field));
     EXPECT_EQ(without.status, GOLDCREST_ERROR_MODEL_CORRUPT);
@@ -114,7 +110,7 @@ TEST(HostileSequences, HaveBounds) {
   refused({1, 5}, {});
   refused({}, {1});
   for (const float bad :
-       {-65537.0f, 65537.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+      {-65537.0f, 65537.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     refused({1, 5}, {bad});
 }
 
@@ -149,16 +145,16 @@ TEST(Subword, WhatIsNotAnnounced) {
   expect_refused(smallest_subword_file(), {
                                               {"tokenizer.kind", [](ModelT& m) { m.features = 0; }},
                                               {"detokenizer: vocabulary",
-                                               [](ModelT& m) {
-                                                 m.features = 0;
-                                                 m.tokenizer->kind = TokenizerKind::Bpe;
-                                               }},
+                                                  [](ModelT& m) {
+                                                    m.features = 0;
+                                                    m.tokenizer->kind = TokenizerKind::Bpe;
+                                                  }},
                                           });
-  expect_refused(smallest_file(),
-                 {
-                     {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = TokenizerKind::Subword; }},
-                     {"detokenizer: vocabulary", [](ModelT& m) { m.detokenizer->kind = TokenizerKind::Subword; }},
-                 });
+  expect_refused(
+      smallest_file(), {
+                           {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = TokenizerKind::Subword; }},
+                           {"detokenizer: vocabulary", [](ModelT& m) { m.detokenizer->kind = TokenizerKind::Subword; }},
+                       });
 }
 
 TEST(Subword, TheBitAloneChangesNothing) {
@@ -168,14 +164,14 @@ TEST(Subword, TheBitAloneChangesNothing) {
 
 TEST(Subword, Lies) {
   expect_refused(smallest_subword_file(),
-                 {
-                     {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = static_cast<TokenizerKind>(5); }},
-                     {"tokenizer.score", [](ModelT& m) { m.tokenizer->score = 1u << 20; }},
-                     {"tokenizer: pieces", [](ModelT& m) { m.tokenizer->n_pieces = 1u << 24; }},
-                     {"tokenizer: vocabulary", [](ModelT& m) { m.tokenizer->n_pieces = 5; }},
-                     {"tokenizer.max_piece_bytes", [](ModelT& m) { m.tokenizer->max_piece_bytes = 4097; }},
-                     {"tokenizer.unknown_score", [](ModelT& m) { m.tokenizer->unknown_score = NAN; }},
-                 });
+      {
+          {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = static_cast<TokenizerKind>(5); }},
+          {"tokenizer.score", [](ModelT& m) { m.tokenizer->score = 1u << 20; }},
+          {"tokenizer: pieces", [](ModelT& m) { m.tokenizer->n_pieces = 1u << 24; }},
+          {"tokenizer: vocabulary", [](ModelT& m) { m.tokenizer->n_pieces = 5; }},
+          {"tokenizer.max_piece_bytes", [](ModelT& m) { m.tokenizer->max_piece_bytes = 4097; }},
+          {"tokenizer.unknown_score", [](ModelT& m) { m.tokenizer->unknown_score = NAN; }},
+      });
 }
 
 // A vector of added tokens without runs, with an empty trie.
@@ -197,17 +193,17 @@ TEST(AddedTokens, AreRefusedWithoutTheirBitOrWithRunsThatDoNotFit) {
                                                {"metadata: feature bits", [](ModelT& m) { m.features = 0; }},
                                                {subject, [](ModelT& m) { m.tokenizer->added.clear(); }},
                                                {subject,
-                                                [](ModelT& m) {
-                                                  m.tokenizer->added = {5, 0, 0};
-                                                }},
+                                                   [](ModelT& m) {
+                                                     m.tokenizer->added = {5, 0, 0};
+                                                   }},
                                                {subject,
-                                                [](ModelT& m) {
-                                                  m.tokenizer->added = {5, 1, 0, 1, 0};
-                                                }},
+                                                   [](ModelT& m) {
+                                                     m.tokenizer->added = {5, 1, 0, 1, 0};
+                                                   }},
                                                {subject,
-                                                [](ModelT& m) {
-                                                  m.tokenizer->added = {5, 2, 0, 1};
-                                                }},
+                                                   [](ModelT& m) {
+                                                     m.tokenizer->added = {5, 2, 0, 1};
+                                                   }},
                                                {subject, [](ModelT& m) { m.tokenizer->added[1] = 0xFFFFFFFE; }},
                                                {subject, [](ModelT& m) { m.tokenizer->added[2] = 0xFFFFFFFE; }},
                                            });
@@ -246,10 +242,9 @@ void refused(const Mutation& mutate) {
 }
 
 TEST(HostilePrompt, NeedsItsFeature) {
-  const std::vector<Mutation> fields = {
-      [](ModelT& m) {
-        m.generation->first_choices = {1, 3, 5};
-      },
+  const std::vector<Mutation> fields = {[](ModelT& m) {
+                                          m.generation->first_choices = {1, 3, 5};
+                                        },
       [](ModelT& m) { m.generation->forced_ids = {4}; },
       [](ModelT& m) {
         m.generation->first_suppressed_ids = {0, 6, 6};
@@ -330,18 +325,18 @@ TEST(HostilePacked, NeedsItsFeatureAndInt8WeightsWithoutASecondMatrix) {
     m.features |= kFeaturePacked;
   };
   EXPECT_EQ(try_file(remade(smallest_file(), [](ModelT& m) { m.projection->packed = true; })).detail,
-            "metadata: feature bits");
+      "metadata: feature bits");
   EXPECT_EQ(try_file(remade(smallest_file(), [](ModelT& m) { m.encoder->embedding->packed = true; })).detail,
-            "metadata: feature bits");
+      "metadata: feature bits");
   EXPECT_EQ(try_file(remade(smallest_float32_file(), packs)).detail, "projection");
   EXPECT_EQ(try_file(remade(smallest_file(),
-                            [&](ModelT& m) {
-                              packs(m);
-                              m.projection->refined = true;
-                              m.features |= kFeatureRefinedWeights;
-                            }))
+                         [&](ModelT& m) {
+                           packs(m);
+                           m.projection->refined = true;
+                           m.features |= kFeatureRefinedWeights;
+                         }))
                 .detail,
-            "projection");
+      "projection");
   EXPECT_STREQ(refusal_of(kFeaturePacked), kHasAccuracy ? nullptr : kNoAccuracy);
 }
 

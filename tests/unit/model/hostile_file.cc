@@ -86,9 +86,8 @@ FileImage make_smallest_file(converter::Weights weights, const Parts& parts) {
   converter::BuildOptions build;
   build.weights = weights;
   if (languages) {
-    spec.languages = {{{"a", 1, {}}, {"b", 2, 3}, {"c", {}, 4}},
-                      converter::LanguagePlace::kBehindText,
-                      converter::LanguagePlace::kForcedFirst};
+    spec.languages = {{{"a", 1, {}}, {"b", 2, 3}, {"c", {}, 4}}, converter::LanguagePlace::kBehindText,
+        converter::LanguagePlace::kForcedFirst};
     spec.source_language = "a";
     spec.target_language = "c";
     spec.generation.forced_first_id = 4;
@@ -181,7 +180,7 @@ FileImage remade(const FileImage& file, const Mutation& mutate, const Mutation& 
 }
 
 FileImage remade_with_contents(const FileImage& file, const std::function<void(format::ModelT&, Contents&)>& mutate,
-                               const Mutation& mutate_placed) {
+    const Mutation& mutate_placed) {
   format::ModelT metadata;
   format::GetModel(file.bytes())->UnPackTo(&metadata);
   Contents contents;
@@ -282,9 +281,8 @@ void expect_refused(const FileImage& file, const std::vector<Lie>& lies) {
 void expect_damage_refused(FileImage file) {
   const VerifyFunctions full = {crc32c, reference_weights_valid, true};
   ASSERT_EQ(validate_model(file.bytes(), file.size(), full, nullptr), GOLDCREST_OK);
-  for (size_t n = 0; n < file.size(); ++n) {
+  for (size_t n = 0; n < file.size(); ++n)
     ASSERT_EQ(validate_model(file.bytes(), n, full, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT) << n;
-  }
   for (size_t byte = 0; byte < file.size(); ++byte) {
     const auto mask = static_cast<uint8_t>(1 << byte % 8);
     file.bytes()[byte] ^= mask;

@@ -41,16 +41,15 @@ using Mutation = std::function<void(format::ModelT&)>;
 
 // Changes the metadata by `mutate` and makes all places and checksums right again. Then, with the sections at their
 // places, calls `mutate_placed`, which must not change the metadata's size, and repairs the metadata's checksum.
-converter::FileImage remade(const converter::FileImage& file, const Mutation& mutate,
-                            const Mutation& mutate_placed = nullptr);
+converter::FileImage remade(
+    const converter::FileImage& file, const Mutation& mutate, const Mutation& mutate_placed = nullptr);
 
 // The bytes of the sections, in order.
 using Contents = std::vector<std::vector<uint8_t>>;
 
 // Changes the metadata and the contents of the sections; sizes, places and checksums follow.
 converter::FileImage remade_with_contents(const converter::FileImage& file,
-                                          const std::function<void(format::ModelT&, Contents&)>& mutate,
-                                          const Mutation& mutate_placed = nullptr);
+    const std::function<void(format::ModelT&, Contents&)>& mutate, const Mutation& mutate_placed = nullptr);
 
 // Repairs the checksums of a file with changed bytes: sections, metadata and trailer.
 void repair_checksums(converter::FileImage& file);

@@ -39,11 +39,11 @@ TEST(Hostile, MissingTables) {
 }
 
 TEST(Hostile, OptionalTablesMayBeMissing) {
-  for (const Mutation& tell : std::vector<Mutation>{
-           [](ModelT& m) { m.tokenizer.reset(), m.limits->max_source_bytes = 0; },
-           [](ModelT& m) { m.detokenizer.reset(); }, [](ModelT& m) { m.provenance.reset(); },
-           [](ModelT& m) { m.encoder->final_norm.reset(); }, [](ModelT& m) { m.decoder->embedding_norm.reset(); },
-           [](ModelT& m) { m.self_test.clear(); }}) {
+  for (const Mutation& tell :
+      std::vector<Mutation>{[](ModelT& m) { m.tokenizer.reset(), m.limits->max_source_bytes = 0; },
+          [](ModelT& m) { m.detokenizer.reset(); }, [](ModelT& m) { m.provenance.reset(); },
+          [](ModelT& m) { m.encoder->final_norm.reset(); }, [](ModelT& m) { m.decoder->embedding_norm.reset(); },
+          [](ModelT& m) { m.self_test.clear(); }}) {
     const Verdict verdict = try_file(remade(smallest_file(), tell));
     EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
   }
@@ -58,15 +58,15 @@ TEST(Hostile, IdsAndEnumerationsOutOfRange) {
       {"generation.unknown_id", [](ModelT& m) { m.generation->unknown_id = INT32_MIN; }},
       {"generation.forced_first_id", [](ModelT& m) { m.generation->forced_first_id = INT32_MAX; }},
       {"generation.suppressed_ids",
-       [](ModelT& m) {
-         m.generation->suppressed_ids = {1, 7};
-       }},
+          [](ModelT& m) {
+            m.generation->suppressed_ids = {1, 7};
+          }},
       {"generation.suppressed_ids", [](ModelT& m) { m.generation->suppressed_ids.assign(kMaxPositions + 1, 0); }},
       {"generation.source_prefix", [](ModelT& m) { m.generation->source_prefix = {6}; }},
       {"generation.source_suffix",
-       [](ModelT& m) {
-         m.generation->source_suffix = {0, 0x80000000u};
-       }},
+          [](ModelT& m) {
+            m.generation->source_suffix = {0, 0x80000000u};
+          }},
       {"self_test.source", [](ModelT& m) { m.self_test[1]->source = {6}; }},
       {"self_test.target", [](ModelT& m) { m.self_test[0]->target = {7}; }},
       {"tokenizer.kind", [](ModelT& m) { m.tokenizer->kind = static_cast<format::TokenizerKind>(4); }},
@@ -88,15 +88,12 @@ TEST(Hostile, RealNumbersOutOfRange) {
         {"layers.feed_forward.norm", [&](ModelT& m) { m.decoder->layers[0]->feed_forward->norm->epsilon = bad; }},
     });
   }
-  for (const float bad : {nan, infinity, -infinity, 4.5f, -2.5f}) {
+  for (const float bad : {nan, infinity, -infinity, 4.5f, -2.5f})
     expect_smallest_refused({{"generation.length_penalty", [&](ModelT& m) { m.generation->length_penalty = bad; }}});
-  }
-  for (const float bad : {nan, infinity, -infinity, 1025.0f}) {
+  for (const float bad : {nan, infinity, -infinity, 1025.0f})
     expect_smallest_refused({{"generation.word_penalty", [&](ModelT& m) { m.generation->word_penalty = bad; }}});
-  }
-  for (const float bad : {nan, infinity, -infinity}) {
+  for (const float bad : {nan, infinity, -infinity})
     expect_smallest_refused({{"tokenizer.unknown_score", [&](ModelT& m) { m.tokenizer->max_score = bad; }}});
-  }
 }
 
 // Puts a value into a section and repairs the checksum.
@@ -122,18 +119,17 @@ TEST(Hostile, ScalesBiasesAndPositions) {
   const auto parameters = format::SectionKind::Parameters;
   const float too_large = std::nextafter(std::ldexp(1.0f, 16), 1e30f);
   for (const float bad :
-       {NAN, -NAN, INFINITY, -INFINITY, 0.0f, -0.01f, 1e-45f, std::nextafter(std::ldexp(1.0f, -47), 0.0f), too_large}) {
-    for (const uint32_t row : {0u, 4u, 15u}) {  // 15 is padding
+      {NAN, -NAN, INFINITY, -INFINITY, 0.0f, -0.01f, 1e-45f, std::nextafter(std::ldexp(1.0f, -47), 0.0f), too_large}) {
+    for (const uint32_t row : {0u, 4u, 15u})  // 15 is padding
       EXPECT_EQ(with_value(parameters, linear.scale(), row, bits_of(bad)).detail, "layers.feed_forward.in") << bad;
-    }
-    EXPECT_EQ(with_value(parameters, model.encoder()->embedding()->scale(), 2, bits_of(bad)).detail,
-              "encoder.embedding");
+    EXPECT_EQ(
+        with_value(parameters, model.encoder()->embedding()->scale(), 2, bits_of(bad)).detail, "encoder.embedding");
   }
   for (const float bad : {NAN, INFINITY, -INFINITY, 1e-45f, -1e-30f, too_large, -0.0f}) {
     EXPECT_EQ(with_value(parameters, linear.bias(), 1, bits_of(bad)).detail, "layers.feed_forward.in") << bad;
     EXPECT_EQ(with_value(parameters, model.decoder()->final_norm()->gamma(), 0, bits_of(bad)).detail, "final_norm");
     EXPECT_EQ(with_value(format::SectionKind::Positions, model.encoder()->positions(), 5, bits_of(bad)).detail,
-              "encoder.positions");
+        "encoder.positions");
   }
   EXPECT_EQ(with_value(parameters, linear.scale(), 0, bits_of(std::ldexp(1.0f, -47))).status, GOLDCREST_OK);
   EXPECT_EQ(with_value(parameters, linear.scale(), 0, bits_of(std::ldexp(1.0f, 16))).status, GOLDCREST_OK);
@@ -218,10 +214,9 @@ std::vector<uint32_t*> integers(ModelT& m) {
   const auto add_norm = [&](format::NormT& t) { all.push_back(&t.gamma), all.push_back(&t.beta); };
   for (format::StackT* stack : {m.encoder.get(), m.decoder.get()}) {
     for (uint32_t* field : {&stack->d_model, &stack->d_ff, &stack->n_heads, &stack->d_head, &stack->positions,
-                            &stack->max_positions, &stack->embedding->vocab_size, &stack->embedding->d_model,
-                            &stack->embedding->weights, &stack->embedding->scale}) {
+             &stack->max_positions, &stack->embedding->vocab_size, &stack->embedding->d_model,
+             &stack->embedding->weights, &stack->embedding->scale})
       all.push_back(field);
-    }
     add_norm(*stack->embedding_norm);
     add_norm(*stack->final_norm);
     format::LayerT& layer = *stack->layers[0];
@@ -238,21 +233,18 @@ std::vector<uint32_t*> integers(ModelT& m) {
   add_linear(*m.projection);
   format::TokenizerT& t = *m.tokenizer;
   for (uint32_t* field :
-       {&t.vocab_size, &t.n_pieces, &t.trie, &t.trie_units, &t.score, &t.type, &t.byte_ids, &t.normalizer_trie,
-        &t.normalizer_trie_units, &t.normalizer_text, &t.normalizer_text_bytes, &t.unknown_id, &t.max_piece_bytes}) {
+      {&t.vocab_size, &t.n_pieces, &t.trie, &t.trie_units, &t.score, &t.type, &t.byte_ids, &t.normalizer_trie,
+          &t.normalizer_trie_units, &t.normalizer_text, &t.normalizer_text_bytes, &t.unknown_id, &t.max_piece_bytes})
     all.push_back(field);
-  }
   format::DetokenizerT& d = *m.detokenizer;
   for (uint32_t* field : {&d.n_pieces, &d.text_offset, &d.text, &d.text_bytes, &d.type}) all.push_back(field);
   format::GenerationT& g = *m.generation;
-  for (uint32_t* field : {&g.decoder_start_id, &g.end_id, &g.beam_size, &g.min_target_tokens, &g.max_target_tokens}) {
+  for (uint32_t* field : {&g.decoder_start_id, &g.end_id, &g.beam_size, &g.min_target_tokens, &g.max_target_tokens})
     all.push_back(field);
-  }
   format::LimitsT& l = *m.limits;
   for (uint32_t* field : {&l.max_source_tokens, &l.max_source_bytes, &l.max_target_tokens, &l.beam_size, &l.batch,
-                          &l.n_best, &l.encoder_rows}) {
+           &l.n_best, &l.encoder_rows})
     all.push_back(field);
-  }
   return all;
 }
 
@@ -265,24 +257,8 @@ size_t count_integers() {
 }
 
 TEST(Hostile, EveryIntegerTakesEveryExtreme) {
-  const uint32_t extremes[] = {0,
-                               1,
-                               2,
-                               15,
-                               16,
-                               17,
-                               255,
-                               65535,
-                               65536,
-                               65537,
-                               1u << 20,
-                               1u << 24,
-                               (1u << 24) + 1,
-                               0x3fffffffu,
-                               0x7fffffffu,
-                               0x80000000u,
-                               0xfffffff0u,
-                               UINT32_MAX};
+  const uint32_t extremes[] = {0, 1, 2, 15, 16, 17, 255, 65535, 65536, 65537, 1u << 20, 1u << 24, (1u << 24) + 1,
+      0x3fffffffu, 0x7fffffffu, 0x80000000u, 0xfffffff0u, UINT32_MAX};
   for (const FileImage* original : kFiles) {
     int refused = 0, accepted = 0;
     for (size_t field = 0; field < count_integers(); ++field) {
@@ -330,12 +306,10 @@ TEST(Hostile, SectionsThatLeaveTheFileOrEachOther) {
     EXPECT_EQ(verdict.detail, detail);
   };
   for (size_t i = 0; i < 4; ++i) {
-    for (const uint32_t offset : {0u, 1u, 0x7fffffffu, UINT32_MAX}) {
+    for (const uint32_t offset : {0u, 1u, 0x7fffffffu, UINT32_MAX})
       refused([&](ModelT& m) { m.sections[i]->offset = offset; }, "sections: extent");
-    }
-    for (const uint64_t size : {uint64_t{1} << 31, uint64_t{UINT32_MAX}, uint64_t{1} << 63, UINT64_MAX}) {
+    for (const uint64_t size : {uint64_t{1} << 31, uint64_t{UINT32_MAX}, uint64_t{1} << 63, UINT64_MAX})
       refused([&](ModelT& m) { m.sections[i]->size = size; }, "sections: extent");
-    }
     refused([&](ModelT& m) { m.sections[i]->crc32c ^= 1; }, "sections: checksum");
   }
   refused([](ModelT& m) { std::swap(m.sections[0]->kind, m.sections[1]->kind); }, "sections: kind");

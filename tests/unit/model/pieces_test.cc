@@ -70,8 +70,8 @@ TEST(Pieces, Int8Weights) {
     expect_found<int8_t>(file, {SectionKind::Weights, table, at, -128}, "decoder.embedding");
   }
   for (const uint64_t row : {0, 1359, 1360, 2111})
-    expect_found<int32_t>(file, {SectionKind::Parameters, model.projection()->weight_sum(), row, 1 << 20},
-                          "projection");
+    expect_found<int32_t>(
+        file, {SectionKind::Parameters, model.projection()->weight_sum(), row, 1 << 20}, "projection");
   const format::Linear& wide = *model.encoder()->layers()->Get(0)->feed_forward()->out();  // pieces of 16 rows
   for (const uint64_t row : {0, 15, 16, 31})
     expect_found<int32_t>(file, {SectionKind::Parameters, wide.weight_sum(), row, 1 << 20}, "layers.feed_forward.out");
@@ -116,7 +116,7 @@ TEST(Pieces, ScoresAndOffsets) {
   }
   for (uint64_t i = 0; i <= n; ++i)
     expect_found<uint32_t>(file, {SectionKind::Tokenizer, detokenizer.text_offset(), i, detokenizer.text_bytes() + 1},
-                           "detokenizer.text_offset");
+        "detokenizer.text_offset");
   expect_found<uint32_t>(file, {SectionKind::Tokenizer, detokenizer.text_offset(), n, 0}, "detokenizer.text_offset");
 }
 
@@ -174,15 +174,14 @@ TEST(Float32, ABuildWithoutItsKernelsSaysSo) {
   goldcrest_detail detail = {};
   EXPECT_EQ(validate_model(file.bytes(), file.size(), without, &detail), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(detail.message,
-               "metadata: float32 weights, which this build cannot run; convert the model without --weights float32");
+      "metadata: float32 weights, which this build cannot run; convert the model without --weights float32");
   EXPECT_EQ(detail.index, -1);
   EXPECT_EQ(validate_model(smallest_file().bytes(), smallest_file().size(), without, &detail), GOLDCREST_OK);
 }
 
 TEST(Float32, LiesAreRefusedByName) {
   const auto of_layer = [](ModelT& m) -> format::LinearT& { return *m.decoder->layers[0]->cross_attention->key_value; };
-  test::expect_refused(
-      smallest_float32_file(),
+  test::expect_refused(smallest_float32_file(),
       {
           {"encoder.embedding", [](ModelT& m) { m.encoder->embedding->layout = format::Layout::N16K4; }},
           {"decoder.embedding", [](ModelT& m) { m.decoder->embedding->scale = 1; }},

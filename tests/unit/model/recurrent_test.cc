@@ -51,19 +51,18 @@ TEST(Recurrent, TheFileRuns) {
 // Older engines refuse the bit. An engine that knows it refuses files with a block but no bit, and layers with both
 // kinds of blocks.
 TEST(Recurrent, BlocksThatAreNotAnnouncedOrMisplaced) {
-  expect_refused(
-      smallest_recurrent_file(),
+  expect_refused(smallest_recurrent_file(),
       {
           {"metadata: feature bits", [](ModelT& m) { m.features = 0; }},
           {"layers.self_attention: missing", [](ModelT& m) { m.decoder->layers[0]->recurrent.reset(); }},
           {"layers.recurrent: not expected",
-           [](ModelT& m) { m.decoder->layers[0]->self_attention = self_attention(); }},
+              [](ModelT& m) { m.decoder->layers[0]->self_attention = self_attention(); }},
           {"layers.recurrent: not expected", [](ModelT& m) { m.encoder->layers[0]->recurrent = recurrent_block(); }},
           {"layers.self_attention: missing",
-           [](ModelT& m) {
-             m.encoder->layers[0]->recurrent = recurrent_block();
-             m.encoder->layers[0]->self_attention.reset();
-           }},
+              [](ModelT& m) {
+                m.encoder->layers[0]->recurrent = recurrent_block();
+                m.encoder->layers[0]->self_attention.reset();
+              }},
       });
   const Mutation unannounced = [](ModelT& m) { m.decoder->layers[0]->recurrent = recurrent_block(); };
   expect_refused(smallest_file(), {{"metadata: feature bits", unannounced}});
@@ -75,8 +74,7 @@ TEST(Recurrent, TheBitAloneChangesNothing) {
 }
 
 TEST(Recurrent, MissingAndWrongParts) {
-  expect_refused(
-      smallest_recurrent_file(),
+  expect_refused(smallest_recurrent_file(),
       {
           {"layers.recurrent.input_forget", [](ModelT& m) { m.decoder->layers[0]->recurrent->input_forget.reset(); }},
           {"layers.recurrent.input_forget", [](ModelT& m) { m.decoder->layers[0]->recurrent->input_forget->n = 6; }},
@@ -91,15 +89,15 @@ TEST(Recurrent, MissingAndWrongParts) {
 std::vector<uint32_t*> block_integers(ModelT& m) {
   format::RecurrentT& block = *m.decoder->layers[0]->recurrent;
   format::LinearT& linear = *block.input_forget;
-  return {&linear.n,          &linear.k,          &linear.weights,   &linear.scale, &linear.bias,
-          &linear.weight_sum, &block.norm->gamma, &block.norm->beta, &m.features};
+  return {&linear.n, &linear.k, &linear.weights, &linear.scale, &linear.bias, &linear.weight_sum, &block.norm->gamma,
+      &block.norm->beta, &m.features};
 }
 
 TEST(Recurrent, EveryIntegerTakesEveryExtreme) {
   int refused = 0, accepted = 0;
   for (size_t field = 0; field < 9; ++field) {
     for (const uint32_t value :
-         {0u, 1u, 2u, 15u, 16u, 31u, 32u, 33u, 64u, 65536u, 0x7fffffffu, 0x80000000u, 0xfffffff0u, UINT32_MAX}) {
+        {0u, 1u, 2u, 15u, 16u, 31u, 32u, 33u, 64u, 65536u, 0x7fffffffu, 0x80000000u, 0xfffffff0u, UINT32_MAX}) {
       SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
       const FileImage file = remade(smallest_recurrent_file(), [&](ModelT& m) { *block_integers(m)[field] = value; });
       (try_file(file).status < 0 ? refused : accepted) += 1;
@@ -164,8 +162,8 @@ FileImage with_number(uint32_t format::ShortlistT::*units, size_t at, T value) {
   ModelT metadata;
   format::GetModel(file.bytes())->UnPackTo(&metadata);
   const size_t section = size_t{metadata.sections[3]->offset} * 64;
-  std::memcpy(file.bytes() + section + size_t{(*metadata.shortlist).*units} * 64 + at * sizeof value, &value,
-              sizeof value);
+  std::memcpy(
+      file.bytes() + section + size_t{(*metadata.shortlist).*units} * 64 + at * sizeof value, &value, sizeof value);
   test::repair_checksums(file);
   return file;
 }
@@ -208,19 +206,19 @@ TEST(Shortlist, WhatIsNotAnnounced) {
                                              {"metadata: feature bits", [](ModelT& m) { m.features = 0; }},
                                              {"limits.max_candidates", [](ModelT& m) { m.shortlist.reset(); }},
                                              {"self_test.shortlist",
-                                              [](ModelT& m) {
-                                                m.shortlist.reset();
-                                                m.limits->max_candidates = 0;
-                                              }},
+                                                 [](ModelT& m) {
+                                                   m.shortlist.reset();
+                                                   m.limits->max_candidates = 0;
+                                                 }},
                                              {"limits.max_candidates", [](ModelT& m) { m.limits->max_candidates = 0; }},
                                              {"limits.max_candidates", [](ModelT& m) { m.limits->max_candidates = 8; }},
                                          });
-  expect_refused(smallest_file(),
-                 {
-                     {"metadata: feature bits", [](ModelT& m) { m.limits->max_candidates = 3; }},
-                     {"metadata: feature bits", [](ModelT& m) { m.shortlist = std::make_unique<S>(); }},
-                     {"metadata: feature bits", [](ModelT& m) { m.self_test[1]->shortlist = true; }},
-                 });
+  expect_refused(
+      smallest_file(), {
+                           {"metadata: feature bits", [](ModelT& m) { m.limits->max_candidates = 3; }},
+                           {"metadata: feature bits", [](ModelT& m) { m.shortlist = std::make_unique<S>(); }},
+                           {"metadata: feature bits", [](ModelT& m) { m.self_test[1]->shortlist = true; }},
+                       });
 }
 
 TEST(Shortlist, TheBitAloneChangesNothing) {
@@ -250,34 +248,34 @@ TEST(Shortlist, NumbersThatAreNoList) {
 }
 
 TEST(Shortlist, ExtentsThatAreNotThere) {
-  expect_refused(smallest_listed_file(),
-                 {
-                     {"shortlist.always", [](ModelT& m) { m.shortlist->n_always = 8; }},
-                     {"shortlist.always", [](ModelT& m) { m.shortlist->always = 1u << 20; }},
-                     {"shortlist.offset", [](ModelT& m) { m.shortlist->offset = 1u << 20; }},
-                     {"shortlist.ids", [](ModelT& m) { m.shortlist->ids = UINT32_MAX; }},
-                     {"shortlist.ids", [](ModelT& m) { m.shortlist->n_ids = UINT32_MAX; }},
-                     {"shortlist.offset", [](ModelT& m) { m.shortlist->n_ids = 5; }},
-                     {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->n_ngrams = 1u << 25; }},
-                     {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->n_ngrams = 0; }},
-                     {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->max_ngram = 1; }},
-                     {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->max_ngram = 17; }},
-                     {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->max_ngram = 2; }},
-                     {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->ngram_keys = 1u << 20; }},
-                 });
+  expect_refused(
+      smallest_listed_file(), {
+                                  {"shortlist.always", [](ModelT& m) { m.shortlist->n_always = 8; }},
+                                  {"shortlist.always", [](ModelT& m) { m.shortlist->always = 1u << 20; }},
+                                  {"shortlist.offset", [](ModelT& m) { m.shortlist->offset = 1u << 20; }},
+                                  {"shortlist.ids", [](ModelT& m) { m.shortlist->ids = UINT32_MAX; }},
+                                  {"shortlist.ids", [](ModelT& m) { m.shortlist->n_ids = UINT32_MAX; }},
+                                  {"shortlist.offset", [](ModelT& m) { m.shortlist->n_ids = 5; }},
+                                  {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->n_ngrams = 1u << 25; }},
+                                  {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->n_ngrams = 0; }},
+                                  {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->max_ngram = 1; }},
+                                  {"shortlist.max_ngram", [](ModelT& m) { m.shortlist->max_ngram = 17; }},
+                                  {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->max_ngram = 2; }},
+                                  {"shortlist.ngram_keys", [](ModelT& m) { m.shortlist->ngram_keys = 1u << 20; }},
+                              });
 }
 
 std::vector<uint32_t*> table_integers(ModelT& m) {
   S& table = *m.shortlist;
-  return {&table.always,     &table.n_always, &table.offset,    &table.ids,  &table.n_ids,
-          &table.ngram_keys, &table.n_ngrams, &table.max_ngram, &m.features, &m.limits->max_candidates};
+  return {&table.always, &table.n_always, &table.offset, &table.ids, &table.n_ids, &table.ngram_keys, &table.n_ngrams,
+      &table.max_ngram, &m.features, &m.limits->max_candidates};
 }
 
 TEST(Shortlist, EveryIntegerTakesEveryExtreme) {
   int refused = 0, accepted = 0;
   for (size_t field = 0; field < 10; ++field) {
     for (const uint32_t value :
-         {0u, 1u, 2u, 3u, 5u, 6u, 7u, 8u, 15u, 16u, 17u, 64u, 65536u, 0x7fffffffu, 0x80000000u, UINT32_MAX}) {
+        {0u, 1u, 2u, 3u, 5u, 6u, 7u, 8u, 15u, 16u, 17u, 64u, 65536u, 0x7fffffffu, 0x80000000u, UINT32_MAX}) {
       SCOPED_TRACE(testing::Message() << "integer " << field << " is " << value);
       const FileImage file = remade(smallest_listed_file(), [&](ModelT& m) { *table_integers(m)[field] = value; });
       (try_file(file).status < 0 ? refused : accepted) += 1;

@@ -45,14 +45,14 @@ TEST(SpeechFile, FieldsWithoutTheirBits) {
                                   {bits, [](ModelT& m) { m.features &= ~kFeatureRefined; }},
                               });
   expect_refused(whisper(), {{bits, [](ModelT& m) { m.features &= ~kFeatureLogMel; }}});
-  expect_refused(test::smallest_file(),
-                 {
-                     {bits,
-                      [](ModelT& m) {
-                        m.self_test[0]->samples = {1, 2};
-                      }},
-                     {"encoder.frontend: missing", [](ModelT& m) { m.features = kFeatureFrontend; }},
-                 });
+  expect_refused(
+      test::smallest_file(), {
+                                 {bits,
+                                     [](ModelT& m) {
+                                       m.self_test[0]->samples = {1, 2};
+                                     }},
+                                 {"encoder.frontend: missing", [](ModelT& m) { m.features = kFeatureFrontend; }},
+                             });
 }
 
 TEST(SpeechFile, BitsAloneChangeNothing) {
@@ -84,8 +84,8 @@ TEST(RefinedFile, BadIntegerAttention) {
   EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
   const char *const encoder = "encoder: dimensions", *const decoder = "decoder: dimensions";
   expect_refused(file, {{"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureIntegerAttention; }},
-                        {encoder, [](ModelT& m) { m.encoder->max_positions = kMostIntegerKeys + 1; }},
-                        {decoder, [](ModelT& m) { m.decoder->max_positions = kMostIntegerKeys + 1; }}});
+                           {encoder, [](ModelT& m) { m.encoder->max_positions = kMostIntegerKeys + 1; }},
+                           {decoder, [](ModelT& m) { m.decoder->max_positions = kMostIntegerKeys + 1; }}});
   expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{encoder, weigh}});
   expect_refused(test::fine_tiny_file(spec, {}, "none", "all"), {{encoder, weigh}});
 }
@@ -98,7 +98,7 @@ TEST(RefinedFile, BadSecondMatrices) {
   EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
   EXPECT_EQ(format::GetModel(file.bytes())->features(), kFeatureRefinedWeights | kFeatureFineAttention);
   expect_refused(file, {{bits, [](ModelT& m) { m.features &= ~kFeatureRefinedWeights; }},
-                        {bits, [](ModelT& m) { m.features &= ~kFeatureFineAttention; }}});
+                           {bits, [](ModelT& m) { m.features &= ~kFeatureFineAttention; }}});
   const auto refine = [](ModelT& m) {
     m.features |= kFeatureRefinedWeights;
     m.projection->refined = true;
@@ -111,8 +111,7 @@ TEST(RefinedFile, BadSecondMatrices) {
     m.features |= kFeatureFineAttention;
     m.decoder->fine_attention = true;
   };
-  expect_refused(
-      test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32),
+  expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32),
       {{"projection", refine}, {"encoder.embedding", refine_table}, {"decoder: dimensions", refine_attention}});
   expect_refused(test::tiny_file(spec), {{"projection", refine}});
   EXPECT_EQ(try_file(remade(test::tiny_file(spec), refine_attention)).status, GOLDCREST_OK);
@@ -132,15 +131,15 @@ TEST(RefinedFile, BadSecondMatrices) {
   };
   for (const float scale : {0.0f, -1.0f, 1e-40f, 1e30f, kInfinity, std::nanf("")})
     EXPECT_EQ(detail(with_value(format::SectionKind::Parameters, in.scale(), n * sizeof(float), scale)),
-              "layers.feed_forward.in");
+        "layers.feed_forward.in");
   if (in.n() < n) {
     EXPECT_EQ(detail(with_value(format::SectionKind::Parameters, in.scale(), (2 * n - 1) * sizeof(float), 2.0f)),
-              "layers.feed_forward.in");
+        "layers.feed_forward.in");
   }
   EXPECT_EQ(detail(with_value(format::SectionKind::Parameters, in.weight_sum(), n * sizeof(int32_t), 1 << 20)),
-            "layers.feed_forward.in");
+      "layers.feed_forward.in");
   EXPECT_EQ(detail(with_value(format::SectionKind::Weights, in.weights(), size_t{n} * pad16(in.k()), int8_t{-128})),
-            "layers.feed_forward.in");
+      "layers.feed_forward.in");
 }
 
 TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
@@ -148,19 +147,19 @@ TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
     return std::unique_ptr<format::EmbeddingT>(
         format::GetModel(test::smallest_file().bytes())->encoder()->embedding()->UnPack());
   };
-  expect_refused(
-      moonshine(),
+  expect_refused(moonshine(),
       {
           {"encoder.frontend: missing", [](ModelT& m) { m.encoder->frontend.reset(); }},
           {"encoder.frontend: with an embedding or a tokenizer",
-           [&](ModelT& m) { m.encoder->embedding = embedding(); }},
+              [&](ModelT& m) { m.encoder->embedding = embedding(); }},
           {"decoder.frontend", [](ModelT& m) { m.decoder->frontend = std::make_unique<format::FrontendT>(); }},
           {"frontend.convolutions", [](ModelT& m) { m.encoder->frontend->convolutions.clear(); }},
           {"frontend.convolutions",
-           [](ModelT& m) {
-             for (int i = 0; i < 2; ++i)
-               m.encoder->frontend->convolutions.push_back(std::make_unique<format::ConvolutionT>(convolution(m, 2)));
-           }},
+              [](ModelT& m) {
+                for (int i = 0; i < 2; ++i)
+                  m.encoder->frontend->convolutions.push_back(
+                      std::make_unique<format::ConvolutionT>(convolution(m, 2)));
+              }},
           {"convolutions.linear", [](ModelT& m) { convolution(m, 1).linear.reset(); }},
           {"encoder: dimensions", [](ModelT& m) { m.encoder->activation = format::Activation::Tanh; }},
           {"decoder: dimensions", [](ModelT& m) { m.decoder->activation = format::Activation::Tanh; }},
@@ -171,8 +170,7 @@ TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
 
 TEST(SpeechFile, ValuesOutOfBounds) {
   const char *const window = "convolutions: window", *const channels = "convolutions: channels";
-  expect_refused(
-      moonshine(),
+  expect_refused(moonshine(),
       {
           {window, [](ModelT& m) { convolution(m, 1).kernel = 0; }},
           {window, [](ModelT& m) { convolution(m, 1).kernel = kMaxKernel + 1; }},
@@ -186,13 +184,13 @@ TEST(SpeechFile, ValuesOutOfBounds) {
           {"convolutions.linear", [](ModelT& m) { convolution(m, 1).linear->n = 0; }},
           {"frontend: d_model", [](ModelT& m) { convolution(m, 2).linear->n = 23; }},
           {"convolutions.activation",
-           [](ModelT& m) { convolution(m, 1).activation = static_cast<format::Activation>(5); }},
+              [](ModelT& m) { convolution(m, 1).activation = static_cast<format::Activation>(5); }},
           {"convolutions.whole_norm", [](ModelT& m) { convolution(m, 0).activation = format::Activation::Gelu; }},
           {"convolutions.whole_norm",
-           [](ModelT& m) {
-             convolution(m, 1).activation = format::Activation::Tanh;
-             convolution(m, 1).whole_norm = std::make_unique<format::NormT>(*convolution(m, 0).whole_norm);
-           }},
+              [](ModelT& m) {
+                convolution(m, 1).activation = format::Activation::Tanh;
+                convolution(m, 1).whole_norm = std::make_unique<format::NormT>(*convolution(m, 0).whole_norm);
+              }},
           {"convolutions.whole_norm", [](ModelT& m) { convolution(m, 0).whole_norm->epsilon = 2; }},
           {"frontend.input", [](ModelT& m) { m.encoder->frontend->input = static_cast<format::FrontendInput>(2); }},
           {"frontend.sample_rate", [](ModelT& m) { m.encoder->frontend->sample_rate = 999; }},
@@ -249,22 +247,21 @@ const FileImage& hearing() {
 
 TEST(SpeechFile, Detectors) {
   EXPECT_EQ(try_file(hearing()).status, GOLDCREST_OK) << try_file(hearing()).detail;
-  expect_refused(hearing(), {{"voice", [](ModelT& m) { m.voice = 0; }},
-                             {"voice", [](ModelT& m) { m.voice += 1; }},
-                             {"voice", [](ModelT& m) { m.voice = UINT32_MAX; }},
-                             {"voice", [](ModelT& m) { m.encoder->frontend->sample_rate = 8000; }},
-                             {"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureVoice; }}});
+  expect_refused(hearing(), {{"voice", [](ModelT& m) { m.voice = 0; }}, {"voice", [](ModelT& m) { m.voice += 1; }},
+                                {"voice", [](ModelT& m) { m.voice = UINT32_MAX; }},
+                                {"voice", [](ModelT& m) { m.encoder->frontend->sample_rate = 8000; }},
+                                {"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureVoice; }}});
   expect_refused(moonshine(), {{"voice", [](ModelT& m) { m.features |= kFeatureVoice; }}});
 }
 
 // An array that ends behind its section, by as little as its place can say.
-void expect_extent_refused(const FileImage& file, format::SectionKind kind,
-                           const std::function<uint32_t&(ModelT&)>& place, uint64_t bytes) {
+void expect_extent_refused(
+    const FileImage& file, format::SectionKind kind, const std::function<uint32_t&(ModelT&)>& place, uint64_t bytes) {
   const FileImage moved = test::remade_with_contents(file, [&](ModelT& model, Contents& contents) {
     std::vector<uint8_t>& section = contents[static_cast<size_t>(kind)];
     const size_t from = size_t{place(model)} * 64;
-    std::vector<uint8_t> array(section.begin() + static_cast<ptrdiff_t>(from),
-                               section.begin() + static_cast<ptrdiff_t>(from + bytes));
+    std::vector<uint8_t> array(
+        section.begin() + static_cast<ptrdiff_t>(from), section.begin() + static_cast<ptrdiff_t>(from + bytes));
     section.resize((section.size() + 63) / 64 * 64);
     place(model) = static_cast<uint32_t>(section.size() / 64);
     section.insert(section.end(), array.begin(), array.end());
@@ -320,11 +317,11 @@ TEST(SpeechFile, ArraysThatEndBehindTheirSection) {
 
 // Changes one value of an array, and returns the engine's verdict.
 template <typename T>
-Verdict with_value(const FileImage& file, format::SectionKind kind, const std::function<uint32_t(ModelT&)>& place,
-                   T value) {
+Verdict with_value(
+    const FileImage& file, format::SectionKind kind, const std::function<uint32_t(ModelT&)>& place, T value) {
   return try_file(test::remade_with_contents(file, [&](ModelT& model, Contents& contents) {
-    std::memcpy(contents[static_cast<size_t>(kind)].data() + size_t{place(model)} * 64 + sizeof value, &value,
-                sizeof value);
+    std::memcpy(
+        contents[static_cast<size_t>(kind)].data() + size_t{place(model)} * 64 + sizeof value, &value, sizeof value);
   }));
 }
 
@@ -338,37 +335,37 @@ TEST(SpeechFile, ValuesInTablesThatAreNoNumbers) {
   expect_detail(with_value(
                     moonshine(), format::SectionKind::Positions, [](ModelT& m) { return m.encoder->rotary->table; },
                     not_a_number),
-                "rotary.table");
+      "rotary.table");
   expect_detail(
       with_value(
           moonshine(), parameters, [](ModelT& m) { return convolution(m, 0).whole_norm->gamma; }, not_a_number),
       "convolutions.whole_norm");
   expect_detail(with_value(
                     moonshine(), parameters, [](ModelT& m) { return convolution(m, 1).linear->bias; }, not_a_number),
-                "convolutions.linear");
+      "convolutions.linear");
   expect_detail(with_value(
                     whisper(), parameters, [](ModelT& m) { return log_mel(m).window; }, not_a_number),
-                "log_mel.window");
+      "log_mel.window");
   expect_detail(with_value(
                     hearing(), parameters, [](ModelT& m) { return m.voice; }, not_a_number),
-                "voice");
+      "voice");
   expect_detail(with_value(
                     whisper(), parameters, [](ModelT& m) { return log_mel(m).twiddle; }, not_a_number),
-                "log_mel.twiddle");
+      "log_mel.twiddle");
   expect_detail(with_value(
                     whisper(), parameters, [](ModelT& m) { return log_mel(m).weight; }, not_a_number),
-                "log_mel.weight");
+      "log_mel.weight");
   for (const uint32_t value : {41u, UINT32_MAX}) {
     expect_detail(with_value(
                       whisper(), parameters, [](ModelT& m) { return log_mel(m).first; }, value),
-                  "log_mel: bands");
+        "log_mel: bands");
     expect_detail(with_value(
                       whisper(), parameters, [](ModelT& m) { return log_mel(m).count; }, value),
-                  "log_mel: bands");
+        "log_mel: bands");
   }
   expect_detail(with_value(
                     whisper(), parameters, [](ModelT& m) { return log_mel(m).count; }, 0u),
-                "log_mel: bands");
+      "log_mel: bands");
 }
 
 TEST(SpeechFile, SelfTestsWithWrongClips) {

@@ -32,8 +32,8 @@ TokenizerSpec spec_of(const nlohmann::json& recorded) {
   spec.added_by_items = recorded["kind"] == "items";
   spec.added_keep_last_space = recorded["kind"] == "spaces";
   for (const nlohmann::json& token : recorded["tokens"]) {
-    add_token(spec, {token["text"], token["id"], token["lstrip"], token["rstrip"], token["single_word"],
-                     token["normalized"]});
+    add_token(spec,
+        {token["text"], token["id"], token["lstrip"], token["rstrip"], token["single_word"], token["normalized"]});
   }
   return spec;
 }
@@ -41,7 +41,7 @@ TokenizerSpec spec_of(const nlohmann::json& recorded) {
 TEST(AddedTokens, HaveTheIdsOfTransformers) {
   size_t n = 0;
   for (const nlohmann::json& recorded :
-       nlohmann::json::parse(read_bytes(source_path("tests/data/added_tokens.json")))) {
+      nlohmann::json::parse(read_bytes(source_path("tests/data/added_tokens.json")))) {
     const TestTokenizer tokenizer(spec_of(recorded));
     for (const auto& [text, ids] : recorded["texts"].items()) {
       EXPECT_EQ(tokenizer.encode(text), ids.get<std::vector<int32_t>>())

@@ -14,9 +14,8 @@ namespace goldcrest::test {
 // Tokenizers of every kind that has tables.
 inline std::vector<converter::TokenizerSpec> good_specs() {
   std::vector<converter::TokenizerSpec> specs;
-  for (const char* name : {"bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes"}) {
+  for (const char* name : {"bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes"})
     specs.push_back(converter::read_sentencepiece_model(source_path(std::string("tests/data/") + name + ".model")));
-  }
   for (const char* name : {"codes", "codes_0_1"}) specs.push_back(subword_spec(name));
   // Added tokens with all flags, split by places and by items.
   for (const bool by_items : {false, true}) {
@@ -51,11 +50,10 @@ class Damage {
     for (uint32_t i = 0; i < n_changes; ++i) {
       Value& value = (*values)[below(values->size())];
       const uint32_t bits = below(2) == 0 ? static_cast<uint32_t>(generator_()) : below(700);
-      if constexpr (std::is_same_v<Value, float>) {
+      if constexpr (std::is_same_v<Value, float>)
         std::memcpy(&value, &bits, sizeof(value));
-      } else {
+      else
         value = static_cast<Value>(bits);
-      }
     }
   }
 
@@ -83,9 +81,8 @@ inline void damage(Damage* by, converter::PackedTokenizer* packed) {
   by->apply(&packed->normalizer_text);
   damage_added(by, packed);
   for (bool* flag : {&packed->add_dummy_prefix, &packed->remove_extra_whitespace, &packed->escape_whitespace,
-                     &packed->whitespace_as_suffix, &packed->language_codes, &packed->has_user_defined}) {
+           &packed->whitespace_as_suffix, &packed->language_codes, &packed->has_user_defined})
     by->apply(flag);
-  }
   if (by->below(4) == 0) packed->max_piece_bytes = by->below(2) == 0 ? 0xFFFFFFFF : by->below(20);
   if (by->below(4) == 0) packed->vocab_size = 1 + by->below(700);
 }

@@ -22,15 +22,14 @@ TokenizerSpec spec_of(TokenizerKind kind, const std::vector<std::string>& texts)
   TokenizerSpec spec;
   spec.kind = kind;
   spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"</s>", 0, PieceType::kControl}};
-  for (const std::string& text : texts) {
+  for (const std::string& text : texts)
     spec.pieces.push_back({text, 0, text.starts_with("<0x") ? PieceType::kByte : PieceType::kNormal});
-  }
   spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
   return spec;
 }
 
-const std::vector<std::string> kTexts = {"\u2581", "\u2581a", "b",      "<0xE2>", "<0x96>",
-                                         "<0x81>", "<0x41>",  "<0xF0>", "<0xFF>"};
+const std::vector<std::string> kTexts = {
+    "\u2581", "\u2581a", "b", "<0xE2>", "<0x96>", "<0x81>", "<0x41>", "<0xF0>", "<0xFF>"};
 
 TEST(Detokenize, TurnsMarksIntoSpacesAndDropsTheFirst) {
   TokenizerSpec spec = spec_of(TokenizerKind::kUnigram, kTexts);
@@ -63,16 +62,15 @@ TEST(Detokenize, JoinsWordsWithSpacesAndCharactersWithout) {
   const TestTokenizer characters(
       converter::character_tokenizer({"characters", {"<unk>", "</s>", "a", "\xC3\xA9"}, 0, {1}}));
   EXPECT_EQ(characters.decode({2, 3, 1, 0, 2}),
-            "a\xC3\xA9\u2047"
-            "a");
+      "a\xC3\xA9\u2047"
+      "a");
 }
 
 std::vector<Ids> id_sequences(const TestTokenizer& tokenizer, uint32_t seed) {
   std::mt19937 generator(seed);
   std::vector<Ids> sequences;
-  for (const std::string& line : hostile_lines()) {
+  for (const std::string& line : hostile_lines())
     if (line.size() < 200) sequences.push_back(tokenizer.encode(line));
-  }
   for (int i = 0; i < 200; ++i) {
     Ids ids(generator() % 20);
     // Ids are mostly low, because the byte pieces are there.

@@ -18,9 +18,8 @@ using converter::TrieEntry;
 int64_t find(const std::vector<uint32_t>& units, const std::string& key) {
   const DoubleArray trie = {units.data(), static_cast<uint32_t>(units.size())};
   uint32_t node = 0, value = 0;
-  for (const char byte : key) {
+  for (const char byte : key)
     if (!step_trie(trie, static_cast<uint8_t>(byte), &node)) return -1;
-  }
   return view_trie_value(trie, node, &value) ? int64_t{value} : -1;
 }
 
@@ -49,7 +48,7 @@ TEST(DoubleArray, FindsEveryKeyAndNothingElse) {
     for (const auto& [key, value] : keys) {
       EXPECT_EQ(find(units, key), int64_t{value});
       for (const std::string& other :
-           {key + "x", key.substr(1), key.substr(0, key.size() - 1), key + std::string(1, '\0')}) {
+          {key + "x", key.substr(1), key.substr(0, key.size() - 1), key + std::string(1, '\0')}) {
         const auto known = keys.find(other);
         EXPECT_EQ(find(units, other), known == keys.end() ? -1 : int64_t{known->second});
       }

@@ -36,16 +36,15 @@ inline std::vector<Part> parts_of(std::string_view text, const PartOptions& how)
 // Only the sentences.
 inline std::vector<std::string> sentences_of(std::string_view text, const PartOptions& how) {
   std::vector<std::string> sentences;
-  for (const Part& part : parts_of(text, how)) {
+  for (const Part& part : parts_of(text, how))
     if (part.kind == GOLDCREST_PART_SENTENCE) sentences.emplace_back(part.text);
-  }
   return sentences;
 }
 
 // Names what is wrong with how a text was cut, or is empty: the parts are the text, each within the limit or one
 // character (of `character_bytes`, a function of a text that is not empty), of the kind that its first character says.
-inline std::string parts_problem(std::string_view text, const PartOptions& how,
-                                 size_t (*character_bytes)(std::string_view)) {
+inline std::string parts_problem(
+    std::string_view text, const PartOptions& how, size_t (*character_bytes)(std::string_view)) {
   std::string joined;
   for (const Part& part : parts_of(text, how)) {
     joined += part.text;

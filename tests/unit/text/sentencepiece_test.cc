@@ -36,9 +36,8 @@ std::string message_of(const std::string& bytes) {
 }
 
 testing::AssertionResult says(const std::string& message, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) {
+  for (const std::string& part : parts)
     if (message.find(part) == std::string::npos) return testing::AssertionFailure() << message << "\nlacks: " << part;
-  }
   return testing::AssertionSuccess();
 }
 
@@ -93,9 +92,9 @@ TEST(SentencePieceModel, RefusesDamage) {
   EXPECT_TRUE(says(message_of(unknown + piece("a", 5) + kEnd), {"none of 2 pieces"}));
   EXPECT_TRUE(says(message_of(unknown + piece("<0xzz>", 6) + kEnd), {"<0xzz>", "<0x00> to <0xFF>"}));
   EXPECT_TRUE(says(message_of(unknown + piece("a", 1) + field(2, "\x98\x02\x01") + field(3, "")),
-                   {"byte_fallback", "<0x00> is missing"}));
+      {"byte_fallback", "<0x00> is missing"}));
   EXPECT_TRUE(says(message_of(unknown + field(1, field(1, "a") + "\x15\x01\x02\x80\x7f") + kEnd),
-                   {"piece 1, \"a\"", "score", "expected a number"}));
+      {"piece 1, \"a\"", "score", "expected a number"}));
   EXPECT_TRUE(says(message_of(unknown + piece("a", 1) + field(2, "\x18\x03") + field(3, "")), {"whole words"}));
   EXPECT_TRUE(says(message_of(unknown + piece("a", 1) + field(2, "\x18\x07") + field(3, "")), {"model_type is 7"}));
   EXPECT_TRUE(
@@ -153,7 +152,7 @@ TEST(SentencePieceModel, SaysWhatAFileIsThatIsNoModel) {
   };
   EXPECT_TRUE(says(message_of_file(""), {"stand_in.spm", "empty"}));
   EXPECT_TRUE(says(message_of_file("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
-                   {"stand_in.spm", "Git LFS"}));
+      {"stand_in.spm", "Git LFS"}));
   EXPECT_TRUE(says(message_of_file("<!DOCTYPE html><html>404</html>"), {"stand_in.spm", "page"}));
   EXPECT_THROW(converter::read_sentencepiece_model("no/such.spm"), Error);
 }
@@ -236,9 +235,8 @@ TEST_P(SmallModel, GivesSentencePiecesIdsWithUnusedPieces) {
     std::mt19937 generator(one_in);
     const std::string model = with_unused_pieces(bytes(), [&] { return generator() % one_in == 0; });
     size_t n_unused = 0;
-    for (const converter::Piece& piece : converter::parse_sentencepiece_model(model, GetParam()).pieces) {
+    for (const converter::Piece& piece : converter::parse_sentencepiece_model(model, GetParam()).pieces)
       n_unused += piece.type == PieceType::kUnused;
-    }
     ASSERT_GT(n_unused, 2u);
     expect_equal_on_all_lines(model, GetParam());
   }
@@ -282,8 +280,8 @@ TEST_P(SmallModel, ATrimmedVocabularyCutsIntoWhatIsKept) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SmallModel,
-                         testing::Values("bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes", "char"),
-                         [](const auto& model) { return std::string(model.param); });
+    testing::Values("bpe_bytes", "bpe_rules", "unigram_rules", "unigram_bytes", "char"),
+    [](const auto& model) { return std::string(model.param); });
 
 // Models of a few short pieces over three letters, with scores that are often equal.
 std::string random_model(std::mt19937* generator, uint32_t model_type) {
@@ -344,9 +342,8 @@ TEST_P(Marian, GivesTheIdsOfTheVocabularyByPieceText) {
   const std::string model = read_bytes(directory + GetParam().spm);
   const converter::Vocabulary vocabulary = read_vocabulary(directory + "vocab.json");
   std::unordered_map<std::string, int32_t> ids;
-  for (size_t id = 0; id < vocabulary.id_to_text.size(); ++id) {
+  for (size_t id = 0; id < vocabulary.id_to_text.size(); ++id)
     ids[vocabulary.id_to_text[id]] = static_cast<int32_t>(id);
-  }
   const auto processor = load_processor(model);
   TokenizerSpec spec = combine_with_vocabulary(converter::parse_sentencepiece_model(model, GetParam().spm), vocabulary);
   const TestTokenizer tokenizer(spec);
@@ -367,10 +364,10 @@ TEST_P(Marian, GivesTheModelsOwnIdsAndText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Marian,
-                         testing::Values(MarianModel{"enfr", "examples/models/enfr", "source.spm"},
-                                         MarianModel{"opus_source", "tests/data/opus-mt-en-mg", "source.spm"},
-                                         MarianModel{"opus_target", "tests/data/opus-mt-en-mg", "target.spm"}),
-                         [](const auto& model) { return std::string(model.param.name); });
+    testing::Values(MarianModel{"enfr", "examples/models/enfr", "source.spm"},
+        MarianModel{"opus_source", "tests/data/opus-mt-en-mg", "source.spm"},
+        MarianModel{"opus_target", "tests/data/opus-mt-en-mg", "target.spm"}),
+    [](const auto& model) { return std::string(model.param.name); });
 
 }  // namespace
 }  // namespace goldcrest::test

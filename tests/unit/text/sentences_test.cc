@@ -22,36 +22,36 @@ TEST(Sentences, EndAtAMarkSpaceAndNoSmallLetter) {
   EXPECT_EQ(sentences_of("One. Two! Three? Four", {}), (Sentences{"One.", "Two!", "Three?", "Four"}));
   EXPECT_EQ(sentences_of("It is 3.5 km. so what", {}), (Sentences{"It is 3.5 km. so what"}));
   EXPECT_EQ(sentences_of("Really?! \"Yes.\" (No.) Done...  End", {}),
-            (Sentences{"Really?!", "\"Yes.\"", "(No.)", "Done...", "End"}));
+      (Sentences{"Really?!", "\"Yes.\"", "(No.)", "Done...", "End"}));
   EXPECT_EQ(sentences_of("\"Run!\" he said. \xE2\x80\x9EKomm!\xE2\x80\x9C, rief er. Ja", {}),
-            (Sentences{"\"Run!\" he said.", "\xE2\x80\x9EKomm!\xE2\x80\x9C, rief er.", "Ja"}));
+      (Sentences{"\"Run!\" he said.", "\xE2\x80\x9EKomm!\xE2\x80\x9C, rief er.", "Ja"}));
   EXPECT_EQ(sentences_of("\u00AB Viens ! \u00BB Il part. \u00BBKomm!\u00AB Er ging.", {}),
-            (Sentences{"\u00AB Viens ! \u00BB", "Il part.", "\u00BBKomm!\u00AB", "Er ging."}));
+      (Sentences{"\u00AB Viens ! \u00BB", "Il part.", "\u00BBKomm!\u00AB", "Er ging."}));
   EXPECT_EQ(sentences_of("Wait . . . what? 12 men. \xC2\xBFQu\xC3\xA9? \xC3\xA9l", {}),
-            (Sentences{"Wait . . . what?", "12 men.", "\xC2\xBFQu\xC3\xA9? \xC3\xA9l"}));
-  EXPECT_EQ(sentences_of("1. Wash. 2. Cook. 1932. Was good", {}),
-            (Sentences{"1. Wash.", "2. Cook.", "1932.", "Was good"}));
+      (Sentences{"Wait . . . what?", "12 men.", "\xC2\xBFQu\xC3\xA9? \xC3\xA9l"}));
+  EXPECT_EQ(
+      sentences_of("1. Wash. 2. Cook. 1932. Was good", {}), (Sentences{"1. Wash.", "2. Cook.", "1932.", "Was good"}));
 }
 
 TEST(Sentences, OfOtherScripts) {
   EXPECT_EQ(sentences_of("駅はどこ？わかりません。「はい。」と言った。次", {}),
-            (Sentences{"駅はどこ？", "わかりません。", "「はい。」と言った。", "次"}));
+      (Sentences{"駅はどこ？", "わかりません。", "「はい。」と言った。", "次"}));
   EXPECT_EQ(sentences_of("أين المحطة؟ لا أعرف. यह है। वह है॥ Да. Нет! вот", {}),
-            (Sentences{"أين المحطة؟", "لا أعرف.", "यह है।", "वह है॥", "Да.", "Нет! вот"}));
+      (Sentences{"أين المحطة؟", "لا أعرف.", "यह है।", "वह है॥", "Да.", "Нет! вот"}));
 }
 
 TEST(Sentences, DoNotEndBehindAbbreviationsAndInitials) {
   const std::string text = "See Dr. Fox, J. R. Roe and J.-P. Li (U.S. Army). Dr. No. No. 5 of the U. S.";
   EXPECT_EQ(sentences_of(text, {"Dr no#"}),
-            (Sentences{"See Dr. Fox, J. R. Roe and J.-P. Li (U.S. Army).", "Dr. No.", "No. 5 of the U. S."}));
+      (Sentences{"See Dr. Fox, J. R. Roe and J.-P. Li (U.S. Army).", "Dr. No.", "No. 5 of the U. S."}));
   EXPECT_EQ(sentences_of(text, {}),
-            (Sentences{"See Dr.", "Fox, J. R. Roe and J.-P. Li (U.S. Army).", "Dr.", "No.", "No.", "5 of the U. S."}));
+      (Sentences{"See Dr.", "Fox, J. R. Roe and J.-P. Li (U.S. Army).", "Dr.", "No.", "No.", "5 of the U. S."}));
   EXPECT_EQ(sentences_of("In der Ackerstr. Vier, am 3. Mai, \xC3\xB6s. Wein, \xC3\x96s. Bier. Um 10. Ja",
-                         {"-str\n#\t\xC3\xB6s"}),
-            (Sentences{"In der Ackerstr. Vier, am 3. Mai, \xC3\xB6s. Wein, \xC3\x96s. Bier.", "Um 10. Ja"}));
+                {"-str\n#\t\xC3\xB6s"}),
+      (Sentences{"In der Ackerstr. Vier, am 3. Mai, \xC3\xB6s. Wein, \xC3\x96s. Bier.", "Um 10. Ja"}));
   // A unit behind a number ends one; in front of a number it does not.
   EXPECT_EQ(sentences_of("In 5 min. Go. In 5 min. 30 s. In min. Ja", {"min"}),
-            (Sentences{"In 5 min.", "Go.", "In 5 min. 30 s.", "In min. Ja"}));
+      (Sentences{"In 5 min.", "Go.", "In 5 min. 30 s.", "In min. Ja"}));
 }
 
 TEST(Parts, AreSpaceAndLineEndsToo) {
@@ -78,9 +78,9 @@ TEST(Parts, RefuseNoText) {
 
 TEST(Parts, OfALongSentenceAreCutAtClauseMarksThenAtSpacesThenAnywhere) {
   EXPECT_EQ(sentences_of("We came, we saw; then we went home.", {"", 20}),
-            (Sentences{"We came, we saw;", "then we went home."}));
+      (Sentences{"We came, we saw;", "then we went home."}));
   EXPECT_EQ(sentences_of("Oh, we went home by the last train.", {"", 20}),
-            (Sentences{"Oh, we went home by", "the last train."}));
+      (Sentences{"Oh, we went home by", "the last train."}));
   EXPECT_EQ(sentences_of("1,000,000,000 of them", {"", 15}), (Sentences{"1,000,000,000", "of them"}));
   EXPECT_EQ(sentences_of("abcdefghij", {"", 4}), (Sentences{"abcd", "efgh", "ij"}));
   EXPECT_EQ(sentences_of("\xC3\xA9\xC3\xA9\xC3\xA9", {"", 3}), (Sentences{"\xC3\xA9", "\xC3\xA9", "\xC3\xA9"}));
@@ -94,9 +94,8 @@ std::vector<std::string> lines_of_all_languages() {
   std::vector<std::string> lines;
   for (const char* name : {"held_out.txt", "tuning.txt", "other_languages.txt"}) {
     std::ifstream file(std::string(GOLDCREST_SOURCE_DIR "/tests/data/sentences/") + name);
-    for (std::string line; std::getline(file, line);) {
+    for (std::string line; std::getline(file, line);)
       if (!line.empty() && line.front() != '#') lines.push_back(line);
-    }
   }
   return lines;
 }
@@ -105,65 +104,25 @@ TEST(Parts, JoinToTheText) {
   const std::vector<std::string> lines = lines_of_all_languages();
   ASSERT_GE(lines.size(), 1000u);
   for (const std::string& line : lines) {
-    for (const size_t max_bytes : {0, 1, 2, 7, 16, 40}) {
+    for (const size_t max_bytes : {0, 1, 2, 7, 16, 40})
       EXPECT_EQ(parts_problem(line, {"Dr #", max_bytes}, character_bytes), "") << line;
-    }
     EXPECT_EQ(sentences_of(line, {}).front().front(), line.front());
   }
 }
 
 // A text of what matters to the cutter, of damaged lines, and of any bytes.
 std::string fuzzed_text(Rng& rng, const std::vector<std::string>& lines) {
-  static const std::vector<std::string> pieces = {".",
-                                                  "!",
-                                                  "?",
-                                                  "...",
-                                                  " ",
-                                                  "  ",
-                                                  "\n",
-                                                  "\r\n",
-                                                  "\r",
-                                                  "\t",
-                                                  "\u00A0",
-                                                  "a",
-                                                  "B",
-                                                  "\u00E9",
-                                                  "\u0416",
-                                                  "Dr",
-                                                  "z.B",
-                                                  "1",
-                                                  "23",
-                                                  ",",
-                                                  ";",
-                                                  "-",
-                                                  "\u2014",
-                                                  "\"",
-                                                  "\u00BB",
-                                                  "\u00AB",
-                                                  ")",
-                                                  "(",
-                                                  "\u3002",
-                                                  "\u300D",
-                                                  "\u3068",
-                                                  "\uFF01",
-                                                  "\u2028",
-                                                  "\xE2\x80",
-                                                  "\xFF",
-                                                  "\xC0\x80",
-                                                  std::string(1, '\0'),
-                                                  "\xF0\x9F\x98\x80",
-                                                  "\u2026",
-                                                  "'",
-                                                  "\u201C",
-                                                  "\u0964"};
+  static const std::vector<std::string> pieces = {".", "!", "?", "...", " ", "  ", "\n", "\r\n", "\r", "\t", "\u00A0",
+      "a", "B", "\u00E9", "\u0416", "Dr", "z.B", "1", "23", ",", ";", "-", "\u2014", "\"", "\u00BB", "\u00AB", ")", "(",
+      "\u3002", "\u300D", "\u3068", "\uFF01", "\u2028", "\xE2\x80", "\xFF", "\xC0\x80", std::string(1, '\0'),
+      "\xF0\x9F\x98\x80", "\u2026", "'", "\u201C", "\u0964"};
   std::string text;
   const uint32_t n = rng.below(24), kind = rng.below(4);
-  for (uint32_t i = 0; i < n; ++i) {
+  for (uint32_t i = 0; i < n; ++i)
     if (kind == 0)
       text += static_cast<char>(rng.below(256));
     else
       text += pieces[rng.below(static_cast<uint32_t>(pieces.size()))];
-  }
   if (kind == 1) {
     std::string line = lines[rng.below(static_cast<uint32_t>(lines.size()))];
     line[rng.below(static_cast<uint32_t>(line.size()))] = static_cast<char>(rng.below(256));
@@ -191,9 +150,9 @@ uint64_t most_reads(std::string_view text) {
 
 TEST(Parts, AreFoundWithLinearWork) {
   constexpr size_t kMegabyte = 1 << 20;
-  std::vector<std::string> texts = {std::string(kMegabyte, 'a'),    std::string(kMegabyte, ' '),
-                                    std::string(kMegabyte, '\n'),   std::string(kMegabyte, '\0'),
-                                    std::string(kMegabyte, '\xFF'), std::string(kMegabyte, '"')};
+  std::vector<std::string> texts = {std::string(kMegabyte, 'a'), std::string(kMegabyte, ' '),
+      std::string(kMegabyte, '\n'), std::string(kMegabyte, '\0'), std::string(kMegabyte, '\xFF'),
+      std::string(kMegabyte, '"')};
   for (const std::string unit : {". ", "a. ", "a.  b", "A. ", ", ", "a, ", "a b", ".\"", "1. ", ", a", "(", "\r"}) {
     std::string text;
     while (text.size() < kMegabyte / 8) text += unit;
@@ -312,7 +271,7 @@ TEST(MarkedSentences, AreFound) {
     }
     const auto print = [&](const char* name, const Score& score) {
       std::printf("%s, %s: %zu boundaries, %.1f %% found, %.1f %% of those found are right\n", half.c_str(), name,
-                  score.marked, score.recall(), score.precision());
+          score.marked, score.recall(), score.precision());
     };
     print("list of the language", with_list);
     print("all lists", with_all_lists);

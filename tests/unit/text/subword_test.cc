@@ -30,9 +30,8 @@ converter::TokenizerSpec spec_of(const std::string& codes, const Strings& entrie
 // Cuts a text and returns the entries with spaces between them.
 std::string cut(const converter::TokenizerSpec& spec, const std::string& text) {
   Strings entries;
-  for (const int32_t id : TestTokenizer(spec).encode(text)) {
+  for (const int32_t id : TestTokenizer(spec).encode(text))
     entries.push_back(spec.pieces[static_cast<size_t>(id)].text);
-  }
   return converter::join_text(entries, " ");
 }
 
@@ -51,7 +50,7 @@ TEST_P(Golden, GivesSubwordNmtsIds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Golden, testing::Values("codes", "codes_0_1", "codes_pairs"),
-                         [](const auto& codes) { return std::string(codes.param); });
+    [](const auto& codes) { return std::string(codes.param); });
 
 const Strings kLetters = {"a@@", "b@@", "c@@", "a", "b", "c"};
 
@@ -134,14 +133,9 @@ TEST(Subword, ACodeOfALanguageStandsBeforeTheWords) {
 TEST(Subword, EntriesBecomeTextAtEverySplit) {
   const TestTokenizer tokenizer(letters_and("a b\n", {"abc@@", "abc", "\u00E9t\u00E9", "@@"}));
   const DetokenizerView view = tokenizer.detokenizer_view();
-  const std::vector<std::pair<Ids, std::string>> cases = {{{2, 3, 7, 5}, "abc a"},
-                                                          {{7, 1}, "c"},
-                                                          {{2, 1, 9, 1, 1, 10, 1}, "aabc \u00E9t\u00E9"},
-                                                          {{5, 8}, "a abc"},
-                                                          {{2, 0, 0, 5}, "a\u2047 \u2047 a"},
-                                                          {{11, 11, 2}, "@@ @@ a"},
-                                                          {{1}, ""},
-                                                          {{}, ""}};
+  const std::vector<std::pair<Ids, std::string>> cases = {{{2, 3, 7, 5}, "abc a"}, {{7, 1}, "c"},
+      {{2, 1, 9, 1, 1, 10, 1}, "aabc \u00E9t\u00E9"}, {{5, 8}, "a abc"}, {{2, 0, 0, 5}, "a\u2047 \u2047 a"},
+      {{11, 11, 2}, "@@ @@ a"}, {{1}, ""}, {{}, ""}};
   for (const auto& [ids, expected] : cases) {
     EXPECT_EQ(tokenizer.decode(ids), expected);
     for (size_t cut = 0; cut <= ids.size(); ++cut) {
@@ -198,8 +192,8 @@ TEST(Subword, WhatATrimmedVocabularyLacksIsSplitAgain) {
   converter::KeptIds kept = {{0, 1, 2, 3, 4, 5, 6}, {0}};
   EXPECT_EQ(cut(*converter::trim_vocabulary(tokenizer_only(apart), kept).source_tokenizer, "cab ab"), "c@@ ab ab");
   kept.source = {0, 1, 2, 3, 4, 5};
-  EXPECT_EQ(cut(*converter::trim_vocabulary(tokenizer_only(apart), kept).source_tokenizer, "cab ab"),
-            "c@@ a@@ b a@@ b");
+  EXPECT_EQ(
+      cut(*converter::trim_vocabulary(tokenizer_only(apart), kept).source_tokenizer, "cab ab"), "c@@ a@@ b a@@ b");
 }
 
 TEST(Subword, TakesTextsUpToItsLimitInAboutLinearTime) {
@@ -248,18 +242,16 @@ std::string codes_message(const std::string& content) {
 }
 
 TEST(SubwordCodes, Versions) {
-  for (const char* version : {"#version: 0.2\n", "#version: 0.2.0\r\n", "#version: 0.2.0.0 \n"}) {
+  for (const char* version : {"#version: 0.2\n", "#version: 0.2.0\r\n", "#version: 0.2.0.0 \n"})
     EXPECT_FALSE(parse_subword_codes(std::string(version) + "a b\n", "codes").word_end_apart) << version;
-  }
-  for (const char* version : {"", "#version: 0.1\n", "#version: 0.1.0\n"}) {
+  for (const char* version : {"", "#version: 0.1\n", "#version: 0.1.0\n"})
     EXPECT_TRUE(parse_subword_codes(std::string(version) + "a b\n", "codes").word_end_apart) << version;
-  }
   EXPECT_EQ(codes_message("#version: 0.3\na b\n"),
-            "codes: line 1: the version is \"0.3\", and codes of versions 0.1 and 0.2 are read");
+      "codes: line 1: the version is \"0.3\", and codes of versions 0.1 and 0.2 are read");
   EXPECT_EQ(codes_message("#version:\na b\n"),
-            "codes: line 1: the version is \"\", and codes of versions 0.1 and 0.2 are read");
+      "codes: line 1: the version is \"\", and codes of versions 0.1 and 0.2 are read");
   EXPECT_EQ(codes_message("#version: 2\na b\n"),
-            "codes: line 1: the version is \"2\", and codes of versions 0.1 and 0.2 are read");
+      "codes: line 1: the version is \"2\", and codes of versions 0.1 and 0.2 are read");
   EXPECT_EQ(merges_of("#versio b\n"), "#versio b");
 }
 
@@ -277,15 +269,15 @@ TEST(SubwordCodes, FilesWithCounts) {
   EXPECT_EQ(merges_of("t h 120\nth e</w> 99\nth 3 1\n"), "t h|th e_|th 3");
   EXPECT_FALSE(parse_subword_codes("t h 120\n", "codes").word_end_apart);
   EXPECT_EQ(codes_message("t h 120\nth e\n"),
-            "codes: line 2: found \"th e\", expected two symbols with a space between them, and a count");
+      "codes: line 2: found \"th e\", expected two symbols with a space between them, and a count");
   EXPECT_EQ(codes_message("t h 120\nth e x\n"),
-            "codes: line 2: found \"th e x\", expected two symbols with a space between them, and a count");
+      "codes: line 2: found \"th e x\", expected two symbols with a space between them, and a count");
 }
 
 TEST(SubwordCodes, RefusesWhatIsNoMerge) {
   const auto found = [](int line, const std::string& what) {
-    return converter::format_text("codes: line {}: found \"{}\", expected two symbols with a space between them", line,
-                                  what);
+    return converter::format_text(
+        "codes: line {}: found \"{}\", expected two symbols with a space between them", line, what);
   };
   EXPECT_EQ(codes_message(""), "codes: the file is empty; download it again");
   EXPECT_EQ(codes_message("\n"), found(1, ""));
@@ -298,17 +290,17 @@ TEST(SubwordCodes, RefusesWhatIsNoMerge) {
   EXPECT_EQ(codes_message("a b 1 2\n"), found(1, "a b 1 2"));
   EXPECT_EQ(codes_message("a b\na b 7\n"), found(2, "a b 7"));
   EXPECT_EQ(codes_message("<!DOCTYPE html>\n<html>\n"), found(2, "<html>"));
-  EXPECT_EQ(codes_message("a b\na \xFF\n"),
-            "codes: line 2, \"a \xFF\", is not UTF-8 or has a NUL byte: the file is damaged");
+  EXPECT_EQ(
+      codes_message("a b\na \xFF\n"), "codes: line 2, \"a \xFF\", is not UTF-8 or has a NUL byte: the file is damaged");
   EXPECT_EQ(codes_message(std::string("a \0\n", 4)),
-            "codes: line 1, \"a \\x00\", is not UTF-8 or has a NUL byte: the file is damaged");
+      "codes: line 1, \"a \\x00\", is not UTF-8 or has a NUL byte: the file is damaged");
   EXPECT_EQ(codes_message("a b\na " + std::string(kMaxPieceBytes - 1, 'b')),
-            "codes: line 2 has 4097 bytes, expected at most 4096");
+      "codes: line 2 has 4097 bytes, expected at most 4096");
   EXPECT_EQ(codes_message("a " + std::string(kMaxPieceBytes - 2, 'b')), "no error");
   for (const char* line : {"a</w> b", "</w </w>></w>", "</w >", "a</w> b</w>", "</w> a"}) {
     EXPECT_EQ(codes_message(line),
-              converter::format_text(
-                  "codes: line 1, \"{}\", makes a text with </w> in it, which stands for a word's end", line));
+        converter::format_text(
+            "codes: line 1, \"{}\", makes a text with </w> in it, which stands for a word's end", line));
   }
 }
 

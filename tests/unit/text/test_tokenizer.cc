@@ -95,7 +95,7 @@ std::vector<std::string> subword_file(const std::string& name) {
 converter::TokenizerSpec subword_spec(const std::string& codes) {
   const std::string text = read_bytes(source_path("tests/data/subword/" + codes));
   return converter::subword_tokenizer(converter::parse_subword_codes(text, codes),
-                                      {codes + ".vocabulary", subword_file(codes + ".vocabulary"), 0, {1}});
+      {codes + ".vocabulary", subword_file(codes + ".vocabulary"), 0, {1}});
 }
 
 std::string source_path(const std::string& relative) { return std::string(GOLDCREST_SOURCE_DIR) + "/" + relative; }

@@ -38,9 +38,8 @@ TEST(TextWork, OfAChainOfUnusedPiecesIsBounded) {
   converter::TokenizerSpec spec;
   spec.kind = converter::TokenizerKind::kBpe;
   spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"a", 0, PieceType::kNormal}};
-  for (uint32_t n = 2; n <= 1500; ++n) {
+  for (uint32_t n = 2; n <= 1500; ++n)
     spec.pieces.push_back({std::string(n, 'a'), static_cast<float>(n), PieceType::kUnused});
-  }
   spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
   spec.add_dummy_prefix = false;
   EXPECT_EQ(run_within_bounds(converter::pack_tokenizer(spec), std::string(8000, 'a'), 8000), 8000);

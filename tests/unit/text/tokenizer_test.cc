@@ -30,7 +30,7 @@ int tokenize_guarded(const TokenizerView& view, const std::string& text, size_t 
   std::vector<uint8_t> scratch(scratch_bytes + 2 * kGuardBytes, kGuard);
   std::vector<int32_t> ids(max_ids + 2 * kGuardBytes, 0x55555555);
   const int status = tokenize({&view, text.data(), text.size(), scratch.data() + kGuardBytes, scratch_bytes,
-                               ids.data() + kGuardBytes, max_ids});
+      ids.data() + kGuardBytes, max_ids});
   const auto is_guard = [](uint8_t byte) { return byte == kGuard; };
   EXPECT_TRUE(std::all_of(scratch.begin(), scratch.begin() + kGuardBytes, is_guard));
   EXPECT_TRUE(std::all_of(scratch.end() - kGuardBytes, scratch.end(), is_guard));
@@ -68,7 +68,7 @@ TEST(TokenizerScratch, SufficesForEveryTextThatNoRuleLengthens) {
     for (const std::string& line : all_lines()) {
       const Ids expected = tokenizer.encode(line);
       EXPECT_EQ(tokenize_guarded(view, line, scratch_for(view, line.size()), expected.size()),
-                static_cast<int>(expected.size()))
+          static_cast<int>(expected.size()))
           << name << ": " << shown(line);
     }
   }
@@ -97,7 +97,7 @@ TEST(Tokenize, WritesNoMoreIdsThanThereIsRoomFor) {
     const size_t n = tokenizer.encode(text).size();
     for (size_t max_ids = 0; max_ids < n; ++max_ids) {
       EXPECT_EQ(tokenize_guarded(tokenizer.view(), text, scratch_for(tokenizer.view(), text.size()), max_ids),
-                GOLDCREST_ERROR_TOO_LONG);
+          GOLDCREST_ERROR_TOO_LONG);
     }
   }
 }
@@ -127,22 +127,19 @@ TEST(TokenizeWords, SplitsAtAsciiWhiteSpaceOnly) {
 TEST(TokenizeWords, LooksUpEachWordOfEveryLine) {
   const auto words_of = [](const std::string& line) {
     std::vector<std::string> words = {""};
-    for (const char byte : line) {
-      if (std::string(" \t\n\v\f\r").find(byte) == std::string::npos) {
+    for (const char byte : line)
+      if (std::string(" \t\n\v\f\r").find(byte) == std::string::npos)
         words.back() += byte;
-      } else if (!words.back().empty()) {
+      else if (!words.back().empty())
         words.emplace_back();
-      }
-    }
     if (words.back().empty()) words.pop_back();
     return words;
   };
   std::map<std::string, int32_t> ids = {{"<unk>", 0}, {"</s>", 1}};
   Vocabulary vocabulary = {"words", {"<unk>", "</s>"}, 0, {1}};
   for (const std::string& line : valid_lines()) {
-    for (const std::string& word : words_of(line)) {
+    for (const std::string& word : words_of(line))
       if (ids.emplace(word, vocabulary.id_to_text.size()).second) vocabulary.id_to_text.push_back(word);
-    }
   }
   ids.erase("</s>");  // a text never gives a control entry
   const TestTokenizer tokenizer(converter::word_tokenizer(vocabulary));

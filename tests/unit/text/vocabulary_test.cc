@@ -23,14 +23,9 @@ TokenizerSpec model() {
 TEST(CombineWithVocabulary, KeepsTheModelsTypesInTheVocabularysOrder) {
   const TokenizerSpec spec =
       combine_with_vocabulary(model(), {"vocab.json", {"</s>", "<unk>", "c", "zz", "", "a", "<pad>"}, 1, {0, 6}});
-  const std::vector<Piece> expected = {{"</s>", 0, PieceType::kControl},
-                                       {"<unk>", 0, PieceType::kUnknown},
-                                       {"c", -2},
-                                       {"zz", 0, PieceType::kSurface},
-                                       {"", 0, PieceType::kControl},
-                                       {"a", -1},
-                                       {"<pad>", 0, PieceType::kControl},
-                                       {"b", -7}};
+  const std::vector<Piece> expected = {{"</s>", 0, PieceType::kControl}, {"<unk>", 0, PieceType::kUnknown}, {"c", -2},
+      {"zz", 0, PieceType::kSurface}, {"", 0, PieceType::kControl}, {"a", -1}, {"<pad>", 0, PieceType::kControl},
+      {"b", -7}};
   EXPECT_EQ(spec.vocab_size, 7u);
   EXPECT_EQ(spec.unknown_id, 1u);
   EXPECT_FALSE(spec.language_codes);

@@ -13,8 +13,8 @@ static _Alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_SMALL_ARENA_BYTES + kSe
 
 static const char *const words[kWords] = {"goldcrest", "bird", "singing", "forest", "straightforward"};
 
-int pronounce_words(const void *model, size_t model_bytes, goldcrest_parallel_for parallel_for,
-                    void (*print)(const char *text)) {
+int pronounce_words(
+    const void *model, size_t model_bytes, goldcrest_parallel_for parallel_for, void (*print)(const char *text)) {
   goldcrest_detail detail = {"", -1};
   goldcrest_config config = {
       .model = model,
@@ -48,8 +48,8 @@ int pronounce_words(const void *model, size_t model_bytes, goldcrest_parallel_fo
   return status < 0 ? status : 0;
 }
 
-int read_model_by_pieces(int (*read_piece)(void *context, size_t offset, void *to, size_t n), void *context, void *ram,
-                         size_t model_bytes) {
+int read_model_by_pieces(
+    int (*read_piece)(void *context, size_t offset, void *to, size_t n), void *context, void *ram, size_t model_bytes) {
   int status = 0;
   for (size_t offset = 0; status == 0 && offset < model_bytes; offset += kPieceBytes) {
     const size_t left = model_bytes - offset;

@@ -46,7 +46,7 @@ int main(void) {
   goldcrest_parallel_for parallel_for = NULL;
 #if defined(CONFIG_SMP)
   k_thread_create(&helper, helper_stack, K_THREAD_STACK_SIZEOF(helper_stack), help, NULL, NULL, NULL, K_PRIO_PREEMPT(0),
-                  0, K_NO_WAIT);
+      0, K_NO_WAIT);
   parallel_for = on_two_cores;
 #endif
   return pronounce_words(model_g2p_small, MODEL_G2P_SMALL_BYTES, parallel_for, print);
