@@ -6,6 +6,7 @@
 #include "cli/console.h"
 #include "file/emit_c.h"
 #include "host/printable.h"
+#include "model_generated.h"
 #include "report/board.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"
@@ -71,6 +72,8 @@ std::vector<BoardFit> fit_boards(
     const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory, const std::string& input) {
   std::vector<BoardFit> fits;
   if (options.board.empty()) return fits;
+  if (has_feature(format::GetModel(image.bytes())->features(), kFeaturePacked))
+    throw Error("{}: --board: firmware runs no weights of 4 bits; expected a model with --pack none", input);
   const BoardDemand demand = demand_of(image, memory, input);
   for (const Board& board : find_boards(options.board)) fits.push_back(fit_board(board, demand));
   return fits;

@@ -20,6 +20,16 @@ constexpr bool is_defined(const char* expanded_option) { return expanded_option[
 #undef GOLDCREST_FEATURE
 #undef GOLDCREST_QUOTE
 
+#ifdef GOLDCREST_BACKENDS
+constexpr bool kHasSystem = true;  // an operating system: goldcrest_config.backend works, and cores may be unequal
+#else
+constexpr bool kHasSystem = false;
+#endif
+
+// Packed weights would take firmware more flash and stack than they should.
+constexpr bool kHasPacked = kHasAccuracy && kHasSystem;
+constexpr const char* kNoPacked = "packed weights need an operating system; convert with --pack none";
+
 // The features that this build runs. It refuses a file with any other bit.
 #define GOLDCREST_OPTION(...)
 #define GOLDCREST_FEATURE(name, bit, option) | (kHas##option ? kFeature##name : 0)
@@ -43,12 +53,6 @@ constexpr const char* refusal_of(uint32_t features) {
 #undef GOLDCREST_FEATURE
   return nullptr;
 }
-
-#ifdef GOLDCREST_BACKENDS
-constexpr bool kHasSystem = true;  // an operating system: goldcrest_config.backend works, and cores may be unequal
-#else
-constexpr bool kHasSystem = false;
-#endif
 
 // Returns whether a file that this build runs has a feature. The bit of one that the build lacks is never set, so what
 // depends on it is not compiled.

@@ -73,7 +73,7 @@ LinearArgs<Element> args_of(const Runtime& runtime, const LinearCall& call) {
 
 // Computes a product of int8 or of packed weights.
 void linear(const Kernels& kernels, const LinearArgs<int8_t>& args) {
-  if (kHasAccuracy && args.multipliers != nullptr) return linear_packed(kernels, args);
+  if (kHasPacked && args.multipliers != nullptr) return linear_packed(kernels, args);
   kernels.int8.linear(args);
 }
 

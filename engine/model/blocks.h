@@ -90,7 +90,7 @@ template <typename Table>
 
 template <typename Table>
 [[gnu::always_inline]] inline bool is_packed(const Table& table) {
-  return kHasAccuracy && table.packed();
+  return kHasPacked && table.packed();
 }
 
 // Returns whether the stack has a row of its own for each position.

@@ -13,7 +13,7 @@ namespace {
 
 void report_matrix(const IdleWeights& idle, const void* model, const LinearView& matrix) {
   report_idle(idle, static_cast<const uint8_t*>(model) + size_t{matrix.weights} * kAlignment,
-      matrix.is_packed() ? packed_bytes(matrix.n, matrix.k)
+      matrix.is_packed() ? static_cast<size_t>(packed_bytes(matrix.n, matrix.k))
                          : size_t{matrix.n + matrix.rows_to_second()} * matrix.k * bytes_of(matrix.weight_type));
 }
 

@@ -143,7 +143,7 @@ void copy_multipliers(const LinearTensors& from, const uint32_t* ids, uint32_t n
 
 // Returns the bytes for one candidate's weights.
 size_t candidate_bytes(const LinearView& of) {
-  return of.is_packed() ? packed_bytes(1, of.k) : size_t{of.k} * bytes_of(of.weight_type);
+  return of.is_packed() ? static_cast<size_t>(packed_bytes(1, of.k)) : size_t{of.k} * bytes_of(of.weight_type);
 }
 
 // Returns the number of int8 matrices of a projection.

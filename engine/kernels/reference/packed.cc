@@ -11,11 +11,10 @@ namespace goldcrest {
 
 namespace {
 
-// The stack of a machine without an operating system has 4 KiB.
-constexpr uint32_t kExpandedBytes = kHasSystem ? 32768 : 512;
+constexpr uint32_t kExpandedBytes = 32768;  // on the stack
 // The sum of this many products is exact as a float: 120 * 127 * 1024 < 2^24.
-constexpr uint32_t kPieceInputs = kHasSystem ? 1024 : 32;
-constexpr uint32_t kPieceRows = kHasSystem ? 4 : 2;
+constexpr uint32_t kPieceInputs = 1024;
+constexpr uint32_t kPieceRows = 4;
 
 struct PackedRange {
   uint32_t first, count;
@@ -125,6 +124,8 @@ void linear_piece(const Kernels& table, LinearArgs<int8_t> args, uint32_t n) {
 }
 
 }  // namespace
+
+bool runs_packed() { return kHasPacked; }
 
 void skip_packed(LinearArgs<int8_t>& args, uint32_t n) {
   args.w += nibble_bytes(n, args.k);

@@ -127,13 +127,15 @@ bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_
 void skip_packed(LinearArgs<int8_t>& args, uint32_t n);
 // Moves on by n outputs of a matrix, packed or not; n % 16 == 0.
 [[gnu::always_inline]] inline void skip_outputs(LinearArgs<int8_t>& args, uint32_t n) {
-  if (kHasAccuracy && args.multipliers != nullptr)
+  if (kHasPacked && args.multipliers != nullptr)
     skip_packed(args, n);
   else
     args.w += size_t{n} * args.k;
   args.w_scale += n;
   args.weight_sum += n;
 }
+// Returns whether this build runs packed weights. Tests that are compiled without the build's options ask it.
+bool runs_packed();
 // Computes a product of packed weights: by the table's slot, else piece by piece by its int8 product.
 void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args);
 // y [k] <- a row of packed weights times `scale`, plus `position` [k]; each operation is rounded once.

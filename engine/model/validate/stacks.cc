@@ -166,7 +166,7 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   GOLDCREST_TRY(
       packed ? check_packed_weights(matrix, nullptr, {name, -1}) : check_int8_weights(matrix, nullptr, name, -1));
   report_idle(functions_.idle, section(format::SectionKind::Weights).at<int8_t>(matrix.units),
-      packed ? packed_bytes(matrix.n, matrix.k) : size_t{matrix.n} * matrix.k);
+      packed ? static_cast<size_t>(packed_bytes(matrix.n, matrix.k)) : size_t{matrix.n} * matrix.k);
   return GOLDCREST_OK;
 }
 
