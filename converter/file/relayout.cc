@@ -204,7 +204,8 @@ std::vector<std::string> engine_options(const FileImage& image) {
   std::vector<std::string> options;
   const auto add = [&](bool is_needed, const std::string& needs_option) {
     const std::string option = needs_option.substr(needs_option.find(' ') + 1);
-    if (is_needed && needs_option.starts_with("needs ") && std::ranges::find(options, option) == options.end()) options.push_back(option);
+    if (is_needed && needs_option.starts_with("needs ") && std::ranges::find(options, option) == options.end())
+      options.push_back(option);
   };
 #define GOLDCREST_OPTION(...)
 #define GOLDCREST_FEATURE(name, bit, option) add((model.features() & (bit)) != 0, kNo##option);
