@@ -133,6 +133,7 @@ void skip_packed(LinearArgs<int8_t>& args, uint32_t n) {
 }
 
 void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args) {
+  if (!kHasPacked) return;
   const bool is_small = args.rows <= kMostPackedRows && args.k <= kMostPackedInputs && args.layout == Layout::kN16K4;
   if (table.linear_packed != nullptr && is_small) return table.linear_packed(args);
   const uint32_t whole = kExpandedBytes / args.k / 16 * 16, most = whole > 16 ? whole : 16;
