@@ -28,7 +28,7 @@ constexpr bool kHasSystem = false;
 
 // Packed weights would take firmware more flash and stack than they should.
 constexpr bool kHasPacked = kHasAccuracy && kHasSystem;
-constexpr const char* kNoPacked = "packed weights need an operating system; convert with --pack none";
+constexpr const char* kNoPacked = "packed: use --pack none";
 
 // The features that this build runs. It refuses a file with any other bit.
 #define GOLDCREST_OPTION(...)

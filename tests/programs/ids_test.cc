@@ -222,7 +222,8 @@ TEST(ConvertIds, WhatIsRefused) {
     EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
   };
   refuse({"--ids"}, 2,
-      "--ids applies to the lines of --evaluate, --self-test, --make-shortlist or --lexicon; give one of them");
+      "--ids applies to the lines of --evaluate, --self-test, --make-shortlist, --lexicon or --calibrate; give one of "
+      "them");
   refuse({"--evaluate", lines}, 1, path + ": has no tokenizer; with --ids, --evaluate and --self-test read token ids");
   const std::pair<const char*, const char*> bad[] = {
       {"5 x\x1b", "'x\\x1b' is not a token id; expected numbers below 16777216, separated by spaces"},

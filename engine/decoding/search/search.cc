@@ -135,8 +135,8 @@ void start_search(const SearchOptions& options, const SearchBuffers& buffers, Se
       state.n_live = static_cast<uint8_t>(++b);
     } while (b < options.sampling->n_samples);
   }
-  if (!kHasPrompt || !checks_drafts(options, buffers)) step->draft = {};
-  step->n_ahead = 0;
+  if (kHasPrompt && !checks_drafts(options, buffers)) step->draft = {};
+  if (kHasPrompt) step->n_ahead = 0;
   start_position(options, buffers, 0, step);
 }
 
