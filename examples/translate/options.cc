@@ -152,7 +152,7 @@ Options limit_options(Arguments& a) {
           "--encode --decode --score"},
       {"--prefix-in-lengths", flag(a.prefix_in_lengths),
           "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does"},
-      {"*--draft source|FILE", text(a.draft),
+      {"--draft source|FILE", text(a.draft),
           "guess results, for speed: each like its source, or like the target ids that its line of this file has; "
           "greedy "
           "search checks many ids in one step, and its results stay the same. For models that change little, as those "
