@@ -85,10 +85,8 @@ uint32_t list_chosen(const uint32_t* chosen, uint32_t n_words, uint32_t* ids, ui
   return n;
 }
 
-// Returns the bytes of a row of weights: of packed ones only the nibbles.
-size_t row_bytes(const LinearTensors& of) {
-  return of.is_packed() ? nibble_bytes(1, of.k) : size_t{of.k} * bytes_of(of.weight_type);
-}
+// Returns the bytes of a row of int8 weights: of packed ones only the nibbles.
+size_t row_bytes(const LinearTensors& of) { return of.is_packed() ? nibble_bytes(1, of.k) : of.k; }
 
 // Copies the rows `ids` of a projection [n, k] into panels [n padded, k] of the same layout, with zeros as padding.
 // kRows: rows of a panel, which consists of blocks of 64 bytes.

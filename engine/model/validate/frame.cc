@@ -38,7 +38,7 @@ int Validator::check_features() {
         static_cast<int32_t>(features));
   }
   GOLDCREST_REQUIRE((features & kFeatureFloat32) == 0 || functions_.float32, GOLDCREST_ERROR_UNSUPPORTED,
-      "metadata: float32 weights, which this build cannot run; convert the model without --weights float32", -1);
+      "float32 weights, which this build cannot run; convert without --weights float32", -1);
   return GOLDCREST_OK;
 }
 

@@ -173,8 +173,7 @@ TEST(Float32, ABuildWithoutItsKernelsSaysSo) {
   const FileImage& file = smallest_float32_file();
   goldcrest_detail detail = {};
   EXPECT_EQ(validate_model(file.bytes(), file.size(), without, &detail), GOLDCREST_ERROR_UNSUPPORTED);
-  EXPECT_STREQ(detail.message,
-      "metadata: float32 weights, which this build cannot run; convert the model without --weights float32");
+  EXPECT_STREQ(detail.message, "float32 weights, which this build cannot run; convert without --weights float32");
   EXPECT_EQ(detail.index, -1);
   EXPECT_EQ(validate_model(smallest_file().bytes(), smallest_file().size(), without, &detail), GOLDCREST_OK);
 }
