@@ -5,8 +5,8 @@
 
 #include "cli/console.h"
 #include "file/emit_c.h"
+#include "file/format.h"
 #include "host/printable.h"
-#include "model_generated.h"
 #include "report/board.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"

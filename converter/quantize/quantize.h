@@ -47,8 +47,8 @@ struct QuantizedMatrix {
   uint32_t stored_rows() const { return has_second ? 2 * rows : rows; }
   // Returns the bytes for each of `rows`: of a table, weights and scales; of a linear layer, also sums and the bias.
   uint64_t row_bytes() const {
-    return multipliers.empty() ? uint64_t{has_second ? 2u : 1u} * (columns + sizeof(float))
-                               : packed_bytes(1, columns) + sizeof(float);
+    if (!multipliers.empty()) return packed_bytes(1, columns) + sizeof(float);
+    return uint64_t{has_second ? 2u : 1u} * (columns + sizeof(float));
   }
   uint64_t linear_row_bytes() const { return row_bytes() + (has_second ? 2 : 1) * sizeof(int32_t) + sizeof(float); }
 };
