@@ -86,7 +86,7 @@ int encode_step(goldcrest_engine& engine) {
     progress = next_stage(engine);
   }
   if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
-  if (kHasPrompt) engine.step.draft = engine.draft;
+  if (kHasDrafts) engine.step.draft = engine.draft;
   start_search(engine.search, engine.buffers, &engine.step);
   engine.state = EngineState::kDecoding;
   return GOLDCREST_WORKING;

@@ -61,8 +61,8 @@ int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int3
 int goldcrest_set_draft(goldcrest_engine* engine, const int32_t* ids, size_t n) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
-  if constexpr (!kHasPrompt)
-    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "draft: this build lacks GOLDCREST_PROMPT");
+  if constexpr (!kHasDrafts)
+    return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "draft: this build lacks GOLDCREST_PROMPT, or is firmware");
   GOLDCREST_REQUIRE(ids != nullptr || n == 0, GOLDCREST_ERROR_ARGUMENT, "draft: null", -1);
   GOLDCREST_TRY(find_new_source(*engine, 0));
   GOLDCREST_REQUIRE(n <= INT32_MAX, GOLDCREST_ERROR_TOO_LONG, "draft: more than 2^31 - 1 ids", -1);

@@ -20,7 +20,7 @@ int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + en
 
 void goldcrest::forget_target(goldcrest_engine& engine, uint32_t sentence) {
   engine.buffers.sentences[sentence].prefix = {};
-  if (kHasPrompt) engine.draft = {};
+  if (kHasDrafts) engine.draft = {};
   SampleSlot* const samples = engine.buffers.samples;
   if (samples != nullptr) samples[size_t{sentence} * engine.buffers.beam_size].stream = sentence;
   if (takes_targets(engine.runtime.limits)) *engine.buffers.targets.of(sentence).n = 0;

@@ -26,8 +26,9 @@ constexpr bool kHasSystem = true;  // an operating system: goldcrest_config.back
 constexpr bool kHasSystem = false;
 #endif
 
-// Packed weights would take firmware more flash and stack than they should.
-constexpr bool kHasPacked = kHasAccuracy && kHasSystem;
+// Packed weights would take firmware more flash and stack than they should. Drafts save reads of weights, and few cores
+// of firmware wait for these.
+constexpr bool kHasPacked = kHasAccuracy && kHasSystem, kHasDrafts = kHasPrompt && kHasSystem;
 constexpr const char* kNoPacked = "packed: use --pack none";
 
 // The features that this build runs. It refuses a file with any other bit.

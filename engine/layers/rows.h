@@ -62,7 +62,7 @@ struct TargetRows {
   size_t source_capacity;    // source rows that the cross-attention cache is planned for
   bool checks_draft;         // the rows are one hypothesis at `position` and after it (decoding/search/draft.h)
 
-  bool is_draft() const { return kHasPrompt && checks_draft; }
+  bool is_draft() const { return kHasDrafts && checks_draft; }
   // The position and the slot of row b of a sentence.
   uint32_t position_of(uint32_t b) const { return is_draft() ? position + b : position; }
   uint32_t slot_of(uint32_t b) const { return is_draft() ? 0 : b; }

@@ -135,8 +135,10 @@ void start_search(const SearchOptions& options, const SearchBuffers& buffers, Se
       state.n_live = static_cast<uint8_t>(++b);
     } while (b < options.sampling->n_samples);
   }
-  if (kHasPrompt && !checks_drafts(options, buffers)) step->draft = {};
-  if (kHasPrompt) step->n_ahead = 0;
+  if (kHasDrafts) {
+    if (!checks_drafts(options, buffers)) step->draft = {};
+    step->n_ahead = 0;
+  }
   start_position(options, buffers, 0, step);
 }
 
@@ -156,7 +158,7 @@ void list_rows(const SearchOptions& options, const SearchBuffers& buffers, Searc
     }
     first_row += state.n_live;
   }
-  if (!kHasPrompt || step->n_ahead == 0) return;
+  if (!kHasDrafts || step->n_ahead == 0) return;
   buffers.live->n_rows += step->n_ahead;
   for (uint32_t i = 1; buffers.ancestor != nullptr && i <= step->n_ahead; ++i)
     buffers.ancestor[size_t{step->position + i} * buffers.beam_size] = 0;
@@ -167,7 +169,7 @@ TargetRows target_rows(const SearchBuffers& buffers, const SearchStep& step) {
   rows.sentences = buffers.live;
   rows.ancestor = buffers.ancestor;
   rows.n_sentences = step.n_live;
-  rows.checks_draft = kHasPrompt && step.n_ahead > 0;
+  rows.checks_draft = kHasDrafts && step.n_ahead > 0;
   rows.n_rows = rows.is_draft() ? step.n_rows + step.n_ahead : step.n_rows;
   rows.position = step.position;
   rows.beam_size = buffers.beam_size;
@@ -196,7 +198,7 @@ int32_t advance_search(
     const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
   int32_t first_token = -1;
   const uint32_t position = step->position;
-  const int32_t fed = kHasPrompt && step->n_ahead > 0 ? buffers.tokens[(position + 1) * buffers.n_slots] : -1;
+  const int32_t fed = kHasDrafts && step->n_ahead > 0 ? buffers.tokens[(position + 1) * buffers.n_slots] : -1;
   const Split split = split_rows(runtime, step->n_rows);
   run_pieces(runtime, split, [&](uint32_t piece, uint32_t) {
     const Range part = split.part_of(options.n_sentences, piece);
@@ -207,7 +209,7 @@ int32_t advance_search(
     }
   });
   start_position(options, buffers, position + 1, step);
-  if (kHasPrompt && step->draft.n > 0) follow_draft(options, buffers, fed, step);
+  if (kHasDrafts && step->draft.n > 0) follow_draft(options, buffers, fed, step);
   return first_token;
 }
 

@@ -41,7 +41,7 @@ GOLDCREST_MUST_CHECK int goldcrest_set_prefix(
  * must stay in place until the search ends. A new draft replaces an earlier one, n = 0 takes it back, and the next
  * begin or goldcrest_search_again forgets it. Errors: ERROR_ARGUMENT (engine null, or ids null and n not 0; both limits
  * are 1), ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above 2^31 - 1),
- * ERROR_TOKEN_RANGE (detail.index: which id), ERROR_UNSUPPORTED (this build lacks GOLDCREST_PROMPT). */
+ * ERROR_TOKEN_RANGE (detail.index: which id), ERROR_UNSUPPORTED (this build lacks GOLDCREST_PROMPT, or is firmware). */
 GOLDCREST_MUST_CHECK int goldcrest_set_draft(goldcrest_engine *engine, const int32_t *ids, size_t n);
 
 /* ids [capacity] <- the tokens with which the best result of a sentence begins, whatever the next steps find: those in
