@@ -17,7 +17,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 int print_config(const std::string& input) {
   print(write_json(config_template(input), {1}) + "\n");
   require_output("the config is not whole");
@@ -59,7 +58,6 @@ int run(int argc, char** argv) {
     return kBadInput;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter
 

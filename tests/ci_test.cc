@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-
 const std::filesystem::path kSource = GOLDCREST_SOURCE_DIR;
 
 YAML::Node workflow() { return YAML::LoadFile(kSource / ".github/workflows/ci.yml"); }
@@ -116,6 +115,5 @@ TEST(Ci, SuitesAreThoseOfTheScript) {
     suites.insert(suite.as<std::string>());
   EXPECT_EQ(suites, (std::set<std::string>{"arm", "fast", "lint", "sanitize"}));
 }
-
 }  // namespace
 }  // namespace goldcrest

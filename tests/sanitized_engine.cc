@@ -11,7 +11,6 @@
 #include "support/standard.h"
 
 namespace {
-
 struct Job {
   const void* model;
   size_t model_bytes;
@@ -106,7 +105,6 @@ int run(Job& job) {
   std::free(config.arena);
   return 0;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

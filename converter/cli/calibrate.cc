@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kFewLines = 64, kMadeUpLines = 512;
 
 // Returns made-up sources of 4 to 35 ids.
@@ -61,7 +60,6 @@ uint32_t rows_of_clip(const ModelSpec& spec, const OwnedSource& source) {
   const double seconds = static_cast<double>(source.samples.size()) / spec.encoder.frontend->sample_rate;
   return static_cast<uint32_t>(std::max<size_t>(1, rows_of_seconds(*spec.encoder.frontend, seconds)));
 }
-
 }  // namespace
 
 void calibrate(const std::vector<MatrixLevel>& pack, Job& job) {
@@ -97,5 +95,4 @@ void calibrate(const std::vector<MatrixLevel>& pack, Job& job) {
     return values;
   };
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "report/work.h"
 
 namespace goldcrest::converter {
-
 // --keep-vocabulary, --keep-vocabulary-of and --keep-languages: which entries of the vocabulary stay, and how this
 // changes texts. Removes all entries from job.spec that the options do not keep. `whole` is the model with all entries.
 // Adds warnings about characters and tokens that texts lose. Throws Error.
@@ -27,5 +26,4 @@ void calibrate(const std::vector<MatrixLevel>& pack, Job& job);
 // inputs, and its gain is how much nearer the log-probabilities of results are to those with all of them. The results
 // are of --evaluate's lines, at most 100, or of made-up ones. Throws Error.
 FineInputs choose_fine_inputs(std::optional<double> cost, Job& job, Payload& payload);
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kMostLines = 100;  // At most this many lines rank the matrices.
 constexpr uint32_t kRankedTogether = 8;
 
@@ -133,7 +132,6 @@ FineInputs Ranking::run(double share, Progress& progress) {
   choose(share, fine);
   return fine;
 }
-
 }  // namespace
 
 FineInputs choose_fine_inputs(std::optional<double> cost, Job& job, Payload& payload) {
@@ -156,5 +154,4 @@ FineInputs choose_fine_inputs(std::optional<double> cost, Job& job, Payload& pay
   fine.more_work = added_work(model, fine.source_rows, fine.target_rows);
   return fine;
 }
-
 }  // namespace goldcrest::converter

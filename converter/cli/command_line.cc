@@ -17,7 +17,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kAbout =
     "Converts a trained encoder-decoder Transformer to one int8 file for the Goldcrest engine. Nothing in a checkpoint "
     "is executed.";
@@ -325,7 +324,6 @@ ExitStatus print_answer(const CommandLine::Answer& answer) {
   require_output("nothing was done");
   return answer.is_asked_for ? kSuccess : kBadUsage;
 }
-
 }  // namespace
 
 std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, Options& options) {
@@ -349,5 +347,4 @@ std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, 
   options.report.command = command_line(argc, words.data());
   return {};
 }
-
 }  // namespace goldcrest::converter

@@ -19,7 +19,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 enum ExitStatus {
   kSuccess = 0,
   kBadInput = 1,
@@ -159,5 +158,4 @@ struct Job {
 // Fills `options` from the command line. Returns an exit status if the program ends here: it has printed help, the
 // version or a list, or an error in the command line. Throws Error if standard output cannot be written.
 std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, Options& options);
-
 }  // namespace goldcrest::converter

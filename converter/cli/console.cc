@@ -15,13 +15,11 @@
 
 namespace goldcrest::converter {
 namespace {
-
 int output_error = 0;  // first error of standard output, an errno; 0: none
 
 void note_output_error() {
   if (output_error == 0) output_error = errno == 0 ? EIO : errno;
 }
-
 }  // namespace
 
 void open_standard_streams() {
@@ -65,5 +63,4 @@ bool flush_output() {
 void require_output(std::string_view consequence) {
   if (!flush_output()) throw Error("standard output: write failed; {}", consequence);
 }
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 #include <string_view>
 
 namespace goldcrest::converter {
-
 // Fills closed standard streams, so that no file of the program takes their numbers. Makes a broken pipe an error
 // instead of the program's end.
 void open_standard_streams();
@@ -26,5 +25,4 @@ void print(std::string_view text);
 bool flush_output();
 // Throws Error with `consequence` ("nothing was done") if flush_output returns false.
 void require_output(std::string_view consequence);
-
 }  // namespace goldcrest::converter

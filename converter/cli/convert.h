@@ -6,11 +6,9 @@
 #include "cli/command_line.h"
 
 namespace goldcrest::converter {
-
 // Each returns the exit status and throws Error. preflight() has read the user's lines.
 int convert_checkpoint(const Options& options);
 // --shape: makes only the report.
 int size_shape(const Options& options);
 int convert_model_file(const Options& options);
-
 }  // namespace goldcrest::converter

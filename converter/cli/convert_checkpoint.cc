@@ -28,7 +28,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 void choose_languages(const ReadOptions& options, Job& job) try {
   if (!options.keep_languages.empty()) keep_languages(options.keep_languages, job.spec);
   job.keeps_languages = !options.keep_languages.empty();
@@ -284,7 +283,6 @@ int write(const Options& options, const FileImage& image, Job& job, Report& repo
   if (!warnings.empty()) say_error(format_text("{} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
   return status;
 }
-
 }  // namespace
 
 int convert_checkpoint(const Options& options) {
@@ -359,5 +357,4 @@ int size_shape(const Options& options) {
   report.fine = fine;
   return write(options, image, job, report);
 }
-
 }  // namespace goldcrest::converter

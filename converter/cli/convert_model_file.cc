@@ -18,7 +18,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Throws Error if the engine refuses the file, or if its self-test fails.
 goldcrest_info check_model_file(const FileImage& image, const std::string& file) {
   EngineSession session(image.span(), {}, file);
@@ -29,7 +28,6 @@ goldcrest_info check_model_file(const FileImage& image, const std::string& file)
     throw Error("{}: {}: {} ({})", file, goldcrest_status_string(status), detail.message, detail.index);
   return session.info();
 }
-
 }  // namespace
 
 int convert_model_file(const Options& options) {
@@ -71,5 +69,4 @@ int convert_model_file(const Options& options) {
     say_error("warning: " + firmware_warning(needed, rules_of(image)));
   return status;
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 void set_quantizer(const QuantizeOptions& options, Job& job) {
   job.quantize = [&](const ModelSpec& spec) {
     job.progress.stage("quantizing");
@@ -73,5 +72,4 @@ std::string describe_failures(const std::vector<Translation>& translations) {
   return format_text("{} of {} sources cannot be translated; the first: {}", failed, translations.size(),
       std::ranges::find_if(translations, has_failed)->error);
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 #include "report/engine_session.h"
 
 namespace goldcrest::converter {
-
 // Stage "quantize": sets job.quantize. It throws an Error that names the checkpoint.
 void set_quantizer(const QuantizeOptions& options, Job& job);
 
@@ -37,5 +36,4 @@ class InMemoryModel {
 
 // Returns how many sources were not translated, and why the first was not; "" if all were.
 std::string describe_failures(const std::vector<Translation>& translations);
-
 }  // namespace goldcrest::converter

@@ -23,7 +23,6 @@
 #include "spec/format_text.h"
 
 namespace {
-
 using goldcrest::printable;
 using goldcrest::converter::join_text;
 using goldcrest::converter::MemoryMap;
@@ -186,7 +185,6 @@ int inspect(const Arguments& arguments) {
   const bool passed = !arguments.self_test || self_test(&session, map.memory.limits);
   return passed ? kSuccess : kFailed;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kMostNamed = 5;  // pieces in a message
 
 // Finds one side's entries by their texts, and collects those to keep.
@@ -127,7 +126,6 @@ void warn_of_unknown(const LinesOf<EvaluationLine>& of, const TokenizerSpec& bef
   spec.warnings.push_back(format_text(
       "{}: {} tokens of its sources are unknown to the kept vocabulary, {} to the whole one", of.path, is, was));
 }
-
 }  // namespace
 
 TrimmedVocabulary keep_vocabulary(InMemoryModel& whole, Job& job) {
@@ -161,5 +159,4 @@ TrimmedVocabulary keep_vocabulary(InMemoryModel& whole, Job& job) {
   if (!lines.evaluation.empty()) warn_of_unknown(lines.evaluation, before, spec);
   return trimmed;
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 namespace fs = std::filesystem;
 
 bool is_same_file(const fs::path& a, const fs::path& b) {
@@ -146,7 +145,6 @@ void check_samples(const std::string& folder) {
   throw Error(
       "{}: is missing; --check takes the folder that examples/export_nn_transformer.py writes", results.string());
 }
-
 }  // namespace
 
 void check_accuracy(const Options& options) {
@@ -197,5 +195,4 @@ void preflight(Options& options) {
   }
   if (!options.write.emit_folder.empty()) check_folder(options.write.emit_folder);
 }
-
 }  // namespace goldcrest::converter

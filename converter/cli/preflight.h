@@ -5,7 +5,6 @@
 #include "cli/command_line.h"
 
 namespace goldcrest::converter {
-
 // --make-shortlist holds out the last of every 10 lines of its text.
 constexpr size_t kHeldOut = 10;
 
@@ -14,5 +13,4 @@ void preflight(Options& options);
 
 // Throws UsageError if --accuracy does not fit the other options.
 void check_accuracy(const Options& options);
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kBarWidth = 30;
 constexpr double kSecondsBetweenDrawings = 0.1, kSecondsBetweenLines = 10;
 constexpr const char* kToEndOfLine = "\x1b[K";
@@ -29,7 +28,6 @@ std::string bar_line(const std::string& stage, size_t percent, size_t columns) {
   const size_t room = columns > end.size() + 1 ? columns - end.size() - 1 : 0;
   return stage.substr(0, room) + end;
 }
-
 }  // namespace
 
 ProgressScreen standard_error_screen(bool quiet) {
@@ -84,5 +82,4 @@ void Progress::finish() {
   drawn_.clear();
   stage_.clear();
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include <string_view>
 
 namespace goldcrest::converter {
-
 // The destination of progress, and its clock.
 struct ProgressScreen {
   bool terminal = false;
@@ -44,5 +43,4 @@ class Progress {
   std::string stage_, drawn_;
   double last_seconds_ = 0;  // time of the last output
 };
-
 }  // namespace goldcrest::converter

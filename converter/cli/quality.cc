@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Returns the loss of int8 by the chosen metric, in points.
 double loss(const Evaluation& evaluation, std::string metric) {
   if (evaluation.lines.empty()) throw Error("--max-loss: not one line was translated by both float32 and int8");
@@ -35,7 +34,6 @@ goldcrest_limits evaluation_limits(const MeasureOptions& options, goldcrest_limi
   limits.n_best = 1;
   return limits;
 }
-
 }  // namespace
 
 Lines kind_of_lines(const Job& job) {
@@ -176,5 +174,4 @@ Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options)
     return {kBadInput, error.what()};
   }
 }
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 #include "report/report.h"
 
 namespace goldcrest::converter {
-
 // Returns what --check found: whether the float reference agrees with the samples, and the text. Throws Error.
 std::pair<bool, std::string> run_check(Job& job);
 
@@ -41,5 +40,4 @@ Agreement run_agreement(const MeasureOptions& options, std::pair<const FileImage
 
 // Refuses an int8 model that lost more than --max-loss, and lines that cannot tell. If it lost less, the text says so.
 Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options);
-
 }  // namespace goldcrest::converter

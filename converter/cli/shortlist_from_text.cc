@@ -6,7 +6,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Pairs each source with its given targets, or with the model's own translation.
 class PairMaker {
  public:
@@ -60,7 +59,6 @@ Pairs make_pairs(Job& job) {
   if (!failures.empty()) job.spec.warnings.push_back(format_text("{}: {}", job.lines.shortlist_text.path, failures));
   return pairs;
 }
-
 }  // namespace
 
 ShortlistFromText make_shortlist_from_text(const ChangeOptions& change, Job& job) {
@@ -85,5 +83,4 @@ ShortlistFromText make_shortlist_from_text(const ChangeOptions& change, Job& job
   made.given = measure_coverage(shortlist, pairs.given, end_ids);
   return made;
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // The image and the input's name must outlive the demand.
 BoardDemand demand_of(const FileImage& image, const goldcrest_memory& memory, const std::string& input) {
   return {image.size(), memory,
@@ -44,7 +43,6 @@ std::vector<std::string> write_files(const WriteOptions& options, const Outputs&
     written.push_back(path.string());
   return written;
 }
-
 }  // namespace
 
 void print_report(const Report& report, const ReportOptions& options, const std::vector<std::string>& written) {
@@ -95,5 +93,4 @@ int write_outputs(const WriteOptions& options, const Outputs& outputs,
   say_error("standard output: write failed; the report is not whole; written: " + join_text(written, ", "));
   return kReportLost;
 }
-
 }  // namespace goldcrest::converter

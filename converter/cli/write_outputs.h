@@ -10,7 +10,6 @@
 #include "report/report.h"
 
 namespace goldcrest::converter {
-
 // Prints to standard output, with the names of written files.
 void print_report(const Report& report, const ReportOptions& options, const std::vector<std::string>& written);
 void print_written(const std::vector<std::string>& written);
@@ -41,5 +40,4 @@ struct Outputs {
 // Error.
 int write_outputs(const WriteOptions& options, const Outputs& outputs,
     const std::function<void(const std::vector<std::string>& written)>& report);
-
 }  // namespace goldcrest::converter

@@ -11,9 +11,7 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 std::string shown(const Value& value) {
   return value.is_list() || value.is_map() ? std::string("a JSON ") + value.type_name() : in_quotes(write_json(value));
 }
@@ -23,7 +21,6 @@ uint32_t to_count(const Value& value, const std::string& where, uint32_t least, 
     throw Error("{} is {}, expected an integer from {} to {}", where, shown(value), least, most);
   return static_cast<uint32_t>(value.natural());
 }
-
 }  // namespace
 
 Config::Config(const std::filesystem::path& path) : Config(read_json_object(path), path.string(), path) {}
@@ -134,7 +131,6 @@ EarlyStopping read_early_stopping(const Config& config) {
 }
 
 namespace {
-
 // Returns the note that --print-config, or the user, wrote next to a setting.
 std::string note(const Config& config, const std::string& key) {
   constexpr size_t kMaxBytes = 200;
@@ -142,7 +138,6 @@ std::string note(const Config& config, const std::string& key) {
   for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   return text;
 }
-
 }  // namespace
 
 RequiredSettings::RequiredSettings(const Config& config, std::vector<std::string> known)
@@ -197,5 +192,4 @@ void RequiredSettings::check() const {
   if (missing_.size() > kMostNamed) text += format_text("\n  and {} more", missing_.size() - kMostNamed);
   throw Error("{}: {} settings are not set:{}{}", config_.path().string(), missing_.size(), text, unknown_text("\n  "));
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 enum class EarlyStopping;  // spec/spec.h
 
 class Config {
@@ -92,5 +91,4 @@ class RequiredSettings {
   std::vector<Missing> missing_;
   std::vector<std::string> of_objects_;  // guesses of the added objects
 };
-
 }  // namespace goldcrest::converter

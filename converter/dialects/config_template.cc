@@ -16,9 +16,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -30,7 +28,6 @@ std::string without_encoding(const std::string& name) {
     if (const size_t at = text.find(word); at != std::string::npos) text.erase(at, word.size());
   return text;
 }
-
 }  // namespace
 
 bool has_any(const std::string& name, const std::vector<const char*>& parts) {
@@ -49,7 +46,6 @@ std::string without_weight(const std::string& name) {
 }
 
 namespace {
-
 struct Stack {
   std::string prefix;  // "transformer.encoder."
   uint64_t d_model = 0, d_ff = 0, n_layers = 0;
@@ -410,7 +406,6 @@ class ConfigTemplate {
   uint64_t target_rows_ = 0;     // rows of the last linear layer; 0: there are several
   Value json_, roles_ = Value::map();
 };
-
 }  // namespace
 
 Value config_template(const std::filesystem::path& path) {
@@ -419,5 +414,4 @@ Value config_template(const std::filesystem::path& path) {
   if (has_settings || (sniffed.use != Use::kConvert && sniffed.use != Use::kUnknown)) throw Error("{}", sniffed.text());
   return ConfigTemplate(open_tensors(path), path, tutorial_of(sniffed.kind)).make();
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 // Guesses the roles of a checkpoint's tables from their names.
 
 using Names = std::vector<std::string>;
@@ -39,5 +38,4 @@ Names only(const Names& names, const auto& predicate) {
 // it until it is set. `path` is a weight file or its folder, with or without a config.json. Throws Error if there is no
 // nn.Transformer.
 Value config_template(const std::filesystem::path& path);
-
 }  // namespace goldcrest::converter

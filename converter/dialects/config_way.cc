@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const ConfigFamily* kFamilies[] = {&kMarianFamily, &kBartFamily, &kMBartFamily, &kPegasusFamily, &kM2mFamily,
     &kBlenderbotFamily, &kFsmtFamily, &kT5Family, &kMT5Family, &kUmT5Family, &kMoonshineFamily, &kWhisperFamily,
     &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
@@ -124,7 +123,6 @@ std::vector<ListedFamily> listed_families() {
     if (family->listed.family != nullptr) rows.push_back(family->listed);
   return rows;
 }
-
 }  // namespace
 
 const WayIn kConfigWay = {[](KindId) { return true; }, open_by_config, listed_families};
@@ -147,5 +145,4 @@ ModelSpec load_shape(const std::filesystem::path& path, uint64_t most, const Ope
   fill_provenance(checkpoint, spec);
   return spec;
 }
-
 }  // namespace goldcrest::converter

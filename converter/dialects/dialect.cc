@@ -21,9 +21,7 @@
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 std::string trimmed(std::string text) {
   const auto is_filler = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '"' || c == '\''; };
   while (!text.empty() && is_filler(text.back())) text.pop_back();
@@ -73,7 +71,6 @@ void clean(const char* field, std::string& text, std::vector<std::string>& warni
       field, kMaxMetadataBytes, cleaned));
   text = cleaned;
 }
-
 }  // namespace
 
 void fill_provenance(const Checkpoint& checkpoint, ModelSpec& spec) {
@@ -95,7 +92,6 @@ void fill_provenance(const Checkpoint& checkpoint, ModelSpec& spec) {
 }
 
 namespace {
-
 // In the order of --list. A config.json may stand next to any checkpoint, so the last that recognises one opens it.
 constexpr const WayIn* kWaysIn[] = {&kConfigWay, &kMarianNativeWay, &kCTranslate2Way, &kToolkitWay};
 
@@ -198,7 +194,6 @@ std::string wrapped(const std::string& text, size_t indent, size_t columns) {
   }
   return lines + std::string(indent, ' ') + line + '\n';
 }
-
 }  // namespace
 
 std::filesystem::path directory_of(const std::filesystem::path& checkpoint) {
@@ -251,5 +246,4 @@ ModelSpec load_checkpoint(const std::filesystem::path& given, const LoadOptions&
   warn_of_unread(path, opened.checkpoint.directory, spec);
   return spec;
 }
-
 }  // namespace goldcrest::converter

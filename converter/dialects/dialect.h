@@ -13,7 +13,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Choices that some checkpoints leave open.
 struct OpenChoices {
   double max_seconds = 0;      // of speech: the longest clip; 0: the family's
@@ -61,5 +60,4 @@ std::string list_families(size_t columns);
 // Fills in name, licence and attribution. Prefers config.json's "name", "license" and "attribution". Else uses
 // _name_or_path, the folder of a Hugging Face cache or the folder's name, and the front matter of README.md.
 void fill_provenance(const Checkpoint& checkpoint, ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 void check_position_rows(const std::string& where, uint64_t rows, uint32_t d_model) {
   if (rows * d_model > kMaxPositionValues)
     throw Error("{} is {}, expected at most {} for d_model {}", where, rows, kMaxPositionValues / d_model, d_model);
@@ -43,7 +42,6 @@ float largest_difference(const Matrix& a, const Matrix& b) {
 }
 
 namespace {
-
 constexpr float kNeverChosen = -65536.0f;  // the start id's logit: its exp is 0
 
 std::shared_ptr<const Matrix> with_zero_row(const std::shared_ptr<const Matrix>& table) {
@@ -64,7 +62,6 @@ void add_entry(std::optional<TokenizerSpec>& tokenizer) {
   tokenizer->pieces.insert(tokenizer->pieces.begin() + tokenizer->vocab_size, {"", 0, PieceType::kControl});
   ++tokenizer->vocab_size;
 }
-
 }  // namespace
 
 void add_start_row(ModelSpec& spec) {
@@ -80,5 +77,4 @@ void add_start_row(ModelSpec& spec) {
   if (is_shared) add_entry(spec.source_tokenizer);
   spec.added_target_ids = 1;
 }
-
 }  // namespace goldcrest::converter

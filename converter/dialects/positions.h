@@ -8,7 +8,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 constexpr uint64_t kMaxPositionValues = uint64_t{1} << 24;  // of a table that a setting asks for
 
 // Throws Error if a setting, which `where` names, asks for a larger table.
@@ -33,5 +32,4 @@ float largest_difference(const Matrix& a, const Matrix& b);
 // Adds the next free target id as the decoder's first input. Its row is zeros, and the search never chooses it. If
 // source and target share their tables, the source gets the row too.
 void add_start_row(ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Returns the position of the i-th element, for instance "[3, 17]".
 std::string position_text(const std::vector<uint64_t>& shape, uint64_t i) {
   std::vector<uint64_t> position(shape.size());
@@ -29,7 +28,6 @@ std::vector<float> row_scales(const Tensor& tensor, uint64_t rows, bool rows_are
   if (stored.size() == 1) return std::vector<float>(rows, stored[0]);
   return rows_are_its_own ? stored : std::vector<float>();
 }
-
 }  // namespace
 
 std::string without_wrappers(std::string name) {
@@ -244,5 +242,4 @@ std::shared_ptr<const Matrix> slice_rows(const std::shared_ptr<const Matrix>& ma
   return std::make_shared<const Matrix>(Matrix{format_text("{}[{}:{}]", matrix->name, begin, end), end - begin, columns,
       MatrixValues(n, read), matrix->same_rows, std::move(scales)});
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Removes prefixes of wrappers: DataParallel and DistributedDataParallel put "module." before all names, torch.compile
 // puts "_orig_mod." before the names of the module that it compiled.
 std::string without_wrappers(std::string name);
@@ -79,5 +78,4 @@ class TensorReader {
 
 // Copies the rows [begin, end) to a matrix of their own; it has no values if the whole has none.
 std::shared_ptr<const Matrix> slice_rows(const std::shared_ptr<const Matrix>& matrix, uint32_t begin, uint32_t end);
-
 }  // namespace goldcrest::converter

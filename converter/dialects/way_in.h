@@ -11,7 +11,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 // The arguments of load_checkpoint.
 struct LoadRequest {
   const std::filesystem::path& path;       // a directory or a weight file
@@ -64,5 +63,4 @@ struct ConfigFamily {
   ListedFamily listed;       // null texts: another family's row names this one too
   bool any_length = false;   // its models have no last position, so that an option chooses one
 };
-
 }  // namespace goldcrest::converter

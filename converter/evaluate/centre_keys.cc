@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kTargetTokens = 16;
 // The share of squared scales that a centred head keeps. Where less is gained, other near ties decide as often against
 // float32 as for it.
@@ -80,7 +79,6 @@ CentredKeys centre_heads(const AllKeys& keys, size_t d_head, AttentionSpec& atte
   }
   return heads;
 }
-
 }  // namespace
 
 CentredKeys centre_keys(const std::vector<std::vector<int32_t>>& sources,
@@ -113,5 +111,4 @@ CentredKeys centre_keys(const std::vector<std::vector<int32_t>>& sources,
 std::string to_text(const CentredKeys& keys) {
   return format_text("keys         {} of {} heads centred (--accuracy)\n", keys.centred, keys.heads);
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 struct CentredKeys {
   size_t heads = 0, centred = 0;  // of all attentions
 };
@@ -26,5 +25,4 @@ CentredKeys centre_keys(const std::vector<std::vector<int32_t>>& sources,
 
 // Returns one line, with its line end.
 std::string to_text(const CentredKeys& keys);
-
 }  // namespace goldcrest::converter

@@ -18,7 +18,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Rows of one layer's output, computed by the reference.
 struct Captured {
   size_t rows = 0, columns = 0;
@@ -287,7 +286,6 @@ std::string find_settings(const ModelSpec& spec, const Samples& samples, double 
   }
   return "";
 }
-
 }  // namespace
 
 const Departure* CheckReport::first_departure() const {
@@ -339,5 +337,4 @@ std::string to_text(const CheckReport& report) {
   if (!report.equal_with.empty()) text += format_text("with {} it is equal\n", report.equal_with);
   return text;
 }
-
 }  // namespace goldcrest::converter

@@ -25,7 +25,6 @@
 #include "reference/reference.h"
 
 namespace goldcrest::converter {
-
 struct CheckOptions {
   // A value departs if |found - expected| > tolerance * max(1, largest |expected| of its row), or if it is NaN.
   double tolerance = 2e-4;
@@ -82,5 +81,4 @@ struct CheckReport {
 CheckReport check(const Reference& reference, const std::filesystem::path& samples, const CheckOptions& options);
 
 std::string to_text(const CheckReport& report);
-
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMaxResultBytes = uint64_t{256} << 20;
 constexpr uint64_t kMaxClipBytes = uint64_t{1} << 30;
 constexpr int kMaxDepth = 4;
@@ -109,7 +108,6 @@ SampleLine read_line(const Value& object, size_t place, const ModelSpec& spec, c
 std::unique_ptr<TensorSource> open_if_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path) ? open_safetensors(path) : nullptr;
 }
-
 }  // namespace
 
 const SampleSearch* SampleLine::find(const std::string& name) const {
@@ -148,5 +146,4 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
   samples.trace = open_if_there(folder / "trace.safetensors");
   return samples;
 }
-
 }  // namespace goldcrest::converter

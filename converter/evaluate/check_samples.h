@@ -14,7 +14,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 struct SampleSearch {
   std::string name;        // "greedy", "beam4"
   uint32_t beam_size = 1;  // 1: greedy
@@ -39,5 +38,4 @@ struct Samples {
 
 // Throws Error that names file and line.
 Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec);
-
 }  // namespace goldcrest::converter

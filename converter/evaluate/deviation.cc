@@ -10,9 +10,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr uint32_t kMostTokens = 64;
 
 double unbiased_deviation(std::span<const float> row) {
@@ -22,7 +20,6 @@ double unbiased_deviation(std::span<const float> row) {
   for (const float value : row) squares += (double{value} - sum / n) * (double{value} - sum / n);
   return std::sqrt(squares / (n - 1));
 }
-
 }  // namespace
 
 DeviationBound bound_deviations(
@@ -76,5 +73,4 @@ Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator
   agreement.chrf = evaluation.chrf;
   return agreement;
 }
-
 }  // namespace goldcrest::converter

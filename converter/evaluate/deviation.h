@@ -13,7 +13,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 struct DeviationBound {
   double epsilon = 0;   // of the checkpoint
   double smallest = 0;  // of a row that a norm reads; unbiased
@@ -41,5 +40,4 @@ struct Agreement {
 
 Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator& whole, Translator& part,
     const std::function<void(size_t done, size_t total)>& progress);
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 std::vector<std::string> split(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;
   size_t start = 0;
@@ -105,7 +104,6 @@ void check_text(const std::filesystem::path& path, size_t number, const std::str
       valid < line.size() ? "no UTF-8" : "a NUL byte", std::min(valid, nul) + 1,
       is_utf16 ? "If it is UTF-16" : "If it is Latin-1", is_utf16 ? "UTF-16" : "ISO-8859-1", path.string());
 }
-
 }  // namespace
 
 std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& path, const std::string& alternatives) {
@@ -235,5 +233,4 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
   if (n_shown < n_different) text += format_text("{} more lines differ; --verbose prints all\n", n_different - n_shown);
   return text;
 }
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 #include "reference/reference_search.h"
 
 namespace goldcrest::converter {
-
 struct EvaluationLine {
   std::string source;
   std::vector<std::string> references;  // empty: only the two translations are compared
@@ -108,5 +107,4 @@ Evaluation evaluate(
 size_t n_merged(const std::vector<EvaluationLine>& lines);
 // For a terminal: the figures and at most `most` of the lines that differ, those with the largest losses first.
 std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLine>& lines, size_t most);
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
-
 LineEncoder::LineEncoder(const ModelSpec& spec, bool of_ids) : spec_(spec) {
   if (of_ids) return;
   source_.emplace(*spec.source_tokenizer);
@@ -77,5 +76,4 @@ std::string spoken_words(const std::string& text) {
   if (words.ends_with(' ')) words.pop_back();
   return words;
 }
-
 }  // namespace goldcrest::converter

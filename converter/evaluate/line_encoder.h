@@ -14,7 +14,6 @@
 #include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {
-
 // Converts lines of text, or of ids, to the ids that a model reads and writes.
 
 class LineEncoder {
@@ -48,5 +47,4 @@ std::vector<int16_t> read_clip(const std::filesystem::path& path, uint32_t sampl
 
 // Returns the words of a text for word error rates: ASCII letters in lower case, no ASCII punctuation, single spaces.
 std::string spoken_words(const std::string& text);
-
 }  // namespace goldcrest::converter

@@ -8,7 +8,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr int kPasses = 5;  // of expectation and maximization
 
 // A set of numbers; it holds up to about twice as many before it removes duplicates.
@@ -127,7 +126,6 @@ std::vector<uint32_t> most_frequent(std::span<const IdPair> pairs, size_t most) 
   std::sort(ids.begin(), ids.end());
   return ids;
 }
-
 }  // namespace
 
 ShortlistSpec make_shortlist(std::span<const IdPair> pairs, const ShortlistOptions& options) {
@@ -171,5 +169,4 @@ ShortlistCoverage measure_coverage(
   }
   return coverage;
 }
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // A source and its translation, including all ids that the model puts around them.
 struct IdPair {
   std::vector<int32_t> source, target;
@@ -36,5 +35,4 @@ struct ShortlistCoverage {
 };
 ShortlistCoverage measure_coverage(
     const ShortlistSpec& shortlist, std::span<const IdPair> pairs, std::span<const uint32_t> end_ids);
-
 }  // namespace goldcrest::converter

@@ -11,9 +11,7 @@
 #include <utility>
 
 namespace goldcrest::converter {
-
 namespace {
-
 // Returns the bytes of the valid character at text[at], or 0 if there is none, and sets its code point.
 size_t decode_one(std::string_view text, size_t at, char32_t& c) {
   const auto byte = [&](size_t i) -> uint32_t { return static_cast<uint8_t>(text[at + i]); };
@@ -34,7 +32,6 @@ size_t decode_one(std::string_view text, size_t at, char32_t& c) {
   c = code;
   return n;
 }
-
 }  // namespace
 
 std::u32string decode_utf8(std::string_view text) {
@@ -76,7 +73,6 @@ std::u32string join_words(const std::vector<std::u32string_view>& words, std::u3
 }
 
 namespace {
-
 bool is_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 bool is_period_or_comma(char32_t c) { return c == U'.' || c == U','; }
 
@@ -140,7 +136,6 @@ std::array<NgramCounts, kOrders> count_ngrams(const std::vector<std::u32string_v
 }
 
 uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
-
 }  // namespace
 
 std::u32string tokenize_13a(std::u32string text) {
@@ -198,7 +193,6 @@ double BleuScorer::score() const {
 }
 
 namespace {
-
 using Statistics = ChrfScorer::Statistics;
 using CharacterCounts = std::unordered_map<std::u32string_view, uint64_t>;
 
@@ -263,7 +257,6 @@ Statistics best_statistics(std::string_view hypothesis, const std::vector<std::s
   }
   return best;
 }
-
 }  // namespace
 
 void ChrfScorer::add(std::string_view hypothesis, const std::vector<std::string>& references) {
@@ -282,13 +275,11 @@ double sentence_chrf(std::string_view hypothesis, const std::vector<std::string>
 }
 
 namespace {
-
 using Words = std::span<const std::u32string_view>;
 
 double percentage(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
-
 }  // namespace
 
 void ErrorRateScorer::add(std::string_view hypothesis, const std::vector<std::string>& references) {
@@ -309,5 +300,4 @@ void ErrorRateScorer::add(std::string_view hypothesis, const std::vector<std::st
 double ErrorRateScorer::word_error_rate() const { return percentage(edits_, words_); }
 
 double ErrorRateScorer::exact_match() const { return percentage(exact_lines_, lines_); }
-
 }  // namespace goldcrest::converter

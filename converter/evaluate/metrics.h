@@ -12,7 +12,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 // Text for the metrics: code points, and words between white space.
 
 // Converts UTF-8 to code points; each byte outside a valid character becomes U+FFFD.
@@ -98,5 +97,4 @@ class ErrorRateScorer {
  private:
   uint64_t edits_ = 0, words_ = 0, lines_ = 0, exact_lines_ = 0;
 };
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 inline format::Activation stored_activation(Activation activation) {
   switch (activation) {
     case Activation::kRelu: return format::Activation::Relu;
@@ -18,5 +17,4 @@ inline format::Activation stored_activation(Activation activation) {
   }
   throw Error("activation {} is unknown", static_cast<int>(activation));
 }
-
 }  // namespace goldcrest::converter

@@ -29,7 +29,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using format::SectionKind;
 
 // Consecutive rows of one stored matrix.
@@ -453,7 +452,6 @@ Payload Builder::run() {
   payload.tensors = std::move(tensors_);
   return payload;
 }
-
 }  // namespace
 
 void DeleteMetadata::operator()(format::ModelT* metadata) const { delete metadata; }
@@ -490,5 +488,4 @@ Payload build_payload(const ModelSpec& spec, const BuildOptions& options) {
   validate_spec(spec);
   return Builder(spec, options).run();
 }
-
 }  // namespace goldcrest::converter

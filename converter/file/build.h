@@ -20,7 +20,6 @@ struct ModelT;
 }  // namespace goldcrest::format
 
 namespace goldcrest::converter {
-
 enum class Weights { kInt8, kFloat32 };
 // The type of attention weights. kIntegerForSpeech: integers if the model has a frontend and the file can have them
 enum class AttentionWeights { kFloat, kInteger, kIntegerForSpeech };
@@ -68,5 +67,4 @@ std::vector<const Matrix*> packed_inputs(const ModelSpec& spec, const std::vecto
 
 // Validates, quantizes and packs. Throws Error.
 Payload build_payload(const ModelSpec& spec, const BuildOptions& options);
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kMadeBy = "/* Made by goldcrest-convert " GOLDCREST_VERSION "; changes are lost. */\n";
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
@@ -117,7 +116,6 @@ std::string array_text(const EmitOptions& options, std::span<const uint8_t> mode
 std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
-
 }  // namespace
 
 std::string c_name(const std::string& name) {
@@ -154,5 +152,4 @@ std::vector<std::filesystem::path> emit_c(const std::filesystem::path& folder, c
   put(".h", bytes_of(header_text(options, model.size(), memory)));
   return written;
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::converter {
-
 struct EmitOptions {
   std::string name;     // of c_name
   std::string section;  // empty: .rodata, followed by the model's name for the assembler
@@ -29,5 +28,4 @@ void check_section_name(const std::string& section);
 // it is missing. Returns the paths. Throws Error.
 std::vector<std::filesystem::path> emit_c(const std::filesystem::path& folder, const EmitOptions& options,
     std::span<const uint8_t> model, const goldcrest_memory& memory);
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 uint64_t padded_size(const format::LinearT& linear) {
   return uint64_t{pad16(linear.n)} * pad16(linear.k) * (linear.refined ? 2 : 1);
 }
@@ -66,7 +65,6 @@ std::string name_of_equal_layers(std::string name) {
   if (digit != std::string::npos) name.replace(digit, name.find('.', digit + 1) - digit, 1, '*');
   return name;
 }
-
 }  // namespace
 
 std::string matrix_name(const std::string& layer, const MatrixEntry& entry) {
@@ -192,5 +190,4 @@ double added_work(format::ModelT& model, double source_rows, double target_rows)
   }
   return added / all;
 }
-
 }  // namespace goldcrest::converter

@@ -18,7 +18,6 @@ struct MatrixEntry;
 }
 
 namespace goldcrest::converter {
-
 // Bits: a matrix may have these. kPackedWeights: 4 bits.
 constexpr uint32_t kFineInput = 1, kSecondMatrix = 2, kPackedWeights = 4;
 
@@ -96,5 +95,4 @@ uint32_t refined_features(format::ModelT& model);
 // Returns the work that fine inputs add, as a share of all linear layers' work for a source of `source_rows` and a
 // target of `target_rows`.
 double added_work(format::ModelT& model, double source_rows, double target_rows);
-
 }  // namespace goldcrest::converter

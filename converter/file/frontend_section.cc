@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Returns the array's offset in units.
 uint32_t append_floats(const std::string& name, const std::vector<float>& values, SectionWriter& section) {
   std::vector<float> checked(pad16(static_cast<uint32_t>(values.size())));
@@ -68,7 +67,6 @@ std::unique_ptr<format::LogMelT> write_log_mel(const LogMelSpec& log_mel, Sectio
   out->weight = append_floats("the bands of log-mel features", weights, parameters);
   return out;
 }
-
 }  // namespace
 
 std::unique_ptr<format::FrontendT> write_frontend(const FrontendSpec& frontend, const FrontendParts& parts) {
@@ -93,5 +91,4 @@ std::unique_ptr<format::RotaryT> write_rotary(
   out->half = rotary.half;
   return out;
 }
-
 }  // namespace goldcrest::converter

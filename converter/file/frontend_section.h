@@ -19,7 +19,6 @@ struct RotaryT;
 }  // namespace goldcrest::format
 
 namespace goldcrest::converter {
-
 // Stores the parts of a stem that other tables have too.
 struct FrontendParts {
   std::function<std::unique_ptr<format::LinearT>(const LinearSpec& linear, const Placement& columns)> linear;
@@ -31,5 +30,4 @@ std::unique_ptr<format::FrontendT> write_frontend(const FrontendSpec& frontend, 
 
 std::unique_ptr<format::RotaryT> write_rotary(
     const std::string& name, const RotarySpec& rotary, SectionWriter& positions);
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kBytesPerSourceToken = 8;  // pieces of real text are shorter
 constexpr uint32_t kDefaultEncoderRows = 32;
 constexpr uint32_t kDefaultCandidates = 2048;  // long sentences of real shortlists have half as many
@@ -75,7 +74,6 @@ std::unique_ptr<format::LanguagesT> make_languages(const ModelSpec& spec) {
   }
   return out;
 }
-
 }  // namespace
 
 void set_search(const ModelSpec& spec, const goldcrest_limits& limits, format::ModelT& metadata) {
@@ -220,5 +218,4 @@ std::unique_ptr<format::ProvenanceT> make_provenance(
   out->converter_version = GOLDCREST_VERSION;
   return out;
 }
-
 }  // namespace goldcrest::converter

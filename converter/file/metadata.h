@@ -17,7 +17,6 @@ struct ProvenanceT;
 }  // namespace goldcrest::format
 
 namespace goldcrest::converter {
-
 // Returns the limits with every zero replaced:
 //   max_source_tokens  the encoder's positions
 //   max_source_bytes   8 for each source token; 0 without a tokenizer
@@ -50,5 +49,4 @@ void set_search(const ModelSpec& spec, const goldcrest_limits& limits, format::M
 // A license or attribution given here replaces the checkpoint's.
 std::unique_ptr<format::ProvenanceT> make_provenance(
     const ModelSpec& spec, const std::optional<std::string>& license, const std::optional<std::string>& attribution);
-
 }  // namespace goldcrest::converter

@@ -21,7 +21,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // A matrix of the section Weights, and the fields that hold its layout: two for a table shared with the projection.
 // Float weights count as four columns of bytes each and stay row-major.
 struct StoredMatrix {
@@ -134,7 +133,6 @@ void forget_packed(format::ModelT& metadata) {
     if (stack->embedding != nullptr) stack->embedding->packed = false;
   metadata.features &= ~kFeaturePacked;
 }
-
 }  // namespace
 
 bool is_model_file(const std::filesystem::path& path) {
@@ -215,5 +213,4 @@ std::vector<std::string> engine_options(const FileImage& image) {
   add(added != nullptr && added->size() != 0 && needs_added_words(added->data()), kNoAddedWords);
   return options;
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // True if `path` names a model file and not a checkpoint, by its ending or its identifier. False if it cannot be read.
 bool is_model_file(const std::filesystem::path& path);
 
@@ -29,5 +28,4 @@ RulesSpec rules_of(const FileImage& image);
 // Returns the CMake options of the engine that a model file needs, such as "GOLDCREST_SEARCH"; firmware has none by
 // default.
 std::vector<std::string> engine_options(const FileImage& image);
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@ enum class SectionKind : uint8_t;
 }  // namespace goldcrest::format
 
 namespace goldcrest::converter {
-
 struct SectionBytes {
   format::SectionKind kind = {};
   std::vector<std::vector<uint8_t>> arrays;  // each at the next multiple of 64, with zeros between
@@ -71,5 +70,4 @@ class SectionWriter {
   uint64_t units_ = 0;                               // of the arrays
   std::vector<std::pair<uint32_t, size_t>> shared_;  // offset in units, index of the array
 };
-
 }  // namespace goldcrest::converter

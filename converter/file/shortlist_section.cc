@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // A list of the file: the n-gram's key, and its candidates.
 struct KeyedList {
   std::vector<uint32_t> key;  // [longest n-gram]
@@ -75,7 +74,6 @@ std::vector<uint32_t> lexicon_list(const LexiconSpec& lexicon) {
   }
   return list;
 }
-
 }  // namespace
 
 void write_lists(const ModelSpec& spec, SectionWriter& section, format::ModelT* metadata) {
@@ -100,5 +98,4 @@ uint64_t shortlist_bytes(const ShortlistSpec& shortlist, uint32_t target_vocab_s
       shortlist.offset.size() + shortlist.ngrams.size() + shortlist.ngrams.size() * longest_ngram(shortlist);
   return n_ids * (has_wide_ids(target_vocab_size) ? 4 : 2) + n_words * 4;
 }
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 format::TokenizerKind kind_of(TokenizerKind kind) {
   switch (kind) {
     case TokenizerKind::kUnigram: return format::TokenizerKind::Unigram;
@@ -23,7 +22,6 @@ uint32_t count(size_t n) {
   if (n > UINT32_MAX) throw Error("the tokenizer is too large: an array has {} elements, more than 2^32 - 1", n);
   return static_cast<uint32_t>(n);
 }
-
 }  // namespace
 
 std::unique_ptr<format::TokenizerT> write_tokenizer(const PackedTokenizer& packed, SectionWriter& section) {
@@ -67,5 +65,4 @@ std::unique_ptr<format::DetokenizerT> write_detokenizer(const PackedDetokenizer&
   out->remove_extra_whitespace = packed.remove_extra_whitespace;
   return out;
 }
-
 }  // namespace goldcrest::converter

@@ -13,8 +13,6 @@ struct TokenizerT;
 }  // namespace goldcrest::format
 
 namespace goldcrest::converter {
-
 std::unique_ptr<format::TokenizerT> write_tokenizer(const PackedTokenizer& packed, SectionWriter& section);
 std::unique_ptr<format::DetokenizerT> write_detokenizer(const PackedDetokenizer& packed, SectionWriter& section);
-
 }  // namespace goldcrest::converter

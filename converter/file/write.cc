@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 static_assert(std::endian::native == std::endian::little, "the converter copies numbers as they are in memory");
 
 // FORMAT.md, "Trailer".
@@ -120,7 +119,6 @@ uint64_t bytes_of_any_weights(format::ModelT metadata) {
   for (const auto& line : metadata.self_test) line->target.resize(metadata.decoder->max_positions);
   return serialize(metadata).size();
 }
-
 }  // namespace
 
 void FileImage::grow(size_t bytes) { units_.resize(bytes / kAlignment); }
@@ -151,5 +149,4 @@ void add_self_test(std::span<const SelfTestLine> self_test, FileImage& image) {
   std::memmove(sections, image.bytes() + begin, n);
   finish(metadata, metadata_bytes, image);
 }
-
 }  // namespace goldcrest::converter

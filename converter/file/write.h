@@ -11,7 +11,6 @@
 #include "file/build.h"
 
 namespace goldcrest::converter {
-
 // A greedy search that the file's reader must reproduce (FORMAT.md, "Self-test").
 struct SelfTestLine {
   std::vector<uint32_t> source, target;
@@ -66,5 +65,4 @@ void check_can_write(const std::filesystem::path& path);
 
 // Throws Error if the disk under `path` has less room than `bytes`.
 void check_space(const std::filesystem::path& path, uint64_t bytes);
-
 }  // namespace goldcrest::converter

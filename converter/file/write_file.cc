@@ -17,7 +17,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& path, const char* doing, int error) {
@@ -180,7 +179,6 @@ class NewFile {
   FileDescriptor folder_, file_;
   TemporaryName temporary_;
 };
-
 }  // namespace
 
 void check_can_write(const fs::path& path) { const NewFile removed_at_once(path); }
@@ -201,5 +199,4 @@ void write_file(const fs::path& path, std::span<const uint8_t> bytes) {
   file.write(bytes);
   file.put_in_place();
 }
-
 }  // namespace goldcrest::converter

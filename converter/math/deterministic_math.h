@@ -8,7 +8,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 // e^x for |x| <= 700, relative error about 1e-15.
 inline double exact_exp(double x) {
   constexpr double kLog2High = 0x1.62e42fefp-1, kLog2Middle = 0x1.473de6afp-34, kLog2Low = 0x1.3c7673007e5edp-69;
@@ -34,7 +33,6 @@ inline double exact_log(double x) {
 }
 
 namespace deterministic_math_detail {
-
 struct Angle {
   int64_t quadrant;
   double remainder;  // |remainder| <= pi / 4
@@ -59,7 +57,6 @@ inline double cosine_series(double r) {
   for (int n = 19; n >= 1; n -= 2) sum = 1 - r * r / (n * (n + 1)) * sum;
   return sum;
 }
-
 }  // namespace deterministic_math_detail
 
 // Absolute error about 1e-15 for |x| <= 1e5.
@@ -87,5 +84,4 @@ inline std::vector<float> transform_angles(uint32_t n) {
   }
   return angles;
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using Four = float __attribute__((vector_size(16)));
 using PartialSums = std::array<Four, 4>;
 constexpr size_t kTerms = 16;
@@ -53,7 +52,6 @@ void dot(std::array<const float*, kRows> x, const float* y, size_t k, float* out
   }
   for (size_t r = 0; r < kRows; ++r) out[r * out_stride] = total(sums[r]);
 }
-
 }  // namespace
 
 Rows times_transposed(const RowsView& x, const RowsView& y) {
@@ -77,5 +75,4 @@ Rows times(const RowsView& x, const RowsView& y) {
 }
 
 Eigen::VectorXf row_sums(const RowsView& x) { return times_transposed(x, Rows::Ones(1, x.cols())); }
-
 }  // namespace goldcrest::converter

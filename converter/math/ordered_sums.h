@@ -9,7 +9,6 @@
 #include <Eigen/Core>
 
 namespace goldcrest::converter {
-
 // Row-major: [rows, width].
 using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 // Some consecutive columns of Rows, or all.
@@ -21,5 +20,4 @@ Rows times_transposed(const RowsView& x, const RowsView& y);
 Rows times(const RowsView& x, const RowsView& y);
 // The sum of each row.  x: [m, k]; returns [m].
 Eigen::VectorXf row_sums(const RowsView& x);
-
 }  // namespace goldcrest::converter

@@ -18,7 +18,6 @@
 #include "session.h"
 
 namespace {
-
 using goldcrest::host::Sentence;
 
 // Reads a sentence as goldcrest-translate does. At the end of the text, goes to the next input.
@@ -170,7 +169,6 @@ std::string work(goldcrest_session* session, double milliseconds, bool search, b
   } while (problem.empty() && !*is_done && Clock::now() - begin < longest);
   return problem;
 }
-
 }  // namespace
 
 extern "C" {

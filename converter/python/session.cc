@@ -12,7 +12,6 @@
 #include "host/text_lines.h"
 
 namespace {
-
 // Limits that are refused leave the engine that runs as it is.
 std::string start(goldcrest_session* session, const goldcrest_limits& limits) {
   std::string problem = goldcrest::limits_problem(session->info(), limits);
@@ -40,7 +39,6 @@ std::string cut(goldcrest_session* session, const std::string& text, std::vector
   if (!session->cutter) session->cutter.emplace(*session);
   return session->cutter->cut(text, ids);
 }
-
 }  // namespace
 
 extern "C" {

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kGroup = kPackedGroup;
 constexpr double kDamping = 0.01;  // of the mean diagonal: inputs that were not seen weigh a little
 
@@ -97,7 +96,6 @@ bool factor(std::vector<double>& r, uint32_t k) {
   }
   return true;
 }
-
 }  // namespace
 
 RowPacker::RowPacker(std::span<const float> products, const Placement& columns)
@@ -198,7 +196,6 @@ double RowPacker::pack_rows(
 }
 
 namespace {
-
 // Calls visit(index of the nibble's byte, high, index of the weight, index of the multiplier) for all weights.
 template <typename Visit>
 void for_each_nibble(uint32_t rows, uint32_t columns, Layout layout, Visit visit) {
@@ -213,7 +210,6 @@ void for_each_nibble(uint32_t rows, uint32_t columns, Layout layout, Visit visit
     }
   }
 }
-
 }  // namespace
 
 std::vector<uint8_t> pack_nibbles(const QuantizedMatrix& matrix, Layout layout) {
@@ -235,5 +231,4 @@ QuantizedMatrix unpack_nibbles(std::span<const uint8_t> packed, uint32_t rows, u
   });
   return matrix;
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "quantize/quantize.h"
 
 namespace goldcrest::converter {
-
 class RowPacker {
  public:
   // products: X^T X of the inputs, [k, k] before placement; empty: nothing is known, and all inputs weigh the same.
@@ -35,5 +34,4 @@ class RowPacker {
 std::vector<uint8_t> pack_nibbles(const QuantizedMatrix& matrix, Layout layout);
 // Returns the int8 weights of a packed matrix, [rows, columns], and its multipliers.
 QuantizedMatrix unpack_nibbles(std::span<const uint8_t> packed, uint32_t rows, uint32_t columns, Layout layout);
-
 }  // namespace goldcrest::converter

@@ -16,9 +16,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 static_assert(FLT_EVAL_METHOD == 0, "float operations must round to float: the file's bytes depend on it");
 
 constexpr float kSmallestScale = 0x1p-47f;
@@ -132,7 +130,6 @@ Energy quantize_row(
     energy.noise = quantize_remainder({row, matrix.columns}, column_placement, place, quantized);
   return energy;
 }
-
 }  // namespace
 
 float largest_magnitude(const Matrix& matrix, uint32_t r) {
@@ -213,7 +210,6 @@ void copy_floats(std::span<const float> values, const Placement& placement, cons
 }
 
 namespace {
-
 // The contents of one 64-byte block. In the row-major layout a panel is one whole row.
 struct Block {
   uint32_t outputs, inputs;
@@ -240,7 +236,6 @@ void for_each_run(uint32_t rows, uint32_t columns, Layout layout, Move move) {
         move(row * columns + column, packed, block.inputs);
   }
 }
-
 }  // namespace
 
 Layout layout_for_cpu(std::string_view cpu) {
@@ -271,5 +266,4 @@ std::vector<int8_t> unpack(std::span<const int8_t> packed, uint32_t rows, uint32
       rows, columns, layout, [&](size_t to, size_t from, size_t n) { std::memcpy(&weights[to], &packed[from], n); });
   return weights;
 }
-
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Maps the elements of one dimension to places: each of n_groups groups of `group` elements takes `placed_group`
 // places.
 struct Placement {
@@ -103,5 +102,4 @@ std::vector<int8_t> pack(std::span<const int8_t> weights, uint32_t rows, uint32_
 
 // Unpacks from `layout` to row-major, the inverse of pack.
 std::vector<int8_t> unpack(std::span<const int8_t> packed, uint32_t rows, uint32_t columns, Layout layout);
-
 }  // namespace goldcrest::converter

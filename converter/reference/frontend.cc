@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr double kPi = 3.14159265358979323846;
 
 // The clip mirrored by n samples at either end; an end sample is not repeated.
@@ -102,7 +101,6 @@ Rows windows_of(const ConvolutionSpec& convolution, const Rows& x) {
 Rows rows_of(std::span<const float> values, uint32_t width) {
   return Eigen::Map<const Rows>(values.data(), index(values.size() / width), index(width));
 }
-
 }  // namespace
 
 Rows log_mel(const LogMelSpec& spec, std::span<const float> samples) {
@@ -161,5 +159,4 @@ Rows Frontend::convolve(Rows x) const {
   }
   return x;
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Returns the features of a clip: [samples / hop, bands]. The arithmetic is double, so that only the result is rounded.
 Rows log_mel(const LogMelSpec& spec, std::span<const float> samples);
 
@@ -34,5 +33,4 @@ class Frontend {
   const uint32_t window_rows_;
   const Trace trace_;
 };
-
 }  // namespace goldcrest::converter

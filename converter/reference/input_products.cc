@@ -5,12 +5,10 @@
 
 namespace goldcrest::converter {
 namespace {
-
 thread_local CollectInputs* collector = nullptr;
 
 constexpr Eigen::Index kTogether = 256;  // rows
 constexpr Eigen::Index kBlock = 64;      // columns of the sums
-
 }  // namespace
 
 void InputProducts::add(const Rows& x, Eigen::Index most) {
@@ -52,5 +50,4 @@ void CollectInputs::add(const Matrix* of, const Rows& x) {
   const auto found = collector->products_.find(of);
   if (found != collector->products_.end()) found->second.add(x, collector->most_);
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Sums of the products of a matrix' inputs, [k, k].
 class InputProducts {
  public:
@@ -48,5 +47,4 @@ class CollectInputs {
   CollectedProducts& products_;
   uint32_t most_ = UINT32_MAX;
 };
-
 }  // namespace goldcrest::converter

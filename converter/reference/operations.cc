@@ -45,5 +45,4 @@ void turn(const StackSpec& stack, uint32_t first_position, uint32_t position_ste
     }
   }
 }
-
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using ConstRow = Eigen::Map<const Eigen::RowVectorXf>;
 
 ConstRow view_row(const std::vector<float>& values) { return {values.data(), index(values.size())}; }
@@ -139,7 +138,6 @@ Rows recur(const RecurrentSpec& spec, const Rows& x, size_t layer, std::vector<s
   }
   return out;
 }
-
 }  // namespace
 
 DecoderState DecoderState::select(std::span<const uint32_t> parents) const {
@@ -318,5 +316,4 @@ Logits Reference::teacher_forced_logits(const EncodedSource& encoded, std::span<
   }
   return logits;
 }
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // The input of an encoder, by reference: token ids of a text, samples of a clip, or rows of features one after another.
 // Only one of them has values.
 struct Source {
@@ -110,5 +109,4 @@ class Reference {
   std::function<void(std::span<const float>)> norm_trace_;
   std::function<void(const AttentionSpec&, std::span<const float>)> key_trace_;
 };
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kLargestExponent = 700;  // of exact_exp
 
@@ -294,7 +293,6 @@ std::vector<Hypothesis> beam(const Reference& reference, const SearchedSource& s
     live = std::move(next);
   }
 }
-
 }  // namespace
 
 SearchOptions default_search(const ModelSpec& spec) {
@@ -351,5 +349,4 @@ std::vector<double> token_log_probs(
   }
   return along;
 }
-
 }  // namespace goldcrest::converter

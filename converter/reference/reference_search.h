@@ -9,7 +9,6 @@
 #include "reference/reference.h"
 
 namespace goldcrest::converter {
-
 struct SearchOptions {
   uint32_t beam_size = 1;          // 1: greedy
   uint32_t min_target_tokens = 0;  // the end token is not chosen before this many ids, itself included
@@ -45,5 +44,4 @@ std::vector<double> token_log_probs(
 
 // (log_prob - word_penalty * n) / n^length_penalty, or with the penalty's other kind.
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options);
-
 }  // namespace goldcrest::converter

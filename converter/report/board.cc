@@ -13,9 +13,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr size_t kMaxBytes = size_t{1} << 16, kMaxRegions = 64;
 
 bool is_word(char c) {
@@ -110,7 +108,6 @@ void parse_memory(Tokens& tokens, const std::string& where, LinkerScript& script
     script.regions.push_back(std::move(region));
   }
 }
-
 }  // namespace
 
 const Region& LinkerScript::region(const std::string& name, const std::string& where) const {
@@ -140,7 +137,6 @@ LinkerScript parse_linker_script(std::string_view text, const std::string& where
 }
 
 namespace {
-
 std::string read_script(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(file), {});
@@ -211,7 +207,6 @@ std::string excess(const char* name, const std::optional<uint64_t>& most, uint64
   if (!most || bytes <= *most) return "";
   return format_text("the {0} needs {1} bytes, {2} more than --budget {0}={3}\n", name, bytes, bytes - *most, *most);
 }
-
 }  // namespace
 
 std::vector<std::string> board_names() {
@@ -302,5 +297,4 @@ std::string over_budget(const Budget& budget, const BoardDemand& demand) {
   return of_arena + of_file +
          (limits ? format_text("the arena fits with {}\n", *limits) : "no limits make the arena fit\n");
 }
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::converter {
-
 // Reads the memories of a board from its linker script: MEMORY and REGION_ALIAS, as boards/common/sections.ld needs
 // them.
 
@@ -98,5 +97,4 @@ Budget parse_budget(const std::string& text);
 // Returns one line for each exceeded number, with the excess, then the limits with which the arena would fit; "" if the
 // model fits.
 std::string over_budget(const Budget& budget, const BoardDemand& demand);
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 #include "spec/frontend_rows.h"
 
 namespace goldcrest::converter {
-
 EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
   use(model.data(), model.size());
   Options options;
@@ -123,7 +122,6 @@ goldcrest_info read_info(std::span<const uint8_t> model, const std::string& file
 }
 
 namespace {
-
 // Runs one greedy search of `line`, whose source it has, and fills in the results. `begin`: of the engine's.
 bool run_line(
     EngineSession& session, uint32_t flags, const std::function<int(goldcrest_engine*)>& begin, SelfTestLine& line) {
@@ -142,7 +140,6 @@ bool run_line(
   line.shortlist = result.n_outputs < session.info().target_vocab_size;
   return true;
 }
-
 }  // namespace
 
 std::vector<SelfTestLine> make_self_test(EngineSession& session, std::span<const std::vector<int32_t>> sources,
@@ -216,5 +213,4 @@ std::vector<std::vector<int32_t>> random_sources(
   }
   return sources;
 }
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 #include "host/sentence_search.h"
 
 namespace goldcrest::converter {
-
 class EngineSession : public Session {
  public:
   // Throws Error naming `file` if the engine refuses the model or the limits. The model must outlive the session.
@@ -77,5 +76,4 @@ std::vector<int16_t> made_up_clip(const ModelSpec& spec, uint32_t max_source_tok
 // lengths: of the sources without what stands around a text. A model of speech has none.
 std::vector<std::vector<int32_t>> random_sources(
     const ModelSpec& spec, uint32_t max_source_tokens, const std::vector<uint32_t>& lengths = {3, 7, 12});
-
 }  // namespace goldcrest::converter

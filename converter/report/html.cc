@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr std::array<const char*, 4> kPhases = {"fixed", "text", "encode", "decode"};
 
 // The buffers of a phase as rectangles; `scale` is their width for a byte.
@@ -52,7 +51,6 @@ struct Letter {
   const char* meaning;
   uint32_t value, most;
 };
-
 }  // namespace
 
 std::string escape_html(std::string_view text) {
@@ -207,5 +205,4 @@ pre{white-space:pre-wrap;background:var(--panel);padding:.6rem .8rem;font-size:.
 @media print{html,body{font-size:11px}body{max-width:none}.sliders,script{display:none}.sample,.strip,figure{break-inside:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )css";
-
 }  // namespace goldcrest::converter

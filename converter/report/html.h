@@ -10,7 +10,6 @@
 #include "report/memory_map.h"
 
 namespace goldcrest::converter {
-
 std::string escape_html(std::string_view text);
 
 // Returns at most `most` bytes of UTF-8, cut between characters, with an ellipsis if any is missing; escaped.
@@ -42,5 +41,4 @@ std::string arena_sliders(const MemoryMap& map, const goldcrest_info& info);
 
 // The page's style sheet: light, dark and print.
 extern const char* const kPageStyle;
-
 }  // namespace goldcrest::converter

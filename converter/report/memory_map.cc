@@ -8,9 +8,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr std::array<const char*, 4> kPhaseNames = {"fixed", "text", "encode", "decode"};
 
 const char* letter(uint8_t factor) {
@@ -42,7 +40,6 @@ std::string term(const goldcrest_buffer& buffer) {
   if (buffer.constant != 0) product = format_text("{} + {}", buffer.constant, product);
   return format_text("{}up64({})", copies, product);
 }
-
 }  // namespace
 
 MemoryMap map_memory(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
@@ -104,5 +101,4 @@ std::string picture(const MemoryMap& map) {
   }
   return text;
 }
-
 }  // namespace goldcrest::converter

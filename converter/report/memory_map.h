@@ -10,7 +10,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::converter {
-
 struct MemoryMap {
   goldcrest_memory memory = {};
   std::vector<goldcrest_buffer> buffers;  // in the plan's order
@@ -26,5 +25,4 @@ std::string formula_legend(const goldcrest_limits& limits);
 
 // Returns one line per buffer, by offset: offset, bytes, a bar of its share, phase, name.
 std::string picture(const MemoryMap& map);
-
 }  // namespace goldcrest::converter

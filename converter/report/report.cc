@@ -9,9 +9,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 const char* activation_name(Activation activation) {
   switch (activation) {
     case Activation::kRelu: return "relu";
@@ -96,7 +94,6 @@ std::vector<std::string> rules_of(const Report& report) {
   const RulesSpec& rules = report.spec->generation.rules;
   return describe_rules(report.info.search, rules.more_end_ids.size(), rules.biases.size());
 }
-
 }  // namespace
 
 std::string limits_text(const goldcrest_limits& limits) {
@@ -115,7 +112,6 @@ std::string describe_architecture(const goldcrest_info& info) {
 }
 
 namespace {
-
 std::vector<std::string> language_codes(const LanguagesSpec& languages, std::optional<uint32_t> Language::*side) {
   std::vector<std::string> codes;
   for (const Language& entry : languages.entries)
@@ -165,7 +161,6 @@ std::string evaluation_text(const Report& report, size_t most) {
   if (report.shortlist) text += to_text(*report.shortlist);
   return text + report.kept_loss;
 }
-
 }  // namespace
 
 std::string report_text(const Report& report) {
@@ -324,5 +319,4 @@ Value report_json(const Report& report) {
   if (report.shortlist) json["evaluation"]["shortlist"] = to_json(*report.shortlist);
   return json;
 }
-
 }  // namespace goldcrest::converter

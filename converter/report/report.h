@@ -18,7 +18,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 struct Report {
   std::string checkpoint, output;
   const ModelSpec* spec = nullptr;
@@ -64,5 +63,4 @@ std::string report_html(const Report& report);
 std::string limits_text(const goldcrest_limits& limits);
 // Returns "encoder: 4 layers, d_model 256, ..." and the same for the decoder, one line each.
 std::string describe_architecture(const goldcrest_info& info);
-
 }  // namespace goldcrest::converter

@@ -8,9 +8,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr size_t kMostSamples = 20, kMostText = 400, kMostTensors = 120, kMostLayers = 60, kMostChecks = 6000;
 
 struct LayerBar {
@@ -225,7 +223,6 @@ std::string title_of(const Report& report) {
   if (!report.spec->name.empty()) return report.spec->name;
   return report.output.empty() ? report.checkpoint : report.output;
 }
-
 }  // namespace
 
 std::string report_html(const Report& report) {
@@ -239,5 +236,4 @@ std::string report_html(const Report& report) {
          format_text("<h2>Formula</h2><p class=s>{}</p><pre>{}</pre></html>\n",
              escape_html(formula_legend(report.memory.memory.limits)), escape_html(arena_formula(report.memory)));
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
-
 std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases) {
   std::vector<std::string> rules;
   const auto add = [&](bool is_so, std::string rule) {
@@ -64,5 +63,4 @@ std::string firmware_warning(const std::vector<std::string>& engine_options, con
   const std::string options = options_without_rules(rules);
   return text + (options.empty() ? "" : "; a file without rules of the search: " + options);
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Returns one text per rule; none if the search is that of a file without rules. `more_ends` and `biases` are their
 // counts.
 std::vector<std::string> describe_rules(const goldcrest_search& search, size_t more_ends, size_t biases);
@@ -22,5 +21,4 @@ std::string options_without_rules(const RulesSpec& rules);
 
 // A warning for firmware, whose builds lack all of the engine's options by default: a file with these rules needs some.
 std::string firmware_warning(const std::vector<std::string>& engine_options, const RulesSpec& rules);
-
 }  // namespace goldcrest::converter

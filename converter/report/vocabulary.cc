@@ -8,9 +8,7 @@
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 std::string coverage_text(const ShortlistCoverage& coverage, const char* of) {
   return format_text("{} of {} lines whole ({:.2f} %), {:.3f} % of the ids of {}\n", coverage.whole_lines,
       coverage.lines, 100 * share(coverage.whole_lines, coverage.lines),
@@ -25,7 +23,6 @@ Value coverage_json(const ShortlistCoverage& coverage) {
 double mean_candidates(const ShortlistFromText& made) {
   return static_cast<double>(made.own.candidates) / static_cast<double>(std::max<size_t>(1, made.own.lines));
 }
-
 }  // namespace
 
 std::string to_text(const TrimmedVocabulary& trimmed) {
@@ -68,11 +65,9 @@ Value to_json(const ShortlistFromText& made) {
 }
 
 namespace {
-
 uint64_t bytes_of(const ModelSpec& spec) { return shortlist_bytes(*spec.shortlist, spec.projection.weight->rows); }
 
 double mean_list(const ShortlistSpec& shortlist) { return share(shortlist.ids.size(), shortlist.offset.size() - 1); }
-
 }  // namespace
 
 std::string describe_shortlist(const ModelSpec& spec) {
@@ -137,5 +132,4 @@ Value to_json(const ShortlistEvaluation& evaluation) {
       {"whole_vocabulary_lines", evaluation.whole_vocabulary}, {"identical_lines", evaluation.identical},
       {"token_agreement", evaluation.token_agreement}};
 }
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 // part / whole; 1 if the whole is 0.
 inline double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
@@ -60,5 +59,4 @@ struct ShortlistEvaluation {
 ShortlistEvaluation evaluate_shortlist(const Evaluation& both, uint32_t target_vocab_size);
 std::string to_text(const ShortlistEvaluation& evaluation);
 Value to_json(const ShortlistEvaluation& evaluation);
-
 }  // namespace goldcrest::converter

@@ -8,7 +8,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Fine inputs are two products, as are two matrices.
 uint64_t products(const format::LinearT& linear) {
   return uint64_t{pad16(linear.n)} * pad16(linear.k) * (linear.fine_input ? 2 : 1) * (linear.refined ? 2 : 1);
@@ -30,7 +29,6 @@ uint64_t stem(const format::StackT& stack) {
 uint64_t attention(const format::StackT& stack) {
   return uint64_t{2} * stack.layers.size() * stack.n_heads * stack.d_head;
 }
-
 }  // namespace
 
 Work work_of(const format::ModelT& model) {
@@ -113,5 +111,4 @@ Value to_json(const FineInputs& fine) {
         {{"name", matrix.name}, {"gain", matrix.gain}, {"more_work", matrix.more_work}, {"chosen", matrix.chosen}});
   return json;
 }
-
 }  // namespace goldcrest::converter

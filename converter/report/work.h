@@ -15,7 +15,6 @@ struct ModelT;
 }  // namespace goldcrest::format
 
 namespace goldcrest::converter {
-
 struct Work {
   uint64_t token = 0;                // per position of the decoder, projection included: greedy, one sentence
   uint64_t token_per_position = 0;   // plus this for each source or target position that it attends to
@@ -55,5 +54,4 @@ std::string accuracy_text(const FineInputs& fine);
 
 std::string to_text(const FineInputs& fine);
 Value to_json(const FineInputs& fine);
-
 }  // namespace goldcrest::converter

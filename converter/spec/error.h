@@ -8,12 +8,10 @@
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
-
 class Error : public std::runtime_error {
  public:
   template <typename... Args>
   explicit Error(const Pattern<std::type_identity_t<Args>...>& pattern, const Args&... args)
       : std::runtime_error(format_text(pattern, args...)) {}
 };
-
 }  // namespace goldcrest::converter

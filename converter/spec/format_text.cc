@@ -7,7 +7,6 @@
 #include <cstdio>
 
 namespace goldcrest::converter {
-
 std::string format_values(std::string_view pattern, const FormatValue* values, size_t n) {
   fmt::dynamic_format_arg_store<fmt::format_context> store;
   for (const FormatValue* value = values; value < values + n; ++value) {
@@ -25,5 +24,4 @@ std::string format_values(std::string_view pattern, const FormatValue* values, s
 }
 
 void print_values(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
-
 }  // namespace goldcrest::converter

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 namespace goldcrest::converter {
-
 // A value for a placeholder. Texts are referenced, not copied.
 class FormatValue {
  public:
@@ -131,5 +130,4 @@ consteval bool fits_values(std::string_view pattern, const FormatValue::Kind* ki
   }
   return n_used == n;
 }
-
 }  // namespace goldcrest::converter

@@ -8,7 +8,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Returns the outputs of a convolution over this many rows; 0: too few.
 inline size_t count_windows(const ConvolutionSpec& convolution, size_t rows) {
   const size_t padded = rows + 2 * size_t{convolution.padding};
@@ -36,5 +35,4 @@ inline size_t rows_of_seconds(const FrontendSpec& frontend, double seconds) {
   if (!frontend.fixed_window) return count_frontend_rows(frontend, static_cast<size_t>(input_rows));
   return static_cast<size_t>(std::ceil(input_rows / static_cast<double>(window_input_rows(frontend, 1))));
 }
-
 }  // namespace goldcrest::converter

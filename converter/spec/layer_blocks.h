@@ -11,7 +11,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Returns a layer's block, which may be optional or always present.
 template <typename Block>
 const Block* given_block(const std::optional<Block>& block) {
@@ -69,5 +68,4 @@ inline uint32_t block_features(const ModelSpec& spec) {
   }
   return features;
 }
-
 }  // namespace goldcrest::converter

@@ -5,7 +5,6 @@
 #include <iterator>
 
 namespace goldcrest::converter {
-
 std::vector<uint32_t> candidates_of(
     const ShortlistSpec& shortlist, std::span<const int32_t> source, std::span<const uint32_t> end_ids) {
   std::vector<uint32_t> candidates = shortlist.always;
@@ -25,5 +24,4 @@ std::vector<uint32_t> candidates_of(
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   return candidates;
 }
-
 }  // namespace goldcrest::converter

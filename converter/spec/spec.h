@@ -19,7 +19,6 @@
 #include "host/lexicon.h"
 
 namespace goldcrest::converter {
-
 // Values in memory, or `n` values that `read` returns at each call. The latter are in memory from their first use until
 // release(). Not thread-safe.
 class MatrixValues {
@@ -397,5 +396,4 @@ struct ModelSpec {
   std::string checkpoint_sha256;      // of the weight files, in shard order, then of the tokenizers' files
   std::vector<std::string> warnings;  // for the user: a guessed setting, a tensor that was not used
 };
-
 }  // namespace goldcrest::converter

@@ -5,7 +5,6 @@
 #include <string_view>
 
 namespace goldcrest::converter {
-
 constexpr std::string_view kSubwordMark = "@@";
 
 // True if another piece of the same word follows. A bare "@@" is a word.
@@ -17,5 +16,4 @@ constexpr bool goes_on(std::string_view entry) {
 constexpr std::string_view without_mark(std::string_view entry) {
   return entry.substr(0, entry.size() - (goes_on(entry) ? kSubwordMark.size() : 0));
 }
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kRemoved = UINT32_MAX;
 constexpr std::string_view kSpacePiece = "\u2581";
 
@@ -231,7 +230,6 @@ ShortlistSpec trimmed_shortlist(
   }
   return shortlist;
 }
-
 }  // namespace
 
 bool shares_vocabulary(const ModelSpec& spec) {
@@ -273,5 +271,4 @@ ModelSpec trim_vocabulary(const ModelSpec& spec, const KeptIds& kept) {
   if (trimmed.shortlist) trimmed.shortlist = trimmed_shortlist(new_ids, kept.source, *spec.shortlist);
   return trimmed;
 }
-
 }  // namespace goldcrest::converter

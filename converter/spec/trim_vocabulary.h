@@ -9,7 +9,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Ids of a model, ascending and without duplicates. If both sides share a table, the two lists are equal.
 struct KeptIds {
   std::vector<uint32_t> source, target;
@@ -27,5 +26,4 @@ KeptIds with_needed_ids(const ModelSpec& spec, KeptIds wanted);
 // Returns the model with the entries of `kept`, a result of with_needed_ids. A text whose pieces are all kept is cut as
 // before; any other text is cut into kept pieces.
 ModelSpec trim_vocabulary(const ModelSpec& spec, const KeptIds& kept);
-
 }  // namespace goldcrest::converter

@@ -15,9 +15,7 @@
 #include "spec/layer_blocks.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr size_t kMostConvolutions = 4;
 
 // Also refuses NaN.
@@ -296,7 +294,6 @@ void check_languages(const LanguagesSpec& languages, uint32_t source_vocab_size,
     if (languages.find(entry.code) != &entry) throw Error("{} is listed twice; expected each name once", role);
   }
 }
-
 }  // namespace
 
 void validate_spec(const ModelSpec& spec) {
@@ -323,7 +320,6 @@ void validate_spec(const ModelSpec& spec) {
 }
 
 namespace {
-
 void check_list(const std::string& role, std::span<const uint32_t> ids, uint32_t target_vocab_size) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= target_vocab_size)
@@ -341,7 +337,6 @@ void check_ngram(const NgramList& list, uint32_t source_vocab_size) {
     throw Error("shortlist: an n-gram has the source id {}; expected 0 to {}", id, source_vocab_size - 1);
   }
 }
-
 }  // namespace
 
 void check_shortlist(const ShortlistSpec& shortlist, uint32_t source_vocab_size, uint32_t target_vocab_size) {
@@ -366,5 +361,4 @@ void check_shortlist(const ShortlistSpec& shortlist, uint32_t source_vocab_size,
     check_list("shortlist: the list of an n-gram", list.ids, target_vocab_size);
   }
 }
-
 }  // namespace goldcrest::converter

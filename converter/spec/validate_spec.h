@@ -6,7 +6,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Checks every shape against the dimensions, and dimensions, scalars and ids against FORMAT.md's bounds. Throws Error
 // with the tensor's or setting's name, what was found and what was expected.
 void validate_spec(const ModelSpec& spec);
@@ -15,5 +14,4 @@ void validate_spec(const ModelSpec& spec);
 
 // Throws Error naming whatever no file can hold.
 void check_shortlist(const ShortlistSpec& shortlist, uint32_t source_vocab_size, uint32_t target_vocab_size);
-
 }  // namespace goldcrest::converter

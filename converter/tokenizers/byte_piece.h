@@ -7,7 +7,6 @@
 #include <string_view>
 
 namespace goldcrest::converter {
-
 // Returns 0xAB for "<0xAB>", which has two upper-case digits.
 inline std::optional<uint8_t> parse_byte_piece(std::string_view text) {
   if (text.size() != 6 || text.substr(0, 3) != "<0x" || text[5] != '>') return std::nullopt;
@@ -16,5 +15,4 @@ inline std::optional<uint8_t> parse_byte_piece(std::string_view text) {
   if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
   return static_cast<uint8_t>(high * 16 + low);
 }
-
 }  // namespace goldcrest::converter

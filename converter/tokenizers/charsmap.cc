@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 uint32_t little_endian_u32(std::string_view bytes) {
   uint32_t value = 0;
   for (size_t i = 0; i < 4; ++i) value |= uint32_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
@@ -58,7 +57,6 @@ std::string utf8_of(uint32_t code) {
   if (code < 0x800) return {static_cast<char>(0xC0 | code >> 6), last_bits(0)};
   return {static_cast<char>(0xE0 | code >> 12), last_bits(6), last_bits(0)};
 }
-
 }  // namespace
 
 std::string white_space_charsmap() {
@@ -90,5 +88,4 @@ Charsmap split_charsmap(std::string_view blob, const std::string& where) {
   check_rules(map, where);
   return map;
 }
-
 }  // namespace goldcrest::converter

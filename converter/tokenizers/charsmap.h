@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 struct Charsmap {
   std::vector<uint32_t> trie;  // a double array: string -> offset into text
   std::string text;            // NUL-terminated strings, the last one too
@@ -25,5 +24,4 @@ std::string white_space_charsmap();
 // An empty blob gives an empty map. Throws Error if sizes or offsets do not fit, or if a rule has more than
 // kMaxRuleBytes on either side; `where` names the file.
 Charsmap split_charsmap(std::string_view blob, const std::string& where);
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kBlockUnits = 256;
 constexpr uint32_t kOpenUnits = 16 * kBlockUnits;  // units at the end that are still searched for places
 constexpr uint32_t kFree = 1u << 31;               // a leaf that no node leads to: matches no byte
@@ -153,7 +152,6 @@ std::vector<uint32_t> Builder::build() {
   }
   return std::move(units_);
 }
-
 }  // namespace
 
 std::vector<uint32_t> build_double_array(std::vector<TrieEntry> entries) {
@@ -170,5 +168,4 @@ std::vector<uint32_t> build_double_array(std::vector<TrieEntry> entries) {
   }
   return Builder(entries).build();
 }
-
 }  // namespace goldcrest::converter

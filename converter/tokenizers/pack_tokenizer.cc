@@ -18,9 +18,7 @@
 #include "tokenizers/double_array_builder.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 // The first byte of a string: found in the text, or in the normalized text.
 constexpr char kInText = 1, kInNormalized = 2;
 constexpr uint32_t kStripLeft = 1u << 24, kStripRight = 1u << 25, kSingleWord = 1u << 26;
@@ -121,7 +119,6 @@ std::string normalized(const PackedTokenizer& packed, bool keep_last_space, cons
   out.resize(n < 0 ? 0 : static_cast<size_t>(n));
   return out;
 }
-
 }  // namespace
 
 void check_added_tokens(const TokenizerSpec& spec) {
@@ -165,7 +162,6 @@ void pack_added_tokens(const TokenizerSpec& spec, PackedTokenizer& packed) {
 }
 
 namespace {
-
 // unigram_model.h of SentencePiece v0.1.97: kUnkPenalty.
 constexpr float kUnknownPenalty = 10.0f;
 
@@ -284,7 +280,6 @@ std::string printed_text(const TokenizerSpec& spec, const Piece& piece) {
       return piece.type == PieceType::kSurface ? piece.text + " " : symbol_of(piece);
   }
 }
-
 }  // namespace
 
 bool is_language_entry(const std::string& text) {
@@ -339,5 +334,4 @@ PackedDetokenizer pack_detokenizer(const TokenizerSpec& spec) {
   }
   return packed;
 }
-
 }  // namespace goldcrest::converter

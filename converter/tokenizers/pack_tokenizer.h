@@ -10,7 +10,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 struct PackedTokenizer {
   TokenizerKind kind = TokenizerKind::kWord;
   uint32_t vocab_size = 0, n_pieces = 0;
@@ -49,5 +48,4 @@ void check_added_tokens(const TokenizerSpec& spec);
 // Packs added tokens into the arrays of the schema's table AddedTokens. Call it last, because normalized tokens need
 // the packed map.
 void pack_added_tokens(const TokenizerSpec& spec, PackedTokenizer& packed);
-
 }  // namespace goldcrest::converter

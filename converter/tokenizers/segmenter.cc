@@ -5,7 +5,6 @@
 #include "text/tokenizer.h"
 
 namespace goldcrest::converter {
-
 TokenizerView view_of(const PackedTokenizer& packed) {
   TokenizerView view = {};
   view.kind = static_cast<goldcrest::TokenizerKind>(packed.kind);
@@ -49,5 +48,4 @@ std::vector<int32_t> Segmenter::encode(std::string_view text) const {
   ids.resize(static_cast<size_t>(n));
   return ids;
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "tokenizers/pack_tokenizer.h"
 
 namespace goldcrest::converter {
-
 // The view points into `packed`.
 TokenizerView view_of(const PackedTokenizer& packed);
 
@@ -26,5 +25,4 @@ class Segmenter {
  private:
   PackedTokenizer packed_;
 };
-
 }  // namespace goldcrest::converter

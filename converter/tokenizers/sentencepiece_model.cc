@@ -18,7 +18,6 @@
 #include "tokenizers/charsmap.h"
 
 namespace goldcrest::converter {
-
 void ProtobufField::require(WireType expected, const std::string& where) const {
   if (type == expected) return;
   throw Error("{}: field {} has wire type {}, expected {}: this is not a SentencePiece model, or it is damaged", where,
@@ -93,7 +92,6 @@ bool ProtobufReader::next(ProtobufField* field) {
 }
 
 namespace {
-
 constexpr uint64_t kMaxFileBytes = uint64_t{256} << 20;
 
 enum ModelType : uint64_t { kModelUnigram = 1, kModelBpe = 2, kModelWord = 3, kModelCharacter = 4 };
@@ -211,7 +209,6 @@ TokenizerKind tokenizer_kind(const Parsed& parsed, const std::string& where) {
           parsed.model_type);
   }
 }
-
 }  // namespace
 
 TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::string& where) {
@@ -253,5 +250,4 @@ std::string read_model_prefix(const std::filesystem::path& path) {
   }
   return prefix;
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Reads the fields of one Protocol Buffers message in order. Knows only the wire format, and checks every length.
 
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -60,5 +59,4 @@ TokenizerSpec parse_sentencepiece_model(std::string_view bytes, const std::strin
 // Returns the path that the trainer wrote the model to (trainer_spec.model_prefix), or "". It may name the training
 // data.
 std::string read_model_prefix(const std::filesystem::path& path);
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr std::string_view kVersionMark = "#version:", kWordEnd = "</w>";
 
 // Removes from a line's ends what Python's strip removes.
@@ -131,11 +130,9 @@ class CodesFile {
   size_t first_number_ = 1;
   bool has_counts_ = false;  // fastBPE's
 };
-
 }  // namespace
 
 SubwordCodes parse_subword_codes(std::string_view content, const std::string& where) {
   return CodesFile(content, where).read();
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 struct SubwordCodes {
   std::string where;  // the file, for messages
   std::vector<Merge> merges;
@@ -22,5 +21,4 @@ constexpr uint64_t kMaxCodesBytes = uint64_t{16} << 20;
 
 // Returns the merges in the file's order, without duplicates. Throws Error naming the first line that is not a merge.
 SubwordCodes parse_subword_codes(std::string_view content, const std::string& where);
-
 }  // namespace goldcrest::converter

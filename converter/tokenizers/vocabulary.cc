@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 void check_vocabulary(const Vocabulary& vocabulary) {
   const size_t n = vocabulary.id_to_text.size();
   if (n == 0) throw Error("{}: no entries", vocabulary.where);
@@ -57,7 +56,6 @@ TokenizerSpec list_tokenizer(const Vocabulary& vocabulary, TokenizerKind kind) {
     spec.pieces.push_back({vocabulary.id_to_text[id], 0, listed_type(vocabulary, id, PieceType::kNormal)});
   return spec;
 }
-
 }  // namespace
 
 TokenizerSpec combine_with_vocabulary(const TokenizerSpec& model, const Vocabulary& vocabulary) {
@@ -116,5 +114,4 @@ TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& voc
 TokenizerSpec character_tokenizer(const Vocabulary& vocabulary) {
   return list_tokenizer(vocabulary, TokenizerKind::kCharacter);
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "tokenizers/subword_codes.h"
 
 namespace goldcrest::converter {
-
 struct Vocabulary {
   std::string where;                    // the file (and key), for messages
   std::vector<std::string> id_to_text;  // an empty text: the id is unused
@@ -33,5 +32,4 @@ TokenizerSpec character_tokenizer(const Vocabulary& vocabulary);
 // its word, "x" ends it. A merged text that the list lacks gives the unknown id. Language codes (>>xxx<<) are whole
 // words. Throws Error for an entry with a space, and if no entry belongs to a word.
 TokenizerSpec subword_tokenizer(const SubwordCodes& codes, const Vocabulary& vocabulary);
-
 }  // namespace goldcrest::converter

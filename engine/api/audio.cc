@@ -11,7 +11,6 @@
 using namespace goldcrest;
 
 namespace {
-
 // A clip as the caller gives it.
 struct GivenClip {
   const void* items;  // int16 samples [n], or float feature rows [n, channels]
@@ -62,7 +61,6 @@ int store_clip(goldcrest_engine* engine, const GivenClip& given, bool fresh) {
   make_clip(engine->runtime, view, given, n_rows, &engine->batch.clips[engine->batch.n_sentences]);
   return append_sentence(*engine, n_rows);
 }
-
 }  // namespace
 
 extern "C" {

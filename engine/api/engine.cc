@@ -10,9 +10,7 @@
 #include "layers/inputs/frontend.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Runs an encoding stage on one block of rows.
 void encode_block(const goldcrest_engine& engine, Range block) {
   const Runtime& runtime = engine.runtime;
@@ -135,7 +133,6 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
   engine.state = EngineState::kDone;
   return GOLDCREST_DONE;
 }
-
 }  // namespace
 
 int engine_step(goldcrest_engine& engine, int32_t* token) {
@@ -165,7 +162,6 @@ void engine_clear(goldcrest_engine& engine) {
   engine.batch.n_sentences = 0;
   engine.batch.n_rows = 0;
 }
-
 }  // namespace goldcrest
 
 using namespace goldcrest;

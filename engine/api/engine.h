@@ -6,7 +6,6 @@
 #include "decoding/search/search.h"
 
 namespace goldcrest {
-
 constexpr uint32_t kEngineBytes = 2048;  // reserved for the engine object, the same on every machine
 
 // The states decide which calls are allowed next. kSourcesEncoded: the encoder's work on the stored sources is done.
@@ -51,7 +50,6 @@ struct ChosenLanguages {
   bool lacks_for_ids;   // the target is not, and acts on sources of ids
   TargetLanguage target;
 };
-
 }  // namespace goldcrest
 
 struct goldcrest_engine {
@@ -80,7 +78,6 @@ struct goldcrest_engine {
 };
 
 namespace goldcrest {
-
 static_assert(sizeof(goldcrest_engine) <= kEngineBytes, "the engine object must fit its slot");
 
 constexpr uint32_t kEngineMagic = 0x476f6c64;  // set while an engine is usable
@@ -125,5 +122,4 @@ void take_default_lexicon(goldcrest_engine* engine);
 
 // Forgets the sources and starts over.
 void engine_clear(goldcrest_engine& engine);
-
 }  // namespace goldcrest

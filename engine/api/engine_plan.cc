@@ -13,7 +13,6 @@
 #include "text/tokenizer.h"
 
 namespace goldcrest {
-
 EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
   EngineRefs refs;
   refs.engine = plan.add("engine", Phase::kAlways, Region::kMain, {kEngineBytes, 0, {}});
@@ -41,7 +40,6 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
 }
 
 namespace {
-
 // Returns the multiply-accumulates of the largest step of this size.
 [[gnu::noinline]] uint64_t largest_step_macs(
     const ModelView& model, const void* file, const goldcrest_limits& limits, uint32_t step_size) {
@@ -67,7 +65,6 @@ void fill_work(const ModelView& model, const void* file, goldcrest_memory* memor
   const bool takes_text = view_tokenizer(file, &tokenizer) && limits.max_source_bytes > 0;
   memory->text_steps = takes_text ? tokenizer_steps(tokenizer, limits.max_source_bytes) : 0;
 }
-
 }  // namespace
 
 void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_memory* memory) {
@@ -81,7 +78,6 @@ void fill_memory(const Plan& plan, const goldcrest_limits& limits, goldcrest_mem
   memory->scratch_bytes = plan.used(Region::kScratch, Phase::kAlways) + plan.longest_phase(Region::kScratch);
   memory->limits = limits;
 }
-
 }  // namespace goldcrest
 
 using namespace goldcrest;

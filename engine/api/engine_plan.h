@@ -8,7 +8,6 @@
 #include "model/validate.h"
 
 namespace goldcrest {
-
 struct EngineRefs {
   BufferRef engine;
   BufferRef source_ids;    // int32 [source tokens, batch], sentences one after another; of models without a frontend
@@ -35,5 +34,4 @@ inline int metadata_functions(VerifyFunctions* functions, goldcrest_detail* deta
   *functions = {kernels->crc32c, nullptr, kernels->float32 != nullptr, true};
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest

@@ -17,7 +17,6 @@
 using namespace goldcrest;
 
 namespace {
-
 // Sets where the part of each region and phase begins, in one arena or in two regions.
 void place_parts(const Plan& plan, const goldcrest_config& config, Runtime* runtime) {
   constexpr int kMain = static_cast<int>(Region::kMain), kScratch = static_cast<int>(Region::kScratch);
@@ -138,7 +137,6 @@ void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   if (!view_languages(engine->runtime.file, &table)) return;
   choose_languages(table, {table.of_sources().by_default, table.of_targets().by_default}, &engine->languages);
 }
-
 }  // namespace
 
 const Kernels* goldcrest::exchange_kernels(goldcrest_engine* engine, const Kernels* kernels) {

@@ -10,7 +10,6 @@
 #include "base/arithmetic.h"
 
 namespace goldcrest {
-
 int choose_targets(const goldcrest_engine& engine, bool* follows) {
   uint32_t n_given = 0;
   for (uint32_t i = 0; takes_targets(engine.runtime.limits) && i < engine.batch.n_sentences; ++i)
@@ -21,7 +20,6 @@ int choose_targets(const goldcrest_engine& engine, bool* follows) {
 }
 
 namespace {
-
 // An alignment is the mean over these layers and heads.
 struct HeadSet {
   Range layers, heads;
@@ -61,9 +59,7 @@ void mean_of_heads(
   }
   for (uint32_t i = 0; i < source.n_rows; ++i) weights[i] = weights[i] / static_cast<float>(n);
 }
-
 }  // namespace
-
 }  // namespace goldcrest
 
 using namespace goldcrest;

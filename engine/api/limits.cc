@@ -13,9 +13,7 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
-
 namespace {
-
 template <typename T>
 T value_or(T value, decltype(T{}) fallback) {
   return value != 0 ? value : fallback;
@@ -88,7 +86,6 @@ static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize)
       "limits.max_target_tokens: not above the model's prompt_tokens", -1);
   return GOLDCREST_OK;
 }
-
 }  // namespace
 
 int resolve_limits(
@@ -162,7 +159,6 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
   options.max_target_tokens = smaller(options.max_target_tokens, engine->runtime.limits.max_target_tokens);
   options.min_target_tokens = smaller(options.min_target_tokens, options.max_target_tokens);
 }
-
 }  // namespace goldcrest
 
 using namespace goldcrest;

@@ -5,7 +5,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {
-
 // *limits <- `wanted` with the file's defaults. ERROR_ARGUMENT or ERROR_UNSUPPORTED with `detail`.
 int resolve_limits(
     const goldcrest_info& info, const goldcrest_limits& wanted, goldcrest_limits* limits, goldcrest_detail& detail);
@@ -17,5 +16,4 @@ int resolve_search(
 
 // The engine's options become the file's own, cut to the limits.
 void take_default_search(goldcrest_engine* engine);
-
 }  // namespace goldcrest

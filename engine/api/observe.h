@@ -7,9 +7,7 @@
 #include "kernels/kernels.h"
 
 namespace goldcrest {
-
 // Gives the engine another kernel table, which must outlive its use, and returns the former one. Call it only between
 // steps, from the thread that calls goldcrest_step.
 const Kernels* exchange_kernels(goldcrest_engine* engine, const Kernels* kernels);
-
 }  // namespace goldcrest

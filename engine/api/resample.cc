@@ -9,7 +9,6 @@
 #include <string.h>
 
 namespace {
-
 constexpr int kZeros = 22;      // of the sinc on each side of its middle
 constexpr int kPerZero = 64;    // values of the table between two zeros
 constexpr int kPlaceBits = 20;  // of a place between two values
@@ -72,7 +71,6 @@ int16_t filter_sample(const goldcrest_resampler& r) {
   const int64_t rounded = ((sum >> 14) * lower / r.in_hz + (1 << 15)) >> 16;
   return static_cast<int16_t>(rounded > INT16_MAX ? INT16_MAX : rounded < INT16_MIN ? INT16_MIN : rounded);
 }
-
 }  // namespace
 
 int goldcrest_resample_begin(goldcrest_resampler* resampler, uint32_t in_hz, uint32_t out_hz) {

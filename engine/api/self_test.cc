@@ -11,7 +11,6 @@
 using namespace goldcrest;
 
 namespace {
-
 // Returns the number of ids of a result that its length does not count.
 uint32_t uncounted_tokens(const goldcrest_engine& engine) {
   return engine.runtime.generation.forced_first_id < 0 ? engine.runtime.generation.n_prompt : 0;
@@ -90,7 +89,6 @@ int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
   if (n_run == 0) return fail(detail, GOLDCREST_ERROR_TOO_LONG, "self_test: no line fits the limits");
   return GOLDCREST_OK;
 }
-
 }  // namespace
 
 extern "C" int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* detail) {

@@ -10,7 +10,6 @@
 using namespace goldcrest;
 
 namespace {
-
 bool is_same(const char* a, const char* b) {
   while (*a != '\0' && *a == *b) ++a, ++b;
   return *a == *b;
@@ -55,7 +54,6 @@ bool find_in_table(const void* model, const IdList& side, const char* name, cons
   if (i < side.n) *language = i;
   return i < side.n;
 }
-
 }  // namespace
 
 extern "C" {

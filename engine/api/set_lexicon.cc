@@ -6,17 +6,14 @@
 #include "model/validate.h"
 
 namespace goldcrest {
-
 void take_default_lexicon(goldcrest_engine* engine) {
   engine->search.lexicon = view_lexicon(engine->runtime.file, &engine->lexicon) ? &engine->lexicon : nullptr;
 }
-
 }  // namespace goldcrest
 
 using namespace goldcrest;
 
 namespace {
-
 // Checks a caller's lexicon.
 int check_given(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest_detail* detail) {
   if constexpr (kHasShortlist) return check_lexicon(lexicon, vocab_size, GOLDCREST_ERROR_ARGUMENT, detail);
@@ -43,7 +40,6 @@ int check_given(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest
   }
   return GOLDCREST_OK;
 }
-
 }  // namespace
 
 extern "C" {

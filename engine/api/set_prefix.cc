@@ -9,7 +9,6 @@
 using namespace goldcrest;
 
 namespace {
-
 // Returns how many tokens all live hypotheses share: up to the last position at which they have the same slot.
 uint32_t count_shared(const SentenceView& view, uint32_t position) {
   const uint32_t n_live = view.state->n_live;
@@ -22,7 +21,6 @@ uint32_t count_shared(const SentenceView& view, uint32_t position) {
   }
   return 0;
 }
-
 }  // namespace
 
 extern "C" {

@@ -9,7 +9,6 @@
 using namespace goldcrest;
 
 namespace {
-
 // Returns whether a stored source has a target.
 [[maybe_unused]] bool has_targets(const goldcrest_engine& engine) {
   bool has = false;
@@ -55,7 +54,6 @@ int need_memory(const goldcrest_engine& engine) {
   if (engine.runtime.limits.max_sampled > 0) return GOLDCREST_OK;
   return fail(*engine.detail, GOLDCREST_ERROR_UNSUPPORTED, "sampling: limits.max_sampled is 0");
 }
-
 }  // namespace
 
 [[gnu::noinline]] int goldcrest::need_one_beam(const goldcrest_engine& engine, uint32_t beam_size) {

@@ -12,10 +12,8 @@
 using namespace goldcrest;
 
 namespace {
-
 // Returns where the ids of the next source are stored.
 int32_t* next_ids(const goldcrest_engine& engine) { return engine.batch.ids + engine.batch.n_rows; }
-
 }  // namespace
 
 void goldcrest::forget_target(goldcrest_engine& engine, uint32_t sentence) {
@@ -76,7 +74,6 @@ int goldcrest::open_source(goldcrest_engine* engine, bool fresh) {
 }
 
 namespace {
-
 // Refuses a source without a language that it needs.
 [[gnu::noinline]] int check_languages(const goldcrest_engine& engine, bool lacks) {
   goldcrest_detail& detail = *engine.detail;
@@ -172,7 +169,6 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
   GOLDCREST_REQUIRE(total > 0, GOLDCREST_ERROR_ARGUMENT, "text: no token at all", -1);
   return append_sentence(*engine, total);
 }
-
 }  // namespace
 
 extern "C" {

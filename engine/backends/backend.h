@@ -7,7 +7,6 @@
 #include "kernels/kernels.h"
 
 namespace goldcrest {
-
 // The layers that a backend computes: none, all, or those that it computes faster than the native table, as measured.
 enum class BackendUse : uint32_t { kNone, kAll, kWhereFaster };
 
@@ -32,7 +31,6 @@ struct PrepareArgs {
   size_t memory_bytes;
   BackendUse use;
 };
-
 }  // namespace goldcrest
 
 // The first member of every backend's object. prepare makes the kernel table of one engine and returns a status. See

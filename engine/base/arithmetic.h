@@ -3,7 +3,6 @@
 #pragma once
 
 namespace goldcrest {
-
 template <typename T>
 constexpr T smaller(T a, T b) {
   return a < b ? a : b;
@@ -13,5 +12,4 @@ template <typename T>
 constexpr T larger(T a, T b) {
   return a > b ? a : b;
 }
-
 }  // namespace goldcrest

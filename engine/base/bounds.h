@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 // Dimensions: far beyond any real model. No product of them overflows 64 bits, and no sum of a kernel, 255 * 127 * k,
 // overflows an int32.
 constexpr uint32_t kMaxWidth = 65536;
@@ -65,5 +64,4 @@ constexpr uint32_t kMaxSourceNgram = 16;
 // Rules of a file: end ids after the first, magnitude of a bias.
 constexpr uint32_t kMaxMoreEnds = 15;
 constexpr float kMaxBias = 65536.0f;
-
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 // A macro that is not defined expands to its own name, which begins with G.
 constexpr bool is_defined(const char* expanded_option) { return expanded_option[0] != 'G'; }
 
@@ -60,5 +59,4 @@ constexpr const char* refusal_of(uint32_t features) {
 constexpr bool has_feature(uint32_t features, uint32_t feature) {
   return (features & feature & kSupportedFeatures) != 0;
 }
-
 }  // namespace goldcrest

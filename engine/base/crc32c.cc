@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kPolynomial = 0x82f63b78;  // 0x1edc6f41 reflected; Castagnoli et al. 1993
 
 struct Table {
@@ -23,7 +22,6 @@ struct Table {
 };
 
 constexpr Table kTable;
-
 }  // namespace
 
 uint32_t crc32c(uint32_t crc, const void* bytes, size_t n) {
@@ -32,5 +30,4 @@ uint32_t crc32c(uint32_t crc, const void* bytes, size_t n) {
   for (size_t i = 0; i < n; ++i) remainder = (remainder >> 8) ^ kTable.entries[(remainder ^ byte[i]) & 0xffu];
   return ~remainder;
 }
-
 }  // namespace goldcrest

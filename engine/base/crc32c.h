@@ -6,8 +6,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 // Continues the checksum `crc` (0 to start) with n more bytes.
 uint32_t crc32c(uint32_t crc, const void* bytes, size_t n);
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include <string.h>
 
 namespace goldcrest {
-
 constexpr uint64_t kHashStart = 0xcbf29ce484222325u;
 
 // All of them continue `hash`; start with kHashStart.
@@ -39,5 +38,4 @@ inline uint64_t hash_int8(uint64_t hash, const int8_t* values, size_t n) {
   }
   return hash;
 }
-
 }  // namespace goldcrest

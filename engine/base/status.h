@@ -5,7 +5,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {
-
 // Fills `detail` and returns `status`. `message` must be a string literal.
 inline int fail(goldcrest_detail& detail, goldcrest_status status, const char* message, int32_t index = -1) {
 #ifndef GOLDCREST_NO_DETAIL
@@ -24,7 +23,6 @@ inline int fail(goldcrest_detail* detail, goldcrest_status status, const char* m
 
 // Returns a count of bytes as the index of a detail; -1 if it does not fit.
 inline int32_t byte_index(uint64_t bytes) { return bytes > INT32_MAX ? -1 : static_cast<int32_t>(bytes); }
-
 }  // namespace goldcrest
 
 // Passes a negative status on to the caller.

@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 namespace goldcrest {
-
 template <bool kCondition, typename Yes, typename No>
 struct Choice {
   using Type = Yes;
@@ -49,5 +48,4 @@ template <typename T, size_t kN>
 constexpr size_t count_of(const T (&)[kN]) {
   return kN;
 }
-
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 #include "host/model_texts.h"
 
 namespace {
-
 struct List {
   std::string_view two_letters, three_letters, words;
 };
@@ -62,7 +61,6 @@ constexpr List kLists[] = {
         "авг# сент# окт# нояб# дек# тыс# млн# млрд# руб# коп# д#"}};
 
 bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
-
 }  // namespace
 
 std::string abbreviations_of(std::string_view language) {

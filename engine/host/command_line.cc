@@ -13,7 +13,6 @@
 
 namespace goldcrest {
 namespace {
-
 struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -99,7 +98,6 @@ std::string read_real(const std::string& word, Number least, Number most, Number
   *number = static_cast<Number>(value);
   return is_bounded && (*number < least || *number > most) ? out_of_range(word, least, most) : "";
 }
-
 }  // namespace
 
 std::string read_number(const std::string& word, int32_t least, int32_t most, int32_t* number) {
@@ -297,5 +295,4 @@ std::string CommandLine::first_given(const std::string& needs) const {
     if (row.n_given > 0 && has(words_of(row.needs), needs)) return row.name();
   return "";
 }
-
 }  // namespace goldcrest

@@ -16,7 +16,6 @@
 #include "host/wording.h"
 
 namespace goldcrest {
-
 // Reads the word of an option and stores its value.
 struct Reader {
   std::function<std::string(const std::string& word)> read;  // stores the value; returns why it cannot, or ""
@@ -177,5 +176,4 @@ class CommandLine {
   Program program_;
   std::vector<Row> rows_;
 };
-
 }  // namespace goldcrest

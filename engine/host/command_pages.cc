@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-
 using Row = CommandLine::Row;
 
 constexpr size_t kColumns = 100, kHelpColumn = 28;
@@ -168,7 +167,6 @@ std::string man(const Program& program, const std::string& usage, const std::vec
   if (*program.notes != 0) page += ".SH NOTES\n" + roff(program.notes);
   return page + ".SH EXIT STATUS\n" + roff(program.statuses) + ".SH EXAMPLES\n" + roff(program.examples);
 }
-
 }  // namespace
 
 std::string CommandLine::usage() const {
@@ -207,5 +205,4 @@ std::string CommandLine::completion(const std::string& shell) const {
          : shell == "zsh" ? zsh(program_.name, rows_)
                           : fish(program_.name, rows_);
 }
-
 }  // namespace goldcrest

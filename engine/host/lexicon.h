@@ -10,7 +10,6 @@
 #include "goldcrest/decoding.h"
 
 namespace goldcrest {
-
 struct LexiconSpec {
   std::vector<uint32_t> first_edge;
   std::vector<goldcrest_lexicon_edge> edges;
@@ -75,5 +74,4 @@ inline uint32_t lexicon_candidates(const LexiconSpec& lexicon, uint32_t beam_siz
   return static_cast<uint32_t>(
       std::min({most_allowed(lexicon, beam_size, kMostEnds), kMostGathered, uint64_t{vocab_size}}));
 }
-
 }  // namespace goldcrest

@@ -39,7 +39,6 @@ std::string describe_exception(const std::exception& error, const std::string& m
 }
 
 namespace {
-
 bool runs_here(const char* name) {
   for (uint32_t i = 0; const char* running = goldcrest_kernels_at(i); ++i)
     if (std::strcmp(running, name) == 0) return true;
@@ -51,7 +50,6 @@ bool is_built(const std::string& name) {
     if (name == built) return true;
   return false;
 }
-
 }  // namespace
 
 std::string kernels_problem(const std::string& name) {
@@ -89,7 +87,6 @@ int print_answer(const char* program, const goldcrest::CommandLine::Answer& answ
 
 namespace goldcrest {
 namespace {
-
 struct Bound {
   const char* option;
   uint32_t given, most;  // given: 0 if the option is absent
@@ -105,7 +102,6 @@ double seconds_now() {
 std::string no_use(const char* option, uint32_t given, const char* reason) {
   return std::string(option) + " is " + std::to_string(given) + ", but " + reason + "; leave it out";
 }
-
 }  // namespace
 
 std::string painted(Paint paint, const std::string& text) {
@@ -179,5 +175,4 @@ std::string cut_problem(const goldcrest_info& info, const goldcrest_limits& limi
     return found + "raise --max-target, up to " + std::to_string(info.max_target_positions);
   return found + "the model writes no more, so give it less at once";
 }
-
 }  // namespace goldcrest

@@ -49,7 +49,6 @@ inline void stop_at_interrupt() {
 }
 
 namespace goldcrest {
-
 // Returns a text for standard error: in colour on a terminal, unless NO_COLOR is set (no-color.org); else as it is.
 enum class Paint { kRed = 31, kYellow = 33 };
 std::string painted(Paint paint, const std::string& text);
@@ -77,5 +76,4 @@ std::string limits_problem(const goldcrest_info& info, const goldcrest_limits& l
 // Returns why a text of n tokens was cut by an engine with these limits, and what to do:
 // "cut at 20 tokens; raise --max-target, up to 64".
 std::string cut_problem(const goldcrest_info& info, const goldcrest_limits& limits, uint32_t n);
-
 }  // namespace goldcrest

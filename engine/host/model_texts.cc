@@ -12,7 +12,6 @@
 #include "host/wording.h"
 
 namespace {
-
 void add_code(void* context, const char* code, size_t code_bytes, int32_t) {
   static_cast<std::vector<std::string>*>(context)->emplace_back(code, code_bytes);
 }
@@ -75,7 +74,6 @@ void add_entry(void* context, const goldcrest_token* token) {
   entries->codes.emplace_back(text.substr(2, text.size() - 4));
   entries->ids.push_back(token->id);
 }
-
 }  // namespace
 
 std::vector<std::string> source_languages(const void* model, size_t model_bytes) {
@@ -177,9 +175,7 @@ std::string task_prompt(const goldcrest::Session& session, const SpeechTask& tas
 }
 
 namespace {
-
 constexpr std::string_view kPieceSpace = "\xe2\x96\x81";  // U+2581, which stands for a space in pieces
-
 }  // namespace
 
 TextCutter::TextCutter(const goldcrest::Session& session) {
@@ -238,7 +234,6 @@ std::string TextCutter::cut_words(const std::string& text, std::vector<int32_t>*
 }
 
 namespace {
-
 // Returns the end of the part of a text that begins at `begin`, as GPT-2's expression cuts it: a space and letters,
 // digits or marks, or the end of a contraction. Characters that are not ASCII are letters.
 size_t end_of_part(std::string_view text, size_t begin) {
@@ -254,7 +249,6 @@ size_t end_of_part(std::string_view text, size_t begin) {
   while (at < text.size() && kind_of(text[at]) == kind) ++at;
   return at;
 }
-
 }  // namespace
 
 // Appends the ids of a part: the pair of pieces with the lowest merged id becomes one, until no pair has a piece.

@@ -10,12 +10,10 @@
 #endif
 
 namespace {
-
 bool wants_backend(const goldcrest_config& config) {
   const char* name = config.kernels != nullptr ? config.kernels : std::getenv("GOLDCREST_KERNELS");
   return name != nullptr && (std::string(name) == "xnnpack" || std::string(name) == "fastest");
 }
-
 }  // namespace
 
 #ifdef GOLDCREST_HAS_XNNPACK

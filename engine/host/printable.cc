@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 unsigned byte_at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
 
 // True if a terminal would not simply show this character of well-formed UTF-8.
@@ -42,7 +41,6 @@ std::string escape(std::string_view text, bool keep_line_ends) {
   }
   return result;
 }
-
 }  // namespace
 
 size_t utf8_length(std::string_view text) {
@@ -101,5 +99,4 @@ std::string clean_metadata(std::string_view text) {
 }
 
 bool is_printable(std::string_view text) { return printable(text) == text; }
-
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 #include <string_view>
 
 namespace goldcrest {
-
 // Returns the text with these written as \xNN: control characters (C0, DEL, C1), separators of lines and paragraphs,
 // characters that change the direction of writing, and bytes that are not UTF-8.
 std::string printable(std::string_view text);
@@ -34,5 +33,4 @@ size_t utf8_length(std::string_view text);
 // Returns the offset of the first byte that is not UTF-8, or the text's length.
 size_t valid_utf8_prefix(std::string_view text);
 inline bool is_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }
-
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 using Clock = std::chrono::steady_clock;
 
 std::string_view code_of(std::string_view text, bool takes_code) {
@@ -26,7 +25,6 @@ goldcrest_part_options parts_of(const Session& session, const std::string& abbre
 }
 
 bool is_running(int status) { return status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN; }
-
 }  // namespace
 
 TextReader::TextReader(const Session& session, std::string_view text, const std::string& abbreviations, bool takes_code)
@@ -193,5 +191,4 @@ int64_t SentenceSearch::collect(const Session& session, Sentence* sentence) cons
   }
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest::host

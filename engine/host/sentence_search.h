@@ -15,7 +15,6 @@
 #include "host/session.h"
 
 namespace goldcrest::host {
-
 // A result of a search, or a target that was scored.
 struct Found {
   std::string text;  // empty if the search has no texts
@@ -118,5 +117,4 @@ class SentenceSearch {
   bool has_own_ = false;                        // the engine has the search and the sequences of such a sentence
   std::chrono::steady_clock::time_point batch_begin_;
 };
-
 }  // namespace goldcrest::host

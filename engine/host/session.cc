@@ -7,7 +7,6 @@
 #include "host/messages.h"
 
 namespace goldcrest {
-
 std::string Session::open(const std::string& path, uint32_t threads) {
   const std::string problem = mapped_.open(path);
   use(mapped_.bytes(), mapped_.size());
@@ -81,7 +80,6 @@ int Session::tokenize(const std::string& text, std::vector<int32_t>* source, std
 }
 
 namespace {
-
 // Appends what `write` writes into a buffer, with more room as long as it needs more. Returns a negative status on an
 // error.
 template <typename Write>
@@ -95,7 +93,6 @@ int64_t append_written(std::string* text, size_t likely, const Write& write) {
   text->resize(begin + static_cast<size_t>(std::max<int64_t>(status, 0)));
   return status;
 }
-
 }  // namespace
 
 int64_t Session::append_text(const int32_t* ids, size_t n, std::string* text) const {
@@ -157,5 +154,4 @@ std::vector<int32_t> Session::agreed_tokens(uint32_t sentence) const {
   tokens.resize(n < 0 ? 0 : static_cast<size_t>(n));
   return tokens;
 }
-
 }  // namespace goldcrest

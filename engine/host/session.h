@@ -16,7 +16,6 @@
 #include "host/thread_pool.h"
 
 namespace goldcrest {
-
 // Functions that return a text return an error without the model's path, or "".
 class Session {
  public:
@@ -93,5 +92,4 @@ class Session {
   goldcrest_memory memory_ = {};
   bool replaces_ = false;  // unknown tokens
 };
-
 }  // namespace goldcrest

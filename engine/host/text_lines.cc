@@ -9,14 +9,12 @@
 #include "host/printable.h"
 
 namespace {
-
 // Unicode's White_Space in UTF-8.
 constexpr std::string_view kSpaces[] = {" ", "\t", "\v", "\f", "\r", "\n", "\xc2\x85", "\xc2\xa0", "\u1680", "\u2000",
     "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028",
     "\u2029", "\u202f", "\u205f", "\u3000"};
 
 std::string too_long() { return "too long: more than " + std::to_string(kMaxLineBytes) + " bytes"; }
-
 }  // namespace
 
 bool read_line(std::FILE* input, std::string* line) {
@@ -73,7 +71,6 @@ std::string too_many(size_t n, uint32_t most, const char* option) {
 }
 
 namespace goldcrest {
-
 ParsedIds read_id_list(std::string_view line, uint32_t vocab_size) {
   constexpr std::string_view kSpace = " \t\v\f\r";
   ParsedIds list;
@@ -107,5 +104,4 @@ std::string_view leading_language_code(std::string_view text) {
   const size_t end = text.substr(0, 2) == ">>" ? text.find("<<", 2) : std::string_view::npos;
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 2);
 }
-
 }  // namespace goldcrest

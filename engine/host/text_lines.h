@@ -32,7 +32,6 @@ std::string too_many(size_t n, uint32_t most, const char* option);
 std::string parse_ids(const std::string& line, uint32_t vocab_size, std::vector<int32_t>* ids);
 
 namespace goldcrest {
-
 struct ParsedIds {
   std::vector<int32_t> ids;
   std::string_view bad;    // the first word that is not an id of the vocabulary; the ids end before it
@@ -50,5 +49,4 @@ std::string missing_end(const std::vector<int32_t>& source, const std::vector<in
 
 // Returns the >>xx<< at the start of a text for a multilingual model, or "".
 std::string_view leading_language_code(std::string_view text);
-
 }  // namespace goldcrest

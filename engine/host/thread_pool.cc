@@ -12,7 +12,6 @@
 #include <vector>
 
 namespace {
-
 constexpr uint32_t kMaxThreads = 64;  // of goldcrest_limits
 constexpr int kYields = 50;           // of a worker, before it goes to sleep
 // The time for which a thread polls a shared value before it gives way: longer than an engine works on one thread
@@ -43,7 +42,6 @@ bool look_for(IsThere is_there) {
   } while (std::chrono::steady_clock::now() - start < kLooking);
   return false;
 }
-
 }  // namespace
 
 class ThreadPool::Workers {

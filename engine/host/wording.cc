@@ -9,7 +9,6 @@
 #include "host/printable.h"
 
 namespace goldcrest {
-
 std::string shape_text(const std::vector<uint64_t>& shape) {
   std::string text;
   for (const uint64_t size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
@@ -40,7 +39,6 @@ std::string list_in_quotes(const std::vector<std::string>& texts, size_t most) {
 }
 
 namespace {
-
 constexpr size_t kMaxNames = 10'000, kMaxBytes = 200, kMaxEdits = 3;
 
 // True if one name is the other with a prefix that ends in a dot.
@@ -48,7 +46,6 @@ bool differ_in_prefix(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   return a.size() < b.size() && b.substr(b.size() - a.size()) == a && b[b.size() - a.size() - 1] == '.';
 }
-
 }  // namespace
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -88,10 +85,8 @@ std::string guess(std::string_view name, const std::vector<std::string>& names) 
 }
 
 namespace {
-
 // Returns the part of a language's code that names the language, "zho" of "zho_Hans".
 std::string_view stem_of(std::string_view code) { return code.substr(0, code.find_first_of("_-")); }
-
 }  // namespace
 
 std::string guess_languages(std::string_view code, const std::vector<std::string>& codes) {
@@ -115,7 +110,6 @@ std::string guess_languages(std::string_view code, const std::vector<std::string
 }
 
 namespace {
-
 // The names of Whisper's languages (transformers 5.24, TO_LANGUAGE_CODE of tokenization_whisper.py).
 constexpr std::string_view kLanguageNames =
     ",afrikaans:af,albanian:sq,amharic:am,arabic:ar,armenian:hy,assamese:as,azerbaijani:az,bashkir:ba,basque:eu,belar"
@@ -130,7 +124,6 @@ constexpr std::string_view kLanguageNames =
     ",slovak:sk,slovenian:sl,somali:so,spanish:es,sundanese:su,swahili:sw,swedish:sv,tagalog:tl,tajik:tg,tamil:ta,tat"
     "ar:tt,telugu:te,thai:th,tibetan:bo,turkish:tr,turkmen:tk,ukrainian:uk,urdu:ur,uzbek:uz,valencian:ca,vietnamese:v"
     "i,welsh:cy,yiddish:yi,yoruba:yo,";
-
 }  // namespace
 
 std::string language_code(std::string_view language) {
@@ -192,5 +185,4 @@ std::string command_line(int argc, const char* const* argv) {
   for (int i = 0; i < argc; ++i) line += (i > 0 ? " " : "") + quoted_for_shell(argv[i]);
   return line;
 }
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include <vector>
 
 namespace goldcrest {
-
 // Shows names and shapes from an untrusted file in messages. Needs only the C++ standard library.
 
 // "[6000, 256]"; a scalar is "[]".
@@ -62,5 +61,4 @@ std::string quoted_for_shell(const std::string& text);
 
 // Returns the arguments, quoted for a shell.
 std::string command_line(int argc, const char* const* argv);
-
 }  // namespace goldcrest

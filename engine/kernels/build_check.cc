@@ -7,9 +7,7 @@
 #include "kernels/kernels.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kRows = 2, kWidth = 32, kHeadWidth = 16;
 constexpr Activation kCheckedActivations[] = {
     Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kRelu};
@@ -29,7 +27,6 @@ struct Operands {
   float x[kRows * kWidth], y[kRows * kWidth], scale[kWidth], bias[kWidth], gamma[kWidth], beta[kWidth];
 };
 static_assert(sizeof(Operands) == kBuildCheckBytes, "the caller's scratch holds the operands");
-
 }  // namespace
 
 bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
@@ -79,5 +76,4 @@ bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch) {
   kernels.int8.attention(args);
   return hash_floats(hash, y, kRows * kWidth) == kReferenceHash;
 }
-
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 enum CpuFeature : uint32_t {
   kCpuAvx2 = 1u << 0,
   kCpuAvxVnni = 1u << 1,
@@ -50,5 +49,4 @@ constexpr uint32_t riscv64_features(uint64_t hwcap) { return (hwcap >> ('V' - 'A
 
 // Returns the features of the CPU that runs it.
 uint32_t detect_cpu_features();
-
 }  // namespace goldcrest

@@ -22,7 +22,6 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
-
 // The largest difference between the logits of a backend and of the reference, relative to the position's largest
 // magnitude.
 constexpr float kCloseLogits = 0.0625f;
@@ -304,5 +303,4 @@ const char* kernels_reason();
 // hash as the reference gave. scratch: [kBuildCheckBytes], aligned to 64 bytes; it spares small stacks.
 constexpr uint32_t kBuildCheckBytes = 2048;
 bool kernels_compute_reference_bits(const Kernels& kernels, void* scratch);
-
 }  // namespace goldcrest

@@ -35,7 +35,6 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 #if defined(__x86_64__)
 extern const Kernels kernels_x86_avx512vnni;
 extern const Kernels kernels_x86_avx512vnni_amd;
@@ -57,7 +56,6 @@ extern const Kernels kernels_riscv_scalar;
 #endif
 
 namespace {
-
 // The tables, best first. The CPU must have a table's features.
 const Kernels* const kTables[] = {
 #if defined(__x86_64__)
@@ -192,7 +190,6 @@ bool this_cpu_runs(const Kernels& table) {
   const uint32_t missing = table.cpu_features & ~features_but_avx_vnni();
   return missing == 0 || (missing == kCpuAvxVnni && has_avx_vnni());
 }
-
 }  // namespace
 
 uint32_t detect_cpu_features() {
@@ -224,7 +221,6 @@ const char* kernels_reason() {
 #endif
   return "the best that this CPU runs";
 }
-
 }  // namespace goldcrest
 
 extern "C" const char* goldcrest_kernels_built(uint32_t index) {

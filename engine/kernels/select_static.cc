@@ -8,7 +8,6 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 extern const Kernels kernels_wasm_simd128;
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
@@ -20,7 +19,6 @@ extern const Kernels kernels_cortexm_helium;
 extern const Kernels kernels_riscv_scalar;
 
 namespace {
-
 // The tables, best first.
 const Kernels* const kTables[] = {
 #if defined(GOLDCREST_KERNEL_TABLE)
@@ -56,7 +54,6 @@ bool same_text(const char* a, const char* b) {
   while (*a != '\0' && *a == *b) ++a, ++b;
   return *a == *b;
 }
-
 }  // namespace
 
 const Kernels* kernels_at(uint32_t index) {
@@ -71,7 +68,6 @@ const Kernels* select_kernels(const char* name) {
     if (same_text(name, table->name)) return table;
   return nullptr;
 }
-
 }  // namespace goldcrest
 
 extern "C" const char* goldcrest_kernels_built(uint32_t index) { return goldcrest_kernels_at(index); }

@@ -6,9 +6,7 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 namespace {
-
 uint32_t count_kept_before(uint32_t layers, uint32_t layer) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < layer; ++i) n += layers >> i & 1;
@@ -78,7 +76,6 @@ void align(const StackView& stack, const AlignedHead& aligned, float* weights) {
   const float inverse = reference_exponentials(weights, n, largest);
   for (uint32_t t = 0; t < n; ++t) weights[t] = weights[t] * inverse;
 }
-
 }  // namespace
 
 AlignmentRefs plan_alignment(Plan& plan, const StackView& stack) {
@@ -114,5 +111,4 @@ void align_head(const Runtime& runtime, const AlignedHead& aligned, float* weigh
   if (stack.has_float32_cache()) return align<Float32Rows>(stack, aligned, weights);
   align<Int8Rows>(stack, aligned, weights);
 }
-
 }  // namespace goldcrest

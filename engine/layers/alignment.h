@@ -9,7 +9,6 @@
 #include "layers/pass.h"
 
 namespace goldcrest {
-
 struct AlignmentRefs {
   // Stored like keys, [recorded layer][head][(target position, slot)][d_head], with their scales.
   BufferRef queries, query_scales;
@@ -39,5 +38,4 @@ struct AlignedHead {
 
 // weights [key_rows.count] <- the soft-max of the query's scores.
 void align_head(const Runtime& runtime, const AlignedHead& aligned, float* weights);
-
 }  // namespace goldcrest

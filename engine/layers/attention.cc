@@ -6,7 +6,6 @@
 #include "layers/rotary.h"
 
 namespace goldcrest {
-
 void store_keys_values(const Pass& pass, const StackView& stack, const float* keys_values, const KvCache& cache) {
   const size_t width = stack.attention_width();
   for (uint32_t i = 0; i < pass.rows.count; ++i) {
@@ -53,5 +52,4 @@ void turn_heads(const Runtime& runtime, const StackView& stack, uint32_t positio
     }
   }
 }
-
 }  // namespace goldcrest

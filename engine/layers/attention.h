@@ -6,7 +6,6 @@
 #include "layers/linear.h"
 
 namespace goldcrest {
-
 // The time for one query value with its key and value, in multiply-accumulates of a linear layer.
 constexpr uint64_t kAttentionCost = 8;
 
@@ -67,5 +66,4 @@ void attend(const Pass& pass, const AttentionRows& rows, uint32_t n_sentences, c
   };
   run_pieces(pass.runtime, split, attend_heads);
 }
-
 }  // namespace goldcrest

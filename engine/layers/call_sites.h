@@ -6,7 +6,6 @@
 #include "layers/linear.h"
 
 namespace goldcrest {
-
 struct CallSiteVisitor {
   void (*visit)(void* context, const LinearCallSite& site);
   void* context;
@@ -38,5 +37,4 @@ void for_each_call_site_of_layer(const StackView& stack, const LayerView& layer,
       },
       layer);
 }
-
 }  // namespace goldcrest

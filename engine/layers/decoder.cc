@@ -17,9 +17,7 @@
 #include "layers/norm.h"
 
 namespace goldcrest {
-
 namespace {
-
 // A layer's keys and values (or cells) of earlier positions, and its keys and values of the source.
 struct LayerKeys {
   union {
@@ -72,7 +70,6 @@ void for_each_kind(const ModelView& model, const Add& add) {
   add(LayerKind{true, false, model.features});
   if (model.count_recurrent() > 0) add(LayerKind{true, true, model.features});
 }
-
 }  // namespace
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model) {
@@ -152,5 +149,4 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
     trace(pass, "decoder.norm", -1, targets.position, x);
   });
 }
-
 }  // namespace goldcrest

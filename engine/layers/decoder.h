@@ -6,7 +6,6 @@
 #include "layers/encoder.h"
 
 namespace goldcrest {
-
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
   KvCacheRefs past;         // of layers with self-attention: [layer][head][sentence][position][hypothesis]
@@ -44,5 +43,4 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
 inline float* decoder_rows(const Runtime& runtime, const DecoderRefs& refs, uint32_t first) {
   return runtime.buffer<float>(refs.x) + size_t{first} * runtime.model.decoder.d_model_padded;
 }
-
 }  // namespace goldcrest

@@ -15,9 +15,7 @@
 #include "layers/norm.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Computes a layer except its keys and values: Vaswani et al. 2017, figure 1, left.
 void run_layer(const Pass& pass, const SentencesOfRows& sentences, const EncoderLayerView& layer, float* x) {
   residual(pass, {layer.self_attention.norm, layer.self_attention.query_key_value}, x,
@@ -27,7 +25,6 @@ void run_layer(const Pass& pass, const SentencesOfRows& sentences, const Encoder
 }
 
 LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, model.features}; }
-
 }  // namespace
 
 EncoderRefs plan_encoder(Plan& plan, const ModelView& model, const void* file) {
@@ -101,5 +98,4 @@ void encoder_layer_rest(
     trace(pass, "encoder.norm", -1, pass.rows.first, x);
   });
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "layers/rows.h"
 
 namespace goldcrest {
-
 struct EncoderRefs {
   BufferRef x;       // float [row_capacity, d_model padded]: the residual stream, finally the encoder's output
   KvCacheRefs keys;  // of the current layer
@@ -33,5 +32,4 @@ void encoder_layer_rest(
 inline float* encoder_rows(const Runtime& runtime, const EncoderRefs& refs, uint32_t first) {
   return runtime.buffer<float>(refs.x) + size_t{first} * runtime.model.encoder.d_model_padded;
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "layers/runtime.h"
 
 namespace goldcrest {
-
 KvCacheRefs plan_kv_cache(Plan& plan, const StackView& stack, const KvCachePlan& wanted) {
   const auto add = [&](const char* name, uint64_t row_bytes) {
     return plan.add(name, wanted.phase, Region::kMain,
@@ -33,5 +32,4 @@ KvCache kv_cache_layer(
   cache.value_scales = runtime.buffer<float>(refs.value_scales) + first_scale;
   return cache;
 }
-
 }  // namespace goldcrest

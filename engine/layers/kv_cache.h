@@ -7,7 +7,6 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
-
 struct KvCacheRefs {
   BufferRef keys, values, key_scales, value_scales;
 };
@@ -34,5 +33,4 @@ struct Runtime;
 
 KvCache kv_cache_layer(
     const Runtime& runtime, const StackView& stack, const KvCacheRefs& refs, uint32_t layer, size_t rows);
-
 }  // namespace goldcrest

@@ -7,9 +7,7 @@
 #include "model/packed.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kOutputsTogether = 64;  // four panels of weights, and whole cache lines of y
 
 // Returns the part of a call that computes the outputs [first, first + n). *slice <- its view.
@@ -29,7 +27,6 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
          kernels.parallelizes_itself(
              kernels.backend, runtime.tensor<uint8_t>(call.view->weights), call.view->n, call.rows);
 }
-
 }  // namespace
 
 [[gnu::noinline]] void run_product(
@@ -104,5 +101,4 @@ LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {
   slice.n = n;
   return slice;
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "layers/pass.h"
 
 namespace goldcrest {
-
 // Quantized rows of a pass, [rows, k] in pass.inputs, and their remainders. They are valid until the pass quantizes
 // others.
 struct Quantized {
@@ -51,5 +50,4 @@ struct LinearCallSite {
 
 // Returns the outputs [first, first + n) of a linear layer; first and n must be multiples of 16.
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n);
-
 }  // namespace goldcrest

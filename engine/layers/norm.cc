@@ -4,7 +4,6 @@
 #include "layers/norm.h"
 
 namespace goldcrest {
-
 void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& norm, const NormedRows& rows) {
   runtime.kernels->layer_norm({rows.x, rows.y, runtime.tensor<float>(norm.gamma), runtime.tensor<float>(norm.beta),
       stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon, stack.centred});
@@ -15,5 +14,4 @@ const float* norm_input(const Pass& pass, const NormView& norm, const float* x) 
   layer_norm(pass.runtime, pass.stack, norm, {x, pass.projected, pass.rows.count});
   return pass.projected;
 }
-
 }  // namespace goldcrest

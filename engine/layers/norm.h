@@ -5,7 +5,6 @@
 #include "layers/linear.h"
 
 namespace goldcrest {
-
 // y = norm(x), rows of a stack's d_model, padded; y may be x.
 struct NormedRows {
   const float* x;
@@ -42,5 +41,4 @@ void residual(const Pass& pass, const BlockStart& start, float* x, const AddBloc
   add_block(block_input(pass, start, x));
   if (!pass.stack.pre_norm) layer_norm(pass, start.norm, x);
 }
-
 }  // namespace goldcrest

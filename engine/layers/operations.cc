@@ -11,9 +11,7 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 namespace {
-
 template <typename Element>
 constexpr bool kScaled = sizeof(Element) == 1;  // int8 has scales
 
@@ -270,7 +268,6 @@ void attend(const Runtime& runtime, const StackView& stack, const AttentionCall&
 template <typename Element>
 constexpr Operations kOperations = {
     quantize<Element>, linear<Element>, output_block<Element>, embed<Element>, store<Element>, attend<Element>};
-
 }  // namespace
 
 LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
@@ -287,5 +284,4 @@ void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScrat
 
 const Operations kInt8Operations = kOperations<int8_t>;
 const Operations kFloat32Operations = kOperations<float>;
-
 }  // namespace goldcrest

@@ -10,7 +10,6 @@
 #include "layers/parallel.h"
 
 namespace goldcrest {
-
 // The input rows of a linear layer.
 struct LinearInputs {
   void* rows;     // [rows, k] int8 or float
@@ -137,5 +136,4 @@ inline const Operations* operations_for(WeightType type) {
 inline const Operations& operations(const Runtime& runtime) {
   return kHasFloat32 ? *runtime.operations : kInt8Operations;
 }
-
 }  // namespace goldcrest

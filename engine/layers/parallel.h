@@ -9,7 +9,6 @@
 #include "layers/runtime.h"
 
 namespace goldcrest {
-
 // The multiply-accumulates that are worth a task of their own. They take one core some 5 us; waking the other cores and
 // waiting for them costs 1 to 2 us.
 constexpr uint64_t kMacsPerTask = uint64_t{1} << 18;
@@ -103,5 +102,4 @@ void run_pieces(const Runtime& runtime, Split split, const Work& work) {
     run_tasks(runtime, split.n_tasks, work);  // one piece for each task
   }
 }
-
 }  // namespace goldcrest

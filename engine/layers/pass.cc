@@ -6,9 +6,7 @@
 #include "base/types.h"
 
 namespace goldcrest {
-
 namespace {
-
 struct AddMatrices {
   BlockWidths widths;
   bool is_decoder;
@@ -23,7 +21,6 @@ struct AddMatrices {
     }
   }
 };
-
 }  // namespace
 
 void add_layer(const LayerKind& kind, const StackView& stack, uint32_t source_d_model, PassNeeds& needs) {
@@ -84,5 +81,4 @@ Pass make_pass(const Runtime& runtime, const StackView& stack, const PassRefs& r
       size_t{refs.attention_weights.task_stride} * size_t{kAlignment} / sizeof(float),
       size_t{refs.query_row.task_stride} * size_t{kAlignment}, fine};
 }
-
 }  // namespace goldcrest

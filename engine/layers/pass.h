@@ -6,7 +6,6 @@
 #include "layers/operations.h"
 
 namespace goldcrest {
-
 struct PassRefs {
   BufferRef inputs, row_scales, projected, attended, attention_weights, query_row;
   uint32_t input_bytes, projected_width, attention_width;  // of a row, with its remainder
@@ -92,5 +91,4 @@ void for_all_rows(const Runtime& runtime, const StackView& stack, const PassRefs
 inline void trace(const Pass& pass, const char* name, int32_t layer, uint32_t first_row, const float* x) {
   trace_rows(pass.runtime, {name, layer, first_row, x, pass.rows.count, pass.stack.d_model, pass.stack.d_model_padded});
 }
-
 }  // namespace goldcrest

@@ -6,9 +6,7 @@
 #include "layers/runtime.h"
 
 namespace goldcrest {
-
 // Turns n heads of one row in place: columns c and c + half of each head are a pair, for c < half. Other columns stay.
 // heads: [n, d_head]. Defined in attention.cc, so that there is one copy.
 void turn_heads(const Runtime& runtime, const StackView& stack, uint32_t position, uint32_t n, float* heads);
-
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 #include "layers/pass.h"
 
 namespace goldcrest {
-
 // The source rows of a sentence of the batch.
 struct Sentence {
   uint32_t first_row, n_rows;
@@ -92,5 +91,4 @@ template <typename Store>
     }
   }
 }
-
 }  // namespace goldcrest

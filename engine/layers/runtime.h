@@ -8,7 +8,6 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
-
 struct Operations;
 
 struct Runtime {
@@ -68,5 +67,4 @@ inline void trace_rows(const Runtime& runtime, const TracedRows& traced) {
   (void)runtime, (void)traced;
 #endif
 }
-
 }  // namespace goldcrest

@@ -6,11 +6,8 @@
 #include "base/build_options.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr Phase kPhasesInTurn[] = {Phase::kText, Phase::kEncode, Phase::kDecode};  // those that share bytes
-
 }  // namespace
 
 uint64_t Plan::factor_value(uint8_t factor) const {
@@ -85,5 +82,4 @@ uint64_t Plan::part_offset(Region region, Phase phase) const {
   const uint64_t fixed = used(Region::kMain, Phase::kAlways) + used(Region::kScratch, Phase::kAlways);
   return region == Region::kMain ? fixed : fixed + used(Region::kMain, phase);
 }
-
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {
-
 enum class Phase : uint8_t { kAlways, kText, kEncode, kDecode };
 constexpr int kPhases = 4;
 enum class Region : uint8_t { kMain, kScratch };
@@ -69,5 +68,4 @@ class Plan {
   void* visit_context_ = nullptr;
   const Plan* finished_ = nullptr;
 };
-
 }  // namespace goldcrest

@@ -12,7 +12,6 @@
 #include "model/linear_view.h"
 
 namespace goldcrest {
-
 // The widths whose multiples are the dimensions of matrices.
 enum class Width : uint8_t {
   kModel,        // d_model
@@ -322,5 +321,4 @@ void for_each_linear(Stack& stack, const Visit& visit) {
         *layer);
   }
 }
-
 }  // namespace goldcrest

@@ -8,9 +8,7 @@
 #include "base/align.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Magnitudes of FORMAT.md, section 4, as float bits.
 constexpr uint32_t kBits2ToMinus60 = 0x21800000u;
 constexpr uint32_t kBits2ToMinus47 = 0x28000000u;
@@ -27,7 +25,6 @@ uint32_t bits_at(const float* values, uint64_t i) {
 uint32_t beyond(uint32_t bits, uint32_t low, uint32_t high) { return (bits - low) | (high - bits); }
 
 constexpr uint32_t kSignBit = 0x80000000u;
-
 }  // namespace
 
 bool scales_in_range(const float* values, uint64_t n) {
@@ -53,5 +50,4 @@ bool padding_is(const float* values, uint32_t n, uint32_t expected_bits) {
   for (uint32_t i = n; i < pad16(n); ++i) good &= bits_at(values, i) == expected_bits;
   return good;
 }
-
 }  // namespace goldcrest

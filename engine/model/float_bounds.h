@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 constexpr uint32_t kBitsOne = 0x3f800000u;  // float bits of 1
 
 // Returns whether every value is in [2^-47, 2^16].
@@ -16,5 +15,4 @@ bool values_in_range(const float* values, uint64_t n);
 
 // Returns whether the padding behind the first n values, up to a multiple of 16, has these bits.
 bool padding_is(const float* values, uint32_t n, uint32_t expected_bits);
-
 }  // namespace goldcrest

@@ -11,9 +11,7 @@
 // clang-format on
 
 namespace goldcrest {
-
 namespace {
-
 [[gnu::noinline]] ConvolutionView view_convolution(
     const Resolver& resolver, const format::Convolution& table, uint32_t width) {
   ConvolutionView view = {};
@@ -42,7 +40,6 @@ void view_log_mel(const Resolver& resolver, const format::Frontend& table, Front
   view.has_log_mel = true;
   view.row_samples = view.log_mel.hop;
 }
-
 }  // namespace
 
 [[gnu::noinline]] uint32_t number_of(const void* table, uint32_t field) {
@@ -82,5 +79,4 @@ FrontendView view_frontend(const void* model) {
   }
   return view;
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
-
 constexpr uint32_t kMaxConvolutions = 4;
 constexpr uint32_t kGroupRows = 4;  // encoder rows that a task computes at a time
 
@@ -86,5 +85,4 @@ float view_length_factor(const void* model);
 
 // Trusts the file, whose features must have kFeatureFrontend. Only in builds with frontends.
 FrontendView view_frontend(const void* model);
-
 }  // namespace goldcrest

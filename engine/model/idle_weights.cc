@@ -8,15 +8,12 @@
 #include "model/packed.h"
 
 namespace goldcrest {
-
 namespace {
-
 void report_matrix(const IdleWeights& idle, const void* model, const LinearView& matrix) {
   report_idle(idle, static_cast<const uint8_t*>(model) + size_t{matrix.weights} * kAlignment,
       matrix.is_packed() ? static_cast<size_t>(packed_bytes(matrix.n, matrix.k))
                          : size_t{matrix.n + matrix.rows_to_second()} * matrix.k * bytes_of(matrix.weight_type));
 }
-
 }  // namespace
 
 void report_idle(const IdleWeights& idle, const void* weights, size_t bytes) {
@@ -48,5 +45,4 @@ void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_
   };
   CrossAttentionBlock::for_each_matrix(report, view.cross_attention);  // no other block reads the source
 }
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {
-
 struct IdleWeights {
   goldcrest_idle_weights report = nullptr;  // null: no reports
   void* context = nullptr;
@@ -21,5 +20,4 @@ void report_idle(const IdleWeights& idle, const void* weights, size_t bytes);
 void report_idle_frontend(const IdleWeights& idle, const void* model);
 void report_idle_encoder_layer(const IdleWeights& idle, const void* model, uint32_t layer);
 void report_idle_source_keys(const IdleWeights& idle, const void* model, uint32_t decoder_layer);
-
 }  // namespace goldcrest

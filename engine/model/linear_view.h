@@ -8,7 +8,6 @@
 #include "base/build_options.h"
 
 namespace goldcrest {
-
 enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                        // FORMAT.md, "Tensor layouts"
 enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 };  // kGelu: with erf
 
@@ -59,5 +58,4 @@ struct NormView {
   float epsilon;
   bool present() const { return gamma != 0; }
 };
-
 }  // namespace goldcrest

@@ -13,7 +13,6 @@
 #include "model/tokenizer_view.h"
 
 namespace goldcrest {
-
 struct EmbeddingView {
   uint32_t weights;     // int8 [vocab_size padded, d_model padded] in `layout`; row-major float in float32 files
   uint32_t scale;       // float [vocab_size padded]; none in float32 files
@@ -185,5 +184,4 @@ bool view_shortlist(const void* model, ShortlistView* view);      // false: the 
 bool view_languages(const void* model, LanguagesView* view);      // false: the file has none
 const char* view_language_code(const void* model, uint32_t language);
 bool view_lexicon(const void* model, goldcrest_lexicon* view);  // false: the file has none
-
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 #include "schema/model_reader_generated.h"
 
 namespace goldcrest {
-
 using NumberList = format::Vector<uint32_t>;  // offsets of texts too: one function reads all lists
 
 bool view_languages(const void* model, LanguagesView* view) {
@@ -46,5 +45,4 @@ bool view_lexicon(const void* model, goldcrest_lexicon* view) {
       (list->size() - n_nodes - 2) / 2};
   return true;
 }
-
 }  // namespace goldcrest

@@ -9,7 +9,6 @@
 #include "model/linear_view.h"
 
 namespace goldcrest {
-
 constexpr uint32_t kPackedGroup = 32;  // inputs with one multiplier
 constexpr int32_t kMostMultiplier = 15;
 
@@ -47,5 +46,4 @@ inline const uint8_t* nibbles_of(const PackedMatrix& matrix, uint32_t output) {
   return matrix.nibbles + nibble_bytes(output / block.outputs * block.outputs, matrix.k) +
          output % block.outputs * block.inputs;
 }
-
 }  // namespace goldcrest

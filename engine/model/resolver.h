@@ -8,7 +8,6 @@
 #include "model/packed.h"
 
 namespace goldcrest {
-
 // The starts of a file's sections, in units from its own start, and the type of its weights.
 struct Sections {
   uint32_t weights, parameters, positions;
@@ -21,7 +20,6 @@ LinearView shared_linear(const Sections& sections, const format::Linear& table);
 NormView shared_norm(const Sections& sections, const format::Norm* table);
 
 namespace {
-
 // Returns the start of the section of a kind, in units from the start of the file. Sections are in the order of their
 // kinds.
 uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
@@ -112,6 +110,5 @@ struct Resolver : Sections {
     return view;
   }
 };
-
 }  // namespace
 }  // namespace goldcrest

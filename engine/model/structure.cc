@@ -9,7 +9,6 @@
 
 namespace goldcrest {
 namespace {
-
 using format::read;
 
 // A table whose first fields are checked, and the tables that the last checked field refers to.
@@ -146,7 +145,6 @@ class StructureCheck {
   uint32_t n_open_ = 0, n_tables_ = 0, features_ = 0;
   bool lacks_feature_ = false;
 };
-
 }  // namespace
 
 bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes, bool* lacks_feature) {
@@ -155,5 +153,4 @@ bool metadata_is_sound(const uint8_t* file, size_t metadata_bytes, bool* lacks_f
   if (lacks_feature != nullptr) *lacks_feature = check.lacks_feature();
   return is_sound;
 }
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include "base/build_options.h"
 
 namespace goldcrest {
-
 enum class TokenizerKind : uint8_t { kUnigram, kBpe, kWord, kCharacter, kSubword };
 constexpr bool is_subword(TokenizerKind kind) { return kHasText && kind == TokenizerKind::kSubword; }
 
@@ -66,5 +65,4 @@ struct DetokenizerView {
   const uint8_t* type;          // [n_pieces] PieceType
   uint32_t text_bytes;
 };
-
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
-
 // The scope of the checks, and the kernels that read bytes. The kernels come as function pointers because model/ must
 // not include kernels/.
 struct VerifyFunctions {
@@ -51,5 +50,4 @@ struct FileSlice {
 // Implements goldcrest_check_weights; functions.metadata_only must be set.
 int check_slice(
     const FileSlice& slice, const VerifyFunctions& functions, goldcrest_check* check, goldcrest_detail* detail);
-
 }  // namespace goldcrest

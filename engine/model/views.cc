@@ -11,9 +11,7 @@
 // clang-format on
 
 namespace goldcrest {
-
 namespace {
-
 // Compares the numbers of enumerators of the schema and of a view. validate_model has checked the ranges.
 template <typename View, typename Stored>
 constexpr bool same(View view, Stored stored) {
@@ -85,7 +83,6 @@ struct TokenizerSection {
   }
   const uint8_t* start;
 };
-
 }  // namespace
 
 [[gnu::noinline]] LinearView shared_linear(const Sections& sections, const format::Linear& table) {
@@ -343,5 +340,4 @@ uint32_t count_self_tests(const void* model) {
   view->wide_ids = has_wide_ids(root.projection()->n());
   return true;
 }
-
 }  // namespace goldcrest

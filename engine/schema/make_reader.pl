@@ -83,7 +83,6 @@ print "// SPDX-License-Identifier: Apache-2.0
 // clang-format off
 namespace goldcrest::format {
 inline namespace reader {
-
 $enums
 ${tables}inline const $root* Get$root(const void* file) {
   const auto* const start = static_cast<const uint8_t*>(file);
@@ -105,7 +104,6 @@ constexpr uint32_t kFeatureSets[] = {
 constexpr TableFields kTables[] = {
 " . in_lines('    ', @extents) . "};
 constexpr uint32_t kRootTable = $table{$root};
-
 }  // namespace reader
 }  // namespace goldcrest::format
 ";

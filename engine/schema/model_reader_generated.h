@@ -7,7 +7,6 @@
 // clang-format off
 namespace goldcrest::format {
 inline namespace reader {
-
 enum class SectionKind : uint8_t {
   Weights, Parameters, Positions, Tokenizer, MAX = Tokenizer,
 };
@@ -518,6 +517,5 @@ constexpr TableFields kTables[] = {
     {194, 18},
 };
 constexpr uint32_t kRootTable = 23;
-
 }  // namespace reader
 }  // namespace goldcrest::format

@@ -12,7 +12,6 @@
 #include "text/piece_lookup.h"
 
 namespace goldcrest {
-
 // Returns the bytes of the longest token at the text's start; 0 if there is none. *value <- its value.
 uint32_t longest_added_token(const TokenizerView& view, AddedPlace place, TextSpan text, uint32_t* value) {
   const uint32_t n_runs = kHasAddedWords ? view.added[kAddedSpaces] + view.added[kAddedLetters] : 0;
@@ -70,5 +69,4 @@ int tokenize_added(const TokenizeArgs& args, TextSpan text, uint32_t capacity, T
     text = text.from(part.n + n);
   }
 }
-
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 #include "text/segment.h"
 
 namespace goldcrest {
-
 // Bytes of items for each byte of the longest text, and for any text, in addition to the segmenter's scratch.
 // Normalized tokens take them three times: for items, a part's normalized text, and an item of it.
 constexpr uint32_t kItemsPerByte = 3, kItemsFixed = 16;
@@ -32,5 +31,4 @@ int tokenize_added(const TokenizeArgs& args, TextSpan text, uint32_t capacity, T
 
 // The same for files that need it.
 int tokenize_added_words(const TokenizeArgs& args, TextSpan text, uint32_t capacity, TokenWriter* writer);
-
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Flags of a value of the trie.
 constexpr uint32_t kStripLeft = 1u << 24, kStripRight = 1u << 25, kSingleWord = 1u << 26;
 
@@ -138,7 +137,6 @@ int Items::split(const uint8_t* text, const uint8_t* text_end) {
   }
   return writes ? write(begin, end) : static_cast<int>(GOLDCREST_OK);
 }
-
 }  // namespace
 
 int tokenize_added_words(const TokenizeArgs& args, TextSpan text, uint32_t capacity, TokenWriter* writer) {
@@ -171,5 +169,4 @@ int tokenize_added_words(const TokenizeArgs& args, TextSpan text, uint32_t capac
   }
   return status;
 }
-
 }  // namespace goldcrest

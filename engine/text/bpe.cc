@@ -18,7 +18,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint16_t kFrozen = 0x8000;     // in a symbol's length: a user-defined piece, never merged
 constexpr uint32_t kLeastKey = 0x10000;  // smaller keys are no pairs: times of merges, or 0
 
@@ -209,7 +208,6 @@ int Merger::write(TokenWriter* writer) {
   }
   return writer->finish_run();
 }
-
 }  // namespace
 
 int tokenize_bpe(const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes, TokenWriter* writer) {
@@ -226,5 +224,4 @@ int tokenize_bpe(const TokenizerView& view, TextSpan text, void* scratch, size_t
   merger.run();
   return merger.write(writer);
 }
-
 }  // namespace goldcrest

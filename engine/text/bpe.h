@@ -7,7 +7,6 @@
 #include "text/token_writer.h"
 
 namespace goldcrest {
-
 // Scratch for each normalized byte: a uint32 key, two uint16 and the byte.
 constexpr uint32_t kBpeScratchPerByte = 9;
 
@@ -23,5 +22,4 @@ constexpr uint32_t kBpePieceLookups = 7, kBpeComparisons = 53, kSubwordCompariso
 // GOLDCREST_ERROR_TOO_LONG if the normalized text is longer than scratch_bytes / kBpeScratchPerByte or than
 // kBpeMaxNormalizedBytes. Time is O(n log n + n x longest piece) in normalized bytes.
 int tokenize_bpe(const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes, TokenWriter* writer);
-
 }  // namespace goldcrest

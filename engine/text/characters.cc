@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Codes, and the classes of each; two arrays take less than one of padded rows.
 constexpr uint16_t kCodes[] = {'\t', '\n', '\v', '\f', '\r', ' ', '!', '"', '\'', '(', ')', '*', ',', '-', '.', ':',
     ';', '?', '[', ']', '{', '}', 0x0085, 0x00A0, 0x00A1, 0x00AB, 0x00BB, 0x00BF, 0x0589, 0x060C, 0x061B, 0x061F,
@@ -53,7 +52,6 @@ size_t find_letters(uint32_t code) {
   while (i < sizeof kLetters && (code < kFirst[i] || code > kLast[i])) ++i;
   return i;
 }
-
 }  // namespace
 
 Character read_character(const char* text, size_t n) {
@@ -79,5 +77,4 @@ uint32_t small_letter(uint32_t code) {
   if (i == sizeof kLetters) return code;
   return kLetters[i] == kCapitals32 ? code + 32 : kLetters[i] == kCapitals80 ? code + 80 : code;
 }
-
 }  // namespace goldcrest

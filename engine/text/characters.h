@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 // Properties of a character, in any combination.
 enum CharacterClass : uint8_t {
   kLineEnd = 1,
@@ -43,5 +42,4 @@ Case letter_case(uint32_t code);
 
 // The small letter of a capital of ASCII, Latin-1, Greek or Cyrillic; any other code as it is.
 uint32_t small_letter(uint32_t code);
-
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 
 namespace goldcrest {
 namespace {
-
 class Writer {
  public:
   // out: null to only count.
@@ -142,7 +141,6 @@ int64_t write(const DetokenizerView& view, goldcrest_text_state* state, char* ou
   *state = writer.state();
   return static_cast<int64_t>(writer.n());
 }
-
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): the parameters of goldcrest_detokenize
@@ -161,5 +159,4 @@ int64_t detokenize_piece(const DetokenizerView& view, goldcrest_text_state* stat
   const TextSpan piece = {reinterpret_cast<const uint8_t*>(token.text), static_cast<uint32_t>(token.text_bytes)};
   return write(view, state, out, capacity, [&](Writer* writer) { writer->put_piece(piece, PieceType::kNormal); });
 }
-
 }  // namespace goldcrest

@@ -9,7 +9,6 @@
 #include "model/tokenizer_view.h"
 
 namespace goldcrest {
-
 // Implements goldcrest_detokenize. kUnigram and kBpe follow SentencePiece's Decode (sentencepiece_processor.cc at
 // v0.1.97): U+2581 becomes a space, the first one is dropped, byte pieces are joined to UTF-8. kWord: words with single
 // spaces between them. kCharacter: characters one after another. kSubword: pieces one after another, some of which end
@@ -21,5 +20,4 @@ int64_t detokenize(const DetokenizerView& view, goldcrest_text_state* state, con
 // Implements goldcrest_detokenize_token for a piece of text.
 int64_t detokenize_piece(
     const DetokenizerView& view, goldcrest_text_state* state, const goldcrest_token& token, char* out, size_t capacity);
-
 }  // namespace goldcrest

@@ -6,9 +6,7 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kLeafBit = 1u << 8;
-
 }  // namespace
 
 bool step_trie(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
@@ -26,5 +24,4 @@ bool view_trie_value(const DoubleArray& trie, uint32_t node, uint32_t* value) {
   *value = trie.units[leaf] & ~kTrieLeaf;
   return true;
 }
-
 }  // namespace goldcrest

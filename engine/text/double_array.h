@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 struct DoubleArray {
   const uint32_t* units;  // [n_units]; any content is safe: a walk that leaves the array finds no string
   uint32_t n_units;
@@ -26,5 +25,4 @@ bool step_trie(const DoubleArray& trie, uint8_t byte, uint32_t* node);
 // Returns whether a string ends in the node, which step_trie must have returned. *value <- its value, which the caller
 // must check.
 bool view_trie_value(const DoubleArray& trie, uint32_t node, uint32_t* value);
-
 }  // namespace goldcrest

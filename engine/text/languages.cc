@@ -11,14 +11,12 @@
 
 namespace goldcrest {
 namespace {
-
 // Takes two steps with the same byte.
 bool step_twice(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
   for (int i = 0; i < 2; ++i)
     if (!step_trie(trie, byte, node)) return false;
   return true;
 }
-
 }  // namespace
 
 uint32_t language_code_bytes(TextSpan text) {
@@ -70,5 +68,4 @@ int visit_languages(const TokenizerView& view, LanguageFunction visit, void* con
     byte = 1;
   }
 }
-
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 #include "text/utf8.h"
 
 namespace goldcrest {
-
 // Returns the bytes of a leading >>xxx<<, up to the first "<<"; 0 if the text starts otherwise.
 uint32_t language_code_bytes(TextSpan text);
 
@@ -23,5 +22,4 @@ uint32_t find_language(const TokenizerView& view, TextSpan code);
 // Returns their number, or GOLDCREST_ERROR_MODEL_CORRUPT for a trie that is no tree.
 using LanguageFunction = void (*)(void* context, const char* code, size_t code_bytes, int32_t id);
 int visit_languages(const TokenizerView& view, LanguageFunction visit, void* context);
-
 }  // namespace goldcrest

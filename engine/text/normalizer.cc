@@ -15,7 +15,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint8_t kPlainSpace[1] = {' '};
 
 struct Replacement {
@@ -113,7 +112,6 @@ TextSpan skip_leading_spaces(const TokenizerView& view, TextSpan text) {
   }
   return text;
 }
-
 }  // namespace
 
 int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity) {
@@ -154,5 +152,4 @@ int rewrite(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t cap
   }
   return static_cast<int>(n);
 }
-
 }  // namespace goldcrest

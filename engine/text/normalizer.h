@@ -6,7 +6,6 @@
 #include "text/utf8.h"
 
 namespace goldcrest {
-
 // Writes the normalized text to out [capacity], which the text must not overlap, and returns its bytes;
 // GOLDCREST_ERROR_TOO_LONG if it does not fit. At each place it copies the longest user-defined piece. Without such a
 // piece it applies the longest rule of the map. Without a rule it copies one character, or writes U+FFFD for a byte
@@ -15,5 +14,4 @@ int normalize(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t c
 
 // The same by the map only, for a tokenizer with added tokens: spaces stay, or runs of them are joined.
 int rewrite(const TokenizerView& view, TextSpan text, uint8_t* out, uint32_t capacity);
-
 }  // namespace goldcrest

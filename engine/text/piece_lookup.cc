@@ -8,7 +8,6 @@
 #include "base/bounds.h"
 
 namespace goldcrest {
-
 uint32_t piece_search_bytes(const TokenizerView& view, TextSpan text) {
   return smaller(smaller(view.max_piece_bytes, kMaxPieceBytes), text.n);
 }
@@ -34,5 +33,4 @@ uint32_t user_defined_bytes(const TokenizerView& view, TextSpan text) {
       longest = i + 1;
   return longest;
 }
-
 }  // namespace goldcrest

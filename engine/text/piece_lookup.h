@@ -7,7 +7,6 @@
 #include "text/utf8.h"
 
 namespace goldcrest {
-
 constexpr uint32_t kNoEntry = 0xFFFFFFFF;
 
 inline DoubleArray piece_trie(const TokenizerView& view) { return {view.trie, view.trie_units}; }
@@ -24,5 +23,4 @@ uint32_t find_piece(const TokenizerView& view, TextSpan text);
 
 // Returns the bytes of the longest user-defined piece at the text's start; 0 if there is none.
 uint32_t user_defined_bytes(const TokenizerView& view, TextSpan text);
-
 }  // namespace goldcrest

@@ -12,7 +12,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Returns a line's text without line ends and spaces around it, as subword-nmt reads it.
 TextSpan without_ends(TextSpan line) {
   const auto is_end = [](uint8_t byte) { return byte == ' ' || byte == '\r' || byte == '\n'; };
@@ -20,7 +19,6 @@ TextSpan without_ends(TextSpan line) {
   while (line.n > 0 && is_end(line.bytes[line.n - 1])) --line.n;
   return line;
 }
-
 }  // namespace
 
 uint32_t find_language_code(const TokenizerView& view, TextSpan text) {
@@ -47,5 +45,4 @@ int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer) 
   }
   return GOLDCREST_ERROR_UNSUPPORTED;
 }
-
 }  // namespace goldcrest

@@ -9,7 +9,6 @@
 #include "text/token_writer.h"
 
 namespace goldcrest {
-
 struct TokenizeArgs {
   const TokenizerView* view;
   const char* text;  // [text_bytes] any bytes; a byte that is no UTF-8 counts as U+FFFD
@@ -31,5 +30,4 @@ uint32_t find_language_code(const TokenizerView& view, TextSpan text);
 int tokenize_part(const TokenizeArgs& args, TextSpan part, TokenWriter* writer);
 
 constexpr bool merges(TokenizerKind kind) { return kind == TokenizerKind::kBpe || is_subword(kind); }
-
 }  // namespace goldcrest

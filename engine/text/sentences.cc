@@ -9,7 +9,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kMaxAhead = 64;  // characters of white space, quotes and dashes before a sentence's first letter
 constexpr size_t kMaxAbbreviation = 24;  // bytes
 constexpr size_t kMaxNumber = 3;         // digits of the number that a part of a list begins with
@@ -203,7 +202,6 @@ size_t blank_bytes(Text text, size_t max_bytes) {
   for (Character c = text.at(n); c.is(kSpace) && (max_bytes == 0 || n + c.n() <= max_bytes); c = text.at(n)) n += c.n();
   return n;
 }
-
 }  // namespace
 }  // namespace goldcrest
 

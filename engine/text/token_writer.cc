@@ -9,7 +9,6 @@
 #include "text/piece_lookup.h"
 
 namespace goldcrest {
-
 void TokenWitness::see(uint32_t id, bool is_known) {
   const uint32_t kind = text_.n == 0 ? GOLDCREST_TOKEN_CONTROL
                         : is_known   ? GOLDCREST_TOKEN_NORMAL
@@ -55,5 +54,4 @@ int TokenWriter::finish_run() {
   set_text(next);
   return status;
 }
-
 }  // namespace goldcrest

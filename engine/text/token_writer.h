@@ -9,7 +9,6 @@
 #include "text/utf8.h"
 
 namespace goldcrest {
-
 // Shows tokens to a program, with the text that set_text has given for the next one.
 class TokenWitness {
  public:
@@ -64,5 +63,4 @@ class TokenWriter : public Choose<kHasInspection, TokenWitness, NoWitness> {
   uint32_t n_ids_ = 0;
   TextSpan run_ = {nullptr, 0};
 };
-
 }  // namespace goldcrest

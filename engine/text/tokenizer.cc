@@ -14,7 +14,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kNormalizedPerByte = 3;  // a space becomes U+2581, a bad byte U+FFFD
 constexpr uint32_t kNormalizedFixed = 8;    // the dummy prefix, and room for a short text that grows
 
@@ -26,7 +25,6 @@ int split_at_added(const TokenizeArgs& args, TextSpan text, TokenWriter* writer)
   const auto split = kHasAddedWords ? tokenize_added_words : tokenize_added;
   return split(args, text, kItemsFixed + kItemsPerByte * most, writer);
 }
-
 }  // namespace
 
 int tokenize(const TokenizeArgs& args) {
@@ -75,5 +73,4 @@ uint64_t tokenizer_steps(const TokenizerView& view, uint32_t max_source_bytes) {
   }
   return steps;
 }
-
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 #include "text/segment.h"
 
 namespace goldcrest {
-
 // Returns the number of ids; the model's source_prefix and source_suffix are not among them. GOLDCREST_ERROR_TOO_LONG
 // if the ids or the normalized text do not fit; GOLDCREST_ERROR_MODEL_CORRUPT for a file whose unknown or byte ids are
 // out of range.
@@ -24,5 +23,4 @@ ScratchSize tokenizer_scratch(const TokenizerView& view);
 // Returns the most steps of tokenizing with scratch for max_source_bytes: steps through tries, bytes of rules that are
 // read, and comparisons of merges.
 uint64_t tokenizer_steps(const TokenizerView& view, uint32_t max_source_bytes);
-
 }  // namespace goldcrest

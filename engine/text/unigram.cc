@@ -12,7 +12,6 @@
 
 namespace goldcrest {
 namespace {
-
 struct Paths {
   float* score;      // [n + 1] of the best path that ends at a position
   uint16_t* length;  // [n + 1] bytes of its last piece; 0: no path ends here yet
@@ -75,7 +74,6 @@ int write_pieces(const TokenizerView& view, TextSpan text, const uint16_t* lengt
   }
   return writer->finish_run();
 }
-
 }  // namespace
 
 int tokenize_unigram(
@@ -100,5 +98,4 @@ int tokenize_unigram(
   reverse_best_path(sentence.n, paths.length);
   return write_pieces(view, sentence, paths.length, writer);
 }
-
 }  // namespace goldcrest

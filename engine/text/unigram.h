@@ -7,7 +7,6 @@
 #include "text/token_writer.h"
 
 namespace goldcrest {
-
 // Scratch for each normalized byte: a float score, a uint16 length and the byte. The start needs one more score and
 // length.
 constexpr uint32_t kUnigramScratchPerByte = 7;
@@ -22,5 +21,4 @@ constexpr uint32_t kUnigramLookups = 3;
 // (scratch_bytes - kUnigramScratchFixed) / kUnigramScratchPerByte. Time is O(normalized bytes x longest piece).
 int tokenize_unigram(
     const TokenizerView& view, TextSpan text, void* scratch, size_t scratch_bytes, TokenWriter* writer);
-
 }  // namespace goldcrest

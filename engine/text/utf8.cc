@@ -6,7 +6,6 @@
 #include "text/utf8.h"
 
 namespace goldcrest {
-
 uint32_t char_bytes(uint8_t lead) {
   if (lead < 0xC0) return 1;
   if (lead < 0xE0) return 2;
@@ -34,5 +33,4 @@ uint32_t valid_char_bytes(TextSpan text) {
     if ((text.bytes[i] & 0xC0) != 0x80) return 0;
   return n;
 }
-
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 struct TextSpan {
   const uint8_t* bytes;
   uint32_t n;
@@ -25,5 +24,4 @@ uint32_t first_char_bytes(TextSpan text);
 // Returns the bytes of the well-formed character at the start, 1..4; 0 if there is none (overlong, surrogate, beyond
 // U+10FFFF, cut).
 uint32_t valid_char_bytes(TextSpan text);
-
 }  // namespace goldcrest

@@ -9,7 +9,6 @@
 
 namespace goldcrest {
 namespace {
-
 bool is_ascii_space(uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
 int write_whole(const TokenizerView& view, TextSpan piece, TokenWriter* writer) {
@@ -17,7 +16,6 @@ int write_whole(const TokenizerView& view, TextSpan piece, TokenWriter* writer) 
   writer->set_text(piece);
   return writer->put_entry(entry == kNoEntry ? view.unknown_id : entry);
 }
-
 }  // namespace
 
 int tokenize_words(const TokenizerView& view, TextSpan text, TokenWriter* writer) {
@@ -39,5 +37,4 @@ int tokenize_characters(const TokenizerView& view, TextSpan text, TokenWriter* w
   }
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest

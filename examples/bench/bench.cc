@@ -18,7 +18,6 @@
 
 namespace bench {
 namespace {
-
 using goldcrest::comma_list;
 using goldcrest::flag;
 using goldcrest::number;
@@ -117,12 +116,10 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   arguments.audio_given = app.is_given("--audio");
   return {};
 }
-
 }  // namespace
 }  // namespace bench
 
 namespace {
-
 constexpr double kTokensASecond = 3.0;  // of speech: 2 to 4.6 in the clips of tests/peers/speech_clips.py
 constexpr uint32_t kShortTokens = 20, kLongTokens = 200;
 constexpr double kMaxSecondsForMachine = 0.1;  // for each of the machine's speeds
@@ -234,7 +231,6 @@ void run(bench::Arguments& arguments, const std::string& command) {
   const std::string text = arguments.json ? report_json(settings, report) : report_text(settings, report);
   std::fputs(text.c_str(), stdout);
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -7,7 +7,6 @@
 
 namespace bench {
 namespace {
-
 constexpr int kTimings = 1001;  // of an empty stopwatch
 
 // Restores a list, if there is one, when it goes out of scope.
@@ -72,7 +71,6 @@ double stopwatch_cost() {
   });
   return seconds / kTimings;
 }
-
 }  // namespace
 
 KernelRecorder::KernelRecorder(goldcrest_engine* engine, Calls calls)
@@ -124,5 +122,4 @@ KernelWork total(const KernelWorks& works) {
   }
   return sum;
 }
-
 }  // namespace bench

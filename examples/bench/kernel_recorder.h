@@ -12,7 +12,6 @@
 #include "timing.h"
 
 namespace bench {
-
 // The CallWork of all calls of a kernel, and their time.
 struct KernelWork {
   uint64_t calls = 0;
@@ -64,5 +63,4 @@ class KernelRecorder {
 // Returns a - b, slot by slot, with the spread of a.
 Record difference(const Record& a, const Record& b);
 KernelWork total(const KernelWorks& works);
-
 }  // namespace bench

@@ -20,9 +20,7 @@
 #include "spec/format_text.h"
 
 namespace bench {
-
 namespace {
-
 using goldcrest::Kernels;
 using goldcrest::LinearArgs;
 
@@ -167,7 +165,6 @@ Rate linear_macs_per_s(
   const double macs = static_cast<double>(rounds) * layers[0]->macs() * pool.threads();
   return rounds_rate(macs, pool, rounds, patience, [&](size_t i) { kernels.int8.linear(layers[i]->args()); });
 }
-
 }  // namespace
 
 Rate Machine::bytes_per_s(size_t bytes) {
@@ -261,7 +258,6 @@ Ratio Machine::attention_over_linear(bool integer_weights) const {
 const Kernels& Machine::kernels() const { return *goldcrest::select_kernels(kernels_.c_str()); }
 
 namespace {
-
 using goldcrest::converter::format_text;
 
 // Part numbers of MIDR_EL1 in cores that Arm designed (Linux, arch/arm64/include/asm/cputype.h).
@@ -320,7 +316,6 @@ uint64_t highest_clock_hz(const std::string& root, uint32_t cpus) {
   }
   return highest;
 }
-
 }  // namespace
 
 Host host_of(const std::string& root) {
@@ -341,5 +336,4 @@ std::string compiler_name() {
   return format_text("GCC {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
 }
-
 }  // namespace bench

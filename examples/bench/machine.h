@@ -12,7 +12,6 @@
 #include "timing.h"
 
 namespace bench {
-
 // A measured speed, and the spread of its timing.
 struct Rate {
   double per_s = 0, spread = 0;
@@ -76,5 +75,4 @@ Host host_of(const std::string& root);
 
 // Returns for example "GCC 12.2.0" or "Clang 14.0.6".
 std::string compiler_name();
-
 }  // namespace bench

@@ -8,7 +8,6 @@
 
 namespace bench {
 namespace {
-
 Workload make_workload(const Settings& settings, uint32_t beam_size, uint32_t batch) {
   return {settings.source_tokens, settings.target_tokens, beam_size, batch, settings.seed};
 }
@@ -115,7 +114,6 @@ Opening open_and_translate(const ModelRunner::Options& options, const Workload& 
   opening.first_sentence_s = opening.first_token_s + run_until(GOLDCREST_DONE);
   return opening;
 }
-
 }  // namespace
 
 OpenCost measure_open(const Settings& settings) {
@@ -269,5 +267,4 @@ Breakdown measure_breakdown(const Settings& settings) {
   breakdown.output = timing_of(translations, [](const StepTimes& times) { return median(times.output); });
   return breakdown;
 }
-
 }  // namespace bench

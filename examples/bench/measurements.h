@@ -13,7 +13,6 @@
 #include "timing.h"
 
 namespace bench {
-
 struct Settings {
   std::string model, kernels;
   std::string against;  // kernels that each case of speed is compared with; empty: none
@@ -178,5 +177,4 @@ Bound bound_of(const Settings& settings, const Speed& speed, const CaseWork& wor
 
 // Counts Report::position_bytes.
 uint64_t position_bytes(const Settings& settings);
-
 }  // namespace bench

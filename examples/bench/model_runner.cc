@@ -10,7 +10,6 @@
 
 namespace bench {
 namespace {
-
 // Returns [batch][source_tokens] ids in [0, vocab_size), the same on every machine.
 std::vector<std::vector<int32_t>> random_sources(const Workload& workload, uint32_t vocab_size) {
   std::mt19937_64 random(workload.seed);
@@ -29,7 +28,6 @@ std::vector<std::vector<int16_t>> random_clips(const Workload& workload, const g
     for (int16_t& sample : clip) sample = static_cast<int16_t>(random() % 8192) - 4096;
   return clips;
 }
-
 }  // namespace
 
 ModelRunner::ModelRunner(const Options& options, const Workload& workload) : path_(options.model), workload_(workload) {
@@ -118,5 +116,4 @@ void ModelRunner::run_to_end(uint32_t computed_positions) {
 void ModelRunner::run() { run_to_end(workload_.target_tokens); }
 void ModelRunner::run_encoder() { run_to_end(0); }
 void ModelRunner::run_one_token() { run_to_end(1); }
-
 }  // namespace bench

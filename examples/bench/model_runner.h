@@ -13,7 +13,6 @@
 #include "host/thread_pool.h"
 
 namespace bench {
-
 // One case of work. Every search computes exactly target_tokens positions with all of its beams. The end token is
 // forced as a further id, which the engine writes without computing anything.
 struct Workload {
@@ -71,5 +70,4 @@ class ModelRunner {
   std::vector<std::vector<int32_t>> sources_;  // [batch][source_tokens]
   std::vector<std::vector<int16_t>> clips_;    // [batch] of samples that give source_tokens encoder rows
 };
-
 }  // namespace bench

@@ -10,7 +10,6 @@
 #include "model/packed.h"
 
 namespace bench {
-
 // The observed slots. With float32 files quantize_rows copies the rows. Both kinds of rows count in it and in
 // attention.
 enum Slot {
@@ -176,5 +175,4 @@ struct ObservedKernels {
         {kListLargest, 0, 0}, [&] { Observer::table->list_largest(args); }, &args.list);
   }
 };
-
 }  // namespace bench

@@ -6,7 +6,6 @@
 #include "spec/format_text.h"
 
 namespace bench {
-
 using goldcrest::converter::format_text;
 
 std::vector<double> spreads_of(const Report& report) {
@@ -52,5 +51,4 @@ std::string spread_warning(const Report& report) {
       "this machine, and such figures are not to be trusted\n",
       n_large, spreads.size(), 100 * kLargeSpread, 100 * *std::max_element(spreads.begin(), spreads.end()));
 }
-
 }  // namespace bench

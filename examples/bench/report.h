@@ -8,7 +8,6 @@
 #include "measurements.h"
 
 namespace bench {
-
 inline double per_second(uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
@@ -41,5 +40,4 @@ inline double real_time_factor(const Settings& settings, const Speed& speed) {
 
 std::string report_text(const Settings& settings, const Report& report);
 std::string report_json(const Settings& settings, const Report& report);  // README.md has its fields
-
 }  // namespace bench

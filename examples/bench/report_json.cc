@@ -7,7 +7,6 @@
 
 namespace bench {
 namespace {
-
 using goldcrest::converter::format_text;
 using goldcrest::converter::Value;
 using goldcrest::converter::write_json;
@@ -123,7 +122,6 @@ Value spreads_json(const Report& report) {
   return {{"timings", spreads.size()}, {"large", n_large},
       {"largest", spreads.empty() ? 0 : *std::max_element(spreads.begin(), spreads.end())}};
 }
-
 }  // namespace
 
 Value host_json(const Host& host) {
@@ -156,5 +154,4 @@ std::string report_json(const Settings& settings, const Report& report) {
   json["spreads"] = spreads_json(report);
   return write_json(json, {2}) + "\n";
 }
-
 }  // namespace bench

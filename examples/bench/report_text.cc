@@ -8,7 +8,6 @@
 
 namespace bench {
 namespace {
-
 using goldcrest::converter::format_text;
 using Text = std::string;
 
@@ -252,7 +251,6 @@ void append_machine(Text& text, const Report& report, const MachineSpeeds& machi
       percent(machine.exponentials.spread), Machine::kAttentionKeys, machine.attention.value,
       percent(machine.attention.spread), machine.integer_attention.value, percent(machine.integer_attention.spread));
 }
-
 }  // namespace
 
 std::string report_text(const Settings& settings, const Report& report) {
@@ -270,5 +268,4 @@ std::string report_text(const Settings& settings, const Report& report) {
   if (!report.lengths.empty()) append_lengths(text, report);
   return text + spread_warning(report);
 }
-
 }  // namespace bench

@@ -8,7 +8,6 @@
 #include <vector>
 
 namespace bench {
-
 struct Timing {
   double median_s = 0, fastest_s = 0;
   size_t repetitions = 0;
@@ -92,5 +91,4 @@ Timing timing_of(const Results& results, const Quantity& quantity) {
   for (const auto& result : results) times.push_back(quantity(result));
   return timing_of(times);
 }
-
 }  // namespace bench

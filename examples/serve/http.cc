@@ -6,7 +6,6 @@
 using nlohmann::json;
 
 namespace {
-
 constexpr double kMostHeadSeconds = 15, kMostIdle = 75;
 constexpr uint64_t kMostOtherBody = uint64_t{1} << 18;  // bytes; of texts and the like
 
@@ -73,7 +72,6 @@ class FixedHandler : public HttpHandler {
   int status_;
   json body_;
 };
-
 }  // namespace
 
 size_t HttpProtocol::take(Connection& client, std::string_view bytes) {

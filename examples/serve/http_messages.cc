@@ -5,7 +5,6 @@
 #include <algorithm>
 
 namespace {
-
 std::string small_letters(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
@@ -42,7 +41,6 @@ bool read_size(std::string_view text, unsigned base, uint64_t* size) {
   }
   return !text.empty();
 }
-
 }  // namespace
 
 std::string HttpHead::header(const std::string& name) const {

@@ -9,7 +9,6 @@
 using nlohmann::json;
 
 namespace {
-
 // A translation by one model.
 struct Leg {
   TextModel* model;
@@ -188,7 +187,6 @@ void TranslationHandler::finish(HttpProtocol& http) {
   if (texts_.empty()) return http.answer_json(200, {{"translatedText", json::array()}});
   go_on(http, errand, 0, std::move(texts_));
 }
-
 }  // namespace
 
 std::unique_ptr<HttpHandler> translation_handler(const HttpHead& head) {

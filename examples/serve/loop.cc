@@ -23,7 +23,6 @@
 #include "serve.h"
 
 namespace {
-
 constexpr double kMostUnreadSeconds = 30;  // that a client may leave an answer unread
 
 timeval time_of(double seconds) {
@@ -46,7 +45,6 @@ std::string name_of(const sockaddr* from) {
 }
 
 bool begins_with(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
-
 }  // namespace
 
 Connection::~Connection() {
@@ -207,7 +205,6 @@ bool Loop::is_local(const std::string& address) {
 }
 
 namespace {
-
 // *made <- a socket that is bound. Returns why it cannot be, or "".
 std::string bind_to(const std::string& address, int* made) {
   if (begins_with(address, "unix://")) {
@@ -237,7 +234,6 @@ std::string bind_to(const std::string& address, int* made) {
       *made >= 0 && bind(*made, reinterpret_cast<sockaddr*>(&name), static_cast<socklen_t>(length)) == 0;
   return is_bound ? "" : std::strerror(errno);
 }
-
 }  // namespace
 
 std::string Loop::listen(const std::string& address, ProtocolMaker maker) {

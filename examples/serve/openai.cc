@@ -16,7 +16,6 @@
 using nlohmann::json;
 
 namespace {
-
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -201,7 +200,6 @@ void TranscriptionHandler::finish(HttpProtocol& http) {
         200, "text/plain; charset=utf-8", is_plain ? heard.text + "\n" : subtitles(heard, fields.format == "vtt"));
   });
 }
-
 }  // namespace
 
 std::unique_ptr<HttpHandler> transcription_handler(const HttpHead& head, bool translates) {

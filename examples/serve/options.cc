@@ -16,7 +16,6 @@ using goldcrest::number;
 using goldcrest::text;
 
 namespace {
-
 goldcrest::Reader more_texts(std::vector<std::string>& values) {
   const auto read = [&values](const std::string& word) {
     values.push_back(word);
@@ -81,7 +80,6 @@ std::string problem_of(ServeArguments& a) {
     return "--http " + a.http + ": others than this machine reach it; expected --api-key-file FILE";
   return read_keys(a);
 }
-
 }  // namespace
 
 std::optional<int> parse_options(int argc, const char* const* argv, ServeArguments& arguments) {

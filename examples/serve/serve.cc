@@ -18,7 +18,6 @@
 #include "wyoming.h"
 
 namespace {
-
 int refuse(const std::string& problem) {
   std::fprintf(
       stderr, "%s\n", goldcrest::painted(goldcrest::Paint::kRed, std::string(kProgram) + ": " + problem).c_str());
@@ -111,7 +110,6 @@ int run(const ServeArguments& arguments) {
   }).detach();
   return 0;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

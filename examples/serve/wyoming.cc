@@ -12,7 +12,6 @@
 #include "wyoming_events.h"
 
 namespace {
-
 constexpr double kMostCommand = 60;                  // seconds of sound before audio-stop, without a detector
 constexpr double kMostSilence = 10;                  // before anybody speaks, with one
 constexpr double kMostIdle = 600;                    // between two events
@@ -258,7 +257,6 @@ class WyomingProtocol : public Protocol {
   std::unique_ptr<Turn> turn_;
   uint64_t n_turns_ = 0;
 };
-
 }  // namespace
 
 ProtocolMaker wyoming_protocol(Service& service) {

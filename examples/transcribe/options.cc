@@ -11,7 +11,6 @@ using goldcrest::text;
 using goldcrest::texts;
 
 namespace {
-
 std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
   return {
       {"*MODEL", text(arguments.model), "a file that goldcrest-convert wrote"},
@@ -66,7 +65,6 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
       {"--kernels NAME", text(arguments.kernels), "force a kernel table by its name (an unknown one lists them)"},
   };
 }
-
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, TranscribeArguments& arguments) {

@@ -20,7 +20,6 @@
 #include "transcript.h"
 
 namespace {
-
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -199,7 +198,6 @@ class Program {
   uint64_t samples_ = 0;
   size_t n_failed_ = 0;
 };
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -12,7 +12,6 @@
 #include "host/speech/recordings.h"
 
 namespace {
-
 using Json = nlohmann::ordered_json;
 
 double rounded(double number, double scale) { return std::round(number * scale) / scale; }
@@ -40,7 +39,6 @@ void print_json(const Json& object) {
     for (size_t at = 0; (at = text.find(from, at)) != text.npos;) text.replace(at, from.size(), to);
   print(text);
 }
-
 }  // namespace
 
 std::string agreed_words(const std::string& a, const std::string& b) {

@@ -6,7 +6,6 @@
 #include "translator.h"
 
 namespace {
-
 using goldcrest::choice;
 using goldcrest::comma_list;
 using goldcrest::flag;
@@ -274,7 +273,6 @@ constexpr const char* kNotes =
     "The program uses the model in place in its file: replace that file by renaming a new one over it. Writing into "
     "it, "
     "or cutting it short, kills the program with SIGBUS.\n";
-
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {

@@ -13,7 +13,6 @@
 #include "translator.h"
 
 namespace {
-
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -42,7 +41,6 @@ int run(const Arguments& arguments) {
   if (!is_printed || !good) return kFailed;
   return translator.failed_lines() == 0 ? kSuccess : kLinesFailed;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

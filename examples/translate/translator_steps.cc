@@ -21,13 +21,11 @@
 #include "translator.h"
 
 namespace {
-
 void append_number(double value, std::string* text) {
   char number[64];
   std::snprintf(number, sizeof number, "%.6f", value);
   *text += number;
 }
-
 }  // namespace
 
 // *prefix_ <- the ids with which every result begins. Returns false after an error message.

@@ -12,7 +12,6 @@
 extern "C" uint8_t __heap_base;
 
 namespace {
-
 constexpr uint64_t kPage = 65536, kMostBytes = uint64_t{1} << 32;
 
 struct Session {
@@ -155,7 +154,6 @@ int end_sentence() {
   s.logits_hash = result.logits_hash;
   return status < 0 ? status : GOLDCREST_WORKING;
 }
-
 }  // namespace
 
 extern "C" {

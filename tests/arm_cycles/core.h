@@ -12,7 +12,6 @@
 #include "support/standard.h"
 
 namespace arm_cycles {
-
 // X: general registers; D: 64 bits of a vector register, or a float; Q: all 128. AluShift has a shifted or extended
 // operand. LoadLane loads one lane, or one element for all lanes; LoadMultiple `count` registers. MultiplyLong is
 // smull, MultiplyLongAdd smlal, PairwiseAdd sadalp, LoopEnd le and letp. ShiftQ widens, too; FloatDivide takes square
@@ -132,5 +131,4 @@ class TraceFile {
   std::vector<size_t> begins_;  // where each section begins in runs_, after its mark
   std::map<uint64_t, Line> listing_;
 };
-
 }  // namespace arm_cycles

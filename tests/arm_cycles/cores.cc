@@ -15,7 +15,6 @@
 
 namespace arm_cycles {
 namespace {
-
 using enum Kind;
 
 struct Row {
@@ -221,7 +220,6 @@ const Core kCores[] = {
     {"M7", 2, true, 2, 0, 0, m7::kPorts, 0, m7::cost, m7::extra_delay, decode_thumb},
     {"M55", 8, true, 1, 0, 0, m55::kPorts, 2, m55::cost, nullptr, decode_thumb},
 };
-
 }  // namespace
 
 const Core& core_named(const std::string& name) {
@@ -229,5 +227,4 @@ const Core& core_named(const std::string& name) {
     if (core.name == name) return core;
   throw std::runtime_error("no core is named " + name);
 }
-
 }  // namespace arm_cycles

@@ -9,7 +9,6 @@
 
 namespace arm_cycles {
 namespace {
-
 // A register as it stands in the text.
 struct Named {
   int number;        // -1: the zero register
@@ -233,7 +232,6 @@ Instruction decode_known(std::string_view name, std::string_view operands) {
   if (reads_flags(name)) out.reads.push_back(kFlags);
   return out;
 }
-
 }  // namespace
 
 Instruction decode(std::string_view name, std::string_view operands) {
@@ -243,5 +241,4 @@ Instruction decode(std::string_view name, std::string_view operands) {
     throw std::runtime_error("cannot decode " + std::string(name) + " " + std::string(operands) + ": " + error.what());
   }
 }
-
 }  // namespace arm_cycles

@@ -6,7 +6,6 @@
 
 namespace arm_cycles {
 namespace {
-
 using Registers = std::vector<int>;
 
 TEST(Decode, ReadsOperandsInTheirOrder) {
@@ -198,6 +197,5 @@ TEST(Trace, DamagedFilesAreRefused) {
   EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 2}), decode).trace(0), std::runtime_error);
   EXPECT_THROW(TraceFile(folder / "none", decode), std::runtime_error);
 }
-
 }  // namespace
 }  // namespace arm_cycles

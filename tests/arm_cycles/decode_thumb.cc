@@ -9,7 +9,6 @@
 
 namespace arm_cycles {
 namespace {
-
 using Names = std::initializer_list<std::string_view>;
 
 bool begins_with_any(std::string_view name, Names list) {
@@ -234,7 +233,6 @@ Instruction decode_known(std::string_view name, std::string_view text) {
   if (conditional && out.kind != Kind::kStoreX) append(out.reads, out.writes);
   return out;
 }
-
 }  // namespace
 
 Instruction decode_thumb(std::string_view full_name, std::string_view text) {
@@ -248,5 +246,4 @@ Instruction decode_thumb(std::string_view full_name, std::string_view text) {
   }
   throw std::runtime_error("cannot decode " + std::string(full_name) + " " + std::string(text) + ": " + why);
 }
-
 }  // namespace arm_cycles

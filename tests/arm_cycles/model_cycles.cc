@@ -15,7 +15,6 @@
 
 namespace arm_cycles {
 namespace {
-
 struct Band {
   double low, middle, high;
 };
@@ -206,7 +205,6 @@ bool run(const std::vector<std::string>& words) {
   }
   return rows.hold;
 }
-
 }  // namespace
 }  // namespace arm_cycles
 

@@ -8,7 +8,6 @@
 #include "support/tiny_model.h"
 
 namespace {
-
 // Shapes of tests/peers/checkpoints.py; opus has the vocabulary of OPUS-MT en-de.
 struct Shape {
   const char* name;
@@ -45,7 +44,6 @@ void write_named(const std::string& folder, const std::string& model) {
     if (shape.name == name) return write(folder + "/" + model + ".gcst", shape, fine, refine);
   throw std::runtime_error("no model is named " + name);
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using bench::CallWork;
 
 constexpr CallWork kBetween = {bench::kSlots, 0, 0};
@@ -122,7 +121,6 @@ void trace_translation(const char* model, const char* table, Work work) {
     position += encoding ? 0 : 1;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -6,7 +6,6 @@
 
 namespace arm_cycles {
 namespace {
-
 // Cycles of one turn, without the beginning and the end of the program.
 double cycles_a_turn(const std::string& core, const std::vector<std::string>& turn) {
   const auto decoder = core_named(core).decoder;
@@ -194,6 +193,5 @@ TEST(CortexM, UnknownInstructionsAreRefused) {
   EXPECT_THROW(cycles_a_turn("M55", {"frobnicate r0, r1"}), std::runtime_error);
   EXPECT_THROW(cycles_a_turn("M7", {"vldrb.u8 q0, [r0]"}), std::runtime_error);
 }
-
 }  // namespace
 }  // namespace arm_cycles

@@ -6,7 +6,6 @@
 
 namespace arm_cycles {
 namespace {
-
 // A core and the costs of a trace's instructions on it.
 struct Machine {
   Machine(const Trace& trace, const Core& of) : core(of), instructions(trace.instructions) {
@@ -208,7 +207,6 @@ class OutOfOrder {
   std::vector<size_t> waiting_;  // dispatched, not issued, the oldest first
   size_t head_ = 0, next_ = 0;   // the oldest that has not retired; the next to dispatch
 };
-
 }  // namespace
 
 int64_t cycles_of(const Trace& trace, const Core& core) {
@@ -216,5 +214,4 @@ int64_t cycles_of(const Trace& trace, const Core& core) {
   if (core.in_order) return in_order(machine, trace.steps);
   return OutOfOrder(machine, trace.steps).run();
 }
-
 }  // namespace arm_cycles

@@ -9,7 +9,6 @@
 
 namespace arm_cycles {
 namespace {
-
 std::ifstream open(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error(path + ": cannot be read");
@@ -26,7 +25,6 @@ Records read_records(const std::string& path) {
 }
 
 constexpr char32_t kSection = 0xffffffff;
-
 }  // namespace
 
 TraceFile::TraceFile(const std::string& prefix, Decoder decode)
@@ -101,5 +99,4 @@ Trace TraceFile::trace(size_t section) const {
   }
   return trace;
 }
-
 }  // namespace arm_cycles

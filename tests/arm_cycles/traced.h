@@ -3,7 +3,6 @@
 #pragma once
 
 namespace goldcrest::test {
-
 #if defined(__thumb__)
 // Interrupts are off between the markers.
 [[gnu::noinline]] inline void begin_trace() { asm volatile("cpsid i\n mov r10, r10" ::: "memory"); }
@@ -12,5 +11,4 @@ namespace goldcrest::test {
 [[gnu::noinline]] inline void begin_trace() { asm volatile("mov x27, x27" ::: "memory"); }
 [[gnu::noinline]] inline void end_trace() { asm volatile("mov x28, x28" ::: "memory"); }
 #endif
-
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Here no unmapped page stops a write just outside of a buffer, so the buffer itself must find it.
 int count_missed_writes() {
   int n_missed = 0;
@@ -39,7 +38,6 @@ int run() {
   }
   return n_failures;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -8,7 +8,6 @@
 #include "support/rng.h"
 
 namespace goldcrest::test {
-
 Operands operands;
 
 void fill_operands() {
@@ -66,5 +65,4 @@ int search_all(goldcrest_engine* engine, const CountedModel& model, uint32_t bea
   }
   return 0;
 }
-
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 #include "kernels/kernels.h"
 
 namespace goldcrest::test {
-
 constexpr uint32_t kOutputs = 512, kMaxInputs = 512, kMaxRows = 4, kHeads = 4, kHeadWidth = 32, kKeys = 16;
 
 struct Operands {
@@ -50,5 +49,4 @@ struct SearchCost {
 // Searches all sources, with at most `max_target_tokens` each. Negative: a status.
 int search_all(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size, uint32_t max_target_tokens,
     SearchCost* cost);
-
 }  // namespace goldcrest::test

@@ -11,7 +11,6 @@
 #include "board_api.h"
 
 namespace {
-
 [[noreturn]] void stop(const char* reason) {
   std::printf("%s\n", reason);
   board_exit(1);
@@ -22,7 +21,6 @@ void* allocate(size_t alignment, size_t n) {
   if (block == nullptr) stop("the heap is full");
   return block;
 }
-
 }  // namespace
 
 void* operator new(size_t n) { return allocate(8, n); }
@@ -34,11 +32,9 @@ void operator delete(void* block, std::align_val_t) noexcept { free(block); }
 template class std::basic_string<char>;
 
 namespace std {
-
 void __throw_bad_alloc() { stop("bad_alloc"); }
 void __throw_bad_array_new_length() { stop("bad_array_new_length"); }
 void __throw_length_error(const char* what) { stop(what); }
 void __throw_logic_error(const char* what) { stop(what); }
 void __throw_out_of_range_fmt(const char* what, ...) { stop(what); }
-
 }  // namespace std

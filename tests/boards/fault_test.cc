@@ -19,7 +19,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr std::string_view kWord = "goldcrest", kNextWord = "renewal";
 constexpr size_t kSliceBytes = 4096;
 constexpr size_t kSlices = (MODEL_G2P_BYTES + kSliceBytes - 1) / kSliceBytes;
@@ -255,7 +254,6 @@ bool report_flips(uint32_t first) {
   std::printf("all flips are reported\n");
   return true;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

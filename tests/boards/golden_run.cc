@@ -12,7 +12,6 @@ extern const char golden_hash[];                       // 16 hexadecimal digits 
 }
 
 namespace goldcrest::test {
-
 uint64_t expected_golden_hash() { return std::strtoull(golden_hash, nullptr, 16); }
 
 int GoldenRun::start(uint8_t* arena, const char* kernels, goldcrest_step_size step_size) {
@@ -81,5 +80,4 @@ bool GoldenRun::report(int status) const {
       detail_.message != nullptr ? detail_.message : "", static_cast<int>(detail_.index));
   return false;
 }
-
 }  // namespace goldcrest::test

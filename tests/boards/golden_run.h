@@ -11,7 +11,6 @@
 #include "model_golden.h"
 
 namespace goldcrest::test {
-
 class GoldenRun {
  public:
   // Places an engine in `arena`, which has MODEL_GOLDEN_ARENA_BYTES, and runs the model's self-test. Returns a status.
@@ -45,5 +44,4 @@ class GoldenRun {
 
 // The host's hash for the same words.
 uint64_t expected_golden_hash();
-
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_GOLDEN_ARENA_BYTES];
 
 // Returns whether self-test and hash are right with one kernel table.
@@ -38,7 +37,6 @@ bool run_tables() {
     all_pass &= passes(goldcrest_kernels_at(i), expected);
   return all_pass;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

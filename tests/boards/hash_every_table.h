@@ -15,7 +15,6 @@ extern const char expected_hash[];                     // 16 hexadecimal digits 
 }
 
 namespace goldcrest::test {
-
 inline std::string_view words_to_hash() { return {hashed_words, static_cast<size_t>(hashed_words_end - hashed_words)}; }
 
 // Prints each table's hash and returns whether all are the host's. `config` is an engine's, except for its kernels and
@@ -39,5 +38,4 @@ bool every_table_has_the_hash(goldcrest_config config, const HashOf& hash_of) {
   }
   return all_pass;
 }
-
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_INSPECTED_ARENA_BYTES];
 
 int hash_inspected(goldcrest_engine* engine, uint64_t* hash) {
@@ -27,7 +26,6 @@ bool passes() {
   config.limits = MODEL_INSPECTED_LIMITS;
   return every_table_has_the_hash(config, hash_inspected);
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -9,7 +9,6 @@
 #include "board_api.h"
 
 namespace goldcrest::test {
-
 inline uint64_t instructions_since(uint64_t start_ticks) {
   return (board_ticks() - start_ticks) * 1000 / (board_ticks_per_second() / 1000000);
 }
@@ -48,5 +47,4 @@ inline bool clock_counts_instructions() {
   std::printf("The clock does not count instructions; run QEMU with -icount shift=0.\n");
   return false;
 }
-
 }  // namespace goldcrest::test

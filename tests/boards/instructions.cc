@@ -17,7 +17,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 void print_linear(const Kernels& table, Layout layout) {
   std::printf("  linear %s, n = %u, multiply-accumulates per instruction\n    rows",
       layout == Layout::kN16K4 ? "N16K4" : "N4K16", static_cast<unsigned>(kOutputs));
@@ -156,7 +155,6 @@ bool run() {
   }
   return ok;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 struct BoundModel {
   const char* name;
   const void* file;
@@ -120,7 +119,6 @@ bool run() {
   }
   return holds;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

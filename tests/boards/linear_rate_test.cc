@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 struct Floor {
   const char* board;
   const char* kernels;
@@ -49,7 +48,6 @@ bool run() {
   }
   return passes && n_checked > 0;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -10,7 +10,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::test {
-
 constexpr uint32_t kPaint = 0xc5a15bd7u;
 
 struct StackUse {
@@ -63,5 +62,4 @@ inline bool print_stack_uses() {
   }
   return small_enough;
 }
-
 }  // namespace goldcrest::test

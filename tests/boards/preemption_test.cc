@@ -10,13 +10,11 @@
 #include "support/rng.h"
 
 namespace goldcrest {
-
 extern const Kernels kernels_cortexm_dsp;
 extern const Kernels kernels_cortexm_helium;
 extern const Kernels kernels_riscv_scalar;
 
 namespace {
-
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 constexpr const Kernels& kBest = kernels_cortexm_helium;
 #elif defined(__riscv)
@@ -69,7 +67,6 @@ constexpr Kernels make_watched_table() {
 }
 
 constexpr Kernels kWatched = make_watched_table();
-
 }  // namespace
 
 // This program's kernel table replaces select_static.cc.
@@ -79,7 +76,6 @@ const char* wanted_kernels(const char* name) { return name; }
 
 namespace test {
 namespace {
-
 #if defined(__riscv)
 #if !defined(__riscv_zicsr)
 asm(".option arch, +zicsr");  // as in the start-up code
@@ -188,7 +184,6 @@ bool run() {
   ok &= was_preempted();
   return ok;
 }
-
 }  // namespace
 }  // namespace test
 }  // namespace goldcrest

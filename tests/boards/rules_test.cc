@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 #ifdef GOLDCREST_TESTS_SAMPLES
 constexpr uint32_t kMaxSampled = 20;
 constexpr auto hash_all = hash_samples;
@@ -36,7 +35,6 @@ bool passes() {
   config.limits.max_sampled = kMaxSampled;
   return every_table_has_the_hash(config, hash_ruled);
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

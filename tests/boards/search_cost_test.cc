@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 struct Ceiling {
   const char* board;
   uint32_t beam_size, most;  // thousands of instructions
@@ -55,7 +54,6 @@ bool run() {
   }
   return holds && n_checked > 0;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -13,7 +13,6 @@
 #include "goldcrest/voice.h"
 
 namespace goldcrest::test {
-
 struct Heard {
   uint64_t hash;
   uint32_t n_tokens;
@@ -61,5 +60,4 @@ inline int heard_result(const goldcrest_engine* engine, uint32_t sentence, Heard
   for (int64_t i = 0; i < n; ++i) heard.hash = hash_halves(heard.hash, static_cast<uint8_t>(heard.text[i]));
   return status;
 }
-
 }  // namespace goldcrest::test

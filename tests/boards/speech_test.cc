@@ -18,7 +18,6 @@ extern const char heard_hash[];  // 16 hexadecimal digits and a line feed
 
 namespace goldcrest::test {
 namespace {
-
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_HEARD_ARENA_BYTES];
 
 int run_steps(goldcrest_engine* engine, size_t n_samples) {
@@ -75,7 +74,6 @@ bool hear_with_every_table() {
     all_same &= hears(goldcrest_kernels_at(i), bytes / sizeof(int16_t));
   return all_same;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr const char* kWords[] = {"through", "microcontroller", "a", "don't"};
 
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
@@ -76,7 +75,6 @@ int measure_all() {
   if (status < 0) std::printf("%s: %s\n", goldcrest_status_string(status), detail.message ? detail.message : "");
   return status;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kSectorBytes = 4096, kPageBytes = 256;
 constexpr uint32_t kSectors = 2 + 2 * ((MODEL_GOLDEN_BYTES + kSectorBytes - 1) / kSectorBytes);
 constexpr size_t kChunkBytes = 1000;
@@ -125,7 +124,6 @@ bool run() {
   std::printf("the golden hash is %s\n", golden.hash() == expected_golden_hash() ? "the host's" : "ANOTHER");
   return golden.hash() == expected_golden_hash() && !flash.is_misused;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -15,7 +15,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kMostOutputs = 8192, kMostWidth = 512;
 constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -186,7 +185,6 @@ bool run_all() {
   }
   return ok;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

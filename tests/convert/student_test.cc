@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kLines = 300;
 constexpr uint32_t kMaxTokens = 64;
 
@@ -120,6 +119,5 @@ TEST_F(Student, Int8KeepsTheText) {
   EXPECT_GE(chrf.score(), kLeastChrf);
   std::printf("chrF %.2f, the same ids in %zu of %zu lines, %zu bytes\n", chrf.score(), same, kLines, image->size());
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -18,7 +18,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 CheckpointFiles files_in(const std::filesystem::path& folder) {
   CheckpointFiles files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -317,7 +316,6 @@ CheckpointFiles fairseq_of_merges() {
   made.files["codes"] = "a b 3\n";
   return loaded(std::move(made));
 }
-
 }  // namespace
 
 std::vector<CheckpointFiles> good_checkpoints() {
@@ -345,5 +343,4 @@ std::vector<CheckpointFiles> good_checkpoints() {
     all.push_back(make());
   return all;
 }
-
 }  // namespace goldcrest::test

@@ -15,7 +15,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 ModelParts parts_of(const FileImage& file) {
@@ -219,7 +218,6 @@ ModelParts make_far_model() {
   layers.resize(kMaxLayers, MetadataTable(layers[0]));
   return parts;
 }
-
 }  // namespace
 
 const std::vector<ModelParts>& base_models() {
@@ -286,5 +284,4 @@ const ModelParts& far_model() {
   static const ModelParts model = make_far_model();
   return model;
 }
-
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 #include "fuzz/metadata_tree.h"
 
 namespace goldcrest::test {
-
 // The parts of a file.
 struct ModelParts {
   MetadataTable metadata;
@@ -37,5 +36,4 @@ const ModelParts& large_model();
 // A model with as many layers as a file may have, which share their matrices. At the greatest limits its keys and
 // values take more memory than a plan can place. It is slow, so only few inputs use it.
 const ModelParts& far_model();
-
 }  // namespace goldcrest::test

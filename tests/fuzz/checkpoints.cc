@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Finds a place at or after `from` where a number or a word begins; `end` gets its end.
 size_t find_token(const std::string& text, size_t from, size_t& end) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
@@ -52,7 +51,6 @@ void change_file(Script& script, const CheckpointFiles& files, std::string& file
     }
   }
 }
-
 }  // namespace
 
 std::string file_name(std::string_view text) {
@@ -140,5 +138,4 @@ void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path&
       std::ofstream(path, std::ios::binary) << content;
   }
 }
-
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // Contents by the file's name. Each member of a zip is "zip!member", so that a changed member is put into a valid zip.
 using CheckpointFiles = std::map<std::string, std::string>;
 
@@ -39,5 +38,4 @@ CheckpointFiles pack(const CheckpointFiles& files);
 
 // Writes the files into the folder. Names may contain folders.
 void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path& folder);
-
 }  // namespace goldcrest::test

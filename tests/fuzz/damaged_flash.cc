@@ -18,9 +18,7 @@
 #include "support/guarded_buffer.h"
 
 namespace goldcrest::test {
-
 namespace {
-
 constexpr size_t kTrailerBytes = 64;
 
 template <typename Element>
@@ -164,7 +162,6 @@ void damage_object(const Flash& flash, goldcrest_engine* engine) {
   require(goldcrest_step(engine, nullptr) == GOLDCREST_ERROR_STATE, "step: an invalid state");
   goldcrest_reset(engine);
 }
-
 }  // namespace
 
 void damage_flash(const goldcrest_config& good) {
@@ -190,7 +187,6 @@ void damage_flash(const goldcrest_config& good) {
 }
 
 namespace {
-
 // Offsets of FORMAT.md's table of the trailer.
 constexpr size_t kVersionAt = 8, kMetadataBytesAt = 12, kTotalBytesAt = 16, kReservedAt = 28, kChecksumAt = 60;
 
@@ -241,7 +237,6 @@ void lengthen_metadata(const uint8_t* good_trailer) {
   expect_refused(static_cast<const uint8_t*>(file), kBytes, GOLDCREST_ERROR_MODEL_CORRUPT);
   ::munmap(file, kBytes);
 }
-
 }  // namespace
 
 void lie_in_trailers(std::span<const uint8_t> model) {
@@ -258,5 +253,4 @@ void lie_in_trailers(std::span<const uint8_t> model) {
   if (metadata_bytes % GOLDCREST_ALIGN != 0) cut_behind_metadata(model, metadata_bytes);
   lengthen_metadata(trailer);
 }
-
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::test {
-
 // Damages memory; the check or the call that meets the damage must find it. `good` is a configuration that
 // goldcrest_init takes; its memory is used.
 void damage_flash(const goldcrest_config& good);
@@ -19,5 +18,4 @@ void damage_flash(const goldcrest_config& good);
 // Changes each number of the trailer, and makes the file shorter and longer than it says. Each file is refused with
 // that number's error. `model` is a good file.
 void lie_in_trailers(std::span<const uint8_t> model);
-
 }  // namespace goldcrest::test

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Limits of one input, so that many can be tried. A file that needs more is not run.
 constexpr uint64_t kMostArenaBytes = 1u << 20, kMostMacs = 1u << 22, kMostTextSteps = 1u << 22;
 constexpr uint32_t kMostRuns = 4;  // of whole sentences
@@ -404,9 +403,7 @@ class Calls {
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };
-
 }  // namespace
 
 bool call_engine(std::span<const uint8_t> model, Script& script) { return Calls(script, model).run(); }
-
 }  // namespace goldcrest::test

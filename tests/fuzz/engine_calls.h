@@ -11,7 +11,6 @@
 #include "support/guarded_buffer.h"
 
 namespace goldcrest::test {
-
 // Plans the model's memory, starts an engine in it, and makes the calls of the script. If an engine would need too much
 // work or memory, only plans it. Returns whether an engine ran.
 bool call_engine(std::span<const uint8_t> model, Script& script);
@@ -41,5 +40,4 @@ void misuse_init(const goldcrest_config& good);
 
 // Sets sampling, streams, alternatives or sequences (goldcrest/decoding.h), with good arguments or bad ones.
 void set_decoding(goldcrest_engine* engine, Script& script, const goldcrest_info& info);
-
 }  // namespace goldcrest::test

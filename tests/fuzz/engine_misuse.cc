@@ -18,7 +18,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 void refused(int64_t status) { require(status == GOLDCREST_ERROR_ARGUMENT, "bad arguments are refused as such"); }
 
 // Sets GOLDCREST_KERNELS during its lifetime.
@@ -168,7 +167,6 @@ void misuse_backend(const goldcrest_config& good) {
   std::fesetround(FE_TONEAREST);
   require(status == GOLDCREST_ERROR_BUILD, "init: kernels that round differently");
 }
-
 }  // namespace
 
 void misuse_engine(goldcrest_engine* engine, bool hears) {
@@ -296,5 +294,4 @@ void set_decoding(goldcrest_engine* engine, Script& script, const goldcrest_info
     }
   }
 }
-
 }  // namespace goldcrest::test

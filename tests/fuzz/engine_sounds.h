@@ -9,7 +9,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // Mostly a small number, which fits.
 inline uint32_t limit(Script& script, uint32_t usual) {
   return script.one_in(16) ? script.word() : script.below(usual + 1);
@@ -115,5 +114,4 @@ class Sounds {
   std::vector<std::unique_ptr<GuardedBuffer<int16_t>>> samples_;
   std::vector<std::unique_ptr<GuardedBuffer<float>>> features_;
 };
-
 }  // namespace goldcrest::test

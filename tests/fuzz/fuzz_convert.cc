@@ -14,7 +14,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Printed at the end: seeds are useful only as long as many inputs build a model.
 struct Tally {
   uint64_t inputs = 0, models = 0;
@@ -51,7 +50,6 @@ void convert(Script& script, const std::filesystem::path& folder) {
   require(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr) == GOLDCREST_OK, "the engine takes it");
   call_engine(file.span(), script);
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

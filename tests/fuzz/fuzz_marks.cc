@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using host::HtmlReader;
 using host::KeepPatterns;
 using host::MarkedText;
@@ -80,7 +79,6 @@ std::string written(std::vector<MarkedText> texts, const KeepPatterns& patterns,
   }
   return out;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

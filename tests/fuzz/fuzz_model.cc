@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 // Writes the place of section `i` into the metadata, if the metadata has this section.
@@ -53,7 +52,6 @@ void change_bytes(Script& script, uint8_t* bytes, size_t n) {
     std::memcpy(bytes + at, &value, script.below(2) == 0 ? 1 : 4);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Gives a reader all bytes, `step` at a time, with what it left before. Returns what is left.
 template <typename Take>
 void feed(std::string_view bytes, size_t step, const Take& take) {
@@ -68,7 +67,6 @@ std::string read_events(std::string_view bytes, size_t step) {
   });
   return said + reader.problem;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kRate = 16000;
 
 std::string number(uint32_t value, size_t n) {
@@ -42,7 +41,6 @@ std::string file_bytes(Script& script) {
   if (script.one_in(8)) file += chunk("fact", std::string(script.text()), script);
   return file + chunk("data", std::string(script.rest()), script);
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

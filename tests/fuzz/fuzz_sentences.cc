@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 size_t character_bytes(std::string_view text) { return read_character(text.data(), text.size()).n(); }
 
 void check_parts(std::string_view text, const PartOptions& how) {
@@ -36,7 +35,6 @@ void check_reader(std::string_view text, const PartOptions& how, Script& script)
   }
   require(joined == text, "what the reader gives is the text");
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 converter::ModelSpec small_spec() {
   TinyOptions options;
   options.encoder = options.decoder = {4, 5, 1, 4, 1, 8};
@@ -33,7 +32,6 @@ std::string file_bytes(Script& script) {
   if (script.one_in(8)) bytes[script.byte() % bytes.size()] = static_cast<char>(script.byte());
   return bytes;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

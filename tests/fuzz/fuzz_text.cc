@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 std::vector<TestTokenizer> good_tokenizers() {
   std::vector<TestTokenizer> tokenizers;
   for (const converter::TokenizerSpec& spec : good_specs()) tokenizers.emplace_back(spec);
@@ -22,7 +21,6 @@ std::vector<TestTokenizer> good_tokenizers() {
   }
   return tokenizers;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

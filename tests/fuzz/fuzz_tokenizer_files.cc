@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 const char* const kFile = "the file";
 
 // Changed bytes of a good model, or any bytes.
@@ -48,7 +47,6 @@ converter::TokenizerSpec read_spec(Script& script) {
   for (std::string& entry : lines_of(script.text())) entries.push_back(std::move(entry));
   return converter::subword_tokenizer(codes, {kFile, entries, 0, {1}});
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 struct Tables {
   converter::PackedTokenizer tokenizer;
   converter::PackedDetokenizer detokenizer;
@@ -77,7 +76,6 @@ void change_kind(Script& script, converter::PackedTokenizer& tables) {
       (tables.kind == converter::TokenizerKind::kSubword) == (kind == converter::TokenizerKind::kSubword))
     tables.kind = kind;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using flatbuffers::TypeCode;
 using flatbuffers::uoffset_t;
 
@@ -178,7 +177,6 @@ void change_elements(Script& script, const Place& place) {
       choice == 1 ? elements.size() / bytes - 1 : script.below(static_cast<uint32_t>(elements.size() / bytes));
   change_scalar(script, elements.data() + i * bytes, bytes);
 }
-
 }  // namespace
 
 MetadataTable read_metadata(const uint8_t* file) { return read_table(format::ModelTypeTable(), behind(file)); }
@@ -200,5 +198,4 @@ void change_metadata(Script& script, MetadataTable& model) {
   field.bytes.resize(element_bytes(place.code));
   change_scalar(script, field.bytes.data(), field.bytes.size());
 }
-
 }  // namespace goldcrest::test

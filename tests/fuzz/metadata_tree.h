@@ -10,7 +10,6 @@
 #include "model_generated.h"
 
 namespace goldcrest::test {
-
 struct MetadataTable;
 
 // The bytes of a scalar, of a string or of a vector's elements; or tables: one, or a vector's.
@@ -31,5 +30,4 @@ flatbuffers::DetachedBuffer write_metadata(const MetadataTable& model);
 
 // Changes one field of any table: another value, one element more or less, absent, present.
 void change_metadata(Script& script, MetadataTable& model);
-
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 namespace fs = std::filesystem;
 
 void pack(const fs::path& folder, const fs::path& file) {
@@ -30,7 +29,6 @@ void unpack(const fs::path& file, const fs::path& folder) {
       throw std::runtime_error(path.string() + ": cannot be written");
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

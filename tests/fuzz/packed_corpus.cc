@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr std::string_view kLicence = "# SPDX-License-Identifier: Apache-2.0";
 constexpr std::string_view kBeforeCount = "# Inputs of a fuzz target, one a line in hexadecimal: ";
 constexpr std::string_view kDigits = "0123456789abcdef";
@@ -72,7 +71,6 @@ std::string input_of(Place place, std::string_view line) {
   }
   return input;
 }
-
 }  // namespace
 
 void write_corpus(const std::filesystem::path& file, std::vector<std::string> inputs) {
@@ -108,5 +106,4 @@ std::vector<std::string> read_corpus(const std::filesystem::path& file) {
   }
   return inputs;
 }
-
 }  // namespace goldcrest::test

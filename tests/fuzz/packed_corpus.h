@@ -13,7 +13,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // Lines of a file before its first input.
 constexpr size_t kCorpusHeaderLines = 2;
 
@@ -23,5 +22,4 @@ void write_corpus(const std::filesystem::path& file, std::vector<std::string> in
 // Input i is line kCorpusHeaderLines + 1 + i. Refuses any file that write_corpus would not write: throws
 // std::runtime_error with the file, the place, what was found and what was expected.
 std::vector<std::string> read_corpus(const std::filesystem::path& file);
-
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Inputs = std::vector<std::string>;
 
 const std::string kHeader =
@@ -102,6 +101,5 @@ TEST(PackedCorpus, TheProgramUnpacksAndPacksTheSame) {
   EXPECT_NE(std::system((program + "unpack" + at + "/inputs/5'" + at + "/inputs' 2>/dev/null").c_str()), 0);
   EXPECT_NE(std::system((program + "pack" + at + "/corpus'" + at + "/again' 2>/dev/null").c_str()), 0);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);  // NOLIN
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv);           // NOLINT(readability-identifier-naming)
 
 namespace goldcrest::test {
-
 class Script {
  public:
   Script(const uint8_t* bytes, size_t n) : bytes_(bytes), n_(n) {}
@@ -57,5 +56,4 @@ inline void require(bool holds, const char* promise) {
   std::fprintf(stderr, "broken promise: %s\n", promise);
   std::abort();
 }
-
 }  // namespace goldcrest::test

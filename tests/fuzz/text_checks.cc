@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr size_t kShortText = 4;  // bytes of a text that is cheap to cut twice
 
 struct Ids {
@@ -83,7 +82,6 @@ void check_more_scratch(const TokenizerView& view, std::string_view text, const 
   require(scratch.intact() && n == static_cast<int>(ids.size()) && std::equal(ids.begin(), ids.end(), again.begin()),
       "tokenize: the same in more memory");
 }
-
 }  // namespace
 
 std::vector<int32_t> checked_ids(const TokenizerView& view, std::string_view text) {
@@ -130,5 +128,4 @@ std::string checked_text(const DetokenizerView& view, const std::vector<int32_t>
       "detokenize: the same text however the ids come");
   return text;
 }
-
 }  // namespace goldcrest::test

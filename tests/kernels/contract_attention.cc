@@ -5,7 +5,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr int kNoBias = 1;
 constexpr uint32_t kEqualScales = 48;  // a turn of set_value_scales: all are 1
 struct AttentionShape {
@@ -152,7 +151,6 @@ bool computes_integers(const Kernels& table) {
   table.int8.attention(args);
   return std::all_of(out.found.begin(), out.found.end(), [](float value) { return value == 0.0f; });
 }
-
 }  // namespace
 
 Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
@@ -195,5 +193,4 @@ Difference compare_quantize_fine(const Kernels& table, const Kernels& specificat
   }
   return {};
 }
-
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr Layout kPackedLayouts[] = {Layout::kN16K4, Layout::kN4K16};
 constexpr Layout kAllLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16};
 
@@ -279,7 +278,6 @@ Difference compare_weights_valid(const Kernels& table, const Kernels& specificat
   }
   return {};
 }
-
 }  // namespace
 
 const ContractCase kContractCases[] = {
@@ -302,5 +300,4 @@ const ContractCase kContractCases[] = {
     {"weights_valid", compare_weights_valid},
     {nullptr, nullptr},
 };
-
 }  // namespace goldcrest::test

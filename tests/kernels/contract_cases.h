@@ -8,7 +8,6 @@
 #include "kernels/kernels.h"
 
 namespace goldcrest::test {
-
 // Describes the first case whose output bits differ (two NaN are equal, whatever their payload). All buffers end on an
 // unmapped page and are checked for writes before their start.
 using Difference = std::optional<std::string>;
@@ -32,5 +31,4 @@ Difference compare_linear_packed(const Kernels& table, const Kernels& specificat
 
 // One case for each slot of Kernels; a null slot ends the list.
 extern const ContractCase kContractCases[];
-
 }  // namespace goldcrest::test

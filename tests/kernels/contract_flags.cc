@@ -12,7 +12,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace {
-
 constexpr uint32_t kWords = 50;
 alignas(GOLDCREST_ALIGN) uint8_t arena[1u << 20];
 
@@ -67,7 +66,6 @@ int check_all() {
   for (uint32_t i = 0; status == 0 && goldcrest_kernels_at(i) != nullptr; ++i) status = check(goldcrest_kernels_at(i));
   return status;
 }
-
 }  // namespace
 
 #ifdef FREESTANDING

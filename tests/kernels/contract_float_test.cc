@@ -7,10 +7,8 @@
 #include "support/test.h"
 
 namespace goldcrest {
-
 namespace test {
 namespace {
-
 // Fills rows as the engine passes them on: after quantize_rows.
 void fill_copied(GuardedBuffer<float>& buffer, uint32_t n, Fill kind, Rng& rng) {
   fill(buffer, kind, rng);
@@ -303,7 +301,6 @@ TEST(FloatSpecification, QuantizeRowsKeepsWhatCounts) {
   x[3] = std::ldexp(1.0f, -40);
   EXPECT_EQ(copied(), x);
 }
-
 }  // namespace
 }  // namespace test
 }  // namespace goldcrest

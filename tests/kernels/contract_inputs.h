@@ -16,7 +16,6 @@
 #include "support/rng.h"
 
 namespace goldcrest::test {
-
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline const float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -153,5 +152,4 @@ struct LinearInputs {
   GuardedBuffer<float> x_scale, w_scale, bias, residual;
   GuardedBuffer<int32_t> sum;
 };
-
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Computes a layer with fine inputs as tables without linear_fine do.
 void linear_and_finish(const Kernels& table, const LinearArgs<int8_t>& args) {
   std::vector<float> products(size_t{2} * args.rows * args.n);
@@ -56,7 +55,6 @@ Difference compare_fine_shape(
   return in_case(y.difference("y"), "rows", rows, "n", n, "k", k, "activation", static_cast<int>(args.activation),
       "residual", place, "calls", n_calls, "shared", args.shared != nullptr, "fill", static_cast<int>(kind));
 }
-
 }  // namespace
 
 Difference compare_recurrence(const Kernels& table, const Kernels& specification, uint64_t run) {
@@ -176,7 +174,6 @@ Difference compare_linear_fine(const Kernels& table, const Kernels& specificatio
 }
 
 namespace {
-
 // Fills a packed matrix, and inputs.w with the int8 matrix that it is (FORMAT.md, "Packed weights").
 void fill_packed(GuardedBuffer<int8_t>& nibbles, GuardedBuffer<int8_t>& multipliers, LinearInputs& inputs, uint32_t k,
     Layout layout, uint32_t turn, Rng& rng) {
@@ -222,7 +219,6 @@ Difference compare_packed_shape(
   linear_packed(table, packed);
   return in_case(y.difference("y"), "rows", rows, "n", n, "k", k, "layout", static_cast<int>(layout), "turn", turn);
 }
-
 }  // namespace
 
 Difference compare_linear_packed(const Kernels& table, const Kernels& specification, uint64_t run) {
@@ -240,5 +236,4 @@ Difference compare_linear_packed(const Kernels& table, const Kernels& specificat
   }
   return compare_packed_shape(table, specification, {1, 40000, 16, Layout::kN16K4}, turn, rng);
 }
-
 }  // namespace goldcrest::test

@@ -13,7 +13,6 @@
 
 namespace goldcrest {
 namespace {
-
 using test::ContractCase;
 
 struct NamedTable {
@@ -39,7 +38,6 @@ bool is_same(const NamedTable& named, const ContractCase& slot, uint64_t run) {
       slot.slot, difference->c_str());
   return false;
 }
-
 }  // namespace
 }  // namespace goldcrest
 

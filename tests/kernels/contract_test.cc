@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 void expect_reference_bits(const Kernels& table, const char* way) {
   std::printf("%s %s\n", table.name, way);
   std::fflush(stdout);  // so that a crash shows this table's name
@@ -169,6 +168,5 @@ TEST(Contract, ABrokenSlotIsFound) {
     EXPECT_TRUE(c->compare(broken_table(c->slot), kernels_reference, 0).has_value()) << c->slot;
   EXPECT_EQ(n, 17) << "one case for each slot of Kernels, and one for integer attention";
 }
-
 }  // namespace
 }  // namespace goldcrest::test

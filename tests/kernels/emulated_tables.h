@@ -5,7 +5,6 @@
 #include "kernels/kernels.h"
 
 namespace goldcrest {
-
 #if defined(__x86_64__)
 extern const Kernels kernels_x86_avx512vnni_emulated;
 extern const Kernels kernels_x86_avx512vnni_amd_emulated;
@@ -15,5 +14,4 @@ extern const Kernels kernels_x86_avx2_emulated;
 inline constexpr const Kernels* kEmulatedTables[] = {&kernels_x86_avx512vnni_emulated,
     &kernels_x86_avx512vnni_amd_emulated, &kernels_x86_avxvnni_emulated, &kernels_x86_avx2_emulated};
 #endif
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #endif
 
 namespace goldcrest::test {
-
 class FlushToZero {
  public:
 #if defined(__riscv)
@@ -63,5 +62,4 @@ class FlushToZero {
 
   Control before_;
 };
-
 }  // namespace goldcrest::test

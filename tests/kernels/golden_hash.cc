@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kMaxSourceBytes = 512;
 
 std::string read_model(const std::string& path) {
@@ -126,7 +125,6 @@ int run(int n_arguments, char** arguments) {
   std::printf("%016" PRIx64 "\n", *expected);
   return agree ? 0 : 1;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

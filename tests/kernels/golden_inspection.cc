@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
@@ -76,7 +75,6 @@ int run(int n_arguments, char** arguments) {
   std::printf("%016" PRIx64 "\n", *expected);
   return agree ? 0 : 1;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -19,7 +19,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Clip = std::vector<int16_t>;
 
 std::string read(const std::string& path) {
@@ -228,7 +227,6 @@ int run(int n_arguments, char** arguments) {
   write(prefix + ".listen.expected", start + listened(paths));
   return 0;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

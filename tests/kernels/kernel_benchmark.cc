@@ -15,7 +15,6 @@
 
 namespace goldcrest {
 namespace {
-
 using test::AlignedBuffer;
 using test::AttentionProblem;
 using test::LinearProblem;
@@ -114,7 +113,6 @@ void register_row_operations(const Kernels* table) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest
 

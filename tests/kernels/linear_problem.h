@@ -11,7 +11,6 @@
 #include "support/rng.h"
 
 namespace goldcrest::test {
-
 struct LinearShape {
   uint32_t n, k;
 };
@@ -152,5 +151,4 @@ class AttentionProblem {
  private:
   uint32_t n_heads_, n_keys_, rows_;
 };
-
 }  // namespace goldcrest::test

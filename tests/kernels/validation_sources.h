@@ -5,7 +5,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 constexpr size_t kValidationLines = 50;
 
 // Returns the first column of the first kValidationLines lines, or of all; a source with several references counts
@@ -21,5 +20,4 @@ inline std::vector<std::string> read_validation_sources(const std::string& path,
     throw std::runtime_error(path + ": fewer sources than " + std::to_string(kValidationLines));
   return sources;
 }
-
 }  // namespace goldcrest::test

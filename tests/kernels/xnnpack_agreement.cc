@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kMaxSourceBytes = 512;
 constexpr double kLeastAgreement = 0.99;
 
@@ -106,7 +105,6 @@ int run(int n_arguments, char** arguments) {
       agreement.sum_distance / static_cast<double>(agreement.n_positions));
   return tokens >= kLeastAgreement && agreement.largest_distance <= double{kCloseLogits} && close.intact() ? 0 : 1;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 TEST(XnnpackForeign, AnotherAllocatorIsRefusedWithAReason) {
   ASSERT_EQ(xnn_initialize(nullptr), xnn_status_success);
   const converter::FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
@@ -21,6 +20,5 @@ TEST(XnnpackForeign, AnotherAllocatorIsRefusedWithAReason) {
   TestEngine engine(file.span(), {});
   EXPECT_STREQ(goldcrest_kernels_name(engine.get()), goldcrest_kernels_at(0));
 }
-
 }  // namespace
 }  // namespace goldcrest::test

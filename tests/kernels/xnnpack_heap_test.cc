@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kSentences = 2000, kBatch = 4, kLongest = 9;
 
 struct Session {
@@ -83,6 +82,5 @@ TEST(XnnpackHeap, TheCountIsReal) {
   delete one;
   EXPECT_EQ(heap_calls, before + 2);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kMaxRows = 100;  // more than kResidualRows
 
 // XNNPACK's operator for one layer in an engine of one lane.
@@ -299,6 +298,5 @@ TEST(XnnpackLinear, NothingBeyondInputsAndOutputsIsTouched) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 void check(int status, const goldcrest_detail& detail) {
   if (status >= 0) return;
   throw std::runtime_error(
@@ -17,7 +16,6 @@ void check(int status, const goldcrest_detail& detail) {
 std::unique_ptr<GuardedBuffer<uint8_t>> buffer_of(uint64_t bytes) {
   return std::make_unique<GuardedBuffer<uint8_t>>(static_cast<size_t>(bytes));
 }
-
 }  // namespace
 
 XnnpackModel::XnnpackModel(std::span<const uint8_t> model) : file_(model) {
@@ -50,5 +48,4 @@ XnnpackEngineFixture::XnnpackEngineFixture(const XnnpackModel& model, EngineSetu
   setup.backend_memory = {objects_->get(), objects_->size()};
   engine_ = std::make_unique<TestEngine>(model.file(), setup);
 }
-
 }  // namespace goldcrest::test

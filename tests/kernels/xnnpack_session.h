@@ -11,7 +11,6 @@
 #include "support/engine_fixture.h"
 
 namespace goldcrest::test {
-
 class XnnpackModel {
  public:
   // Throws std::runtime_error if goldcrest_xnnpack_open refuses. `model` must outlive this object.
@@ -54,5 +53,4 @@ class Pthreadpool {
  private:
   pthreadpool_t pool_;
 };
-
 }  // namespace goldcrest::test

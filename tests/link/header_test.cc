@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 std::string header(const std::string& name) {
   const std::ifstream file(std::string(GOLDCREST_SOURCE_DIR "/engine/include/goldcrest/") + name);
   std::ostringstream text;
@@ -50,6 +49,5 @@ TEST(Header, EveryFunctionListsItsErrors) {
     EXPECT_GT(n_named, 0u) << function.name;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint32_t kSentences = 10000, kBatch = 4, kLongest = 9;
 
 // operator new and delete call malloc and free.
@@ -74,6 +73,5 @@ TEST(Heap, NoCallFromInitToTheEndOfTenThousandSentences) {
   EXPECT_EQ(failures, 0);
   EXPECT_GE(n_tokens, kSentences);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", "decoding", "text", "backends", "api"};
 const Line kConverter = {"math", "spec", "sources", "tokenizers", "dialects", "quantize", "file", "reference",
     "evaluate", "report", "cli", "python"};
@@ -263,6 +262,5 @@ TEST(Includes, ASourceThatIncludesAnotherFileFirstIsFound) {
   EXPECT_EQ(late_floats_in(tree.path()),
       (std::vector<std::string>{"text/late.cc begins with string.h", "text/none.cc begins with "}));
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Every file of sources/ is in one of these rooms.
 const Line kSources = {"sniffing", "files", "values", "containers"};
 // The rooms that all families share; the first is dialects/ itself.
@@ -191,6 +190,5 @@ TEST(HeavyHeaders, EveryOtherUseIsFound) {
                                                  "examples/bench/user.cc is listed for math/door.h",
                                              }));
 }
-
 }  // namespace
 }  // namespace goldcrest

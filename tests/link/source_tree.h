@@ -7,7 +7,6 @@
 #include "support/test.h"
 
 namespace goldcrest {
-
 namespace fs = std::filesystem;
 
 // Folders from left to right.
@@ -66,5 +65,4 @@ class Tree {
  private:
   fs::path path_;
 };
-
 }  // namespace goldcrest

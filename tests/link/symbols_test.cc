@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-
 std::vector<std::string> lines_of(const std::string& command) {
   std::vector<std::string> lines;
   FILE* pipe = popen(command.c_str(), "r");
@@ -134,6 +133,5 @@ TEST(Symbols, AKernelFileExportsItsTableAlone) {
     GTEST_SKIP() << "this build has only the reference";
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

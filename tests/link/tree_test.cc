@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Every file may include the public headers and its own folder; programs may include the host's headers, too. The
 // converter shares the engine's bounds, views, reference formulas and tokenizer. goldcrest-bench measures kernels.
 const Line kSharedWithConverter = {"base", "model", "kernels", "text"};
@@ -102,6 +101,5 @@ TEST(Tree, EveryDepartureIsFound) {
           {"converter/spec/b.h", "translate"}, {"boards/one/b.c", "host"}, {"examples/translate/b.cc", "support"},
           {"examples/translate/b.cc", "spec"}, {"toolchains/packages/b.c", "support"}}));
 }
-
 }  // namespace
 }  // namespace goldcrest

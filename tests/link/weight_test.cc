@@ -5,7 +5,6 @@
 
 namespace goldcrest {
 namespace {
-
 // The exit status of the script, 0 or 1, and then what it prints after the heading.
 std::string weigh(const Tree& tree, const std::string& option = "") {
   const std::string command = "perl '" GOLDCREST_SOURCE_DIR "/tests/weight.pl' " + option + " '";
@@ -116,6 +115,5 @@ TEST(Weight, ARowThatIsMissingFails) {
   EXPECT_EQ(weigh(tree),
       "1" + row("lines", "1", 1) + row("code.tests", "-", 1) + "\ntests/weight.txt: shell: the row is missing\n");
 }
-
 }  // namespace
 }  // namespace goldcrest

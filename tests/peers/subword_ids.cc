@@ -14,7 +14,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 std::vector<std::string> lines_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<std::string> lines;
@@ -48,7 +47,6 @@ int run(const std::vector<std::string>& arguments) {
   }
   return 0;
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 

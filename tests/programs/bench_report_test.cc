@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Json = nlohmann::json;
 
 std::string file_text(const std::string& path) {
@@ -98,14 +97,12 @@ TEST(Command, IsAsAShellReadsIt) {
   const char* const arguments[] = {"bench", "a file.gcst", "it's", "", "--beam-size=1,4"};
   EXPECT_EQ(command_line(5, arguments), "bench 'a file.gcst' 'it'\\''s' '' --beam-size=1,4");
 }
-
 }  // namespace
 }  // namespace goldcrest::test
 
 // The spread of times and the warning about a noisy machine, computed from given times.
 namespace bench {
 namespace {
-
 TEST(Spread, IsTheQuartileRangeOverTheMedian) {
   EXPECT_EQ(spread_of({7}), 0);
   EXPECT_EQ(spread_of({0, 0, 0}), 0);
@@ -146,6 +143,5 @@ TEST(Report, OfAQuietMachineHasNoWarning) {
   EXPECT_EQ(spread_warning(report), "");
   EXPECT_EQ(report_text({}, report).find("warning"), std::string::npos);
 }
-
 }  // namespace
 }  // namespace bench

@@ -15,7 +15,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Json = nlohmann::json;
 
 Outcome bench(const Arguments& arguments) { return run(GOLDCREST_BENCH_PROGRAM, arguments); }
@@ -347,6 +346,5 @@ TEST(Bench, NamesWhatIsWrong) {
   EXPECT_EQ(table.status, 1);
   EXPECT_NE(table.err.find("no such table"), std::string::npos) << table.err;
 }
-
 }  // namespace
 }  // namespace goldcrest::test

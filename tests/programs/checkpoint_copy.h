@@ -11,7 +11,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 class CheckpointCopy {
  public:
   explicit CheckpointCopy(const std::string& task) : path_(folder_ / task) {
@@ -65,5 +64,4 @@ class CheckpointCopy {
   TemporaryFolder folder_;
   std::filesystem::path path_;
 };
-
 }  // namespace goldcrest::test

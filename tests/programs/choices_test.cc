@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Expects that the program refuses its command line with this sentence.
 void expect_usage(const std::string& name, const std::filesystem::path& program, const Arguments& arguments,
     const std::string& text) {
@@ -367,6 +366,5 @@ TEST(ConvertStreams, AReaderThatLeavesChangesNothing) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

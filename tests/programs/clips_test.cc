@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // The results of a reader for a file of these bytes.
 struct Heard {
   std::string refusal, problem;
@@ -268,6 +267,5 @@ TEST(Clips, OtherRatesAreResampled) {
     EXPECT_NE(hear(cut.substr(0, cut.size() - 10)).problem, "") << rate;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

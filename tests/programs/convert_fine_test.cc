@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 TEST(Convert, FineInputsOfMatricesByName) {
   const TemporaryFolder folder;
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
@@ -268,6 +267,5 @@ TEST(Convert, WeightsOfFourBits) {
   EXPECT_TRUE(has(refusal(packed, {"--board", "rpi-pico2"}), "--board: firmware runs no weights of 4 bits"));
   EXPECT_EQ(refusal(random_speech_checkpoint("moonshine"), {"--pack", "linear"}).substr(0, 2), "1 ");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

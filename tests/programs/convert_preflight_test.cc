@@ -14,7 +14,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Expects the status and exactly this message, before the first word of progress.
 void refuse(const Arguments& arguments, int status, const std::string& message) {
   const Outcome outcome = run(convert_program(), arguments);
@@ -317,6 +316,5 @@ TEST(ConvertShape, WhatIsRefused) {
       absurd + ": is a model of 1237760219136 parameters; --shape takes 2147483648 at most");
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", checkpoint_folder("g2p"), "--budget", "file=1M"}).status, 5);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

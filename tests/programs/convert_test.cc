@@ -15,7 +15,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 const Arguments kTasks = {"g2p", "enfr"};
 
 std::string inspect(const std::filesystem::path& model, Arguments options = {}) {
@@ -301,6 +300,5 @@ TEST(Convert, HelpAndBadUsage) {
   }
   EXPECT_TRUE(has(run(convert_program(), {"--cpu", "z80", "x"}).err, "cortex-m55"));
 }
-
 }  // namespace
 }  // namespace goldcrest::test

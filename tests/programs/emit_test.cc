@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 const Arguments kLimits = {"--max-source", "25", "--max-target", "33", "--beam-size", "4", "--encoder-rows", "2"};
 
 Arguments with_limits(Arguments options) {
@@ -178,6 +177,5 @@ TEST(Float32Program, OtherWeightsAreBadUsage) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_NE(outcome.err.find("--weights"), std::string::npos) << outcome.err;
 }
-
 }  // namespace
 }  // namespace goldcrest::test

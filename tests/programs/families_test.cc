@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 const std::filesystem::path& bart_relatives() {
   static const PackedFolders unpacked(recorded("families.json"));
   return unpacked.path();
@@ -231,6 +230,5 @@ TEST(Shape, KnownModelsHaveTheSizesOfTheirFiles) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

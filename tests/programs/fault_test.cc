@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // During its lifetime, programs start with fault.c loaded.
 class Fault {
  public:
@@ -104,6 +103,5 @@ TEST_F(Faults, OfTheConverterLeaveAWholeFile) {
   EXPECT_EQ(run(convert_program(), arguments).status, 0);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out.path()), {}), 1);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

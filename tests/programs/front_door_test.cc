@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 TEST(FrontDoor, APathNeedsNoSlash) {
   const CheckpointCopy copy("g2p");
   const Outcome outcome = run(convert_program(), {"-q", "model.safetensors", "-o", "a.gcst"}, {.folder = copy.path()});
@@ -201,6 +200,5 @@ TEST(FrontDoor, PrintConfigWritesNoModel) {
       "goldcrest-convert: " + converted_model("g2p").string() +
           ": --print-config works on a checkpoint, not on a .gcst file; give the checkpoint\n");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

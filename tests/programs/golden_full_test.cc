@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Search = std::vector<int32_t> GoldenLine::*;
 
 struct Translations {
@@ -127,6 +126,5 @@ TEST(AllGoldenLines, BytesToPronunciation) {
   EXPECT_LE(errors("float32"), 45);
   EXPECT_LE(errors("int8"), 1.02 * errors("float32"));
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr size_t kLines = 100;
 constexpr size_t kLeastIdentical = 95;
 
@@ -69,6 +68,5 @@ INSTANTIATE_TEST_SUITE_P(Tasks, FirstGoldenLines,
       std::ranges::replace(name, '-', '_');
       return name;
     });
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kSanitized = true;
 #else
@@ -248,6 +247,5 @@ TEST(MalformedPlaces, AnOutputThatCannotBeWritten) {
   EXPECT_EQ(names_in(folder.path()).size(), 2u);
   EXPECT_EQ(folder.read("file"), "kept");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

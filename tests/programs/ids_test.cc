@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Lines = std::vector<std::string>;
 
 const std::string kBirds = "abaco\nwren\n\ngoldcrest\nfinch\n";
@@ -279,6 +278,5 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
       "nucleo-h743zi, riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"))
       << unknown.err;
 }
-
 }  // namespace
 }  // namespace goldcrest::test

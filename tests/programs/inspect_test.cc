@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 Outcome run_inspect(const std::filesystem::path& model, Arguments options = {}) {
   options.insert(options.begin(), model);
   return run(inspect_program(), options);
@@ -341,6 +340,5 @@ TEST(Subword, APartOfTheVocabulary) {
       std::vector<std::string>{"1 of the source's 6 single characters are not kept; texts lose them: \"c\""});
   EXPECT_EQ(checkpoint.translate("--encode", "bab ca ab\n"), "6 8 4 2 5 0\n");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

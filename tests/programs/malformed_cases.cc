@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Break = std::function<void(const CheckpointCopy&)>;
 
 const char* const kWeights = "model.safetensors";
@@ -53,7 +52,6 @@ const std::string kPointer =
     "version https://git-lfs.github.com/spec/v1\n"
     "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
 const std::string kPage = "\n<!DOCTYPE html><html><title>404</title></html>";
-
 }  // namespace
 
 std::vector<MalformedCase> malformed_weight_files() {
@@ -283,5 +281,4 @@ std::vector<MalformedCase> malformed_options() {
           {"--report", "@/nowhere/report.html"}},
   };
 }
-
 }  // namespace goldcrest::test

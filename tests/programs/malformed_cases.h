@@ -9,7 +9,6 @@
 #include "programs/checkpoint_copy.h"
 
 namespace goldcrest::test {
-
 struct MalformedCase {
   std::string name;
   std::string task;
@@ -24,5 +23,4 @@ std::vector<MalformedCase> malformed_tensors();
 std::vector<MalformedCase> malformed_configs();
 std::vector<MalformedCase> malformed_tokenizers();
 std::vector<MalformedCase> malformed_options();
-
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 std::string file_of(const TemporaryFolder& folder, const std::string& content) {
   const std::string path = folder.path() / "file.tsv";
   std::ofstream(path, std::ios::binary) << content;
@@ -108,6 +107,5 @@ TEST(Marks, GlossariesAreRefusedWithTheLine) {
     EXPECT_EQ(outcome.out, "");
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 #include "support/test.h"
 
 namespace goldcrest::test {
-
 // Bounds the memory for a checkpoint of Marian's whose largest tensor is its embedding.
 inline void expect_lean(
     const Outcome& outcome, const std::filesystem::path& checkpoint, const std::filesystem::path& model) {
@@ -19,5 +18,4 @@ inline void expect_lean(
   EXPECT_LE(outcome.most_bytes, largest * 13 / 10 + file) << "largest tensor " << largest << ", file " << file;
   ::testing::Test::RecordProperty("most_bytes", std::to_string(outcome.most_bytes));
 }
-
 }  // namespace goldcrest::test

@@ -11,9 +11,7 @@
 
 namespace goldcrest::test {
 namespace {
-
 const std::filesystem::path kRoot = GOLDCREST_SOURCE_DIR;
-
 }  // namespace
 
 std::filesystem::path convert_program() { return GOLDCREST_CONVERT_PROGRAM; }
@@ -96,5 +94,4 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 std::string ids_text(const std::vector<int32_t>& ids) { return converter::join_text(ids, " "); }
-
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // The programs of this build.
 std::filesystem::path convert_program();
 std::filesystem::path translate_program();
@@ -46,5 +45,4 @@ size_t files_in(const std::filesystem::path& folder);
 std::string read_file(const std::filesystem::path& path);
 // "5 3 0"
 std::string ids_text(const std::vector<int32_t>& ids);
-
 }  // namespace goldcrest::test

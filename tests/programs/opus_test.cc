@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr double kMaxSecondsToConvert = 60;
 
 struct Converted {
@@ -209,6 +208,5 @@ TEST(Memory, OfAVocabularyOf256206Rows) {
   EXPECT_LT(few.size(), 1000u);
   for (const auto& [piece, logits] : few) EXPECT_TRUE(all.contains(piece) && all.at(piece) == logits) << piece;
 }
-
 }  // namespace
 }  // namespace goldcrest::test

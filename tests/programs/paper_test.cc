@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Json = nlohmann::json;
 
 struct Paper {
@@ -133,6 +132,5 @@ TEST_P(PaperModel, GoesThroughEverything) {
 
 INSTANTIATE_TEST_SUITE_P(Table3, PaperModel, ::testing::ValuesIn(kPapers),
     [](const auto& instance) { return std::string(instance.param.name); });
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -15,7 +15,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -88,7 +87,6 @@ std::string content(std::FILE* file) {
     throw std::runtime_error("cannot read what a program wrote");
   return text;
 }
-
 }  // namespace
 
 Outcome run(const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how) {
@@ -155,5 +153,4 @@ std::vector<std::string> lines_of(std::string_view text) {
   }
   return lines;
 }
-
 }  // namespace goldcrest::test

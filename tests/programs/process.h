@@ -7,7 +7,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 using Arguments = std::vector<std::string>;
 
 struct Outcome {
@@ -55,5 +54,4 @@ class Dialogue {
 
 // Splits a text that ends with a newline, or is empty, into lines.
 std::vector<std::string> lines_of(std::string_view text);
-
 }  // namespace goldcrest::test

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 const std::string kLetters = "mississippi\nbarbarossa\nwren\nx\n";
 
 Outcome translate(const std::string& model, Arguments options) {
@@ -362,6 +361,5 @@ TEST(ProgramLexicons, BadUsage) {
   EXPECT_EQ(read_file(lines), kColours);
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 const std::string kClip = GOLDCREST_SOURCE_DIR "/tests/data/speech/ask.wav";
 
 // Noise of an amplitude for some seconds.
@@ -634,6 +633,5 @@ TEST(Transcribe, AGeneratedLineEndIsASpace) {
   EXPECT_EQ(lines_of(transcribe(model, {kClip, "--srt"})).size(), 4 * n);
   EXPECT_EQ(lines_of(transcribe(model, {kClip, "--timestamps"})).size(), n);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 const std::string kWarning = " is not an entry of the model's vocabulary; it is read as text";
 
 // The French model with one language code, >>fr<<, which replaces a rare piece.
@@ -341,6 +340,5 @@ TEST(TranslateInspect, BadUsage) {
   EXPECT_EQ(translate("g2p", {"--alignments", "some"}, "").status, 2);
   EXPECT_EQ(translate("g2p", {"--alignment-layer", "-2"}, "").status, 2);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

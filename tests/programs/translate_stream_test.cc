@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Ids = std::vector<int32_t>;
 
 const std::string kSentences = "Where is the station? I saw Mr. Jackson.  Stop!\n\n The cat is on the table.\nStop!\n";
@@ -262,6 +261,5 @@ TEST(Agreement, OfTheShippedModel) {
     EXPECT_GT(share / 500, 0.05) << "the agreement is not always empty";
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

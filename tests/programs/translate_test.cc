@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Returns the output lines of a run without errors.
 std::vector<std::string> translated_lines(const std::string& task, const Arguments& options, const std::string& input) {
   const Outcome outcome = translate(task, options, input);
@@ -364,6 +363,5 @@ TEST(Translate, WithoutAnOutputItFails) {
     EXPECT_TRUE(has(outcome.err, "standard output: write failed")) << outcome.err;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr char kList[] = "Mr";
 
 // An engine for the shipped English-French model.
@@ -462,6 +461,5 @@ TEST(TranslateSentences, OfAbbreviationsInAFile) {
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such: cannot be read: No such file or directory\n");
   EXPECT_EQ(translate(converted_model("enfr"), {"--abbreviations", file, "--no-split"}, input).status, 2);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

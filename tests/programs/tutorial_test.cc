@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // The commands of a page: indented lines that begin with a program's name.
 std::vector<std::string> commands_of(const std::string& page) {
   std::vector<std::string> commands;
@@ -187,6 +186,5 @@ TEST(List, IsForATerminal) {
   }
   EXPECT_EQ(outcome.out, converter::list_families(80) + "\n");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

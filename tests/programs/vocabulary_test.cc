@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // The report of a conversion that may warn.
 nlohmann::json report_of(const std::filesystem::path& checkpoint, Arguments options) {
   options.push_back("--json");
@@ -335,6 +334,5 @@ TEST(Shortlist, Refusals) {
               contains(both.err, "--no-shortlist excludes --max-candidates"))
       << both.err;
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace goldcrest::test {
-
 using Samples = std::vector<int16_t>;
 
 constexpr uint32_t kRate = 16000;
@@ -51,5 +50,4 @@ inline std::string sized_wave(const Samples& samples, uint32_t data_bytes) {
   std::string file = Wave().file(samples);
   return file.replace(file.size() - 2 * samples.size() - 4, 4, u32(data_bytes));
 }
-
 }  // namespace goldcrest::test

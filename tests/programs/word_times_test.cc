@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using host::TimedWord;
 using Rows = std::vector<std::vector<double>>;
 
@@ -209,6 +208,5 @@ TEST(Subtitles, KeepTheirLimitsAndEndAtMarks) {
   EXPECT_DOUBLE_EQ(fast.at(0).end, 2.7);
   EXPECT_TRUE(make_subtitles({}, {}, 0, 1).empty());
 }
-
 }  // namespace
 }  // namespace goldcrest::test

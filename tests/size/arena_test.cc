@@ -9,7 +9,6 @@
 #include "host/model_memory.h"
 
 namespace {
-
 int64_t arena_bytes(uint32_t beam_size) {
   MappedFile model;
   EXPECT_EQ(model.open(GOLDCREST_G2P_FILE), "");
@@ -42,5 +41,4 @@ TEST(Arena, ProgramsGetAlignedMemoryOfAnySize) {
   }
   EXPECT_EQ(allocate_arena(UINT64_MAX), nullptr);
 }
-
 }  // namespace

@@ -16,7 +16,6 @@
 #include <string>
 
 namespace {
-
 namespace fs = std::filesystem;
 using BytesOf = std::map<std::string, uint64_t>;  // by folder
 
@@ -106,7 +105,6 @@ int run(char** argv) {
     throw std::runtime_error("the engine has grown; find what did, or say why in the budgets");
   return 0;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -25,7 +25,6 @@
 #include <vector>
 
 namespace {
-
 struct Function {
   std::string signature;  // demangled, as the compiler prints it
   bool defined = false;
@@ -234,7 +233,6 @@ int run(uint64_t limit_bytes, const std::string& rules_path, const std::string& 
   for (const std::string& step : deepest.path) std::printf("  %.100s\n", step.c_str());
   return passes && deepest.bytes <= limit_bytes ? 0 : 1;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::ElementType;
 
 template <typename Integer>
@@ -74,7 +73,6 @@ std::vector<uint64_t> row_major_strides(const std::vector<uint64_t>& shape) {
   for (size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) strides[axis] = stride;
   return strides;
 }
-
 }  // namespace
 
 std::string element_bytes_of(const std::vector<float>& values, ElementType type) {
@@ -247,5 +245,4 @@ void write_torch_zip(std::ostream& stream, const std::vector<NamedTensor>& tenso
   zip.add({"archive/version", "3\n"});
   zip.finish();
 }
-
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 struct NamedTensor {
   std::string name;
   std::vector<uint64_t> shape;
@@ -83,5 +82,4 @@ struct Alias {
 // A zip in the format of torch.save(state_dict, "archive.pt").
 void write_torch_zip(std::ostream& stream, const std::vector<NamedTensor>& tensors, converter::ElementType type,
     const std::vector<Alias>& aliases = {});
-
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::ElementType;
 
 std::string little(uint64_t value, size_t n) {
@@ -138,7 +137,6 @@ class Mapper {
   std::map<std::string, const NamedTensor*> native_;
   CTranslate2Model model_;
 };
-
 }  // namespace
 
 CTranslate2Variable variable(const NamedTensor& tensor, CTranslate2Type type) {
@@ -214,5 +212,4 @@ CTranslate2Model ctranslate2_model(
     const std::vector<NamedTensor>& native, const NativeShape& shape, CTranslate2Type weights) {
   return Mapper(native, shape, weights).make();
 }
-
 }  // namespace goldcrest::test

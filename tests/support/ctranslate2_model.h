@@ -7,7 +7,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 enum CTranslate2Type : uint8_t { kFloat32 = 0, kInt8 = 1, kInt16 = 2, kInt32 = 3, kFloat16 = 4, kBfloat16 = 5 };
 
 struct CTranslate2Variable {
@@ -42,5 +41,4 @@ struct CTranslate2Model {
 // in a table of 64.
 CTranslate2Model ctranslate2_model(
     const std::vector<NamedTensor>& native, const NativeShape& shape, CTranslate2Type weights = kFloat32);
-
 }  // namespace goldcrest::test

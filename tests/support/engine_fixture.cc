@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 void check(int status, const goldcrest_detail& detail) {
   if (status >= 0) return;
   throw std::runtime_error(std::string(goldcrest_status_string(status)) + ": " +
@@ -21,7 +20,6 @@ std::unique_ptr<GuardedBuffer<uint8_t>> filled(uint64_t bytes, uint8_t fill) {
   std::fill(buffer->begin(), buffer->end(), fill);
   return buffer;
 }
-
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Translation& translation) {
@@ -121,5 +119,4 @@ std::vector<Translation> TestEngine::results(uint32_t sentence) const {
   }
   return translations;
 }
-
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 struct EngineSetup {
   goldcrest_limits limits = {};
   goldcrest_step_size step_size = GOLDCREST_STEP_POSITION;
@@ -77,5 +76,4 @@ class TestEngine {
   std::unique_ptr<GuardedBuffer<uint8_t>> arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };
-
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 #include "support/test.h"
 
 namespace goldcrest::test {
-
 template <typename Function>
 void expect_error(Function&& function, const std::vector<std::string>& words, const std::string& name = {}) {
   try {
@@ -18,5 +17,4 @@ void expect_error(Function&& function, const std::vector<std::string>& words, co
       EXPECT_NE(message.find(word), std::string::npos) << name << ": " << message << "\nlacks: " << word;
   }
 }
-
 }  // namespace goldcrest::test

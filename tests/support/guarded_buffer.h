@@ -22,7 +22,6 @@
 #endif
 
 namespace goldcrest::test {
-
 // n elements, all bytes 0xA5. If n * sizeof(T) is a multiple of 64, so is the address.
 template <typename T>
 class GuardedBuffer {
@@ -91,5 +90,4 @@ class GuardedBuffer {
   uint8_t* first_ = nullptr;
   uint8_t* end_ = nullptr;
 };
-
 }  // namespace goldcrest::test

@@ -4,9 +4,7 @@
 #include <cstdlib>
 
 namespace goldcrest::test {
-
 std::atomic<long> heap_calls{0};
-
 }  // namespace goldcrest::test
 
 using goldcrest::test::heap_calls;

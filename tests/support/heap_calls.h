@@ -6,7 +6,5 @@
 #include <atomic>
 
 namespace goldcrest::test {
-
 extern std::atomic<long> heap_calls;
-
 }  // namespace goldcrest::test

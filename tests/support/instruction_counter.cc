@@ -5,7 +5,6 @@
 #include "support/standard.h"
 
 namespace {
-
 std::string path;
 uint64_t n_executed, n_at_begin;
 
@@ -16,7 +15,6 @@ using Execution = void (*)(unsigned int cpu, void* context);
 using Translation = void (*)(PluginId id, void* block);
 using SystemCall = void (*)(PluginId id, unsigned int cpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
     uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
-
 }  // namespace
 
 extern "C" {
@@ -32,7 +30,6 @@ int qemu_plugin_install(PluginId id, const void* qemu, int n_arguments, char** a
 }
 
 namespace {
-
 void count(unsigned int, void* n_instructions) { n_executed += reinterpret_cast<uintptr_t>(n_instructions); }
 
 void see_block(PluginId, void* block) {
@@ -45,7 +42,6 @@ void hear(PluginId, unsigned int, int64_t number, uint64_t, uint64_t, uint64_t, 
   if (number == goldcrest::test::kBeginCounting) n_at_begin = n_executed;
   if (number == goldcrest::test::kEndCounting) std::ofstream(path) << n_executed - n_at_begin << '\n';
 }
-
 }  // namespace
 
 int qemu_plugin_install(PluginId id, const void*, int n_arguments, char** arguments) {

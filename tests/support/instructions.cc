@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 namespace goldcrest::test {
-
 Counted count_instructions(const std::function<int64_t()>& call) {
   const char* const path = std::getenv("GOLDCREST_INSTRUCTIONS");
   if (path == nullptr) throw std::runtime_error("GOLDCREST_INSTRUCTIONS is not set, so no plugin counts");
@@ -20,5 +19,4 @@ Counted count_instructions(const std::function<int64_t()>& call) {
     throw std::runtime_error(std::string(path) + ": no number; is the plugin there?");
   return counted;
 }
-
 }  // namespace goldcrest::test

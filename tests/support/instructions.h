@@ -6,7 +6,6 @@
 #include <functional>
 
 namespace goldcrest::test {
-
 // Numbers of system calls that do not exist. A program makes them to tell the plugin what to count.
 enum { kBeginCounting = 100001, kEndCounting = 100002 };
 
@@ -17,5 +16,4 @@ struct Counted {
 
 // Throws std::runtime_error if no plugin counts.
 Counted count_instructions(const std::function<int64_t()>& call);
-
 }  // namespace goldcrest::test

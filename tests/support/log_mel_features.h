@@ -12,7 +12,6 @@
 #include "support/engine_fixture.h"
 
 namespace goldcrest::test {
-
 // Computes the features [n_frames, n_mels] frame by frame, as a stem does. The model has a log-mel.
 inline std::vector<std::vector<float>> log_mel_features(
     const TestEngine& engine, const Samples& samples, size_t n_frames) {
@@ -31,5 +30,4 @@ inline std::vector<std::vector<float>> log_mel_features(
     for (float& x : frame) x = scale_log_mel(x, largest);
   return frames;
 }
-
 }  // namespace goldcrest::test

@@ -17,7 +17,6 @@
 #include "support/voice_tensors.h"
 
 namespace {
-
 namespace fs = std::filesystem;
 using namespace goldcrest::test;
 
@@ -136,7 +135,6 @@ void write(const std::string& kind, const std::string& folder) {
     throw std::runtime_error(kind + ": expected student, moonshine, whisper, flan, nllb, wide or base");
   }
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -7,7 +7,6 @@
 #include "support/standard.h"
 
 namespace {
-
 namespace fs = std::filesystem;
 using goldcrest::converter::ElementType;
 
@@ -61,7 +60,6 @@ void write(const Arguments& arguments) {
   }
   if (!stream.flush()) throw std::runtime_error("cannot write into " + arguments.directory.string());
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::ElementType;
 
 template <typename Value>
@@ -92,7 +91,6 @@ std::string padded(std::string data) {
   data.resize((data.size() + kAlignment - 1) / kAlignment * kAlignment);
   return data;
 }
-
 }  // namespace
 
 std::vector<NamedTensor> native_tensors(const NativeShape& shape, uint64_t seed) {
@@ -203,5 +201,4 @@ std::vector<BinaryItem> binary_items(
   items.push_back(settings_item(settings));
   return items;
 }
-
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 struct NativeShape {
   uint32_t vocab_size = 0, d_model = 0, d_ff = 0, heads = 0, encoder_layers = 0, decoder_layers = 0;
   bool is_recurrent = false;  // SSRU in the decoder, otherwise self-attention
@@ -73,5 +72,4 @@ struct BinaryLists {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
 };
-
 }  // namespace goldcrest::test

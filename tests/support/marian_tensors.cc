@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 class TensorMaker {
  public:
   explicit TensorMaker(uint64_t seed) : rng_(seed) {}
@@ -52,7 +51,6 @@ class TensorMaker {
   Rng rng_;
   std::vector<NamedTensor> tensors_;
 };
-
 }  // namespace
 
 std::vector<NamedTensor> marian_tensors(const MarianShape& shape, uint64_t seed) {
@@ -78,5 +76,4 @@ nlohmann::json marian_config(const MarianShape& shape) {
       {"static_position_embeddings", true}, {"num_beams", 4}, {"pad_token_id", pad}, {"decoder_start_token_id", pad},
       {"bad_words_ids", {{pad}}}, {"eos_token_id", 0}};
 }
-
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // Parts of a model with uniform values in [-1, 1).
 class RandomFloats {
  public:
@@ -111,5 +110,4 @@ inline converter::ModelSpec random_recurrent_spec(uint64_t seed) {
   }
   return spec;
 }
-
 }  // namespace goldcrest::test

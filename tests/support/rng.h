@@ -6,7 +6,6 @@
 #include <vector>
 
 namespace goldcrest::test {
-
 // splitmix64 (Steele, Lea and Flood 2014).
 class Rng {
  public:
@@ -44,5 +43,4 @@ class Rng {
  private:
   uint64_t state_;
 };
-
 }  // namespace goldcrest::test

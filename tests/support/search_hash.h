@@ -11,7 +11,6 @@
 #include "goldcrest/inspection.h"
 
 namespace goldcrest::test {
-
 constexpr uint32_t kSearchedWords = 6;
 
 // Continues *hash by all results of a word. Returns a status.
@@ -125,5 +124,4 @@ inline int hash_words(const InspectedEngine& inspected, std::string_view lines, 
   }
   return status;
 }
-
 }  // namespace goldcrest::test

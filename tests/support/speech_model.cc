@@ -14,7 +14,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::Placement;
 
 // Adds the frontend's arrays to the sections of a file.
@@ -182,7 +181,6 @@ double mel_of(double hertz) {
   return hertz < 1000 ? 3 * hertz / 200 : 15 + std::log(hertz / 1000) * 27 / std::log(6.4);
 }
 double hertz_of(double mel) { return mel < 15 ? 200 * mel / 3 : 1000 * std::exp(std::log(6.4) / 27 * (mel - 15)); }
-
 }  // namespace
 
 std::vector<std::vector<double>> slaney_bands(uint32_t n_mels, uint32_t n_fft, double sample_rate) {
@@ -288,5 +286,4 @@ std::vector<int16_t> tiny_clip(uint64_t seed, size_t n) {
   }
   return samples;
 }
-
 }  // namespace goldcrest::test

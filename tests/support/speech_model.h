@@ -10,7 +10,6 @@
 #include "model_generated.h"
 
 namespace goldcrest::test {
-
 struct TinyConvolution {
   uint32_t n, kernel, stride, padding;
   format::Activation activation;
@@ -66,5 +65,4 @@ int give(goldcrest_engine* engine, const Sound& sound, bool fresh);
 
 // n samples of a seeded sound: two tones that fade, and noise.
 std::vector<int16_t> tiny_clip(uint64_t seed, size_t n);
-
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -41,5 +40,4 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
-
 }  // namespace goldcrest::test

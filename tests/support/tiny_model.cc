@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::Activation;
 using converter::AttentionSpec;
 using converter::LayerSpec;
@@ -124,7 +123,6 @@ converter::TokenizerSpec letters(converter::TokenizerKind kind, uint32_t vocab_s
   tokenizer.pieces.push_back({"<pad>", 0, converter::PieceType::kControl});
   return tokenizer;
 }
-
 }  // namespace
 
 void add_tokenizers(converter::TokenizerKind source_kind, ModelSpec& spec) {
@@ -281,5 +279,4 @@ converter::FileImage packed_tiny_file(const ModelSpec& spec, Layout layout, cons
   if (fine != "none") options.accuracy = {{fine, converter::kFineInput}};
   return converter::assemble(converter::build_payload(spec, options), {});
 }
-
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 #include "converter/spec/spec.h"
 
 namespace goldcrest::test {
-
 struct TinyStack {
   uint32_t d_model = 24, d_ff = 40, n_heads = 2, d_head = 12, n_layers = 1, positions = 24;
   converter::Activation activation = converter::Activation::kRelu;
@@ -63,5 +62,4 @@ converter::FileImage fine_tiny_file(const converter::ModelSpec& spec, const gold
 // An int8 file in which the matrices of this name of --pack have 4 bits.
 converter::FileImage packed_tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,
     const goldcrest_limits& limits = {}, const std::string& packed = "all", const std::string& fine = "none");
-
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 #include "support/rng.h"
 
 namespace goldcrest::test {
-
 std::vector<NamedTensor> random_detector(uint64_t seed) {
   Rng rng(seed);
   std::vector<NamedTensor> tensors;
@@ -40,5 +39,4 @@ std::vector<NamedTensor> random_detector(uint64_t seed) {
   add("decoder.decoder.2.bias", {1}, 0.5);
   return tensors;
 }
-
 }  // namespace goldcrest::test

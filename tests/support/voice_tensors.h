@@ -8,7 +8,5 @@
 #include "support/checkpoint_writer.h"
 
 namespace goldcrest::test {
-
 std::vector<NamedTensor> random_detector(uint64_t seed);
-
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr size_t kArenaBytes = 1 << 20;
 constexpr uint32_t kTextBytes = 64;
 
@@ -23,7 +22,6 @@ goldcrest_search hashed_search() {
   search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
   return search;
 }
-
 }  // namespace
 
 converter::FileImage tested_tiny_file(uint64_t seed) {
@@ -100,5 +98,4 @@ void Board::settle(std::span<const uint8_t> model) {
 std::string Board::reason() const {
   return detail_.index < 0 ? detail_.message : detail_.message + (" (" + std::to_string(detail_.index) + ")");
 }
-
 }  // namespace goldcrest::test

@@ -13,7 +13,6 @@
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
-
 // A small model with random weights and a right self-test. Other seeds give other models.
 converter::FileImage tested_tiny_file(uint64_t seed);
 
@@ -59,5 +58,4 @@ class Board {
   goldcrest_detail detail_ = {};
   goldcrest_engine* engine_ = nullptr;
 };
-
 }  // namespace goldcrest::test

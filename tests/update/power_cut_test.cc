@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr const char* kText = "cat";
 
 // Reads a model file that an earlier test made; the environment names it.
@@ -156,6 +155,5 @@ TEST(Update, AnInstalledModelHasItsGoldenHash) {
   std::ifstream(std::getenv("G2P") + std::string(".hash")) >> std::hex >> expected;
   EXPECT_EQ(hash, expected);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 constexpr const char* kWord = "cat";
@@ -266,6 +265,5 @@ TEST_F(Refusal, FlashThatFails) {
     expect_old();
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kWhisperRevision = 3;
 constexpr uint32_t kLeastRevision = 2, kMostRevision = 7, kFirstWithHeads = 3, kFirstByStack = 5;
 // CTranslate2 reads this many tokens of a source by default.
@@ -300,7 +299,6 @@ OpenedCheckpoint open_ctranslate2_files(const LoadRequest& request) {
   return {std::move(opened), "ctranslate2",
       [files](const Checkpoint& checkpoint) { return load_ctranslate2(checkpoint, *files); }};
 }
-
 }  // namespace
 
 const WayIn kCTranslate2Way = {is_ctranslate2, open_ctranslate2_files, [] {
@@ -309,5 +307,4 @@ const WayIn kCTranslate2Way = {is_ctranslate2, open_ctranslate2_files, [] {
                                          "directories of every compute type, `.argosmodel`; [details of CTranslate2 "
                                          "directories](converter/dialects/CTRANSLATE2.md)"}};
                                }};
-
 }  // namespace goldcrest::converter

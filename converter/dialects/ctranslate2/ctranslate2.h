@@ -10,7 +10,6 @@
 #include "sources/files/input_folder.h"
 
 namespace goldcrest::converter {
-
 // Recognises a CTranslate2 model. Its config.json tells only the special tokens.
 extern const WayIn kCTranslate2Way;
 
@@ -46,5 +45,4 @@ void refuse_unread(const TensorReader& tensors, const Config& scalars, const Con
 // Reads vocabularies, tokenizers, special ids and CTranslate2's own search. Needs the positions, and the tables without
 // a start row. `starts_from_zero`: the decoder's first input is the zero vector.
 void read_ctranslate2_text(const CTranslate2Files& files, const Config& config, bool starts_from_zero, ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 namespace fs = std::filesystem;
 
 constexpr const char* kWeights = "model.bin";
@@ -45,7 +44,6 @@ Value settings_in(const Config& scalars) {
   if (flag("user_decoder_start_tokens", 0)) settings["decoder_start_token"] = nullptr;
   return settings;
 }
-
 }  // namespace
 
 CTranslate2Files find_ctranslate2_files(const fs::path& path) {
@@ -89,5 +87,4 @@ Config ctranslate2_config(const CTranslate2Files& files, const TensorSource& ten
   if (files.model.is_zip() && !settings.contains("name")) settings["name"] = files.model.path().stem().string();
   return Config(std::move(settings), path.string(), path);
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 struct Unsupported {
   const char *part, *description;  // part: of a variable's name
 };
@@ -73,7 +72,6 @@ void refuse(const std::string& name, const std::string& where, bool may_have_con
   });
   if (found != std::end(kUnsupported)) throw Error("{}: {} not supported", where, found->description);
 }
-
 }  // namespace
 
 bool is_whisper(const Config& scalars) { return scalars.text_or("spec", "") == kWhisperSpec; }
@@ -110,5 +108,4 @@ void refuse_unread(const TensorReader& tensors, const Config& scalars, const Con
     throw Error("{} is not known, and may change the graph{}", config.where(key), guess(key, known));
   }
 }
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMaxPiecesBytes = uint64_t{64} << 20, kMaxMetadataFileBytes = uint64_t{1} << 20;
 // The defaults of CTranslate2's translate_batch (include/ctranslate2/translation.h): a text has a token before its end.
 constexpr uint32_t kBeams = 2, kMostTokens = 256, kLeastTokens = 2;
@@ -224,12 +223,10 @@ class TextReader {
   ModelSpec& spec_;
   Vocabulary source_, target_;
 };
-
 }  // namespace
 
 void read_ctranslate2_text(
     const CTranslate2Files& files, const Config& config, bool starts_from_zero, ModelSpec& spec) {
   TextReader(files, config, spec).read(starts_from_zero);
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 std::vector<uint32_t> whisper_id_list(const Config& config, const char* key) {
   const Value* const list = config.find(key);
   if (list == nullptr) return {};
@@ -32,7 +31,6 @@ Vocabulary read_whisper_entries(const CTranslate2Files& files, uint32_t n_ids, M
   throw Error("{}: is missing, and so is vocabulary.txt: copy it from where the model came from",
       files.model.where("vocabulary.json"));
 }
-
 }  // namespace
 
 void read_ctranslate2_whisper(
@@ -46,5 +44,4 @@ void read_ctranslate2_whisper(
       ids, {whisper_id_list(config, "suppress_ids"), whisper_id_list(config, "suppress_ids_begin")}, options, spec);
   spec.target_tokenizer = speech_tokenizer(vocabulary, spec.decoder.embedding->rows, SpeechText::kByteLevel);
 }
-
 }  // namespace goldcrest::converter

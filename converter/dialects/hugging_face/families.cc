@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 struct Family {
   const char *model_type, *name;
   FamilyText text = FamilyText::kNone;
@@ -187,7 +186,6 @@ constexpr ListedFamily kListed = {
     "BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot, FSMT, T5, FLAN-T5, mT5, umT5, ByT5, MADLAD of Hugging "
     "Face",
     "safetensors (also sharded), `pytorch_model.bin`; [details of these families](converter/dialects/HUGGING_FACE.md)"};
-
 }  // namespace
 
 const ConfigFamily kBartFamily = {"bart", "BART", load_family, family_tensors, nullptr, nullptr, kListed},
@@ -196,5 +194,4 @@ const ConfigFamily kBartFamily = {"bart", "BART", load_family, family_tensors, n
                    kM2mFamily = config_family("m2m_100", "M2M-100, NLLB"),
                    kBlenderbotFamily = config_family("blenderbot", "Blenderbot"),
                    kFsmtFamily = config_family("fsmt", "FSMT");
-
 }  // namespace goldcrest::converter

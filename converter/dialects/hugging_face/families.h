@@ -5,7 +5,6 @@
 #include "dialects/way_in.h"
 
 namespace goldcrest::converter {
-
 extern const ConfigFamily kBartFamily, kMBartFamily, kPegasusFamily, kM2mFamily, kBlenderbotFamily, kFsmtFamily;
 
 // Speech models.
@@ -27,5 +26,4 @@ struct TextSizes {
 
 // Tokenizer, languages, and the ids around a source. Throws Error.
 void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kShiftByOne = 1, kPegasusShift = 103;
 
 // A tokenizer's class: where it puts the languages, and how it writes one.
@@ -279,7 +278,6 @@ class FamilyTextReader {
   ModelSpec& spec_;
   std::filesystem::path model_path_;
 };
-
 }  // namespace
 
 void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, ModelSpec& spec) {
@@ -300,5 +298,4 @@ void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, Mode
   else
     reader.read_multilingual();
 }
-
 }  // namespace goldcrest::converter

@@ -15,9 +15,7 @@
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 // generation.cc reads these.
 constexpr const char* kRead[] = {"bad_words_ids", "decoder_start_token_id", "early_stopping",
     "encoder_no_repeat_ngram_size", "eos_token_id", "forced_bos_token_id", "forced_eos_token_id", "length_penalty",
@@ -62,7 +60,6 @@ bool asks(const Config& config, const UnsupportedKey& setting) {
   const Value* value = config.find(setting.key);
   return value != nullptr && *value != setting.neutral;
 }
-
 }  // namespace
 
 void warn_of_unsupported(const Config& generation, bool is_generation_file, const std::vector<std::string>& own_keys,
@@ -95,7 +92,6 @@ void warn_of_ignored(const Config& generation, const Config& config, std::vector
 }
 
 namespace {
-
 constexpr uint32_t kMaxTokens = 1u << 24;
 
 class Settings {
@@ -293,7 +289,6 @@ void set_lengths(const Settings& settings, const GenerationBounds& bounds, Gener
       settings.where(max_new_tokens ? "max_new_tokens" : "max_length"), max_new_tokens.value_or(max_length.value_or(0)),
       most);
 }
-
 }  // namespace
 
 GenerationSpec hugging_face_generation(const Config& generation, const Config& config, const GenerationBounds& bounds,
@@ -322,5 +317,4 @@ GenerationSpec hugging_face_generation(const Config& generation, const Config& c
   if (bounds.has_generation_file) warn_of_ignored(generation, config, warnings);
   return spec;
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Every setting of transformers' GenerationConfig: those that are read, those without effect here, and those that are
 // not supported.
 
@@ -40,5 +39,4 @@ struct GenerationBounds {
 // setting that this engine does not support becomes a warning. Token ids of the source are not set.
 GenerationSpec hugging_face_generation(
     const Config& generation, const Config& config, const GenerationBounds& bounds, std::vector<std::string>& warnings);
-
 }  // namespace goldcrest::converter

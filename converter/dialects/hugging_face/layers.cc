@@ -8,9 +8,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 // Follow the layer's prefix; the projections and the norm follow the attention's name.
 constexpr const char *kSelfAttention = ".self_attn", *kCrossAttention = ".encoder_attn";
 constexpr const char *kQuery = ".q_proj", *kKey = ".k_proj", *kValue = ".v_proj", *kOut = ".out_proj";
@@ -38,7 +36,6 @@ void add_attention(const std::string& prefix, const LayerShape& shape, std::vect
   }
   add_norm_tensors(prefix + kAttentionNorm, d_model, tensors);
 }
-
 }  // namespace
 
 LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorReader& tensors) {
@@ -75,7 +72,6 @@ Activation read_activation(const Config& config, const char* key) {
 }
 
 namespace {
-
 class TablesReader {
  public:
   TablesReader(const TableTensors& names, const TableSettings& settings, TensorReader& tensors, ModelSpec& spec)
@@ -140,11 +136,9 @@ class TablesReader {
   TensorReader& tensors_;
   ModelSpec& spec_;
 };
-
 }  // namespace
 
 void read_tables(const TableTensors& names, const TableSettings& settings, TensorReader& tensors, ModelSpec& spec) {
   TablesReader(names, settings, tensors, spec).read();
 }
-
 }  // namespace goldcrest::converter

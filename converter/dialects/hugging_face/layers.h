@@ -11,7 +11,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 struct LayerShape {
   uint32_t d_model = 0, d_ff = 0;
   float norm_epsilon = 0;
@@ -53,5 +52,4 @@ struct TableSettings {
 // Reads the embeddings and the projection as transformers 5 loads them. A place that has a table of its own keeps it,
 // even if config.json ties it. Any other place takes the table that it is tied to.
 void read_tables(const TableTensors& names, const TableSettings& settings, TensorReader& tensors, ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -19,9 +19,7 @@
 #include "tokenizers/sentencepiece_model.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr uint32_t kForcedEnd = 0;  // MarianConfig's default for forced_eos_token_id
 
 Seq2SeqGraph graph_of(const Config& config) {
@@ -90,14 +88,12 @@ ModelSpec load_marian(const Checkpoint& checkpoint) {
   read_marian_text(checkpoint, graph.tables.source_rows, target_rows, spec);
   return spec;
 }
-
 }  // namespace
 
 const ConfigFamily kMarianFamily = {"marian", "Hugging Face Marian, OPUS-MT", load_marian, marian_tensors, nullptr,
     nullptr, {"OPUS-MT and other Marian models of Hugging Face", "safetensors (also sharded), `pytorch_model.bin`"}};
 
 namespace {
-
 std::filesystem::path tokenizer_file(const Checkpoint& checkpoint, const char* name) {
   std::filesystem::path path = side_file(checkpoint, name);
   std::error_code error;
@@ -126,7 +122,6 @@ bool has_tokenizer(const std::filesystem::path& directory) {
     if (!std::filesystem::exists(directory / name, error)) return false;
   return true;
 }
-
 }  // namespace
 
 void read_marian_text(
@@ -176,5 +171,4 @@ void read_marian_text(
   // MarianTokenizer ends a source with the end token of the vocabulary that it reads the source with.
   spec.generation.source_suffix = {require_id(source, special.end, "the end token")};
 }
-
 }  // namespace goldcrest::converter

@@ -18,7 +18,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr float kNormEpsilon = 1e-5f;  // torch.nn.LayerNorm's and GroupNorm's default, which the model uses
 constexpr uint32_t kSampleRate = 16000, kUsualMoonshinePositions = 512, kUsualStart = 1;
 constexpr double kUsualSeconds = 30, kUsualFactor = 0.9, kUsualBase = 10000;
@@ -282,12 +281,10 @@ std::vector<ShapedTensor> moonshine_tensors(const Config& config) {
     tensors.push_back({"proj_out.weight", {config.count("vocab_size", 1, kMaxVocabulary), d}});
   return tensors;
 }
-
 }  // namespace
 
 const ConfigFamily kMoonshineFamily = {"moonshine", "Moonshine", load_moonshine, moonshine_tensors, nullptr, nullptr,
     {"Moonshine and Whisper of Hugging Face",
         "safetensors (also sharded), `pytorch_model.bin`; [details of speech "
         "models](converter/dialects/speech/SPEECH.md)"}};
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 uint32_t count_of(const Config& config, const std::string& stack, const char* what) {
   const std::string_view key = what;
   const uint32_t most = key == "_layers" ? kMaxLayers : key == "_attention_heads" ? kMaxHeads : kMaxWidth;
@@ -105,7 +104,6 @@ class GraphReader {
   TensorReader& tensors_;
   ModelSpec& spec_;
 };
-
 }  // namespace
 
 void read_seq2seq_graph(const Seq2SeqGraph& graph, const Config& config, const std::vector<std::string>& ignored,
@@ -145,5 +143,4 @@ std::vector<ShapedTensor> seq2seq_tensors(const Seq2SeqGraph& graph, const Confi
   if (!tables.tied) tensors.push_back({graph.table_names.head, {tables.target_rows, tables.d_model}});
   return tensors;
 }
-
 }  // namespace goldcrest::converter

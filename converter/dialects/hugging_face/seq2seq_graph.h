@@ -10,7 +10,6 @@
 #include "sources/containers/shape_tensors.h"
 
 namespace goldcrest::converter {
-
 enum class PositionTable {
   kLearned,          // stored; its first rows may belong to no position
   kStoredSinusoid,   // computed unless a table is stored, which is then used
@@ -43,5 +42,4 @@ std::vector<ShapedTensor> seq2seq_tensors(const Seq2SeqGraph& graph, const Confi
 
 // The counts that every config.json of these families has: "vocab_size" is not among them.
 std::vector<std::string> seq2seq_counts();
-
 }  // namespace goldcrest::converter

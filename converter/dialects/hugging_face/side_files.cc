@@ -8,12 +8,10 @@
 
 namespace goldcrest::converter {
 namespace {
-
 bool has_entry(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::exists(path, error) || std::filesystem::is_symlink(path, error);
 }
-
 }  // namespace
 
 std::filesystem::path side_file(const Checkpoint& checkpoint, const char* name) {
@@ -80,5 +78,4 @@ void require_room(const std::filesystem::path& tokenizer, uint64_t n_entries, ui
       "model's",
       tokenizer.string(), n_entries, vocab_size, n_entries);
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "dialects/dialect.h"
 
 namespace goldcrest::converter {
-
 // Returns a file next to the weights, or else next to the config.json that --config names.
 std::filesystem::path side_file(const Checkpoint& checkpoint, const char* name);
 
@@ -47,5 +46,4 @@ class TextFiles {
 
 // Throws Error if a tokenizer has more entries than the checkpoint's tables have rows.
 void require_room(const std::filesystem::path& tokenizer, uint64_t n_entries, uint32_t vocab_size);
-
 }  // namespace goldcrest::converter

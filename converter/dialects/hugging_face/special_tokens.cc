@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kMaxEntries = 1u << 24;
 
 // Reads a setting that is a text, or an object with its text as "content".
@@ -109,7 +108,6 @@ void name_entry(const std::string& where, const AddedToken& token, TokenizerSpec
   if (piece.text.empty()) piece = {token.text, 0, PieceType::kSurface};
   if (token.special) piece.type = PieceType::kControl;
 }
-
 }  // namespace
 
 SpecialTexts read_special_texts(const Config& tokenizer, const SpecialTexts& usual) {
@@ -154,5 +152,4 @@ void set_added_tokens(const Checkpoint& checkpoint, std::vector<AddedToken> toke
   for (const AddedToken& token : tokens) name_entry(checkpoint.directory.string(), token, tokenizer);
   tokenizer.added = std::move(tokens);
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
-
 // The texts of special tokens that a tokenizer_config.json names.
 struct SpecialTexts {
   std::string unknown, end, pad;
@@ -32,5 +31,4 @@ std::vector<AddedToken> read_added_tokens(const Checkpoint& checkpoint);
 // languages. Throws Error if an id is another entry's, or outside the vocabulary.
 void set_added_tokens(const Checkpoint& checkpoint, std::vector<AddedToken> tokens, const LanguagesSpec& languages,
     TokenizerSpec& tokenizer);
-
 }  // namespace goldcrest::converter

@@ -18,7 +18,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr TableTensors kTables = {
     "shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight", ""};
 
@@ -271,10 +270,8 @@ ModelSpec load_t5(const Checkpoint& checkpoint) {
 constexpr ConfigFamily t5_config_family(const char* model_type, const char* description) {
   return {model_type, description, load_t5, t5_tensors, nullptr, nullptr, {nullptr, nullptr}, true};
 }
-
 }  // namespace
 
 const ConfigFamily kT5Family = t5_config_family("t5", "T5, FLAN-T5, ByT5, MADLAD"),
                    kMT5Family = t5_config_family("mt5", "mT5"), kUmT5Family = t5_config_family("umt5", "umT5");
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // A natural number in digits of 32 bits, the lowest first, without zeros at the end.
 using Natural = std::vector<uint32_t>;
 
@@ -53,7 +52,6 @@ std::vector<uint32_t> first_distances(const DistanceBuckets& buckets) {
   }
   return firsts;
 }
-
 }  // namespace
 
 std::vector<uint32_t> distance_buckets(const DistanceBuckets& buckets, uint32_t before, uint32_t after) {
@@ -68,5 +66,4 @@ std::vector<uint32_t> distance_buckets(const DistanceBuckets& buckets, uint32_t 
     all.push_back(buckets.both_directions ? buckets.n_directed() + bucket_of(distance) : 0);
   return all;
 }
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 struct DistanceBuckets {
   uint32_t n;             // of both directions together
   uint32_t max_distance;  // from here on all distances have the last bucket
@@ -24,5 +23,4 @@ constexpr uint32_t kMaxBuckets = 512;
 // Returns the bucket of each distance of a key from its query, -before .. after. 1 <= n_exact < max_distance, n <=
 // kMaxBuckets.
 std::vector<uint32_t> distance_buckets(const DistanceBuckets& buckets, uint32_t before, uint32_t after);
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kUsualSentinels = 100;  // the default of extra_ids
 // ByT5's entries: <pad>, </s>, <unk>, the bytes, and as many sentinels as its published models have.
 constexpr uint32_t kFirstByte = 3, kBytes = 256, kByteSentinels = 125;
@@ -96,7 +95,6 @@ std::vector<AddedToken> with_sentinels(const TokenizerSpec& tokenizer, std::vect
 std::string end_text(const Checkpoint& checkpoint) {
   return read_special_texts(side_config(checkpoint, "tokenizer_config.json"), {"<unk>", "</s>", "<pad>"}).end;
 }
-
 }  // namespace
 
 bool reads_bytes(const Checkpoint& checkpoint) {
@@ -150,5 +148,4 @@ void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& 
   read_targets(tokenizer, spec.languages);
   spec.source_tokenizer = spec.target_tokenizer = std::move(tokenizer);
 }
-
 }  // namespace goldcrest::converter

@@ -19,7 +19,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kUsualBands = 80, kMostBands = 256, kUsualSourcePositions = 1500, kUsualTargetPositions = 448;
 // Settings of generation_config.json that only Whisper has. Most concern timestamps, long recordings and the text
 // before a prompt; they are not read.
@@ -298,10 +297,8 @@ std::vector<ShapedTensor> whisper_tensors(const Config& config) {
   }
   return tensors;
 }
-
 }  // namespace
 
 const ConfigFamily kWhisperFamily = {
     "whisper", "Whisper", load_whisper, whisper_tensors, nullptr, nullptr, {nullptr, nullptr}};
-
 }  // namespace goldcrest::converter

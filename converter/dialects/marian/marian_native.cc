@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr float kNativeNormEpsilon = 1e-6f;  // src/layers/generic.h, layerNorm
 constexpr uint32_t kPositions = 512;         // of sinusoids, unless max-length is set
 
@@ -145,7 +144,6 @@ OpenedCheckpoint open_marian_native(const LoadRequest& request) {
   Checkpoint checkpoint{request.directory, std::move(config), std::move(tensors), false, request.options.config};
   return {std::move(checkpoint), "marian_native", load_marian_native};
 }
-
 }  // namespace
 
 const WayIn kMarianNativeWay = {is_marian_native, open_marian_native, [] {
@@ -154,5 +152,4 @@ const WayIn kMarianNativeWay = {is_marian_native, open_marian_native, [] {
                                           "`.npz`, `.bin`, with their YAML, vocabularies and shortlists; [details of "
                                           "Marian files](converter/dialects/MARIAN.md)"}};
                                 }};
-
 }  // namespace goldcrest::converter

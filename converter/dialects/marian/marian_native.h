@@ -7,7 +7,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 // Recognises Marian's own models, .npz or .bin, which contain their settings.
 extern const WayIn kMarianNativeWay;
 
@@ -45,5 +44,4 @@ void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, 
 // Reads vocabularies, special ids except the start id, and search. Needs the positions, and the tables without a start
 // row.
 void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Settings that must be missing or have one of these values.
 const std::map<std::string, std::vector<Value>>& fixed_settings() {
   static const std::map<std::string, std::vector<Value>> kFixed = {
@@ -117,7 +116,6 @@ void check_recurrent(const Config& config) {
         "{} is true, expected false with transformer-decoder-autoreg \"rnn\"", config.where("layer-normalization"));
   }
 }
-
 }  // namespace
 
 std::string shown_setting(const Value& value) {
@@ -156,5 +154,4 @@ MarianGraph read_marian_graph(const Config& config) {
   graph.has_projection_bias = !config.flag_or("output-omit-bias", false);
   return graph;
 }
-
 }  // namespace goldcrest::converter

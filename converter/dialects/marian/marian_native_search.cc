@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kReadBySearch[] = {
     "allow-unk", "beam-size", "max-length", "max-length-factor", "models", "normalize", "vocabs", "word-penalty"};
 
@@ -52,7 +51,6 @@ void warn_of_other_settings(const Config& decoder, std::vector<std::string>& war
     }
   }
 }
-
 }  // namespace
 
 void read_marian_search(const Config& decoder, GenerationSpec& generation, std::vector<std::string>& warnings) {
@@ -71,5 +69,4 @@ void read_marian_search(const Config& decoder, GenerationSpec& generation, std::
   }
   warn_of_other_settings(decoder, warnings);
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 namespace fs = std::filesystem;
 
 // Returns the binary shortlists of a folder, for a model whose settings name none.
@@ -61,7 +60,6 @@ std::optional<ShortlistSpec> read_setting(const Config& decoder, const Value& se
       number_at(decoder, setting, 3, defaults.threshold)};
   return read_lexical_shortlist(path, {*spec.source_tokenizer, *spec.target_tokenizer}, options);
 }
-
 }  // namespace
 
 void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, ModelSpec& spec) {
@@ -77,5 +75,4 @@ void read_marian_shortlist(const Checkpoint& checkpoint, const Config& decoder, 
         checkpoint.directory.string(), found.size()));
   }
 }
-
 }  // namespace goldcrest::converter

@@ -17,7 +17,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 namespace fs = std::filesystem;
 
 bool is_file(const fs::path& path) {
@@ -209,7 +208,6 @@ std::vector<fs::path> files_of(const MarianVocabulary& source, const MarianVocab
     if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
   return files;
 }
-
 }  // namespace
 
 fs::path named_file(const Config& decoder, const std::string& name) {
@@ -253,5 +251,4 @@ void read_marian_text(const Checkpoint& checkpoint, const Config& decoder, Model
   const std::vector<fs::path> merges = read_merges(checkpoint.directory, source, target, spec);
   spec.tokenizer_files.insert(spec.tokenizer_files.end(), merges.begin(), merges.end());
 }
-
 }  // namespace goldcrest::converter

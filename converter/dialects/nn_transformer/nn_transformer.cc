@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 template <typename Value>
 Value choice(const Config& config, const std::string& key, const std::string& found,
     const std::map<std::string, Value>& choices) {
@@ -340,7 +339,6 @@ class NnTransformerReader {
   TensorReader tensors_;
   ModelSpec& spec_;
 };
-
 }  // namespace
 
 std::string side_key(const Config& config, const std::string& side, const std::string& key) {
@@ -368,5 +366,4 @@ const ConfigFamily kNnTransformerFamily = {"nn_transformer", "PyTorch nn.Transfo
     {"your own PyTorch `nn.Transformer`",
         "safetensors, `torch.save` state dict; [a config.json](converter/dialects/NN_TRANSFORMER.md), which "
         "`--print-config` drafts"}};
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 // The names of a family's tensors, if its layers are those of nn.Transformer.
 
 // The defaults are nn.Transformer's own names.
@@ -66,5 +65,4 @@ ModelSpec load_named(const Checkpoint& checkpoint, const LayerNames& names);
 
 // Reads tokenizers, special ids and search settings. Needs the stacks' embeddings and positions.
 void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -7,9 +7,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 // Returns the second size of a matrix, or `otherwise` if the matrix is missing.
 uint32_t columns_or(const TensorReader& tensors, const std::string& name, uint32_t otherwise) {
   if (!tensors.has(name)) return otherwise;
@@ -57,7 +55,6 @@ void read_fused(TensorReader& tensors, const std::string& prefix, const Attentio
   spec.key.bias.assign(end_of_queries, end_of_keys);
   spec.value.bias.assign(end_of_keys, bias.end());
 }
-
 }  // namespace
 
 bool has_attention_bias(const TensorReader& tensors, const LayerNames& names, const std::string& prefix) {
@@ -84,7 +81,6 @@ AttentionSpec read_attention(
 }
 
 namespace {
-
 // Pads the rows of all heads, each head to `to` rows. In a shape without weights one row stands for all.
 void pad_rows(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   const std::shared_ptr<const Matrix> narrow = linear.weight;
@@ -127,7 +123,6 @@ void pad_columns(LinearSpec& linear, uint32_t n_heads, uint32_t to) {
   linear.weight = std::make_shared<const Matrix>(Matrix{
       narrow->name, narrow->rows, columns, MatrixValues(size_t{stored_rows} * columns, read), narrow->same_rows});
 }
-
 }  // namespace
 
 void pad_heads(AttentionSpec& attention, uint32_t n_heads, uint32_t d_head) {
@@ -136,5 +131,4 @@ void pad_heads(AttentionSpec& attention, uint32_t n_heads, uint32_t d_head) {
   pad_rows(attention.value, n_heads, d_head);
   pad_columns(attention.out, n_heads, d_head);
 }
-
 }  // namespace goldcrest::converter

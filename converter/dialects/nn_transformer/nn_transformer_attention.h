@@ -7,7 +7,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 struct AttentionInputs {
   uint32_t d_model, key_width;  // key_width: d_model of the input of keys and values
   bool has_bias;
@@ -25,5 +24,4 @@ AttentionSpec read_attention(
 // Queries and keys have query.weight->rows / n_heads rows per head, values out.weight->columns / n_heads. Afterwards
 // each has d_head.
 void pad_heads(AttentionSpec& attention, uint32_t n_heads, uint32_t d_head);
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 struct Choice {
   const char *key, *expected;
 };
@@ -92,7 +91,6 @@ void require_tensors(
       (is_stored("decoder") && !has_all && !names.has("target_positions")))
     required.missing("positions", "the name of the table of positions");
 }
-
 }  // namespace
 
 const std::vector<std::string>& nn_transformer_settings() {
@@ -127,5 +125,4 @@ void check_nn_transformer_settings(const Config& config, const Config& names, co
   required.add("tensors", of_tensors);
   required.check();
 }
-
 }  // namespace goldcrest::converter

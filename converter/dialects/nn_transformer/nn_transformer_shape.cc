@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 class ShapeReader {
  public:
   explicit ShapeReader(const Config& config) : config_(config), names_(config.object_or_empty("tensors")) {}
@@ -123,7 +122,6 @@ class ShapeReader {
   const Config names_;
   std::vector<ShapedTensor> tensors_;
 };
-
 }  // namespace
 
 std::vector<ShapedTensor> nn_transformer_tensors(const Config& config) { return ShapeReader(config).read(); }
@@ -151,5 +149,4 @@ void name_nn_transformer_tensors(Value& config) {
     }
   }
 }
-
 }  // namespace goldcrest::converter

@@ -18,7 +18,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // One side of the model, "source" or "target": its vocabulary and the special ids in it.
 class Side {
  public:
@@ -193,7 +192,6 @@ void read_rules(const Config& config, const Side& target, GenerationSpec& genera
   rules.more_end_ids = target.tokens("more_end_tokens");
   rules.biases = target.biases("token_biases");
 }
-
 }  // namespace
 
 void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
@@ -227,5 +225,4 @@ void read_nn_transformer_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   for (const std::string& key : config.unread())
     spec.warnings.push_back(config.where(key) + why_ignored(key, nn_transformer_settings()));
 }
-
 }  // namespace goldcrest::converter

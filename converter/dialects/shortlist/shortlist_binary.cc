@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMagic = 0xF11A48D5013417F5, kHeaderBytes = 48, kMaxBytes = uint64_t{1} << 30;
 
 // The checksum over whole words of eight bytes: src/common/hash.h, hashMem, with the identity as the hash of a word.
@@ -51,7 +50,6 @@ void check_lists(const ShortlistSpec& shortlist, uint32_t target_ids, const std:
     }
   }
 }
-
 }  // namespace
 
 bool is_binary_shortlist(const std::filesystem::path& path) {
@@ -89,5 +87,4 @@ ShortlistSpec read_binary_shortlist(const std::filesystem::path& path, const Sho
   shortlist.offset.resize(size_t{bounds.source_ids} + 1, n_ids);
   return shortlist;
 }
-
 }  // namespace goldcrest::converter

@@ -9,14 +9,12 @@
 
 namespace goldcrest::converter {
 namespace {
-
 bool has_tab(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string line;
   std::getline(file, line);
   return line.find('\t') != std::string::npos;
 }
-
 }  // namespace
 
 ShortlistSpec read_shortlist(const std::filesystem::path& path, ModelSpec& spec) {
@@ -29,5 +27,4 @@ ShortlistSpec read_shortlist(const std::filesystem::path& path, ModelSpec& spec)
   const ShortlistTexts texts = {*spec.source_tokenizer, *spec.target_tokenizer};
   return has_tab(path) ? read_vocabulary_map(path, texts, spec.warnings) : read_lexical_shortlist(path, texts, {});
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Reads any of these for a model; the contents tell the format. A lex.s2t is read with the default options. Adds to the
 // model's warnings.
 ShortlistSpec read_shortlist(const std::filesystem::path& path, ModelSpec& spec);
@@ -48,5 +47,4 @@ ShortlistSpec read_lexical_shortlist(
 // out, and a warning counts them.
 ShortlistSpec read_vocabulary_map(
     const std::filesystem::path& path, const ShortlistTexts& texts, std::vector<std::string>& warnings);
-
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMaxLexiconBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNgram = 16;
 
@@ -103,7 +102,6 @@ double probability_of(std::string_view text, const std::string& where, size_t nu
     throw Error("{}:{}: {} is not a probability, expected a number from 0 to 1", where, number, in_quotes(text));
   return value;
 }
-
 }  // namespace
 
 ShortlistSpec read_lexical_shortlist(
@@ -173,5 +171,4 @@ ShortlistSpec read_vocabulary_map(
   }
   return shortlist;
 }
-
 }  // namespace goldcrest::converter

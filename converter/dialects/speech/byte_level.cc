@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kNoByte = 256, kByteCharacters = 512;
 
 // The byte that each code point below 512 stands for. Printable bytes stand for themselves, the others follow 255.
@@ -67,7 +66,6 @@ void check_decoder(const std::string& where, const Value* decoder, const std::ve
   throw Error("{}: the decoder {} is not supported here; expected {}", where, in_quotes(type),
       list_in_quotes(known, known.size()));
 }
-
 }  // namespace
 
 Vocabulary read_tokenizer_json(const std::filesystem::path& path, uint32_t n_ids, SpeechText text) {
@@ -148,5 +146,4 @@ TokenizerSpec speech_tokenizer(const Vocabulary& vocabulary, uint32_t n_ids, Spe
   }
   return spec;
 }
-
 }  // namespace goldcrest::converter

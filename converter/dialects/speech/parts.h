@@ -14,7 +14,6 @@
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
-
 // Ids of speech models become bytes, and no text becomes ids.
 enum class SpeechText {
   kByteLevel,     // GPT-2's: a piece is bytes, each written as one printable character
@@ -95,5 +94,4 @@ struct WhisperSuppressed {
 };
 void finish_whisper(
     const WhisperIds& ids, const WhisperSuppressed& stored, const OpenChoices& options, ModelSpec& spec);
-
 }  // namespace goldcrest::converter

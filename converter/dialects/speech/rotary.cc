@@ -8,7 +8,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kNone = UINT32_MAX;
 
 // For each place of a head in the file's form, the checkpoint's column, or kNone.
@@ -81,7 +80,6 @@ LinearSpec placed_columns(const LinearSpec& linear, const std::vector<uint32_t>&
               Matrix{whole->name, whole->rows, columns, MatrixValues(n, read), whole->same_rows, whole->stored_scale}),
       linear.bias};
 }
-
 }  // namespace
 
 uint32_t halved_width(const InterleavedRotary& rotary) { return std::max(rotary.d_head, 2 * pad16(rotary.turned / 2)); }
@@ -117,5 +115,4 @@ RotarySpec halved_rotary(const InterleavedRotary& rotary, uint32_t positions) {
   }
   return {{"rotary positions", positions, 2 * half, std::move(values)}, half};
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kExpected = "expected what examples/speech/silero_weights.py writes of silero-vad 6.2.3";
 constexpr const char* kOtherWeights = "c59271c284ae9c8335d795d60e0bfdb71aaaceec578d9bd9ffc1b8153c319ea1";
 constexpr uint32_t kTaps = 3, kFrequencies = kVoiceTransform / 2 + 1;
@@ -104,7 +103,6 @@ class Reader {
   std::unique_ptr<TensorSource> tensors_;
   std::vector<float> voice_;
 };
-
 }  // namespace
 
 void add_voice(const std::filesystem::path& path, ModelSpec& spec) {
@@ -117,5 +115,4 @@ void add_voice(const std::filesystem::path& path, ModelSpec& spec) {
   if (!spec.attribution.empty()) spec.attribution += "; ";
   spec.attribution += "voice detector: Silero VAD 6, copyright 2020-present Silero Team, MIT License";
 }
-
 }  // namespace goldcrest::converter

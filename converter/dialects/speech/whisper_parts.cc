@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kStart = "<|startoftranscript|>";
 
 uint32_t id_of(const Vocabulary& vocabulary, const char* text) {
@@ -162,7 +161,6 @@ void find_timestamps(const Vocabulary& vocabulary, WhisperIds* ids) {
     }
   }
 }
-
 }  // namespace
 
 WhisperIds find_whisper_ids(const Vocabulary& vocabulary, bool is_multilingual) {
@@ -265,5 +263,4 @@ void finish_whisper(
   generation.max_target_tokens =
       std::min(generation.max_target_tokens == 0 ? most : generation.max_target_tokens, most);
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kMarks = 2;  // bytes of >> and of <<
 constexpr size_t kMostNamed = 12;
 
@@ -84,7 +83,6 @@ void choose_sides(const std::string& source, const std::string& target, ModelSpe
         id_of_language("--target-lang", code, languages, &Language::target), languages.target_place, generation);
   }
 }
-
 }  // namespace
 
 std::vector<std::string> target_languages(const ModelSpec& spec) {
@@ -159,5 +157,4 @@ std::string undecided_languages(const ModelSpec& spec) {
                                    : "--target-lang is missing",
       lacks_source ? "source" : "target", list_in_quotes(codes_of(languages, side), kMostNamed));
 }
-
 }  // namespace goldcrest::converter

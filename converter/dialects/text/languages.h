@@ -8,7 +8,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Returns the xxx of the source vocabulary's entries >>xxx<< in byte order; none for a model of one target.
 std::vector<std::string> target_languages(const ModelSpec& spec);
 
@@ -25,5 +24,4 @@ void choose_languages(const std::string& source, const std::string& target, Mode
 
 // Returns what is missing if texts of this model cannot be read: its table has a side without a default. Else "".
 std::string undecided_languages(const ModelSpec& spec);
-
 }  // namespace goldcrest::converter

@@ -12,9 +12,7 @@
 #include "spec/subword_entry.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 void check_codes(
     const Vocabulary& vocabulary, const std::vector<const SubwordCodes*>& both, std::vector<std::string>& warnings) {
   std::unordered_set<std::string> made;  // a space marks the end of a word
@@ -47,7 +45,6 @@ void check_codes(
   if (foreign > entries / 2) throw Error("{}: they belong to different models", text);
   warnings.push_back(text + "; do they belong to different models?");
 }
-
 }  // namespace
 
 TokenizerSpec checked_subword_tokenizer(const SubwordSide& side, std::vector<std::string>& warnings) {
@@ -88,5 +85,4 @@ std::string words_warning(const std::string& checkpoint, const std::string& voca
       "{}: there is no SentencePiece model next to it: a text is a list of entries of {}, separated by spaces",
       checkpoint, vocabulary);
 }
-
 }  // namespace goldcrest::converter

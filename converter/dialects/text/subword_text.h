@@ -11,7 +11,6 @@
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
-
 struct SubwordSide {
   const SubwordCodes* codes;
   const Vocabulary* vocabulary;
@@ -40,5 +39,4 @@ std::optional<std::pair<size_t, size_t>> source_and_target_files(
 
 // Warns that texts are cut only at spaces.
 std::string words_warning(const std::string& checkpoint, const std::string& vocabulary);
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using Texts = std::unordered_set<std::string_view>;
 
 Texts texts_of(const Vocabulary& vocabulary) { return {vocabulary.id_to_text.begin(), vocabulary.id_to_text.end()}; }
@@ -54,7 +53,6 @@ void refuse_swapped_languages(const PiecesOf& source, const PiecesOf& target) {
       source.path.string(), in_quotes(of_source), target.path.filename().string(), in_quotes(of_target),
       in_quotes(source.language), in_quotes(target.language));
 }
-
 }  // namespace
 
 void check_gaps(const Vocabulary& vocabulary, std::vector<std::string>& warnings) {
@@ -121,5 +119,4 @@ void check_both(const PiecesOf& source, const PiecesOf& target, std::vector<std:
     check_entries(*target.vocabulary, {target}, warnings);
   }
 }
-
 }  // namespace goldcrest::converter

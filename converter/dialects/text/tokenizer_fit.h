@@ -10,7 +10,6 @@
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
-
 // One side's SentencePiece model and the vocabulary that gives its pieces their ids.
 struct PiecesOf {
   std::filesystem::path path;  // of the model
@@ -37,5 +36,4 @@ void refuse_swapped(const PiecesOf& source, const PiecesOf& target);
 
 // Runs all of the checks above on two models, which may share a vocabulary.
 void check_both(const PiecesOf& source, const PiecesOf& target, std::vector<std::string>& warnings);
-
 }  // namespace goldcrest::converter

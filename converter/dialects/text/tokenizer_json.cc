@@ -20,9 +20,7 @@
 #include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr uint32_t kLines = 1000;
 constexpr std::string_view kMark = "\u2581";
 
@@ -87,7 +85,6 @@ std::string ids_text(const std::vector<int32_t>& ids) {
   }
   return text;
 }
-
 }  // namespace
 
 void score_by_merges(const Value* merges, const std::string& where,
@@ -141,7 +138,6 @@ void check_same_ids(const NamedTokenizer& pieces, const NamedTokenizer& json) {
 }
 
 namespace {
-
 constexpr const char* kSpaceMark = "\u2581";
 constexpr const char* kRunOfSpaces = " {2,}";
 constexpr uint32_t kMaxJsonEntries = 1u << 24;
@@ -435,7 +431,6 @@ class TokenizerFile {
   std::unordered_map<std::string, uint32_t> ids_;
   const Value* merges_ = nullptr;
 };
-
 }  // namespace
 
 AddedToken parse_added_token(const Config& entry, uint32_t id) {
@@ -449,5 +444,4 @@ AddedToken parse_added_token(const Config& entry, uint32_t id) {
 }
 
 JsonTokenizer read_tokenizer_json(const std::filesystem::path& path) { return TokenizerFile(path).read(); }
-
 }  // namespace goldcrest::converter

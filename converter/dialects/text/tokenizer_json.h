@@ -15,7 +15,6 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-
 // Merges of a tokenizer.json that was made from a SentencePiece BPE model.
 
 // Gives each piece the score by which SentencePiece merges its parts: the higher, the earlier. Throws Error unless the
@@ -44,5 +43,4 @@ struct NamedTokenizer {
 // Throws Error with the line if the two give different ids to one of 1,000 lines, which are made of the pieces of the
 // first one.
 void check_same_ids(const NamedTokenizer& pieces, const NamedTokenizer& json);
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 void set_text(Vocabulary& vocabulary, uint64_t id, const std::string& text) {
   if (id >= vocabulary.id_to_text.size()) {
     throw Error("{}: {} has id {}, expected less than the embedding's {} rows", vocabulary.where, in_quotes(text), id,
@@ -46,7 +45,6 @@ Vocabulary vocabulary_of_lines(const std::string& content, uint32_t n_ids, const
   }
   return vocabulary;
 }
-
 }  // namespace
 
 Vocabulary vocabulary_of_json(const Value& json, uint32_t n_ids, const std::string& where) {
@@ -129,5 +127,4 @@ bool is_special(const Vocabulary& vocabulary, uint32_t id) {
 size_t count_gaps(const Vocabulary& vocabulary) {
   return static_cast<size_t>(std::count(vocabulary.id_to_text.begin(), vocabulary.id_to_text.end(), std::string()));
 }
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {
-
 // `json` is an object from text to id, or an array of texts in the order of ids. The result has n_ids entries (the
 // embedding's rows), with an empty text for an id that the list lacks. Throws Error on an id out of range and on two
 // texts with one id.
@@ -42,5 +41,4 @@ bool is_special(const Vocabulary& vocabulary, uint32_t id);
 
 // Returns the number of ids without a text.
 size_t count_gaps(const Vocabulary& vocabulary);
-
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // The first ids of every dictionary.
 constexpr uint32_t kFairseqStart = 0, kFairseqPadding = 1, kFairseqEnd = 2, kFairseqUnknown = 3;
 constexpr uint64_t kFairseqPositions = 1024;  // unless a setting says otherwise
@@ -262,12 +261,10 @@ class FairseqReader {
   const Config options_, task_;
   Value settings_;
 };
-
 }  // namespace
 
 const Toolkit kFairseqToolkit = {"fairseq", KindId::kFairseq,
     [](const SavedModel& model) { return FairseqReader(model).read(); },
     {"fairseq's Transformers (`transformer`, `transformer_...`)",
         "`.pt` with its `dict.*.txt`; [details of fairseq checkpoints](converter/dialects/FAIRSEQ.md)"}};
-
 }  // namespace goldcrest::converter

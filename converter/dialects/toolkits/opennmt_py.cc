@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint32_t kUsualHeads = 8;
 // The checkpoint's table has 5,000 positions; we keep as many as CTranslate2 reads of a source.
 constexpr uint64_t kOpenNmtPositions = 1024;
@@ -172,11 +171,9 @@ class OpenNmtPyReader {
   const Value& vocabulary_;
   Value settings_;
 };
-
 }  // namespace
 
 const Toolkit kOpenNmtPyToolkit = {"opennmt_py", KindId::kOpenNmtPy,
     [](const SavedModel& model) { return OpenNmtPyReader(model).read(); },
     {"OpenNMT-py's Transformers", "`.pt`; [details of OpenNMT-py checkpoints](converter/dialects/OPENNMT_PY.md)"}};
-
 }  // namespace goldcrest::converter

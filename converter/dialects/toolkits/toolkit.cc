@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 namespace fs = std::filesystem;
 
 // Reads the config.json that the user gave, or the one next to the checkpoint.
@@ -116,7 +115,6 @@ OpenedCheckpoint open_toolkit(const LoadRequest& request) {
   };
   return {std::move(checkpoint), toolkit.model_type, load};
 }
-
 }  // namespace
 
 const Toolkit* toolkit_of(KindId kind) {
@@ -140,5 +138,4 @@ void check_options(const Config& options, std::span<const AllowedOption> allowed
         why.empty() ? "" : ": " + why);
   }
 }
-
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 struct SavedModel {
   std::filesystem::path file;  // with the tensors
   Value saved;                 // the rest of the file: saved_settings.h
@@ -52,5 +51,4 @@ struct AllowedOption {
 };
 // Throws Error on the first option that has another value.
 void check_options(const Config& options, std::span<const AllowedOption> allowed);
-
 }  // namespace goldcrest::converter

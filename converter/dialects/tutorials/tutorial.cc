@@ -8,9 +8,7 @@
 #include "sources/values/json_text.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 // Returns the prefix of all the model's names: "" or, for instance, "model.".
 std::string prefix_of(const Tutorial& tutorial, const TensorReader& tensors) {
   const std::string first = tutorial.module + ("encoder." + tutorial.names.first("encoder"));
@@ -18,7 +16,6 @@ std::string prefix_of(const Tutorial& tutorial, const TensorReader& tensors) {
     if (name == first || name.ends_with("." + first)) return name.substr(0, name.size() - first.size());
   return "";
 }
-
 }  // namespace
 
 const Tutorial* tutorial_of(KindId kind) {
@@ -127,5 +124,4 @@ const ConfigFamily kTrevettFamily = {"trevett_transformer", "Ben Trevett's tutor
     [](const Checkpoint& checkpoint) { return load_named(checkpoint, kTrevettTransformer.names); },
     nn_transformer_tensors, name_nn_transformer_tensors, &kTrevettTransformer,
     {"Ben Trevett's tutorial 6, \"Attention is All You Need\"", kTutorialsFrom}};
-
 }  // namespace goldcrest::converter

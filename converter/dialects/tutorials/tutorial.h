@@ -10,7 +10,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 struct Tutorial {
   const char* model_type;
   KindId kind;                                  // identifies its tensors
@@ -35,5 +34,4 @@ const Tutorial* tutorial_of(KindId kind);
 
 // Returns the settings in the form of a config.json.
 Value tutorial_settings(const Tutorial& tutorial, const TensorReader& tensors);
-
 }  // namespace goldcrest::converter

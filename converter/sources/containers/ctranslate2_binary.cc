@@ -18,7 +18,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMaxItems = 100'000, kMaxNameBytes = 1024, kMaxAxes = 8, kMaxTextBytes = 1024;
 constexpr uint64_t kLeastItemBytes = 9;  // of an empty variable
 constexpr uint64_t kLeastVersion = 2, kMostVersion = 6, kFirstWithAliases = 3, kFirstWithTypes = 4;
@@ -284,11 +283,9 @@ class CTranslate2Binary : public TensorSource {
   std::set<std::string> tensors_;  // those of names_
   Value settings_;
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_ctranslate2(std::unique_ptr<const InputFile> file) {
   return std::make_unique<CTranslate2Binary>(std::move(file));
 }
-
 }  // namespace goldcrest::converter

@@ -7,11 +7,9 @@
 #include <cstring>
 
 namespace goldcrest::converter {
-
 static_assert(std::endian::native == std::endian::little, "checkpoints are little-endian and are read in place");
 
 namespace {
-
 template <typename Element>
 void convert(const void* elements, uint64_t n, float* values) {
   const auto* bytes = static_cast<const char*>(elements);
@@ -39,7 +37,6 @@ void convert_16_bit(ElementType type, const void* elements, uint64_t n, float* v
     values[i] = type == ElementType::kF16 ? from_half(element) : std::bit_cast<float>(uint32_t{element} << 16);
   }
 }
-
 }  // namespace
 
 uint32_t element_bytes(ElementType type) {
@@ -108,5 +105,4 @@ void read_elements(const InputFile& file, uint64_t offset, ElementType type, std
     widen(type, bytes.data(), n, values.data() + done);
   }
 }
-
 }  // namespace goldcrest::converter

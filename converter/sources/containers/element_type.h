@@ -9,7 +9,6 @@
 #include "sources/files/input_file.h"
 
 namespace goldcrest::converter {
-
 enum class ElementType { kF64, kF32, kF16, kBf16, kI64, kI32, kI16, kI8, kU64, kU32, kU16, kU8, kBool };
 
 uint32_t element_bytes(ElementType type);
@@ -26,5 +25,4 @@ std::optional<uint64_t> element_count(const std::vector<uint64_t>& shape);
 // Fills all of `values` from the little-endian elements that begin at byte `offset`. Throws Error as InputFile::read
 // does. Converts one block at a time, so that only the floats take memory.
 void read_elements(const InputFile& file, uint64_t offset, ElementType type, std::vector<float>& values);
-
 }  // namespace goldcrest::converter

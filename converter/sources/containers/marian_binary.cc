@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMaxMarianItems = 100'000, kHeadBytes = 32, kMaxMarianNameBytes = 1024, kMaxMarianAxes = 8;
 
 enum Type : uint64_t {
@@ -206,11 +205,9 @@ class MarianBinary : public TensorSource {
   std::vector<std::string> names_;
   Value settings_;  // a text, or null
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_marian_binary(const std::filesystem::path& path) {
   return std::make_unique<MarianBinary>(path);
 }
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 #include <string_view>
 
 namespace goldcrest::converter {
-
 constexpr std::string_view kMarianSettings = "special:model.yml";
 constexpr uint64_t kMaxMarianSettings = uint64_t{80} << 10;  // bytes, header included
 
@@ -21,5 +20,4 @@ inline std::string marian_text(std::string text) {
   text.erase(text.find_last_not_of('\0') + 1);
   return text;
 }
-
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr std::string_view kExtension = ".npy";
 
 // Maps NumPy's types to ours. Returns nothing for a type that no Marian model has.
@@ -102,11 +101,9 @@ class MarianNpz : public TensorSource {
   Value settings_;                         // a text, or null
   mutable std::set<std::string> checked_;  // names of arrays
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_marian_npz(const std::filesystem::path& path) {
   return std::make_unique<MarianNpz>(path);
 }
-
 }  // namespace goldcrest::converter

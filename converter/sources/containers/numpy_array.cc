@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 class DictReader {
  public:
   DictReader(std::string_view text, const std::string& where) : rest_(text), where_(where) {}
@@ -86,7 +85,6 @@ class DictReader {
   std::string_view rest_;
   const std::string& where_;
 };
-
 }  // namespace
 
 NumpyHeader parse_numpy_header(std::string_view start, const std::string& where) {
@@ -102,5 +100,4 @@ NumpyHeader parse_numpy_header(std::string_view start, const std::string& where)
   DictReader(start.substr(before, length), where).read(&header);
   return header;
 }
-
 }  // namespace goldcrest::converter

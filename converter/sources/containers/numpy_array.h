@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 constexpr uint64_t kMaxNumpyHeader = 10'012;  // bytes; NumPy itself reads dicts of at most 10,000
 
 struct NumpyHeader {
@@ -21,5 +20,4 @@ struct NumpyHeader {
 // `start` is the start of the file: all of it, or at least kMaxNumpyHeader bytes. `where` begins the message of an
 // Error. Arrays in Fortran order are refused.
 NumpyHeader parse_numpy_header(std::string_view start, const std::string& where);
-
 }  // namespace goldcrest::converter

@@ -12,9 +12,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 // Returns whether a file begins as a pickle; safetensors have a brace after eight bytes.
 bool looks_like_pickle(const InputFile& file) {
   const std::string head = file.text(0, std::min<uint64_t>(file.size(), 9));
@@ -46,7 +44,6 @@ std::unique_ptr<TensorSource> open_directory(const std::filesystem::path& direct
   throw Error("{}: holds several weight files ({}); give the path of the one to convert", directory.string(),
       list_in_quotes(names, 8));
 }
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path) {
@@ -56,7 +53,6 @@ std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path) {
 }
 
 namespace {
-
 class CountedTensors : public TensorSource {
  public:
   CountedTensors(std::unique_ptr<TensorSource> tensors, std::function<void(size_t, size_t)> progress)
@@ -80,12 +76,10 @@ class CountedTensors : public TensorSource {
   std::function<void(size_t, size_t)> progress_;
   mutable std::set<std::string> loaded_;
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> count_loads(
     std::unique_ptr<TensorSource> tensors, std::function<void(size_t done, size_t total)> progress) {
   return std::make_unique<CountedTensors>(std::move(tensors), std::move(progress));
 }
-
 }  // namespace goldcrest::converter

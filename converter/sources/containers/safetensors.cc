@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;
 constexpr size_t kMaxTensors = 100'000;
 constexpr int kMaxHeaderDepth = 8;
@@ -158,11 +157,9 @@ class SafetensorsFile : public TensorSource {
   std::map<std::string, Entry> entries_;
   std::vector<std::string> names_;
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_safetensors(const std::filesystem::path& path) {
   return std::make_unique<SafetensorsFile>(path);
 }
-
 }  // namespace goldcrest::converter

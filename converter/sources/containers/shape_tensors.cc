@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr float kNextToNothing = 0x1p-100f;  // times 2^24 tensors it is still below every bound of the quantizer
 
 class ShapeTensors : public TensorSource {
@@ -39,7 +38,6 @@ class ShapeTensors : public TensorSource {
   std::map<std::string, std::vector<uint64_t>> shapes_;
   std::map<std::string, size_t> index_;  // numbers from 1
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> shape_tensors(
@@ -53,5 +51,4 @@ std::unique_ptr<TensorSource> shape_tensors(
   if (sum > most) throw Error("{}: is a model of {} parameters; --shape takes {} at most", config.string(), sum, most);
   return std::make_unique<ShapeTensors>(std::move(tensors), config);
 }
-
 }  // namespace goldcrest::converter

@@ -5,7 +5,6 @@
 #include "sources/containers/tensor_source.h"
 
 namespace goldcrest::converter {
-
 struct ShapedTensor {
   std::string name;
   std::vector<uint64_t> shape;
@@ -16,5 +15,4 @@ struct ShapedTensor {
 // than `most` values.
 std::unique_ptr<TensorSource> shape_tensors(
     std::vector<ShapedTensor> tensors, const std::filesystem::path& config, uint64_t most);
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kMaxShards = 10'000;
 
 class ShardedSource : public TensorSource {
@@ -86,11 +85,9 @@ class ShardedSource : public TensorSource {
   std::map<std::string, std::unique_ptr<TensorSource>> shards_;
   std::vector<std::string> names_;
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_sharded(const std::filesystem::path& index) {
   return std::make_unique<ShardedSource>(index);
 }
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr size_t kMaxStateTensors = 100'000, kMaxRank = 16;
 constexpr int kMaxStateDepth = 4;  // dictionaries around the state dict
 
@@ -170,7 +169,6 @@ StoredTensor read_tensor(
   check_extent(tensor, subject);
   return tensor;
 }
-
 }  // namespace
 
 ElementType storage_type(const std::string& global, const std::string& subject) {
@@ -213,5 +211,4 @@ std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const 
   if (is_opennmt && generator != nullptr && generator->kind == PickleKind::kDict) add(*generator, "generator.");
   return tensors;
 }
-
 }  // namespace goldcrest::converter

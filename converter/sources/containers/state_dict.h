@@ -10,7 +10,6 @@
 #include "sources/values/pickle.h"
 
 namespace goldcrest::converter {
-
 // A tensor as a view of a storage. No two of its elements share a place.
 struct StoredTensor {
   std::string name;
@@ -28,5 +27,4 @@ ElementType storage_type(const std::string& global, const std::string& subject);
 // "state_dict" ...), else the pickle's root, else the only one there is. OpenNMT-py stores its generator next to its
 // model: the generator's tensors get the prefix "generator.". `where` begins the message of an Error.
 std::vector<StoredTensor> find_state_dict(const PickleDocument& document, const std::string& where);
-
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 class InputFile;
 
 struct Tensor {
@@ -68,5 +67,4 @@ std::unique_ptr<TensorSource> open_tensors(const std::filesystem::path& path);
 // names.
 std::unique_ptr<TensorSource> count_loads(
     std::unique_ptr<TensorSource> tensors, std::function<void(size_t done, size_t total)> progress);
-
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kMaxPickleBytes = uint64_t{64} << 20;
 
 bool is_contiguous(const StoredTensor& tensor) {
@@ -249,12 +248,10 @@ class TorchStream : public TorchFile {
   size_t pickle_bytes_ = 0;
   std::map<std::string, StorageBytes> storages_;
 };
-
 }  // namespace
 
 std::unique_ptr<TensorSource> open_torch_file(const std::filesystem::path& path) {
   if (looks_like_zip(InputFile(path))) return std::make_unique<TorchZip>(path);
   return std::make_unique<TorchStream>(path);
 }
-
 }  // namespace goldcrest::converter

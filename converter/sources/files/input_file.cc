@@ -14,7 +14,6 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)), name_(path_.string()) {
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) {
@@ -87,5 +86,4 @@ std::string read_small_file(const InputFile& file, uint64_t most_bytes) {
   refuse_stand_in(file);
   return file.text(0, file.size());
 }
-
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 #include <string>
 
 namespace goldcrest::converter {
-
 class InputFile {
  public:
   // Throws Error if the file is missing, is not a regular file, or cannot be read.
@@ -40,5 +39,4 @@ void refuse_stand_in(const InputFile& file);
 // Returns the contents of a small file. Throws Error if it is larger than `most_bytes`, and as refuse_stand_in does.
 std::string read_small_file(const std::filesystem::path& path, uint64_t most_bytes);
 std::string read_small_file(const InputFile& file, uint64_t most_bytes);
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 InputFolder::InputFolder(std::filesystem::path folder) : path_(std::move(folder)), names_(names_in(path_)) {}
 
 InputFolder::InputFolder(std::filesystem::path zip, const std::string& inside)
@@ -44,5 +43,4 @@ std::unique_ptr<const InputFile> InputFolder::open(const std::string& name) cons
 std::string InputFolder::read(const std::string& name, uint64_t most_bytes) const {
   return read_small_file(*open(name), most_bytes);
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 #include "sources/files/zip_directory.h"
 
 namespace goldcrest::converter {
-
 class InputFolder {
  public:
   // A folder on disk.
@@ -39,5 +38,4 @@ class InputFolder {
   std::vector<ZipMember> members_;        // of a zip: one per name
   std::vector<std::string> names_;
 };
-
 }  // namespace goldcrest::converter

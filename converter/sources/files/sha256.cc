@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 class Sha256 {
  public:
   void add(const void* bytes, size_t n) { good_ = good_ && SHA256_Update(&context_, bytes, n) == 1; }
@@ -29,7 +28,6 @@ class Sha256 {
   SHA256_CTX context_{};
   bool good_ = SHA256_Init(&context_) == 1;
 };
-
 }  // namespace
 
 std::string sha256_of(std::span<const std::byte> bytes) {
@@ -51,5 +49,4 @@ std::string sha256_of_files(const std::vector<std::filesystem::path>& paths) {
   }
   return hash.hex();
 }
-
 }  // namespace goldcrest::converter

@@ -9,10 +9,8 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 // Returns the SHA-256 of the files' bytes, concatenated, in lower-case hexadecimal. For one file, sha256sum prints the
 // same.
 std::string sha256_of_files(const std::vector<std::filesystem::path>& paths);
 std::string sha256_of(std::span<const std::byte> bytes);
-
 }  // namespace goldcrest::converter

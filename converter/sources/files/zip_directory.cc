@@ -15,9 +15,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 constexpr uint64_t kMostAtOnce = uint64_t{1} << 30;  // zlib counts in unsigned int
 
 // A stream without zlib's own header, as in a zip.
@@ -34,7 +32,6 @@ class RawStream {
  private:
   z_stream stream_{};
 };
-
 }  // namespace
 
 std::optional<std::string> inflate(std::string_view deflated, uint64_t n, bool is_whole) {
@@ -61,7 +58,6 @@ std::optional<std::string> inflate(std::string_view deflated, uint64_t n, bool i
 }
 
 namespace {
-
 constexpr uint32_t kEndSignature = 0x06054b50, kEnd64Signature = 0x06064b50, kLocator64Signature = 0x07064b50;
 constexpr uint32_t kCentralSignature = 0x02014b50, kLocalSignature = 0x04034b50;
 constexpr uint64_t kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20, kCentralBytes = 46, kLocalBytes = 30;
@@ -217,7 +213,6 @@ void check_crc32(const InputFile& file, const ZipMember& member, uint32_t found)
   throw Error("{}: the zip member {} has CRC-32 {:08x}, expected {:08x}: the file is damaged, download it again",
       file.path().string(), in_quotes(member.name), found, member.crc32);
 }
-
 }  // namespace
 
 uint32_t zip_crc32(std::string_view bytes, uint32_t before) {
@@ -296,5 +291,4 @@ void check_stored(const InputFile& file, const ZipMember& member) {
     crc = zip_crc32(file.text(member.offset + done, std::min(kBlock, member.size - done)), crc);
   check_crc32(file, member, crc);
 }
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 #include "sources/files/input_file.h"
 
 namespace goldcrest::converter {
-
 // Inflates deflated bytes (RFC 1951) with zlib. Returns the first n bytes of the contents; with `is_whole` the contents
 // must have exactly n. Returns nothing if there are fewer or the bytes are damaged.
 std::optional<std::string> inflate(std::string_view deflated, uint64_t n, bool is_whole);
@@ -46,5 +45,4 @@ void check_stored(const InputFile& file, const ZipMember& member);
 
 // Returns the first n bytes of the contents, or all if there are fewer. They are not checked.
 std::string read_member_start(const InputFile& file, const ZipMember& member, uint64_t n);
-
 }  // namespace goldcrest::converter

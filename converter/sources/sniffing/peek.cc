@@ -6,7 +6,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr uint64_t kIn64 = 0xFFFFFFFF;  // in a zip's field: the value is in the 64-bit record
 
 struct Directory {
@@ -60,7 +59,6 @@ size_t after_text(std::string_view json, size_t at) {
 size_t after_space(std::string_view json, size_t at) {
   return std::min(json.find_first_not_of(" \t\r\n", at), json.size());
 }
-
 }  // namespace
 
 Peek::Peek(const std::filesystem::path& path) {
@@ -170,5 +168,4 @@ std::string json_text_of(std::string_view json, std::string_view key) {
   }
   return {};
 }
-
 }  // namespace goldcrest::converter

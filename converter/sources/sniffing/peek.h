@@ -10,7 +10,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 constexpr uint64_t kMaxPeekBytes = uint64_t{4} << 20;
 
 class Peek {
@@ -55,5 +54,4 @@ std::vector<PeekedField> peek_fields(const Peek& file, uint64_t begin, uint64_t 
 // Returns the text of a key of the outermost object; "" if the key is missing or its value is not a text. Reads no
 // further than needed.
 std::string json_text_of(std::string_view json, std::string_view key);
-
 }  // namespace goldcrest::converter

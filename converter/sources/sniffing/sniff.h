@@ -10,7 +10,6 @@
 #include "sources/sniffing/sniff_kinds.h"
 
 namespace goldcrest::converter {
-
 struct Sniffed {
   KindId kind = KindId::kUnknown;
   Use use = Use::kUnknown;
@@ -38,5 +37,4 @@ Sniffed sniff_file(const std::filesystem::path& file);
 std::vector<std::filesystem::path> find_weights(const std::filesystem::path& folder);
 // Returns the names in a folder in order, at most 1,000; none if the folder cannot be read.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
-
 }  // namespace goldcrest::converter

@@ -9,9 +9,7 @@
 #include "sources/sniffing/sniff_kinds.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // Identifies a pickle of torch.save: by what it holds other than weights, else by the family of its tensors, else
@@ -154,7 +152,6 @@ KindId kind_of(const Peek& file) {
     if (kind != KindId::kUnknown) return kind;
   return kind_of_protobuf(file);
 }
-
 }  // namespace
 
 Sniffed sniffed_as(KindId id, const std::filesystem::path& where) {
@@ -175,7 +172,6 @@ Sniffed sniff_file(const std::filesystem::path& file) {
 }
 
 namespace {
-
 struct Magic {
   size_t at;
   std::string_view bytes;
@@ -215,7 +211,6 @@ bool is_web_page(std::string_view head) {
     if (start.starts_with(page)) return true;
   return false;
 }
-
 }  // namespace
 
 KindId kind_of_head(std::string_view head) {
@@ -231,5 +226,4 @@ KindId kind_of_head(std::string_view head) {
   }
   return KindId::kUnknown;
 }
-
 }  // namespace goldcrest::converter

@@ -9,9 +9,7 @@
 #include "sources/sniffing/sniff_kinds.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 namespace fs = std::filesystem;
 using Extensions = std::vector<std::string>;
 
@@ -91,7 +89,6 @@ Sniffed without_weights(const fs::path& folder, const std::vector<fs::path>& oth
   if (!below.empty()) result.advice += "; there is a checkpoint in " + in_quotes(below) + ": give that folder";
   return result;
 }
-
 }  // namespace
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -138,7 +135,6 @@ Sniffed sniff(const fs::path& path) {
 }
 
 namespace {
-
 struct Family {
   std::string_view model_types;  // separated by spaces, also at both ends
   KindId kind;
@@ -161,7 +157,6 @@ constexpr Family kFamilies[] = {
      "qwen2 qwen2_moe qwen3 qwen3_5 qwen3_moe qwen3_next rwkv smollm3 stablelm starcoder2 xglm xlnet ",
         KindId::kDecoderOnly, "decoder-only models (GPT, Llama)"},
 };
-
 }  // namespace
 
 KindId family_of_type(std::string_view model_type) {
@@ -208,5 +203,4 @@ KindId family_of_names(std::string_view names) {
     if (has(part)) return KindId::kDecoderOnly;
   return KindId::kUnknown;
 }
-
 }  // namespace goldcrest::converter

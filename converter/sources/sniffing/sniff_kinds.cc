@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kWithItsFolder =
     "goldcrest-convert makes a .gcst of it, with the config.json and the tokenizer's files of its repository";
 constexpr const char* kUnplanned = "its family is not supported";
@@ -137,9 +136,7 @@ constexpr bool is_in_order() {
       std::begin(kKinds), std::end(kKinds), [&](const Kind& kind) { return static_cast<size_t>(kind.id) == place++; });
 }
 static_assert(is_in_order() && kKinds[std::size(kKinds) - 1].id == KindId::kDecoderOnly);
-
 }  // namespace
 
 const Kind& kind_of_id(KindId id) { return kKinds[static_cast<size_t>(id)]; }
-
 }  // namespace goldcrest::converter

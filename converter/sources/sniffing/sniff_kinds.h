@@ -7,7 +7,6 @@
 #include <string_view>
 
 namespace goldcrest::converter {
-
 enum class Use {
   kUnknown,
   kConvert,      // weights that the converter reads
@@ -110,5 +109,4 @@ KindId family_of_names(std::string_view names);
 
 // Returns the names of known families that are not converted, separated by commas.
 std::string refused_families();
-
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using nlohmann::json;
 
 constexpr size_t kMaxValues = 2'000'000;  // each takes some 200 bytes of memory; no vocabulary has more
@@ -79,7 +78,6 @@ class JsonBuilder : public nlohmann::json_sax<json> {
   std::vector<Value*> open_;  // outer ones first
   size_t n_values_ = 0;
 };
-
 }  // namespace
 
 Value parse_json(std::string_view text, int most_depth, const std::string& where) {
@@ -94,5 +92,4 @@ Value read_json_object(const std::filesystem::path& path) {
   if (!object.is_map()) throw Error("{}: found a JSON {}, expected an object", path.string(), object.type_name());
   return object;
 }
-
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 // `where` begins the message of an Error, for instance "model.safetensors: header". Depth 1 is a flat object.
 Value parse_json(std::string_view text, int most_depth, const std::string& where);
 
@@ -26,5 +25,4 @@ struct JsonStyle {
 
 // Replaces bytes that are not UTF-8 by U+FFFD.
 std::string write_json(const Value& value, const JsonStyle& style = {});
-
 }  // namespace goldcrest::converter

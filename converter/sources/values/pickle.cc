@@ -15,9 +15,7 @@
 #include "spec/error.h"
 
 namespace goldcrest::converter {
-
 namespace {
-
 struct Known {
   std::string_view name;
   Makes makes;
@@ -64,7 +62,6 @@ constexpr Known kKnown[] = {
     {"numpy._core.multiarray scalar", Makes::kOther},
     {"_codecs encode", Makes::kOther},
 };
-
 }  // namespace
 
 Makes makes_of(std::string_view name) {
@@ -75,7 +72,6 @@ Makes makes_of(std::string_view name) {
 }
 
 namespace {
-
 constexpr size_t kMaxOpcodes = 10'000'000, kMaxNodes = 2'000'000, kMaxStack = 100'000, kMaxMemo = 1'000'000;
 constexpr size_t kMaxPickleDepth = 64, kMaxPickleTextBytes = 4096;
 
@@ -370,7 +366,6 @@ class PickleReader {
   std::vector<size_t> marks_;
   std::map<uint32_t, PickleRef> memo_;
 };
-
 }  // namespace
 
 const PickleNode* PickleDocument::member(const PickleNode& dict, std::string_view key) const {
@@ -395,5 +390,4 @@ PickleDocument read_first_pickle(std::string_view* bytes, const std::string& whe
   bytes->remove_prefix(reader.n_read());
   return document;
 }
-
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 // A name that a pickle may ask for makes one of these. Every other name is refused.
 enum class Makes {
   kUnknown,  // refused
@@ -64,5 +63,4 @@ struct PickleDocument {
 PickleDocument read_pickle(std::string_view bytes, const std::string& where);
 // Reads the first of several pickles, and removes it from the bytes.
 PickleDocument read_first_pickle(std::string_view* bytes, const std::string& where);
-
 }  // namespace goldcrest::converter

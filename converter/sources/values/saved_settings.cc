@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // A pickle may hold one value in many places, or contain itself. So the settings are bounded by their size as text.
 class SettingsReader {
  public:
@@ -86,11 +85,9 @@ class SettingsReader {
   const std::string& where_;
   uint64_t n_bytes_ = 0;
 };
-
 }  // namespace
 
 Value saved_settings(const PickleDocument& document, uint64_t pickle_bytes, const std::string& where) {
   return SettingsReader(document, pickle_bytes, where).read();
 }
-
 }  // namespace goldcrest::converter

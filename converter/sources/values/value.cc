@@ -6,7 +6,6 @@
 #include <utility>
 
 namespace goldcrest::converter {
-
 struct Value::Keys {
   std::vector<std::string> ordered;
   std::map<std::string, size_t, std::less<>> index;  // into `ordered`
@@ -133,5 +132,4 @@ void update(Value& settings, const Value& changes) {
       setting = value;
   }
 }
-
 }  // namespace goldcrest::converter

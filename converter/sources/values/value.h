@@ -11,7 +11,6 @@
 #include <vector>
 
 namespace goldcrest::converter {
-
 class Value {
  public:
   enum class Kind : uint8_t { kNull, kFlag, kInteger, kNumber, kText, kList, kMap };
@@ -152,5 +151,4 @@ inline Value::Members Value::members() const { return Members(*this); }
 
 // Members of `changes` replace those in `settings`. Where both have a map, the two are merged by the same rule.
 void update(Value& settings, const Value& changes);
-
 }  // namespace goldcrest::converter

@@ -5,7 +5,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using Json = nlohmann::ordered_json;
 
 Json json_of(const Value& value) {
@@ -24,11 +23,9 @@ Json json_of(const Value& value) {
   }
   return json;
 }
-
 }  // namespace
 
 std::string write_json(const Value& value, const JsonStyle& style) {
   return json_of(value).dump(style.indent, ' ', style.is_ascii, Json::error_handler_t::replace);
 }
-
 }  // namespace goldcrest::converter

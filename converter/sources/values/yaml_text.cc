@@ -17,7 +17,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 template <typename Number>
 bool parse_whole(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -118,7 +117,6 @@ class YamlBuilder : public YAML::EventHandler {
   Value root_;
   std::vector<Open> open_;
 };
-
 }  // namespace
 
 Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::string& where) {
@@ -144,5 +142,4 @@ Value parse_yaml_settings(std::string_view text, const std::string& where) {
   if (!value.is_map()) throw Error("{}: found a YAML {}, expected a mapping", where, value.type_name());
   return value;
 }
-
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-
 struct YamlBounds {
   uint64_t most_bytes = 0, most_values = 0;
   size_t most_depth = 0;  // 1: a flat mapping
@@ -24,5 +23,4 @@ Value parse_yaml(std::string_view text, const YamlBounds& bounds, const std::str
 // Settings: a mapping of at most 64 KiB.
 constexpr YamlBounds kYamlSettings = {uint64_t{64} << 10, 10'000, 8};
 Value parse_yaml_settings(std::string_view text, const std::string& where);
-
 }  // namespace goldcrest::converter

@@ -20,7 +20,6 @@
 #include "goldcrest/xnnpack.h"
 
 namespace goldcrest::xnnpack {
-
 static_assert(sizeof(RowScale) == sizeof(xnn_quantization_params), "RowScale is XNNPACK's type");
 static_assert(XNN_EXTRA_BYTES <= kAlignment, "the buffer behind a plan's rows is at least 64 bytes long");
 
@@ -30,7 +29,6 @@ const uint32_t kExtraRowScales = larger(15u, uint32_t{XNN_EXTRA_QUANTIZATION_PAR
 const uint32_t kExtraInputBytes = XNN_EXTRA_BYTES;
 
 namespace {
-
 // The purpose for which this thread is making an operator.
 struct Creation {
   Region* region;
@@ -178,7 +176,6 @@ bool run(const Operator& op, void* threads) {
 
 constexpr size_t kSmall = 16;  // inputs and outputs of the operator that is made to measure its size
 constexpr size_t kMaxOperatorBytes = 1 << 15;
-
 }  // namespace
 
 int initialize(goldcrest_detail* detail) {
@@ -266,7 +263,6 @@ bool run_float(Operator& op, const float* x, uint32_t rows, float* y, void* thre
          xnn_setup_fully_connected_nc_f32(static_cast<xnn_operator_t>(op.handle), x, y) == xnn_status_success &&
          run(op, threads);
 }
-
 }  // namespace goldcrest::xnnpack
 
 void goldcrest_xnnpack_parallel_for(

@@ -9,7 +9,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::xnnpack {
-
 // A fully connected layer. Its matrix is stored row by row [n, k] and is needed only while it is packed.
 struct Layer {
   size_t n, k, output_stride;  // elements
@@ -73,5 +72,4 @@ bool make_operator(
 // y [rows, output_stride] = x [rows, k] times the layer's weights, scaled, plus bias. threads: a pthreadpool_t or null.
 bool run_int8(Operator& op, const int8_t* x, const RowScale* scales, uint32_t rows, float* y, void* threads);
 bool run_float(Operator& op, const float* x, uint32_t rows, float* y, void* threads);
-
 }  // namespace goldcrest::xnnpack

@@ -6,9 +6,7 @@
 #include <time.h>
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kTrialRows[kRowClasses] = {1, 4, 16, kMaxTrialRows};
 constexpr int kRounds = 5;
 constexpr double kRoundSeconds = 20e-6;   // of each kernel, at least one call
@@ -55,7 +53,6 @@ uint32_t faster_classes(
   }
   return classes;
 }
-
 }  // namespace
 
 uint32_t faster_row_classes(
@@ -67,5 +64,4 @@ uint32_t faster_row_classes(
     const TypedKernels<float>& table, const TypedKernels<float>& native, const LinearArgs<float>& args) {
   return faster_classes(table, native, args);
 }
-
 }  // namespace goldcrest

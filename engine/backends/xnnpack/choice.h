@@ -5,7 +5,6 @@
 #include "backends/xnnpack/table.h"
 
 namespace goldcrest {
-
 constexpr uint32_t kMaxTrialRows = 32;
 
 // Returns XnnpackLayer.row_classes: the classes in which table.linear on one thread is at least 5 % faster than
@@ -15,5 +14,4 @@ uint32_t faster_row_classes(
     const TypedKernels<int8_t>& table, const TypedKernels<int8_t>& native, const LinearArgs<int8_t>& args);
 uint32_t faster_row_classes(
     const TypedKernels<float>& table, const TypedKernels<float>& native, const LinearArgs<float>& args);
-
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 #include "layers/call_sites.h"
 
 namespace goldcrest {
-
 void walk_layers(
     const void* file, const ModelView& model, void (*visit)(void* context, const LayerCall& call), void* context) {
   const auto visit_layer = [&](const LinearCallSite& site) {
@@ -17,5 +16,4 @@ void walk_layers(
   for_each_call_site(file, model, visit_layer);
   for_each_output_call_site(model, visit_block);
 }
-
 }  // namespace goldcrest

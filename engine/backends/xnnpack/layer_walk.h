@@ -5,7 +5,6 @@
 #include "model/model_view.h"
 
 namespace goldcrest {
-
 // One linear layer as the engine calls it.
 struct LayerCall {
   LinearView view;
@@ -30,5 +29,4 @@ void for_each_layer(const void* file, const ModelView& model, const Visit& visit
   const auto visit_one = [](void* context, const LayerCall& call) { (*static_cast<const Visit*>(context))(call); };
   walk_layers(file, model, visit_one, const_cast<Visit*>(&visit));
 }
-
 }  // namespace goldcrest

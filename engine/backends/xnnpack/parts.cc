@@ -7,7 +7,6 @@
 #include "base/arithmetic.h"
 
 namespace goldcrest {
-
 Extent extent_of(const void* file, const ModelView& model) {
   Extent extent;
   for_each_layer(file, model, [&](const LayerCall& call) {
@@ -61,5 +60,4 @@ xnnpack::Layer layer_of(const void* file, const LayerCall& call, const int8_t* r
   layer.relu = call.relu;
   return layer;
 }
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include "base/align.h"
 
 namespace goldcrest {
-
 // Returns the tensor at this offset of the file, in units.
 template <typename T>
 const T* tensor(const void* file, uint32_t units) {
@@ -89,5 +88,4 @@ xnnpack::Layer layer_of(const void* file, const LayerCall& call, const int8_t* r
 // goldcrest_backend.prepare of an XnnpackModel.
 int prepare_engine(
     const goldcrest_backend& backend, const PrepareArgs& args, const Kernels** kernels, goldcrest_detail* detail);
-
 }  // namespace goldcrest

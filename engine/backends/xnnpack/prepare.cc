@@ -12,9 +12,7 @@
 #include "goldcrest/xnnpack.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Returns the arguments of a call of the layer over the trial's rows.
 template <typename Element>
 LinearArgs<Element> trial_args(const void* file, const LayerCall& call, const EngineParts& parts) {
@@ -94,7 +92,6 @@ void start_lanes(const EngineParts& parts, const Extent& extent) {
     lane->sums = parts.sums + size_t{i} * kResidualRows * extent.widest_residual;
   }
 }
-
 }  // namespace
 
 int prepare_engine(
@@ -133,5 +130,4 @@ int prepare_engine(
   *kernels = &engine.table;
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest

@@ -6,9 +6,7 @@
 #include "backends/xnnpack/table.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Holds a lane of the engine for a scope. One is always free, because there are as many lanes as tasks.
 class TakenLane {
  public:
@@ -152,7 +150,6 @@ void output_block_int8(const OutputBlockArgs<int8_t>& args) { output_block(args,
 void output_block_float(const OutputBlockArgs<float>& args) {
   output_block(args, *engine_of(args.linear).native->float32);
 }
-
 }  // namespace
 
 void make_xnnpack_table(const char* name, XnnpackEngine* engine) {
@@ -189,5 +186,4 @@ void sort_layers(XnnpackEngine* engine) {
     layers[at] = layer;
   }
 }
-
 }  // namespace goldcrest

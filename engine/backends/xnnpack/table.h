@@ -8,7 +8,6 @@
 #include "kernels/kernels.h"
 
 namespace goldcrest {
-
 constexpr uint32_t kResidualRows = 64;  // rows whose sums wait for their residual at a time
 
 // The classes of row counts for which XNNPACK is chosen or not: 1, up to 4, up to 16, more.
@@ -54,5 +53,4 @@ void sort_layers(XnnpackEngine* engine);
 
 // Returns the layer with n outputs of the weights w; null if there is none.
 XnnpackLayer* find_layer(const XnnpackEngine& engine, const void* w, uint32_t n);
-
 }  // namespace goldcrest

@@ -9,9 +9,7 @@
 #include "decoding/outputs/output_choice.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kNoNode = GOLDCREST_LEXICON_STOP - 1;  // of a hypothesis that has left the lexicon: allows nothing
 
 uint32_t read(const uint32_t& value) { return static_cast<const volatile uint32_t&>(value); }
@@ -79,7 +77,6 @@ bool choose_allowed(const OutputStep& step, uint32_t node) {
   }
   return true;
 }
-
 }  // namespace
 
 void follow_lexicon(const OutputStep& step) {
@@ -135,5 +132,4 @@ void keep_allowed(const OutputStep& step, const LogitBlock& block) {
     }
   }
 }
-
 }  // namespace goldcrest

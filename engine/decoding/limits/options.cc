@@ -8,9 +8,7 @@
 #include "model/frontend_view.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kLeastOfClip = 3;  // tokens that a factor leaves a clip
 
 // Returns `factor` times n, rounded up, but at most `most`.
@@ -20,7 +18,6 @@ uint32_t times_at_most(float factor, uint32_t n, uint32_t most) {
   const uint32_t whole = static_cast<uint32_t>(product);
   return static_cast<float>(whole) < product ? whole + 1 : whole;
 }
-
 }  // namespace
 
 void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_t n_sentences, bool follows_targets,
@@ -65,5 +62,4 @@ uint32_t most_tokens_by_source(const SearchOptions& options, uint32_t n_source) 
   if (!has_frontend(*options.model) || by_factor >= kLeastOfClip) return by_factor;
   return smaller(most, kLeastOfClip);
 }
-
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 #include "layers/runtime.h"
 
 namespace goldcrest {
-
 // The settings of sampling or of alternatives, and the strategy that the caller's function chose for them: a program
 // that never calls it has no code of a draw.
 struct Sampler : goldcrest_sampling {
@@ -106,5 +105,4 @@ uint32_t most_tokens_by_source(const SearchOptions& options, uint32_t n_source);
 inline uint32_t most_target_tokens(const SearchOptions& options, uint32_t n_source) {
   return kHasSearch || kHasSpeech ? most_tokens_by_source(options, n_source) : options.max_target_tokens;
 }
-
 }  // namespace goldcrest

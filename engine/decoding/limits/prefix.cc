@@ -9,7 +9,6 @@
 #include "goldcrest/decoding.h"
 
 namespace goldcrest {
-
 BufferRef plan_prefixes(Plan& plan) {
   if (plan.limits().max_prefix_tokens == 0) return {};
   // Phase kAlways, because prefixes are given before the source is encoded.
@@ -39,5 +38,4 @@ uint32_t most_with_prompt(const Prompt& prompt, const PrefixExtent& given, uint3
   if (given.n() > 0) most = larger(most, prompt.n + 1);
   return smaller(most, capacity);
 }
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include "layers/runtime.h"
 
 namespace goldcrest {
-
 struct SearchOptions;
 
 // The length of a caller's prefix (0: none) and its GOLDCREST_PREFIX_* flags.
@@ -50,5 +49,4 @@ Prompt prompt_of(const SearchOptions& options, const PrefixExtent& given);
 // Returns the most tokens that a sentence may have: `most` and the ids that do not count, within the capacity. A
 // caller's prefix is never cut.
 uint32_t most_with_prompt(const Prompt& prompt, const PrefixExtent& given, uint32_t most, uint32_t capacity);
-
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 #include "decoding/outputs/basic_stages.h"
 
 namespace goldcrest {
-
 bool ListFirstChoices::run(const LogitBlock& block) const {
   for (uint32_t i = 0; i < choices_.n; ++i) {
     const uint32_t token = choices_.ids[i];
@@ -28,5 +27,4 @@ bool MaskBehindPrompt::run(const LogitBlock& block) const {
     remove_ends(block, generation);
   return true;
 }
-
 }  // namespace goldcrest

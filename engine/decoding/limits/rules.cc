@@ -5,7 +5,6 @@
 #include "decoding/limits/rules.h"
 
 namespace goldcrest {
-
 Past past_of(const OutputStep& step, uint32_t row) {
   const LiveSentence& sentence = sentence_of_row(step, row);
   return past_of(step, sentence, row - sentence.first_row);
@@ -74,5 +73,4 @@ bool SumAfterRules::run(const LogitBlock& block) const {
       {block.values, lists.block_max + sum, lists.block_sum + sum, kOutputBlock, lists.block_stride, 1, n});
   return true;
 }
-
 }  // namespace goldcrest

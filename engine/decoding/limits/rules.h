@@ -6,7 +6,6 @@
 #include "decoding/outputs/stages.h"
 
 namespace goldcrest {
-
 // Returns whether rules change values before tokens are listed.
 inline bool changes_logits(const SearchOptions& options) {
   return has_biases(options) || penalizes_repetition(options) || forbids_ngrams(options) || has_sequences(options);
@@ -134,5 +133,4 @@ class SumAfterRules {
   const bool sums_;
   const OutputStep& step_;
 };
-
 }  // namespace goldcrest

@@ -6,9 +6,7 @@
 #include "decoding/limits/rules.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Adds the bias to the value of the last id if the ids before it are the last of the past.
 void bias_completion(const LogitBlock& block, const Past& past, const int32_t* ids, uint32_t n, float bias) {
   float* const value = block.of(static_cast<uint32_t>(ids[n - 1]));
@@ -17,7 +15,6 @@ void bias_completion(const LogitBlock& block, const Past& past, const int32_t* i
     if (past.token_at(past.position + 1 - i) != ids[n - 1 - i]) return;
   *value = bias == kNever ? kNever : *value + bias;
 }
-
 }  // namespace
 
 bool ApplySequences::run(const LogitBlock& block) const {
@@ -35,5 +32,4 @@ bool ApplySequences::run(const LogitBlock& block) const {
     bias_completion(block, past, step_.source_ids + source.first_row + end - n, n, kNever);
   return true;
 }
-
 }  // namespace goldcrest

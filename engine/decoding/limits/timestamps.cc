@@ -8,13 +8,11 @@
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
-
 uint32_t count_below(const LogitBlock& block, uint32_t id) {
   return id > block.outputs.first ? smaller(id - block.outputs.first, block.outputs.count) : 0;
 }
 
 namespace {
-
 // The ids that may follow: text from first_text on, and times.
 struct Allowed {
   uint32_t first_text, first_time, last_time;  // the last is not one of them
@@ -40,7 +38,6 @@ void remove_range(const LogitBlock& block, uint32_t first, uint32_t last) {
   const uint32_t end = count_below(block, last);
   for (uint32_t i = count_below(block, first); i < end; ++i) block.values[i] = kNever;
 }
-
 }  // namespace
 
 bool ApplyTimestamps::run(const LogitBlock& block) const {
@@ -99,5 +96,4 @@ bool choose_timestamps(const SearchOptions& options, const TopTokens& lists, uin
   lists.counts[row] = 0;
   return true;
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "decoding/limits/rules.h"
 
 namespace goldcrest {
-
 // Continues the hash of each sentence's logits.
 class HashLogits {
  public:
@@ -113,5 +112,4 @@ class MaskTokens {
   const GenerationView& generation_;
   const bool end_allowed_;
 };
-
 }  // namespace goldcrest

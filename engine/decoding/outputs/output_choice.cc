@@ -4,7 +4,6 @@
 #include "decoding/outputs/output_choice.h"
 
 namespace goldcrest {
-
 void choose_outputs(const Runtime& runtime, const SearchBuffers& buffers, const Batch& batch, uint32_t sentence) {
   const Sentence& source = batch.sentences[sentence];
   // A model that hears has no ids, and no shortlist either.
@@ -20,5 +19,4 @@ OutputSet outputs_of(const Runtime& runtime, const SearchOptions& options, const
     return candidate_outputs(runtime, shortlist, sentence, n);
   return {tensors_of(runtime, runtime.model.projection), nullptr, runtime.model.vocab_size};
 }
-
 }  // namespace goldcrest

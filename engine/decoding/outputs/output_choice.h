@@ -5,7 +5,6 @@
 #include "decoding/outputs/stages.h"
 
 namespace goldcrest {
-
 // Chooses the outputs of a sentence if they depend on its source; call it once for each source.
 void choose_outputs(const Runtime& runtime, const SearchBuffers& buffers, const Batch& batch, uint32_t sentence);
 
@@ -34,5 +33,4 @@ void follow_lexicon(const OutputStep& step);
 // Removes the tokens that the lexicon does not allow from a block and sums the others up, one after another: the sum
 // must not depend on which outputs are computed. Call it for a row's blocks in ascending order.
 void keep_allowed(const OutputStep& step, const LogitBlock& block);
-
 }  // namespace goldcrest

@@ -15,9 +15,7 @@
 #include "decoding/outputs/output_choice.h"
 
 namespace goldcrest {
-
 namespace {
-
 // The stages that a block of logits passes, in this order. Add a new stage here.
 using Rules = StageList<LogProbabilities, AddBiases, ApplySequences, PenalizeRepetition, ForbidNgrams>;
 using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageIf<kHasPrompt, ListFirstChoices>,
@@ -119,7 +117,6 @@ class OutputLayer {
   const Stages stages_;
   const bool sums_;  // the pass that lists tokens also computes the blocks' sums
 };
-
 }  // namespace
 
 void collect(const Kernels& kernels, const LogitBlock& block) {
@@ -129,7 +126,6 @@ void collect(const Kernels& kernels, const LogitBlock& block) {
 }
 
 namespace {
-
 // Lists the rows in which a timestamp must follow once more.
 void list_timestamps(OutputStep step, const OutputSet& outputs, const OutputInputs& inputs) {
   const uint32_t n_rows = step.rows.n_rows, n_blocks = count_output_blocks(outputs.n);
@@ -190,7 +186,6 @@ void run_by_sentence(const OutputStep& step) {
     }
   });
 }
-
 }  // namespace
 
 void run_output_layer(const OutputStep& step) {
@@ -202,5 +197,4 @@ void run_output_layer(const OutputStep& step) {
 float row_normalizer(const SearchOptions& options, const TopTokens& lists, uint32_t row) {
   return lists_log_probs(options) && !renormalizes(options) ? 0.0f : log_sum_exp(lists, row);
 }
-
 }  // namespace goldcrest

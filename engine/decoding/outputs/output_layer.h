@@ -6,7 +6,6 @@
 #include "layers/linear.h"
 
 namespace goldcrest {
-
 // Adds the best tokens of a block to its row's list. A value of -infinity never enters the list.
 void collect(const Kernels& kernels, const LogitBlock& block);
 
@@ -28,5 +27,4 @@ void for_each_output_call_site(const ModelView& model, const Visit& visit) {
         slice_outputs(model.projection, first, left < kOutputBlock ? left : kOutputBlock), Activation::kNone, false});
   }
 }
-
 }  // namespace goldcrest

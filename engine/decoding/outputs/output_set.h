@@ -6,7 +6,6 @@
 #include "layers/operations.h"
 
 namespace goldcrest {
-
 struct OutputSet {
   LinearTensors panels;  // [n padded, d_model padded]
   const uint32_t* ids;   // [n] tokens, ascending; null: output i is token i
@@ -38,5 +37,4 @@ inline uint32_t index_in_block(const OutputSet& set, Range block, uint32_t token
 }
 
 inline uint32_t count_output_blocks(uint32_t n_outputs) { return (n_outputs + kOutputBlock - 1) / kOutputBlock; }
-
 }  // namespace goldcrest

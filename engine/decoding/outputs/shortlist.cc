@@ -13,9 +13,7 @@
 #include "model/packed.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kWordBits = 32;
 
 uint32_t count_words(uint32_t vocab_size) { return (vocab_size + kWordBits - 1) / kWordBits; }
@@ -162,7 +160,6 @@ void copy_outputs(LinearTensors from, uint32_t n, SentencePanels to, size_t capa
   to.weight_sum += capacity;
   copy_matrix(from, n, to);
 }
-
 }  // namespace
 
 ShortlistRefs plan_shortlist(Plan& plan, const ModelView& model) {
@@ -251,5 +248,4 @@ OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buff
   if (tensors.panels_to_second != 0) tensors.panels_to_second = static_cast<uint16_t>(buffers.capacity / 16);
   return {tensors, panels.ids, n};
 }
-
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 #include "decoding/outputs/output_set.h"
 
 namespace goldcrest {
-
 // Shapes: [batch, max_candidates padded], except `chosen`.
 struct ShortlistRefs {
   BufferRef ids;         // uint32, ascending
@@ -68,5 +67,4 @@ uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, 
 
 // Returns the set that was chosen for a sentence, of n > 0 outputs.
 OutputSet candidate_outputs(const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, uint32_t n);
-
 }  // namespace goldcrest

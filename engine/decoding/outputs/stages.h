@@ -15,7 +15,6 @@
 #include "decoding/search/buffers.h"
 
 namespace goldcrest {
-
 // One position of the output layer.
 struct OutputStep {
   const Runtime& runtime;
@@ -105,5 +104,4 @@ struct NoStage {
 
 template <bool kIsBuilt, typename Stage>
 using StageIf = Choose<kIsBuilt, Stage, NoStage<Stage>>;
-
 }  // namespace goldcrest

@@ -9,15 +9,12 @@
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Returns the sums of a row: one for each block, and one more if the file has timestamps.
 uint32_t sum_slots(const ModelView& model) {
   return count_output_blocks(model.vocab_size) +
          (kHasTimestamps && has_feature(model.features, kFeatureTimestamps) ? 1 : 0);
 }
-
 }  // namespace
 
 TopTokenRefs plan_top_tokens(Plan& plan, const ModelView& model) {
@@ -85,5 +82,4 @@ float log_sum_exp(const TopTokens& lists, uint32_t row) {
   for (uint32_t b = 0; b < lists.n_blocks; ++b) sum += block_sum[b] * exponential(block_max[b] - largest);
   return largest + logarithm(sum);
 }
-
 }  // namespace goldcrest

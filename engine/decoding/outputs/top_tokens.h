@@ -9,7 +9,6 @@
 #include "layers/parallel.h"
 
 namespace goldcrest {
-
 // Each task has its own logits and lists; block_max and block_sum are shared.
 struct TopTokenRefs {
   BufferRef logits;     // float [rows, 256], the current block
@@ -67,5 +66,4 @@ float power(float base, float exponent);
 
 // Returns M + log(sum over blocks b of block_sum[b] * exp(block_max[b] - M)) with M = max block_max[b], in block order.
 float log_sum_exp(const TopTokens& lists, uint32_t row);
-
 }  // namespace goldcrest

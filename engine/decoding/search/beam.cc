@@ -13,9 +13,7 @@
 #include "decoding/search/hypotheses.h"
 
 namespace goldcrest {
-
 namespace {
-
 // With n end ids, up to n * beam_size of the best tokens may be ends, and beam_size others must be left to live on.
 uint32_t list_size(const goldcrest_search& options, uint32_t n_ends) { return (1 + n_ends) * options.beam_size; }
 
@@ -91,7 +89,6 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
     view.state->n_live = 0;
   return -1;
 }
-
 }  // namespace
 
 // Goes backwards from the last position and stops where nothing changes: hypotheses that meet in a slot share
@@ -114,5 +111,4 @@ void reorder(const SentenceView& view, uint32_t position, const Continuation* ch
 }
 
 const Strategy kBeamSearch = {false, true, list_size, needs_sums, choose};
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "decoding/search/place.h"
 
 namespace goldcrest {
-
 static_assert(sizeof(SentenceState) == 24 && sizeof(LiveSentence) == 24 && sizeof(Hypothesis) == 16,
     "the plan is the same on every machine");
 
@@ -97,5 +96,4 @@ SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence) {
   }
   return view;
 }
-
 }  // namespace goldcrest

@@ -13,7 +13,6 @@
 #include "layers/decoder.h"
 
 namespace goldcrest {
-
 // The language of a target, from the file's table: an id that is forced as the first token, or that is the start token.
 class TargetLanguage {
  public:
@@ -110,5 +109,4 @@ struct SentenceView {
 };
 
 SentenceView sentence_view(const SearchBuffers& buffers, uint32_t sentence);
-
 }  // namespace goldcrest

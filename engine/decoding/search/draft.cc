@@ -4,7 +4,6 @@
 #include "decoding/search/draft.h"
 
 namespace goldcrest {
-
 void follow_token(int32_t last, int32_t token, Draft* draft) {
   const uint32_t n = draft->n, guess = draft->next;
   uint32_t found = guess < n && draft->ids[guess] == token ? guess : n;
@@ -19,5 +18,4 @@ void follow_token(int32_t last, int32_t token, Draft* draft) {
     draft->next = draft->n_missed++ == 0 && guess < n ? guess + 1 : n;
   }
 }
-
 }  // namespace goldcrest

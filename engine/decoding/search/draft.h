@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 // Rows of one step that check a draft. Tasks split rows where each gets 8 (kRowsPerTask); these must stay together.
 constexpr uint32_t kMostDraftRows = 15;
 
@@ -22,5 +21,4 @@ struct Draft {
 // after it. If that is wrong too, guesses stop until the text's last two ids stand in the rest of the draft; before the
 // first right guess, until its last one does.
 void follow_token(int32_t last, int32_t token, Draft* draft);
-
 }  // namespace goldcrest

@@ -9,14 +9,12 @@
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
-
 float token_weight(const goldcrest_sampling& sampling, const float* values, uint32_t i) {
   if (i == 0) return 1.0f;  // also if the value is infinite
   return exponential((values[i] - values[0]) / sampling.temperature);
 }
 
 namespace {
-
 // Returns the first of n tokens, as many as it takes for the sum of their weights to reach `bound`; the list ends
 // before a weight below `least`.
 [[gnu::noinline]] KeptTokens add_weights(
@@ -31,7 +29,6 @@ namespace {
 }
 
 constexpr float kNoBound = __builtin_huge_valf();
-
 }  // namespace
 
 KeptTokens keep_tokens(const goldcrest_sampling& sampling, const float* values, uint32_t n) {
@@ -64,7 +61,6 @@ uint32_t draw_token(const goldcrest_sampling& sampling, const float* values, uin
 }
 
 namespace {
-
 // Samples draw their tokens. Alternatives are equal at the first free position: there each takes another token of their
 // list, and behind it the best. If the list or the probabilities do not reach so far, it ends without a result.
 int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view, const TopTokens& lists) {
@@ -110,7 +106,6 @@ bool needs_sums(const goldcrest_search& options) {
 uint32_t list_size(const goldcrest_search& options, uint32_t) {
   return static_cast<const SearchOptions&>(options).sampling->top_k;
 }
-
 }  // namespace
 
 const Strategy kSampling = {true, false, list_size, needs_sums, choose};
@@ -138,5 +133,4 @@ SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, Top
   }
   return static_cast<SampleSlot*>(address_of(runtime, refs.slots));
 }
-
 }  // namespace goldcrest

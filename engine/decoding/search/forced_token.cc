@@ -4,9 +4,7 @@
 #include "decoding/search/hypotheses.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Returns the id that the file, or the sentence's language, forces first; -1: none.
 int32_t first_id(const GenerationView& generation, const SentenceView& sentence) {
   const TargetLanguage language = sentence.state->language;
@@ -22,7 +20,6 @@ int32_t prompt_token(
   const uint32_t n_chosen = generation.first_choices.n > 0 ? 1 : 0;
   return position < n_chosen ? -1 : static_cast<int32_t>(generation.forced_ids[position - n_chosen]);
 }
-
 }  // namespace
 
 ForcedToken forced_token(const SearchOptions& options, const SentenceView& sentence, uint32_t position) {
@@ -35,5 +32,4 @@ ForcedToken forced_token(const SearchOptions& options, const SentenceView& sente
   const int32_t token = prompt_token(generation, prompt, sentence, position);
   return {true, false, ends_text(options, sentence, position, token), token};
 }
-
 }  // namespace goldcrest

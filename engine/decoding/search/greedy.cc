@@ -6,9 +6,7 @@
 #include "decoding/search/hypotheses.h"
 
 namespace goldcrest {
-
 namespace {
-
 uint32_t list_size(const goldcrest_search&, uint32_t) { return 1; }
 
 int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& sentence, const TopTokens& lists) {
@@ -28,11 +26,9 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
   }
   return token;
 }
-
 }  // namespace
 
 bool needs_sums_for_scores(const goldcrest_search& options) { return (options.flags & GOLDCREST_SEARCH_SCORES) != 0; }
 
 const Strategy kGreedySearch = {true, false, list_size, needs_sums_for_scores, choose};
-
 }  // namespace goldcrest

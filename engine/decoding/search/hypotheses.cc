@@ -6,7 +6,6 @@
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
-
 float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t n_tokens) {
   const float n = static_cast<float>(n_tokens);
   const bool is_wu = kHasSearch && options.length_penalty_kind == GOLDCREST_LENGTH_WU;
@@ -14,7 +13,6 @@ float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t
 }
 
 namespace {
-
 // Returns the first free token's log-probability, plus the score of the tokens behind it.
 float alternative_score(
     const SearchOptions& options, const SentenceView& sentence, const Continuation& last, uint32_t n_tokens) {
@@ -22,7 +20,6 @@ float alternative_score(
   const uint32_t n_rest = n_tokens - first_free_position(options, sentence) - 1;
   return n_rest == 0 ? first : first + hypothesis_score(options, last.log_prob - first, n_rest);
 }
-
 }  // namespace
 
 void finish_hypothesis(
@@ -54,5 +51,4 @@ void finish_hypothesis(
   tokens[position] = last.token;
   if constexpr (kHasInspection) record_finished(sentence.recorded, past, last.token_log_prob, first_token);
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "decoding/search/buffers.h"
 
 namespace goldcrest {
-
 // A living hypothesis of a sentence and its next token.
 struct Continuation {
   float log_prob, token_log_prob;  // of the hypothesis with the token; of the token only
@@ -81,5 +80,4 @@ struct ForcedToken {
 // The only function that forces a token: the next token of a given target, the end at the last position, the file's
 // prompt or first id, or the caller's prefix.
 ForcedToken forced_token(const SearchOptions& options, const SentenceView& sentence, uint32_t position);
-
 }  // namespace goldcrest

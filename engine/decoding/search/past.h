@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 struct Past {
   const int32_t* tokens;    // of slot s at position t: tokens[t * n_slots + s]
   const uint8_t* ancestor;  // [positions, beam_size] or null
@@ -21,5 +20,4 @@ struct Past {
   uint32_t slot_at(uint32_t t) const { return ancestor && t < position ? ancestor[t * beam_size + b] : b; }
   int32_t token_at(uint32_t t) const { return tokens[t * n_slots + slot_at(t)]; }
 };
-
 }  // namespace goldcrest

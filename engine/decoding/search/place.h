@@ -5,7 +5,6 @@
 #include "layers/runtime.h"
 
 namespace goldcrest {
-
 // Not inlined, to save flash: goldcrest_init places many buffers.
 [[gnu::noinline]] inline void* address_of(const Runtime& runtime, const BufferRef& ref) {
   return runtime.buffer<uint8_t>(ref);
@@ -31,5 +30,4 @@ void place(const Runtime& runtime, const BufferRef& ref, TaskBuffer<T>* view) {
   place(runtime, ref, &view->first);
   view->stride = size_t{ref.task_stride} * static_cast<size_t>(kAlignment / sizeof(T));
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "decoding/search/place.h"
 
 namespace goldcrest {
-
 RecordingRefs plan_recording(Plan& plan) {
   constexpr uint8_t kBeam = GOLDCREST_FACTOR_BEAM, kBatch = GOLDCREST_FACTOR_BATCH,
                     kTarget = GOLDCREST_FACTOR_TARGET_TOKENS;
@@ -71,5 +70,4 @@ void place_targets(const Runtime& runtime, const TargetRefs& refs, TargetBuffers
   place(runtime, refs.lengths, &placed->lengths);
   placed->capacity = runtime.limits.max_target_tokens;
 }
-
 }  // namespace goldcrest

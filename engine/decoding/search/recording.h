@@ -9,7 +9,6 @@
 #include "layers/runtime.h"
 
 namespace goldcrest {
-
 // Each buffer is planned only if the limits ask for it.
 struct RecordingRefs {
   BufferRef token_log_probs;       // float [target tokens, slots]: of the input token of each position and slot
@@ -73,5 +72,4 @@ struct TargetBuffers {
 };
 
 void place_targets(const Runtime& runtime, const TargetRefs& refs, TargetBuffers* placed);
-
 }  // namespace goldcrest

@@ -9,7 +9,6 @@
 #include "goldcrest/decoding.h"
 
 namespace goldcrest {
-
 struct SamplingRefs {
   BufferRef slots;  // SampleSlot [slots]
   BufferRef lists;  // float [rows, max_sampled], then int32 [rows, max_sampled]: of each task
@@ -49,5 +48,4 @@ uint32_t random_bits(uint64_t seed, const DrawPlace& place);
 
 // Returns the index of the drawn one of n > 0 values.
 uint32_t draw_token(const goldcrest_sampling& sampling, const float* values, uint32_t n, const DrawPlace& place);
-
 }  // namespace goldcrest

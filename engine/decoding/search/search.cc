@@ -9,9 +9,7 @@
 #include "decoding/search/hypotheses.h"
 
 namespace goldcrest {
-
 namespace {
-
 // *step <- the step of `position`; decides which layers run at it. Hashes cover every position and alignments every
 // token, forced ones included.
 void start_position(const SearchOptions& options, const SearchBuffers& buffers, uint32_t position, SearchStep* step) {
@@ -116,7 +114,6 @@ int32_t start_id(const GenerationView& generation, const SentenceState& state) {
   const TargetLanguage language = state.language;
   return language.is_start() ? language.start_id() : static_cast<int32_t>(generation.decoder_start_id);
 }
-
 }  // namespace
 
 void start_search(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
@@ -212,5 +209,4 @@ int32_t advance_search(
   if (kHasDrafts && step->draft.n > 0) follow_draft(options, buffers, fed, step);
   return first_token;
 }
-
 }  // namespace goldcrest

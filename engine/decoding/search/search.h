@@ -8,7 +8,6 @@
 #include "decoding/search/draft.h"
 
 namespace goldcrest {
-
 // The step of the current position.
 struct SearchStep {
   uint32_t position;  // the number of tokens generated before it
@@ -37,5 +36,4 @@ void embed_rows(const Runtime& runtime, const DecoderRefs& decoder, const Target
 // sentence 0.
 int32_t advance_search(
     const Runtime& runtime, const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step);
-
 }  // namespace goldcrest

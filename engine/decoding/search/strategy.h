@@ -7,7 +7,6 @@
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {
-
 struct SearchOptions;
 struct SentenceView;
 struct TopTokens;
@@ -33,5 +32,4 @@ bool needs_sums_for_scores(const goldcrest_search& options);
 inline const Strategy& strategy_for(const goldcrest_search& options) {
   return options.beam_size == 1 ? kGreedySearch : kBeamSearch;
 }
-
 }  // namespace goldcrest

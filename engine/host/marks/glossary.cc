@@ -9,7 +9,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 std::string_view text_of(std::string_view text, Word place) {
   return text.substr(place.begin, place.end - place.begin);
 }
@@ -36,7 +35,6 @@ std::string trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return std::string(text);
 }
-
 }  // namespace
 
 std::string Glossary::add(const std::string& line) {
@@ -151,7 +149,6 @@ bool Glossary::add_prefix(const Place& place, const WordAlignment& alignment, Se
 }
 
 namespace {
-
 // The next search has the term in its prefix only.
 void suppress(const std::vector<Word>& places, Sentence* sentence) {
   const Found& found = sentence->found[0];
@@ -182,7 +179,6 @@ bool ends_word(const WordAlignment& alignment, Sentence* sentence) {
   ++sentence->n_again;
   return true;
 }
-
 }  // namespace
 
 // Returns the places in a text of terms that it has too many forms of.
@@ -253,5 +249,4 @@ bool Glossary::wants_again(MarkedText* text, Sentence* sentence) const {
   }
   return false;
 }
-
 }  // namespace goldcrest::host

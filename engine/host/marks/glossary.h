@@ -16,7 +16,6 @@
 #include "host/sentence_search.h"
 
 namespace goldcrest::host {
-
 class Glossary {
  public:
   // The session and the cutter must outlive it.
@@ -61,5 +60,4 @@ class Glossary {
   std::vector<Term> terms_;
   std::unordered_map<std::string, std::vector<size_t>> by_first_word_;  // terms, the longest phrase first
 };
-
 }  // namespace goldcrest::host

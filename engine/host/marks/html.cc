@@ -12,7 +12,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 constexpr size_t kMostText = size_t{1} << 20;  // a longer text ends at its next white space
 
 // Lists of names with spaces around each.
@@ -87,7 +86,6 @@ void append_letter(uint32_t letter, std::string* text) {
 }
 
 constexpr std::string_view kSoftHyphen = "\xc2\xad", kKept = "\xef\xbf\xbc";  // U+FFFC stands for an object
-
 }  // namespace
 
 void HtmlReader::problem(const std::string& what) {
@@ -329,5 +327,4 @@ bool HtmlReader::next(MarkedText* text) {
   parts_.pop_front();
   return true;
 }
-
 }  // namespace goldcrest::host

@@ -12,7 +12,6 @@
 #include "host/marks/marked_text.h"
 
 namespace goldcrest::host {
-
 // Elements of a line, such as <b>, are marks of a text; all others end it. So does a line end outside of such a block;
 // inside it a line end is a space. Comments, void elements and entities that it does not know are points. The text of
 // <code> and its like, and of elements with translate="no", is kept. <pre>, <script> and <style> stay as they are.
@@ -64,5 +63,4 @@ class HtmlReader {
   size_t n_blocks_ = 0, line_ = 1, n_problems_ = 0;
   std::string first_problem_;
 };
-
 }  // namespace goldcrest::host

@@ -9,7 +9,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 using Bytes = std::bitset<256>;
 
 unsigned char byte_of(char c) { return static_cast<unsigned char>(c); }
@@ -55,7 +54,6 @@ size_t read_set(std::string_view pattern, size_t at, Bytes* bytes) {
 constexpr const char* kBuiltIn[] = {"$?{{?[^{} ]*}}?", "%[\\d$]*[-+#0]*\\d*[.]?\\d*[hlqzjt]*[sdifuxXcoeEgGp@]",
     "%[(]\\w+[)][-+#0]*\\d*[sdifr]", "</?\\w[^<>]*>", "https?://[^ \t<>\"]*[\\w/#=&]", "www[.][^ \t<>\"]*[\\w/#=&]",
     "[\\w.+-]+@[\\w-]+[.][\\w.-]*\\w"};
-
 }  // namespace
 
 std::string KeepPatterns::parse(std::string_view pattern, Pattern* parsed) {
@@ -143,5 +141,4 @@ std::string KeepPatterns::add(std::string_view pattern) {
 void KeepPatterns::add_built_in() {
   for (const char* const pattern : kBuiltIn) patterns_.emplace_back(), parse(pattern, &patterns_.back());
 }
-
 }  // namespace goldcrest::host

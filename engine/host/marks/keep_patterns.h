@@ -10,7 +10,6 @@
 #include <vector>
 
 namespace goldcrest::host {
-
 // A pattern is a row of at most 63 characters or sets of them, each with ?, * or + after it: a letter, ., \d, \w, \s,
 // \S, [a-z_], [^"]. A backslash takes the special meaning from the character after it. Bytes above 127 count as
 // letters. There are no groups and no alternatives, so a search never goes back: its work is at most kMostBytes steps
@@ -41,5 +40,4 @@ class KeepPatterns {
   static size_t match(const Pattern& pattern, std::string_view text);
   std::vector<Pattern> patterns_;
 };
-
 }  // namespace goldcrest::host

@@ -8,7 +8,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 enum class Letter { kSpace, kMark, kOfWord, kWord };  // kWord: of a script without spaces
 
 struct Range {
@@ -129,7 +128,6 @@ size_t skip_spaces_back(std::string_view text, size_t at) {
   while (at > 0 && letter_at(text, before(text, at)) == Letter::kSpace) at = before(text, at);
   return at;
 }
-
 }  // namespace
 
 std::vector<Mark>::const_iterator MarkedText::first_mark(size_t begin) const {
@@ -261,7 +259,6 @@ void put_stand_ins(const KeepPatterns& patterns, MarkedText* text) {
 }
 
 namespace {
-
 // An element, a point or a kept text of a sentence, and its place in the translation.
 struct Node {
   const Mark *open = nullptr, *close = nullptr;  // one of an element is null if that is not in the sentence
@@ -507,7 +504,6 @@ void Placer::write(std::string* out) const {
     steps.pop_back();
   }
 }
-
 }  // namespace
 
 // Copies the text up to `end` with its marks; with_end: also those at `end`, else only the elements that end there.
@@ -544,5 +540,4 @@ void MarkWriter::add(const Sentence& sentence, std::string* out) {
   placer.write(out);
   n_unplaced_ += placer.n_unplaced;
 }
-
 }  // namespace goldcrest::host

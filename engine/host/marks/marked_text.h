@@ -13,7 +13,6 @@
 #include "host/sentence_search.h"
 
 namespace goldcrest::host {
-
 struct Mark {
   // An element begins, ends; something stands at a place; something stands for a part of the text.
   enum Kind : uint8_t { kOpen, kClose, kPoint, kKept };
@@ -80,5 +79,4 @@ class MarkWriter {
   bool is_begun_ = false;
   size_t at_ = 0, next_mark_ = 0, n_unplaced_ = 0;
 };
-
 }  // namespace goldcrest::host

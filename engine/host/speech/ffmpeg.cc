@@ -12,7 +12,6 @@
 #include "host/speech/wav.h"
 
 namespace goldcrest::host {
-
 std::string Ffmpeg::start(const std::string& name, uint32_t sample_rate) {
   if (name.empty() && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
     return "--ffmpeg: a pipe cannot be read from its begin again; put ffmpeg in front of it, or give a file's name";
@@ -61,5 +60,4 @@ std::string Ffmpeg::finish() {
   return std::string("--ffmpeg: ffmpeg ended with ") + (has_exited ? "status " : "signal ") +
          std::to_string(has_exited ? WEXITSTATUS(status) : WTERMSIG(status));
 }
-
 }  // namespace goldcrest::host

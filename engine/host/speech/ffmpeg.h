@@ -11,7 +11,6 @@
 #include <vector>
 
 namespace goldcrest::host {
-
 class Ffmpeg {
  public:
   // Starts it for a file; an empty name is standard input, read from its begin. Returns the reason of a failure, or "".
@@ -33,5 +32,4 @@ class Ffmpeg {
   pid_t child_ = -1;
   std::unique_ptr<std::FILE, CloseFile> output_;
 };
-
 }  // namespace goldcrest::host

@@ -9,7 +9,6 @@
 #include "host/text_lines.h"
 
 namespace {
-
 constexpr float kBonus = 2;  // nats; for the second id of a term, and log(i) times as much more for the one after i ids
 
 // Adds the ids of a term, as they stand in texts.
@@ -18,7 +17,6 @@ void add_term(const Spelling& it, std::vector<std::vector<int32_t>>* entries) {
   entries->push_back(it.ids);
   if (!it.ids_without_space.empty()) entries->push_back(it.ids_without_space);
 }
-
 }  // namespace
 
 std::string KeyTerms::read(const std::string& path, const goldcrest::Session& session) {

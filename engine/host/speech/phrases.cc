@@ -14,7 +14,6 @@
 #include "host/wording.h"
 
 namespace {
-
 // Changes the case of the character that begins at `at`: ASCII, Latin-1, Greek or Cyrillic.
 void change_case(std::string* text, size_t at, bool upper) {
   const auto lead = static_cast<uint8_t>((*text)[at]);
@@ -46,7 +45,6 @@ std::vector<std::string> spellings(const std::string& phrase) {
     for (const std::string& spelling : bare) all.push_back(spelling + mark);
   return all;
 }
-
 }  // namespace
 
 std::string visit_spellings(const std::string& line, const TextCutter& cutter, const goldcrest::Session& session,

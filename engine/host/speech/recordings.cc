@@ -7,7 +7,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 // Hears the utterances that are finished.
 std::string hear_finished(const Hearing& hearing, const Transcriber& transcriber, UtteranceCutter* cutter) {
   const bool is_last = is_interrupted();  // an interrupt that comes later stops the search and leaves out the rest
@@ -66,7 +65,6 @@ std::string hear_windows(const Hearing& hearing, const Transcriber& transcriber,
   }
   return "";
 }
-
 }  // namespace
 
 std::string hear_recording(const Hearing& hearing, const Transcriber& transcriber, uint64_t* n_samples) {
@@ -88,5 +86,4 @@ Segment placed(const Segment& segment, const Utterance& part, double begin, uint
   }
   return shown;
 }
-
 }  // namespace goldcrest::host

@@ -10,7 +10,6 @@
 #include "host/speech/utterances.h"
 
 namespace goldcrest::host {
-
 struct Hearing {
   // Reads up to n samples at the model's rate. Returns how many; fewer only at the end.
   std::function<size_t(int16_t* samples, size_t n)> read;
@@ -31,5 +30,4 @@ std::string hear_recording(const Hearing& hearing, const Transcriber& transcribe
 
 // Returns a segment of a part with its times in seconds of the recording, which begins at `begin`, where its speech is.
 Segment placed(const Segment& segment, const Utterance& part, double begin, uint32_t sample_rate);
-
 }  // namespace goldcrest::host

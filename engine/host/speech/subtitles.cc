@@ -6,7 +6,6 @@
 #include <string_view>
 
 namespace {
-
 using goldcrest::host::TimedWord;
 using Words = std::vector<TimedWord>;
 
@@ -86,7 +85,6 @@ std::string subtitle_time(double seconds, char point) {
       static_cast<unsigned long long>(ms % 1000));
   return text;
 }
-
 }  // namespace
 
 std::vector<Subtitle> make_subtitles(const Words& words, const SubtitleLimits& limits, double earliest, double latest) {

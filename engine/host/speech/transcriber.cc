@@ -13,7 +13,6 @@
 #include "host/model_texts.h"
 
 namespace {
-
 constexpr uint32_t kLeastWindowRows = 750;
 
 // A text that is less likely, or whose last ids repeat themselves more, is doubtful.     openai/whisper, whisper.cpp
@@ -32,7 +31,6 @@ double entropy_of(const std::vector<int32_t>& tokens, size_t n) {
   for (const auto& [token, share] : counts) entropy -= share * std::log(share);
   return entropy;
 }
-
 }  // namespace
 
 // Turns seconds into encoder rows.
@@ -214,7 +212,6 @@ int64_t Transcriber::run(size_t n_samples, Transcription* made) {
 }
 
 namespace {
-
 // Cuts the ids of a text where two times follow each other, as openai/whisper's transcribe.py does. row: seconds.
 void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double row, Transcription* made, double* heard) {
   const double whole = *heard;
@@ -245,7 +242,6 @@ void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double ro
     made->segments.push_back(std::move(segment));
   }
 }
-
 }  // namespace
 
 // Takes the text of a result, and finds what else is asked for. Returns a negative status, or GOLDCREST_OK.

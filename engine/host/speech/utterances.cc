@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace {
-
 constexpr uint32_t kFramesPerSecond = 50;
 constexpr double kLeastEnergy = 60.0 * 60.0;            // of a loud frame, a variance: -55 dB of full scale
 constexpr double kClippedEnergy = 0.6 * 32768 * 32768;  // of a frame that is loud whatever the noise is
@@ -48,7 +47,6 @@ bool has_clipped_speech(const std::vector<double>& signs, size_t frame) {
   const double least = static_cast<double>(frame) / 32;
   return quantile(signs, 0.95) >= kCrossingsOverPauses * std::max(least, quantile(signs, 0.05));
 }
-
 }  // namespace
 
 double clipped_share(const int16_t* samples, size_t n) {

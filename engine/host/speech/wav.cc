@@ -12,7 +12,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 constexpr uint16_t kPcm = 1, kFloat = 3, kExtensible = 0xFFFE;
 constexpr uint32_t kMostChannels = 64;
 // Programs that write to a pipe cannot know a length: ffmpeg and sox write the largest one, arecord about half of it.
@@ -123,7 +122,6 @@ std::string conversion(const std::string& name, uint32_t sample_rate) {
   }
   return name.empty() ? "; put this in front: " + command + " |" : "; this makes a file that is read: " + command;
 }
-
 }  // namespace
 
 std::vector<std::string> ffmpeg_arguments(const std::string& name, const std::string& output, uint32_t sample_rate) {
@@ -395,5 +393,4 @@ std::string read_wav(const std::string& path, uint32_t sample_rate, std::vector<
   std::fclose(file);
   return problem;
 }
-
 }  // namespace goldcrest::host

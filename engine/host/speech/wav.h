@@ -12,7 +12,6 @@
 #include "goldcrest/resample.h"
 
 namespace goldcrest::host {
-
 // Returns the arguments of an ffmpeg that reads the file `name` (empty: its standard input) and writes a WAV file
 // `output` (empty: to its standard output).
 std::vector<std::string> ffmpeg_arguments(const std::string& name, const std::string& output, uint32_t sample_rate);
@@ -85,5 +84,4 @@ class WavReader {
 // *samples <- those of a WAV file. Returns an empty string, or the reason why it cannot be read; a file that is cut, or
 // of more than 2^29 samples, is not.
 std::string read_wav(const std::string& path, uint32_t sample_rate, std::vector<int16_t>* samples);
-
 }  // namespace goldcrest::host

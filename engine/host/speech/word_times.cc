@@ -11,9 +11,7 @@
 #include "goldcrest/inspection.h"
 
 namespace goldcrest::host {
-
 namespace {
-
 constexpr uint32_t kMedianWidth = 7;  // rows; odd
 
 // The attention of a result's ids, one after another: each head's weights less their mean over the ids, in their
@@ -242,7 +240,6 @@ void join_marks(const std::vector<Run>& runs, std::vector<TimedWord>* words) {
     }
   }
 }
-
 }  // namespace
 
 void ask_for_words(const Session& session, goldcrest_limits* limits) {
@@ -254,7 +251,6 @@ void ask_for_words(const Session& session, goldcrest_limits* limits) {
 }
 
 namespace {
-
 // Gives a text to the decoder once more, with an end after its end: so its attention is that of openai/whisper, whose
 // means cover the row that the end is read at. *result <- the scores. Returns a negative status on an error.
 int64_t score_text(const Session& session, const SpokenText& said, goldcrest_result* result) {
@@ -269,7 +265,6 @@ int64_t score_text(const Session& session, const SpokenText& said, goldcrest_res
   if (status >= 0) status = goldcrest_run(engine);
   return status < 0 ? status : goldcrest_get_result(engine, 0, 0, result);
 }
-
 }  // namespace
 
 int64_t find_words(const Session& session, const SpokenText& said, size_t n_samples, std::vector<TimedWord>* words) {
@@ -304,5 +299,4 @@ int64_t find_words(const Session& session, const SpokenText& said, size_t n_samp
   join_marks(runs, words);
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest::host

@@ -11,7 +11,6 @@
 #include "host/session.h"
 
 namespace goldcrest::host {
-
 // A word with its punctuation. Texts of words, one after another, are the text of the result.
 struct TimedWord {
   std::string text;
@@ -33,5 +32,4 @@ void ask_for_words(const Session& session, goldcrest_limits* limits);
 // A model with a fixed window decodes the text once more, which replaces the result. Returns a negative status, or
 // GOLDCREST_OK.
 int64_t find_words(const Session& session, const SpokenText& said, size_t n_samples, std::vector<TimedWord>* words);
-
 }  // namespace goldcrest::host

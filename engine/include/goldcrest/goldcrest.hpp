@@ -11,7 +11,6 @@
 #include "goldcrest/speech.h"
 
 namespace goldcrest {
-
 // The result of a call: an error, or a non-negative value.
 class [[nodiscard]] Status {
  public:
@@ -200,5 +199,4 @@ class Engine {
 
   goldcrest_engine* engine_ = nullptr;
 };
-
 }  // namespace goldcrest

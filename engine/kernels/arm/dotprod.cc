@@ -7,13 +7,11 @@
 
 namespace goldcrest {
 namespace {
-
 // A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and the accumulators that share a
 // sum.
 constexpr int kTilePanels[] = {2, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
 constexpr bool kFinishesTogether = false;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -29,7 +27,6 @@ constexpr bool kFinishesTogether = false;
 
 namespace goldcrest {
 namespace {
-
 void linear_of_four_rows_or_others(const LinearArgs<int8_t>& args) {
   if (args.rows == 4 && args.layout == Layout::kN16K4) return linear_of_four_rows(args);
   linear(args);
@@ -48,10 +45,8 @@ constexpr Kernels make_table() {
   table.int8.output_block = output_block_by_dots;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_arm_dotprod;
 constexpr Kernels kernels_arm_dotprod = for_this_build(make_table());
-
 }  // namespace goldcrest

@@ -8,12 +8,10 @@
 
 namespace goldcrest {
 namespace {
-
 // For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 1, 1, 1};
 constexpr bool kFinishesTogether = false;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -28,7 +26,6 @@ constexpr bool kFinishesTogether = false;
 
 namespace goldcrest {
 namespace {
-
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_flat>("arm_dotprod_a55", kDotprodNeeds);
   table.linear_packed = linear_packed_rows<>;
@@ -36,10 +33,8 @@ constexpr Kernels make_table() {
   table.int8.output_block = output_block_flat;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_arm_dotprod_a55;
 constexpr Kernels kernels_arm_dotprod_a55 = for_this_build(make_table());
-
 }  // namespace goldcrest

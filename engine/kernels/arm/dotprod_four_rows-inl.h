@@ -48,7 +48,6 @@
 
 namespace goldcrest {
 namespace {
-
 void linear_of_four_rows(const LinearArgs<int8_t>& args) {
   const size_t k = args.k;
   const int8_t* const x = args.x;
@@ -60,6 +59,5 @@ void linear_of_four_rows(const LinearArgs<int8_t>& args) {
     if (!out.plain) finish_rows(args, out.products, out.at, 4);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr int kBlockInputs = 4, kXBlocks = 4;
 
 struct Acc {
@@ -89,6 +88,5 @@ inline int32_t group_start(const int8_t* x, uint32_t n) {
 }
 
 inline Acc packed_start(const int32_t*) { return start_group(0); }
-
 }  // namespace
 }  // namespace goldcrest

@@ -13,12 +13,10 @@
 
 namespace goldcrest {
 namespace {
-
 // For a single row: the panels of a tile, and the accumulators that share a sum.
 constexpr int kTilePanels[] = {2};
 constexpr int kTileSplits[] = {1};
 constexpr bool kFinishesTogether = false;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -31,7 +29,6 @@ constexpr bool kFinishesTogether = false;
 
 namespace goldcrest {
 namespace {
-
 // Two rows by four outputs, as SMMLA leaves them: outputs 0 and 1 of both rows, then outputs 2 and 3.
 struct PairSums {
   int32x4_t even, odd;
@@ -183,10 +180,8 @@ constexpr Kernels make_table() {
   table.int8.output_block = output_block_by_pairs;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_arm_i8mm;
 constexpr Kernels kernels_arm_i8mm = for_this_build(make_table());
-
 }  // namespace goldcrest

@@ -52,7 +52,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Applies activation and residual to rows of 16 outputs, which are stored one after another in `products`.
 __attribute__((noinline)) inline void finish_rows(
     const LinearArgs<int8_t>& args, const float* products, size_t at, uint32_t rows) {
@@ -88,6 +87,5 @@ inline void output_block_flat(const OutputBlockArgs<int8_t>& args) {
   linear_flat(args.linear);
   output_block_sums(args);
 }
-
 }  // namespace
 }  // namespace goldcrest

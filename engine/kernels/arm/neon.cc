@@ -14,7 +14,6 @@
 
 namespace goldcrest {
 namespace {
-
 void output_block_by_fours(const OutputBlockArgs<int8_t>& args) {
   linear_by_fours(args.linear);
   output_block_sums(args);
@@ -27,10 +26,8 @@ constexpr Kernels make_table() {
   table.int8.output_block = output_block_by_fours;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_arm_neon;
 constexpr Kernels kernels_arm_neon = for_this_build(make_table());
-
 }  // namespace goldcrest

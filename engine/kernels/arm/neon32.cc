@@ -11,7 +11,6 @@
 
 namespace goldcrest {
 namespace {
-
 inline V operator/(V a, V b) {
   float dividends[16], divisors[16];
   store(dividends, a);
@@ -65,7 +64,6 @@ inline V join(const FourDots (&dots)[4]) {
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
 constexpr bool kFinishesTogether = false;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -75,8 +73,6 @@ constexpr bool kFinishesTogether = false;
 #include "kernels/arm/neon32_tile-inl.h"
 
 namespace goldcrest {
-
 extern const Kernels kernels_arm_neon32;
 constexpr Kernels kernels_arm_neon32 = for_this_build(make_vector_table<linear>("arm_neon32", kCpuNeon));
-
 }  // namespace goldcrest

@@ -61,7 +61,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Computes eight `sums` over all inputs, each with two lanes of products. kRows 1: of 16 outputs; 2: of eight outputs
 // of each row.
 template <int kRows>
@@ -99,6 +98,5 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   }
   finish_tile(args, first_row, first_output, acc);
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -16,7 +16,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_flat>("arm_neon_a53", kNeonNeeds);
   table.linear_packed = linear_packed_rows<>;
@@ -24,10 +23,8 @@ constexpr Kernels make_table() {
   table.int8.output_block = output_block_flat;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_arm_neon_a53;
 constexpr Kernels kernels_arm_neon_a53 = for_this_build(make_table());
-
 }  // namespace goldcrest

@@ -77,7 +77,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kTurnInputs = 16;
 constexpr size_t kMostTurns = 8192;     // of some rows, of which it is known where four products fit
 constexpr uint32_t kMostFourSum = 258;  // 258 * 127 is the largest multiple of 127 below 2^15
@@ -156,6 +155,5 @@ __attribute__((flatten)) inline void linear_by_fours(const LinearArgs<int8_t>& l
     linear_rows_by_fours(args, rows);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

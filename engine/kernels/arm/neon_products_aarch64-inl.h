@@ -5,7 +5,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr int kBlockInputs = 8;
 
 // Two sums for each of 16 outputs.
@@ -144,6 +143,5 @@ inline Acc packed_start(const int32_t*) {
   const int32x4_t none = vdupq_n_s32(0);
   return {{none, none, none, none, none, none, none, none}};
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -4,7 +4,6 @@
 
 namespace goldcrest {
 namespace {
-
 inline V widen_int8(int8x16_t bytes) {
   const uint8x16_t raised = veorq_u8(vreinterpretq_u8_s8(bytes), vdupq_n_u8(128)), zeros = vdupq_n_u8(0);
   const uint16x8_t exponent = vdupq_n_u16(0x4b00);  // of 2^23
@@ -16,6 +15,5 @@ inline V widen_int8(int8x16_t bytes) {
   return {{lowered(vzip1q_u16(low, exponent)), lowered(vzip2q_u16(low, exponent)), lowered(vzip1q_u16(high, exponent)),
       lowered(vzip2q_u16(high, exponent))}};
 }
-
 }  // namespace
 }  // namespace goldcrest

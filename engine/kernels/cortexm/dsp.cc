@@ -14,7 +14,6 @@
 
 namespace goldcrest {
 namespace {
-
 #if !defined(__OPTIMIZE__)
 // The loops below take every register, but an unoptimized build reserves some.
 void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
@@ -318,11 +317,9 @@ constexpr Kernels make_table() {
   table.weights_valid = weights_valid;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_cortexm_dsp;
 constexpr Kernels kernels_cortexm_dsp = for_this_build(make_table());
-
 }  // namespace goldcrest
 #endif  // __ARM_FEATURE_DSP

@@ -8,7 +8,6 @@
 
 namespace goldcrest {
 namespace {
-
 // The destination of the outputs of one row.
 struct OutputRow {
   OutputRow(const LinearArgs<int8_t>& args, uint32_t row)
@@ -115,11 +114,9 @@ constexpr Kernels make_table() {
   table.weights_valid = weights_valid;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_cortexm_helium;
 constexpr Kernels kernels_cortexm_helium = for_this_build(make_table());
-
 }  // namespace goldcrest
 #endif  // floating-point Helium

@@ -9,7 +9,6 @@
 
 namespace goldcrest {
 namespace {
-
 // The variables that the loop keeps in memory: all even registers hold sums, because VMLADAVA adds only to even ones.
 // One instruction loads each pair of fields.
 struct OutputLoop {
@@ -221,6 +220,5 @@ void linear_rows(const LinearArgs<int8_t>& args, uint32_t row) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Yields the key_row of one query for all keys, one after another.
 class KeyRows {
  public:
@@ -62,6 +61,5 @@ template <typename QuantizeRow>
   for (uint32_t row = args.rows; row > 0; --row, x += x_stride, q += q_stride, scale += args.scale_stride)
     *scale = quantize_row(x, n, q);
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -7,9 +7,7 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 namespace {
-
 void quantize_fine_row(const float* x, uint32_t n, int8_t* high, float* scale) {
   uint32_t amax_bits = 0;
   for (uint32_t i = 0; i < n; ++i) {
@@ -44,7 +42,6 @@ void weigh_fine_keys(
   for (uint32_t t = 0; t < args.n_keys; ++t)
     args.weights[t] = (args.weights[t] * inverse) * value_scales[key_row(args, t, row)];
 }
-
 }  // namespace
 
 float reference_fine_product(const int8_t* a, const int8_t* b, uint32_t n) {
@@ -82,5 +79,4 @@ void reference_fine_attention(const AttentionArgs<int8_t>& args) {
     }
   }
 }
-
 }  // namespace goldcrest

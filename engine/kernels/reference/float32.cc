@@ -7,9 +7,7 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kSmallestInput = 0x21800000u;  // bits of 2^-60
 
 // Where a CPU has no vectors, compilers compute the lanes one by one.
@@ -27,7 +25,6 @@ float dot(const float* a, const float* b, uint32_t n) {
   }
   return reference_sum_lanes(reinterpret_cast<float*>(lanes));
 }
-
 }  // namespace
 
 void reference_quantize_floats(const QuantizeRowsArgs<float>& args) {
@@ -57,7 +54,6 @@ void reference_linear_floats(const LinearArgs<float>& args) {
 }
 
 namespace {
-
 void embed(const EmbedArgs<float>& args) {
   const float* w = args.w + size_t{args.token} * args.n;
   for (uint32_t j = 0; j < args.n; ++j) args.y[j] = w[j] * args.embedding_scale + args.position[j];
@@ -107,9 +103,7 @@ constexpr TypedKernels<float> make_kernels() {
   kernels.output_block = output_block;
   return kernels;
 }
-
 }  // namespace
 
 constexpr TypedKernels<float> kernels_reference_float32 = make_kernels();
-
 }  // namespace goldcrest

@@ -15,7 +15,6 @@
 #endif
 
 namespace goldcrest {
-
 [[maybe_unused]] static inline uint32_t float_bits(float x) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof bits);
@@ -145,5 +144,4 @@ namespace goldcrest {
   const float y = 1.0f - (p * t) * exp_float(-(a * a));
   return x < 0.0f ? -y : y;
 }
-
 }  // namespace goldcrest

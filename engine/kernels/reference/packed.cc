@@ -8,9 +8,7 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kExpandedBytes = 32768;  // on the stack
 // The sum of this many products is exact as a float: 120 * 127 * 1024 < 2^24.
 constexpr uint32_t kPieceInputs = 1024;
@@ -122,7 +120,6 @@ void linear_piece(const Kernels& table, LinearArgs<int8_t> args, uint32_t n) {
     if (args.residual != nullptr) args.residual += args.rows * args.y_stride;
   }
 }
-
 }  // namespace
 
 bool runs_packed() { return kHasPacked; }
@@ -159,5 +156,4 @@ void embed_packed(const PackedMatrix& matrix, uint32_t row, float scale, const f
     from += high * block.outputs * block.inputs;
   }
 }
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
-
 size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
   switch (layout) {
     case Layout::kN16K4: return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
@@ -19,7 +18,6 @@ size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
 }
 
 namespace {
-
 int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
   int32_t sum = 0;
   for (uint32_t i = 0; i < n; ++i) sum += a[i] * b[i];
@@ -63,7 +61,6 @@ float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const H
   }
   return 1.0f;
 }
-
 }  // namespace
 
 float reference_sum_lanes(float lanes[16]) {
@@ -294,5 +291,4 @@ bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_
 }
 
 constexpr Kernels kernels_reference = for_this_build(kReferenceTable);
-
 }  // namespace goldcrest

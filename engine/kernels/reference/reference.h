@@ -9,7 +9,6 @@
 #include "model/packed.h"
 
 namespace goldcrest {
-
 constexpr uint32_t kSmallestAmax = 0x2b800000u;      // bits of 2^-40
 constexpr uint32_t kSmallestFineAmax = 0x2f800000u;  // bits of 2^-32: scales of 16 bits are not below those of 8 bits
 constexpr float kSmallestCell = 0x1p-60f;            // of a recurrent block: no product of it becomes a denormal
@@ -172,5 +171,4 @@ extern const TypedKernels<float> kernels_reference_float32;
 constexpr Kernels kReferenceTable = make_reference_table();
 
 extern const Kernels kernels_reference;
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kFraction = 0x7fffffu, kLeadingBit = 1u << 23;
 
 inline uint32_t exponent_of(uint32_t bits) { return bits >> 23 & 0xff; }
@@ -146,6 +145,5 @@ inline float to_float(int32_t number) { return static_cast<float>(number); }
 inline float apply_relu(float number) { return number > 0.0f ? number : 0.0f; }
 #endif
 inline float subtract(float a, float b) { return add(a, -b); }
-
 }  // namespace
 }  // namespace goldcrest

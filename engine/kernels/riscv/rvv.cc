@@ -12,7 +12,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kGroupOutputs = 64;  // of which the sums are stored at a time
 
 // One input of a row by sixteen weights, added to the row's sums.
@@ -284,11 +283,9 @@ constexpr Kernels make_table() {
   table.logit_sums = logit_sums;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_riscv_rvv;
 constexpr Kernels kernels_riscv_rvv = for_this_build(make_table());
-
 }  // namespace goldcrest
 #endif  // __riscv_vector

@@ -12,7 +12,6 @@
 
 namespace goldcrest {
 namespace {
-
 // GCC 12 uses no vector registers and does not know their names.
 #if defined(__clang__) || __GNUC__ >= 13
 #define GOLDCREST_RVV_VECTORS                                                                                    \
@@ -310,6 +309,5 @@ inline void sum_values(const ValueRows& rows, float factor, float* out) {
     out += done;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -12,7 +12,6 @@
 
 namespace goldcrest {
 namespace {
-
 // The products of some rows' inputs with one output, summed. An Input is what a Sum multiplies by a weight.
 #if defined(__riscv_flen) && __riscv_flen >= 64
 // The inputs of two rows are x0 + 2^26 x1, so the sum has both rows' sums in its 53 bits.
@@ -315,11 +314,9 @@ constexpr Kernels make_table() {
   table.layer_norm = layer_norm;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_riscv_scalar;
 constexpr Kernels kernels_riscv_scalar = for_this_build(make_table());
-
 }  // namespace goldcrest
 #endif  // __riscv

@@ -4,7 +4,6 @@
 
 namespace goldcrest {
 namespace {
-
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
 
 // Returns the products of d_head elements with n keys, 1 <= n <= 16, with arbitrary numbers behind them.
@@ -265,6 +264,5 @@ template <CacheLevel kPrefetchTo>
 void fine_attention(const AttentionArgs<int8_t>& args) {
   attention_of_queries<Numbers::kFine, kPrefetchTo>(args);
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -3,7 +3,6 @@
 
 namespace goldcrest {
 namespace {
-
 void quantize_rows(const QuantizeRowsArgs<float>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
@@ -126,6 +125,5 @@ constexpr TypedKernels<float> make_float_kernels() {
 }
 
 constexpr TypedKernels<float> kFloatKernels = make_float_kernels();
-
 }  // namespace
 }  // namespace goldcrest

@@ -4,7 +4,6 @@
 
 namespace goldcrest {
 namespace {
-
 // weights [n], n % 16 == 0, scores of a query <- e^(score - largest) times scales_of(t), 16 value scales, in magnitude.
 template <typename ScalesOf>
 inline IntegerScales scale_exponentials(float* weights, size_t n, float largest, ScalesOf scales_of) {
@@ -76,6 +75,5 @@ inline void add_integer_products(const RowOf& row_of, const KeyRange& keys, cons
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

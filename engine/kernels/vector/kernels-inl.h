@@ -59,7 +59,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Makes the reference's table with every slot that this folder writes over vectors. An ISA's file then sets the slots
 // of its own. kKeysTo: the cache that attention prefetches keys and values to.
 template <void (*kLinear)(const LinearArgs<int8_t>&), CacheLevel kKeysTo = CacheLevel::kFirst>
@@ -84,6 +83,5 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.weights_valid = weights_valid;
   return table;
 }
-
 }  // namespace
 }  // namespace goldcrest

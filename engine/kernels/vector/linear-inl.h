@@ -3,7 +3,6 @@
 
 namespace goldcrest {
 namespace {
-
 enum class CacheLevel { kFirst, kSecond };
 
 // Prefetches the cache line `bytes` behind `from`. It may be outside the array, because nothing is read.
@@ -382,6 +381,5 @@ void list_largest(const ListLargestArgs& args) {
     });
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

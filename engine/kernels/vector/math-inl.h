@@ -4,7 +4,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Calls body(0), body(1), ... without a loop, so that the arrays that they index can live in registers.
 template <int kCount, typename Body>
 inline void unrolled(Body body) {
@@ -175,6 +174,5 @@ void recurrence(const RecurrenceArgs& args) {
     store(args.y + i, load(args.y + i) + larger(kept, zero));
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -11,7 +11,6 @@
 
 namespace goldcrest {
 namespace {
-
 // starts: [rows, groups]
 template <int kRows, bool kPrefetches>
 inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts, uint32_t first_row, uint32_t output) {
@@ -79,6 +78,5 @@ void linear_packed_rows(const LinearArgs<int8_t>& args) {
     default: return packed_rows<4, kPrefetches>(args);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -4,7 +4,6 @@
 
 namespace goldcrest {
 namespace {
-
 // The queries of a group need about 25 KB of the stack. Only CPUs that run an operating system use this file.
 constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxGathered = 256;
 
@@ -251,6 +250,5 @@ inline void gather_scales(const Group<Kind>& group, const Query& query, uint32_t
     places.value_scales[t] = value_scales[row];
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

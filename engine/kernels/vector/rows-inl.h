@@ -3,7 +3,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Returns the bits of the largest |number(i)|, i < n.
 template <typename Numbers>
 inline uint32_t largest_magnitude(size_t n, Numbers number) {
@@ -131,6 +130,5 @@ void layer_norm(const LayerNormArgs& args) {
     if (rest != 0) store(y + whole, select(in_row, normalize(whole), set(0.0f)));
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 
 namespace goldcrest {
 namespace {
-
 // A group's weights take up to 48 KiB of the stack, panels or values 16 KiB.
 constexpr uint32_t kMaxHead = 128, kFewestShared = 4, kMostShared = 8, kMostSharedWeights = 12288;
 constexpr uint32_t kKeysOfPanels = 128, kKeysOfValues = 32;
@@ -213,6 +212,5 @@ __attribute__((noinline)) void attention_of_groups(const AttentionArgs<int8_t>& 
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

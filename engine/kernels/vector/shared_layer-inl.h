@@ -4,7 +4,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Keys in a panel of values, and in as many panels as have sums of 7-bit halves that a float holds exactly.
 constexpr uint32_t kKeysOfIntegers = 128, kExactHalfKeys = 1024, kValuePanelBytes = 8192;
 
@@ -88,6 +87,5 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
     is_first = false;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

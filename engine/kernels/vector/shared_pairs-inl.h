@@ -3,7 +3,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kKeysOfIntegers = 256;  // their values stay in the first-level cache for all queries
 
 // Adds the products of some keys for kQueries from row i on.
@@ -42,6 +41,5 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
     if (i < rows) add_products_of_rows<1, kValueVectorsOf1>(group, scales, i, keys);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -3,7 +3,6 @@
 
 namespace goldcrest {
 namespace {
-
 // sums: those of a panel of 16 / kLanes outputs; each output's sum is in kLanes lanes next to each other.
 template <uint32_t kLanes>
 inline bool sums_are(W sums, const int32_t* weight_sum) {
@@ -47,6 +46,5 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
   }
   return !any_is_minus_128(least);
 }
-
 }  // namespace
 }  // namespace goldcrest

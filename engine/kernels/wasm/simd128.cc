@@ -8,7 +8,6 @@
 
 namespace goldcrest {
 namespace {
-
 // A sum for each of 16 outputs.
 struct Acc {
   v128_t q[4];
@@ -48,7 +47,6 @@ inline V join(const FourDots (&dots)[4]) { return to_floats({dots[0].v, dots[1].
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
 constexpr bool kFinishesTogether = false;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -57,7 +55,6 @@ constexpr bool kFinishesTogether = false;
 
 namespace goldcrest {
 namespace {
-
 // Multiplies rows by a panel of 16 outputs. Eight vectors hold sums, which leaves registers on x86: those of 16 outputs
 // of one row, or of eight outputs of two rows in each of two passes. Each output has two lanes.
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
@@ -95,11 +92,9 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   }
   finish_tile(args, first_row, first_output, acc);
 }
-
 }  // namespace
 
 extern const Kernels kernels_wasm_simd128;
 constexpr Kernels kernels_wasm_simd128 = for_this_build(make_vector_table<linear>("wasm_simd128", 0));
-
 }  // namespace goldcrest
 #endif

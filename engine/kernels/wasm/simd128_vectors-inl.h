@@ -9,7 +9,6 @@
 
 namespace goldcrest {
 namespace {
-
 struct V {
   v128_t q[4];
 };
@@ -267,6 +266,5 @@ inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
     wasm_v128_store(to + 192, high_halves(ab_high, cd_high));
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -10,7 +10,6 @@
 
 namespace goldcrest {
 namespace {
-
 inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b) {
   return sums + reinterpret_cast<__v8si>(_mm256_madd_epi16(a, b));
 }
@@ -95,7 +94,6 @@ inline Acc packed_start(const int32_t*) { return Acc(); }
 constexpr int kTilePanels[] = {2, 1, 1, 1, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -108,7 +106,6 @@ constexpr bool kFinishesTogether = true;
 
 namespace goldcrest {
 namespace {
-
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_without_signs>("x86_avx2", kCpuAvx2);
   table.int8.output_block = output_block_without_signs;
@@ -116,10 +113,8 @@ constexpr Kernels make_table() {
   table.crc32c = crc32c_words;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_x86_avx2;
 constexpr Kernels kernels_x86_avx2 = for_this_build(make_table());
-
 }  // namespace goldcrest

@@ -10,7 +10,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kMostInputs = 1024;  // of a row
 constexpr int kMostFourSum = 256;       // 256 * -128 is -2^15; ~127 is -128
 
@@ -120,6 +119,5 @@ __attribute__((noinline, flatten)) void linear_row_by_pairs(const LinearArgs<int
     for (; output < args.n; output += 16) multiply_pairs<1>(args, row, output);
   });
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kMostFewRows = 6;
 // Blocks are not read in the order of the file. If weights come from memory, this costs more than it saves.
 constexpr uint32_t kMostWeights = 65536;
@@ -250,6 +249,5 @@ void output_block_without_signs(const OutputBlockArgs<int8_t>& args) {
   linear_without_signs(args.linear);
   output_block_sums(args);
 }
-
 }  // namespace
 }  // namespace goldcrest

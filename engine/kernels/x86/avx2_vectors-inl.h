@@ -10,7 +10,6 @@
 
 namespace goldcrest {
 namespace {
-
 struct V {
   __m256 low, high;
 };
@@ -302,6 +301,5 @@ inline __m256 add_halves(FourDots a, FourDots b) {
 }
 
 inline V join(const FourDots (&dots)[4]) { return {add_halves(dots[0], dots[1]), add_halves(dots[2], dots[3])}; }
-
 }  // namespace
 }  // namespace goldcrest

@@ -12,7 +12,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Returns x^power modulo the polynomial, as a factor. In the CRC's bit order the product of two 64-bit halves has an
 // extra factor x, and a 32-bit remainder is the upper half of a factor.
 constexpr int64_t fold_factor(int power) {
@@ -62,6 +61,5 @@ uint32_t crc32c_avx512(uint32_t crc, const void* data, size_t n) {
   if (n < 128 || !__builtin_cpu_supports("vpclmulqdq")) return crc32c_words(crc, data, n);
   return crc32c_folded(crc, static_cast<const uint8_t*>(data), n);
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -17,7 +17,6 @@
 
 namespace goldcrest {
 namespace {
-
 struct V {
   __m512 v;
 };
@@ -302,7 +301,6 @@ constexpr int kExpVectors = 4, kRowExpVectors = 4;
 constexpr int kTilePanels[] = {1, 1, 4, 4, 2, 2, 2, 2};
 constexpr int kTileSplits[] = {4, 4, 1, 1, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -314,7 +312,6 @@ constexpr bool kFinishesTogether = true;
 
 namespace goldcrest {
 namespace {
-
 template <bool kPrefetchesFew, CacheLevel kKeysTo>
 constexpr Kernels make_table(const char* name) {
   Kernels table = make_vector_table<linear_by_rows, kKeysTo>(name, kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
@@ -325,7 +322,6 @@ constexpr Kernels make_table(const char* name) {
   table.crc32c = crc32c_avx512;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_x86_avx512vnni;
@@ -338,5 +334,4 @@ constexpr Kernels kernels_x86_avx512vnni = for_this_build(make_table<true, Cache
 extern const Kernels kernels_x86_avx512vnni_amd;
 constexpr Kernels kernels_x86_avx512vnni_amd =
     for_this_build(make_table<false, CacheLevel::kSecond>("x86_avx512vnni_amd"));
-
 }  // namespace goldcrest

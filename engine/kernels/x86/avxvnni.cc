@@ -10,7 +10,6 @@
 
 namespace goldcrest {
 namespace {
-
 inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b) {
   return reinterpret_cast<__v8si>(_mm256_dpwssd_avx_epi32(reinterpret_cast<__m256i>(sums), a, b));
 }
@@ -115,7 +114,6 @@ inline Acc packed_start(const int32_t* weight_sum) {
 constexpr int kTilePanels[] = {1, 2, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {4, 1, 2, 1, 1, 1};
 constexpr bool kFinishesTogether = true;
-
 }  // namespace
 }  // namespace goldcrest
 
@@ -127,7 +125,6 @@ constexpr bool kFinishesTogether = true;
 
 namespace goldcrest {
 namespace {
-
 constexpr Kernels make_table() {
   Kernels table = make_vector_table<linear_by_rows>("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
   table.int8.output_block = output_block_by<linear_by_rows>;
@@ -135,10 +132,8 @@ constexpr Kernels make_table() {
   table.crc32c = crc32c_words;
   return table;
 }
-
 }  // namespace
 
 extern const Kernels kernels_x86_avxvnni;
 constexpr Kernels kernels_x86_avxvnni = for_this_build(make_table());
-
 }  // namespace goldcrest

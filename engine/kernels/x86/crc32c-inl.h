@@ -7,12 +7,10 @@
 
 namespace goldcrest {
 namespace {
-
 inline uint32_t crc_word(uint32_t crc, uint64_t eight_bytes) {
   return static_cast<uint32_t>(_mm_crc32_u64(crc, eight_bytes));
 }
 inline uint32_t crc_byte(uint32_t crc, uint8_t byte) { return _mm_crc32_u8(crc, byte); }
-
 }  // namespace
 }  // namespace goldcrest
 

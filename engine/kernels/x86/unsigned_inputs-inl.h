@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-
 // Inputs + 128 on the stack: of a layer with long rows, and of the others. An output layer's caller has logits there
 // too. More rows than fit are computed in groups, which share the weights of kGroupBytes from a cache.
 constexpr size_t kLongInputBytes = 65536, kInputBytes = 32768, kGroupBytes = 524288;
@@ -233,6 +232,5 @@ void linear_fine(const LinearArgs<int8_t>& args) {
   if (args.rows == 1) return linear_two_rows<true, kPrefetchesFew>(args);
   linear_copied<kLongInputBytes, true, kPrefetchesFew>(args);
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -5,7 +5,6 @@
 
 namespace goldcrest {
 namespace {
-
 // A linear layer, and 128 times the sum of each row's activations.
 struct SummedArgs : LinearArgs<int8_t> {
   static constexpr uint32_t kMostRows = 256;
@@ -76,6 +75,5 @@ void output_block_by(const OutputBlockArgs<int8_t>& args) {
   kLinear(args.linear);
   output_block_sums(args);
 }
-
 }  // namespace
 }  // namespace goldcrest

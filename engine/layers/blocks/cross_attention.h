@@ -8,7 +8,6 @@
 #include "layers/rows.h"
 
 namespace goldcrest {
-
 // [layer][head][source row]
 inline KvCacheRefs plan_source_keys(Plan& plan, const StackView& stack) {
   return plan_kv_cache(plan, stack,
@@ -71,5 +70,4 @@ void for_each_call_site(const StackView&, const LayerKind&, const CrossAttention
   visit(LinearCallSite{block.query, Activation::kNone, false});
   visit(LinearCallSite{block.out, Activation::kNone, true});
 }
-
 }  // namespace goldcrest

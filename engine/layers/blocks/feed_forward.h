@@ -6,7 +6,6 @@
 #include "layers/linear.h"
 
 namespace goldcrest {
-
 // y [rows, half] = activation(gate(h)) * value(h): gate and value are the first and the second half of matrix(h),
 // matrix.n / 2 outputs each. y has room for both. Small code: nearly all of its time is in the two products.
 [[gnu::noinline]] inline void multiply_gated(const Pass& pass, const LinearView& matrix, Quantized h, float* y) {
@@ -38,5 +37,4 @@ void for_each_call_site(const StackView& stack, const LayerKind&, const FeedForw
   }
   visit(LinearCallSite{block.out, Activation::kNone, true});
 }
-
 }  // namespace goldcrest

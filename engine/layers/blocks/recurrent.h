@@ -7,7 +7,6 @@
 #include "layers/rows.h"
 
 namespace goldcrest {
-
 // Cells: float [recurrent layer][half][slot][d_model padded]. Position p writes half p % 2. It reads half (p - 1) % 2
 // at the slot that the hypothesis had then, so a beam reorder moves nothing.
 inline BufferRef plan_cells(Plan& plan, const ModelView& model) {
@@ -68,5 +67,4 @@ template <typename Visit>
 void for_each_call_site(const StackView&, const LayerKind&, const RecurrentView& block, const Visit& visit) {
   visit(LinearCallSite{block.input_forget, Activation::kNone, false});
 }
-
 }  // namespace goldcrest

@@ -8,7 +8,6 @@
 #include "layers/rows.h"
 
 namespace goldcrest {
-
 inline LinearView query_of(const StackView& stack, const SelfAttentionView& block) {
   return slice_outputs(block.query_key_value, 0, stack.attention_width());
 }
@@ -160,5 +159,4 @@ void for_each_call_site(
   }
   visit(LinearCallSite{block.out, Activation::kNone, true});
 }
-
 }  // namespace goldcrest

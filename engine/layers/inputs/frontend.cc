@@ -7,9 +7,7 @@
 #include "layers/norm.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Returns the multiply-accumulates of this many encoder rows, if they are computed together: those of all convolutions,
 // and those of the frames that they need.
 [[gnu::noinline]] uint64_t group_macs(const FrontendView& view, uint32_t rows) {
@@ -104,7 +102,6 @@ struct Frontend {
     clip.largest = larger(clip.largest, measured.largest);
   }
 }
-
 }  // namespace
 
 BufferRef plan_frontend(Plan& plan, const FrontendView& view) {
@@ -168,5 +165,4 @@ bool were_same(const Batch& batch) {
 uint32_t checksum_clip(const Runtime& runtime, const FrontendView& view, const Clip& clip) {
   return runtime.kernels->crc32c(0, bytes_at(clip, 0), static_cast<size_t>(clip.n * item_bytes(view, clip)));
 }
-
 }  // namespace goldcrest

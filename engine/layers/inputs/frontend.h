@@ -8,7 +8,6 @@
 #include "model/frontend_view.h"
 
 namespace goldcrest {
-
 // Below every feature of a log-mel: the largest feature of a clip before anything is measured.
 constexpr float kLeastFeature = -100.0f;
 
@@ -27,5 +26,4 @@ bool were_same(const Batch& batch);
 
 // Returns the checksum of the clip's samples or feature rows.
 uint32_t checksum_clip(const Runtime& runtime, const FrontendView& view, const Clip& clip);
-
 }  // namespace goldcrest

@@ -7,11 +7,8 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr float kToLog10 = 0.434294482f;  // 1 / ln 10
-
 }  // namespace
 
 void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
@@ -33,5 +30,4 @@ void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
 
 // A sample takes part in at most 9 stages; a band has at most all bins, and a logarithm takes some 20.
 uint32_t log_mel_macs(const LogMelView& view) { return 64 * view.n_fft + view.n_mels * (view.n_fft / 2 + 20); }
-
 }  // namespace goldcrest

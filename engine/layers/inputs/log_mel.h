@@ -9,7 +9,6 @@
 #include "model/frontend_view.h"
 
 namespace goldcrest {
-
 class LogMel {
  public:
   // scratch: float [log_mel_scratch_floats], aligned to 64 bytes
@@ -32,5 +31,4 @@ uint32_t log_mel_macs(const LogMelView& view);
 
 // Returns the end of a feature: at least the clip's largest less 8, then (x + 4) / 4.
 inline float scale_log_mel(float feature, float largest) { return (larger(feature, largest - 8.0f) + 4.0f) * 0.25f; }
-
 }  // namespace goldcrest

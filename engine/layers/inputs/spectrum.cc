@@ -6,9 +6,7 @@
 #include "layers/inputs/spectrum.h"
 
 namespace goldcrest {
-
 namespace {
-
 struct Complex {
   float re, im;
 };
@@ -84,7 +82,6 @@ uint32_t mirrored(int32_t i, uint32_t window) {
   const int32_t from_last = last - (i < 0 ? -i : i);
   return static_cast<uint32_t>(last - (from_last < 0 ? -from_last : from_last));
 }
-
 }  // namespace
 
 bool Spectrum::load(const Samples& window, int32_t first) const {
@@ -114,5 +111,4 @@ void Spectrum::find_power() const {
     power[k] = re * re + im * im;
   }
 }
-
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 namespace goldcrest {
-
 constexpr float kToFloat = 1.0f / 32768.0f;  // samples become numbers below 1
 
 // A window of samples: those of a clip, then zeros.
@@ -32,5 +31,4 @@ struct Spectrum {
 };
 
 constexpr uint32_t spectrum_floats(uint32_t n_fft) { return 2 * n_fft + n_fft / 2 + 3; }
-
 }  // namespace goldcrest

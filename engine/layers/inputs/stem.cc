@@ -10,9 +10,7 @@
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
 
 // y [n] <- tanh(y) + residual
@@ -33,7 +31,6 @@ struct Taking {
     return start;
   }
 };
-
 }  // namespace
 
 Rows Rows::within(uint32_t n) const {
@@ -185,5 +182,4 @@ void Stem::normalize(float* y, uint32_t rows) const {
     for (uint32_t j = 0; j < convolution.linear.n; ++j, ++y)
       *y = ((*y - mean) * inverse_deviation) * gamma[j] + beta[j];
 }
-
 }  // namespace goldcrest

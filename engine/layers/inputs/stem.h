@@ -11,7 +11,6 @@
 #include "model/frontend_view.h"
 
 namespace goldcrest {
-
 // Rows of a level; some may be outside of the clip. Numbers of samples fit 32 bits (kMaxClip).
 struct Rows {
   int32_t first;
@@ -77,5 +76,4 @@ class Stem {
   const Clip& clip_;
   uint32_t n_rows_[kMaxConvolutions + 1] = {};
 };
-
 }  // namespace goldcrest

@@ -12,9 +12,7 @@
 #include "model/frontend_view.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kPast = 64;  // samples of the call before
 constexpr uint32_t kWindows = kVoiceFrames * kVoiceLayers[0].k, kResults = spectrum_floats(kVoiceTransform) + 13;
 static_assert(kWindows + kResults <= sizeof(goldcrest_voice::scratch) / sizeof(float) - 16);
@@ -125,7 +123,6 @@ class Detection {
   const VoiceLayer* layer_ = kVoiceLayers;
   float *windows_, *results_;
 };
-
 }  // namespace
 
 float detect_voice(goldcrest_voice& voice, const int16_t* samples) {
@@ -133,5 +130,4 @@ float detect_voice(goldcrest_voice& voice, const int16_t* samples) {
   memcpy(voice.sound + kPast, samples, GOLDCREST_VOICE_SAMPLES * sizeof(int16_t));
   return Detection(voice).run();
 }
-
 }  // namespace goldcrest

@@ -7,8 +7,6 @@
 #include "goldcrest/voice.h"
 
 namespace goldcrest {
-
 // Returns the probability that GOLDCREST_VOICE_SAMPLES samples of a stream are speech.
 float detect_voice(goldcrest_voice& voice, const int16_t* samples);
-
 }  // namespace goldcrest

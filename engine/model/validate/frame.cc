@@ -11,7 +11,6 @@
 #include "model/validate/validator.h"
 
 namespace goldcrest {
-
 int Validator::check_frame() {
   Trailer trailer;
   GOLDCREST_TRY(read_trailer(file_, file_bytes_, functions_, &trailer, detail));
@@ -124,5 +123,4 @@ int validate_model(const void* model, size_t model_bytes, const VerifyFunctions&
   goldcrest_detail& wanted = detail != nullptr ? *detail : unwanted;
   return Validator(static_cast<const uint8_t*>(model), model_bytes, functions, wanted).run();
 }
-
 }  // namespace goldcrest

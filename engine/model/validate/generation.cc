@@ -5,7 +5,6 @@
 #include "model/validate/validator.h"
 
 namespace goldcrest {
-
 int32_t find_bad_sequence(const goldcrest_sequences& sequences, uint32_t vocab_size) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < sequences.n; ++i) {
@@ -134,5 +133,4 @@ int Validator::check_self_tests() {
   }
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest

@@ -7,7 +7,6 @@
 #include "model/validate/validator.h"
 
 namespace goldcrest {
-
 int Validator::check_shortlist() {
   const format::Shortlist* table = model_->shortlist();
   const uint32_t most = model_->limits()->max_candidates();

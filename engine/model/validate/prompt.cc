@@ -8,7 +8,6 @@
 
 namespace goldcrest {
 namespace {
-
 bool contains(const format::Vector<uint32_t>* ids, uint32_t id) {
   for (uint32_t i = 0; ids != nullptr && i < ids->size(); ++i)
     if (ids->at(i) == id) return true;
@@ -18,7 +17,6 @@ bool contains(const format::Vector<uint32_t>* ids, uint32_t id) {
 bool ends_texts(const format::Generation& table, uint32_t id) {
   return id == table.end_id() || contains(table.more_end_ids(), id);
 }
-
 }  // namespace
 
 int Validator::check_prompt() {
@@ -53,5 +51,4 @@ int Validator::check_prompt() {
   for (uint32_t i = 0; lines != nullptr && i < lines->size(); ++i) is_good &= lines->at(i)->target()->size() > n_prompt;
   return is_good ? GOLDCREST_OK : refuse({"generation: prompt", -1});
 }
-
 }  // namespace goldcrest

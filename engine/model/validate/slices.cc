@@ -8,9 +8,7 @@
 #include "schema/model_reader_generated.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kParts = 5;  // the metadata and four sections
 
 struct SliceCheck {
@@ -86,7 +84,6 @@ struct SliceCheck {
     return GOLDCREST_DONE;
   }
 };
-
 }  // namespace
 
 int check_slice(
@@ -97,5 +94,4 @@ int check_slice(
   if (status != GOLDCREST_WORKING) *check = {};
   return status;
 }
-
 }  // namespace goldcrest

@@ -7,9 +7,7 @@
 #include "model/validate/validator.h"
 
 namespace goldcrest {
-
 namespace {
-
 // Returns whether n is 2^a * 5^b with a >= 1 and at most 2^10: a divisor of 2^10 * 5^4, since 5^5 is larger.
 bool is_transform_size(uint32_t n) {
   static_assert(kMaxTransform == 1024);
@@ -21,7 +19,6 @@ bool is_window(const ConvolutionView& view, bool fixed_window) {
   return kernel <= kMaxKernel && stride >= 1 && stride <= kernel && padding < kernel && 2 * padding < kernel &&
          (!fixed_window || kernel - stride <= 2 * padding);
 }
-
 }  // namespace
 
 // Views of the frontend and its convolutions only copy fields, so they may have any values here.

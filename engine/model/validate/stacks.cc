@@ -8,9 +8,7 @@
 #include "model/validate/validator.h"
 
 namespace goldcrest {
-
 namespace {
-
 constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: the values are checked while the checksum has them cached
 
 // Returns whether every multiplier is in [-15, 15] and weight_sum, if not null, has every row's sum.
@@ -31,7 +29,6 @@ bool packed_weights_valid(const PackedMatrix& matrix, const int32_t* weight_sum)
   }
   return true;
 }
-
 }  // namespace
 
 // Reports damage first: a wrong checksum goes before a bad value.
@@ -244,7 +241,6 @@ bool Validator::bias_good(const format::AttentionBias* table, const format::Stac
 }
 
 namespace {
-
 // Makes the checks of one layer, up to the first that fails.
 struct LayerCheck {
   Validator& validator;
@@ -265,7 +261,6 @@ struct LayerCheck {
     if (status == GOLDCREST_OK) status = validator.check_norm(table, widths.of(Width::kModel), name, index);
   }
 };
-
 }  // namespace
 
 int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
@@ -291,5 +286,4 @@ int Validator::check_layers(const format::Stack& stack, bool is_decoder) {
   }
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest

@@ -6,7 +6,6 @@
 #include "model/validate/validator.h"
 
 namespace goldcrest {
-
 int Validator::check_tokenizer() {
   const format::Tokenizer* table = model_->tokenizer();
   if (has_feature(features_, kFeatureAddedTokens)) {
@@ -72,7 +71,6 @@ int Validator::check_detokenizer() {
 }
 
 namespace {
-
 // Returns whether the side has one of its places (bit p: the place p), an id or none for each of n languages, at least
 // one id, and some default or none.
 [[gnu::noinline]] bool is_side_good(const LanguageSide& side, uint32_t n, uint32_t places, uint32_t vocab_size) {
@@ -96,7 +94,6 @@ bool is_next_name(const char* a, const char* b) {
   while (*b != '\0') ++b;
   return b <= begin + kMaxLanguageBytes;
 }
-
 }  // namespace
 
 int Validator::check_languages() {
@@ -117,5 +114,4 @@ int Validator::check_languages() {
   GOLDCREST_REQUIRE_INTACT(is_good, "languages", -1);
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest

@@ -12,7 +12,6 @@
 #include "schema/reader.h"
 
 namespace goldcrest {
-
 struct Trailer {
   char magic[8];
   uint32_t format_version;
@@ -57,5 +56,4 @@ inline int read_trailer(const uint8_t* file, uint64_t file_bytes, const VerifyFu
       "trailer: metadata size", -1);
   return GOLDCREST_OK;
 }
-
 }  // namespace goldcrest

@@ -17,7 +17,6 @@
 #include "schema/model_reader_generated.h"
 
 namespace goldcrest {
-
 inline bool in_range(float x, float low, float high) { return x >= low && x <= high; }
 
 struct ConvolutionView;
@@ -137,5 +136,4 @@ class Validator {
   uint32_t weights_crc_ = 0;        // of these bytes
   uint32_t source_vocab_size_ = 0, target_vocab_size_ = 0;
 };
-
 }  // namespace goldcrest

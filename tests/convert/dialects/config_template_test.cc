@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using nlohmann::json;
 using test::NnFolder;
 
@@ -234,6 +233,5 @@ TEST(ConfigTemplate, SaysWhereThereIsNoTransformer) {
                                ": this is a Marian model in Marian's own format (.npz); goldcrest-convert converts it "
                                "to a .gcst file, with the vocabularies next to it");
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 const std::filesystem::path kPieces = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr";
@@ -373,6 +372,5 @@ TEST(CTranslate2Text, SaysWhatIsWrongWithAPackage) {
       "deflated ones (0, 8) are read; expected a zip as Argos Translate's packages are: download it again, or "
       "unpack it and give the folder");
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using Ids = std::vector<uint32_t>;
 
 const std::filesystem::path& families() {
@@ -213,6 +212,5 @@ TEST(Families, TokenizersOfOthersAreRefused) {
       std::filesystem::copy_options::overwrite_existing);
   test::expect_error([&] { load(swapped.path()); }, {"sentencepiece.bpe.model", "another model's"});
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0};
@@ -824,6 +823,5 @@ TEST(ShortlistFile, RandomTextsDoNoHarm) {
     message_of(content, [&](const auto& path) { read_vocabulary_map(path, {texts.source, texts.target}, warnings); });
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 const std::filesystem::path kModels = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
@@ -467,6 +466,5 @@ TEST(Marian, WarnsOfAnotherCheckpointsPadding) {
       1)
       << warnings.size();
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

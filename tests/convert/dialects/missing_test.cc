@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 template <typename Folder>
@@ -361,6 +360,5 @@ TEST(CheckpointHash, CoversTheTokenizers) {
   listed.config["source_vocabulary"][4] = "two";
   EXPECT_NE(listed.load().checkpoint_sha256, first);
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using test::NnFolder;
 
 const std::filesystem::path kShippedModels = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
@@ -628,6 +627,5 @@ TEST(NnTransformer, TheStartTokenIsNeededWhereItIsUsed) {
   checkpoint.config["source_bos_token"] = "<s>";
   EXPECT_EQ(checkpoint.load().generation.source_prefix, std::vector<uint32_t>{1});
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -8,7 +8,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using nlohmann::json;
 using namespace test;
 
@@ -245,6 +244,5 @@ TEST(NnTransformerRules, BrokenValuesAreRefused) {
     test::expect_error([&] { checkpoint.load(); }, {message}, key);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

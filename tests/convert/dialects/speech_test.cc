@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using ClipIds = std::vector<uint32_t>;
 
 const std::filesystem::path& speech_folders() {
@@ -294,6 +293,5 @@ TEST(Speech, SamplesThatAreMissingAreNamed) {
   std::ofstream(copy.path() / "results.jsonl") << "{\"samples\": 9}\n";
   test::expect_error([&] { check(Reference(spec), copy.path(), {}); }, {"samples.npy", "not a NumPy array"});
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

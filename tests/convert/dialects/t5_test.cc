@@ -17,7 +17,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using PieceIds = std::vector<int32_t>;
 
 const Value& t5_recorded() {
@@ -292,6 +291,5 @@ TEST(T5, TablesOfOtherShapesAndMissingFilesAreRefused) {
       small.path() / "spiece.model", std::filesystem::copy_options::overwrite_existing);
   test::expect_error([&] { load_t5(small.path()); }, {"spiece.model", "another model's"});
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

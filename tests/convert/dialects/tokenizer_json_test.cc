@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kMark = "\u2581";
 
 ModelSpec load_text(const std::filesystem::path& folder) { return load_checkpoint(folder, {}); }
@@ -241,6 +240,5 @@ TEST(TokenizerJson, ByteLevelBpeLeavesAFileOfIds) {
   std::filesystem::remove(copy.path() / "tokenizer.json");
   test::expect_error([&] { load_text(copy.path()); }, {"spiece.model", "is missing, and so is tokenizer.json"});
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

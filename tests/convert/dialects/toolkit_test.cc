@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 constexpr size_t kMaxTarget = 7;
@@ -653,6 +652,5 @@ TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
   EXPECT_EQ(refusal(checkpoint, [&] { config_template(checkpoint.weights()); }),
       "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 constexpr size_t kMaxTarget = 7;
@@ -378,6 +377,5 @@ TEST(TutorialRefusals, AShapeHasTheSettingsOfTheTutorial) {
     EXPECT_EQ(shape.decoder.final_norm.has_value(), kind != TutorialKind::kTrevett);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 struct Segment {
   std::string hypothesis;
   std::vector<std::string> references;
@@ -206,6 +205,5 @@ TEST(MetricsGolden, SpellingToPronunciation) {
   EXPECT_NEAR(100 - greedy.exact_match, 33.13, 0.005);
   EXPECT_NEAR(greedy.word_error_rate, 8.97, 0.005);
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 class KnownTranslator : public Translator {
  public:
   explicit KnownTranslator(std::map<std::string, Translation> answers) : answers_(std::move(answers)) {}
@@ -296,6 +295,5 @@ TEST(Coverage, CountsIdsLinesAndCandidates) {
   EXPECT_EQ(coverage.candidates, 2u + 3u);
   EXPECT_EQ(coverage.most_candidates, 3u);
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

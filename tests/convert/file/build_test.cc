@@ -16,7 +16,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // Both embeddings and the projection are one table.
 ModelSpec tied_spec() {
   ModelSpec spec = test::random_spec(3);
@@ -364,6 +363,5 @@ TEST(LayoutForCpu, UnknownNamesGetTheList) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

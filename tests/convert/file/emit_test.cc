@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 goldcrest_memory memory() {
   goldcrest_memory memory = {};
   memory.arena_bytes = 640;
@@ -323,6 +322,5 @@ TEST(Budget, EachNumberThatIsExceeded) {
   demand.memory.arena_bytes = UINT64_MAX;
   EXPECT_EQ(over_budget({}, demand), "");
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

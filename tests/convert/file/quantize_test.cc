@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -319,6 +318,5 @@ TEST(RowPacker, FitsTheInputsThatItSaw) {
     EXPECT_EQ(back.multipliers, fitted.multipliers);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -22,7 +22,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using format::SectionKind;
 
 template <typename T>
@@ -644,6 +643,5 @@ TEST(WriteEngine, AFlippedBitIsRefused) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -15,7 +15,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using test::chain_model;
 using Tokens = std::vector<int32_t>;
 
@@ -277,6 +276,5 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

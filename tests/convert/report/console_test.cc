@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 // A screen that keeps its text, and a clock that the test sets.
 struct Screen {
   std::string shown;
@@ -242,6 +241,5 @@ TEST(NativeCheck, TheSelfTestPassesWithEveryTable) {
     unsetenv("GOLDCREST_KERNELS");
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr int kCombinations = 60;
 
 // Limits that a model of `positions` source and target positions takes. Every kind of limit also gets its least value.
@@ -233,6 +232,5 @@ TEST(Board, EveryBoardOfTheRepositoryIsKnown) {
       "pico");
   test::expect_error([] { find_boards("/none.ld"); }, {"/none.ld: cannot be read; expected a linker script"}, "none");
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

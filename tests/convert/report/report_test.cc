@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 constexpr const char* kHostileName = "</pre><script>alert('1')</script> & \"more\"";
 
 // A report of g2p with one evaluated line; every text of a user or a checkpoint is hostile.
@@ -314,6 +313,5 @@ TEST(SelfTest, RandomSourcesFitTheModel) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

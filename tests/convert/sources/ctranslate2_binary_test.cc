@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 const NamedTensor kMatrix = {"encoder/a/weight", {2, 3}, {1, 2, 3, -4, 5, 6}};
@@ -301,6 +300,5 @@ TEST(CTranslate2Binary, SurvivesDamage) {
   whole.variables.push_back(test::text_variable("unk_token", "<unk>"));
   test::expect_damage_survived(whole.bytes(), model_message);
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -13,7 +13,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 constexpr size_t kHead = 16, kItem = 32;  // the file's head; an item: name, type, axes, data, eight bytes each
@@ -286,6 +285,5 @@ TEST(Messages, NamesAreShortAndPlain) {
   EXPECT_EQ(shape_text({2, 3}), "[2, 3]");
   EXPECT_EQ(list_in_quotes({"a", "b", "c"}, 2), "\"a\", \"b\" and 1 more");
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

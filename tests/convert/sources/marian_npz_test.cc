@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 constexpr const char* kZipRemedy =
@@ -204,6 +203,5 @@ TEST(MarianNpz, SurvivesDamage) {
   for (const bool is_deflated : {false, true})
     test::expect_damage_survived(npz_bytes(npz_tensors(), "type: transformer\n", is_deflated), npz_message);
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -8,7 +8,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace std::string_literals;
 using test::PickleWriter;
 
@@ -220,6 +219,5 @@ TEST(PickleDocuments, TheLastOfEqualKeys) {
   const PickleDocument list = read_pickle("\x80\x02](U\1aK\3e.", "here");
   EXPECT_EQ(list.member(list.node(list.root), "a"), nullptr);
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 const std::vector<NamedTensor> kTensors = {
@@ -221,6 +220,5 @@ TEST(Shards, RefusesBadIndexes) {
     test::expect_error([&] { open_tensors(folder.path()); }, {words}, index);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

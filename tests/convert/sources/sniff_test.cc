@@ -8,7 +8,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace std::string_literals;
 using namespace test;
 
@@ -482,6 +481,5 @@ TEST(SniffFolder, AShortlistIsNoModel) {
   const std::filesystem::path model = folder.write("model.bin", "x");
   EXPECT_EQ(find_weights(folder.path()), Paths{model});
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using test::PickleWriter;
 
 PickleWriter::Tensor six(const std::vector<uint64_t>& shape = {6}, const std::vector<uint64_t>& strides = {1}) {
@@ -231,6 +230,5 @@ TEST(TorchZip, TheLargestPickle) {
         {bytes == 64u << 20 ? "has the operation 0x00" : "data.pkl has 67108865 bytes, expected at most 67108864"});
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -9,7 +9,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 using namespace test;
 
 const std::filesystem::path kWritten = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/torch";
@@ -419,6 +418,5 @@ TEST(Zip, RefusesBytesAfterTheEnd) {
   const auto path = folder.write("a.pt", stream.str() + "x");
   test::expect_error([&] { open_tensors(path); }, {"a.pt", "not at the end"});
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

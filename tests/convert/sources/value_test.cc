@@ -12,7 +12,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 TEST(Value, HasOneKind) {
   EXPECT_TRUE(Value().is_null());
   EXPECT_TRUE(Value(nullptr).is_null());
@@ -259,6 +258,5 @@ TEST(Yaml, DamagedTextsDoNoHarm) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

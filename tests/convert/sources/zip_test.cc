@@ -7,7 +7,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 std::string zip_integer(uint64_t value, size_t bytes) { return {reinterpret_cast<const char*>(&value), bytes}; }
 
 // One of the extra fields.
@@ -354,6 +353,5 @@ TEST(ZipContents, TheFirstBytes) {
     EXPECT_EQ(read_member_start(file, member, contents.size() + 1), contents);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::KeptIds;
 using converter::ModelSpec;
 using converter::Piece;
@@ -238,6 +237,5 @@ TEST(TrimVocabulary, MergesOnTheWayToKeptPiecesStayBehindTheVocabulary) {
   EXPECT_EQ(tokenizer.pieces[2].type, PieceType::kUnused);
   EXPECT_EQ(tokenizer.pieces[3].text, "bc");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

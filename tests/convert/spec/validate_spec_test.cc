@@ -14,7 +14,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 struct Case {
   const char* message;
   std::function<void(ModelSpec&)> breaks;
@@ -334,6 +333,5 @@ TEST(Blocks, TheSchemasCommentsSayTheShapes) {
     }
   });
 }
-
 }  // namespace
 }  // namespace goldcrest::converter

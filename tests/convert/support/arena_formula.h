@@ -8,7 +8,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // Reads lines of "name = expression" and skips other lines. An expression has numbers, names of other lines, the
 // letters of the limits, +, *, (a>b), max(a, b, ...) and up64(a), which rounds up to a multiple of 64.
 class ArenaFormula {
@@ -102,5 +101,4 @@ class ArenaFormula {
 
   std::map<std::string, std::string> lines_;
 };
-
 }  // namespace goldcrest::test

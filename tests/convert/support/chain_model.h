@@ -10,7 +10,6 @@
 #include "support/random_spec.h"
 
 namespace goldcrest::test {
-
 // A model whose logits after token i are log(next[i][j]); a probability of 0 means never. Start and end token are 0.
 inline converter::ModelSpec chain_model(const std::vector<std::vector<float>>& next) {
   const uint32_t n = static_cast<uint32_t>(next.size());
@@ -42,5 +41,4 @@ inline converter::ModelSpec chain_model(const std::vector<std::vector<float>>& n
   spec.generation = {};
   return spec;
 }
-
 }  // namespace goldcrest::test

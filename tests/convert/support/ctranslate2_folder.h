@@ -13,7 +13,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 struct CTranslate2Folder {
   TemporaryFolder folder;
   NativeShape shape = {12, 8, 16, 2, 2, 2, false};
@@ -52,5 +51,4 @@ struct CTranslate2Folder {
     }
   }
 };
-
 }  // namespace goldcrest::test

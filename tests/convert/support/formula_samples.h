@@ -8,7 +8,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // Functions that the formulas of several checkpoints share, in doubles and without caches.
 
 using FormulaRow = std::vector<double>;
@@ -89,5 +88,4 @@ inline void write_samples(
   write("trace.safetensors", layers);
   write("logits.safetensors", logits);
 }
-
 }  // namespace goldcrest::test

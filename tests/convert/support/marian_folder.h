@@ -9,7 +9,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 struct MarianFolder : TensorList {
   TemporaryFolder folder;
   MarianShape shape = {6000, 8, 2, 1, 2, 4, 12, 20, 16};
@@ -33,5 +32,4 @@ struct MarianFolder : TensorList {
     return converter::load_checkpoint(folder.path(), {});
   }
 };
-
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 #include "support/rng.h"
 
 namespace goldcrest::test {
-
 // Monte Carlo arithmetic (Parker 1997). Each result of an operation is off by a random part of float32's largest
 // rounding error. Each result of a function is off by a random part of the error in kernels/reference/math.h.
 class Perturbed {
@@ -224,5 +223,4 @@ class NaiveForward {
     return stack.final_norm ? norm(stack, *stack.final_norm, x) : x;
   }
 };
-
 }  // namespace goldcrest::test

@@ -12,7 +12,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 struct NativeFolder : TensorList {
   TemporaryFolder folder;
   NativeShape shape = {12, 8, 16, 2, 2, 2, true};
@@ -220,5 +219,4 @@ class NativeFormula {
   NativeShape shape_;
   std::map<std::string, const NamedTensor*> tensors_;
 };
-
 }  // namespace goldcrest::test

@@ -11,7 +11,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 // Two encoder layers and one decoder layer of width 8, 5 source words and 6 target characters.
 class NnFolder {
  public:
@@ -82,5 +81,4 @@ class NnFolder {
 
   Rng rng_{7};
 };
-
 }  // namespace goldcrest::test

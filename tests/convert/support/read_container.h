@@ -9,7 +9,6 @@
 #include "support/test.h"
 
 namespace goldcrest::test {
-
 // Opens a container, reads all of it and returns the message; also tests damage at every byte.
 
 using OpenContainer = std::function<std::unique_ptr<converter::TensorSource>(const std::filesystem::path&)>;
@@ -58,5 +57,4 @@ struct TensorList {
     tensors.push_back({name, sizes, std::vector<float>(n, value)});
   }
 };
-
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 // A folder of samples that lives as long as a test: a part of the golden samples, or samples written line by line.
 
 class SampleFolder {
@@ -103,5 +102,4 @@ class FolderCopy {
  private:
   TemporaryFolder folder_;
 };
-
 }  // namespace goldcrest::test

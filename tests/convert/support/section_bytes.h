@@ -7,7 +7,6 @@
 #include "support/test.h"
 
 namespace goldcrest::test {
-
 // A section with the bytes that the file will have.
 
 inline std::vector<uint8_t> section_bytes(const converter::SectionBytes& section) {
@@ -31,5 +30,4 @@ inline ::testing::AssertionResult is_quantized(int q, float scale, double x) {
   return ::testing::AssertionFailure() << x << " is " << steps << " steps of " << scale << ", but " << q
                                        << " was stored";
 }
-
 }  // namespace goldcrest::test

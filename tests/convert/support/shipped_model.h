@@ -11,7 +11,6 @@
 #include "converter/file/write.h"
 
 namespace goldcrest::test {
-
 struct ShippedModel {
   explicit ShippedModel(const std::string& task)
       : spec(converter::load_checkpoint(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models" / task, {})),
@@ -28,5 +27,4 @@ inline const ShippedModel& shipped_model(const std::string& task) {
   static std::map<std::string, ShippedModel> models;
   return models.try_emplace(task, task).first->second;
 }
-
 }  // namespace goldcrest::test

@@ -12,7 +12,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 // Writes a value as pickle does. An object with the member "__class__", "module name", is of that class.
 inline void put_value(PickleWriter& pickle, const nlohmann::json& value) {
   if (value.is_null()) {
@@ -251,5 +250,4 @@ class ToolkitFolder {
 
   Rng rng_{17};
 };
-
 }  // namespace goldcrest::test

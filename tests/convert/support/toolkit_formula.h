@@ -7,7 +7,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 class ToolkitFormula {
  public:
   using Rows = FormulaRows;
@@ -116,5 +115,4 @@ class ToolkitFormula {
   const ToolkitFolder& names_;
   const std::map<std::string, NamedTensor>& tensors_;
 };
-
 }  // namespace goldcrest::test

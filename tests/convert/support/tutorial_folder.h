@@ -12,7 +12,6 @@
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {
-
 enum class TutorialKind { kAnnotated, kSeq2Seq, kTrevett };
 
 inline const std::vector<std::pair<TutorialKind, const char*>> kTutorials = {
@@ -270,5 +269,4 @@ class TutorialFormula {
   TutorialKind kind_;
   const std::map<std::string, NamedTensor>& tensors_;
 };
-
 }  // namespace goldcrest::test

@@ -5,7 +5,6 @@
 #include "sse.h"
 
 namespace goldcrest::intrinsics {
-
 // Predicates of comparisons: false if an operand is not a number.
 inline constexpr int _CMP_LE_OQ = 0x12, _CMP_GE_OQ = 0x1d, _CMP_GT_OQ = 0x1e;
 
@@ -174,5 +173,4 @@ inline __m256i _mm256_permute2x128_si256(__m256i a, __m256i b, int choice) {
     if ((choice & 8) == 0) r[half] = part<__m128i>((choice & 2) == 0 ? a : b, choice & 1);
   return cast<__m256i>(r);
 }
-
 }  // namespace goldcrest::intrinsics

@@ -5,7 +5,6 @@
 #include "intrinsic_calls.h"
 
 namespace goldcrest::test {
-
 // The immediate operands are the kernels'.
 constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
     {"_mm_loadl_epi64", Needs::kAvx2, Compare::kBits,
@@ -175,5 +174,4 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx2Calls[] = {
         call([](__m256i a, __m256i b) { return _mm256_permute2x128_si256(a, b, 0x31); })},
     {nullptr, Needs::kAvx2, Compare::kBits, nullptr},
 };
-
 }  // namespace goldcrest::test

@@ -5,7 +5,6 @@
 #include "avx2.h"
 
 namespace goldcrest::intrinsics {
-
 inline __m512 _mm512_loadu_ps(const void* p) { return load<__m512>(p); }
 inline __m512i _mm512_loadu_si512(const void* p) { return load<__m512i>(p); }
 inline void _mm512_storeu_ps(void* p, __m512 a) { store(p, a); }
@@ -171,5 +170,4 @@ inline __m512i _mm512_shuffle_i32x4(__m512i a, __m512i b, int order) {
   return cast<__m512i>(r);
 }
 inline __m512i _mm512_clmulepi64_epi128(__m512i a, __m512i b, int halves) { return multiply_carry_less(a, b, halves); }
-
 }  // namespace goldcrest::intrinsics

@@ -5,7 +5,6 @@
 #include "intrinsic_calls.h"
 
 namespace goldcrest::test {
-
 // The immediate operands are the kernels'.
 constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
     {"_mm512_loadu_ps", Needs::kAvx512, Compare::kBits, call([](Memory m) { return _mm512_loadu_ps(m.bytes); })},
@@ -138,5 +137,4 @@ constinit const IntrinsicCall GOLDCREST_CALLS::kAvx512Calls[] = {
      ](__m512i a, __m512i b) __attribute__((target("vpclmulqdq"))) { return _mm512_clmulepi64_epi128(a, b, 0x11); })},
     {nullptr, Needs::kAvx2, Compare::kBits, nullptr},
 };
-
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 #include <utility>
 
 namespace goldcrest::test {
-
 // The feature of the CPU that an instruction needs.
 enum class Needs { kAvx2, kAvxVnni, kPclmul, kAvx512, kAvx512Vnni, kVpclmulqdq };
 
@@ -70,6 +69,5 @@ template <typename Function>
 constexpr auto call(Function) {
   return &Runner<decltype(&Function::operator())>::run;
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -20,7 +20,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 bool cpu_has(Needs needs) {
   const uint32_t features = detect_cpu_features();
   switch (needs) {
@@ -127,6 +126,5 @@ TEST(Intrinsics, ThoseOfTheKernelsAreCompared) {
     for (; calls->name != nullptr; ++calls) compared.insert(calls->name);
   EXPECT_EQ(used, compared) << "add to intrinsics/*_calls.cc, or remove from there and from the emulation";
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -19,7 +19,6 @@ using __mmask16 = uint16_t;
 using __mmask64 = uint64_t;
 
 namespace goldcrest::intrinsics {
-
 template <typename Lane, size_t kCount>
 struct Lanes {
   Lane lane[kCount];
@@ -208,5 +207,4 @@ inline uint32_t crc32c_bits(uint32_t crc, uint64_t bits, int n) {
   for (int i = 0; i < n; ++i) crc = (crc >> 1) ^ (((crc ^ bits >> i) & 1) != 0 ? 0x82f63b78u : 0u);
   return crc;
 }
-
 }  // namespace goldcrest::intrinsics

@@ -5,7 +5,6 @@
 #include "registers.h"
 
 namespace goldcrest::intrinsics {
-
 inline __m128i _mm_loadl_epi64(const void* p) { return __m128i{load<long long>(p), 0}; }
 inline __m128i _mm_loadu_si128(const void* p) { return load<__m128i>(p); }
 inline void _mm_storeu_si128(void* p, __m128i a) { store(p, a); }
@@ -36,5 +35,4 @@ inline __m128i _mm_shuffle_epi32(__m128i a, int order) {
 inline uint32_t _mm_crc32_u8(uint32_t crc, uint8_t a) { return crc32c_bits(crc, a, 8); }
 inline uint64_t _mm_crc32_u64(uint64_t crc, uint64_t a) { return crc32c_bits(static_cast<uint32_t>(crc), a, 64); }
 inline __m128i _mm_clmulepi64_si128(__m128i a, __m128i b, int halves) { return multiply_carry_less(a, b, halves); }
-
 }  // namespace goldcrest::intrinsics

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 using Ids = std::vector<int32_t>;
@@ -301,6 +300,5 @@ TEST(Agreement, SaysWhatIsWrong) {
   EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(engine.run(source).tokens, whole);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
-
 struct InspectedModel {
   converter::ModelSpec spec;
   converter::FileImage int8, float32;
@@ -46,5 +45,4 @@ inline EngineSetup inspecting(uint32_t beam_size, uint32_t batch) {
 inline std::vector<int32_t> random_source(Rng& rng, const converter::ModelSpec& spec) {
   return rng.ids(rng.between(1, spec.encoder.positions.rows), spec.encoder.embedding->rows);
 }
-
 }  // namespace goldcrest::test

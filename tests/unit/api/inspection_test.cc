@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 using Model = test::InspectedModel;
@@ -302,6 +301,5 @@ TEST(Inspection, IsRefusedWhereTheLimitsDoNotAsk) {
   EXPECT_EQ(goldcrest_get_alignment(engine.get(), &wanted, weights, 2), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(engine.detail().message, "alignment: limits.alignment_layers is 0");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -14,7 +14,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::LanguagePlace;
 using converter::ModelSpec;
@@ -468,6 +467,5 @@ TEST(Languages, ACodeWithAZeroByteIsNone) {
     EXPECT_EQ(visit_units(units), byte);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

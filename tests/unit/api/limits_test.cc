@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // 40 source and 30 target positions, two decoder layers, a tokenizer.
 const converter::FileImage& some_file() {
   static const converter::FileImage file = [] {
@@ -288,6 +287,5 @@ TEST(Alignment, IsTheKernelsAttentionToTheBit) {
     EXPECT_GT(expect_kernels_attention(model, true), 0u);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

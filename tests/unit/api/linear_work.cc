@@ -5,12 +5,10 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr uint64_t kFixed = 5000;
 constexpr double kTolerance = 1.1;
 
 double ratio(uint64_t a, uint64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
-
 }  // namespace
 
 void expect_linear(const StatedWork& stated, const std::function<Cost(uint32_t size)>& cost) {
@@ -29,5 +27,4 @@ void expect_linear(const StatedWork& stated, const std::function<Cost(uint32_t s
     before = now;
   }
 }
-
 }  // namespace goldcrest::test

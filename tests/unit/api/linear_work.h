@@ -8,7 +8,6 @@
 #include <string>
 
 namespace goldcrest::test {
-
 struct Cost {
   uint64_t instructions = 0, work = 0;
 };
@@ -21,5 +20,4 @@ struct StatedWork {
 
 // Calls cost(size) for the sizes 1, 2 and 4. Each cost must stay below the stated bound and grow at most as the work.
 void expect_linear(const StatedWork& stated, const std::function<Cost(uint32_t size)>& cost);
-
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 const FileImage& odd_file() {
@@ -383,6 +382,5 @@ TEST(Init, MisalignedOrMissingMemoryIsRefused) {
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_OK);
   EXPECT_NE(engine, nullptr);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

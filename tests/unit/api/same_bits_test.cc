@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 // Every rule of the search at once.
@@ -339,6 +338,5 @@ TEST(SameBits, WeightsOfFourBitsAndTheInt8WeightsThatTheyAre) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::Payload;
 using converter::SelfTestLine;
@@ -283,6 +282,5 @@ TEST_P(IdleWeights, AreReportedOnceABatchAndNotReadUntilTheNext) {
 
 INSTANTIATE_TEST_SUITE_P(Models, IdleWeights,
     testing::Values(test::odd_tiny_options(), test::deep_tiny_options(), test::mixed_tiny_options()));
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::SelfTestLine;
 
@@ -174,6 +173,5 @@ TEST(Shortlist, TheSelfTestLeavesOutWhatDoesNotFit) {
   lines.resize(4);
   EXPECT_EQ(self_test(lines, GOLDCREST_NO_SHORTLIST, &detail), GOLDCREST_ERROR_TOO_LONG);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds, uint32_t flags = 0) {
@@ -552,6 +551,5 @@ TEST(Timestamps, DamagedTablesAreRefused) {
               }},
       });
 }
-
 }  // namespace
 }  // namespace goldcrest::test

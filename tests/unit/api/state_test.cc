@@ -6,7 +6,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 const FileImage& file() {
@@ -310,6 +309,5 @@ TEST(StatusString, EveryValueHasItsOwn) {
   }
   for (const int status : {-12, 4, 1000, INT32_MIN}) EXPECT_STREQ(goldcrest_status_string(status), "unknown status");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::TokenizerKind;
 
@@ -234,6 +233,5 @@ TEST(Tokens, TakeTheirPlaceInAText) {
   EXPECT_EQ(goldcrest_detokenize_token(engine.get(), &state, nullptr, out, 16), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(goldcrest_detokenize_token(engine.get(), nullptr, &token, out, 16), GOLDCREST_ERROR_ARGUMENT);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

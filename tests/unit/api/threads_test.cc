@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 // Large enough that single operations on a few rows are split, which does not happen in smaller shared_models.
 test::TinyOptions wide_options() {
   test::TinyOptions options;
@@ -250,6 +249,5 @@ TEST(Threads, OneEnginePerThreadOverOneModel) {
   pool.parallel_for()(pool.context(), work, &context, context.found.size());
   for (const Translations& found : context.found) EXPECT_EQ(found, alone);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 constexpr uint32_t kLineIds = 64;
@@ -177,6 +176,5 @@ TEST(WorkOfFiles, IsOfTheirBytesAndWhatTheyNameForStarting) {
         [&](uint32_t size) { return cost_of_init(tiny_file(tiny_spec(options_of(2, 1000 * size))), verify); });
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

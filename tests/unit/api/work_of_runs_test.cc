@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 using converter::PieceType;
@@ -292,6 +291,5 @@ TEST(WorkOfRuns, IsFixedForTheRest) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

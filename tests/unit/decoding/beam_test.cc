@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 
@@ -380,6 +379,5 @@ TEST(LogSumExp, EqualsTheSumOverAllOutputs) {
     EXPECT_NEAR(log_sum_exp(row.lists, 0), std::log(sum), 4e-6);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 using Ids = std::vector<int32_t>;
@@ -224,6 +223,5 @@ TEST(Draft, IsRefusedByName) {
   expect(single, {1}, GOLDCREST_ERROR_ARGUMENT,
       "draft: with limits.batch and limits.beam_size 1 there is no row to check it", -1);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -8,7 +8,6 @@
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kLongest = 6, kEnd = 2;
 constexpr int32_t kFirst = 9, kMoreEnd = 7;
 
@@ -256,6 +255,5 @@ TEST_F(StagesTest, SumsAreNeededByAnyStageThatRuns) {
   running = "abd";
   EXPECT_FALSE(list().needs_sum());
 }
-
 }  // namespace
 }  // namespace goldcrest

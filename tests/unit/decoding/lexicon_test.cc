@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 
@@ -363,6 +362,5 @@ TEST(Lexicon, MayChangeWhileItIsUsed) {
     ASSERT_TRUE(engine.memory_intact());
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

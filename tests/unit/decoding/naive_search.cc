@@ -7,7 +7,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 EngineSetup forced_setup(uint32_t max_target_tokens, std::vector<std::vector<float>>* traced) {
@@ -160,7 +159,6 @@ bool can_still_improve(const std::vector<NaiveHypothesis>& live, const std::vect
   const bool is_later = stopping == EarlyStopping::kNever && options.search.length_penalty > 0;
   return score_of(live[0].log_prob, is_later ? most : live[0].tokens.size(), options) > finished.back().score;
 }
-
 }  // namespace
 
 PrefixLogits::PrefixLogits(std::span<const uint8_t> model, std::vector<int32_t> source, uint32_t max_target_tokens)
@@ -236,5 +234,4 @@ NaiveHypothesis naive_greedy_search(PrefixLogits& logits, const NaiveOptions& op
   } while (!ends(logits, options, text.tokens));
   return text;
 }
-
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 #include "support/standard.h"
 
 namespace goldcrest::test {
-
 // Returns the decoder's logits after a prefix.
 class PrefixLogits {
  public:
@@ -55,5 +54,4 @@ std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const Naive
 
 // Log-probabilities are those of the logits after the rules.
 NaiveHypothesis naive_greedy_search(PrefixLogits& logits, const NaiveOptions& options);
-
 }  // namespace goldcrest::test

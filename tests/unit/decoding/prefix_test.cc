@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::Matrix;
 using converter::ModelSpec;
@@ -346,6 +345,5 @@ TEST(Prompt, FirstSuppressedIds) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

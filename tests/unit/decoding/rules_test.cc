@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 
@@ -225,6 +224,5 @@ TEST(Constraints, EverythingSuppressedEndsTheSearch) {
     EXPECT_EQ(engine.run({1, 2, 3}).tokens, std::vector<int32_t>{0}) << "beam size " << beam_size;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using Ids = std::vector<int32_t>;
 
@@ -383,6 +382,5 @@ TEST(Sampling, SaysWhatIsWrong) {
   ASSERT_GE(goldcrest_step(engine.get(), nullptr), 0);
   EXPECT_EQ(goldcrest_set_sampling(engine.get(), &good), GOLDCREST_ERROR_STATE);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

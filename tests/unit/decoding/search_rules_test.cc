@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::EarlyStopping;
 using converter::FileImage;
 using converter::LengthPenalty;
@@ -366,6 +365,5 @@ TEST(SearchRules, ThePapersDecoding) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using converter::ModelSpec;
 
@@ -332,6 +331,5 @@ TEST(LexiconOutputs, AreGatheredUpToTheLimit) {
     EXPECT_EQ(traced.at(0).size(), n == 16 ? 16u : 300u);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -360,6 +359,5 @@ TEST(BuildCheck, ATableWithOneOtherBitFails) {
   };
   EXPECT_FALSE(computes_reference_bits(attention));
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 #include "support/rng.h"
 
 namespace goldcrest::test {
-
 inline std::vector<int8_t> random_weights(Rng& rng, size_t n) {
   std::vector<int8_t> weights(n);
   for (int8_t& weight : weights) weight = rng.weight();
@@ -53,5 +52,4 @@ inline QuantizedRow quantized(const std::vector<float>& x) {
   row.scale = amax / 127.0f;
   return row;
 }
-
 }  // namespace goldcrest::test

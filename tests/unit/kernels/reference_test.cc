@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 constexpr float kPlusInfinity = std::numeric_limits<float>::infinity();
 constexpr Layout kLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16};
 
@@ -323,6 +322,5 @@ TEST(WeightsValid, RefusesEveryMinus128AndEveryWrongSum) {
     }
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -18,7 +18,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using Rows = std::vector<std::vector<double>>;
 
@@ -356,6 +355,5 @@ TEST(FineInputs, AreTwoProductsWithEveryTable) {
   Runtime runtime = engine.get()->runtime;
   for (uint32_t i = 0; (runtime.kernels = kernels_at(i)) != nullptr; ++i) expect_two_products(runtime);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

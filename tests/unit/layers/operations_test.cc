@@ -24,7 +24,6 @@ uint64_t board_ticks() {
 
 namespace goldcrest {
 namespace {
-
 constexpr uint32_t kRows = 2;
 
 std::vector<float> product(const Pass& pass, const LinearView& view, Quantized h) {
@@ -345,6 +344,5 @@ TEST(CallSites, AreTheCallsOfAnEngine) {
     expect_calls_listed(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32));
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -21,7 +21,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::Activation;
 
 constexpr double kErrorOfBlock = 0.018, kFloatErrorOfBlock = 2.4e-6;
@@ -253,6 +252,5 @@ TEST(Biases, AnUlpOfEachBiasIsFound) {
     for (converter::LayerSpec& layer : stack->layers) layer.self_attention->bias = table;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -15,7 +15,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Values = std::vector<double>;
 using Rows = std::vector<Values>;  // [channels, frames]
 
@@ -191,6 +190,5 @@ TEST_F(Voice, AFileWithoutDetectorSaysSo) {
   EXPECT_EQ(goldcrest_voice_begin(&voice, nullptr), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(goldcrest_voice_begin(nullptr, engine.get()), GOLDCREST_ERROR_ARGUMENT);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

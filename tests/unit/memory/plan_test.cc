@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 goldcrest_limits some_limits() {
   goldcrest_limits limits = {};
   limits.max_source_tokens = 7;
@@ -246,6 +245,5 @@ TEST(Exhaustive, Roundings) {
     ASSERT_EQ(align_bytes(n), (n / 64 + (n % 64 != 0)) * 64);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest

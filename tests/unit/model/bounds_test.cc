@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using format::ModelT;
 
@@ -320,6 +319,5 @@ TEST(Exhaustive, FloatsAroundTheirBounds) {
 
 // Runs in the full tests: takes a minute.
 TEST(Exhaustive, DISABLED_EveryFloat) { expect_float_bounds(0, uint64_t{1} << 32, 1); }
-
 }  // namespace
 }  // namespace goldcrest::test

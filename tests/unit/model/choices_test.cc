@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using format::ModelT;
 
@@ -337,6 +336,5 @@ TEST(HostileLexicon, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
     m.limits->max_candidates = 4;
   }));
 }
-
 }  // namespace
 }  // namespace goldcrest::test

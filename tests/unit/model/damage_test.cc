@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid, true};
@@ -229,6 +228,5 @@ TEST(BitFlip, WithRightChecksumsItIsRefusedOrRuns) {
   EXPECT_GT(refused, 100);
   EXPECT_GT(accepted, 100);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

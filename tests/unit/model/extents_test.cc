@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using format::ModelT;
 using format::SectionKind;
@@ -288,6 +287,5 @@ TEST(Slices, AnyStateIsSafe) {
         << status;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

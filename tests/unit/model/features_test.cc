@@ -8,7 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using format::ModelT;
 
 TEST(HostileRules, NeedTheirFeature) {
@@ -339,6 +338,5 @@ TEST(HostilePacked, NeedsItsFeatureAndInt8WeightsWithoutASecondMatrix) {
       "projection");
   EXPECT_STREQ(refusal_of(kFeaturePacked), kHasAccuracy ? nullptr : kNoAccuracy);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 
 constexpr uint64_t kLargestArena = 64u << 20;  // a file that needs more is not run
@@ -119,7 +118,6 @@ void translate(goldcrest_engine* engine, uint32_t beam_size) {
   char out[40];
   EXPECT_LT(goldcrest_translate(engine, "ab\xff \xe2\x96\x81", 7, out, sizeof out), int64_t{sizeof out});
 }
-
 }  // namespace
 
 const FileImage& smallest_file() {
@@ -310,5 +308,4 @@ void expect_flips_refused_or_run(const FileImage& whole) {
   EXPECT_GT(refused, 100);
   EXPECT_GT(accepted, 100);
 }
-
 }  // namespace goldcrest::test

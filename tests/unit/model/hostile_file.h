@@ -10,7 +10,6 @@
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
-
 // The smallest model with everything that a file can hold: all norms, tokenizers, two self-test lines.
 const converter::FileImage& smallest_file();
 
@@ -78,5 +77,4 @@ void expect_damage_refused(converter::FileImage file);
 // Repairs checksums after a flipped bit of the metadata or of the last section, which has the tables for text. The file
 // is refused with a reason, or it runs.
 void expect_flips_refused_or_run(const converter::FileImage& file);
-
 }  // namespace goldcrest::test

@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using format::ModelT;
 
@@ -345,6 +344,5 @@ TEST(Hostile, VersionsAndFeatures) {
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
   EXPECT_EQ(verdict.detail, "metadata: format version");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using format::ModelT;
 using format::SectionKind;
@@ -232,6 +231,5 @@ TEST(Float32, TheLargestWeightsRun) {
   const Verdict verdict = try_file(file);
   EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
 }
-
 }  // namespace
 }  // namespace goldcrest::test

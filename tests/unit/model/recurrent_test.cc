@@ -9,7 +9,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using format::ModelT;
 
@@ -295,6 +294,5 @@ TEST(Shortlist, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
 TEST(Shortlist, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
   expect_judged_as_by_the_generated_check(smallest_listed_file());
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::FileImage;
 using format::ModelT;
 
@@ -392,6 +391,5 @@ TEST(SpeechFile, FlippedBitsAreRefusedOrRun) {
   test::expect_flips_refused_or_run(moonshine());
   test::expect_flips_refused_or_run(whisper());
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 TEST(ModelInfo, SaysWhatTheFileHolds) {
   converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
   test::add_tokenizers(converter::TokenizerKind::kBpe, spec);
@@ -209,6 +208,5 @@ TEST(Structure, TheNumberOfTablesIsJudgedAsByTheGeneratedCheck) {
   }
   EXPECT_GT(fewest, 8000u);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::AddedToken;
 using converter::PieceType;
 using converter::TokenizerSpec;
@@ -149,6 +148,5 @@ TEST(AddedTokens, WithoutTextOrRowAreRefused) {
     EXPECT_THROW(converter::pack_tokenizer(spec), converter::Error) << bad.text;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -6,7 +6,6 @@
 
 namespace goldcrest {
 namespace {
-
 Character character(std::string_view text) { return read_character(text.data(), text.size()); }
 
 TEST(Characters, AreReadOneByOne) {
@@ -57,6 +56,5 @@ TEST(Characters, HaveTheirClasses) {
   for (const char* none : {"a", "\u00E9", "7", "\u4E00", "\xFF", "\u200B"})
     EXPECT_FALSE(character(none).is(0xFF)) << none;
 }
-
 }  // namespace
 }  // namespace goldcrest

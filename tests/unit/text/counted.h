@@ -5,8 +5,6 @@
 #include <cstdint>
 
 namespace goldcrest::test {
-
 extern uint64_t trie_steps;
 extern uint64_t characters_read;
-
 }  // namespace goldcrest::test

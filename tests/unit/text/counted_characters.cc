@@ -11,12 +11,10 @@
 uint64_t goldcrest::test::characters_read = 0;
 
 namespace goldcrest {
-
 uint32_t valid_char_bytes(TextSpan text);
 
 uint32_t valid_char_bytes(TextSpan text) {
   ++test::characters_read;
   return uncounted_valid_char_bytes(text);
 }
-
 }  // namespace goldcrest

@@ -11,12 +11,10 @@
 uint64_t goldcrest::test::trie_steps = 0;
 
 namespace goldcrest {
-
 bool step_trie(const DoubleArray& trie, uint8_t byte, uint32_t* node);
 
 bool step_trie(const DoubleArray& trie, uint8_t byte, uint32_t* node) {
   ++test::trie_steps;
   return uncounted_step_trie(trie, byte, node);
 }
-
 }  // namespace goldcrest

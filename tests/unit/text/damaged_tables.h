@@ -10,7 +10,6 @@
 #include "unit/text/test_tokenizer.h"
 
 namespace goldcrest::test {
-
 // Tokenizers of every kind that has tables.
 inline std::vector<converter::TokenizerSpec> good_specs() {
   std::vector<converter::TokenizerSpec> specs;
@@ -86,5 +85,4 @@ inline void damage(Damage* by, converter::PackedTokenizer* packed) {
   if (by->below(4) == 0) packed->max_piece_bytes = by->below(2) == 0 ? 0xFFFFFFFF : by->below(20);
   if (by->below(4) == 0) packed->vocab_size = 1 + by->below(700);
 }
-
 }  // namespace goldcrest::test

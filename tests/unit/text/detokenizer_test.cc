@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::PieceType;
 using converter::TokenizerKind;
 using converter::TokenizerSpec;
@@ -139,6 +138,5 @@ TEST(Detokenize, RefusesIdsOutOfRange) {
   goldcrest_text_state damaged = {0, 4, {0, 0, 0, 0}};
   EXPECT_EQ(detokenize(view, &damaged, nullptr, 0, out, sizeof(out)), GOLDCREST_ERROR_ARGUMENT);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

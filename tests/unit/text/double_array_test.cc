@@ -10,7 +10,6 @@
 
 namespace goldcrest {
 namespace {
-
 using converter::build_double_array;
 using converter::TrieEntry;
 
@@ -108,6 +107,5 @@ TEST(DoubleArray, SurvivesRandomUnits) {
   }
   EXPECT_GT(n_steps, 100u);
 }
-
 }  // namespace
 }  // namespace goldcrest

@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 void run_damaged(const converter::PackedTokenizer& packed, const std::string& text) {
   const TokenizerView view = view_of(packed);
   const ScratchSize size = tokenizer_scratch(view);
@@ -61,6 +60,5 @@ TEST(HostileTables, DetokenizersStayInBounds) {
     EXPECT_LT(state.n_pending, 4);
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::test

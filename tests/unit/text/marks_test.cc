@@ -8,7 +8,6 @@
 
 namespace goldcrest::host {
 namespace {
-
 std::vector<std::string> found(const KeepPatterns& patterns, const std::string& text) {
   std::vector<std::string> result;
   for (size_t at = 0; at < text.size();) {
@@ -182,6 +181,5 @@ TEST(HtmlReader, AMegabyteWithoutATag) {
     EXPECT_GE(n + 1, document.size()) << piece;
   }
 }
-
 }  // namespace
 }  // namespace goldcrest::host

@@ -9,7 +9,6 @@
 #include "goldcrest/sentences.h"
 
 namespace goldcrest::test {
-
 struct Part {
   std::string_view text;
   uint32_t kind;
@@ -59,5 +58,4 @@ inline std::string parts_problem(
   }
   return joined == text ? "" : "the parts are not the text";
 }
-
 }  // namespace goldcrest::test

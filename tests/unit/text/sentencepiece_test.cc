@@ -17,7 +17,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::Error;
 using converter::TokenizerKind;
 using converter::TokenizerSpec;
@@ -368,6 +367,5 @@ INSTANTIATE_TEST_SUITE_P(All, Marian,
         MarianModel{"opus_source", "tests/data/opus-mt-en-mg", "source.spm"},
         MarianModel{"opus_target", "tests/data/opus-mt-en-mg", "target.spm"}),
     [](const auto& model) { return std::string(model.param.name); });
-
 }  // namespace
 }  // namespace goldcrest::test

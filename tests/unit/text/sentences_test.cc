@@ -13,7 +13,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Sentences = std::vector<std::string>;
 
 size_t character_bytes(std::string_view text) { return read_character(text.data(), text.size()).n(); }
@@ -293,6 +292,5 @@ TEST(Abbreviations, AreThoseOfALanguageOrAll) {
   EXPECT_GT(abbreviations_of("").size(), 3000u);
   EXPECT_EQ(abbreviations_in("Dr.\n e.g. \nno#."), "Dr  e.g  no#");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

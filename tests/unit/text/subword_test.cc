@@ -16,7 +16,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using Ids = std::vector<int32_t>;
 using Strings = std::vector<std::string>;
 
@@ -342,6 +341,5 @@ TEST(SubwordVocabulary, MergesAreFurtherEntries) {
   EXPECT_TRUE(packed.language_codes);
   EXPECT_EQ(converter::pack_detokenizer(spec).text, "\u2047 bcb >>x<< ");
 }
-
 }  // namespace
 }  // namespace goldcrest::test

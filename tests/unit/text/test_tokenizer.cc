@@ -10,7 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 std::vector<std::string> split(const std::string& bytes, const std::string& separators) {
   std::vector<std::string> parts;
   size_t begin = 0;
@@ -36,7 +35,6 @@ std::string random_line(std::mt19937* generator, const std::vector<std::string>&
   }
   return line;
 }
-
 }  // namespace
 
 DetokenizerView view_of(const converter::PackedDetokenizer& packed) {
@@ -146,5 +144,4 @@ converter::Vocabulary read_vocabulary(const std::string& path) {
   vocabulary.control_ids = {json.at("</s>").get<uint32_t>(), json.at("<pad>").get<uint32_t>()};
   return vocabulary;
 }
-
 }  // namespace goldcrest::test

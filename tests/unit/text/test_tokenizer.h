@@ -10,7 +10,6 @@
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::test {
-
 using converter::view_of;
 DetokenizerView view_of(const converter::PackedDetokenizer& packed);
 
@@ -55,5 +54,4 @@ std::vector<std::string> all_lines();
 
 // Reads vocab.json with the model's pieces around it, as the converter makes a Marian tokenizer.
 converter::Vocabulary read_vocabulary(const std::string& path);
-
 }  // namespace goldcrest::test

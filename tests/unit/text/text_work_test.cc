@@ -11,7 +11,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::PackedTokenizer;
 using converter::PieceType;
 
@@ -106,6 +105,5 @@ TEST(TextWork, IsAFormulaOfTheTables) {
   view.added = &added;
   EXPECT_EQ(tokenizer_steps(view, 100), without + 2 * 408 * (1 + 9) + 408 * (3 * kMaxRuleBytes + 20));
 }
-
 }  // namespace
 }  // namespace goldcrest::test

@@ -12,7 +12,6 @@
 
 namespace goldcrest::test {
 namespace {
-
 using converter::TokenizerSpec;
 using converter::Vocabulary;
 using Ids = std::vector<int32_t>;
@@ -287,6 +286,5 @@ TEST(Bpe, TakesTextsUpToItsLimitInAboutLinearTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));  // O(n^2) would take minutes
   EXPECT_EQ(run(longest + "e"), GOLDCREST_ERROR_TOO_LONG);
 }
-
 }  // namespace
 }  // namespace goldcrest::test

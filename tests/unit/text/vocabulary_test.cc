@@ -11,7 +11,6 @@
 
 namespace goldcrest::converter {
 namespace {
-
 TokenizerSpec model() {
   TokenizerSpec spec;
   spec.kind = TokenizerKind::kUnigram;
@@ -75,6 +74,5 @@ TEST(Vocabulary, RefusesListsThatMakeNoSense) {
   EXPECT_THROW(character_tokenizer({"words", {"<unk>", std::string(5000, 'x')}, 0, {}}), Error);
   EXPECT_NO_THROW(word_tokenizer({"words", {"<unk>", "", "", "b"}, 0, {}}));
 }
-
 }  // namespace
 }  // namespace goldcrest::converter
