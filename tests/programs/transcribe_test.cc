@@ -262,6 +262,21 @@ TEST(Transcribe, ATaskAtRunTimeIsThatOfTheCheckpoint) {
   EXPECT_TRUE(has(none.err, "--translate: the file has no entry <|translate|>")) << none.err;
 }
 
+TEST(Transcribe, WordsThatTheFileForcesAreText) {
+  const PackedFolders recordings(recorded("speech.json"));
+  const FolderCopy checkpoint(recordings.path() / "whisper");
+  const auto ids = nlohmann::json::parse(read_file(checkpoint.path() / "vocab.json"));
+  const std::vector<std::vector<int>> prompt = {{1, 261}, {2, 264}, {3, ids["Q"]}, {4, ids["q"]}};
+  checkpoint.set("generation_config.json", "forced_decoder_ids", prompt);
+  const std::string forced = testing::TempDir() + "forced.gcst";
+  ASSERT_EQ(convert(checkpoint.path(), {"-o", forced}).status, 0);
+  EXPECT_EQ(transcribe(forced, {kClip, "--no-guards"}).substr(0, 2), "Qq");
+  const std::string lines = transcribe(forced, {kClip, "--no-guards", "--words", "--json"});
+  const auto heard = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  EXPECT_EQ(heard["language"], "fr");
+  EXPECT_EQ(heard["words"][0]["word"].get<std::string>().substr(0, 2), "Qq");
+}
+
 // Two utterances, as a microphone's program writes them.
 std::string spoken_twice() {
   const std::string clip = read_file(kClip).substr(44), silence(32000, '\0');

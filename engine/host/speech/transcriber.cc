@@ -247,10 +247,15 @@ void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double ro
 // Takes the text of a result, and finds what else is asked for. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples, Transcription* made) {
   const goldcrest_info& info = session_.info();
-  const std::vector<int32_t> prompt(result.tokens, result.tokens + result.n_prefix);
+  const uint32_t n_searched = result.n_tokens - result.n_prefix;
+  // Words that the file forces are text, as in transformers.
+  uint32_t n_prompt = 0;
+  for (std::string forced; n_prompt < result.n_prefix; ++n_prompt)
+    if (session_.append_text(result.tokens + n_prompt, 1, &forced) < 0 || !forced.empty()) break;
+  const std::vector<int32_t> prompt(result.tokens, result.tokens + n_prompt);
   if (!prompt.empty()) made->language = entries_.code_of(prompt.front());
-  std::vector<int32_t> ids(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
-  made->avg_logprob = static_cast<double>(result.log_prob) / static_cast<double>(std::max<size_t>(1, ids.size()));
+  std::vector<int32_t> ids(result.tokens + n_prompt, result.tokens + result.n_tokens);
+  made->avg_logprob = static_cast<double>(result.log_prob) / std::max(1u, n_searched);
   if (result.was_cut != 0) made->cut = goldcrest::cut_problem(info, session_.memory().limits, result.n_tokens);
   if (!ids.empty() && ids.back() == info.end_id) ids.pop_back();
   made->repeats = entropy_of(ids, ids.size()) < kLeastEntropy;
