@@ -114,6 +114,7 @@ Energy quantize_row(
   if (!is_zero) scale = scale_of(matrix, r, amax);
   checked_scale(scale, matrix, r, amax);
   Energy energy;
+  if (amax == 0 && !is_stored && !quantized.has_second) return energy;
   for (uint32_t c = 0; c < matrix.columns; ++c) {
     const auto q = static_cast<int8_t>(is_zero ? 0 : quantize_value(row[c], scale));
     if (is_stored && static_cast<float>(q) * scale != row[c]) {

@@ -261,7 +261,8 @@ void pack_byte_ids(const TokenizerSpec& spec, PackedTokenizer* packed) {
 }
 
 bool is_task(const std::string& text) {
-  return text == "<|translate|>" || text == "<|transcribe|>" || text == "<|nospeech|>" || text == "<|nocaptions|>";
+  return text == "<|translate|>" || text == "<|transcribe|>" || text == "<|nospeech|>" || text == "<|nocaptions|>" ||
+         text == "<|startofprev|>";
 }
 
 // Returns what the detokenizer prints for a piece, except for U+2581; for an entry of a language or a task of Whisper,

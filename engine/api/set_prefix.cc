@@ -34,8 +34,9 @@ int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int3
     return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "prefix: this build lacks GOLDCREST_PROMPT");
   const Runtime& runtime = engine->runtime;
   GOLDCREST_REQUIRE(ids != nullptr || n == 0, bad, "prefix: null", -1);
-  GOLDCREST_REQUIRE(
-      (flags & ~(GOLDCREST_PREFIX_IN_LENGTHS | GOLDCREST_PREFIX_BEHIND_PROMPT)) == 0, bad, "prefix: unknown flags", -1);
+  constexpr uint32_t kBehind = GOLDCREST_PREFIX_BEHIND_PROMPT, kStart = GOLDCREST_PREFIX_REPLACES_START;
+  const bool is_known = (flags & ~(GOLDCREST_PREFIX_IN_LENGTHS | kBehind | kStart)) == 0;
+  GOLDCREST_REQUIRE(is_known && (flags & (kBehind | kStart)) != (kBehind | kStart), bad, "prefix: unknown flags", -1);
   GOLDCREST_TRY(find_new_source(*engine, sentence));
   GOLDCREST_REQUIRE(n <= runtime.limits.max_prefix_tokens, GOLDCREST_ERROR_TOO_LONG,
       "prefix: more ids than limits.max_prefix_tokens", static_cast<int32_t>(runtime.limits.max_prefix_tokens));
@@ -50,9 +51,12 @@ int goldcrest_set_prefix(goldcrest_engine* engine, uint32_t sentence, const int3
         "prefix: id outside the vocabulary", index);
     GOLDCREST_REQUIRE(!is_end(runtime.generation, ids[i]), bad, "prefix: an end id", index);
   }
+  SentenceState& state = engine->buffers.sentences[sentence];
+  const uint32_t n_start = n > 0 && (flags & kStart) != 0 ? 1 : 0;
+  if (n_start > 0) state.language = TargetLanguage::start(static_cast<uint32_t>(ids[0]));
   int32_t* const stored = engine->buffers.prefixes.of(sentence);
-  for (uint32_t i = 0; i < n_ids; ++i) stored[i] = ids[i];
-  engine->buffers.sentences[sentence].prefix = {n_ids, flags};
+  for (uint32_t i = n_start; i < n_ids; ++i) stored[i - n_start] = ids[i];
+  state.prefix = {n_ids - n_start, flags & ~kStart};
   return GOLDCREST_OK;
 }
 

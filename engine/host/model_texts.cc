@@ -68,6 +68,7 @@ void add_entry(void* context, const goldcrest_token* token) {
   auto* entries = static_cast<SpeechEntries*>(context);
   if (text == "<|translate|>") entries->translate = token->id;
   if (text == "<|transcribe|>") entries->transcribe = token->id;
+  if (text == "<|startofprev|>") entries->previous = token->id;
   if (text == "<|nospeech|>" || text == "<|nocaptions|>") entries->no_speech = token->id;
   constexpr size_t kLongest = 7;  // <|haw|>
   if (text.size() > kLongest) return;

@@ -29,7 +29,7 @@ std::string missing_language(const goldcrest::Session& session, const std::strin
 struct SpeechEntries {
   std::vector<std::string> codes;  // of the languages
   std::vector<int32_t> ids;        // of the languages
-  int32_t translate = -1, transcribe = -1, no_speech = -1;
+  int32_t translate = -1, transcribe = -1, no_speech = -1, previous = -1;
 
   // Returns the code of a language's id; "" for another id.
   std::string code_of(int32_t id) const;

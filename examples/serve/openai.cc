@@ -178,6 +178,7 @@ void TranscriptionHandler::finish(HttpProtocol& http) {
   const bool is_text = fields.format == "json" || fields.format == "text";
   request.finds_words = fields.has_words || fields.format == "srt" || fields.format == "vtt";
   request.key_terms = terms_of(fields.prompt);
+  request.prompt = fields.prompt;
   SpeechModel::File file = {file_.get(), http.service().arguments.has_ffmpeg, !is_text, {}};
   if (fields.streams) {
     file.add = [send = http.event_sender()](const std::string& text) {

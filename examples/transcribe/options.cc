@@ -23,6 +23,10 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
           "several, "
           "as fr,de,en [the file's, or what a model hears]"},
       {"*--translate", flag(arguments.translates), "write in English what is said in another language (Whisper)"},
+      {"*--prompt TEXT", text(arguments.prompt),
+          "let a Whisper read TEXT before it writes, as if the speaker had said it: names, a topic, a style"},
+      {"--condition-on-previous-text", flag(arguments.reads_last_text),
+          "let a Whisper also read the text before, which keeps names alike but may carry an error on"},
       {"*--key-terms FILE", text(arguments.key_terms),
           "expect these names and terms, one a line, which a greedy search then spells as the file does"},
       {"*--phrases FILE", text(arguments.phrases), "hear only these sentences, one a line; other speech has no text"},

@@ -110,15 +110,17 @@ class Peer:
         self.extractor = WhisperFeatureExtractor()
         names = ["<|startoftranscript|>"] + (["<|en|>", "<|transcribe|>"] if self.model.is_multilingual else [])
         self.prompt = [self.tokenizer.convert_tokens_to_ids(name) for name in names]
+        self.previous = self.tokenizer.convert_tokens_to_ids("<|startofprev|>")
         self.first_time = self.tokenizer.convert_tokens_to_ids("<|notimestamps|>") + 1
 
     def features(self, samples):
         mel = self.extractor(samples / 32768, sampling_rate=RATE, return_tensors="np").input_features
         return ctranslate2.StorageView.from_array(mel)
 
-    def segments(self, samples):
-        """(begin, end, ids) of each segment of the clip's first window."""
-        ids = self.model.generate(self.features(samples), [self.prompt], beam_size=1)[0].sequences_ids[0]
+    def segments(self, samples, text):
+        """(begin, end, ids) of each segment of the clip's first window, after an earlier text."""
+        before = [self.previous, *self.tokenizer.encode(" " + text, add_special_tokens=False)] if text else []
+        ids = self.model.generate(self.features(samples), [before + self.prompt], beam_size=1)[0].sequences_ids[0]
         length, found, begin, text = len(samples) / RATE, [], 0.0, []
         for token in ids:
             if token < self.first_time:
@@ -158,15 +160,15 @@ def check_words(arguments, checkpoint, peer):
     return departures
 
 
-def check_segments(arguments, checkpoint, peer):
+def check_segments(arguments, checkpoint, peer, prompt):
     """The clips whose segments differ at float32."""
     file = convert(arguments, checkpoint, "float32", "--timestamps")
     differing = []
     for clip in arguments.clips:
         samples = read_wav(clip)
         ours = [(part["start"], part["end"], part["tokens"])
-                for part in heard(arguments.build, file, clip, "--language", "en")]
-        theirs = peer.segments(samples[:30 * RATE])
+                for part in heard(arguments.build, file, clip, "--language", "en", "--prompt", prompt)]
+        theirs = peer.segments(samples[:30 * RATE], prompt)
         same = len(ours) >= len(theirs) and all(
             mine[2] == other[2] and abs(mine[0] - other[0]) < 1e-3 and abs(mine[1] - other[1]) < 1e-3
             for mine, other in zip(ours, theirs))
@@ -196,11 +198,12 @@ def main():
     failed = False
     for checkpoint in arguments.checkpoint:
         peer = Peer(checkpoint)
-        differing = check_segments(arguments, checkpoint, peer)
-        print(f"{checkpoint.name}: segments of {len(arguments.clips)} clips, {len(differing)} differ")
-        for item in differing:
-            print("  ", *item)
-        failed |= len(differing) * 200 > len(arguments.clips)
+        for prompt in ("", "Kennedy's words, in small letters: ask, tom, turn on the light"):
+            differing = check_segments(arguments, checkpoint, peer, prompt)
+            print(f"{checkpoint.name}: segments of {len(arguments.clips)} clips, {len(differing)} differ; {prompt}")
+            for item in differing:
+                print("  ", *item)
+            failed |= len(differing) * 200 > len(arguments.clips)
         for kind, found in check_words(arguments, checkpoint, peer).items():
             sizes = sorted(item[0] for item in found)
             beyond = [item for item in found if item[0] > ROW + 1e-3]

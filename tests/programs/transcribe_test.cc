@@ -277,6 +277,20 @@ TEST(Transcribe, WordsThatTheFileForcesAreText) {
   EXPECT_EQ(heard["words"][0]["word"].get<std::string>().substr(0, 2), "Qq");
 }
 
+// A random model cannot follow a prompt, but its text is another one, and has nothing of it.
+TEST(Transcribe, AWhisperReadsAPromptFirst) {
+  const std::string model = random_speech_model("whisper"), plain = transcribe(model, {kClip});
+  const std::string prompted = transcribe(model, {kClip, "--prompt", "Q"});
+  EXPECT_NE(prompted, plain);
+  // The clip's first window follows no other.
+  const std::string following = transcribe(model, {kClip, "--condition-on-previous-text", "--no-guards"});
+  EXPECT_NE(following, transcribe(model, {kClip, "--no-guards"}));
+  EXPECT_EQ(following.substr(0, following.find(' ')), plain.substr(0, plain.find(' ')));
+  const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--prompt", "Q"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_TRUE(has(none.err, "--prompt: the file has no entry <|startofprev|>")) << none.err;
+}
+
 // Two utterances, as a microphone's program writes them.
 std::string spoken_twice() {
   const std::string clip = read_file(kClip).substr(44), silence(32000, '\0');

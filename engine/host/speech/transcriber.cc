@@ -11,12 +11,14 @@
 #include "goldcrest/speech.h"
 #include "host/messages.h"
 #include "host/model_texts.h"
+#include "host/text_lines.h"
 
 namespace {
 constexpr uint32_t kLeastWindowRows = 750;
 
 // A text that is less likely, or whose last ids repeat themselves more, is doubtful.     openai/whisper, whisper.cpp
 constexpr double kLeastLogprob = -1.0, kLeastEntropy = 2.4;
+constexpr double kMostNoSpeech = 0.6;  // openai/whisper
 constexpr size_t kEntropyTokens = 32;
 constexpr double kTemperatures[] = {0.2, 0.4, 0.6, 0.8, 1.0};
 constexpr uint32_t kMostSampled = 64;  // ids that a token is drawn of
@@ -57,9 +59,16 @@ std::string Transcriber::start() {
   if (!problem.empty()) return problem;
   if (session_.info().sample_rate == 0) return "the model takes no samples; goldcrest-translate runs models of text";
   if (!session_.info().has_detokenizer) return "the model has no detokenizer, so its tokens have no text";
-  if (!options_.language.empty() || options_.translates)
+  const uint32_t most = options_.limits.max_target_tokens != 0 ? options_.limits.max_target_tokens
+                                                               : session_.info().limits.max_target_tokens;
+  most_context_ = most < 4 ? 0 : most / 2 - 1;  // as in openai/whisper, the other half is for the text
+  const bool wants_context = !options_.prompt.empty() || options_.reads_last_text;
+  if (!options_.language.empty() || options_.translates || wants_context)
     problem = task_prompt(session_, {options_.language, options_.translates}, &task_);
   entries_ = speech_entries(session_);
+  if (problem.empty() && wants_context && entries_.previous < 0)
+    problem = "--prompt: the file has no entry <|startofprev|>, after which a model reads a prompt; Whisper has it";
+  if (problem.empty()) problem = set_prompt(options_.prompt);
   if (problem.empty() && !options_.key_terms.empty()) problem = key_terms_.read(options_.key_terms, session_);
   if (problem.empty() && !options_.phrases.empty()) problem = phrases_.read(options_.phrases, session_);
   if (problem.empty() && !phrases_.empty()) {
@@ -73,6 +82,8 @@ std::string Transcriber::start() {
   TaskPrompt longest = task_;
   if (problem.empty() && options_.takes_requests) problem = task_prompt(session_, {}, &longest);
   options_.limits.max_prefix_tokens = static_cast<uint32_t>(longest.ids.size());
+  if (entries_.previous >= 0 && (wants_context || options_.takes_requests))
+    options_.limits.max_prefix_tokens += most_context_ + 2 + session_.traits().n_forced;
   if (options_.finds_words || options_.takes_requests) goldcrest::host::ask_for_words(session_, &options_.limits);
   if (problem.empty()) problem = set_limits();
   if (problem.empty() && !key_terms_.empty() && options_.limits.beam_size > 1)
@@ -87,10 +98,21 @@ std::string Transcriber::start() {
   return "";
 }
 
+// Cuts a prompt into ids as the model's own text before this one. Returns why it cannot, or "".
+std::string Transcriber::set_prompt(const std::string& text) {
+  prompt_.clear();
+  last_text_.clear();
+  const std::string problem = is_blank(text) ? "" : TextCutter(session_).cut_by_merges(" " + text, &prompt_);
+  if (prompt_.size() > most_context_) prompt_.erase(prompt_.begin(), prompt_.end() - most_context_);
+  return problem.empty() ? "" : "--prompt: " + problem;
+}
+
 std::string Transcriber::set_request(const TextRequest& request) {
   TaskPrompt task;
-  const bool is_own = request.task.language.empty() && !request.task.translates;
-  const std::string problem = is_own ? "" : task_prompt(session_, request.task, &task);
+  const bool reads_prompt = !request.prompt.empty() && entries_.previous >= 0;  // others have terms only
+  const bool is_own = request.task.language.empty() && !request.task.translates && !reads_prompt;
+  std::string problem = is_own ? "" : task_prompt(session_, request.task, &task);
+  if (problem.empty()) problem = set_prompt(reads_prompt ? request.prompt : "");
   if (!problem.empty()) return problem;
   task_ = std::move(task);
   options_.finds_words = request.finds_words;
@@ -134,7 +156,8 @@ int64_t Transcriber::log_prob_of(std::vector<int32_t> target, double* log_prob) 
   goldcrest_engine* const engine = session_.engine();
   target.resize(std::min<size_t>(target.size(), session_.memory().limits.max_target_tokens));
   goldcrest_result result = {};
-  int status = goldcrest_search_again(engine);
+  int status = is_encoded_ ? goldcrest_search_again(engine) : GOLDCREST_OK;
+  is_encoded_ = true;
   if (status >= 0 && !options_.no_guards) status = goldcrest_set_sampling(engine, nullptr);
   if (status >= 0) status = goldcrest_score(engine, 0, target.data(), target.size());
   if (status >= 0) status = goldcrest_run(engine);
@@ -167,6 +190,7 @@ int64_t Transcriber::hear_language(Transcription* made) {
   goldcrest_engine* const engine = session_.engine();
   int64_t status = GOLDCREST_OK;
   while (status >= 0 && status != GOLDCREST_TOKEN && status != GOLDCREST_DONE) status = goldcrest_step(engine, nullptr);
+  is_encoded_ = true;
   int32_t language = 0;
   if (status >= 0) status = goldcrest_get_agreed(engine, 0, &language, 1);
   if (status >= 0) status = task_.languages.empty() ? language : choose_language(made);
@@ -177,13 +201,31 @@ int64_t Transcriber::hear_language(Transcription* made) {
 
 // Gives the stored samples their prompt. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::give_prompt(Transcription* made) {
-  if (task_.ids.empty()) return GOLDCREST_OK;
-  std::vector<int32_t> prompt = task_.ids;
-  const int64_t language = prompt.front() < 0 ? hear_language(made) : prompt.front();
-  if (language < 0) return language;
-  prompt.front() = static_cast<int32_t>(language);
-  if (purpose_ == Purpose::kWindow) prompt.pop_back();  // the id that forbids times
-  return goldcrest_set_prefix(session_.engine(), 0, prompt.data(), prompt.size(), 0);
+  const bool has_context = reads_context();
+  if (task_.ids.empty() && !has_context) return GOLDCREST_OK;
+  std::vector<int32_t> task = task_.ids;
+  if (!task.empty() && task.front() < 0) {
+    if (heard_language_ < 0) {
+      const int64_t language = hear_language(made);
+      if (language < 0) return language;
+      heard_language_ = static_cast<int32_t>(language);
+    }
+    task.front() = heard_language_;
+  }
+  const goldcrest_text_traits& traits = session_.traits();
+  if (task.empty()) task.assign(traits.forced, traits.forced + traits.n_forced);
+  if (purpose_ == Purpose::kWindow && !task.empty()) task.pop_back();  // the id that forbids times
+  std::vector<int32_t> prompt;
+  if (has_context) {
+    prompt = {entries_.previous};
+    prompt.insert(prompt.end(), prompt_.begin(), prompt_.end());
+    const size_t n_last = std::min(last_text_.size(), most_context_ - prompt_.size());
+    prompt.insert(prompt.end(), last_text_.end() - static_cast<std::ptrdiff_t>(n_last), last_text_.end());
+    prompt.push_back(session_.info().decoder_start_id);
+  }
+  prompt.insert(prompt.end(), task.begin(), task.end());
+  return goldcrest_set_prefix(
+      session_.engine(), 0, prompt.data(), prompt.size(), has_context ? GOLDCREST_PREFIX_REPLACES_START : 0);
 }
 
 // Returns a negative status, or GOLDCREST_OK.
@@ -199,6 +241,7 @@ int64_t Transcriber::run(size_t n_samples, Transcription* made) {
     status = goldcrest_step(engine, &token);
     if (status == GOLDCREST_TOKEN && !key_terms_.empty()) key_terms_.follow(token);
   }
+  is_encoded_ = true;
   goldcrest_result result = {};
   if (status == GOLDCREST_DONE) {
     status = goldcrest_get_result(engine, 0, 0, &result);
@@ -250,10 +293,11 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
   const uint32_t n_searched = result.n_tokens - result.n_prefix;
   // Words that the file forces are text, as in transformers.
   uint32_t n_prompt = 0;
+  while (reads_context() && result.tokens[n_prompt++] != info.decoder_start_id) continue;
+  if (n_prompt < result.n_prefix) made->language = entries_.code_of(result.tokens[n_prompt]);
   for (std::string forced; n_prompt < result.n_prefix; ++n_prompt)
     if (session_.append_text(result.tokens + n_prompt, 1, &forced) < 0 || !forced.empty()) break;
   const std::vector<int32_t> prompt(result.tokens, result.tokens + n_prompt);
-  if (!prompt.empty()) made->language = entries_.code_of(prompt.front());
   std::vector<int32_t> ids(result.tokens + n_prompt, result.tokens + result.n_tokens);
   made->avg_logprob = static_cast<double>(result.log_prob) / std::max(1u, n_searched);
   if (result.was_cut != 0) made->cut = goldcrest::cut_problem(info, session_.memory().limits, result.n_tokens);
@@ -276,7 +320,12 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
   if (status < 0 || purpose_ == Purpose::kPartial) return status;
   if (!phrases_.empty()) status = hear_phrase(prompt, n_samples, made);
   if (status >= 0 && options_.finds_words) status = find_words(prompt, n_samples, made);
-  return status < 0 ? status : hear_silence(made);
+  made->no_speech = no_speech_;
+  if (no_speech_ <= kMostNoSpeech || made->avg_logprob > kLeastLogprob) return status;
+  made->segments.clear();  // nobody speaks, and the text is unlikely, too     openai/whisper
+  made->text.clear();
+  made->uncertain = false;
+  return status;
 }
 
 // *ids <- those of the text that a search finds among the phrases. Returns a negative status, or GOLDCREST_OK.
@@ -353,19 +402,13 @@ int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_sam
 }
 
 // Finds how likely it is that nobody speaks: the model's probability of the id that says so, right after the start.
-// Such a text is none if it is unlikely, too.     openai/whisper
-int64_t Transcriber::hear_silence(Transcription* made) {
-  constexpr double kMostNoSpeech = 0.6;
+// openai/whisper. Returns a negative status, or GOLDCREST_OK. Then the search begins again.
+int64_t Transcriber::hear_silence() {
   if (options_.no_guards || entries_.no_speech < 0) return GOLDCREST_OK;
   double log_prob = 0;
   const int64_t status = log_prob_of({entries_.no_speech}, &log_prob);
-  if (status < 0) return status;
-  made->no_speech = std::exp(log_prob);
-  if (made->no_speech <= kMostNoSpeech || made->avg_logprob > kLeastLogprob) return status;
-  made->segments.clear();
-  made->text.clear();
-  made->uncertain = false;
-  return status;
+  no_speech_ = std::exp(log_prob);
+  return status < 0 ? status : goldcrest_search_again(session_.engine());
 }
 
 // Samples until a text is likely; else the first one stays, or the first that does not repeat itself. The draws are the
@@ -384,17 +427,30 @@ int64_t Transcriber::run_again(size_t n_samples, Transcription* made) {
   return status;
 }
 
+// The next text follows this one, unless it was drawn at a high temperature.     openai/whisper
+void Transcriber::keep_last_text(const Transcription& made) {
+  if (made.temperature > 0.5 || made.uncertain) return last_text_.clear();
+  for (const Segment& segment : made.segments)
+    last_text_.insert(last_text_.end(), segment.tokens.begin(), segment.tokens.end());
+  if (last_text_.size() > most_context_) last_text_.erase(last_text_.begin(), last_text_.end() - most_context_);
+}
+
 std::string Transcriber::transcribe(const std::vector<int16_t>& samples, Purpose purpose, Transcription* made) {
   const auto begin = std::chrono::steady_clock::now();
   *made = {};
   purpose_ = purpose;
+  heard_language_ = -1;
+  no_speech_ = -1;
+  is_encoded_ = false;
   int64_t status = goldcrest_begin_audio(session_.engine(), samples.data(), samples.size());
   if (status >= 0) status = set_search(0);
+  if (status >= 0 && purpose != Purpose::kPartial) status = hear_silence();
   if (status >= 0) status = run(samples.size(), made);
   if (status >= 0 && purpose != Purpose::kPartial && made->uncertain) status = run_again(samples.size(), made);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   draft_.clear();
   if (options_.drafts && purpose == Purpose::kPartial && !made->segments.empty()) draft_ = made->segments[0].tokens;
+  if (options_.reads_last_text && purpose != Purpose::kPartial) keep_last_text(*made);
   if (status < 0) return session_.describe(status);
   // Whisper's texts begin with a space.
   made->text.erase(0, made->text.find_first_not_of(' '));

@@ -49,10 +49,12 @@ struct TranscriberOptions {
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
   bool finds_words = false;
-  bool drafts = false;          // a text is like the partial one before it, which makes it faster
-  std::string key_terms;        // a file of terms that are likelier than the model thinks; empty: none
-  std::string phrases;          // a file of the only texts that may be heard; empty: any
-  bool takes_requests = false;  // for set_request
+  bool drafts = false;           // a text is like the partial one before it, which makes it faster
+  std::string prompt;            // the model reads this text before each of its own; empty: none
+  bool reads_last_text = false;  // and its last text
+  std::string key_terms;         // a file of terms that are likelier than the model thinks; empty: none
+  std::string phrases;           // a file of the only texts that may be heard; empty: any
+  bool takes_requests = false;   // for set_request
 };
 
 // A caller asks this of the texts that follow.
@@ -60,6 +62,7 @@ struct TextRequest {
   SpeechTask task = {};
   bool finds_words = false;
   std::vector<std::string> key_terms = {};
+  std::string prompt = {};  // read before the text, by models that can
 };
 
 class Transcriber {
@@ -98,6 +101,9 @@ class Transcriber {
 
  private:
   std::string set_limits();
+  bool reads_context() const { return !prompt_.empty() || !last_text_.empty(); }
+  std::string set_prompt(const std::string& text);
+  void keep_last_text(const Transcription& made);
   int64_t give_prompt(Transcription* made);
   int64_t hear_language(Transcription* made);
   int64_t choose_language(Transcription* made);
@@ -106,7 +112,7 @@ class Transcriber {
   int64_t run_again(size_t n_samples, Transcription* made);
   int64_t take_text(const goldcrest_result& result, size_t n_samples, Transcription* made);
   int64_t find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made);
-  int64_t hear_silence(Transcription* made);
+  int64_t hear_silence();
   int64_t search_phrases(std::vector<int32_t>* ids);
   int64_t hear_phrase(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made);
   int64_t log_prob_of(std::vector<int32_t> target, double* log_prob);
@@ -117,6 +123,11 @@ class Transcriber {
   SpeechEntries entries_;
   Phrases phrases_;
   KeyTerms key_terms_;
+  std::vector<int32_t> prompt_, last_text_;  // ids that the model reads before a text
+  uint32_t most_context_ = 0;                // of these
+  int32_t heard_language_ = -1;              // of the current samples
+  double no_speech_ = -1;                    // the probability that nobody speaks in them
+  bool is_encoded_ = false;
   std::vector<int32_t> draft_;   // ids of the last partial text
   std::vector<int32_t> tokens_;  // of the current text
   Purpose purpose_ = Purpose::kUtterance;

@@ -19,6 +19,10 @@ extern "C" {
 #define GOLDCREST_PREFIX_IN_LENGTHS 1u
 /* The prefix follows the file's own prompt or forced first id. Without the flag it replaces them. */
 #define GOLDCREST_PREFIX_BEHIND_PROMPT 2u
+/* The first id stands in place of the start token and is no part of the result: Whisper's earlier text, for example,
+ * begins with its <|startofprev|>, and the start token follows it. It stays in place until the next begin, also for
+ * goldcrest_score and after goldcrest_search_again. Not together with GOLDCREST_PREFIX_BEHIND_PROMPT. */
+#define GOLDCREST_PREFIX_REPLACES_START 4u
 
 /* Gives a stored source n ids with which its results begin; the search chooses the ids behind them. Call it before the
  * first step. Each source of a batch has a prefix of its own or none. A new prefix replaces an earlier one, n = 0 takes

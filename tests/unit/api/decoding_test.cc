@@ -51,7 +51,8 @@ TEST(SetPrefix, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(engine, Ids(7, 1), GOLDCREST_ERROR_TOO_LONG, 6), "prefix: more ids than limits.max_prefix_tokens");
   EXPECT_EQ(refusal(engine, Ids(6, 1), GOLDCREST_ERROR_TOO_LONG, 9, GOLDCREST_PREFIX_BEHIND_PROMPT),
       "prefix: limits.max_target_tokens leaves no position behind it");
-  EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_ARGUMENT, -1, 4), "prefix: unknown flags");
+  EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_ARGUMENT, -1, 6), "prefix: unknown flags");
+  EXPECT_EQ(refusal(engine, {1}, GOLDCREST_ERROR_ARGUMENT, -1, 8), "prefix: unknown flags");
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 1, source.data(), 1, 0), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_STREQ(engine.detail().message, "sentence: no such source");
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, nullptr, 1, 0), GOLDCREST_ERROR_ARGUMENT);

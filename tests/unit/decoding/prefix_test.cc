@@ -234,6 +234,41 @@ TEST(Prefix, IsWhatAPromptIs) {
   }
 }
 
+// The first id is fed where the start token is: the file's own changes nothing, another is that of another file.
+TEST(Prefix, MayReplaceTheStart) {
+  ModelSpec other = some_specs()[0];
+  other.generation.decoder_start_id = 11;
+  const FileImage file = test::tiny_file(some_specs()[0]), other_file = test::tiny_file(other);
+  for (const uint32_t beam_size : {1u, 4u}) {
+    EngineSetup setup = setup_for(1, beam_size);
+    setup.limits.inspection = GOLDCREST_INSPECT_TARGETS;
+    TestEngine engine(file.span(), setup), other_engine(other_file.span(), setup);
+    const int32_t start = engine.info().decoder_start_id;
+    const Line plain = {{3, 1, 4}, {9, 8}, 0};
+    const auto replaced = [](int32_t by) { return Line{{3, 1, 4}, {by, 9, 8}, GOLDCREST_PREFIX_REPLACES_START}; };
+    const Line own = replaced(start), others = replaced(11);
+    const auto expected = run(other_engine, {&plain, 1});
+    EXPECT_EQ(run(engine, {&own, 1}), run(engine, {&plain, 1}));
+    EXPECT_NE(run(engine, {&plain, 1}), expected);
+    EXPECT_EQ(run(engine, {&others, 1}), expected);
+    goldcrest_result result;
+    ASSERT_EQ(goldcrest_get_result(engine.get(), 0, 0, &result), GOLDCREST_OK);
+    EXPECT_EQ(result.n_prefix, 2u) << "without the start";
+    // A score goes on with the same start; the next source has the file's.
+    const Ids target = {9, 8, 0};
+    float log_prob[2] = {};
+    for (TestEngine* of : {&engine, &other_engine}) {
+      ASSERT_EQ(goldcrest_search_again(of->get()), GOLDCREST_OK);
+      ASSERT_EQ(goldcrest_score(of->get(), 0, target.data(), target.size()), GOLDCREST_OK);
+      ASSERT_EQ(goldcrest_run(of->get()), GOLDCREST_DONE);
+      ASSERT_EQ(goldcrest_get_result(of->get(), 0, 0, &result), GOLDCREST_OK);
+      log_prob[of == &engine] = result.log_prob;
+    }
+    EXPECT_EQ(log_prob[0], log_prob[1]);
+    EXPECT_EQ(run(engine, {&plain, 1}), run(engine, {&own, 1}));
+  }
+}
+
 // A given target is scored from its first token on, whatever the file's prompt is.
 TEST(Prefix, NoneOfAGivenTarget) {
   ModelSpec prompted = some_specs()[0];
