@@ -112,8 +112,9 @@ check_cppcheck() {
     echo "lint: cppcheck: not checked, because this machine has neither version 2.10 nor 2.17"
     return
   fi
-  cppcheck -j "$(nproc)" -D__GNUC__=12 -U__clang__ --force --enable=warning,performance,portability --inline-suppr --quiet \
-    --suppressions-list=tests/cppcheck_suppressions.txt --template='{file}:{line}: {severity}: {message} [{id}]' \
+  cppcheck -j "$(nproc)" -D__GNUC__=12 -U__clang__ --force --inline-suppr --quiet \
+    --enable=warning,performance,portability --suppressions-list=tests/cppcheck_suppressions.txt \
+    --template='{file}:{line}: {severity}: {message} [{id}]' \
     -I . -I engine -I engine/include -I converter -I examples engine converter examples boards 2>"$work/cppcheck"
   report cppcheck "$work/cppcheck"
 }

@@ -41,7 +41,7 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
           "--voice)"},
       {"--ffmpeg", flag(arguments.ffmpeg), "let ffmpeg convert clips that are not such WAV files"},
       {"Search"},
-      {"*--drop-uncertain", flag(arguments.drop_uncertain),
+      {"--drop-uncertain", flag(arguments.drop_uncertain),
           "leave out texts that stay unlikely or repeat themselves at all temperatures; without it JSON marks them"},
       {"--no-guards", flag(arguments.no_guards),
           "take each text as the search found it; no sampling at temperatures of 0.2 to 1, which takes memory"},

@@ -1,5 +1,7 @@
 complete -c goldcrest-transcribe -l language -x -d 'take this language of the speech, a code or an English name such as fr or french, or the likeliest of several, as fr,de,en'
 complete -c goldcrest-transcribe -l translate -d 'write in English what is said in another language'
+complete -c goldcrest-transcribe -l prompt -x -d 'let a Whisper read TEXT before it writes, as if the speaker had said it'
+complete -c goldcrest-transcribe -l condition-on-previous-text -d 'let a Whisper also read the text before, which keeps names alike but may carry an error on'
 complete -c goldcrest-transcribe -l key-terms -r -F -d 'expect these names and terms, one a line, which a greedy search then spells as the file does'
 complete -c goldcrest-transcribe -l phrases -r -F -d 'hear only these sentences, one a line'
 complete -c goldcrest-transcribe -l max-seconds -x -d 'let the model hear at most this much at once'
