@@ -291,7 +291,11 @@ def test_speech():
         assert model.transcribe_segments(spoken, gate=False).__next__().words is None, "the rest is not wanted"
         if name == "whisper":
             assert {part.language for part in model.transcribe_segments(ask, language=["haw", "fr"])} <= {"haw", "fr"}
-        for call in (dict(language="xx"), dict(language=["en", "xx"])):
+            assert [part.text for part in model.transcribe_segments(ask, gate=False, prompt="Q")] != texts
+            assert list(model.transcribe_segments(ask, gate=False, key_terms=["Qq", "Zz"]))
+        else:
+            refuses(lambda text: list(model.transcribe_segments(ask, prompt=text)), "Q")
+        for call in (dict(language="xx"), dict(language=["en", "xx"]), dict(key_terms="Tom")):
             refuses(lambda options: list(model.transcribe_segments(ask, **options)), call)
         for clip_of_no_kind in (None, 5, "missing.wav", array("f", [1.0]), "clip.flac"):
             refuses(lambda clip: list(model.transcribe_segments(clip)), clip_of_no_kind)

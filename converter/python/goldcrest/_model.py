@@ -380,6 +380,8 @@ class Model(Engine):
         words: bool = False,
         language: Union[str, Sequence[str], None] = None,
         translate: bool = False,
+        prompt: str = "",
+        key_terms: Sequence[str] = (),
         voice: bool = True,
         gate: bool = True,
         guards: bool = True,
@@ -388,7 +390,8 @@ class Model(Engine):
 
         `samples` is a path or a buffer of samples, as in transcribe. `words=True` gives each Segment its words with
         their times. `language` is a code, or a list of codes among which the model chooses. `translate=True` writes
-        English. `voice=False` does not ask the file's voice detector, `gate=False` transcribes silence too, and
+        English. A Whisper reads `prompt` before each of its texts; `key_terms` are names and terms that a greedy search
+        spells as they are here. `voice=False` does not ask the file's voice detector, `gate=False` transcribes silence too, and
         `guards=False` takes each text as the search found it. The program is a process of its own, with the Model's
         threads and beams.
         """
@@ -407,7 +410,11 @@ class Model(Engine):
         if language is not None:
             arguments.append("--language=" + (language if isinstance(language, str) else ",".join(language)))
         arguments += [f"--threads={self._session.threads}", f"--beam-size={self._given['beam_size']}"]
-        return segments(self._session.path, clip, arguments)
+        if prompt:
+            arguments.append("--prompt=" + prompt)
+        if isinstance(key_terms, str):
+            raise TypeError("key_terms is a string; expected a list of names and terms")
+        return segments(self._session.path, clip, arguments, "\n".join(key_terms))
 
     def self_test(self) -> None:
         """Runs the file's self-test; raises Error if this machine computes other results."""

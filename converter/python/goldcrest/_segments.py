@@ -58,15 +58,19 @@ def _feed(stream: Any, samples: bytes) -> None:
         pass  # the program has said why it ended
 
 
-def segments(model: str, clip: Any, arguments: List[str]) -> Iterator[Segment]:
-    """Yields the segments of a clip: a path, or bytes of samples at the model's rate."""
+def segments(model: str, clip: Any, arguments: List[str], key_terms: str) -> Iterator[Segment]:
+    """Yields the segments of a clip: a path, or bytes of samples at the model's rate. `key_terms` has one a line."""
     is_path = isinstance(clip, str)
     path = [os.path.join(".", clip) if clip.startswith("-") else clip] if is_path else []
     command = [os.path.join(FOLDER, "goldcrest_programs"), "transcribe", model, *path, "--json", *arguments]
     if any("\0" in part for part in command):
         raise Error("an argument of goldcrest-transcribe has no NUL byte")
     source = subprocess.DEVNULL if is_path else subprocess.PIPE
-    with tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile() as terms:
+        if key_terms:
+            terms.write(key_terms.encode())
+            terms.flush()
+            command.append("--key-terms=" + terms.name)
         process = subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=errors)
         if not is_path:
             threading.Thread(target=_feed, args=(process.stdin, clip), daemon=True).start()
