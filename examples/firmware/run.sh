@@ -21,7 +21,6 @@ options that it needs. If its own limits do not fit the board, it gets the large
   phrases_firmware           answers English with one of ten French phrases      mps3-an547
   superloop                  pronounces between a watchdog's feedings            any
   benchmark_firmware         counts the instructions of each part                any
-  model_update               replaces its model, in flash outside of the image   any Cortex-M
 
   BOARD   mps3-an547 (Cortex-M55, default), mps2-an500 (M7), mps2-an505 (M33), mps2-an386 (M4F),
           riscv-virt (RISC-V, rv32imafc), riscv-virt-soft-float (rv32imac)
@@ -46,7 +45,7 @@ fi
 [ $# -le 2 ] || { usage >&2; exit 2; }
 program=${1:-pronounce_firmware} board=${2:-mps3-an547}
 case "$program" in
-  pronounce_firmware | pronounce_small_firmware | pronounce_bytes_firmware | translate_firmware | phrases_firmware | superloop | benchmark_firmware | model_update) ;;
+  pronounce_firmware | pronounce_small_firmware | pronounce_bytes_firmware | translate_firmware | phrases_firmware | superloop | benchmark_firmware) ;;
   *) not_known program "$program" ;;
 esac
 case "$board" in
@@ -56,10 +55,6 @@ case "$board" in
 esac
 if [[ $program =~ ^(translate|phrases)_firmware$ && $board != mps3-an547 && -z $model ]]; then
   echo "run.sh: $program needs 8 MB for its model, which mps3-an547 has and $board lacks" >&2
-  exit 2
-fi
-if [ "$program" = model_update ] && [ $packages = riscv ]; then
-  echo "run.sh: model_update knows no memory outside of the image on $board" >&2
   exit 2
 fi
 

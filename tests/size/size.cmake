@@ -106,7 +106,7 @@ add_test(NAME flash_finds_growth COMMAND "${flash_bytes}" 16384 "${size_folder}/
 set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "the engine has grown")
 
 # The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
-foreach(program pronounce_firmware translate_firmware phrases_firmware transcribe_firmware superloop benchmark_firmware model_update)
+foreach(program pronounce_firmware translate_firmware phrases_firmware transcribe_firmware superloop benchmark_firmware)
   if(TARGET ${program})
     add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_code.sh" symbols "${CMAKE_NM}"
       $<TARGET_FILE:${program}>)
