@@ -8,7 +8,7 @@
 //   logits.safetensors   logits.<line> [greedy ids, vocabulary], teacher-forced along the greedy ids
 //   trace.safetensors    every layer's output for the first line, likewise teacher-forced: encoder.embed,
 //                        encoder.layers.<i>, encoder.norm, the same for decoder, logits; for a stem also
-//                        encoder.features and encoder.convolutions.<i>, behind its norm
+//                        encoder.features and encoder.convolutions.<i>, after its norm
 //   samples.npy          for a model of speech: the clips of all lines one after another, int16. A line then has
 //                        "samples", the number of its clip's samples, in place of "source_ids"
 // If a first layer departs, other heads, activations, orders of norms and scales of embeddings are tried, two at a

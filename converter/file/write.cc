@@ -69,7 +69,7 @@ format::ModelT metadata_of(const FileImage& image) {
   return metadata;
 }
 
-// Places the sections behind metadata of at least `metadata_bytes`, and sets that to the bytes the metadata takes.
+// Places the sections after metadata of at least `metadata_bytes`, and sets that to the bytes the metadata takes.
 // Returns the bytes of the file.
 uint64_t place_sections(format::ModelT& metadata, uint64_t& metadata_bytes) {
   metadata_bytes = std::max<uint64_t>(metadata_bytes, serialize(metadata).size());

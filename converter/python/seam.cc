@@ -291,7 +291,7 @@ int goldcrest_python_work(goldcrest_session* session, double milliseconds, int s
   return is_done ? GOLDCREST_DONE : GOLDCREST_WORKING;
 }
 
-// *part <- sentence `index` of an input and its hypothesis `rank`. Behind the last sentence: only the space at the end.
+// *part <- sentence `index` of an input and its hypothesis `rank`. After the last sentence: only the space at the end.
 // With marks, the input's whole text is that of sentence 0. Returns 1, or 0 after the last sentence.
 int goldcrest_python_sentence(
     goldcrest_session* session, size_t n, size_t index, size_t rank, goldcrest_python_part* part) {

@@ -31,7 +31,7 @@ struct Placement {
 };
 
 // w[r, c] is about weights[r, c] * scale[r]. Rows and columns are multiples of 16. A second matrix, if there is one,
-// has its rows behind those of the first, and its products are added: it quantizes what the first one leaves.
+// has its rows after those of the first, and its products are added: it quantizes what the first one leaves.
 struct QuantizedMatrix {
   uint32_t rows = 0, columns = 0;
   bool has_second = false;

@@ -125,7 +125,7 @@ struct NormSpec {
 // share them.
 struct AttentionBiasSpec {
   std::string name;                // the checkpoint's, for messages and the report
-  uint32_t before = 0, after = 0;  // the largest distances of a key before and behind a query
+  uint32_t before = 0, after = 0;  // the largest distances of a key before and after a query
   std::vector<float> values;       // [n_heads, before + 1 + after]
   const float* row(uint32_t head) const { return values.data() + size_t{head} * (before + 1 + after); }
 };
@@ -308,8 +308,8 @@ struct RulesSpec {
 // "Prompts").
 struct PromptSpec {
   std::vector<uint32_t> first_choices = {};         // ascending; the first id is the one with the largest logit
-  std::vector<uint32_t> forced_ids = {};            // the ids behind it
-  std::vector<uint32_t> first_suppressed_ids = {};  // not generated right behind the prompt
+  std::vector<uint32_t> forced_ids = {};            // the ids after it
+  std::vector<uint32_t> first_suppressed_ids = {};  // not generated right after the prompt
   bool operator==(const PromptSpec&) const = default;
   size_t size() const { return (first_choices.empty() ? 0 : 1) + forced_ids.size(); }
 };

@@ -43,7 +43,7 @@ struct Progress {
 
 // The effect of the chosen languages of a file's table on a source. All zeros without a table.
 struct ChosenLanguages {
-  uint32_t ids[3];  // of the source's vocabulary: [n_before] before a text, and from 2 on [n_behind] behind it
+  uint32_t ids[3];  // of the source's vocabulary: [n_before] before a text, and from 2 on [n_behind] after it
   uint8_t n_before;
   bool n_behind;
   bool lacks_for_text;  // some side is not chosen

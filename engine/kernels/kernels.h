@@ -136,7 +136,7 @@ struct AttentionArgs {
   const float* bias = nullptr;             // of head 0 and row 0; null: none
   size_t bias_stride = 0;                  // elements from one head to the next
   int32_t bias_step = 0;                   // from one row to the next
-  // Rows from `keys` to those of the call that follows, whose ancestors are as far behind `ancestor`. Only prefetches
+  // Rows from `keys` to those of the call that follows, whose ancestors are as far after `ancestor`. Only prefetches
   // use it. 0: not known
   size_t to_next = 0;
   bool integer = false;  // read it with has_integers(); only int8, and n_keys is at most kMostIntegerKeys

@@ -60,7 +60,7 @@ struct LinearCall {
 
 // The input rows of the output layer.
 struct OutputInputs {
-  LinearInputs x;    // if the outputs are fine and `fine` has values, with remainders behind all rows
+  LinearInputs x;    // if the outputs are fine and `fine` has values, with remainders after all rows
   FineScratch fine;  // of all tasks
 };
 

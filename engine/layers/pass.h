@@ -55,7 +55,7 @@ struct Pass {
   const StackView& stack;
   Range rows;           // of the layer; this task computes them
   uint32_t n_tasks;     // an operation on these rows may be split into this many
-  LinearInputs inputs;  // written only by quantize; remainders are behind the inputs of all rows
+  LinearInputs inputs;  // written only by quantize; remainders are after the inputs of all rows
   float* projected;     // [rows, widest output]: products that are not added to x, such as queries or d_ff values
   float* attended;      // [rows, n_heads * d_head]: the output of attention
   // For each task that an operation is split into: [keys padded to 16], and AttentionCall's query_row.

@@ -114,8 +114,8 @@ struct GenerationView {
   uint32_t n_more_ends, n_biased;
   // The prompt; without GOLDCREST_PROMPT only the forced first id.
   IdList first_choices;                   // ascending
-  const uint32_t* forced_ids;             // behind the first choice
-  IdList first_suppressed_ids;            // right behind the prompt
+  const uint32_t* forced_ids;             // after the first choice
+  IdList first_suppressed_ids;            // right after the prompt
   uint32_t n_prompt;                      // ids: the forced first id, or the first choice and the forced ids
   uint32_t unknown_heads, unknown_layer;  // of programs that replace unknown tokens
   IdList alignment_heads;                 // of programs that tell the times of words

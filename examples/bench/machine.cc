@@ -279,7 +279,7 @@ std::string name_of_part(uint32_t implementer, uint32_t part) {
 
 bool starts_with(const std::string& line, std::string_view key) { return line.compare(0, key.size(), key) == 0; }
 
-// Returns the text behind the colon.
+// Returns the text after the colon.
 std::string value_of(const std::string& line) {
   const size_t colon = line.find(": ");
   return colon == std::string::npos ? "" : line.substr(colon + 2);

@@ -10,7 +10,7 @@ namespace goldcrest {
 // Shapes: [batch, max_candidates padded], except `chosen`.
 struct ShortlistRefs {
   BufferRef ids;         // uint32, ascending
-  BufferRef weights;     // [d_model padded] of each, in the projection's layout; of a second matrix behind them
+  BufferRef weights;     // [d_model padded] of each, in the projection's layout; of a second matrix after them
   BufferRef scale;       // float; int8 files
   BufferRef bias;        // float
   BufferRef weight_sum;  // int32; int8 files

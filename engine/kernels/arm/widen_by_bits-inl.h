@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Widens int8 to floats without conversions, which take Cortex-A76 four times as long as other operations. Behind the
+// Widens int8 to floats without conversions, which take Cortex-A76 four times as long as other operations. After the
 // exponent of 2^23, an unsigned byte is a float's last bits.
 
 namespace goldcrest {

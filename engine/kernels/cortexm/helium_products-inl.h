@@ -29,7 +29,7 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2;
 static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
 
 // Loads and products alternate: each keeps its unit busy for two cycles, and one of the other kind can begin in the
-// second. So a product stands one instruction behind its load and never waits for it. The last product of a block
+// second. So a product stands one instruction after its load and never waits for it. The last product of a block
 // stands in the next block.
 
 // Sixteen inputs of one row by the outputs of two panels: r0, r2, r4, r6 and r8, r10, r12, lr. x: the register of the

@@ -162,7 +162,7 @@ void reference_linear(const LinearArgs<int8_t>& args) {
 
 void reference_embed(const EmbedArgs<int8_t>& args) {
   const float scale = args.w_scale[args.token] * args.embedding_scale;
-  // A row has `together` columns next to each other; its next columns start 64 bytes behind these.
+  // A row has `together` columns next to each other; its next columns start 64 bytes after these.
   const uint32_t n = args.n, together = args.layout == Layout::kN16K4 ? 4 : 16;
   const size_t step = args.layout == Layout::kRowMajor ? together : 64;
   const int8_t* w = args.w + weight_offset(args.layout, args.token, 0, n);

@@ -41,7 +41,7 @@ inline void make_panels(const int8_t* keys, uint32_t n, size_t d_head, int8_t* p
   }
 }
 
-// Writes the scores of all queries, with -infinity behind them. Returns the largest score of each lane.
+// Writes the scores of all queries, with -infinity after them. Returns the largest score of each lane.
 template <void (*kLinear)(const LinearArgs<int8_t>&)>
 __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&largest)[kMostShared]) {
   static constexpr float kNoBias[kKeysOfPanels] = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of one task on a clip: it computes a few rows at a time, and all rows of earlier levels that these need.
 // Level 0 is the clip's input rows; level i + 1 has the output rows of convolution i. A level's rows begin before the
-// first one or end behind the last one where there is padding.
+// first one or end after the last one where there is padding.
 #pragma once
 
 #include "base/arithmetic.h"

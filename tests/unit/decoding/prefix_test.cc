@@ -325,7 +325,7 @@ TEST(Prompt, BeginsWithTheFirstOfEqualChoices) {
   }
 }
 
-// Right behind the prompt, whether it is the file's or the caller's; later they are free.
+// Right after the prompt, whether it is the file's or the caller's; later they are free.
 TEST(Prompt, FirstSuppressedIds) {
   ModelSpec spec = some_specs()[0];
   spec.generation.end_id = 36;

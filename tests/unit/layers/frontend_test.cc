@@ -187,7 +187,7 @@ TEST(Frontend, EqualsConvolutionsInDoubles) {
   }
 }
 
-// A clip that is a hundred times too quiet: the norm's sums have 15 bits behind the point.
+// A clip that is a hundred times too quiet: the norm's sums have 15 bits after the point.
 TEST(Frontend, NormsOfQuietClips) {
   const FileImage file = test::speech_file(float_options(test::tiny_moonshine()));
   Traced traced;
