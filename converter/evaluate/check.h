@@ -30,8 +30,8 @@ struct CheckOptions {
   double tolerance = 2e-4;
   // Different ids are a tie if their score and the sample's differ by at most this.
   double tie = 1e-4;
-  uint32_t max_target_tokens = 0;                           // of the searches; 0: the model's
-  std::function<void(size_t done, size_t total)> progress;  // of the searches, in sample lines; may be empty
+  uint32_t max_target_tokens = 0;                           // bounds the searches; 0: the model's
+  std::function<void(size_t done, size_t total)> progress;  // counts sample lines of the searches; may be empty
 };
 
 // The place where a tensor first departs: the first such row, and in it the column that departs most.

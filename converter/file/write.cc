@@ -141,8 +141,7 @@ void add_self_test(std::span<const SelfTestLine> self_test, FileImage& image) {
   format::ModelT metadata = metadata_of(image);
   add_lines(self_test, metadata);
   const uint64_t begin = metadata.sections.front()->offset * kAlignment;
-  const uint64_t n =
-      image.size() - sizeof(Trailer) - begin;  // of the sections, which keep their places relative to one another
+  const uint64_t n = image.size() - sizeof(Trailer) - begin;  // sections keep their places relative to one another
   uint64_t metadata_bytes = bytes_of_any_weights(metadata);
   image.grow(place_sections(metadata, metadata_bytes));
   uint8_t* const sections = image.bytes() + metadata.sections.front()->offset * kAlignment;

@@ -176,7 +176,7 @@ extern "C" {
 struct goldcrest_python_part {
   const char *space, *text;  // the space before the sentence; the hypothesis
   size_t space_bytes, text_bytes;
-  const int32_t *source, *ids;  // of the sentence; of the hypothesis, no ids if there is none of this rank
+  const int32_t *source, *ids;  // the sentence's; the hypothesis', no ids if there is none of this rank
   size_t n_source, n_ids;
   const float *attention, *token_log_probs;  // [n_ids][n_source], [n_ids]; null if the job does not ask for them
   const char* problem;                       // the input's error, if the job went on without it

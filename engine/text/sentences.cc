@@ -26,7 +26,7 @@ bool is_list_space(char byte) { return static_cast<unsigned char>(byte) <= ' '; 
 // A word before a full stop, and what stands around it.
 struct Word {
   Text text;
-  bool is_first;      // of its part
+  bool is_first;      // first of its part
   bool after_number;  // "1911 г"
   bool before_digit;
 };

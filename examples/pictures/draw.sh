@@ -1,33 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Draws the pictures of the README and of the peers' page from the measured data next to this script. Usage: bash examples/pictures/draw.sh [FOLDER]
+# Draws the pictures from the measured data next to this script. Usage: bash examples/pictures/draw.sh [FOLDER]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here}
 
 # Colours follow the reader's light or dark theme. Text is large enough for a screen of 400 pixels.
-style='<style>text{font:16px sans-serif;fill:#1f2328}.h{font-weight:bold}.s{fill:#59636e;font-size:15px}.a{fill:#8c959f}.b{fill:#0969da}
-.c{fill:#1a7f37}.o{fill:none;stroke:#8c959f}@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.a{fill:#656c76}
-.b{fill:#4493f8}.c{fill:#3fb950}.o{stroke:#656c76}}</style>'
+style='<style>text{font:16px sans-serif;fill:#1f2328}.h{font-weight:bold}.s{fill:#59636e;font-size:15px}
+.a{fill:#8c959f}.b{fill:#0969da}.o{fill:none;stroke:#8c959f}@media(prefers-color-scheme:dark){text{fill:#f0f6fc}
+.s{fill:#9198a1}.a{fill:#656c76}.b{fill:#4493f8}.o{stroke:#656c76}}</style>'
 
 awk -F, -v style="$style" '
-  function bar(class, x, bytes, label) {
-    text = text sprintf("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"18\"/>\n", class, x, y, bytes * 200 / largest)
-    text = text sprintf("<text class=\"s\" x=\"%.1f\" y=\"%d\">%s</text>\n", x + bytes * 200 / largest + 8, y + 14, label)
+  function bar(class, bytes, label) {
+    width = bytes * 200 / largest
+    text = text sprintf("<rect class=\"%s\" x=\"0\" y=\"%d\" width=\"%.1f\" height=\"18\"/>\n", class, y, width)
+    text = text sprintf("<text class=\"s\" x=\"%.1f\" y=\"%d\">%s</text>\n", width + 8, y + 14, label)
   }
   /^#/ { next }
   largest == "" {
     largest = $3
-    bar("a", 0, $3, sprintf("your checkpoint, float32: %.1f MB", $3 / 1e6))
+    bar("a", $3, sprintf("your checkpoint, float32: %.1f MB", $3 / 1e6))
     y += 26
-    bar("b", 0, $4, sprintf("model.gcst, int8: %.1f MB", $4 / 1e6))
+    bar("b", $4, sprintf("model.gcst, int8: %.1f MB", $4 / 1e6))
     y += 30
   }
   {
-    text = text sprintf("<rect class=\"o\" x=\"1\" y=\"%d\" width=\"598\" height=\"84\" rx=\"6\"/>\n", y)
+    text = text sprintf("<rect class=\"o\" x=\"1\" y=\"%d\" width=\"598\" height=\"84\"/>\n", y)
     text = text sprintf("<text class=\"h\" x=\"12\" y=\"%d\">%s</text>\n", y + 24, $1)
     text = text sprintf("<text x=\"12\" y=\"%d\">%s</text>\n", y + 48, $6)
-    text = text sprintf("<text class=\"s\" x=\"12\" y=\"%d\">file or flash %.1f MB, RAM %.2f MB, kernels %s</text>\n", y + 72, $4 / 1e6, $5 / 1e6, $2)
+    size = sprintf("file or flash %.1f MB, RAM %.2f MB, kernels %s", $4 / 1e6, $5 / 1e6, $2)
+    text = text sprintf("<text class=\"s\" x=\"12\" y=\"%d\">%s</text>\n", y + 72, size)
     y += 94
   }
   END {

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kPage = 65536, kMostBytes = uint64_t{1} << 32;
 
 struct Session {
-  uint8_t* end = nullptr;  // of the reserved memory
+  uint8_t* end = nullptr;  // end of the reserved memory
   uint8_t* model = nullptr;
   goldcrest_info info = {};
   uint64_t arena_bytes = 0;
@@ -35,7 +35,7 @@ struct Session {
   bool in_sentence = false;
   uint32_t n_written = 0;  // tokens of the sentence
   goldcrest_text_state state = {};
-  uint64_t logits_hash = 0;  // of the last sentence
+  uint64_t logits_hash = 0;  // the last sentence's
 };
 
 // Nothing calls constructors before the exports.

@@ -53,7 +53,8 @@ done < "$work/commands"
 [ "$n" -eq 9 ] || fail "$n commands, expected 9"
 
 if [ "$bits" = 64 ]; then
-  bash tests/pictures.sh . "$build/converter/goldcrest-convert" "$emulator $work/pi/goldcrest/goldcrest-translate" 'A Raspberry Pi'
+  program="$emulator $work/pi/goldcrest/goldcrest-translate"
+  bash tests/pictures.sh . "$build/converter/goldcrest-convert" "$program" 'A Raspberry Pi'
 fi
 
 # The random models of speech too.

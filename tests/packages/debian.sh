@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Debian packages, lets lintian look at them, and installs them in a bare root. Links the program of
-# examples/guides/own_model.md with what they installed; a removal leaves nothing. Leaves with 77 and a sentence where it
-# cannot make a root (tests/bare_root.sh) or lintian is missing.
+# examples/guides/own_model.md with what they installed; a removal leaves nothing. Leaves with 77 and a sentence where
+# it cannot make a root (tests/bare_root.sh) or lintian is missing.
 # Usage: debian.sh SOURCE BUILD WORK
 #   BUILD   a build of SOURCE for this machine with the programs; with /usr as its prefix, else the packages come from a build
 #           of their own in WORK

@@ -21,7 +21,7 @@ constexpr uint32_t kShiftByOne = 1, kPegasusShift = 103;
 // A tokenizer's class: where it puts the languages, and how it writes one.
 struct Class {
   const char* name;   // in tokenizer_config.json
-  const char* shape;  // of an entry: a and A stand for letters, other characters for themselves
+  const char* shape;  // an entry: a and A stand for letters, other characters for themselves
   LanguagePlace source;
   LanguagePlace target;
 };

@@ -34,7 +34,7 @@ struct Creation {
   Region* region;
   const PackedWeights* weights;  // null: only the size is wanted
   size_t index;
-  size_t* used_bytes;  // of the packed weights; null: none may be added
+  size_t* used_bytes;  // bytes that packed weights take; null: none may be added
   size_t wanted_bytes;
 };
 thread_local Creation* current_creation = nullptr;

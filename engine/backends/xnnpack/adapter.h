@@ -45,7 +45,7 @@ extern const uint32_t kExtraInputBytes;  // bytes after the last input that its 
 struct Operator {
   void* handle;
   void* threads;  // pthreadpool_t of the last call
-  uint32_t rows;  // of the last call; 0: none yet
+  uint32_t rows;  // in the last call; 0: none yet
 };
 
 // Initializes XNNPACK with an allocator that uses the regions given below. ERROR_UNSUPPORTED: XNNPACK does not run on

@@ -40,7 +40,7 @@ void place_prefixes(const Runtime& runtime, const BufferRef& ref, PrefixBuffers*
 struct Prompt {
   uint32_t n_file;       // the file's
   uint32_t n;            // all
-  uint32_t n_uncounted;  // of all, those that no length counts
+  uint32_t n_uncounted;  // ids among them that no length counts
 };
 
 // Without GOLDCREST_PROMPT they are at most the forced first id.

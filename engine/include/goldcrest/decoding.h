@@ -25,7 +25,7 @@ extern "C" {
  * it back, and the next begin discards all. A prefix costs no output layer, except for logits hashes, which cover it.
  * Its ids are part of the result (goldcrest_result.n_prefix) and of its alignments, and rules see them as ids of the
  * text. They add 0 to the score. Suppressed ids are kept. Steps that return TOKEN return the prefix too.
- * A prefix is never cut: if a length leaves no room behind it, the end token follows. goldcrest_score ignores it.
+ * A prefix is never cut: if a length leaves no room after it, the end token follows. goldcrest_score ignores it.
  * Errors: ERROR_ARGUMENT (engine null, or ids null and n not 0; no such sentence; an unknown flag; an id that ends a
  * text, detail.index: which), ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above
  * limits.max_prefix_tokens, or no position left behind prompt and prefix), ERROR_TOKEN_RANGE (detail.index: which id),

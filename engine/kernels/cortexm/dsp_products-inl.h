@@ -23,7 +23,7 @@ struct Chunk {
   const uint32_t* x;    // [blocks, rows, 2]; for four rows [kFirstSums], [blocks, 2, rows]; then kEndOfChunk
   const uint32_t* end;  // address of kEndOfChunk
   uint32_t odd;         // blocks of the first turn, a multiple of 4, if that turn is not whole; else 0
-  size_t w_bytes;       // of a panel's weights for these inputs
+  size_t w_bytes;       // a panel's weights for these inputs
   bool continued;       // add to the outputs
 };
 

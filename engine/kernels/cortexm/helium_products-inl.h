@@ -17,7 +17,7 @@ struct OutputLoop {
   const float* w_scale;  // [outputs]
   const float* bias;     // [outputs]
   float* y;              // [outputs] of the row
-  float* next_y;         // of the second row
+  float* next_y;         // the second row's
   float x_scale, next_x_scale;
   uint32_t turns, odd;  // turns of two blocks of sixteen inputs; odd 1: the first turn is one block
   uint32_t k, finish;   // kAddResidual | kApplyRelu

@@ -86,7 +86,7 @@ float reference_integer_weights(const AttentionArgs<int8_t>& args, uint32_t row,
     const float scaled = e * __builtin_fabsf(head.value_scales[key_row(args, t, row)]);
     sums[t % 16] += e;
     scaled_sums[t % 16] += scaled;
-    const uint32_t bits = float_bits(scaled) & 0x7fffffffu;  // of NaN they are the largest
+    const uint32_t bits = float_bits(scaled) & 0x7fffffffu;  // NaN has the largest bits
     largest_bits = bits > largest_bits ? bits : largest_bits;
     args.weights[t] = scaled;
   }

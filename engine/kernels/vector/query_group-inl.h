@@ -20,12 +20,12 @@ struct Query {
   const int8_t* values;
   const float* key_scales;
   const float* value_scales;
-  const uint8_t* ancestor;  // of the row
-  const float* bias;        // of the row; null: none
+  const uint8_t* ancestor;  // the row's
+  const float* bias;        // the row's; null: none
   int8_t* q;                // [d_head]
   float q_scale;
   float* weights;  // [n_keys padded to 16]
-  float factor;    // of the sums of integer weights
+  float factor;    // scales the sums of integer weights
   float* out;      // [d_head]
   Places* places;
 };
@@ -50,13 +50,13 @@ struct AttentionKind {
 template <typename Kind>
 struct LaterKeys {
   const int8_t* head = nullptr;       // keys of the head that is prefetched now
-  const uint32_t* offsets = nullptr;  // of the keys in it, if hypotheses choose them
+  const uint32_t* offsets = nullptr;  // places of the keys in it, if hypotheses choose them
   size_t head_bytes, position_bytes;  // from a head to the next, and from a position to the next
   size_t key_bytes;
   size_t to_value;      // bytes from a key to its value
-  uint32_t n_keys = 0;  // of each head
+  uint32_t n_keys = 0;  // each head's
   uint32_t next = 0;    // key in its head
-  uint32_t n_left = 0;  // of all heads
+  uint32_t n_left = 0;  // all heads' together
 
   // Prefetches a key and its value, if one is left.
   void prefetch_key() {
@@ -88,7 +88,7 @@ struct Group {
   uint32_t n_gathered;       // leading keys that have places
   uint32_t first_later = 0;  // head that no group has prefetched
   LaterKeys<Kind> later;
-  uint32_t offsets[kAncestors ? kMaxQueries * kMaxGathered : 1];  // of `later`
+  uint32_t offsets[kAncestors ? kMaxQueries * kMaxGathered : 1];  // places of `later`
   // The first query has all its places here; the others only those after whole blocks of common keys.
   Places places[kAncestors ? kMaxQueries : 1];
 

@@ -14,7 +14,7 @@ constexpr uint32_t kKeysOfPanels = 128, kKeysOfValues = 32;
 constexpr uint32_t kFewestSharedKeys = 96, kManySharedKeys = 513;
 
 struct SharedGroup {
-  AttentionArgs<int8_t> args;  // of one head and of the group's rows
+  AttentionArgs<int8_t> args;  // for one head and the group's rows
   uint32_t padded_keys;
   int8_t* q;        // [rows, d_head]
   float* q_scales;  // [rows]

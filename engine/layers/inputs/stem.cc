@@ -11,7 +11,7 @@
 
 namespace goldcrest {
 namespace {
-constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
+constexpr float kMeasuredUnits = 32768.0f;  // units in a value of tanh
 
 // y [n] <- tanh(y) + residual
 [[gnu::noinline]] void apply_tanh(float* y, size_t n, const float* residual) {

@@ -28,8 +28,8 @@ struct Measured {
 struct ScratchParts {
   uint32_t rows[kMaxConvolutions];  // float: the input rows of each convolution
   uint32_t inputs, scales;          // quantized windows, with remainders
-  uint32_t products;                // of fine inputs
-  uint32_t transform;               // of the log-mel
+  uint32_t products;                // for fine inputs
+  uint32_t transform;               // for the log-mel
   uint32_t end;
   uint32_t fine_floats;                 // in `products`
   uint32_t out_rows[kMaxConvolutions];  // most rows that a convolution computes at a time

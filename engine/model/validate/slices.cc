@@ -18,7 +18,7 @@ struct SliceCheck {
   goldcrest_check& state;
   goldcrest_detail& detail;  // named for GOLDCREST_REQUIRE
 
-  int index() const { return static_cast<int>(state.part) - 1; }  // of the current section
+  int index() const { return static_cast<int>(state.part) - 1; }  // the current section's
 
   // Ensures that no state leads to a read outside of the file.
   int check_state() const {

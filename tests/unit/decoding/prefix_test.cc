@@ -16,7 +16,7 @@ using converter::ModelSpec;
 using Ids = std::vector<int32_t>;
 using Translations = std::vector<std::vector<Translation>>;
 
-constexpr uint32_t kPositions = 12;  // of the target
+constexpr uint32_t kPositions = 12;  // the target's
 
 // A source and the prefix of its results.
 struct Line {

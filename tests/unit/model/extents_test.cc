@@ -159,7 +159,7 @@ constexpr size_t kTrailerBytes = 64;
 
 struct Outcome {
   int status = 0, n_slices = 0;
-  size_t end = 0;  // of the last slice
+  size_t end = 0;  // end of the last slice
   goldcrest_detail detail = {"", -1};
 };
 
