@@ -5,7 +5,7 @@
 # Usage: words.pl [FILE...]   (no file: all tracked files but models, data, the changelog and the licence)
 use strict;
 use warnings;
-use Encode qw(decode encode);
+use Encode qw(decode);
 use File::Basename qw(dirname);
 
 my @words = (
@@ -89,39 +89,28 @@ sub check_page {
     my $share = $words < 100 ? 0 : 100 * $n{$_} / $words;
     finding($file, 1, '', sprintf "%.1f ${_}s in 100 words, at most $most{$_}", $share) if $share > $most{$_};
   }
-  check_front_door($file, $content) if $file eq 'README.md';
+  check_front_door($file, split /\n/, decode('UTF-8', $content)) if $file eq 'README.md';
 }
 
 # The README has at most 45 lines before its first table, 110 in all, and 120 characters a line but in tables.
 sub check_front_door {
-  my ($file, $content) = @_;
-  my @lines = split /\n/, decode('UTF-8', $content);
+  my ($file, @lines) = @_;
   my ($table) = grep { $lines[$_] =~ /^\|/ } 0 .. $#lines;
-  finding($file, $table + 1, $lines[$table], "$table lines before the first table, at most 45") if $table > 45;
-  finding($file, scalar @lines, '', scalar(@lines) . ' lines, at most 110') if @lines > 110;
-  for (grep { length $lines[$_] > 120 and $lines[$_] !~ /^\|/ } 0 .. $#lines) {
-    finding($file, $_ + 1, encode('UTF-8', $lines[$_]), 'a line of ' . length($lines[$_]) . ' characters, at most 120');
-  }
+  finding($file, $table + 1, '', 'more than 45 lines before the first table') if $table > 45;
+  finding($file, scalar @lines, '', 'more than 110 lines') if @lines > 110;
+  for (0 .. $#lines) { finding($file, $_ + 1, '', 'more than 120 characters') if $lines[$_] =~ /^(?!\|).{121}/ }
 }
 
 # Links name files and headings that exist.
 sub check_links {
   my ($file, $content) = @_;
-  $content =~ s/^(```).*?^\1//gms;
-  for my $link ($content =~ /\]\((?!https?:)([^)\s]+)\)/g) {
-    my ($path, $heading) = split /#/, $link;
-    $path = $path eq '' ? $file : dirname($file) . "/$path";
-    my $has_it = -e $path && (!defined $heading || grep { $_ eq $heading } headings($path));
-    finding($file, 1, $link, 'the link names nothing') if !$has_it;
+  $content =~ s/^```.*?^```//gms;
+  while ($content =~ /\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g) {
+    my ($path, $heading) = ($1 eq '' ? $file : dirname($file) . "/$1", $2);
+    my $text = -f $path ? `cat '$path'` : '';
+    my %is_there = map { lc($_) =~ s/[^\w\- ]//gr =~ tr/ /-/r => 1 } '', $text =~ /^#+ (.*)$/gm;
+    finding($file, 1, "$path#$heading", 'the link names nothing') if !-e $path or !$is_there{$heading};
   }
-}
-
-# Returns the headings of a page as links name them.
-sub headings {
-  my ($path) = @_;
-  open my $in, '<:encoding(UTF-8)', $path or return;
-  my $content = do { local $/; <$in> };
-  return map { lc =~ s/[^\w\- ]//gr =~ tr/ /-/r } $content =~ /^#+ (.*)$/gm;
 }
 
 sub check_source {

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that the build needs and the machine lacks, from the distribution (Debian 12 or 13, Ubuntu
-# 24.04), and prints them.
-# Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|riscv|lint|fuzz|python]
+# 24.04). Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|riscv|lint|fuzz|python]
 set -euo pipefail
 
 # Prints the version of the package that apt would install; nothing if apt knows none. "apt-cache show" also succeeds for a name that
