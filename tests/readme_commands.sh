@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the commands of pages in their order in a fresh copy of the tree. It runs every block ```sh. Its output must have
 # the lines of the block ```text that follows, in their order. A block ```c is saved to the file that the line before it
-# names. The test command itself is left out. Then runs the blocks once more: installed and compiled, each takes at most
-# 60 s of a CPU.
+# names. The test command itself is left out. Then runs the blocks once more, without pip: installed and compiled, each
+# takes at most 60 s of a CPU.
 # Usage: readme_commands.sh SOURCE WORK [PAGE]...
 set -euo pipefail
 source=$(cd "$1" && pwd)
@@ -19,7 +19,7 @@ cd "$tree"
 run_block() {
   local TIMEFORMAT='%0U %0S'
   is_skipped=''
-  grep -v '^bash tests/run.sh' "$work/block" >"$work/commands" || return 0
+  grep -vE "^bash tests/run.sh${again:+|pip install}" "$work/block" >"$work/commands" || return 0
   echo "== $(head -n 1 "$work/commands")"
   if ! { time bash -euo pipefail "$work/commands" </dev/null >"$work/printed" 2>"$work/errors"; } 2>"$work/times"; then
     if grep -q ' pip download \|/pip install ' "$work/commands" && grep -qi 'no matching distribution' "$work/errors"; then
