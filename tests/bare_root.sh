@@ -48,8 +48,8 @@ debootstrap --variant=minbase "$verification" --components="$components" "$suite
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
-for file in /etc/apt/apt.conf.d/*[Pp]roxy*; do
-  if [ -e "$file" ]; then cp "$file" "$root/etc/apt/apt.conf.d/"; fi
+for file in /etc/apt/apt.conf.d/*[Pp]roxy* /etc/pip.conf; do
+  if [ -e "$file" ]; then cp "$file" "$root$file"; fi
 done
 
 mkdir "$root/goldcrest"

@@ -1,21 +1,40 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Draws the README's pictures again and compares them with those that are committed; the figures of the speed picture must
-# stand on the peers' page. Usage: pictures.sh SOURCE
+# Draws the pictures again and compares them. Makes the run of machines.csv on this machine, or with TRANSLATE "EMULATOR
+# PROGRAM" on another; the firmware's row is compared with its page and its test. The figures of the speed picture must
+# stand on the peers' page, and ARCHITECTURE.md names each stage.
+# Usage: pictures.sh SOURCE CONVERT TRANSLATE [ROW]
 set -euo pipefail
-source=$1
+source=$1 convert=$2 translate=$3 machine=${4:-A laptop}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+fail() { echo "pictures.sh: $*" >&2; exit 1; }
 bash "$source/examples/pictures/draw.sh" "$work"
-for picture in memory speed; do
-  cmp "$work/$picture.svg" "$source/examples/pictures/$picture.svg" ||
-    { echo "pictures.sh: $picture.svg is old: run bash examples/pictures/draw.sh" >&2; exit 1; }
-  grep -qF "examples/pictures/$picture.svg" "$source/README.md"
+for name in machines speed; do
+  cmp "$work/$name.svg" "$source/examples/pictures/$name.svg" || fail "$name.svg is old: run examples/pictures/draw.sh"
+done
+grep -q pictures/machines.svg "$source/README.md" || fail "README.md does not show machines.svg"
+grep -q pictures/speed.svg "$source/tests/peers/README.md" || fail "tests/peers/README.md does not show speed.svg"
+
+rows=$source/examples/pictures/machines.csv
+IFS=, read -r _ kernels _ file arena line < <(grep "^$machine" "$rows")
+[ "$(grep -v '^#' "$rows" | cut -d, -f 3- | sort -u | wc -l)" -eq 1 ] || fail "the rows of machines.csv differ"
+"$convert" -q "$source/examples/models/enfr" -o "$work/model.gcst" > /dev/null
+$translate "$work/model.gcst" --max-source 64 --max-target 64 --stats <<< "Where is the station?" > "$work/line" 2> "$work/stats"
+[ "$(cat "$work/line")" = "$line" ] || fail "$machine prints $(cat "$work/line"), not $line"
+grep -q "^arena $arena bytes, model $file bytes" "$work/stats" || fail "not $file and $arena bytes: $(cat "$work/stats")"
+[ "$machine" = "A laptop" ] || grep -q "kernels $kernels," "$work/stats" || fail "not $kernels: $(cat "$work/stats")"
+firmware="kernels $(sed -n 's/^A Cortex-M55[^,]*,\([^,]*\),.*/\1/p' "$rows"). Model $file bytes, arena $arena bytes."
+grep -qF "$firmware" "$source/examples/translate_firmware/README.md" || fail "the firmware's page lacks: $firmware"
+grep -qF "$line" "$source/tests/boards/sessions/translate_firmware.expected" || fail "the firmware prints another line"
+
+for stage in $(sed -n '/^enum class Stage/,/^}/s/^  \(k[A-Za-z]*\).*/\1/p' "$source/engine/api/engine.h"); do
+  grep -qF " $stage " "$source/ARCHITECTURE.md" || fail "the picture of ARCHITECTURE.md lacks stage $stage"
 done
 n=0
 while IFS=, read -r shape greedy beam batch; do
   grep -qE "^\| $shape \| ${greedy}x .*\| ${beam}x .*\| ${batch}x " "$source/tests/peers/README.md" ||
-    { echo "pictures.sh: the figures of $shape are not on tests/peers/README.md" >&2; exit 1; }
+    fail "the figures of $shape are not on tests/peers/README.md"
   n=$((n + 1))
 done < <(grep -v '^#' "$source/examples/pictures/speed.csv")
 [ "$n" -ge 4 ]

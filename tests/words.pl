@@ -5,6 +5,8 @@
 # Usage: words.pl [FILE...]   (no file: all tracked files but models, data, the changelog and the licence)
 use strict;
 use warnings;
+use Encode qw(decode);
+use File::Basename qw(dirname);
 
 my @words = (
   [qr/\balone\b/i, 'say "only" for "alone"'],
@@ -16,11 +18,15 @@ my @words = (
   [qr/[,;] for (?:it|they|there|its|nothing|no \w+) /i, 'say "because" for "for"'],
 );
 my $noun_clause = qr/^(?:What|Of|Those|Whether|From where|From which|That which|How)\b(?![^.]*\?)/;
+my @place = ([qr/(?<!left )(?<!leave )(?<!nothing )\bbehind\b/i, 'say "after" for "behind"']);  # not of messages
+my $tail = qr/^(?:of|that|which|whose) /;  # of a comment next to code
+my $later = qr{^(?:examples/serve|tests/(?:convert|programs))/};  # rooms whose comments have these two still
 my $longest = 30;  # words of a sentence on a page
+my %most = (figure => 6, semicolon => 2.5);  # for each 100 words of a page that has 100
 
 # Sentences that are meant as they stand: a path and a part of the sentence.
 my @exempt = (
-  # ['engine/README.md', 'part of a sentence'],
+  ['examples/model_update/README.md', 'behind the model in the slot'],
 );
 
 sub finding {
@@ -30,19 +36,19 @@ sub finding {
   print "$file:$line: warning: $message: $start\n";
 }
 
-# One comment, message, paragraph or cell of a table, which begins on $line.
+# One comment, message, paragraph or cell of a table, which begins on $line. $kind: what it is.
 sub check_text {
-  my ($file, $line, $text, $on_page) = @_;
+  my ($file, $line, $text, $kind) = @_;
   while ($text =~ /(\S.*?(?:[.!?]["')\]*]*(?=\s|$)|$))/gs) {
     my ($sentence, $at) = ($1, $-[1]);
     my $here = $line + (substr($text, 0, $at) =~ tr/\n//);
     (my $flat = $sentence) =~ s/\s+/ /g;
     finding($file, $here, $flat, 'begin with the subject, not with a noun clause') if $flat =~ $noun_clause;
-    for (@words) {
+    for (@words, $kind eq 'message' || $file =~ $later ? () : @place) {
       my ($pattern, $message) = @$_;
       finding($file, $here, $flat, $message) while $flat =~ /$pattern/g;
     }
-    if ($on_page) {
+    if ($kind eq 'page') {
       my $n = () = $flat =~ /[^\s|]*\w[^\s|]*/g;
       finding($file, $here, $flat, "a sentence of $n words, at most $longest") if $n > $longest;
     }
@@ -51,8 +57,17 @@ sub check_text {
 
 sub check_page {
   my ($file, $content) = @_;
-  my ($line, $start, $paragraph, $in_code) = (0, 0, '', '');
-  my $flush = sub { check_text($file, $start, $paragraph, 1) if $paragraph =~ /\w/; $paragraph = '' };
+  my ($line, $start, $paragraph, $in_code, $words, %n) = (0, 0, '', '', 0);
+  my $flush = sub {
+    check_text($file, $start, $paragraph, 'page') if $paragraph =~ /\w/;
+    my $figures = () = $paragraph =~ /(?<![\w.,-])\d[\d.,-]*/g;
+    $n{figure} += $figures;
+    $n{semicolon} += $paragraph =~ tr/;//;
+    $words += () = $paragraph =~ /\S+/g;
+    my $message = "$figures figures in a paragraph, at most 3";
+    finding($file, $start, $paragraph, $message) if $file eq 'README.md' and $figures > 3;
+    $paragraph = '';
+  };
   for my $text (split /\n/, $content) {
     ++$line;
     if ($text =~ /^\s*(```|~~~)/) { $flush->(); $in_code = $in_code ? '' : $1; next }
@@ -62,7 +77,7 @@ sub check_page {
     $text =~ s/`[^`]*`/code/g;
     if ($text =~ /^\s*\|/) {
       $flush->();
-      check_text($file, $line, $_, 1) for grep { /\w/ } split /\|/, $text;
+      check_text($file, $line, $_, 'page') for grep { /\w/ } split /\|/, $text;
       next;
     }
     if ($text =~ s/^\s*(?:[-*]|\d+\.)\s+//) { $flush->() }
@@ -70,12 +85,38 @@ sub check_page {
     $paragraph .= "$text\n";
   }
   $flush->();
+  for (sort keys %n) {
+    my $share = $words < 100 ? 0 : 100 * $n{$_} / $words;
+    finding($file, 1, '', sprintf "%.1f ${_}s in 100 words, at most $most{$_}", $share) if $share > $most{$_};
+  }
+  check_front_door($file, split /\n/, decode('UTF-8', $content)) if $file eq 'README.md';
+}
+
+# The README has at most 45 lines before its first table, 110 in all, and 120 characters a line but in tables.
+sub check_front_door {
+  my ($file, @lines) = @_;
+  my ($table) = grep { $lines[$_] =~ /^\|/ } 0 .. $#lines;
+  finding($file, $table + 1, '', 'more than 45 lines before the first table') if $table > 45;
+  finding($file, scalar @lines, '', 'more than 110 lines') if @lines > 110;
+  for (0 .. $#lines) { finding($file, $_ + 1, '', 'more than 120 characters') if $lines[$_] =~ /^(?!\|).{121}/ }
+}
+
+# Links name files and headings that exist.
+sub check_links {
+  my ($file, $content) = @_;
+  $content =~ s/^```.*?^```//gms;
+  while ($content =~ /\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g) {
+    my ($path, $heading) = ($1 eq '' ? $file : dirname($file) . "/$1", $2);
+    my $text = -f $path ? `cat '$path'` : '';
+    my %is_there = map { lc($_) =~ s/[^\w\- ]//gr =~ tr/ /-/r => 1 } '', $text =~ /^#+ (.*)$/gm;
+    finding($file, 1, "$path#$heading", 'the link names nothing') if !-e $path or !$is_there{$heading};
+  }
 }
 
 sub check_source {
   my ($file, $content, $mark) = @_;
   my ($line, $start, $comment) = (0, 0, '');
-  my $flush = sub { check_text($file, $start, $comment, 0) if $comment =~ /\w/; $comment = '' };
+  my $flush = sub { check_text($file, $start, $comment, 'comment') if $comment =~ /\w/; $comment = '' };
   my $in_block = 0;
   for my $text (split /\n/, $content) {
     ++$line;
@@ -92,17 +133,20 @@ sub check_source {
       } elsif ($code =~ s/^(\s*)\/\/+!?<?\s?(.*)$/$1/) {
         $said = $2;
       } elsif ($code =~ s{^((?:[^"/]|"(?:\\.|[^"\\])*"|/(?!/))*)//+<?\s?(.*)$}{$1}) {
+        my $next_to_code = $2;
         $flush->();
-        check_text($file, $line, $2, 0);
+        finding($file, $line, $next_to_code, 'write a sentence, not the tail of a name') if $next_to_code =~ $tail and $file !~ $later;
+        check_text($file, $line, $next_to_code, 'comment');
       }
       if ($code !~ /^\s*#\s*include/) {
-        while ($code =~ /"((?:\\.|[^"\\])*)"/g) { my $s = $1; check_text($file, $line, $s, 0) if $s =~ / \w/ }
+        while ($code =~ /"((?:\\.|[^"\\])*)"/g) { my $s = $1; check_text($file, $line, $s, 'message') if $s =~ / \w/ }
       }
     } elsif ($text =~ /^\s*#+(?!!)\s?(.*)$/) {
       $said = $1;
     } elsif ($text =~ /^[^'"#]*\s#\s(.*)$/) {
+      my $next_to_code = $1;
       $flush->();
-      check_text($file, $line, $1, 0);
+      check_text($file, $line, $next_to_code, 'comment');
     }
     if (defined $said) {
       next if $said =~ /SPDX|NOLINT|cppcheck-suppress/;
@@ -125,7 +169,10 @@ for my $file (@files) {
   open my $in, '<', $file or next;
   local $/;
   my $content = <$in>;
-  if ($file =~ /\.md$/) { check_page($file, $content) }
+  if ($file =~ /\.md$/) {
+    check_page($file, $content);
+    check_links($file, $content);
+  }
   elsif ($file =~ /\.(?:cc|h|hpp|c|fbs|m?[jt]s|S|in|patch)$/) { check_source($file, $content, '//') }
   elsif ($file =~ /(?:\.(?:sh|cmake|py|yml|yaml|ld|make|pl)|CMakeLists\.txt)$/) { check_source($file, $content, '#') }
 }

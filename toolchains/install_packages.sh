@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that the build needs and the machine lacks, from the distribution (Debian 12 or 13, Ubuntu
-# 24.04), and prints them. Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|riscv|lint|fuzz]
+# 24.04). Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|riscv|lint|fuzz|python]
 set -euo pipefail
 
 # Prints the version of the package that apt would install; nothing if apt knows none. "apt-cache show" also succeeds for a name that
@@ -29,6 +29,8 @@ elif [ "${1:-}" = release ]; then
   packages+=(git ca-certificates binutils python3-venv zip "${web[@]}")
 elif [ "${1:-}" = firmware ]; then
   packages+=("${firmware[@]}")
+elif [ "${1:-}" = python ]; then
+  packages+=(python3-venv)
 elif [ "${1:-}" = riscv ]; then
   optional+=("${riscv[@]}")
 elif [ "${1:-}" = full ]; then

@@ -62,7 +62,7 @@ static void start_clocks(void) {
   CLEAR_BITS(PLL_SYS + 0x4u) = 1u << 0 | 1u << 5; /* power for PLL and oscillator */
   wait_for_bits(PLL_SYS, 1u << 31);
   REGISTER(PLL_SYS + 0xCu) = 5u << 16 | 2u << 12;
-  CLEAR_BITS(PLL_SYS + 0x4u) = 1u << 3; /* power for the dividers behind it */
+  CLEAR_BITS(PLL_SYS + 0x4u) = 1u << 3; /* power for the dividers after it */
 
   REGISTER(CLK_SYS_CONTROL) = 0; /* second source: the PLL */
   SET_BITS(CLK_SYS_CONTROL) = 1; /* the second source */

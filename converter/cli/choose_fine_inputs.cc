@@ -19,7 +19,7 @@ constexpr uint32_t kRankedTogether = 8;
 struct Sample {
   std::vector<std::string> sources;
   Lines kind = Lines::kText;
-  uint64_t clip_rows = 0;  // of the encoder, for all clips
+  uint64_t clip_rows = 0;  // encoder rows for all clips
 };
 
 // Takes lines of --evaluate, as far from each other as possible, or made-up ones.

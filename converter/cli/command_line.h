@@ -54,7 +54,7 @@ struct UserLines {
   LinesOf<NumberedLine> self_test;    // the first few that are not empty
   LinesOf<NumberedLine> lexicon;      // entries
   LinesOf<NumberedLine> calibration;  // sources
-  LinesOf<NumberedLine> kept_pieces;  // of the vocabulary
+  LinesOf<NumberedLine> kept_pieces;  // pieces of the vocabulary that stay
   std::string clip, samples;          // paths: the self-test's clip, the folder of --check
   std::string alternatives;           // separates several references in one field
   bool ids = false;                   // lines are token ids instead of text
@@ -137,7 +137,7 @@ struct Options {
 
 // The stages of a conversion hand this on.
 struct Job {
-  explicit Job(const Options& options)  // which outlives it
+  explicit Job(const Options& options)  // options must outlive the job
       : input(options.input),
         limits(options.limits),
         lines(options.lines),

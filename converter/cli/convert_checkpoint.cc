@@ -330,7 +330,7 @@ int size_shape(const Options& options) {
   check_accuracy(options);
   Job job(options);
   ModelSpec& spec = job.spec;
-  constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // of weights, because the file is made in memory
+  constexpr uint64_t kMostBytes = uint64_t{1} << 31;  // the file is made in memory, so weights have a bound
   const uint64_t most = options.quantize.weights == "float32" ? kMostBytes / 4 : kMostBytes;
   spec = load_shape(job.input, most, options.read.choices);
   choose(options.read, job);

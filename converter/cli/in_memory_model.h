@@ -23,7 +23,7 @@ class InMemoryModel {
   explicit InMemoryModel(Job& job);
 
   const FileImage& image() const { return image_; }
-  uint64_t bytes() const { return bytes_; }  // of all sections
+  uint64_t bytes() const { return bytes_; }  // all sections together
   // Translates the lines' sources greedily with the engine.
   std::vector<Translation> translate(const std::vector<EvaluationLine>& lines);
 

@@ -12,7 +12,7 @@ namespace goldcrest::converter {
 // The destination of progress, and its clock.
 struct ProgressScreen {
   bool terminal = false;
-  size_t columns = 80;                         // of a terminal
+  size_t columns = 80;                         // the terminal's width
   std::function<void(std::string_view)> show;  // empty: shows nothing
   std::function<double()> seconds;             // since any fixed moment
 };

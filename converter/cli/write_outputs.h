@@ -31,7 +31,7 @@ struct Outputs {
   const FileImage& image;
   const goldcrest_memory& memory;
   const std::vector<BoardFit>& boards;
-  std::string name;  // of the emitted C source
+  std::string name;  // names the emitted C source
   Refusal refusal = {};
 };
 

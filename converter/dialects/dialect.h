@@ -15,11 +15,11 @@
 namespace goldcrest::converter {
 // Choices that some checkpoints leave open.
 struct OpenChoices {
-  double max_seconds = 0;      // of speech: the longest clip; 0: the family's
-  std::string language;        // of speech: the target's, as the checkpoint names it; empty: the model chooses
-  uint32_t max_positions = 0;  // of a model without a last position (T5); 0: the checkpoint's or the family's usual one
-  double ids_a_second = -1;    // of speech: the most for a clip; 0: no limit; below: the family's
-  bool timestamps = false;     // of speech: ids that are times stay
+  double max_seconds = 0;      // speech: the longest clip; 0: the family's
+  std::string language;        // speech: the target's, as the checkpoint names it; empty: the model chooses
+  uint32_t max_positions = 0;  // a model without a last position (T5); 0: the checkpoint's or the family's usual one
+  double ids_a_second = -1;    // speech: the most for a clip; 0: no limit; below: the family's
+  bool timestamps = false;     // speech: ids that are times stay
 };
 
 struct LoadOptions {

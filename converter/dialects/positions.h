@@ -8,7 +8,7 @@
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
-constexpr uint64_t kMaxPositionValues = uint64_t{1} << 24;  // of a table that a setting asks for
+constexpr uint64_t kMaxPositionValues = uint64_t{1} << 24;  // a setting may ask for a table of this size
 
 // Throws Error if a setting, which `where` names, asks for a larger table.
 void check_position_rows(const std::string& where, uint64_t rows, uint32_t d_model);

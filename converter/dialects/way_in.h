@@ -14,7 +14,7 @@ namespace goldcrest::converter {
 // The arguments of load_checkpoint.
 struct LoadRequest {
   const std::filesystem::path& path;       // a directory or a weight file
-  const std::filesystem::path& directory;  // of the weights
+  const std::filesystem::path& directory;  // the folder with the weights
   const LoadOptions& options;
   const Sniffed& sniffed;  // description of `path`
 };
@@ -59,7 +59,7 @@ struct ConfigFamily {
   // Adds names for the tensors that config.json does not name; they do not affect sizes. Null: the names are always the
   // same.
   void (*name_tensors)(Value& config);
-  const Tutorial* tutorial;  // whose code fixes what a config.json leaves out; or null
+  const Tutorial* tutorial;  // its code fixes what a config.json leaves out; or null
   ListedFamily listed;       // null texts: another family's row names this one too
   bool any_length = false;   // its models have no last position, so that an option chooses one
 };

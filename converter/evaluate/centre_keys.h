@@ -14,7 +14,7 @@
 
 namespace goldcrest::converter {
 struct CentredKeys {
-  size_t heads = 0, centred = 0;  // of all attentions
+  size_t heads = 0, centred = 0;  // all attentions together
 };
 
 // Changes the biases of keys. The mean is that of these sources, and of 16 greedy tokens for each, end tokens left out.

@@ -8,7 +8,7 @@
 //   logits.safetensors   logits.<line> [greedy ids, vocabulary], teacher-forced along the greedy ids
 //   trace.safetensors    every layer's output for the first line, likewise teacher-forced: encoder.embed,
 //                        encoder.layers.<i>, encoder.norm, the same for decoder, logits; for a stem also
-//                        encoder.features and encoder.convolutions.<i>, behind its norm
+//                        encoder.features and encoder.convolutions.<i>, after its norm
 //   samples.npy          for a model of speech: the clips of all lines one after another, int16. A line then has
 //                        "samples", the number of its clip's samples, in place of "source_ids"
 // If a first layer departs, other heads, activations, orders of norms and scales of embeddings are tried, two at a
@@ -30,8 +30,8 @@ struct CheckOptions {
   double tolerance = 2e-4;
   // Different ids are a tie if their score and the sample's differ by at most this.
   double tie = 1e-4;
-  uint32_t max_target_tokens = 0;                           // of the searches; 0: the model's
-  std::function<void(size_t done, size_t total)> progress;  // of the searches, in sample lines; may be empty
+  uint32_t max_target_tokens = 0;                           // bounds the searches; 0: the model's
+  std::function<void(size_t done, size_t total)> progress;  // counts sample lines of the searches; may be empty
 };
 
 // The place where a tensor first departs: the first such row, and in it the column that departs most.

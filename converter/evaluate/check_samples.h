@@ -22,8 +22,8 @@ struct SampleSearch {
 
 struct SampleLine {
   size_t line = 0;
-  std::vector<int32_t> source;         // of a text
-  std::vector<int16_t> samples;        // of a clip
+  std::vector<int32_t> source;         // a text's ids
+  std::vector<int16_t> samples;        // a clip's samples
   std::vector<SampleSearch> searches;  // by name
   uint32_t max_target_tokens = 0;      // 0: not given
 

@@ -14,8 +14,8 @@
 
 namespace goldcrest::converter {
 struct DeviationBound {
-  double epsilon = 0;   // of the checkpoint
-  double smallest = 0;  // of a row that a norm reads; unbiased
+  double epsilon = 0;   // the checkpoint's
+  double smallest = 0;  // the smallest of a row that a norm reads; unbiased
   double error = 0;     // relative, at the smallest deviation
   size_t rows = 0, sources = 0;
 };
@@ -35,7 +35,7 @@ std::string to_text(const DeviationBound& bound);
 struct Agreement {
   size_t lines = 0,
          identical = 0;  // identical: by their texts; lines that one of the files cannot translate are left out
-  double chrf = 0;       // of the second's texts against the first's, 0..100
+  double chrf = 0;       // the second's texts against the first's, 0..100
 };
 
 Agreement measure_agreement(const std::vector<EvaluationLine>& lines, Translator& whole, Translator& part,

@@ -180,7 +180,7 @@ Evaluation evaluate(
 
 ShareInterval share_interval(size_t found, size_t n) {
   if (n == 0) return {};
-  constexpr double kDeviations = 1.959964;  // of a normal distribution, for 95 %
+  constexpr double kDeviations = 1.959964;  // a normal distribution has 95 % within them
   const auto lines = static_cast<double>(n);
   const double share = static_cast<double>(found) / lines, square = kDeviations * kDeviations / lines;
   const double middle = (share + square / 2) / (1 + square);

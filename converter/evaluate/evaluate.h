@@ -17,8 +17,8 @@ namespace goldcrest::converter {
 struct EvaluationLine {
   std::string source;
   std::vector<std::string> references;  // empty: only the two translations are compared
-  size_t number = 0;                    // of the source's first line in the file, from 1
-  size_t n_lines = 1;                   // of the file with this source
+  size_t number = 0;                    // the source's first line in the file, from 1
+  size_t n_lines = 1;                   // lines of the file with this source
 };
 
 // Lines are `source [TAB reference]...`. If a source is on several lines, its references are merged, in the order of
@@ -89,7 +89,7 @@ struct Evaluation {
   size_t identical = 0;
   // 1 - (sum of the edit distances between the two id sequences) / (sum of the longer one's lengths); 1 without lines.
   double token_agreement = 1;
-  double chrf = 0;  // of the engine's texts against float32's, 0..100
+  double chrf = 0;  // the engine's texts against float32's, 0..100
   size_t lines_with_references = 0;
   std::optional<Quality> float32, int8;  // over the lines with references; absent if there are none
   std::vector<size_t> most_lost;         // indices into `lines` of those with a loss above 0, largest first

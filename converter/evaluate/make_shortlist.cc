@@ -8,7 +8,7 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr int kPasses = 5;  // of expectation and maximization
+constexpr int kPasses = 5;  // expectation and maximization, this many times
 
 // A set of numbers; it holds up to about twice as many before it removes duplicates.
 class GrowingSet {

@@ -19,7 +19,7 @@ struct IdPair {
 
 struct ShortlistOptions {
   uint32_t always = 100, best = 100;  // the most frequent ids; the most probable ones of a source id
-  uint32_t source_ids = 0;            // of the model
+  uint32_t source_ids = 0;            // the model's
   std::vector<uint32_t> never;        // target ids that are never listed
   std::function<void(size_t done, size_t total)> progress;  // in pairs, over all passes; may be empty
 };
@@ -30,7 +30,7 @@ ShortlistSpec make_shortlist(std::span<const IdPair> pairs, const ShortlistOptio
 // Measures a shortlist on pairs that it was not made from.
 struct ShortlistCoverage {
   size_t lines = 0, whole_lines = 0;             // whole: every target id is a candidate
-  uint64_t target_ids = 0, covered_ids = 0;      // of all targets
+  uint64_t target_ids = 0, covered_ids = 0;      // all targets together
   uint64_t candidates = 0, most_candidates = 0;  // summed over the lines; largest of one line
 };
 ShortlistCoverage measure_coverage(

@@ -34,7 +34,7 @@ using format::SectionKind;
 // Consecutive rows of one stored matrix.
 struct LinearParts {
   std::vector<LinearPart> parts;
-  Placement rows;  // of each part
+  Placement rows;  // each part's place
   Placement columns;
 };
 
@@ -113,7 +113,7 @@ class Builder {
   std::map<const AttentionBiasSpec*, uint32_t> biases_;  // units
   uint32_t encoder_positions_ = 0;                       // units
   uint64_t weights_hash_ = kHashStart;
-  std::string group_;  // of the tensors now being written
+  std::string group_;  // the tensors now being written
   std::vector<TensorRecord> tensors_;
   size_t n_done_ = 0;
 };

@@ -30,9 +30,9 @@ using ProductsOf = std::function<std::vector<float>(const Matrix& of)>;
 struct BuildOptions {
   Weights weights = Weights::kInt8;
   AttentionWeights attention = AttentionWeights::kFloat;
-  Layout layout = Layout::kN16K4;                           // of int8 weights
-  std::vector<MatrixLevel> pack = {};                       // of kPackedWeights
-  ProductsOf products = {};                                 // of packed matrices; empty: nothing is known of inputs
+  Layout layout = Layout::kN16K4;                           // for int8 weights
+  std::vector<MatrixLevel> pack = {};                       // for kPackedWeights
+  ProductsOf products = {};                                 // for packed matrices; empty: nothing is known of inputs
   std::vector<MatrixLevel> accuracy;                        // empty: the spec's fine inputs, no second matrix
   goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)
   std::optional<std::string> license, attribution;          // replace the checkpoint's

@@ -12,7 +12,7 @@
 
 namespace goldcrest::converter {
 struct EmitOptions {
-  std::string name;     // of c_name
+  std::string name;     // see c_name
   std::string section;  // empty: .rodata, followed by the model's name for the assembler
   bool array = false;   // an array in C, not .incbin
 };

@@ -58,7 +58,7 @@ struct FineSite {
   std::string name;         // "encoder.layers.0.feed_forward.out", "encoder.convolutions.2", "projection"
   bool reads_source;        // its rows are those of the source; else of the target
   uint64_t macs;            // multiply-accumulates of one such row, those of a second matrix included
-  format::LinearT* linear;  // of the model
+  format::LinearT* linear;  // the model's
 };
 
 // Returns the sites in the order of their computation. The model must outlive them.
@@ -73,9 +73,9 @@ void set_fine_inputs(MatrixLevels& levels, format::ModelT& model);
 // The matrices with a second one.
 struct Refined {
   std::vector<std::string> matrices;   // and tables, that have a second matrix
-  uint64_t bytes = 0;                  // of second matrices, scales and sums included
+  uint64_t bytes = 0;                  // second matrices, scales and sums included
   std::vector<std::string> attention;  // stacks whose queries, keys and values have 16 bits
-  bool integer_weights = false;        // of attention
+  bool integer_weights = false;        // attention's weights are integers
   bool any() const { return !matrices.empty() || !attention.empty() || integer_weights; }
 };
 // `all`: as if the file were of --accuracy exact.
@@ -85,7 +85,7 @@ Refined refined_parts(format::ModelT& model, bool all);
 struct Packed {
   std::vector<std::string> names;
   size_t n_all = 0;                    // with the others
-  uint64_t bytes = 0, int8_bytes = 0;  // of their weights; those of int8
+  uint64_t bytes = 0, int8_bytes = 0;  // their weights; those of int8
 };
 Packed packed_parts(format::ModelT& model);
 

@@ -67,7 +67,7 @@ class SectionWriter {
 
  private:
   SectionBytes section_;
-  uint64_t units_ = 0;                               // of the arrays
+  uint64_t units_ = 0;                               // the arrays' units
   std::vector<std::pair<uint32_t, size_t>> shared_;  // offset in units, index of the array
 };
 }  // namespace goldcrest::converter

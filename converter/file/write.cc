@@ -69,7 +69,7 @@ format::ModelT metadata_of(const FileImage& image) {
   return metadata;
 }
 
-// Places the sections behind metadata of at least `metadata_bytes`, and sets that to the bytes the metadata takes.
+// Places the sections after metadata of at least `metadata_bytes`, and sets that to the bytes the metadata takes.
 // Returns the bytes of the file.
 uint64_t place_sections(format::ModelT& metadata, uint64_t& metadata_bytes) {
   metadata_bytes = std::max<uint64_t>(metadata_bytes, serialize(metadata).size());
@@ -141,8 +141,7 @@ void add_self_test(std::span<const SelfTestLine> self_test, FileImage& image) {
   format::ModelT metadata = metadata_of(image);
   add_lines(self_test, metadata);
   const uint64_t begin = metadata.sections.front()->offset * kAlignment;
-  const uint64_t n =
-      image.size() - sizeof(Trailer) - begin;  // of the sections, which keep their places relative to one another
+  const uint64_t n = image.size() - sizeof(Trailer) - begin;  // sections keep their places relative to one another
   uint64_t metadata_bytes = bytes_of_any_weights(metadata);
   image.grow(place_sections(metadata, metadata_bytes));
   uint8_t* const sections = image.bytes() + metadata.sections.front()->offset * kAlignment;

@@ -14,9 +14,9 @@ namespace goldcrest::converter {
 // A greedy search that the file's reader must reproduce (FORMAT.md, "Self-test").
 struct SelfTestLine {
   std::vector<uint32_t> source, target;
-  uint64_t hash = 0;                  // of the logits
+  uint64_t hash = 0;                  // hash over the logits
   bool shortlist = false;             // searched among the source's candidates
-  std::vector<int16_t> samples = {};  // of a clip, in place of `source`
+  std::vector<int16_t> samples = {};  // a clip, in place of `source`
   bool is_forced = false;             // the first id of `target` is a language that the line chooses
 };
 

@@ -175,7 +175,7 @@ class NewFile {
   }
 
   fs::path path_, target_;
-  std::string name_;  // of the file before it is in place
+  std::string name_;  // the file's name before it is in place
   FileDescriptor folder_, file_;
   TemporaryName temporary_;
 };

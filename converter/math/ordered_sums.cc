@@ -41,7 +41,7 @@ void dot(std::array<const float*, kRows> x, const float* y, size_t k, float* out
     add_products(x, y, sums);
     for (const float*& row : x) row += kTerms;
   }
-  if (k > 0) {  // zeros behind the last terms
+  if (k > 0) {  // zeros after the last terms
     std::array<std::array<float, kTerms>, kRows + 1> last = {};
     std::copy_n(y, k, last[kRows].data());
     for (size_t r = 0; r < kRows; ++r) {

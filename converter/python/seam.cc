@@ -176,7 +176,7 @@ extern "C" {
 struct goldcrest_python_part {
   const char *space, *text;  // the space before the sentence; the hypothesis
   size_t space_bytes, text_bytes;
-  const int32_t *source, *ids;  // of the sentence; of the hypothesis, no ids if there is none of this rank
+  const int32_t *source, *ids;  // the sentence's; the hypothesis', no ids if there is none of this rank
   size_t n_source, n_ids;
   const float *attention, *token_log_probs;  // [n_ids][n_source], [n_ids]; null if the job does not ask for them
   const char* problem;                       // the input's error, if the job went on without it
@@ -291,7 +291,7 @@ int goldcrest_python_work(goldcrest_session* session, double milliseconds, int s
   return is_done ? GOLDCREST_DONE : GOLDCREST_WORKING;
 }
 
-// *part <- sentence `index` of an input and its hypothesis `rank`. Behind the last sentence: only the space at the end.
+// *part <- sentence `index` of an input and its hypothesis `rank`. After the last sentence: only the space at the end.
 // With marks, the input's whole text is that of sentence 0. Returns 1, or 0 after the last sentence.
 int goldcrest_python_sentence(
     goldcrest_session* session, size_t n, size_t index, size_t rank, goldcrest_python_part* part) {

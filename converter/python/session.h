@@ -47,9 +47,9 @@ struct goldcrest_python_job {
   int32_t attention_layer, attention_head;
   uint32_t token_scores,
       scores_targets;              // not 0: scores of tokens; scores the targets of its inputs instead of a search
-  uint32_t prefix_flags, streams;  // of goldcrest_set_prefix; not 0: sets the sentences' streams
+  uint32_t prefix_flags, streams;  // for goldcrest_set_prefix; not 0: sets the sentences' streams
   uint32_t keeps_going;            // not 0: an input that is refused keeps its error, and the others go on
-  const goldcrest_search* search;  // that of the engine
+  const goldcrest_search* search;  // the engine's
   const goldcrest_sequences* sequences;  // those of the engine, or null
   double deadline;                       // seconds for the sentences of a batch; 0: none
 };
@@ -67,15 +67,15 @@ struct goldcrest_session : goldcrest::Session {
   Options options = {"", false, false, true, {}, {}};
   std::string missing_language;      // the error of a text; empty: the engine knows its language
   bool has_code = false;             // each source begins with the code of a target language
-  bool has_warned_of_end = false;    // of a source of ids without the model's end
-  std::deque<std::string> warnings;  // that Python has not fetched
+  bool has_warned_of_end = false;    // about a source of ids without the model's end
+  std::deque<std::string> warnings;  // Python has not fetched these
   std::optional<TextCutter> cutter;
   goldcrest::host::KeepPatterns keep;
   std::optional<goldcrest::host::Glossary> glossary;
   std::string joined;                         // the last result of an input with marks
   std::vector<int32_t> cut;                   // what goldcrest_python_cut found
   std::vector<int16_t> clip;                  // what goldcrest_python_read_wav found
-  std::vector<std::vector<int32_t>> entries;  // of a lexicon that is not made yet
+  std::vector<std::vector<int32_t>> entries;  // the entries of a lexicon that is not made yet
   goldcrest::LexiconSpec lexicon;
   Job job;
 };

@@ -16,7 +16,7 @@
 namespace goldcrest::converter {
 namespace {
 constexpr uint32_t kGroup = kPackedGroup;
-constexpr double kDamping = 0.01;  // of the mean diagonal: inputs that were not seen weigh a little
+constexpr double kDamping = 0.01;  // a share of the mean diagonal: inputs that were not seen weigh a little
 
 int nearest_nibble(double w, double step) { return static_cast<int>(std::clamp(std::nearbyint(w / step), -8.0, 7.0)); }
 

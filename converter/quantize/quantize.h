@@ -31,14 +31,14 @@ struct Placement {
 };
 
 // w[r, c] is about weights[r, c] * scale[r]. Rows and columns are multiples of 16. A second matrix, if there is one,
-// has its rows behind those of the first, and its products are added: it quantizes what the first one leaves.
+// has its rows after those of the first, and its products are added: it quantizes what the first one leaves.
 struct QuantizedMatrix {
   uint32_t rows = 0, columns = 0;
   bool has_second = false;
   std::vector<int8_t> weights;      // [stored_rows, columns], 0 in padding
   std::vector<float> scale;         // [stored_rows], 1 in padding
   std::vector<int32_t> weight_sum;  // [stored_rows], the sum of each row of weights
-  std::vector<int8_t> multipliers;  // of a packed matrix, as in the file; empty: not packed
+  std::vector<int8_t> multipliers;  // a packed matrix's, as in the file; empty: not packed
 
   // All padding. n and k are the dimensions before padding.
   QuantizedMatrix(uint32_t n, uint32_t k, bool second = false);

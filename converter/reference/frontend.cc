@@ -62,7 +62,7 @@ class Power {
   std::vector<double> cosine_, sine_;  // [n_fft / 2 + 1, bins]
 };
 
-double log10_of(double x) {  // of x >= 1e-10
+double log10_of(double x) {  // x >= 1e-10
   constexpr double kLog10 = 2.30258509299404568402;
   return exact_log(x * 1e10) / kLog10 - 10;
 }

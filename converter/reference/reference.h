@@ -54,13 +54,13 @@ struct EncodedSource {
 
 // The memory of a decoder layer for earlier positions. Its spec decides which member is used.
 struct LayerPast {
-  KeysValues attended;      // of self-attention
-  std::vector<float> cell;  // of a recurrent block: [d_model]; empty before position 0
+  KeysValues attended;      // self-attention's
+  std::vector<float> cell;  // a recurrent block's: [d_model]; empty before position 0
 };
 
 // The pasts of one source's hypotheses, which have all reached the same position.
 struct DecoderState {
-  uint32_t position = 0;                           // of the next token
+  uint32_t position = 0;                           // the next token's
   std::vector<std::vector<LayerPast>> hypotheses;  // [hypotheses][decoder layers]
 
   // Returns a state whose hypothesis i continues this state's hypothesis parents[i].

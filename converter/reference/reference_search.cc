@@ -16,7 +16,7 @@
 namespace goldcrest::converter {
 namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-constexpr double kLargestExponent = 700;  // of exact_exp
+constexpr double kLargestExponent = 700;  // exact_exp takes no larger one
 
 // log(sum of e^value). Returns NaN if a value is neither finite nor kNever.
 double log_sum_exp(const std::vector<double>& values) {
@@ -45,7 +45,7 @@ constexpr int32_t kFirstChoice = -1;
 struct SourceOptions : SearchOptions {
   std::span<const int32_t> source = {};  // a text's ids
   std::vector<int32_t> forced = {};  // ids of the model's prompt and of the prefix; kFirstChoice: the best first choice
-  size_t n_uncounted = 0;            // of these, the ids that are in no length
+  size_t n_uncounted = 0;            // the ids among these that are in no length
 };
 
 // Adds a sequence's bias to the value of its last id if the others are the last of `past`. T: the type of ids.

@@ -88,7 +88,7 @@ std::vector<Translation> EngineTranslator::run(
     try {
       sentences[i] = read(sources[i]);
       error = sentences[i].problem;
-    } catch (const Error& problem) {  // of a clip that cannot be read
+    } catch (const Error& problem) {  // the clip cannot be read
       error = problem.what();
     }
     sentences[i].input = i;

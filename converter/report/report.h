@@ -36,12 +36,12 @@ struct Report {
   std::optional<FineInputs> fine;
   std::optional<CentredKeys> centred_keys;
   std::optional<Evaluation> evaluation;
-  std::optional<ShortlistEvaluation> shortlist;  // of the same lines
+  std::optional<ShortlistEvaluation> shortlist;  // for the same lines
   std::vector<EvaluationLine> evaluation_lines;
-  std::string check;          // of --check: the samples' folder, with which the float32 reference agrees; or empty
-  std::string check_results;  // its text
-  std::string kept_loss;      // a line that says that the loss is within --max-loss; or empty
-  std::string command, date;  // of the conversion, for the page; empty: left out
+  std::string check;                // --check: the samples' folder, with which the float32 reference agrees; or empty
+  std::string check_results;        // its text
+  std::string kept_loss;            // a line that says that the loss is within --max-loss; or empty
+  std::string command, date;        // for the page: how and when it was converted; empty: left out
   std::vector<ArenaGrowth> growth;  // for the page
 };
 

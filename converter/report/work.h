@@ -40,12 +40,12 @@ struct FineInputs {
   std::vector<std::string> matrices;        // with fine inputs
   double more_work = 0;                     // share of all linear layers' work
   double source_rows = 1, target_rows = 1;  // the lengths that the shares are of
-  size_t n_lines = 0, n_tokens = 0;         // that the ranking is of; 0: there is none
+  size_t n_lines = 0, n_tokens = 0;         // the lines and tokens that rank the matrices; 0: no ranking
   std::vector<RankedMatrix> ranking;        // best first
   Refined refined;
   Packed packed;
-  uint64_t exact_bytes = 0;                // that --accuracy exact would add to the file
-  std::optional<size_t> identical_before;  // of the evaluation's lines, in a coarse search
+  uint64_t exact_bytes = 0;                // --accuracy exact would add them to the file
+  std::optional<size_t> identical_before;  // the evaluation's lines, in a coarse search
   bool any() const { return !matrices.empty() || !ranking.empty() || refined.any() || packed.bytes > 0; }
 };
 

@@ -125,7 +125,7 @@ struct NormSpec {
 // share them.
 struct AttentionBiasSpec {
   std::string name;                // the checkpoint's, for messages and the report
-  uint32_t before = 0, after = 0;  // the largest distances of a key before and behind a query
+  uint32_t before = 0, after = 0;  // the largest distances of a key before and after a query
   std::vector<float> values;       // [n_heads, before + 1 + after]
   const float* row(uint32_t head) const { return values.data() + size_t{head} * (before + 1 + after); }
 };
@@ -196,7 +196,7 @@ enum class FrontendInput { kSamples, kFrames };
 struct FrontendSpec {
   FrontendInput input = FrontendInput::kSamples;
   uint32_t sample_rate = 0;   // samples a second
-  uint32_t channels = 1;      // of the rows that the first convolution reads; 1: samples
+  uint32_t channels = 1;      // per row that the first convolution reads; 1: samples
   bool fixed_window = false;  // every clip is cut or filled up to as many rows as the stack has positions
   std::optional<LogMelSpec> log_mel = {};
   std::vector<ConvolutionSpec> convolutions;
@@ -222,7 +222,7 @@ struct StackSpec {
   std::optional<NormSpec> embedding_norm, final_norm;
   std::vector<LayerSpec> layers;
   std::optional<RotarySpec> rotary = {};
-  std::optional<FrontendSpec> frontend = {};  // of the encoder, in place of `embedding`
+  std::optional<FrontendSpec> frontend = {};  // the encoder's, in place of `embedding`
 };
 
 enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter, kSubword };
@@ -308,15 +308,15 @@ struct RulesSpec {
 // "Prompts").
 struct PromptSpec {
   std::vector<uint32_t> first_choices = {};         // ascending; the first id is the one with the largest logit
-  std::vector<uint32_t> forced_ids = {};            // the ids behind it
-  std::vector<uint32_t> first_suppressed_ids = {};  // not generated right behind the prompt
+  std::vector<uint32_t> forced_ids = {};            // the ids after it
+  std::vector<uint32_t> first_suppressed_ids = {};  // not generated right after the prompt
   bool operator==(const PromptSpec&) const = default;
   size_t size() const { return (first_choices.empty() ? 0 : 1) + forced_ids.size(); }
 };
 
 struct SequenceSpec {
   std::vector<uint32_t> ids;
-  float bias;  // of the last id where the others precede it; -infinity: the sequence never appears
+  float bias;  // for the last id where the others precede it; -infinity: the sequence never appears
   bool operator==(const SequenceSpec&) const = default;
 };
 
@@ -345,7 +345,7 @@ struct GenerationSpec {
   SequencesSpec sequences;
   ReplacementSpec unknown;
   uint32_t first_timestamp = 0, max_first_timestamp = 0;  // ids that are times; 0: none. The latest first, from there
-  std::vector<uint32_t> alignment_heads;                  // that follow the speech: layer * n_heads + head; empty: all
+  std::vector<uint32_t> alignment_heads;                  // these follow the speech: layer * n_heads + head; empty: all
   uint32_t max_prefix_tokens = 0;  // ids of a caller's prefix for which engines reserve memory by default
 };
 
@@ -393,7 +393,7 @@ struct ModelSpec {
   uint32_t added_target_ids = 0;  // the last ids, which the checkpoint lacks; measures of logits skip them
   std::string name, source_language, target_language, license, attribution, dialect;
   std::vector<std::filesystem::path> tokenizer_files;  // files of the tokenizers
-  std::string checkpoint_sha256;      // of the weight files, in shard order, then of the tokenizers' files
+  std::string checkpoint_sha256;      // over the weight files, in shard order, then the tokenizers' files
   std::vector<std::string> warnings;  // for the user: a guessed setting, a tensor that was not used
 };
 }  // namespace goldcrest::converter

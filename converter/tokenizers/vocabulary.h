@@ -14,7 +14,7 @@ struct Vocabulary {
   std::vector<std::string> id_to_text;  // an empty text: the id is unused
   uint32_t unknown_id = 0;
   std::vector<uint32_t> control_ids;     // start, end, padding: never found in text, print nothing
-  std::vector<uint32_t> added_ids = {};  // of a speech model: entries that are text, even if the others are bytes
+  std::vector<uint32_t> added_ids = {};  // a speech model's: entries that are text, even if the others are bytes
 };
 
 // Puts the model's pieces in the order of the vocabulary, where each piece's text is looked up, as Hugging Face's

@@ -37,13 +37,13 @@ enum class Stage : uint32_t {
 
 struct Progress {
   Stage stage;
-  uint32_t layer;      // of the stage's stack
+  uint32_t layer;      // in the stage's stack
   uint32_t first_row;  // encoding: of the next block; kCandidates: the next sentence
 };
 
 // The effect of the chosen languages of a file's table on a source. All zeros without a table.
 struct ChosenLanguages {
-  uint32_t ids[3];  // of the source's vocabulary: [n_before] before a text, and from 2 on [n_behind] behind it
+  uint32_t ids[3];  // ids of the source's vocabulary: [n_before] before a text, and from 2 on [n_behind] after it
   uint8_t n_before;
   bool n_behind;
   bool lacks_for_text;  // some side is not chosen
@@ -59,20 +59,20 @@ struct goldcrest_engine {
   goldcrest::Batch batch;
   goldcrest::EncoderRefs encoder;
   goldcrest::DecoderRefs decoder;
-  goldcrest::SearchOptions search;  // of the current search
+  goldcrest::SearchOptions search;  // the current search
   goldcrest::SearchBuffers buffers;
   goldcrest::SearchStep step;
   goldcrest::Progress progress;
   goldcrest::BufferRef text_scratch;  // for the tokenizer
   size_t model_bytes;
-  goldcrest_search options;  // of the next search
+  goldcrest_search options;  // for the next search
   uint32_t step_size;
-  goldcrest::Draft draft;    // of the next search
+  goldcrest::Draft draft;    // for the next search
   uint32_t language;         // the entry of the texts' target language; kNoEntry: none
   goldcrest_detail* detail;  // the caller's, or `unwanted`
   goldcrest_detail unwanted;
   goldcrest::Sampler sampling;           // search.sampling points here, or is null
-  goldcrest::ChosenLanguages languages;  // of the next sources; only with GOLDCREST_TEXT
+  goldcrest::ChosenLanguages languages;  // for the next sources; only with GOLDCREST_TEXT
   goldcrest_lexicon lexicon;             // search.lexicon points here, or is null
   goldcrest_sequences sequences;         // the file's or the caller's; search.sequences points here, or is null
 };

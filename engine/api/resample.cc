@@ -9,9 +9,9 @@
 #include <string.h>
 
 namespace {
-constexpr int kZeros = 22;      // of the sinc on each side of its middle
+constexpr int kZeros = 22;      // zeros of the sinc on each side of its middle
 constexpr int kPerZero = 64;    // values of the table between two zeros
-constexpr int kPlaceBits = 20;  // of a place between two values
+constexpr int kPlaceBits = 20;  // bits that place a sample between two values
 constexpr uint32_t kEnd = uint32_t{kZeros * kPerZero} << kPlaceBits;
 
 // The modified Bessel function of order 0, of twice the root of `square`.
@@ -27,11 +27,11 @@ struct FilterTable {
 
 // The compiler computes the table. Basic operations round alike everywhere, so its values are the same.
 constexpr FilterTable make_filter_table() {
-  constexpr double kSquare = 3.5 * 3.5;                                        // of half of Kaiser's beta, for 72 dB
-  constexpr double kSine = 0.04906767432741802, kCosine = 0.9987954562051724;  // of pi / kPerZero
+  constexpr double kSquare = 3.5 * 3.5;                                        // half Kaiser's beta, squared: 72 dB
+  constexpr double kSine = 0.04906767432741802, kCosine = 0.9987954562051724;  // sine and cosine of pi / kPerZero
   FilterTable table = {};
   table.value[0] = 1 << 14;
-  double sine = kSine, cosine = kCosine;  // of i times that angle
+  double sine = kSine, cosine = kCosine;  // sine and cosine of i times that angle
   for (int i = 1; i < kZeros * kPerZero; ++i) {
     const double x = static_cast<double>(i) / kPerZero, along = x / kZeros;
     const double window = bessel(kSquare * (1 - along * along)) / bessel(kSquare);

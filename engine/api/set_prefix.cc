@@ -13,7 +13,7 @@ namespace {
 uint32_t count_shared(const SentenceView& view, uint32_t position) {
   const uint32_t n_live = view.state->n_live;
   if (n_live == 1) return position;
-  for (uint32_t t = position - 1; t > 0; --t) {  // several are live behind the first position only
+  for (uint32_t t = position - 1; t > 0; --t) {  // several are live after the first position only
     const uint8_t* const slots = view.ancestor + size_t{t} * view.beam_size;
     uint32_t b = 1;
     while (b < n_live && slots[b] == slots[0]) ++b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes sources, as ids or as text: checks them and stores their ids behind those of the batch.
+// Takes sources, as ids or as text: checks them and stores their ids after those of the batch.
 #include "base/exact_floats.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ namespace {
   return GOLDCREST_OK;
 }
 
-// Writes n ids of languages. Returns the place behind them.
+// Writes n ids of languages. Returns the place after them.
 int32_t* put_languages(const uint32_t* languages, uint32_t n, int32_t* ids) {
   for (uint32_t i = 0; i < n; ++i) *ids++ = static_cast<int32_t>(languages[i]);
   return ids;

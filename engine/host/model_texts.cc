@@ -111,7 +111,7 @@ std::string code_warning(goldcrest::Session* session, bool has_code, const std::
   std::vector<std::string> pieces;
   session->tokenize(code, &ids, &pieces);
   session->tokenize("", &ids_of_nothing, &pieces);
-  const size_t n_of_code = ids_of_nothing.size() + (has_code ? 0 : 1);  // which the text's code replaces
+  const size_t n_of_code = ids_of_nothing.size() + (has_code ? 0 : 1);  // the text's code replaces the model's
   if (ids.size() == n_of_code && (ids.empty() ? -1 : ids[0]) != session->info().unknown_id) return "";
   return in_quotes(code) + " is not an entry of the model's vocabulary; it is read as text";
 }

@@ -27,8 +27,8 @@ std::string missing_language(const goldcrest::Session& session, const std::strin
 
 // The entries of a speech model that are no text: languages, and the ids of tasks and of silence; -1: none.
 struct SpeechEntries {
-  std::vector<std::string> codes;  // of the languages
-  std::vector<int32_t> ids;        // of the languages
+  std::vector<std::string> codes;  // the languages'
+  std::vector<int32_t> ids;        // the languages'
   int32_t translate = -1, transcribe = -1, no_speech = -1, previous = -1;
 
   // Returns the code of a language's id; "" for another id.
@@ -38,7 +38,7 @@ SpeechEntries speech_entries(const goldcrest::Session& session);
 
 // The language and the task of a speech model.
 struct SpeechTask {
-  std::string language;     // of the speech, or several with commas between; empty: the file's, or what the model hears
+  std::string language;     // the speech's, or several with commas between; empty: the file's, or what the model hears
   bool translates = false;  // into English
 };
 
@@ -93,7 +93,7 @@ class TextCutter {
 
   std::unordered_map<std::string_view, int32_t> ids_;
   size_t longest_ = 0;
-  std::string problem_;  // of the file
+  std::string problem_;  // what is wrong with the file
   bool has_pieces_ = false, has_words_ = false, adds_space_ = false;
   bool has_bytes_ = true;  // all pieces are bytes, and a space is one
 };

@@ -23,7 +23,7 @@ struct Found {
   std::vector<float> token_log_probs;  // [ids]
   std::vector<size_t> ends;            // [ids] bytes of the text up to the end of each; empty without Options::aligns
   float score = 0, log_prob = 0;
-  uint32_t n_outputs = 0;  // of goldcrest_result
+  uint32_t n_outputs = 0;  // see goldcrest_result
   bool was_cut = false;    // a limit of tokens ended it
 };
 
@@ -31,17 +31,17 @@ struct Found {
 struct Sentence {
   size_t input = 0;                      // the index of its text, for the caller
   std::string space = {};                // before it in the text
-  size_t begin = 0, bytes = 0;           // of it in the text
+  size_t begin = 0, bytes = 0;           // its place in the text
   std::vector<int32_t> source = {};      // none: there is nothing to search
-  std::vector<int16_t> samples = {};     // of a clip, which has no ids
-  std::vector<std::string> pieces = {};  // of Session::tokenize
+  std::vector<int16_t> samples = {};     // a clip, which has no ids
+  std::vector<std::string> pieces = {};  // from Session::tokenize
   std::vector<int32_t> target = {};      // with which its results begin, or which is scored
-  std::vector<int32_t> draft = {};       // of goldcrest_set_draft; only in a batch of one
+  std::vector<int32_t> draft = {};       // for goldcrest_set_draft; only in a batch of one
   std::vector<int32_t> suppressed = {};  // goldcrest_sequences.ids for this sentence, instead of Options::sequences
   uint32_t n_again = 0;                  // searches that Options::again wanted after the first
   uint32_t stream = 0;                   // its number: of the random numbers of sampling
   std::vector<Found> found = {};         // best first
-  std::string problem = {};              // of the engine; then nothing is found
+  std::string problem = {};              // what the engine said; then nothing is found
   bool is_stopped = false;               // found[0] is what was certain when its search was stopped
 
   size_t size() const { return source.size() + samples.size(); }
@@ -73,10 +73,10 @@ class SentenceSearch {
     bool has_text = true;         // results have texts, if the model has a detokenizer
     bool token_scores = false;    // needs limits.inspection, as the next does
     bool scores_targets = false;  // instead of a search
-    bool has_attention = false;   // of this layer and head, -1 for the mean of all; needs limits.alignment_layers
+    bool has_attention = false;   // from this layer and head, -1 for the mean of all; needs limits.alignment_layers
     int32_t attention_layer = -1, attention_head = -1;
-    uint32_t prefix_flags = 0;  // of goldcrest_set_prefix
-    bool has_streams = false;   // of goldcrest_set_stream
+    uint32_t prefix_flags = 0;  // for goldcrest_set_prefix
+    bool has_streams = false;   // for goldcrest_set_stream
     double deadline = 0;        // seconds for the sentences of a batch; 0: none
     // Returns whether a sentence needs attention and the ends of its tokens, once its text is found; as has_attention.
     std::function<bool(const Sentence& sentence)> aligns = {};
@@ -112,7 +112,7 @@ class SentenceSearch {
   Options options_;
   std::vector<Sentence*> order_;
   size_t n_done_ = 0, n_batch_ = 0, n_in_ = 0;  // sentences: of earlier batches, in the engine, of those collected
-  int status_ = GOLDCREST_OK;                   // of the batch
+  int status_ = GOLDCREST_OK;                   // the batch's
   bool is_stopped_ = false;                     // the batch
   bool has_own_ = false;                        // the engine has the search and the sequences of such a sentence
   std::chrono::steady_clock::time_point batch_begin_;

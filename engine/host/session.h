@@ -72,7 +72,7 @@ class Session {
     return traits_.source != GOLDCREST_CUT_NOT && traits_.source != GOLDCREST_CUT_WORDS &&
            traits_.source != GOLDCREST_CUT_CHARACTERS;
   }
-  const goldcrest_memory& memory() const { return memory_; }  // of the engine that runs; zeros without one
+  const goldcrest_memory& memory() const { return memory_; }  // the running engine's; zeros without one
   uint32_t threads() const { return pool_.threads(); }
   goldcrest_engine* engine() const { return engine_; }  // null before start
   bool replaces_unknowns() const { return replaces_; }
@@ -81,7 +81,7 @@ class Session {
   int64_t find_attended(goldcrest_alignment wanted, const std::vector<std::string>& pieces) const;
 
   MappedFile mapped_;
-  const void* bytes_ = nullptr;  // of the model
+  const void* bytes_ = nullptr;  // the model's
   size_t n_bytes_ = 0;
   ThreadPool pool_;
   ArenaMemory arena_;

@@ -12,8 +12,8 @@
 #include <vector>
 
 namespace {
-constexpr uint32_t kMaxThreads = 64;  // of goldcrest_limits
-constexpr int kYields = 50;           // of a worker, before it goes to sleep
+constexpr uint32_t kMaxThreads = 64;  // as many as goldcrest_limits allows
+constexpr int kYields = 50;           // a worker yields this often before it goes to sleep
 // The time for which a thread polls a shared value before it gives way: longer than an engine works on one thread
 // between two regions.
 constexpr std::chrono::microseconds kLooking(100);

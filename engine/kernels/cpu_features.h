@@ -24,7 +24,7 @@ constexpr uint32_t kI8mmNeeds = kCpuDotProduct | kCpuMatrixInt8, kDotprodNeeds =
 // A feature of 64-bit Arm CPUs, and where each system tells of it.
 struct ArmFeature {
   CpuFeature feature;
-  uint32_t linux_bit;  // of AT_HWCAP; 32 more: of AT_HWCAP2
+  uint32_t linux_bit;  // bit in AT_HWCAP; from 32 on: in AT_HWCAP2
   const char* macos;   // the name for sysctlbyname; systems before macOS 12 lack the names with FEAT
   uint32_t windows;    // the number for IsProcessorFeaturePresent; older versions of Windows do not know 66
 };
@@ -37,7 +37,7 @@ constexpr ArmFeature kArmFeatures[] = {
 // Returns the features of a 64-bit Arm CPU. `has` returns whether the system tells of an ArmFeature.
 template <typename Has>
 uint32_t arm64_features(const Has& has) {
-  uint32_t features = kCpuNeon;  // of every 64-bit Arm
+  uint32_t features = kCpuNeon;  // every 64-bit Arm has NEON
   for (const ArmFeature& entry : kArmFeatures)
     if (has(entry)) features |= entry.feature;
   return features;

@@ -84,7 +84,7 @@ struct LinearArgs {
   bool is_only_task = false;      // no other task of this engine runs: a backend may use all threads
   // Not null: w is packed (model/packed.h), and these are its multipliers. int8 only, by linear_packed.
   const int8_t* multipliers = nullptr;
-  SharedInputs* shared = nullptr;  // of x; null: no other call reads the same rows
+  SharedInputs* shared = nullptr;  // for x; null: no other call reads the same rows
 };
 
 // Embeds one token.
@@ -133,10 +133,10 @@ struct AttentionArgs {
   size_t q_stride, out_stride, head_stride, position_stride, ancestor_stride;
   uint32_t rows, n_keys, n_heads, d_head;  // n_keys >= 1
   float scale;                             // usually 1 / sqrt(d_head)
-  const float* bias = nullptr;             // of head 0 and row 0; null: none
+  const float* bias = nullptr;             // for head 0 and row 0; null: none
   size_t bias_stride = 0;                  // elements from one head to the next
   int32_t bias_step = 0;                   // from one row to the next
-  // Rows from `keys` to those of the call that follows, whose ancestors are as far behind `ancestor`. Only prefetches
+  // Rows from `keys` to those of the call that follows, whose ancestors are as far after `ancestor`. Only prefetches
   // use it. 0: not known
   size_t to_next = 0;
   bool integer = false;  // read it with has_integers(); only int8, and n_keys is at most kMostIntegerKeys
@@ -171,7 +171,7 @@ struct LogitSumsArgs {
 constexpr bool kHasOnePass = kSharesInputs;
 constexpr uint32_t kMostFineInputs = 8192;
 
-constexpr uint32_t kMostPackedRows = 4, kMostPackedInputs = 8192;  // of Kernels.linear_packed
+constexpr uint32_t kMostPackedRows = 4, kMostPackedInputs = 8192;  // bounds of Kernels.linear_packed
 
 // y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns. Rows
 // that are not centred have the mean 0.

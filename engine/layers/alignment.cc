@@ -38,7 +38,7 @@ struct Float32Rows {
 
 struct FineRows {
   using Element = int8_t;
-  static constexpr uint32_t kNumbers = 2;  // of an element
+  static constexpr uint32_t kNumbers = 2;  // numbers in an element
   static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->quantize_fine; }
   static float product(const int8_t* a, const int8_t* b, uint32_t n) { return reference_fine_product(a, b, n); }
 };

@@ -30,19 +30,19 @@ struct AttentionRows {
   size_t query_stride;     // elements
   KvCache cache;           // one layer's
   size_t position_stride;  // rows of the cache from one key to the next
-  size_t ancestor_stride;  // of SentenceKeys.ancestor
+  size_t ancestor_stride;  // stride in SentenceKeys.ancestor
   AttentionBiasView bias;
-  int32_t bias_step;    // of the biases from one row to the next
+  int32_t bias_step;    // moves the biases from one row to the next
   uint64_t n_products;  // approximate number of pairs of a row and a key
 };
 
 // The rows of one sentence in a pass, and the keys that they attend to.
 struct SentenceKeys {
-  Range rows;        // of the pass; count 0: the sentence has none here
+  Range rows;        // rows of the pass; count 0: the sentence has none here
   size_t first_key;  // row of the cache that holds key 0 of slot 0
   uint32_t n_keys;
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each row; null: slot 0
-  uint32_t position = 0;    // of the first row; only for biases
+  uint32_t position = 0;    // the first row's; only for biases
   size_t to_next = 0;       // rows of the cache to key 0 of the next sentence; 0: not known
 };
 

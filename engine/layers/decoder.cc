@@ -22,7 +22,7 @@ namespace {
 struct LayerKeys {
   union {
     KvCache past;
-    Cells cells;  // of a recurrent layer
+    Cells cells;  // a recurrent layer's
   };
   KvCache source;
   const KvCache* queries;  // recorded for alignments; null if the layer records none

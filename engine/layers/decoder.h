@@ -8,11 +8,11 @@
 namespace goldcrest {
 struct DecoderRefs {
   BufferRef x;              // float [rows, d_model padded]
-  KvCacheRefs past;         // of layers with self-attention: [layer][head][sentence][position][hypothesis]
+  KvCacheRefs past;         // layers with self-attention: [layer][head][sentence][position][hypothesis]
   KvCacheRefs source_keys;  // cross-attention: [layer][head][source row]
   PassRefs pass;
   AlignmentRefs alignment;
-  BufferRef cells;  // of the recurrent layers (blocks/recurrent.h)
+  BufferRef cells;  // the recurrent layers' (blocks/recurrent.h)
 };
 
 DecoderRefs plan_decoder(Plan& plan, const ModelView& model);

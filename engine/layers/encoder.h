@@ -8,7 +8,7 @@
 namespace goldcrest {
 struct EncoderRefs {
   BufferRef x;       // float [row_capacity, d_model padded]: the residual stream, finally the encoder's output
-  KvCacheRefs keys;  // of the current layer
+  KvCacheRefs keys;  // the current layer's
   PassRefs pass;
   BufferRef frontend;  // scratch of a task (layers/inputs/frontend.h); unplanned in models without one
 };

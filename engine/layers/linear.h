@@ -34,7 +34,7 @@ struct RowsToQuantize {
 };
 
 // Quantizes rows one by one. If the scratch `remainder` [k] is not null, the remainders of all rows, x - q * scale, are
-// quantized behind the last row (int8 only).
+// quantized after the last row (int8 only).
 void quantize_one_by_one(
     const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs, float* remainder);
 

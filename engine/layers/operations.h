@@ -60,18 +60,18 @@ struct LinearCall {
 
 // The input rows of the output layer.
 struct OutputInputs {
-  LinearInputs x;    // if the outputs are fine and `fine` has values, with remainders behind all rows
-  FineScratch fine;  // of all tasks
+  LinearInputs x;    // if the outputs are fine and `fine` has values, with remainders after all rows
+  FineScratch fine;  // all tasks'
 };
 
 // Computes the logits of some rows for at most 256 outputs.
 struct OutputCall {
   const LinearTensors* outputs;
-  uint32_t first, count;  // of the outputs; first % 16 == 0
+  uint32_t first, count;  // outputs; first % 16 == 0
   const OutputInputs& inputs;
   uint32_t rows;
   float* logits;  // [rows, count], row stride 256; also writes the padding of count to a multiple of 16
-  SharedInputs* shared = nullptr;  // of x and rows; null: no other call reads them
+  SharedInputs* shared = nullptr;  // for x and rows; null: no other call reads them
   uint32_t task = 0;
 };
 
@@ -100,7 +100,7 @@ struct AttentionCall {
   size_t to_next;           // and to key 0 of the call that follows, for prefetches only
   const uint8_t* ancestor;  // [n_keys, ancestor_stride]: slot of each key for each query row; null: slot 0
   size_t ancestor_stride;
-  const float* bias;   // of head 0 and the first row; null: none
+  const float* bias;   // for head 0 and the first row; null: none
   size_t bias_stride;  // elements from one head to the next
   int32_t bias_step;   // from one row to the next
   Range heads;

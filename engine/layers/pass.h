@@ -8,9 +8,9 @@
 namespace goldcrest {
 struct PassRefs {
   BufferRef inputs, row_scales, projected, attended, attention_weights, query_row;
-  uint32_t input_bytes, projected_width, attention_width;  // of a row, with its remainder
+  uint32_t input_bytes, projected_width, attention_width;  // a row's, with its remainder
   bool has_fine;                                           // each row may have a remainder
-  BufferRef products;                                      // of remainders; unplanned in models without them
+  BufferRef products;                                      // the remainders'; unplanned in models without them
 };
 
 // The needs of the rows that pass some matrices.
@@ -53,9 +53,9 @@ PassRefs plan_pass(Plan& plan, const StackView& stack, const PassPlan& wanted);
 struct Pass {
   const Runtime& runtime;
   const StackView& stack;
-  Range rows;           // of the layer; this task computes them
+  Range rows;           // rows of the layer; this task computes them
   uint32_t n_tasks;     // an operation on these rows may be split into this many
-  LinearInputs inputs;  // written only by quantize; remainders are behind the inputs of all rows
+  LinearInputs inputs;  // written only by quantize; remainders are after the inputs of all rows
   float* projected;     // [rows, widest output]: products that are not added to x, such as queries or d_ff values
   float* attended;      // [rows, n_heads * d_head]: the output of attention
   // For each task that an operation is split into: [keys padded to 16], and AttentionCall's query_row.

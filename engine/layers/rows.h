@@ -12,11 +12,11 @@ struct Sentence {
 
 // A source of samples or feature rows, which stay in the caller's memory. The same size on every machine.
 struct Clip {
-  uint64_t address;      // of int16 samples [n], or of float feature rows [n, channels]
-  uint64_t n;            // of those that the rows need
-  int64_t sum, squares;  // of the values that a norm of the whole clip reads, in units of 2^-15
+  uint64_t address;      // int16 samples [n], or float feature rows [n, channels]
+  uint64_t n;            // number of those that the rows need
+  int64_t sum, squares;  // over the values that a norm of the whole clip reads, in units of 2^-15
   float largest;         // feature of the log-mel
-  uint32_t checksum;     // of the n samples or feature rows when they were given
+  uint32_t checksum;     // over the n samples or feature rows when they were given
   uint32_t checked;      // the checksum of those that were read
   uint32_t has_features;
 };
@@ -45,7 +45,7 @@ template <typename Visit>
 struct LiveSentence {
   Sentence source;
   uint32_t first_row, n_rows;
-  uint32_t first_slot;  // of hypothesis 0
+  uint32_t first_slot;  // the slot of hypothesis 0
   uint32_t first_past;  // start of its [position, beam_size] in the self-attention cache and in the ancestor table
 };
 

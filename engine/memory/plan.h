@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner turns buffers with a size and a lifetime into offsets in the caller's memory. It knows no layer.
 //
-// Buffers that live always come first. The phases text, encode and decode share the bytes behind them. Each buffer
+// Buffers that live always come first. The phases text, encode and decode share the bytes after them. Each buffer
 // belongs to the main region or to the scratch region; in a single arena the scratch follows the main part.
 #pragma once
 
@@ -16,7 +16,7 @@ constexpr int kPhases = 4;
 enum class Region : uint8_t { kMain, kScratch };
 constexpr int kRegions = 2;
 
-// The place of a buffer: it starts `offset` units of 64 bytes behind the start of its region's part for its phase. If
+// The place of a buffer: it starts `offset` units of 64 bytes after the start of its region's part for its phase. If
 // each task has a buffer of its own, task i's starts i * task_stride units further.
 struct BufferRef {
   uint32_t offset;

@@ -140,7 +140,7 @@ template <typename Stack>
 // The kind of a layer, which decides its blocks.
 struct LayerKind {
   bool is_decoder, has_cells;
-  uint32_t features;  // of the file
+  uint32_t features;  // the file's
   // Returns whether a recurrent block stands in the place of self-attention.
   constexpr bool is_recurrent() const { return kHasLayers && has_cells; }
 };

@@ -13,6 +13,6 @@ bool scales_in_range(const float* values, uint64_t n);
 // Returns whether every value is +0 or has a magnitude in [2^-60, 2^16].
 bool values_in_range(const float* values, uint64_t n);
 
-// Returns whether the padding behind the first n values, up to a multiple of 16, has these bits.
+// Returns whether the padding after the first n values, up to a multiple of 16, has these bits.
 bool padding_is(const float* values, uint32_t n, uint32_t expected_bits);
 }  // namespace goldcrest

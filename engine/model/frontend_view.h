@@ -36,7 +36,7 @@ struct FrontendView {
   ConvolutionView convolutions[kMaxConvolutions];
   uint32_t n_convolutions;
   uint32_t sample_rate;  // 0: takes no samples
-  uint32_t channels;     // of an input row, not padded
+  uint32_t channels;     // in an input row, not padded
   uint32_t first_row;    // input rows that the first encoder row needs
   uint32_t row_stride;   // input rows from one encoder row to the next
   uint32_t row_samples;  // samples of an input row: the log-mel's hop, else 1
@@ -58,7 +58,7 @@ constexpr uint32_t kVoiceTransform = 256, kVoiceHop = 128, kVoiceFrames = 4, kVo
 constexpr uint32_t kVoiceCells = 128, kVoiceSampleRate = 16000;
 constexpr VoiceLayer kVoiceLayers[] = {
     {4, 128, 3 * kVoiceBins},               // frames t - 1, t, t + 1 of every t
-    {2, 64, 3 * 128},                       // of every second t
+    {2, 64, 3 * 128},                       // for every second t
     {1, 64, 2 * 64},                        // frames 0 and 1: there is none before them
     {1, 128, 64},                           // the frame itself: it has no neighbours
     {1, 4 * kVoiceCells, 2 * kVoiceCells},  // input, forget, candidate and output gates of the row and of `hidden`

@@ -35,7 +35,7 @@ struct LinearView {
   WeightType weight_type;
   bool fine_input;  // inputs have 16 bits (layers/linear.h)
   // Panels of 16 rows from each row to its row in the second matrix, also in a slice of the outputs; 0: there is none.
-  // Weights, scales and sums of the second matrix are behind those of the first.
+  // Weights, scales and sums of the second matrix are after those of the first.
   uint16_t panels_to_second;
   Layout layout;
   uint32_t to_multipliers;  // from `weights`, in 16 bytes; 0: not packed (model/packed.h)

@@ -114,11 +114,11 @@ struct GenerationView {
   uint32_t n_more_ends, n_biased;
   // The prompt; without GOLDCREST_PROMPT only the forced first id.
   IdList first_choices;                   // ascending
-  const uint32_t* forced_ids;             // behind the first choice
-  IdList first_suppressed_ids;            // right behind the prompt
+  const uint32_t* forced_ids;             // after the first choice
+  IdList first_suppressed_ids;            // right after the prompt
   uint32_t n_prompt;                      // ids: the forced first id, or the first choice and the forced ids
-  uint32_t unknown_heads, unknown_layer;  // of programs that replace unknown tokens
-  IdList alignment_heads;                 // of programs that tell the times of words
+  uint32_t unknown_heads, unknown_layer;  // for programs that replace unknown tokens
+  IdList alignment_heads;                 // for programs that tell the times of words
   uint32_t first_timestamp;               // 0: none
   uint32_t max_first_timestamp;           // the latest that may come first is this many after it
 };
@@ -135,7 +135,7 @@ struct LanguageSide : IdList {
 
 // The table of languages of a file.
 struct LanguagesView {
-  LanguageSide sides[2];  // of sources, of targets
+  LanguageSide sides[2];  // sources', targets'
   uint32_t n;             // languages
 
   const LanguageSide& of_sources() const { return sides[0]; }

@@ -33,7 +33,7 @@ bool view_languages(const void* model, LanguagesView* view) {
 const char* view_language_code(const void* model, uint32_t language) {
   const format::Table& fields = *format::GetModel(model)->languages();
   const uint32_t* const offset = fields.content<NumberList>(format::Languages::VT_CODE)->data() + language;
-  return reinterpret_cast<const char*>(offset) + *offset + sizeof(uint32_t);  // behind the text's length
+  return reinterpret_cast<const char*>(offset) + *offset + sizeof(uint32_t);  // after the text's length
 }
 
 bool view_lexicon(const void* model, goldcrest_lexicon* view) {

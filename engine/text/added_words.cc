@@ -30,7 +30,7 @@ struct Items {
   const TokenizeArgs& args;
   TokenWriter* const writer;
   const uint32_t* const added;
-  uint8_t *begin, *limit;  // of the items' bytes
+  uint8_t *begin, *limit;  // around the items' bytes
   uint8_t *item, *end;     // the current item's mark; what follows all items
   AddedPlace place;
   bool writes;        // items as soon as they are complete; else they stay

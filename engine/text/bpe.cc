@@ -97,7 +97,7 @@ void Merger::set_key(uint32_t begin, uint32_t key) {
   for (uint32_t node = (text_.n + begin) / 2; node > 0; node /= 2) play(node);
 }
 
-// Returns the next pair with this key behind `begin`; text_.n if there is none. No key may be larger.
+// Returns the next pair with this key after `begin`; text_.n if there is none. No key may be larger.
 uint32_t Merger::next_equal(uint32_t begin, uint32_t key) const {
   uint32_t next = text_.n;
   const auto offer = [&](uint32_t node) {

@@ -12,11 +12,11 @@ enum CharacterClass : uint8_t {
   kLineEnd = 1,
   kSpace = 2,    // Unicode's White_Space without the line ends
   kEndMark = 4,  // ends a sentence
-  kCloser = 8,   // quote or bracket that may close behind an end mark
+  kCloser = 8,   // quote or bracket that may close after an end mark
   kOpener = 16,  // may stand before the first letter of a sentence
   kClause = 32,  // ; : , and the dash of any script
-  kWide = 64,    // a mark behind which no space stands
-  kJoint = 128   // dash or apostrophe: a word begins behind it
+  kWide = 64,    // a mark after which no space stands
+  kJoint = 128   // dash or apostrophe: a word begins after it
 };
 
 // One register wide: the code, U+FFFD for a byte that is no UTF-8; bytes, 0 at the end of the text; CharacterClass.

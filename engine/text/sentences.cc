@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the characters of a part. An end mark is judged at the white space behind it, by what follows and by
+// One pass over the characters of a part. An end mark is judged at the white space after it, by what follows and by
 // the word before; places where a long sentence may be cut are noted on the way.
 #include "base/exact_floats.h"
 
@@ -26,7 +26,7 @@ bool is_list_space(char byte) { return static_cast<unsigned char>(byte) <= ' '; 
 // A word before a full stop, and what stands around it.
 struct Word {
   Text text;
-  bool is_first;      // of its part
+  bool is_first;      // first of its part
   bool after_number;  // "1911 г"
   bool before_digit;
 };
@@ -81,7 +81,7 @@ bool is_listed(const Word& word, const goldcrest_part_options& options) {
   return false;
 }
 
-// A full stop behind this word does not end a sentence.
+// A full stop after this word does not end a sentence.
 bool keeps_going(const Word& word, const goldcrest_part_options& options) {
   if (word.text.n == 0 || word.text.n > kMaxAbbreviation) return false;
   if (is_number(word.text) && word.is_first && word.text.n <= kMaxNumber) return true;
@@ -184,9 +184,9 @@ class Scanner {
   Text text_;
   const goldcrest_part_options& options_;
   size_t max_bytes_;
-  size_t end_ = 0;         // behind the last character that is no white space
+  size_t end_ = 0;         // after the last character that is no white space
   size_t space_ = 0;       // the last white space begins here
-  size_t clause_end_ = 0;  // behind the last clause mark
+  size_t clause_end_ = 0;  // after the last clause mark
   size_t word_ = 0;        // the word begins here
   size_t first_word_ = 0;  // and the part's first one
   size_t mark_ = 0;        // the first end mark of those at end_

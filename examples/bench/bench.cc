@@ -120,7 +120,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
 }  // namespace bench
 
 namespace {
-constexpr double kTokensASecond = 3.0;  // of speech: 2 to 4.6 in the clips of tests/peers/speech_clips.py
+constexpr double kTokensASecond = 3.0;  // speech: 2 to 4.6 in the clips of tests/peers/speech_clips.py
 constexpr uint32_t kShortTokens = 20, kLongTokens = 200;
 constexpr double kMaxSecondsForMachine = 0.1;  // for each of the machine's speeds
 

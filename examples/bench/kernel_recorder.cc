@@ -7,7 +7,7 @@
 
 namespace bench {
 namespace {
-constexpr int kTimings = 1001;  // of an empty stopwatch
+constexpr int kTimings = 1001;  // an empty stopwatch is timed this often
 
 // Restores a list, if there is one, when it goes out of scope.
 class SavedList {

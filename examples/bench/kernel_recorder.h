@@ -19,7 +19,7 @@ struct KernelWork {
   uint64_t bytes = 0;
   uint64_t exponentials = 0;
   double seconds = 0;  // without the clock's own time
-  double again_s = 0;  // of a second run of each call, with all its operands in the caches
+  double again_s = 0;  // a second run of each call, with all its operands in the caches
 };
 using KernelWorks = std::array<KernelWork, kSlots>;
 

@@ -133,7 +133,7 @@ Rate rounds_rate(double amount, const ThreadPool& pool, size_t rounds, const Pat
 // Returns the faster of two loops: the C library's search uses the widest loads of this CPU, the plain loop only those
 // of the compiler's baseline.
 Rate plain_bytes_per_s(const ThreadPool& pool, size_t bytes, size_t rounds, const Patience& patience) {
-  const size_t n_words = bytes / pool.threads() / sizeof(uint64_t) + 1;  // of one thread
+  const size_t n_words = bytes / pool.threads() / sizeof(uint64_t) + 1;  // for one thread
   const size_t part_bytes = n_words * sizeof(uint64_t);
   const std::vector<std::vector<uint64_t>> parts(pool.threads(), std::vector<uint64_t>(n_words, 0));
   // Volatile, so that the compiler can neither leave out a round nor reuse its result.
@@ -219,7 +219,7 @@ Rate Machine::exponentials_per_s() {
 
 Ratio Machine::attention_over_linear(bool integer_weights) const {
   constexpr uint32_t kRows = 32, kHeads = 6, kHead = 64, kWidth = kHeads * kHead, kAll = kHeads * kAttentionKeys;
-  constexpr size_t kRounds = 2 * kAttentionKeys / kWidth;  // of the linear layer in one timing
+  constexpr size_t kRounds = 2 * kAttentionKeys / kWidth;  // the linear layer runs this often in one timing
   std::mt19937 random;
   std::normal_distribution<float> normal;
   Buffer<float> normals(size_t{kAll} * kHead), query(kRows * kWidth), out(kRows * kWidth), scales(kAll),
@@ -279,7 +279,7 @@ std::string name_of_part(uint32_t implementer, uint32_t part) {
 
 bool starts_with(const std::string& line, std::string_view key) { return line.compare(0, key.size(), key) == 0; }
 
-// Returns the text behind the colon.
+// Returns the text after the colon.
 std::string value_of(const std::string& line) {
   const size_t colon = line.find(": ");
   return colon == std::string::npos ? "" : line.substr(colon + 2);

@@ -17,7 +17,7 @@ struct Settings {
   std::string model, kernels;
   std::string against;  // kernels that each case of speed is compared with; empty: none
   uint32_t source_tokens = 32, target_tokens = 64;
-  double audio_seconds = 0;  // of a clip, for models that take samples; 0: sources are ids
+  double audio_seconds = 0;  // the clip's, for models that take samples; 0: sources are ids
   std::vector<uint32_t> beam_sizes, batches;
   Patience patience;
   uint64_t seed = 1;
@@ -30,7 +30,7 @@ struct OpenCost {
   Timing full, structure;            // verification of everything, and without the weights' bytes
   Timing first_token;                // full verification, encoding and one position of greedy search
   Timing first_sentence;             // the same with all of a sentence's target tokens
-  uint64_t peak_resident_bytes = 0;  // of the process up to its first sentences, including mapped pages
+  uint64_t peak_resident_bytes = 0;  // the process' up to its first sentences, including mapped pages
 };
 
 struct Speed {
@@ -47,7 +47,7 @@ struct Comparison {
   std::string kernels;  // the other kernels
   Timing run;           // theirs, encoding included
   double ratio = 0;     // their time over ours, the median of the pairs
-  double spread = 0;    // of the pairs' ratios, as Timing::spread
+  double spread = 0;    // spread of the pairs' ratios, as Timing::spread
 };
 
 // The cost of a target position in a short and in a long translation.
@@ -66,7 +66,7 @@ struct CaseWork {
 
 // A part of a translation that reads the same bytes in several passes.
 struct Roofline {
-  uint64_t macs = 0, bytes = 0;  // of all passes
+  uint64_t macs = 0, bytes = 0;  // all passes together
   double macs_per_s = 0;         // the machine's
   double bytes_per_s = 0;        // the machine's, for a buffer with as many bytes as one pass reads
 
@@ -86,7 +86,7 @@ inline Roofline roofline(const KernelWorks& works, uint64_t passes, Machine& mac
 // no products of matrices take the time that their kernels take with all operands in the caches.
 struct Parts {
   double matrices_s = 0;      // linear layers and output layer, without exponentials: their roofline
-  double exponentials_s = 0;  // of the output layer's sums and of activations, at the machine's speed
+  double exponentials_s = 0;  // for the output layer's sums and for activations, at the machine's speed
   double attention_s = 0;
   double rows_s = 0;    // norms, quantization, embedding and whatever else passes over rows
   double choice_s = 0;  // lists of top tokens; all outside of kernels: their merging, the reorder, calls

@@ -1,37 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Draws the README's pictures from the measured data next to this script. Usage: bash examples/pictures/draw.sh [FOLDER]
+# Draws the pictures from the measured data next to this script. Usage: bash examples/pictures/draw.sh [FOLDER]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here}
 
 # Colours follow the reader's light or dark theme. Text is large enough for a screen of 400 pixels.
-style='<style>text{font:16px sans-serif;fill:#1f2328}.s{fill:#59636e;font-size:15px}.a{fill:#8c959f}.b{fill:#0969da}
-.c{fill:#1a7f37}.o{fill:none;stroke:#8c959f}@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.a{fill:#656c76}
-.b{fill:#4493f8}.c{fill:#3fb950}.o{stroke:#656c76}}</style>'
+style='<style>text{font:16px sans-serif;fill:#1f2328}.h{font-weight:bold}.s{fill:#59636e;font-size:15px}
+.a{fill:#8c959f}.b{fill:#0969da}.o{fill:none;stroke:#8c959f}@media(prefers-color-scheme:dark){text{fill:#f0f6fc}
+.s{fill:#9198a1}.a{fill:#656c76}.b{fill:#4493f8}.o{stroke:#656c76}}</style>'
 
 awk -F, -v style="$style" '
-  function size(bytes) { return bytes >= 1e6 ? sprintf("%.1f MB", bytes / 1e6) : sprintf("%.0f kB", bytes / 1e3) }
   function bar(class, bytes, label) {
-    y += 24
-    text = text sprintf("<rect class=\"%s\" x=\"0\" y=\"%d\" width=\"%.1f\" height=\"18\"/>\n", class, y, bytes * scale)
-    text = text sprintf("<text class=\"s\" x=\"%.1f\" y=\"%d\">%s</text>\n", bytes * scale + 8, y + 14, label)
+    width = bytes * 200 / largest
+    text = text sprintf("<rect class=\"%s\" x=\"0\" y=\"%d\" width=\"%.1f\" height=\"18\"/>\n", class, y, width)
+    text = text sprintf("<text class=\"s\" x=\"%.1f\" y=\"%d\">%s</text>\n", width + 8, y + 14, label)
   }
   /^#/ { next }
+  largest == "" {
+    largest = $3
+    bar("a", $3, sprintf("your checkpoint, float32: %.1f MB", $3 / 1e6))
+    y += 26
+    bar("b", $4, sprintf("model.gcst, int8: %.1f MB", $4 / 1e6))
+    y += 30
+  }
   {
-    y += 40
-    scale = 300 / $2
-    text = text sprintf("<text x=\"0\" y=\"%d\">%s</text>\n", y, $1)
-    y -= 14
-    bar("a", $2, size($2) " checkpoint, float32")
-    bar("b", $3, size($3) " file, int8")
-    bar("c", $4, size($4) " arena; " $5 ": " size($6) " RAM")
-    y += 18
+    text = text sprintf("<rect class=\"o\" x=\"1\" y=\"%d\" width=\"598\" height=\"84\"/>\n", y)
+    text = text sprintf("<text class=\"h\" x=\"12\" y=\"%d\">%s</text>\n", y + 24, $1)
+    text = text sprintf("<text x=\"12\" y=\"%d\">%s</text>\n", y + 48, $6)
+    size = sprintf("file or flash %.1f MB, RAM %.2f MB, kernels %s", $4 / 1e6, $5 / 1e6, $2)
+    text = text sprintf("<text class=\"s\" x=\"12\" y=\"%d\">%s</text>\n", y + 72, size)
+    y += 94
   }
   END {
-    printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 600 %d\" role=\"img\" ", y + 20
-    printf "aria-label=\"Bytes of each model: checkpoint, file, arena\">\n%s\n%s</svg>\n", style, text
-  }' "$here/memory.csv" >"$out/memory.svg"
+    printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 600 %d\" role=\"img\" ", y
+    printf "aria-label=\"One checkpoint, one file, and the same line on three machines\">\n%s\n%s</svg>\n", style, text
+  }' "$here/machines.csv" >"$out/machines.svg"
 
 awk -F, -v style="$style" '
   /^# shape/ { for (i = 2; i <= NF; ++i) name[i] = $i }

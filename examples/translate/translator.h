@@ -38,12 +38,12 @@ struct TranslatorOptions {
   bool token_scores = false, coarse = false;
   std::string alignments;  // "hard", "soft" or empty
   int32_t alignment_layer = -1, alignment_head = -1;
-  std::string score_file;          // of target ids; empty: translate
+  std::string score_file;          // target ids; empty: translate
   bool keep_controls = false;      // texts keep line ends and control characters
   bool no_split = false;           // a line is one source
   std::string abbreviations;       // a file of them; empty: the lists of our own
   std::string prefix, prefix_ids;  // with which every result begins
-  std::string prefix_file;         // of ids, line by line; at most one of the three is not empty
+  std::string prefix_file;         // ids, line by line; at most one of the three is not empty
   bool prefix_in_lengths = false;
   std::string draft;    // "source", or a file of ids, line by line
   std::string lexicon;  // a file of the only texts that may come out; empty: the model's own, or none
@@ -165,7 +165,7 @@ class Translator {
   std::unique_ptr<std::FILE, CloseFile> line_ids_;  // options_.score_file or options_.prefix_file
   std::string line_ids_path_;
   uint64_t n_cut_lines_ = 0, first_cut_line_ = 0;
-  uint32_t n_cut_tokens_ = 0;  // of the first cut line
+  uint32_t n_cut_tokens_ = 0;  // in the first cut line
   uint64_t n_lines_ = 0, failed_lines_ = 0, source_tokens_ = 0, target_tokens_ = 0;
   uint32_t n_sentences_ = 0;
   double seconds_ = 0;

@@ -9,7 +9,7 @@ export interface Options {
   /** For models of several languages; left out: the file's. */
   sourceLanguage?: string;
   targetLanguage?: string;
-  /** Words behind which a full stop does not end a sentence, as 'Mr Dr no#' (goldcrest/sentences.h). */
+  /** Words after which a full stop does not end a sentence, as 'Mr Dr no#' (goldcrest/sentences.h). */
   abbreviations?: string;
 }
 

@@ -7,7 +7,7 @@
 
 #define GOLDCREST_EXPORT(name) __attribute__((export_name(#name)))
 
-// The linker's: the first byte behind stack and static data.
+// The linker's: the first byte after stack and static data.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): its name
 extern "C" uint8_t __heap_base;
 
@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kPage = 65536, kMostBytes = uint64_t{1} << 32;
 
 struct Session {
-  uint8_t* end = nullptr;  // of the reserved memory
+  uint8_t* end = nullptr;  // end of the reserved memory
   uint8_t* model = nullptr;
   goldcrest_info info = {};
   uint64_t arena_bytes = 0;
@@ -35,7 +35,7 @@ struct Session {
   bool in_sentence = false;
   uint32_t n_written = 0;  // tokens of the sentence
   goldcrest_text_state state = {};
-  uint64_t logits_hash = 0;  // of the last sentence
+  uint64_t logits_hash = 0;  // the last sentence's
 };
 
 // Nothing calls constructors before the exports.
@@ -53,7 +53,7 @@ bool grow_memory(uint64_t end) {
   return __builtin_wasm_memory_grow(0, pages) != SIZE_MAX;
 }
 
-// Returns the place of `bytes` bytes behind what is reserved, aligned for the engine; null if there is no memory.
+// Returns the place of `bytes` bytes after what is reserved, aligned for the engine; null if there is no memory.
 uint8_t* reserve(uint64_t bytes) {
   const uint64_t begin = (address(session.end) + GOLDCREST_ALIGN - 1) / GOLDCREST_ALIGN * GOLDCREST_ALIGN;
   if (!grow_memory(begin + bytes)) return nullptr;
@@ -206,7 +206,7 @@ GOLDCREST_EXPORT(place_text) char* place_text(size_t bytes) {
   return s.text;
 }
 
-// Sets the languages of the following texts: two names with zeros behind them, which place_text took. Empty: as it is.
+// Sets the languages of the following texts: two names with zeros after them, which place_text took. Empty: as it is.
 GOLDCREST_EXPORT(set_languages) int set_languages() {
   const char *const source = session.text, *target = source;
   while (*target++ != '\0') {

@@ -130,7 +130,7 @@ class OutOfOrder {
     int delay;
   };
   struct Entry {
-    std::vector<Source> sources;  // of registers not ready yet, until `ready` is known
+    std::vector<Source> sources;  // registers not ready yet, until `ready` is known
     int64_t ready, issued;        // cycles; -1: not yet
   };
 
@@ -201,7 +201,7 @@ class OutOfOrder {
   const Machine& machine_;
   const std::vector<Trace::Step>& steps_;
   size_t window_;
-  std::vector<Entry> in_flight_;              // of [head_, next_), by their number modulo the window
+  std::vector<Entry> in_flight_;              // instructions in [head_, next_), by their number modulo the window
   std::array<int64_t, kRegisters> writer_{};  // the last writer of each register; -1: none
   Ports ports_;
   std::vector<size_t> waiting_;  // dispatched, not issued, the oldest first

@@ -3,7 +3,7 @@
 # A session at a firmware's console: types its lines and compares the output and the exit status with what is expected.
 # The expected text has BOARD, TABLE and N for parts that differ from board to board or from run to run.
 # Usage: console_session.sh SESSION BOARD COMMAND...
-# Types SESSION.input if it exists, else the lines that SESSION.expected shows behind the prompt "> ".
+# Types SESSION.input if it exists, else the lines that SESSION.expected shows after the prompt "> ".
 set -eu
 session=$1 board=$2
 shift 2

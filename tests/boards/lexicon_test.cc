@@ -61,7 +61,7 @@ struct TenTexts {
 };
 constexpr TenTexts kTenTexts;
 
-// Measures the positions behind the first one of a greedy search, kLength - 1 of them. Returns a status.
+// Measures the positions after the first one of a greedy search, kLength - 1 of them. Returns a status.
 int count_position(goldcrest_engine* engine, uint64_t* instructions) {
   static const int32_t kSource[] = {20, 31, 42, 53, 64, 75, 86, 0};
   *instructions = 0;

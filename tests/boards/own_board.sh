@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the firmware of a board outside boards/ by the commands of boards/README.md. Checks that it fits 256 KB of
-# flash and 64 KB of RAM, and compares its output in QEMU with this machine's.
+# Builds the firmware of a board outside boards/ by the commands of examples/guides/own_board.md. Checks that it fits
+# 256 KB of flash and 64 KB of RAM, and compares its output in QEMU with this machine's.
 # Usage: own_board.sh BUILD_FOLDER CONVERTER TRANSLATOR
 set -euo pipefail
 build=$1 converter=$2 translator=$3

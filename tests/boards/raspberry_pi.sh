@@ -52,6 +52,11 @@ while read -r command; do
 done < "$work/commands"
 [ "$n" -eq 9 ] || fail "$n commands, expected 9"
 
+if [ "$bits" = 64 ]; then
+  program="$emulator $work/pi/goldcrest/goldcrest-translate"
+  bash tests/pictures.sh . "$build/converter/goldcrest-convert" "$program" 'A Raspberry Pi'
+fi
+
 # The random models of speech too.
 for task in speech speech_whisper; do
   files=$build/tests/kernels/golden/$task

@@ -15,7 +15,7 @@ namespace goldcrest::test {
 namespace {
 // Limits of one input, so that many can be tried. A file that needs more is not run.
 constexpr uint64_t kMostArenaBytes = 1u << 20, kMostMacs = 1u << 22, kMostTextSteps = 1u << 22;
-constexpr uint32_t kMostRuns = 4;  // of whole sentences
+constexpr uint32_t kMostRuns = 4;  // runs of whole sentences
 
 using Memory = std::unique_ptr<GuardedBuffer<uint8_t>>;
 

@@ -26,7 +26,7 @@ void set_section(uint8_t* metadata, size_t i, uint64_t start, uint64_t n) {
   section->SetField(format::Section::VT_SIZE, n, uint64_t{0});
 }
 
-// Places sections one after another behind the metadata. If `places_lie`, the metadata keeps the script's places.
+// Places sections one after another after the metadata. If `places_lie`, the metadata keeps the script's places.
 FileImage assemble(const ModelParts& parts, bool places_lie) {
   flatbuffers::DetachedBuffer metadata = write_metadata(parts.metadata);
   const auto metadata_bytes = static_cast<uint32_t>(metadata.size());
@@ -97,7 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   }
   if (!is_damaged || script.below(2) == 0) repair_checksums(file);
   const size_t model_bytes = is_damaged && script.one_in(4) ? script.half() % file.size() : file.size();
-  // The engine must not read behind the file.
+  // The engine must not read past the end of the file.
   GuardedBuffer<uint8_t> model(align_bytes(model_bytes));
   std::copy_n(file.bytes(), model_bytes, model.begin());
   call_engine({model.get(), model_bytes}, script);

@@ -116,7 +116,7 @@ Difference compare_attentions(Attention attention, Attention specified, uint64_t
                                                           : 9),
                        slots = ancestors ? rows + rng.below(3) : 1 + rng.below(2);
         const uint32_t n_heads = n_keys > 64 ? 1 : 1 + rng.below(3);
-        const int bias = static_cast<int>(turn % 3) - 1;  // of each kind for each number of keys
+        const int bias = static_cast<int>(turn % 3) - 1;  // each kind for each number of keys
         const AttentionShape shape = {rows, n_keys, n_heads, d_head, slots, ancestors, bias};
         const Fill kind = is_long ? Fill::kZero : kFloatFills[turn % 7];
         const Fill key_kind = is_long && d_head == 16 ? Fill::kLargest : kWeightFills[turn++ % 3];

@@ -185,7 +185,7 @@ Difference compare_output_block(const TypedKernels<float>& table, const TypedKer
 Difference compare_logit_sums(const Kernels& table, const Kernels& specification) {
   Rng rng(7);
   for (uint32_t count = 1; count <= kOutputBlock; count += count < 40 ? 1 : 23) {
-    for (const uint32_t removed : {0u, 1u, 4u}) {  // of 4 logits
+    for (const uint32_t removed : {0u, 1u, 4u}) {  // removed among 4 logits
       for (const Fill kind : kFloatFills) {
         const uint32_t rows = 1 + rng.below(5), stride = 1 + rng.below(3);
         GuardedBuffer<float> logits((rows - 1) * kOutputBlock + pad16(count));

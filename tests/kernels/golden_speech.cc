@@ -51,7 +51,7 @@ std::string digits(uint64_t hash) {
   return text;
 }
 
-// Choices that must not change the hash. A batch of two has a part of the clip behind the clip.
+// Choices that must not change the hash. A batch of two has a part of the clip after the clip.
 struct Way {
   uint32_t encoder_rows, threads, batch;
   goldcrest_step_size step_size;
@@ -167,7 +167,7 @@ void write_features(const Paths& paths) {
   write(paths.result, features);
 }
 
-// Returns what listen_firmware prints: its microphone hears the clip twice, with 16 quiet halves before and 24 behind
+// Returns what listen_firmware prints: its microphone hears the clip twice, with 16 quiet halves before and 24 after
 // it.
 std::string listened(const Paths& paths) {
   const std::string bytes = read(paths.model);

@@ -36,7 +36,7 @@ void translate(TestEngine& engine, const std::string& source, Traced* traced) {
 
 struct Agreement {
   size_t n_tokens = 0, n_same = 0, n_lines = 0, n_same_lines = 0;
-  double largest_distance = 0, sum_distance = 0;  // of logits, as fractions of the position's largest logit
+  double largest_distance = 0, sum_distance = 0;  // logits' distances, as fractions of the position's largest logit
   size_t n_positions = 0;
 };
 

@@ -74,7 +74,7 @@ std::vector<std::string> problems_of(const std::map<std::string, Object>& object
   std::vector<std::string> problems;
   for (const auto& [file, object] : objects) {
     std::set<std::string> allowed = {"memcpy", "memmove", "memset", "memcmp"};
-    if (file == "avx512vnni.cc.o") allowed.insert({"__cpu_model", "__cpu_features2"});  // of libgcc
+    if (file == "avx512vnni.cc.o") allowed.insert({"__cpu_model", "__cpu_features2"});  // names from libgcc
     if (file ==
         "select_runtime.cc.o") {  // libgcc and the kernel tell what the CPU has, if there is an operating system
       allowed.insert({"getenv", "strcmp", "getauxval", "__cpu_model", "__cpu_features2", "__cpu_indicator_init"});

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the Debian packages, lets lintian look at them, installs them in a bare root and takes README's Link step with what they
-# installed; a removal leaves nothing. Leaves with 77 and a sentence where it cannot make a root (tests/bare_root.sh) or
-# lintian is missing.
+# Builds the Debian packages, lets lintian look at them, and installs them in a bare root. Links the program of
+# examples/guides/own_model.md with what they installed; a removal leaves nothing. Leaves with 77 and a sentence where
+# it cannot make a root (tests/bare_root.sh) or lintian is missing.
 # Usage: debian.sh SOURCE BUILD WORK
 #   BUILD   a build of SOURCE for this machine with the programs; with /usr as its prefix, else the packages come from a build
 #           of their own in WORK
@@ -21,15 +21,15 @@ in_root() {
   cd /tmp/link
   mkdir build examples
   cp -r /goldcrest/examples/models examples
-  # README's program and commands, with the programs, headers and library that the packages installed.
-  sed -n '/^Then link:/,/^```text/p' /goldcrest/README.md > step.md
+  # The guide's program and last commands, with the programs, headers and library that the packages installed.
+  sed -n '/^The fifth command/,$p' /goldcrest/examples/guides/own_model.md > step.md
   sed -n '/^```c$/,/^```$/p' step.md | sed '1d;$d' > build/hello.c
   sed -n '/^```sh$/,/^```$/p' step.md | sed '1d;$d' |
     sed 's|build/bin/goldcrest|goldcrest|g; s| -I engine/include||; s| build/quickstart/engine/libgoldcrest.a| -lgoldcrest|' > commands
-  grep -q -- '-lgoldcrest' commands && grep -q emit-c commands || fail "README's Link step has another form: $(cat commands)"
+  grep -q -- '-lgoldcrest' commands && grep -q emit-c commands || fail "the guide has another form: $(cat commands)"
   goldcrest-convert --quiet examples/models/g2p -o build/g2p.gcst --max-source 25 --max-target 33 > /dev/null
-  bash -euo pipefail commands > out || fail "README's Link step: $(cat commands)"
-  [ "$(tail -1 out)" = "G OW1 L D K R EH2 S T" ] || fail "README's program prints: $(cat out)"
+  bash -euo pipefail commands > out || fail "the guide's commands: $(cat commands)"
+  [ "$(tail -1 out)" = "G OW1 L D K R EH2 S T" ] || fail "the guide's program prints: $(cat out)"
   [ "$(echo bird | goldcrest-translate build/g2p.gcst)" = "B ER1 D" ] || fail "goldcrest-translate does not pronounce"
   read -r -a flags <<< "$(pkg-config --cflags --libs goldcrest)"
   cc -I build/hello build/hello.c build/hello/model_g2p.c "${flags[@]}" -o by_pkg_config
@@ -44,7 +44,7 @@ in_root() {
   done < /tmp/files
   find / -xdev -iname '*goldcrest*' -not -path '/goldcrest*' -not -path '/tmp/*' -not -path '/debs*' -not -path '/proc/*' > /tmp/left
   [ ! -s /tmp/left ] || fail "left behind: $(cat /tmp/left)"
-  echo "debian.sh: $(wc -l < /tmp/files) paths installed, README's Link step, nothing left"
+  echo "debian.sh: $(wc -l < /tmp/files) paths installed, the guide's program, nothing left"
 }
 
 if [ "$1" = --in-root ]; then

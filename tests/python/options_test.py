@@ -393,8 +393,8 @@ def test_coarse():
 
 
 def test_table():
-    """Each example in the page's table for users of CTranslate2 runs."""
-    page = (SOURCE / "converter/python/README.md").read_text()
+    """Each example of the guide's table for users of CTranslate2 runs."""
+    page = (SOURCE / "examples/guides/from_ctranslate2.md").read_text()
     table = page[page.index("| CTranslate2 |") :]
     rows = re.findall(r"^\|(.*?)\|(.*)\|$", table, re.M)[2:]
     model = goldcrest.Model(ENFR, beam_size=2)

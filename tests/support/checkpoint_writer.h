@@ -30,7 +30,7 @@ struct ZipEntry {
   int64_t extra_size = 0;                              // added to the size in both headers
   int64_t extra_central_size = 0;                      // added to the size only in the directory
   bool crc_is_wrong = false, is_hidden_start = false;  // is_hidden_start: the directory points at the first member
-  std::optional<std::string> contents = {};            // of a compressed member, whose `bytes` are stored
+  std::optional<std::string> contents = {};            // a compressed member's, whose `bytes` are stored
   int64_t extra_contents_size = 0;                     // added to the contents' size in both headers
 };
 // Returns a member that zlib has deflated.

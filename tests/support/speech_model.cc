@@ -73,7 +73,7 @@ class FrontendWriter {
     return values;
   }
 
-  // Weights of rows that are `width` wide; those of columns behind `channels` are 0.
+  // Weights of rows that are `width` wide; those of columns after `channels` are 0.
   std::unique_ptr<format::LinearT> linear(const TinyConvolution& wanted, uint32_t channels, uint32_t width) {
     auto made = std::make_unique<format::LinearT>();
     const uint32_t n = wanted.n, k = wanted.kernel * width;

@@ -23,7 +23,7 @@ struct OpenChoices {
   uint32_t channels = 1;
   bool fixed_window = false;
   uint32_t n_fft = 0, hop = 0;  // 0: no log-mel
-  uint32_t half = 0;            // of both stacks' rotary; 0: none
+  uint32_t half = 0;            // both stacks' rotary; 0: none
   bool fine_layers = false;
   uint32_t encoder_positions = 24;
   std::vector<float> voice = {};  // a detector

@@ -16,7 +16,7 @@ extern const WayIn kCTranslate2Way;
 struct CTranslate2Files {
   InputFolder model;
   std::string weights;                 // usually model.bin
-  std::optional<InputFolder> package;  // of Argos Translate, with its metadata.json; the model is its folder model/
+  std::optional<InputFolder> package;  // Argos Translate's, with its metadata.json; the model is its folder model/
 };
 
 // `path` is the folder with model.bin, model.bin itself, or a package of Argos Translate, unpacked or as a zip.

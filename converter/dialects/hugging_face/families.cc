@@ -22,8 +22,8 @@ struct Family {
   bool pre_norm = true, final_norm = true, embedding_norm = false;
   bool scales_embedding = false;  // the default of scale_embedding
   PositionTable positions = PositionTable::kLearned;
-  uint32_t dropped_positions = 0;   // of a learned table
-  bool fairseq_angles = false;      // of sinusoids, which then begin behind the padding's position
+  uint32_t dropped_positions = 0;   // rows that a learned table loses
+  bool fairseq_angles = false;      // sinusoids begin after the padding's position
   uint32_t usual_positions = 1024;  // the default of max_position_embeddings
   uint32_t usual_start = 0;
   std::optional<uint32_t> usual_forced_end = std::nullopt;

@@ -14,7 +14,7 @@ extern const ConfigFamily kMoonshineFamily, kWhisperFamily;
 enum class FamilyText {
   kNone,     // byte-level BPE, or words that another program cuts: the file takes ids
   kPegasus,  // spiece.model, whose ids are shifted
-  kMBart,    // sentencepiece.bpe.model, shifted by one, and languages behind the pieces
+  kMBart,    // sentencepiece.bpe.model, shifted by one, and languages after the pieces
   kM2m,      // the same for NLLB; M2M-100 has a vocab.json
 };
 

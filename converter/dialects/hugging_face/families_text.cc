@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizers of mBART, mBART-50, M2M-100, NLLB and Pegasus: a SentencePiece model whose ids fairseq's dictionary
-// shifts, special tokens in front and languages behind (transformers/models/FAMILY/tokenization_FAMILY.py at v4.57).
+// shifts, special tokens in front and languages after (transformers/models/FAMILY/tokenization_FAMILY.py at v4.57).
 #include <algorithm>
 #include <optional>
 
@@ -21,7 +21,7 @@ constexpr uint32_t kShiftByOne = 1, kPegasusShift = 103;
 // A tokenizer's class: where it puts the languages, and how it writes one.
 struct Class {
   const char* name;   // in tokenizer_config.json
-  const char* shape;  // of an entry: a and A stand for letters, other characters for themselves
+  const char* shape;  // an entry: a and A stand for letters, other characters for themselves
   LanguagePlace source;
   LanguagePlace target;
 };
@@ -98,7 +98,7 @@ class FamilyTextReader {
   }
 
  private:
-  static constexpr uint32_t kFirstOwnPiece = 3;  // behind SentencePiece's own <unk>, <s>, </s>
+  static constexpr uint32_t kFirstOwnPiece = 3;  // after SentencePiece's own <unk>, <s>, </s>
 
   std::filesystem::path file(const char* name) const {
     const std::filesystem::path path = side_file(checkpoint_, name);
@@ -181,7 +181,7 @@ class FamilyTextReader {
   }
 
   // Entries that the tokenizer adds to its vocabulary. Older files only list the special ones, in the order of the ids
-  // behind the vocabulary.
+  // after the vocabulary.
   std::vector<AddedToken> added_entries(const Vocabulary& vocabulary) const {
     if (!added_.empty()) return added_;
     std::vector<AddedToken> entries;

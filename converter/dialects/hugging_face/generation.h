@@ -23,7 +23,7 @@ void warn_of_ignored(const Config& generation, const Config& config, std::vector
 
 struct GenerationBounds {
   uint32_t target_vocab_size = 0;
-  uint32_t max_positions = 0;  // of the decoder
+  uint32_t max_positions = 0;  // the decoder's
   bool has_generation_file = false;
   // The end id that the family's configuration in transformers forces by default, if config.json does not set one.
   std::optional<uint32_t> usual_forced_end = {};

@@ -40,7 +40,7 @@ Activation read_activation(const Config& config, const char* key);
 // The names of a family's tables.
 struct TableTensors {
   const char *shared, *encoder, *decoder, *head;
-  const char* head_bias;  // of the projection; zeros if the checkpoint has none
+  const char* head_bias;  // the projection's; zeros if the checkpoint has none
 };
 
 struct TableSettings {

@@ -25,7 +25,7 @@ struct Seq2SeqGraph {
   bool pre_norm = false, embedding_norm = false, final_norm = false;
   PositionTable positions = PositionTable::kLearned;
   uint32_t max_positions = 0;
-  uint32_t dropped_positions = 0;  // of a stored table: rows before the one of position 0
+  uint32_t dropped_positions = 0;  // rows of a stored table before the one of position 0
   bool fairseq_angles = false;     // sinusoids: frequencies end at 1/10000 exactly
   uint32_t first_angle = 0;        // sinusoids: the position of row 0
 };

@@ -10,6 +10,6 @@ extern const ConfigFamily kT5Family, kMT5Family, kUmT5Family;
 // Returns whether the checkpoint reads bytes, as ByT5 does.
 bool reads_bytes(const Checkpoint& checkpoint);
 
-// Reads the tokenizer, and the ids behind a source. Suppresses the rows of the tables that no entry names.
+// Reads the tokenizer, and the ids after a source. Suppresses the rows of the tables that no entry names.
 void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& spec);
 }  // namespace goldcrest::converter

@@ -8,9 +8,9 @@
 
 namespace goldcrest::converter {
 struct DistanceBuckets {
-  uint32_t n;             // of both directions together
+  uint32_t n;             // both directions together
   uint32_t max_distance;  // from here on all distances have the last bucket
-  bool both_directions;   // keys behind the query have the second half of the buckets; else they have bucket 0
+  bool both_directions;   // keys after the query have the second half of the buckets; else they have bucket 0
 
   // The number of buckets of one direction.
   uint32_t n_directed() const { return both_directions ? n / 2 : n; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizers of T5's families: SentencePiece's own ids with sentinels behind them, or bytes
+// Tokenizers of T5's families: SentencePiece's own ids with sentinels after them, or bytes
 // (transformers/models/{t5/tokenization_t5.py,byt5/tokenization_byt5.py} at v4.57).
 #include <algorithm>
 #include <cctype>
@@ -41,7 +41,7 @@ TokenizerSpec byte_tokenizer(uint32_t vocab_size) {
   return tokenizer;
 }
 
-// Rows behind the last entry that the tokenizer knows are padding of the table.
+// Rows after the last entry that the tokenizer knows are padding of the table.
 void pad_entries(uint32_t vocab_size, TokenizerSpec& tokenizer) {
   while (tokenizer.pieces.size() < vocab_size) tokenizer.pieces.push_back(control(""));
   tokenizer.vocab_size = vocab_size;
@@ -67,7 +67,7 @@ std::string target_of(const Piece& piece) {
   return std::ranges::all_of(code, fits) ? code : "";
 }
 
-// Reads MADLAD's target languages, which stand before a text as the tokenizer cuts "<2xx> text": behind a piece of a
+// Reads MADLAD's target languages, which stand before a text as the tokenizer cuts "<2xx> text": after a piece of a
 // space. The entries are user-defined, so that every text may contain one.
 void read_targets(const TokenizerSpec& tokenizer, LanguagesSpec& languages) {
   for (uint32_t id = 0; id < tokenizer.vocab_size; ++id) {

@@ -15,7 +15,7 @@
 namespace goldcrest::converter {
 namespace {
 constexpr float kNativeNormEpsilon = 1e-6f;  // src/layers/generic.h, layerNorm
-constexpr uint32_t kPositions = 512;         // of sinusoids, unless max-length is set
+constexpr uint32_t kPositions = 512;         // sinusoids have this many positions, unless max-length is set
 
 class MarianNativeReader {
  public:

@@ -21,10 +21,10 @@ struct LayerNames {
   // Separate linear layers; null: in_proj_weight, or q_proj_weight, k_proj_weight and v_proj_weight.
   const char *query = nullptr, *key = nullptr, *value = nullptr;
   const char* attention_out = "out_proj";
-  const char *inner = "linear1", *outer = "linear2";  // of the feed-forward block
+  const char *inner = "linear1", *outer = "linear2";  // the feed-forward block's
   const char *encoder_self_norm = "norm1", *decoder_self_norm = "norm1", *cross_norm = "norm2";
   const char *encoder_last_norm = "norm2", *decoder_last_norm = "norm3";
-  const char* final_norm = "norm";  // of a stack
+  const char* final_norm = "norm";  // a stack's
   const char *gamma = ".weight", *beta = ".bias";
   // Norms divide by the unbiased deviation + epsilon (tutorials/tutorial.cc).
   bool divides_by_deviation = false;

@@ -49,7 +49,7 @@ void widen_heads(const InterleavedRotary& rotary, uint32_t n_heads, AttentionSpe
 RotarySpec halved_rotary(const InterleavedRotary& rotary, uint32_t positions);
 
 constexpr uint32_t kWhisperRate = 16000;        // samples a second
-constexpr uint32_t kWhisperKernel = 3;          // of both convolutions
+constexpr uint32_t kWhisperKernel = 3;          // in both convolutions
 constexpr uint32_t kFirstMultilingual = 51865;  // entries of the smallest multilingual vocabulary
 constexpr uint32_t kWhisperTimes = 1501;        // entries of timestamps: 0 to 30 s
 constexpr uint32_t kLeastWhisperRows = 750;     // a shorter window makes these models loop
@@ -64,7 +64,7 @@ struct WhisperIds {
   uint32_t end = 0, start = 0, no_timestamps = 0;
   uint32_t n_kept = 0;               // entries that a file has: those of timestamps are dropped if they are the last
   std::vector<uint32_t> timestamps;  // ascending; those among the entries that are kept
-  std::vector<LanguageEntry> languages;  // of a multilingual model, ascending by id; else empty
+  std::vector<LanguageEntry> languages;  // a multilingual model's, ascending by id; else empty
   // The prompt after the start: the language that the user asks for or that the model hears, if it is open; the rest.
   bool language_is_open = false;
   std::vector<uint32_t> prompt;

@@ -39,7 +39,7 @@ class Reader {
 
  private:
   struct Taps {
-    uint32_t channels, stored;  // of a frame, and with padding
+    uint32_t channels, stored;  // a frame's, without and with padding
     uint32_t begin, end;        // the stored taps
   };
 

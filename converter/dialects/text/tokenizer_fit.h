@@ -12,7 +12,7 @@
 namespace goldcrest::converter {
 // One side's SentencePiece model and the vocabulary that gives its pieces their ids.
 struct PiecesOf {
-  std::filesystem::path path;  // of the model
+  std::filesystem::path path;  // the model's
   const TokenizerSpec* model;
   const Vocabulary* vocabulary;
   std::string language;  // as the checkpoint names it; may be empty

@@ -24,7 +24,7 @@ struct SavedModel {
 };
 
 struct ToolkitModel {
-  Value settings;  // of nn_transformer
+  Value settings;  // those of nn_transformer
   LayerNames names;
   std::vector<std::filesystem::path> vocabularies;  // files whose texts the settings contain
   std::vector<std::string> warnings;

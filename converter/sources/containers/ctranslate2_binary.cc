@@ -19,16 +19,16 @@
 namespace goldcrest::converter {
 namespace {
 constexpr uint64_t kMaxItems = 100'000, kMaxNameBytes = 1024, kMaxAxes = 8, kMaxTextBytes = 1024;
-constexpr uint64_t kLeastItemBytes = 9;  // of an empty variable
+constexpr uint64_t kLeastItemBytes = 9;  // an empty variable takes them
 constexpr uint64_t kLeastVersion = 2, kMostVersion = 6, kFirstWithAliases = 3, kFirstWithTypes = 4;
-constexpr float kOldInt16Scale = 1000;  // of weights that were saved without their scale
+constexpr float kOldInt16Scale = 1000;  // for weights that were saved without their scale
 
 struct Item {
   std::string name;
   ElementType type = ElementType::kF32;
   std::vector<uint64_t> shape;
   uint64_t offset = 0, elements = 0;
-  const Item* scale = nullptr;  // of integers that stand for floats
+  const Item* scale = nullptr;  // scales integers that stand for floats
   uint64_t bytes() const { return elements * element_bytes(type); }
 };
 

@@ -14,7 +14,7 @@ constexpr uint64_t kMaxNumpyHeader = 10'012;  // bytes; NumPy itself reads dicts
 struct NumpyHeader {
   std::string type;  // "<f4": little-endian, float, 4 bytes
   std::vector<uint64_t> shape;
-  uint64_t bytes = 0;  // of the header, which the elements follow
+  uint64_t bytes = 0;  // the header's; the elements follow it
 };
 
 // `start` is the start of the file: all of it, or at least kMaxNumpyHeader bytes. `where` begins the message of an

@@ -35,7 +35,7 @@ class InputFolder {
   std::filesystem::path path_;
   std::string inside_;
   std::unique_ptr<const InputFile> zip_;  // null: a folder on disk
-  std::vector<ZipMember> members_;        // of a zip: one per name
+  std::vector<ZipMember> members_;        // a zip's: one per name
   std::vector<std::string> names_;
 };
 }  // namespace goldcrest::converter

@@ -44,7 +44,7 @@ std::string peek_member(const Peek& file, const PeekedMember& member);
 struct PeekedField {
   uint64_t number = 0;
   unsigned wire_type = 0;  // 0 varint, 1 eight bytes, 2 text or message, 5 four bytes
-  uint64_t value = 0;      // of a varint
+  uint64_t value = 0;      // a varint's
   uint64_t begin = 0, end = 0;
 };
 // Returns the first fields of the message in bytes [begin, end) of the file: at most 64, up to the first that makes no

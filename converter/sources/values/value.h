@@ -114,8 +114,8 @@ class Value {
   bool is_negative_ = false;
   uint64_t bits_ = 0;  // a flag, an integer in two's complement, or a double
   std::string text_;
-  std::unique_ptr<std::vector<Value>> values_;  // of a list or map
-  std::unique_ptr<Keys, DropKeys> keys_;        // of a map
+  std::unique_ptr<std::vector<Value>> values_;  // a list's or map's
+  std::unique_ptr<Keys, DropKeys> keys_;        // a map's
 };
 
 struct Value::Member {

@@ -24,7 +24,7 @@ static_assert(sizeof(RowScale) == sizeof(xnn_quantization_params), "RowScale is 
 static_assert(XNN_EXTRA_BYTES <= kAlignment, "the buffer behind a plan's rows is at least 64 bytes long");
 
 // On a CPU with AMX, kernels take tiles of 16 rows, and commit 4ea82e5 always loads all scales of a tile. For a single
-// row it reads 15 scales behind the row's own, although its header says 10.
+// row it reads 15 scales after the row's own, although its header says 10.
 const uint32_t kExtraRowScales = larger(15u, uint32_t{XNN_EXTRA_QUANTIZATION_PARAMS});
 const uint32_t kExtraInputBytes = XNN_EXTRA_BYTES;
 
@@ -34,7 +34,7 @@ struct Creation {
   Region* region;
   const PackedWeights* weights;  // null: only the size is wanted
   size_t index;
-  size_t* used_bytes;  // of the packed weights; null: none may be added
+  size_t* used_bytes;  // bytes that packed weights take; null: none may be added
   size_t wanted_bytes;
 };
 thread_local Creation* current_creation = nullptr;

@@ -38,14 +38,14 @@ struct RowScale {
   int32_t zero_point;
   float scale;
 };
-extern const uint32_t kExtraRowScales;   // entries behind the last row's that its kernels read
-extern const uint32_t kExtraInputBytes;  // bytes behind the last input that its kernels read, at most kAlignment
+extern const uint32_t kExtraRowScales;   // entries after the last row's that its kernels read
+extern const uint32_t kExtraInputBytes;  // bytes after the last input that its kernels read, at most kAlignment
 
 // An operator, for one caller at a time.
 struct Operator {
   void* handle;
   void* threads;  // pthreadpool_t of the last call
-  uint32_t rows;  // of the last call; 0: none yet
+  uint32_t rows;  // in the last call; 0: none yet
 };
 
 // Initializes XNNPACK with an allocator that uses the regions given below. ERROR_UNSUPPORTED: XNNPACK does not run on
@@ -62,7 +62,7 @@ size_t packed_bytes(const Layer& layer);
 size_t provider_bytes();
 void make_provider(void* provider, const PackedWeights* weights);
 
-// Packs a layer's weights as entry `index` behind the first *used_bytes, and adds their bytes to *used_bytes.
+// Packs a layer's weights as entry `index` after the first *used_bytes, and adds their bytes to *used_bytes.
 bool pack(const Layer& layer, size_t index, void* provider, const PackedWeights& weights, size_t* used_bytes);
 
 // Makes an operator over entry `index` in `region`.

@@ -9,7 +9,7 @@ namespace goldcrest {
 namespace {
 constexpr uint32_t kTrialRows[kRowClasses] = {1, 4, 16, kMaxTrialRows};
 constexpr int kRounds = 5;
-constexpr double kRoundSeconds = 20e-6;   // of each kernel, at least one call
+constexpr double kRoundSeconds = 20e-6;   // each kernel runs this long, at least one call
 constexpr double kLeastAdvantage = 0.95;  // a gain below 5 % may be noise and is not worth the exact bits
 
 double now_s() {

@@ -36,7 +36,7 @@ goldcrest_xnnpack_memory memory_for(const void* file, const goldcrest_limits& li
   return memory;
 }
 
-// Packs all layers into the memory behind the model's other parts.
+// Packs all layers into the memory after the model's other parts.
 int pack_layers(const goldcrest_xnnpack_config& config, const ModelParts& parts, goldcrest_detail* detail) {
   const XnnpackModel& model = *parts.model;
   int8_t* const rows = static_cast<int8_t*>(config.packing);

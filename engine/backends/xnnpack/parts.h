@@ -61,7 +61,7 @@ ModelParts lay_out_model(Space& space, const Extent& extent);
 
 // Buffers to compute a layer with rows of zeros.
 struct Trial {
-  uint8_t* x;     // [rows, widest input] and what XNNPACK reads behind it
+  uint8_t* x;     // [rows, widest input] and what XNNPACK reads after it
   float* scales;  // [rows]
   float* y;       // [rows, widest output]
   uint32_t rows;

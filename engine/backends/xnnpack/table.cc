@@ -55,7 +55,7 @@ LinearArgs<float> rows_of(const LinearArgs<float>& args, uint32_t first, uint32_
   part.residual += args.residual != nullptr ? first * args.y_stride : 0;
   part.y += first * args.y_stride;
   part.rows = count;
-  part.shared = nullptr;  // which is of all rows
+  part.shared = nullptr;  // it holds all rows' inputs
   return part;
 }
 
@@ -66,7 +66,7 @@ LinearArgs<int8_t> rows_of(const LinearArgs<int8_t>& args, uint32_t first, uint3
   part.residual += args.residual != nullptr ? first * args.y_stride : 0;
   part.y += first * args.y_stride;
   part.rows = count;
-  part.shared = nullptr;  // which is of all rows
+  part.shared = nullptr;  // it holds all rows' inputs
   return part;
 }
 

@@ -10,7 +10,7 @@
 
 namespace goldcrest {
 namespace {
-constexpr uint32_t kNoNode = GOLDCREST_LEXICON_STOP - 1;  // of a hypothesis that has left the lexicon: allows nothing
+constexpr uint32_t kNoNode = GOLDCREST_LEXICON_STOP - 1;  // this hypothesis has left the lexicon: allows nothing
 
 uint32_t read(const uint32_t& value) { return static_cast<const volatile uint32_t&>(value); }
 

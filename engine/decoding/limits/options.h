@@ -15,7 +15,7 @@ namespace goldcrest {
 // that never calls it has no code of a draw.
 struct Sampler : goldcrest_sampling {
   const Strategy* strategy;
-  bool expands;  // samples are alternatives: the best first tokens, each with the best text behind it
+  bool expands;  // samples are alternatives: the best first tokens, each with the best text after it
 };
 
 // The caller's options with every default filled in, and the values that follow from them.

@@ -36,11 +36,11 @@ BufferRef plan_prefixes(Plan& plan);
 void place_prefixes(const Runtime& runtime, const BufferRef& ref, PrefixBuffers* placed);
 
 // The ids before the searched ones of a sentence. The file's are its forced first id, or the best of its first choices
-// and its forced ids behind it. They come first; the caller's replace them or follow.
+// and its forced ids after it. They come first; the caller's replace them or follow.
 struct Prompt {
   uint32_t n_file;       // the file's
   uint32_t n;            // all
-  uint32_t n_uncounted;  // of all, those that no length counts
+  uint32_t n_uncounted;  // ids among them that no length counts
 };
 
 // Without GOLDCREST_PROMPT they are at most the forced first id.

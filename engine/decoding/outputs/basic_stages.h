@@ -76,7 +76,7 @@ class SkipLowBlock {
   const bool runs_;
 };
 
-// Removes the file's first suppressed ids at the first position behind a row's prompt, and the end ids before the
+// Removes the file's first suppressed ids at the first position after a row's prompt, and the end ids before the
 // minimum length, which the prompt's uncounted ids do not count in. An alternative is not an end either.
 class MaskBehindPrompt {
  public:

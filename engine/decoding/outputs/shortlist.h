@@ -10,7 +10,7 @@ namespace goldcrest {
 // Shapes: [batch, max_candidates padded], except `chosen`.
 struct ShortlistRefs {
   BufferRef ids;         // uint32, ascending
-  BufferRef weights;     // [d_model padded] of each, in the projection's layout; of a second matrix behind them
+  BufferRef weights;     // [d_model padded] of each, in the projection's layout; of a second matrix after them
   BufferRef scale;       // float; int8 files
   BufferRef bias;        // float
   BufferRef weight_sum;  // int32; int8 files
@@ -28,10 +28,10 @@ struct SentencePanels {
 };
 
 struct ShortlistBuffers {
-  SentencePanels panels;  // of the first sentence
+  SentencePanels panels;  // the first sentence's
   uint32_t* chosen;
   size_t capacity;          // candidates of a sentence, padded
-  size_t panel_bytes;       // of one candidate's weights in one matrix
+  size_t panel_bytes;       // bytes of one candidate's weights in one matrix
   uint32_t* lexicon_nodes;  // [slots], of each live hypothesis; null if no memory is planned for a lexicon
 
   // n_matrices: of the projection, 1 or 2

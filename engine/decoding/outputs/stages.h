@@ -50,7 +50,7 @@ inline Past past_of(const OutputStep& step, const LiveSentence& sentence, uint32
 // A block of values of one row: logits, or the log-probabilities that a stage made of them.
 struct LogitBlock {
   float* values;  // [outputs.count]
-  Range outputs;  // of the set
+  Range outputs;  // within the set
   const OutputSet& set;
   const TopTokens& lists;
   uint32_t row;

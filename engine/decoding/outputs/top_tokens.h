@@ -43,7 +43,7 @@ struct TopTokens {
   int32_t* tokens;
   uint32_t* counts;
   uint32_t per_row;       // tokens in the list of a row
-  uint32_t n_blocks;      // of the rows' outputs
+  uint32_t n_blocks;      // blocks of the rows' outputs
   uint32_t block_stride;  // from one row's sums to the next row's
 
   float* row_values(uint32_t row) const { return values + size_t{row} * per_row; }

@@ -43,7 +43,7 @@ struct SentenceState {
   TargetLanguage language;  // set before the search starts
   uint8_t n_live;           // hypotheses still growing; 0: the sentence is done
   uint8_t n_finished;
-  uint16_t first_row;     // of its live hypotheses in the current step
+  uint16_t first_row;     // its live hypotheses begin here in the current step
   uint32_t n_candidates;  // gathered for its shortlist, or for its lexicon at this position; 0: the whole vocabulary
   PrefixExtent prefix;    // the caller's; set before the search starts
   uint64_t logits_hash;
@@ -78,7 +78,7 @@ struct SearchBuffers {
   // The limits that the buffers are planned for.
   uint32_t beam_size, target_tokens;
   size_t n_slots;
-  size_t source_rows;   // of all sentences
+  size_t source_rows;   // all sentences together
   SampleSlot* samples;  // [slots]; null if no memory is planned for sampling
 };
 
@@ -100,7 +100,7 @@ struct SentenceView {
   uint32_t n_target;
   const int32_t* prefix;              // [state->prefix.n()], the caller's
   uint32_t n_source;                  // ids of the source, rows of a clip
-  uint32_t beam_size, target_tokens;  // that the buffers are planned for
+  uint32_t beam_size, target_tokens;  // the buffers are planned for them
   size_t n_slots;
   SampleSlot* samples;  // [beam_size], if memory is planned for sampling
 

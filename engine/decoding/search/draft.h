@@ -12,8 +12,8 @@ constexpr uint32_t kMostDraftRows = 15;
 struct Draft {
   const int32_t* ids;  // [n], the caller's
   uint32_t n;          // 0: no draft
-  uint32_t next;       // of the id that is guessed to come next; n: none
-  uint32_t first;      // of the ids among which the text's last two are searched
+  uint32_t next;       // place of the id that is guessed to come next; n: none
+  uint32_t first;      // the text's last two ids are searched from here on
   uint32_t n_missed;   // guesses since the last right one
 };
 

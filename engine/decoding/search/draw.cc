@@ -62,7 +62,7 @@ uint32_t draw_token(const goldcrest_sampling& sampling, const float* values, uin
 
 namespace {
 // Samples draw their tokens. Alternatives are equal at the first free position: there each takes another token of their
-// list, and behind it the best. If the list or the probabilities do not reach so far, it ends without a result.
+// list, and after it the best. If the list or the probabilities do not reach so far, it ends without a result.
 int32_t choose(const SearchOptions& options, uint32_t position, const SentenceView& view, const TopTokens& lists) {
   const Sampler& sampling = *options.sampling;
   const bool is_first = sampling.expands && position == first_free_position(options, view);

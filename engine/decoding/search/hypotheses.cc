@@ -13,7 +13,7 @@ float hypothesis_score(const goldcrest_search& options, float log_prob, uint32_t
 }
 
 namespace {
-// Returns the first free token's log-probability, plus the score of the tokens behind it.
+// Returns the first free token's log-probability, plus the score of the tokens after it.
 float alternative_score(
     const SearchOptions& options, const SentenceView& sentence, const Continuation& last, uint32_t n_tokens) {
   const float first = bits_float(sentence.samples[last.parent].stream);

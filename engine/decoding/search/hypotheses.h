@@ -8,7 +8,7 @@
 namespace goldcrest {
 // A living hypothesis of a sentence and its next token.
 struct Continuation {
-  float log_prob, token_log_prob;  // of the hypothesis with the token; of the token only
+  float log_prob, token_log_prob;  // the hypothesis with the token; the token only
   uint32_t parent;
   int32_t token;
 };

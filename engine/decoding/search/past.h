@@ -10,7 +10,7 @@
 
 namespace goldcrest {
 struct Past {
-  const int32_t* tokens;    // of slot s at position t: tokens[t * n_slots + s]
+  const int32_t* tokens;    // slot s at position t: tokens[t * n_slots + s]
   const uint8_t* ancestor;  // [positions, beam_size] or null
   size_t n_slots, beam_size;
   uint32_t b;         // the hypothesis

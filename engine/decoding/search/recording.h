@@ -27,7 +27,7 @@ inline bool records_alignments(const goldcrest_limits& limits) {
 
 // The buffers of one sentence, or of the first of all. A buffer that the limits do not ask for is null.
 struct RecordedPath {
-  float* token_log_probs;       // of slot b's token at position t: [t * n_slots + b]
+  float* token_log_probs;       // for slot b's token at position t: [t * n_slots + b]
   float* hypothesis_log_probs;  // [beam_size, target tokens]
   uint8_t* hypothesis_slots;    // [beam_size, target tokens]
 };

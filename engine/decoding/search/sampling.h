@@ -18,7 +18,7 @@ struct SamplingRefs {
 struct SampleSlot {
   // The sentence's. A hypothesis of alternatives has the log-probability of its first free token here, as bits.
   uint32_t stream;
-  uint32_t sample;  // which of the sentence's samples it is, from 0
+  uint32_t sample;  // number of the sample among the sentence's, from 0
 };
 
 SamplingRefs plan_sampling(Plan& plan);  // plans nothing if the limits ask for no sampling
@@ -29,7 +29,7 @@ SampleSlot* place_sampling(const Runtime& runtime, const SamplingRefs& refs, Top
 // A row's best tokens that may be drawn are the first n of its list.
 struct KeptTokens {
   uint32_t n;
-  float sum;  // of their weights
+  float sum;  // sum of their weights
 };
 
 // Returns exp((values[i] - values[0]) / temperature), which is proportional to the probability of token i.

@@ -15,7 +15,7 @@ struct SearchStep {
   uint32_t n_live;    // live sentences, once their rows are listed
   bool runs_layers;   // some sentence, or the recording, needs the decoder's layers
   bool runs_output;   // some sentence, or the recording, needs the output layer
-  Draft draft;        // of a batch's only sentence; set before the search starts
+  Draft draft;        // for a batch's only sentence; set before the search starts
   uint32_t n_ahead;   // rows after this position's that check the draft
 };
 

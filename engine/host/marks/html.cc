@@ -282,7 +282,7 @@ void HtmlReader::add_text(std::string_view run) {
 
 // Adds the entity, or the & without one, at the beginning of `run`. Returns its bytes.
 size_t HtmlReader::add_entity(std::string_view run) {
-  constexpr size_t kLongest = 33;  // of the standard's, with & and ;
+  constexpr size_t kLongest = 33;  // the standard's longest name, with & and ;
   size_t n = 1;
   while (n < std::min(run.size(), kLongest) && (is_letter(run[n]) || (run[n] >= '0' && run[n] <= '9') || run[n] == '#'))
     ++n;

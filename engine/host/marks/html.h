@@ -52,7 +52,7 @@ class HtmlReader {
   State state_ = State::kText;
   std::string run_, pending_, space_;  // text with entities, an incomplete tag, white space that may end the text
   char quote_ = '\0', last_ = '\0';    // within a tag: of a value, and the last character that is no space
-  std::string raw_name_;               // of the element that is kept
+  std::string raw_name_;               // the element that is kept
   size_t raw_depth_ = 0, raw_tag_ = 0;
   MarkedText part_ = {{}, {}, {}, true};
   bool has_letters_ = false;  // the text has more than white space

@@ -16,7 +16,7 @@ namespace goldcrest::host {
 // for each byte of a text, whatever pattern and text are.
 class KeepPatterns {
  public:
-  static constexpr size_t kMostBytes = 1024;  // of a match
+  static constexpr size_t kMostBytes = 1024;  // a match has at most these
 
   // Adds a pattern. Returns why it is refused, or "".
   std::string add(std::string_view pattern);

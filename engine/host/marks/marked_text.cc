@@ -263,9 +263,9 @@ namespace {
 struct Node {
   const Mark *open = nullptr, *close = nullptr;  // one of an element is null if that is not in the sentence
   Word source = {};                              // bytes
-  Word words = {};                               // of the source
+  Word words = {};                               // the source's
   Word place = {};                               // words of the target, from parent's; begin == end: between two
-  Word bytes = {};                               // of the target
+  Word bytes = {};                               // the target's
   bool is_after = false;                         // between two words: next to the first of them
   std::vector<size_t> children = {};
   bool is_element() const { return open == nullptr || open->kind == Mark::kOpen; }

@@ -19,7 +19,7 @@ struct Mark {
   Kind kind;
   size_t at;         // a byte of the text
   std::string text;  // as it is printed
-  size_t bytes = 0;  // of the text, for which it stands
+  size_t bytes = 0;  // length of the text for which it stands
 };
 
 // The marks are in the order of the text, and its elements do not cross. An element may begin or end outside of it.
@@ -28,7 +28,7 @@ struct MarkedText {
   std::string text = {};
   std::vector<Mark> marks = {};
   bool is_html = false;  // &, < and > are printed as entities
-  size_t line = 0;       // of the document, in which it ends
+  size_t line = 0;       // line of the document in which it ends
 
   // Returns whether a mark is in a part of the text, or at its edges.
   bool has_marks(size_t begin, size_t bytes) const;

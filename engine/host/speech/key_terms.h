@@ -33,8 +33,8 @@ class KeyTerms {
  private:
   void take(std::vector<std::vector<int32_t>> entries);
 
-  std::optional<TextCutter> cutter_;  // of set()
-  std::vector<std::string> names_;    // that set() has taken
+  std::optional<TextCutter> cutter_;  // from set()
+  std::vector<std::string> names_;    // set() has taken these
   goldcrest::LexiconSpec terms_;
   std::vector<std::pair<uint32_t, uint32_t>> open_;  // nodes that the last ids lead to, and their depths
   // Room for the ids that go on with two terms at once.

@@ -117,7 +117,7 @@ std::string Transcriber::set_request(const TextRequest& request) {
   task_ = std::move(task);
   options_.finds_words = request.finds_words;
   goldcrest_reset(session_.engine());
-  const int status = goldcrest_set_sequences(session_.engine(), nullptr);  // which the engine does not copy
+  const int status = goldcrest_set_sequences(session_.engine(), nullptr);  // the engine does not copy them
   if (status < 0) return session_.describe(status);
   key_terms_.set(request.key_terms, session_);
   return "";

@@ -30,9 +30,9 @@ struct Transcription {
   std::string cut = {};              // why a limit ended it; empty: the model ended it
   double avg_logprob = 0;            // mean log-probability of its tokens
   double no_speech = -1;             // the probability that nobody speaks; below 0: the model does not say
-  std::string language = {};         // that the model was told or heard; empty: it knows one
+  std::string language = {};         // the model was told it or heard it; empty: it knows one
   double language_probability = -1;  // among several that the user named; below 0: not chosen so
-  double temperature = 0;            // of the sampling; 0: it was searched
+  double temperature = 0;            // the sampling's; 0: it was searched
   bool repeats = false;              // its last tokens are a loop
   bool uncertain = false;            // it repeats or is unlikely, and no temperature gave a better text
 };
@@ -81,10 +81,10 @@ class Transcriber {
   std::string warning() const;
 
   uint32_t sample_rate() const { return session_.info().sample_rate; }
-  size_t max_samples() const { return max_samples_; }  // that the engine takes at once
+  size_t max_samples() const { return max_samples_; }  // the engine takes at most these at once
   size_t min_samples() const { return session_.info().fixed_window != 0 ? 1 : session_.info().first_row_samples; }
   uint64_t arena_bytes() const { return session_.memory().arena_bytes; }
-  double seconds() const { return seconds_; }  // that the engine took
+  double seconds() const { return seconds_; }  // the engine took this much sound
 
   // Starts a stream of the file's voice detector. Returns false if it has none.
   bool begin_voice(goldcrest_voice* voice) const {
@@ -119,7 +119,7 @@ class Transcriber {
 
   TranscriberOptions options_;
   goldcrest::Session session_;
-  TaskPrompt task_;  // of the language and the task that the user chose
+  TaskPrompt task_;  // the language and the task that the user chose
   SpeechEntries entries_;
   Phrases phrases_;
   KeyTerms key_terms_;
@@ -129,7 +129,7 @@ class Transcriber {
   double no_speech_ = -1;                    // the probability that nobody speaks in them
   bool is_encoded_ = false;
   std::vector<int32_t> draft_;   // ids of the last partial text
-  std::vector<int32_t> tokens_;  // of the current text
+  std::vector<int32_t> tokens_;  // the current text's
   Purpose purpose_ = Purpose::kUtterance;
   size_t max_samples_ = 0;
   double seconds_ = 0;

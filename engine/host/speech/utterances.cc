@@ -6,11 +6,11 @@
 
 namespace {
 constexpr uint32_t kFramesPerSecond = 50;
-constexpr double kLeastEnergy = 60.0 * 60.0;            // of a loud frame, a variance: -55 dB of full scale
-constexpr double kClippedEnergy = 0.6 * 32768 * 32768;  // of a frame that is loud whatever the noise is
+constexpr double kLeastEnergy = 60.0 * 60.0;            // variance of a loud frame: -55 dB of full scale
+constexpr double kClippedEnergy = 0.6 * 32768 * 32768;  // a frame with more is loud whatever the noise is
 constexpr double kLoudOverNoise = 4.0;
 constexpr double kSpeechOverPauses = 6.0;
-constexpr size_t kRecentFrames = 250;    // that noise is estimated of
+constexpr size_t kRecentFrames = 250;    // noise is estimated from these
 constexpr double kSurelySpeech = 0.5;    // a detector's probability of frames between which speech is
 constexpr double kLikelySpeech = 0.3;    // a detector's probability with which speech begins
 constexpr double kClearSpeech = 0.8;     // or 0.3 s of the above: single tones of music stay below both

@@ -70,17 +70,17 @@ class UtteranceCutter {
   bool at_pauses_;
   size_t frame_;                                        // samples
   size_t max_, before_, least_speech_, pause_, after_;  // frames: of an utterance, of quiet before its speech, ...
-  size_t span_;                                         // of a place to cut
+  size_t span_;                                         // width of a place to cut
   std::vector<int16_t> rest_;                           // samples after the last whole frame
   std::vector<int16_t> pending_;                        // whole frames that no utterance has yet
-  std::vector<double> loudness_;                        // of pending_, by frame
+  std::vector<double> loudness_;                        // pending_, by frame
   std::deque<double> recent_;                           // energies of the last seconds
-  uint64_t begin_ = 0;                                  // of pending_ in the stream
+  uint64_t begin_ = 0;                                  // where pending_ begins in the stream
   size_t speech_frames_ = 0;                            // in pending_
   size_t quiet_frames_ = 0;                             // since the last frame of speech
   size_t doubt_frames_ = 0;                             // since the last frame that surely is speech
   size_t wait_frames_ = 0;                              // since the first frame of speech
-  size_t sure_frames_ = 0;                              // of speech that surely is
+  size_t sure_frames_ = 0;                              // frames that surely are speech
   bool is_clear_ = false;                               // one of them is more than sure
   bool speaks_ = false;                                 // an utterance has begun
   std::deque<Utterance> finished_;

@@ -32,7 +32,7 @@ class FrameConverter {
   size_t width_ = 2, channels_ = 1;
   bool resamples_ = false;
   goldcrest_resampler resampler_ = {};
-  std::vector<uint8_t> part_;  // of a frame
+  std::vector<uint8_t> part_;  // a part of a frame
 };
 
 class WavReader {
@@ -68,7 +68,7 @@ class WavReader {
   std::FILE* file_ = nullptr;
   uint32_t sample_rate_ = 0;
   Format format_ = {};            // without channels until it is known
-  uint64_t bytes_left_ = 0;       // of samples; UINT64_MAX: up to the end of the file
+  uint64_t bytes_left_ = 0;       // samples; UINT64_MAX: up to the end of the file
   uint64_t long_data_bytes_ = 0;  // what an RF64 file says of its data; 0: nothing
   bool is_padded_ = false;        // a zero follows the samples
   bool has_more_chunks_ = false;
@@ -78,7 +78,7 @@ class WavReader {
   bool resamples_ = false, has_ended_ = false;
   goldcrest_resampler resampler_ = {};
   std::vector<int16_t> waiting_;  // samples for the resampler
-  size_t n_used_ = 0;             // of them
+  size_t n_used_ = 0;             // the first of them are used
 };
 
 // *samples <- those of a WAV file. Returns an empty string, or the reason why it cannot be read; a file that is cut, or

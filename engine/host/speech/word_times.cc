@@ -131,7 +131,7 @@ class TimeWarp {
  private:
   enum Step : uint8_t { kBoth, kDown, kAcross };
   static constexpr float kFar = std::numeric_limits<float>::infinity();
-  std::vector<float> cost_;  // of the path to each column, after a column that no path has
+  std::vector<float> cost_;  // costs of the paths to the columns, after a column that no path has
   std::vector<uint8_t> came_from_;
   size_t n_rows_ = 0;
 };
@@ -170,7 +170,7 @@ bool is_one_of(std::string_view text, std::string_view characters) {
 
 // A word or a mark.
 struct Run : TimedWord {
-  uint32_t first;  // of its ids
+  uint32_t first;  // its first id
 };
 
 // Cuts a text into words and single marks; log_probs are those of its ids. Returns a negative status on an error.
@@ -191,7 +191,7 @@ int64_t cut_runs(const Session& session, const SpokenText& said, const float* lo
     ++run.n_ids;
     is_whole = !piece.empty();
   }
-  char rest[16];  // of a character without its end
+  char rest[16];  // the bytes of a character without its end
   const int64_t bytes = goldcrest_detokenize(session.engine(), &state, said.ids.data(), 0, rest, sizeof(rest));
   if (bytes < 0) return bytes;
   runs->back().text.append(rest, static_cast<size_t>(bytes));

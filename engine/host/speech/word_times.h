@@ -22,7 +22,7 @@ struct TimedWord {
 // A text of ids, without an end, that follows a prompt.
 struct SpokenText {
   std::vector<int32_t> prompt, ids;
-  bool is_result = true;  // of the search that is done; else the decoder reads it once more
+  bool is_result = true;  // the search is done; else the decoder reads it once more
 };
 
 // Adds to *limits what find_words needs.

@@ -24,7 +24,7 @@ typedef struct goldcrest_check {
 /* Continues the check of a file up to its byte end_bytes. The parts are the trailer (checked at every call), the
  * metadata, the weights and the other sections. Once all metadata is read, one call reads it again to check its
  * structure. Apart from this, a call with end_bytes = check->checked_bytes + n reads at most n further bytes.
- * At or behind end_bytes only the trailer is read, the file's last 64 bytes. So if the trailer arrives first, you can
+ * At or after end_bytes only the trailer is read, the file's last 64 bytes. So if the trailer arrives first, you can
  * check a file while the rest arrives. Returns WORKING while bytes are left, and DONE if the whole file is intact.
  * After DONE and after an error, *check is all zeros, and the next call starts over. detail may be null.
  * The check needs no engine and changes none. It finds all damage; goldcrest_init also checks values.

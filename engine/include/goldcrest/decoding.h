@@ -24,12 +24,12 @@ extern "C" {
  * goldcrest_score and after goldcrest_search_again. Not together with GOLDCREST_PREFIX_BEHIND_PROMPT. */
 #define GOLDCREST_PREFIX_REPLACES_START 4u
 
-/* Gives a stored source n ids with which its results begin; the search chooses the ids behind them. Call it before the
+/* Gives a stored source n ids with which its results begin; the search chooses the ids after them. Call it before the
  * first step. Each source of a batch has a prefix of its own or none. A new prefix replaces an earlier one, n = 0 takes
  * it back, and the next begin discards all. A prefix costs no output layer, except for logits hashes, which cover it.
  * Its ids are part of the result (goldcrest_result.n_prefix) and of its alignments, and rules see them as ids of the
  * text. They add 0 to the score. Suppressed ids are kept. Steps that return TOKEN return the prefix too.
- * A prefix is never cut: if a length leaves no room behind it, the end token follows. goldcrest_score ignores it.
+ * A prefix is never cut: if a length leaves no room after it, the end token follows. goldcrest_score ignores it.
  * Errors: ERROR_ARGUMENT (engine null, or ids null and n not 0; no such sentence; an unknown flag; an id that ends a
  * text, detail.index: which), ERROR_STATE (no source was given, or the steps have begun), ERROR_TOO_LONG (n above
  * limits.max_prefix_tokens, or no position left behind prompt and prefix), ERROR_TOKEN_RANGE (detail.index: which id),
@@ -82,9 +82,9 @@ typedef struct goldcrest_sampling {
 GOLDCREST_MUST_CHECK int goldcrest_set_sampling(goldcrest_engine *engine, const goldcrest_sampling *sampling);
 
 /* Sets that each following source has n results that begin with its n best first tokens, which are no ends, each with
- * the best text behind it, as greedy search finds it; 0: searched as before. Results have the order of these tokens.
- * Behind a prefix its next token counts as the first. A token less likely than min_prob (0..1) has no result, except
- * the best one. A score is the log-probability of the first token plus the score of the tokens behind it, as in
+ * the best text after it, as greedy search finds it; 0: searched as before. Results have the order of these tokens.
+ * After a prefix its next token counts as the first. A token less likely than min_prob (0..1) has no result, except
+ * the best one. A score is the log-probability of the first token plus the score of the tokens after it, as in
  * CTranslate2's return_alternatives. Takes the place of sampling, with its memory, conditions and errors:
  * n <= limits.max_sampled and limits.n_best (detail.index 1 or 4), min_prob in its range (detail.index 3). */
 GOLDCREST_MUST_CHECK int goldcrest_set_alternatives(goldcrest_engine *engine, uint32_t n, float min_prob);
@@ -118,15 +118,15 @@ typedef struct goldcrest_sequences {
 GOLDCREST_MUST_CHECK int goldcrest_set_sequences(goldcrest_engine *engine, const goldcrest_sequences *sequences);
 
 #define GOLDCREST_LEXICON_END 0xffffffffu  /* the token of an edge: an entry ends here */
-#define GOLDCREST_LEXICON_STOP 0xffffffffu /* the node behind an end: no further entry follows */
+#define GOLDCREST_LEXICON_STOP 0xffffffffu /* the node after an end: no further entry follows */
 
 typedef struct goldcrest_lexicon_edge {
   uint32_t token; /* an id of the target, or GOLDCREST_LEXICON_END */
-  uint32_t child; /* the node behind it, above its own node; behind an end: GOLDCREST_LEXICON_STOP or 0 */
+  uint32_t child; /* the node after it, above its own node; after an end: GOLDCREST_LEXICON_STOP or 0 */
 } goldcrest_lexicon_edge;
 
 /* A tree of the token ids of entries. A text begins at node 0 and goes on along an edge with each token. It may end,
- * with any id that ends a text, where its node has an edge GOLDCREST_LEXICON_END. If node 0 is behind that edge,
+ * with any id that ends a text, where its node has an edge GOLDCREST_LEXICON_END. If node 0 is after that edge,
  * another entry may follow there: entries are words. If a token leads on both inside an entry and from node 0, the
  * entry goes on. */
 typedef struct goldcrest_lexicon {

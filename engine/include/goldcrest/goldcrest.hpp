@@ -88,7 +88,7 @@ class SentenceReader {
   goldcrest_part_options options_;
   size_t max_bytes_;
   size_t space_ = 0, begin_ = 0, sentence_bytes_ = 0;
-  size_t cut_end_ = 0;  // of the sentence that is being cut further; 0: none
+  size_t cut_end_ = 0;  // end of the sentence that is being cut further; 0: none
 };
 
 // A handle to an engine in the caller's arena.

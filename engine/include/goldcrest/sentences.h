@@ -26,9 +26,9 @@ typedef enum goldcrest_part_kind {
 
 /* Options of the cutting. All zeros: no abbreviations, no limit. */
 typedef struct goldcrest_part_options {
-  /* UTF-8 text: words, white space between them, in any order. A full stop behind one of these words, which the list
+  /* UTF-8 text: words, white space between them, in any order. A full stop after one of these words, which the list
    * leaves out, does not end a sentence. A word that begins with a small letter also stands for the capitalized one.
-   * "no#": only where a digit follows. "-str": every word with this end. "#": a full stop behind a number of one or two
+   * "no#": only where a digit follows. "-str": every word with this end. "#": a full stop after a number of one or two
    * digits does not end a sentence either, as in German dates. May be null where abbreviations_bytes is 0. */
   const char *abbreviations;
   size_t abbreviations_bytes;
@@ -40,13 +40,13 @@ typedef struct goldcrest_part {
   uint32_t kind; /* goldcrest_part_kind */
 } goldcrest_part;
 
-/* Fills *part with the first part of the text and returns its kind; the next part begins behind it. options may be
+/* Fills *part with the first part of the text and returns its kind; the next part begins after it. options may be
  * null: all zeros. The parts together are the text, whatever bytes it has; a byte that is no UTF-8 is a character.
  *
  * A sentence ends at a line end, or at an end mark (. ! ? and those of other scripts) and the quotes and brackets that
- * close behind it, if white space follows (Chinese and Japanese marks need none) and then no small letter. A full stop
- * does not end a sentence behind a listed abbreviation, behind a single capital letter, or behind the number that a
- * part begins with. A sentence of more than max_bytes is cut behind the last of ; : , and the dash, if more than a
+ * close after it, if white space follows (Chinese and Japanese marks need none) and then no small letter. A full stop
+ * does not end a sentence after a listed abbreviation, after a single capital letter, or after the number that a
+ * part begins with. A sentence of more than max_bytes is cut after the last of ; : , and the dash, if more than a
  * quarter of max_bytes is before it; else at the last white space, else between two characters. No part is longer than
  * max_bytes, or it is one character.
  *

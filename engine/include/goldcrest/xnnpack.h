@@ -20,7 +20,7 @@
  *     another part of the program initialized XNNPACK before, the function returns GOLDCREST_ERROR_STATE.
  *   - Initializing it takes some KB of the heap (cpuinfo), once in a process; nothing frees them.
  *   - Sizes depend on the CPU and on XNNPACK's version: ask on the machine that runs the model.
- *   - Its kernels read up to 16 bytes behind their input, for which the engine's plan has room, and treat denormals as
+ *   - Its kernels read up to 16 bytes after their input, for which the engine's plan has room, and treat denormals as
  *     zero while they run.
  */
 #ifndef GOLDCREST_XNNPACK_H_

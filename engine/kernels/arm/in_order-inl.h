@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction text that tiles of linear layers share, most of them for in-order cores, and the code behind the sums.
+// Instruction text that tiles of linear layers share, most of them for in-order cores, and the code after the sums.
 // Such a core issues two instructions a cycle, but a load of 128 bits takes both places of two cycles. So weights are
 // loaded in halves.
 //
@@ -27,7 +27,7 @@
   "addp v" #a ".4s, v" #a ".4s, v" #b ".4s\naddp v" #c ".4s, v" #c ".4s, v" #d ".4s\n" \
   "addp v" #e ".4s, v" #e ".4s, v" #f ".4s\naddp v" #g ".4s, v" #g ".4s, v" #h ".4s\n"
 
-// Loads the scales of the outputs `at` bytes behind the tile's first to v16 to v19, their bias to v20 to v23.
+// Loads the scales of the outputs `at` bytes after the tile's first to v16 to v19, their bias to v20 to v23.
 #define GOLDCREST_LOAD_SCALES_AT(at)                                                    \
   "ldp q16, q17, [%[w_scale], #(" #at ")]\nldp q18, q19, [%[w_scale], #(" #at " + 32)]\n" \
   "ldp q20, q21, [%[bias], #(" #at ")]\nldp q22, q23, [%[bias], #(" #at " + 32)]\n"

@@ -82,7 +82,7 @@ inline int32x4_t add_pairs(int32x4_t even, int32x4_t odd) {
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   static_assert(kRows <= 2 && kPanels == 1 && kSplit == 1 && kPrefetches, "all that is written here");
-  constexpr int kPasses = kRows, kFours = 4 / kPasses;  // of outputs in a pass
+  constexpr int kPasses = kRows, kFours = 4 / kPasses;  // passes over outputs
   const size_t k = args.k;
   Acc acc[kRows][kPanels];
   for (int pass = 0; pass < kPasses; ++pass) {

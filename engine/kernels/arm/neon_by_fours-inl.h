@@ -78,7 +78,7 @@
 namespace goldcrest {
 namespace {
 constexpr uint32_t kTurnInputs = 16;
-constexpr size_t kMostTurns = 8192;     // of some rows, of which it is known where four products fit
+constexpr size_t kMostTurns = 8192;     // turns of some rows for which it is known where four products fit
 constexpr uint32_t kMostFourSum = 258;  // 258 * 127 is the largest multiple of 127 below 2^15
 
 struct FittingArgs : LinearArgs<int8_t> {

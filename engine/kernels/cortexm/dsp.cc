@@ -22,7 +22,7 @@ void linear(const LinearArgs<int8_t>& args) { reference_linear(args); }
 // Turns the sums of some rows into outputs in y, panel after panel.
 struct Finish {
   const float* x_scale;  // [rows]
-  const float* end;      // of x_scale
+  const float* end;      // end of x_scale
   const float* w_scale;  // [16] of the panel
   const float* bias;     // [16]
   float* y;              // [rows, 16], row stride y_stride

@@ -23,7 +23,7 @@ struct Chunk {
   const uint32_t* x;    // [blocks, rows, 2]; for four rows [kFirstSums], [blocks, 2, rows]; then kEndOfChunk
   const uint32_t* end;  // address of kEndOfChunk
   uint32_t odd;         // blocks of the first turn, a multiple of 4, if that turn is not whole; else 0
-  size_t w_bytes;       // of a panel's weights for these inputs
+  size_t w_bytes;       // a panel's weights for these inputs
   bool continued;       // add to the outputs
 };
 
@@ -35,7 +35,7 @@ union Output {
 
 // A Cortex-M7 issues two instructions a cycle: only one may multiply, and only the first may extend. A load of a pair
 // or of several registers issues by itself. So SXTB16 and SMLAD alternate, and the operands of a product are ready two
-// cycles before it. The weights of the next block are loaded among the products of this one; behind the last block none
+// cycles before it. The weights of the next block are loaded among the products of this one; after the last block none
 // are read.
 //
 // A turn is some blocks of four inputs. If `odd` is not 0, the first turn begins in its middle, with this many blocks.

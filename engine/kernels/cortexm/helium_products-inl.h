@@ -17,7 +17,7 @@ struct OutputLoop {
   const float* w_scale;  // [outputs]
   const float* bias;     // [outputs]
   float* y;              // [outputs] of the row
-  float* next_y;         // of the second row
+  float* next_y;         // the second row's
   float x_scale, next_x_scale;
   uint32_t turns, odd;  // turns of two blocks of sixteen inputs; odd 1: the first turn is one block
   uint32_t k, finish;   // kAddResidual | kApplyRelu
@@ -29,7 +29,7 @@ constexpr uint32_t kApplyRelu = 1, kAddResidual = 2;
 static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
 
 // Loads and products alternate: each keeps its unit busy for two cycles, and one of the other kind can begin in the
-// second. So a product stands one instruction behind its load and never waits for it. The last product of a block
+// second. So a product stands one instruction after its load and never waits for it. The last product of a block
 // stands in the next block.
 
 // Sixteen inputs of one row by the outputs of two panels: r0, r2, r4, r6 and r8, r10, r12, lr. x: the register of the

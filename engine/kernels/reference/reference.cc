@@ -86,7 +86,7 @@ float reference_integer_weights(const AttentionArgs<int8_t>& args, uint32_t row,
     const float scaled = e * __builtin_fabsf(head.value_scales[key_row(args, t, row)]);
     sums[t % 16] += e;
     scaled_sums[t % 16] += scaled;
-    const uint32_t bits = float_bits(scaled) & 0x7fffffffu;  // of NaN they are the largest
+    const uint32_t bits = float_bits(scaled) & 0x7fffffffu;  // NaN has the largest bits
     largest_bits = bits > largest_bits ? bits : largest_bits;
     args.weights[t] = scaled;
   }
@@ -162,7 +162,7 @@ void reference_linear(const LinearArgs<int8_t>& args) {
 
 void reference_embed(const EmbedArgs<int8_t>& args) {
   const float scale = args.w_scale[args.token] * args.embedding_scale;
-  // A row has `together` columns next to each other; its next columns start 64 bytes behind these.
+  // A row has `together` columns next to each other; its next columns start 64 bytes after these.
   const uint32_t n = args.n, together = args.layout == Layout::kN16K4 ? 4 : 16;
   const size_t step = args.layout == Layout::kRowMajor ? together : 64;
   const int8_t* w = args.w + weight_offset(args.layout, args.token, 0, n);

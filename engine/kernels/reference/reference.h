@@ -11,15 +11,15 @@
 namespace goldcrest {
 constexpr uint32_t kSmallestAmax = 0x2b800000u;      // bits of 2^-40
 constexpr uint32_t kSmallestFineAmax = 0x2f800000u;  // bits of 2^-32: scales of 16 bits are not below those of 8 bits
-constexpr float kSmallestCell = 0x1p-60f;            // of a recurrent block: no product of it becomes a denormal
+constexpr float kSmallestCell = 0x1p-60f;            // a recurrent block's: no product of it becomes a denormal
 constexpr uint32_t kLargestAmax = 0x5b800000u;  // bits of 2^56: products of two scales and a dot product stay finite
 
 // One head's keys and their scales, and its values' scales.
 struct HeadKeys {
   const int8_t* keys;         // rows of [d_head]
-  const float* key_scales;    // of each row
+  const float* key_scales;    // each row's
   const float* value_scales;  // likewise
-  const float* bias;          // of row 0; null: none
+  const float* bias;          // for row 0; null: none
 };
 
 // Returns the biases of row 0 of a head.
@@ -108,7 +108,7 @@ void reference_quantize_fine(const QuantizeRowsArgs<int8_t>& args);
 void reference_fine_attention(const AttentionArgs<int8_t>& args);
 // Returns the product of two rows of n elements of 16 bits, without their scales.
 float reference_fine_product(const int8_t* a, const int8_t* b, uint32_t n);
-float reference_sum_lanes(float lanes[16]);  // of 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
+float reference_sum_lanes(float lanes[16]);  // adds 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest), the core of soft-max. Returns 1 / the sum of x.
 float reference_exponentials(float* x, uint32_t n, float largest);
 // Turns a query's n_keys scores in args.weights into integers, which are the floats' bits, and returns their

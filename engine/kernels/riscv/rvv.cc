@@ -12,7 +12,7 @@
 
 namespace goldcrest {
 namespace {
-constexpr uint32_t kGroupOutputs = 64;  // of which the sums are stored at a time
+constexpr uint32_t kGroupOutputs = 64;  // their sums are stored at a time
 
 // One input of a row by sixteen weights, added to the row's sums.
 #define GOLDCREST_RVV_PRODUCTS(row, sums, input, weights) \
@@ -117,7 +117,7 @@ inline void finish_sums(const RowOutputs& outputs) {
       "vfmul.vv v8, v8, v12\n"
       "vfadd.vv v8, v8, v16\n"
       "beqz %[relu], 2f\n"
-      "vfmax.vf v8, v8, %[zero]\n"  // of 0 and what is not a number: 0
+      "vfmax.vf v8, v8, %[zero]\n"  // 0 and what is not a number give 0
       "2:\n"
       "beqz %[residual], 3f\n"
       "vle32.v v20, (%[residual])\n"

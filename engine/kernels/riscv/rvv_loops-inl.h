@@ -28,9 +28,9 @@ struct Lanes {
 };
 
 inline Lanes sixteen_lanes() {
-  size_t bytes;  // of a register
+  size_t bytes;  // bytes in a register
   asm("csrr %0, vlenb" : "=r"(bytes));
-  const size_t log_registers = bytes == 16 ? 2 : bytes == 32 ? 1 : 0;  // that 16 words take
+  const size_t log_registers = bytes == 16 ? 2 : bytes == 32 ? 1 : 0;  // 16 words take this many
   return {2 << 3 | log_registers, 1 << 3 | ((log_registers - 1) & 7)};
 }
 
@@ -257,7 +257,7 @@ inline int32_t dot(const int8_t* a, const int8_t* b, size_t n) {
 // The values of a head, each `d_head` int8, for one row. The number of a key's row is slot + position.
 struct ValueRows {
   const int8_t* values;
-  const uint8_t* slot;  // of the first key
+  const uint8_t* slot;  // the first key's
   size_t slot_stride, position_stride, d_head;
   const float* weights;  // [n_keys]
   size_t n_keys;

@@ -55,7 +55,7 @@ struct Sum {
 #endif
 using Input = Sum::Input;
 
-constexpr uint32_t kGroupOutputs = 64;  // of which the sums are stored at a time
+constexpr uint32_t kGroupOutputs = 64;  // their sums are stored at a time
 
 // A tile has kRows rows, which are kNumbers sums for each output.
 template <uint32_t kRows>

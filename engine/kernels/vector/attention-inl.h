@@ -6,7 +6,7 @@ namespace goldcrest {
 namespace {
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
 
-// Returns the products of d_head elements with n keys, 1 <= n <= 16, with arbitrary numbers behind them.
+// Returns the products of d_head elements with n keys, 1 <= n <= 16, with arbitrary numbers after them.
 template <typename Key>
 inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
   FourDots dots[4];
@@ -48,7 +48,7 @@ inline V query_products(const Group<Kind>& group, const Query& query, uint32_t t
       query.q, [&](uint32_t i) { return query.keys + group.at(query, t + i) * group.key_bytes; }, n, d_head);
 }
 
-// Writes a query's scores, with -infinity behind them. Returns the largest score of each lane.
+// Writes a query's scores, with -infinity after them. Returns the largest score of each lane.
 template <typename Kind>
 inline V score_keys(const Group<Kind>& group, const Query& query) {
   const V none = set(-__builtin_huge_valf());  // e^-inf adds nothing

@@ -5,7 +5,7 @@ namespace goldcrest {
 namespace {
 enum class CacheLevel { kFirst, kSecond };
 
-// Prefetches the cache line `bytes` behind `from`. It may be outside the array, because nothing is read.
+// Prefetches the cache line `bytes` after `from`. It may be outside the array, because nothing is read.
 template <CacheLevel kTo = CacheLevel::kFirst>
 inline void prefetch(const void* from, size_t bytes) {
   const void* const line = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + bytes);
@@ -331,7 +331,7 @@ inline void store_first(Number* to, V x, uint32_t n) {
   memcpy(to + (n - 4), lanes + (n - 4), 4 * sizeof(float));
 }
 
-// The numbers of a list of at most 16 and the bits of their tokens. Lanes behind the list are -infinity, or numbers
+// The numbers of a list of at most 16 and the bits of their tokens. Lanes after the list are -infinity, or numbers
 // that left it.
 class ListLanes {
  public:
@@ -340,7 +340,7 @@ class ListLanes {
         values_(select(first_lanes(*list.count), load_first(list.values, *list.count), set(-__builtin_huge_valf()))),
         tokens_(load_first(reinterpret_cast<const float*>(list.tokens), *list.count)) {}
 
-  // Inserts a number behind all that are not smaller, without a branch. -infinity changes nothing.
+  // Inserts a number after all that are not smaller, without a branch. -infinity changes nothing.
   void insert(float number, int32_t token) {
     float bits;
     memcpy(&bits, &token, sizeof bits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queries that attention computes together (vector/attention-inl.h): where their keys are, which keys they share,
-// and what is prefetched for the queries behind them.
+// and what is prefetched for the queries after them.
 
 namespace goldcrest {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxGathered = 256;
 
 // The rows of gathered keys in their head, their offsets from a query's `keys`, and the scales of keys and values, with
-// zeros behind them. Hypotheses choose these keys.
+// zeros after them. Hypotheses choose these keys.
 struct Places {
   uint32_t rows[kMaxGathered], keys[kMaxGathered];
   float key_scales[kMaxGathered], value_scales[kMaxGathered];
@@ -20,12 +20,12 @@ struct Query {
   const int8_t* values;
   const float* key_scales;
   const float* value_scales;
-  const uint8_t* ancestor;  // of the row
-  const float* bias;        // of the row; null: none
+  const uint8_t* ancestor;  // the row's
+  const float* bias;        // the row's; null: none
   int8_t* q;                // [d_head]
   float q_scale;
   float* weights;  // [n_keys padded to 16]
-  float factor;    // of the sums of integer weights
+  float factor;    // scales the sums of integer weights
   float* out;      // [d_head]
   Places* places;
 };
@@ -50,13 +50,13 @@ struct AttentionKind {
 template <typename Kind>
 struct LaterKeys {
   const int8_t* head = nullptr;       // keys of the head that is prefetched now
-  const uint32_t* offsets = nullptr;  // of the keys in it, if hypotheses choose them
+  const uint32_t* offsets = nullptr;  // places of the keys in it, if hypotheses choose them
   size_t head_bytes, position_bytes;  // from a head to the next, and from a position to the next
   size_t key_bytes;
   size_t to_value;      // bytes from a key to its value
-  uint32_t n_keys = 0;  // of each head
+  uint32_t n_keys = 0;  // each head's
   uint32_t next = 0;    // key in its head
-  uint32_t n_left = 0;  // of all heads
+  uint32_t n_left = 0;  // all heads' together
 
   // Prefetches a key and its value, if one is left.
   void prefetch_key() {
@@ -88,8 +88,8 @@ struct Group {
   uint32_t n_gathered;       // leading keys that have places
   uint32_t first_later = 0;  // head that no group has prefetched
   LaterKeys<Kind> later;
-  uint32_t offsets[kAncestors ? kMaxQueries * kMaxGathered : 1];  // of `later`
-  // The first query has all its places here; the others only those behind whole blocks of common keys.
+  uint32_t offsets[kAncestors ? kMaxQueries * kMaxGathered : 1];  // places of `later`
+  // The first query has all its places here; the others only those after whole blocks of common keys.
   Places places[kAncestors ? kMaxQueries : 1];
 
   // cppcheck-suppress uninitMemberVar; code reads only the part of the arrays that it has filled
@@ -119,7 +119,7 @@ struct Group {
     return t * args.position_stride;
   }
 
-  // Returns the first head from `head` on that begins behind the first `rows` rows of all heads.
+  // Returns the first head from `head` on that begins after the first `rows` rows of all heads.
   uint32_t head_behind(uint32_t rows, uint32_t head) const {
     while (head < args.n_heads && head * args.rows < rows) ++head;
     return head;
@@ -183,7 +183,7 @@ struct Group {
     }
   }
 
-  // Returns the scales of keys t to t + n - 1, n <= 16, with zeros behind them. gathered: their array in Places.
+  // Returns the scales of keys t to t + n - 1, n <= 16, with zeros after them. gathered: their array in Places.
   V scales(const Query& query, const float* scales, const float (Places::*gathered)[kMaxGathered], uint32_t t,
       uint32_t n) const {
     if (kAncestors && t + n <= n_gathered) return load(places_of(query, t).*gathered + t);

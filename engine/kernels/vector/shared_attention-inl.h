@@ -14,7 +14,7 @@ constexpr uint32_t kKeysOfPanels = 128, kKeysOfValues = 32;
 constexpr uint32_t kFewestSharedKeys = 96, kManySharedKeys = 513;
 
 struct SharedGroup {
-  AttentionArgs<int8_t> args;  // of one head and of the group's rows
+  AttentionArgs<int8_t> args;  // for one head and the group's rows
   uint32_t padded_keys;
   int8_t* q;        // [rows, d_head]
   float* q_scales;  // [rows]
@@ -41,7 +41,7 @@ inline void make_panels(const int8_t* keys, uint32_t n, size_t d_head, int8_t* p
   }
 }
 
-// Writes the scores of all queries, with -infinity behind them. Returns the largest score of each lane.
+// Writes the scores of all queries, with -infinity after them. Returns the largest score of each lane.
 template <void (*kLinear)(const LinearArgs<int8_t>&)>
 __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&largest)[kMostShared]) {
   static constexpr float kNoBias[kKeysOfPanels] = {};

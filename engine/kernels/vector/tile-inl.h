@@ -40,7 +40,7 @@ inline void add_splits(const Acc (&acc)[kSplit][kRows][kPanels], Acc (&sums)[kRo
 // latency, kSplit accumulators share a sum. kBlockInputs times kSplit or kXBlocks is at most 16.
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
-  constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // of a step
+  constexpr int kBlocks = kSplit > kXBlocks ? kSplit : kXBlocks;  // blocks in a step
   constexpr int kBlockBytes = 16 * kBlockInputs, kStepBytes = kBlockBytes * kBlocks;
   const size_t k = args.k, panel_bytes = 16 * k;
   const int8_t* x = args.x + first_row * k;

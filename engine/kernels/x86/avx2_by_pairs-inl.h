@@ -10,7 +10,7 @@
 
 namespace goldcrest {
 namespace {
-constexpr uint32_t kMostInputs = 1024;  // of a row
+constexpr uint32_t kMostInputs = 1024;  // a row has at most these
 constexpr int kMostFourSum = 256;       // 256 * -128 is -2^15; ~127 is -128
 
 // Two panels of longer rows take too much of a cache of 32 KiB together with the next two: a base model's translation
@@ -19,7 +19,7 @@ constexpr uint32_t kShortRow = 256;
 
 inline __m256i load_32(const int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 
-// Loads 32 of the n activations that are left, or 16 with zeros behind them.
+// Loads 32 of the n activations that are left, or 16 with zeros after them.
 inline __m256i load_inputs(const int8_t* x, size_t n) {
   if (n >= 32) return load_32(x);
   return _mm256_zextsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
@@ -33,11 +33,11 @@ inline int32_t sum_of(__m256i x) {
 }
 
 struct PairedBlocks {
-  alignas(32) int8_t magnitudes[kMostInputs];  // of the activations; zeros in the separate blocks
-  alignas(32) int8_t signs[kShortRow];         // of a short row: -1 for negative activations, else 0
+  alignas(32) int8_t magnitudes[kMostInputs];  // the activations'; zeros in the separate blocks
+  alignas(32) int8_t signs[kShortRow];         // a short row's: -1 for negative activations, else 0
   uint32_t separate[kMostInputs / 8];          // first activations of these blocks
   size_t n_separate;
-  int32_t start;  // of a short row: the sum of the magnitudes of negative activations
+  int32_t start;  // a short row's: the sum of the magnitudes of negative activations
 };
 
 __attribute__((noinline)) void pair_blocks(const int8_t* x, size_t k, PairedBlocks& to) {

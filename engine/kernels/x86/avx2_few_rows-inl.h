@@ -16,7 +16,7 @@ constexpr uint32_t kFromSecondLevel = 256;
 constexpr size_t kLaidOutBytes = 40960;
 constexpr int kOffset = 127, kMostPairSum = 129;  // 254 * 129 is the largest multiple of 254 below 2^15
 
-// The activations of a row: one vector for each narrow block, and behind these two for each wide one.
+// The activations of a row: one vector for each narrow block, and after these two for each wide one.
 template <int kRows>
 struct LaidOut {
   static constexpr size_t kMost = kLaidOutBytes / (kRows * sizeof(__m256i));
@@ -110,7 +110,7 @@ inline void add_to(__v8si& sum, __v8si products) {
 }
 
 // Calls add_outputs(half of the sums, start of its weights) for the first eight outputs of a block, then for the last.
-// The block's weights start `at` bytes behind w, those of the next panel ahead_bytes further.
+// The block's weights start `at` bytes after w, those of the next panel ahead_bytes further.
 template <bool kPrefetches, typename Row, typename AddOutputs>
 inline void add_block(const Row*& x, size_t at, const int8_t*& w, size_t ahead_bytes, AddOutputs add_outputs) {
   add_outputs(&Acc::low, at);
@@ -122,7 +122,7 @@ inline void add_block(const Row*& x, size_t at, const int8_t*& w, size_t ahead_b
   if constexpr (kPrefetches) prefetch(w + at, ahead_bytes);
 }
 
-// Adds a narrow block, whose activations are `ahead` vectors behind x.
+// Adds a narrow block, whose activations are `ahead` vectors after x.
 template <bool kPrefetches, int kRows>
 inline void add_narrow(const __m256i (*&x)[kRows], int ahead, size_t at, const int8_t*& w, __m256i offset, __m256i ones,
     size_t ahead_bytes, Acc (&sums)[kRows][1]) {

@@ -55,7 +55,7 @@ inline W load_once(const int8_t* w) {
 
 template <int kRows, int kPanels, int kSplit, bool, bool kFine, bool kOneStream>
 inline void linear_tile(const UnsignedArgs<kFine, kOneStream>& args, uint32_t first_row, uint32_t first_output) {
-  constexpr int kBlocks = kOneStream ? 4 : 2;  // of a step
+  constexpr int kBlocks = kOneStream ? 4 : 2;  // blocks in a step
   const size_t k = args.k, panel_bytes = 16 * k;
   // Two pointers, because with one GCC keeps eight offsets and spills some.
   const int8_t *x = args.x + first_row * k, *x_from_4 = x + 4 * k;
@@ -195,7 +195,7 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) 
   const uint32_t step = outputs_fit >= args.n ? args.n : outputs_fit;
   for (uint32_t output = 0; output < args.n; output += step) {
     const uint32_t n = args.n - output < step ? args.n - output : step;
-    for (uint32_t group = 0, row = 0; group < groups; ++group) {  // of nearly equal size: none has a single row of x
+    for (uint32_t group = 0, row = 0; group < groups; ++group) {  // nearly equal sizes: none has a single row of x
       const uint32_t rows = (args.rows - row) / (groups - group);
       copy_inputs<kFine>(args, row, rows, x);
       linear_unsigned<kFine, kPrefetchesFew>(args, x, row, rows, output, n);
@@ -218,7 +218,7 @@ inline void linear_copied(const LinearArgs<int8_t>& args) {
 
 template <size_t kLongBytes, bool kPrefetchesFew>
 void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
-  constexpr size_t kMostInputs = kLongBytes / 8;  // of a row of a tile: eight rows fit
+  constexpr size_t kMostInputs = kLongBytes / 8;  // a tile's row has at most these: eight rows fit
   if (args.layout != Layout::kN16K4) return linear_by_rows(args);
   if (args.rows == 1) return linear_one_row<kPrefetchesFew>(args);
   if (args.rows == 2) return linear_two_rows<false, kPrefetchesFew>(args);

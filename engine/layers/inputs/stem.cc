@@ -11,7 +11,7 @@
 
 namespace goldcrest {
 namespace {
-constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
+constexpr float kMeasuredUnits = 32768.0f;  // units in a value of tanh
 
 // y [n] <- tanh(y) + residual
 [[gnu::noinline]] void apply_tanh(float* y, size_t n, const float* residual) {
@@ -21,7 +21,7 @@ constexpr float kMeasuredUnits = 32768.0f;  // of a value of tanh
   }
 }
 
-// Takes parts of a scratch, one behind another.
+// Takes parts of a scratch, one after another.
 struct Taking {
   uint32_t end;  // bytes
   // Returns the start of a part.

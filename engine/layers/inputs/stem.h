@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of one task on a clip: it computes a few rows at a time, and all rows of earlier levels that these need.
 // Level 0 is the clip's input rows; level i + 1 has the output rows of convolution i. A level's rows begin before the
-// first one or end behind the last one where there is padding.
+// first one or end after the last one where there is padding.
 #pragma once
 
 #include "base/arithmetic.h"
@@ -28,8 +28,8 @@ struct Measured {
 struct ScratchParts {
   uint32_t rows[kMaxConvolutions];  // float: the input rows of each convolution
   uint32_t inputs, scales;          // quantized windows, with remainders
-  uint32_t products;                // of fine inputs
-  uint32_t transform;               // of the log-mel
+  uint32_t products;                // for fine inputs
+  uint32_t transform;               // for the log-mel
   uint32_t end;
   uint32_t fine_floats;                 // in `products`
   uint32_t out_rows[kMaxConvolutions];  // most rows that a convolution computes at a time

@@ -119,7 +119,7 @@ class Detection {
 
   goldcrest_voice& voice_;
   const Kernels& kernels_;
-  const float* weights_;  // of what comes next
+  const float* weights_;  // weights of the part that comes next
   const VoiceLayer* layer_ = kVoiceLayers;
   float *windows_, *results_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the fields of the feature Prompt (FORMAT.md, section 13). With a file that passes, a prompt has no end id and
-// leaves a position behind it.
+// leaves a position after it.
 #include "base/exact_floats.h"
 
 #include "base/arithmetic.h"

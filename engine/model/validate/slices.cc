@@ -18,7 +18,7 @@ struct SliceCheck {
   goldcrest_check& state;
   goldcrest_detail& detail;  // named for GOLDCREST_REQUIRE
 
-  int index() const { return static_cast<int>(state.part) - 1; }  // of the current section
+  int index() const { return static_cast<int>(state.part) - 1; }  // the current section's
 
   // Ensures that no state leads to a read outside of the file.
   int check_state() const {
@@ -48,7 +48,7 @@ struct SliceCheck {
     return GOLDCREST_OK;
   }
 
-  // Checks the current part and the zeros behind it, up to `end`. WORKING: the part continues behind `end`.
+  // Checks the current part and the zeros after it, up to `end`. WORKING: the part continues after `end`.
   int check_part() {
     const uint64_t part_end = state.ends[state.part], next = align_bytes(part_end);
     uint64_t at = state.checked_bytes;

@@ -37,7 +37,7 @@ int Validator::check_convolution(const format::Convolution& table, const Convolu
 }
 
 int Validator::check_convolutions(const format::Frontend& table, const FrontendView& view) {
-  uint32_t windows = kGroupRows;  // of a convolution, for that many encoder rows
+  uint32_t windows = kGroupRows;  // windows of a convolution, for that many encoder rows
   for (uint32_t i = view.n_convolutions; i-- > 0;) {
     const ConvolutionView& of = view.convolutions[i];
     if (!is_window(of, view.fixed_window)) return refuse({"convolutions: window", static_cast<int32_t>(i)});
@@ -45,7 +45,7 @@ int Validator::check_convolutions(const format::Frontend& table, const FrontendV
     windows = (windows - 1) * of.stride + of.kernel;
   }
   uint32_t channels = view.channels;
-  uint32_t samples = view.row_samples;  // of an encoder row
+  uint32_t samples = view.row_samples;  // samples of an encoder row
   for (uint32_t i = 0; i < view.n_convolutions; ++i) {
     const format::Convolution& convolution = *table.convolutions()->at(i);
     const ConvolutionView& of = view.convolutions[i];

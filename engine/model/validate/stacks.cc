@@ -9,7 +9,7 @@
 
 namespace goldcrest {
 namespace {
-constexpr uint32_t kPieceBytes = 1u << 16;  // of weights: the values are checked while the checksum has them cached
+constexpr uint32_t kPieceBytes = 1u << 16;  // weights: the values are checked while the checksum has them cached
 
 // Returns whether every multiplier is in [-15, 15] and weight_sum, if not null, has every row's sum.
 bool packed_weights_valid(const PackedMatrix& matrix, const int32_t* weight_sum) {

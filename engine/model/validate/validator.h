@@ -132,8 +132,8 @@ class Validator {
   const format::Model* model_ = nullptr;
   uint32_t features_ = 0;
   SectionView sections_[4] = {};    // by kind
-  uint64_t checksummed_bytes_ = 0;  // of the weights
-  uint32_t weights_crc_ = 0;        // of these bytes
+  uint64_t checksummed_bytes_ = 0;  // bytes of the weights so far
+  uint32_t weights_crc_ = 0;        // checksum of these bytes
   uint32_t source_vocab_size_ = 0, target_vocab_size_ = 0;
 };
 }  // namespace goldcrest

@@ -101,7 +101,7 @@ TEST(Speech, CoarseAsWithoutFineInputs) {
   EXPECT_TRUE(found[1] == found[0] && found[2] != found[0]);
 }
 
-// Whatever is in memory before, in the file behind the frontend's arrays, or behind the clip.
+// Whatever is in memory before, in the file after the frontend's arrays, or after the clip.
 TEST(Speech, NothingElseIsRead) {
   for (const OpenChoices& options : test::tiny_speech_options()) {
     const FileImage file = test::speech_file(options);

@@ -129,7 +129,7 @@ TEST(Beam, BiasesByDistanceGiveTheReferencesResults) {
   std::vector<std::vector<int32_t>> sources;
   for (const uint32_t length : {1u, 17u, 5u, 12u, 2u, 17u, 1u, 9u})
     sources.push_back(rng.ids(length, spec.encoder.embedding->rows));
-  std::vector<int32_t> first_tokens;  // of greedy search
+  std::vector<int32_t> first_tokens;  // greedy search's
   int n_crossed = 0;
   for (const uint32_t beam_size : {1u, 4u}) {
     test::EngineSetup setup;
@@ -282,7 +282,7 @@ TEST(MayEnter, OnlyWhatIsBetterThanAFullList) {
   EXPECT_TRUE(may_enter(row.lists, 0, 0));
   row.count = 2;
   row.values = {3.0f, 2.0f};
-  EXPECT_FALSE(may_enter(row.lists, 0, 1));  // of equal values the lower id stays
+  EXPECT_FALSE(may_enter(row.lists, 0, 1));  // among equal values the lower id stays
   row.block_max[1] = 2.5f;
   EXPECT_TRUE(may_enter(row.lists, 0, 1));
   row.block_max[1] = std::numeric_limits<float>::quiet_NaN();

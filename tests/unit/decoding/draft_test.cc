@@ -44,7 +44,7 @@ TEST(Draft, GoesOnAfterAChangeAnInsertionAndADeletion) {
 struct Case {
   FileImage file;
   EngineSetup setup;
-  uint32_t flags = 0;  // of the search
+  uint32_t flags = 0;  // the search's
   Ids prefix;
 };
 

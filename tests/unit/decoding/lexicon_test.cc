@@ -47,7 +47,7 @@ bool begins(const Entry& entry, const Entry& text) {
   return text.size() <= entry.size() && std::equal(text.begin(), text.end(), entry.begin());
 }
 
-// Looks at every entry. With `words`, the rest of the text behind the words that are over is what counts.
+// Looks at every entry. With `words`, the rest of the text after the words that are over is what counts.
 std::vector<uint32_t> naive_allowed(
     const Entries& entries, bool words, const Entry& text, const converter::GenerationSpec& generation) {
   const auto continues = [&](const Entry& begun) {

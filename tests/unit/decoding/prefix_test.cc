@@ -16,7 +16,7 @@ using converter::ModelSpec;
 using Ids = std::vector<int32_t>;
 using Translations = std::vector<std::vector<Translation>>;
 
-constexpr uint32_t kPositions = 12;  // of the target
+constexpr uint32_t kPositions = 12;  // the target's
 
 // A source and the prefix of its results.
 struct Line {
@@ -360,7 +360,7 @@ TEST(Prompt, BeginsWithTheFirstOfEqualChoices) {
   }
 }
 
-// Right behind the prompt, whether it is the file's or the caller's; later they are free.
+// Right after the prompt, whether it is the file's or the caller's; later they are free.
 TEST(Prompt, FirstSuppressedIds) {
   ModelSpec spec = some_specs()[0];
   spec.generation.end_id = 36;

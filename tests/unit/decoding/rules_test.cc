@@ -171,7 +171,7 @@ TEST(Lengths, ResultsSayWhetherALimitEndedThem) {
       expect_cuts(file, search, source);
     }
     TestEngine engine(file.span(), setup_with(4, 12));
-    for (const float factor : {1.0f, 2.0f, HUGE_VALF}) {  // of 5 source ids
+    for (const float factor : {1.0f, 2.0f, HUGE_VALF}) {  // factors of 5 source ids
       search = engine.search();
       search.max_length_factor = factor;
       engine.set_search(search);

@@ -16,7 +16,7 @@ using Ids = std::vector<int32_t>;
 constexpr uint32_t kMost = 12;  // target tokens
 constexpr goldcrest_sampling kPlain = {7, 1.0f, 20, 1.0f, 0.0f, 0, 0};
 
-// The probabilities of sorted logits by transformers' rules, in double; empty entries behind the kept ones.
+// The probabilities of sorted logits by transformers' rules, in double; empty entries after the kept ones.
 std::vector<double> expected_probabilities(const goldcrest_sampling& sampling, const std::vector<float>& values) {
   std::vector<double> p;
   double sum = 0, kept = 0;
@@ -253,7 +253,7 @@ TEST(Sampling, AgreesOnTheFirstSample) {
   }
 }
 
-// Behind each source's prefix: the best tokens, and behind each of them what greedy search finds.
+// After each source's prefix: the best tokens, and after each of them what greedy search finds.
 TEST(Alternatives, BeginWithTheBestTokens) {
   const FileImage file = tiny_file();
   const std::vector<Ids> sources = some_sources(4);

@@ -216,7 +216,7 @@ TEST(SearchRules, Sequences) {
       const std::vector<Translation> plain = results_by_rules(spec, search, source);
       const std::vector<uint32_t> best(plain[0].tokens.begin(), plain[0].tokens.end());
       ASSERT_GE(best.size(), 4u);
-      SequencesSpec sequences;  // of the best text, with the start token too, and one that never occurs
+      SequencesSpec sequences;  // from the best text, with the start token too, and one that never occurs
       sequences.list = {{{best[0], best[1]}, never}, {{best[1], best[2], best[3]}, -1.5f}, {{best[2]}, 0.5f},
           {{kVocabulary - 1, best[0]}, -0.25f}, {{best[1], 280}, 3.0f}, {{281, 282, 283}, 9.0f}};
       const std::vector<Translation> found = results_with(sequences, spec, search, source);

@@ -187,7 +187,7 @@ TEST(Frontend, EqualsConvolutionsInDoubles) {
   }
 }
 
-// A clip that is a hundred times too quiet: the norm's sums have 15 bits behind the point.
+// A clip that is a hundred times too quiet: the norm's sums have 15 bits after the point.
 TEST(Frontend, NormsOfQuietClips) {
   const FileImage file = test::speech_file(float_options(test::tiny_moonshine()));
   Traced traced;
@@ -329,7 +329,7 @@ void expect_two_products(const Runtime& runtime) {
   };
   const std::vector<float> none(n, 0.0f), p = product(0, tensors_of(runtime, view).bias),
                                           p_fine = product(kRows, none.data());
-  for (const uint32_t outputs : {16u, n}) {  // of a slice
+  for (const uint32_t outputs : {16u, n}) {  // outputs of a slice
     std::vector<float> scratch(size_t{outputs} * (2 * kRows + 1));
     for (const bool has_residual : {false, true}) {
       for (const bool in_place : {false, true}) {

@@ -303,7 +303,7 @@ TEST(HostileLexicon, NeedsItsFeature) {
   EXPECT_EQ(refused([](ModelT& m) {
     m.lexicon = kLexicon;
     m.features |= kFeatureLexicon;
-    m.limits->max_candidates = 8;  // of 7 ids
+    m.limits->max_candidates = 8;  // candidates among 7 ids
   }),
       "limits.max_candidates");
 }

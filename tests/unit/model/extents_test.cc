@@ -159,7 +159,7 @@ constexpr size_t kTrailerBytes = 64;
 
 struct Outcome {
   int status = 0, n_slices = 0;
-  size_t end = 0;  // of the last slice
+  size_t end = 0;  // end of the last slice
   goldcrest_detail detail = {"", -1};
 };
 
@@ -191,7 +191,7 @@ TEST(Slices, OfAnySizeFindAWholeFileWhole) {
     EXPECT_EQ(check(*other, 100).status, GOLDCREST_DONE);
 }
 
-// Bytes behind a slice's end are not read, except for the trailer.
+// Bytes after a slice's end are not read, except for the trailer.
 TEST(Slices, AFileIsCheckedWhileItArrives) {
   const FileImage& file = smallest_file();
   test::GuardedBuffer<uint8_t> arriving(file.size());

@@ -306,7 +306,7 @@ TEST(HostilePacked, MultipliersSumsAndPanels) {
         file, [&](ModelT&, Contents& contents) { contents[0][at] = static_cast<uint8_t>(value); }));
   };
   for (const int bad : {16, -16, 127, -128}) {
-    const Verdict verdict = changed(multipliers + rows * groups - 1, bad);  // of padding
+    const Verdict verdict = changed(multipliers + rows * groups - 1, bad);  // a bad multiplier of padding
     EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << bad;
     EXPECT_EQ(verdict.detail, "projection") << bad;
   }

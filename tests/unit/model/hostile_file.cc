@@ -227,7 +227,7 @@ void repair_checksums(FileImage& file) {
 }
 
 Verdict try_file(const FileImage& image) {
-  // The engine must not read behind the file.
+  // The engine must not read past the end of the file.
   GuardedBuffer<uint8_t> file(image.size());
   std::copy(image.span().begin(), image.span().end(), file.begin());
   goldcrest_detail detail = {};

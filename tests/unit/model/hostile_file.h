@@ -54,7 +54,7 @@ converter::FileImage remade_with_contents(const converter::FileImage& file,
 void repair_checksums(converter::FileImage& file);
 
 struct Verdict {
-  int status = 0;      // of goldcrest_init with full verification
+  int status = 0;      // goldcrest_init's with full verification
   std::string detail;  // its message
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with frontends, rotary positions and fine inputs: fields without their bits, wrong values, arrays that end one
-// value behind their section, damage.
+// value after their section, damage.
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "hostile_file.h"
@@ -253,7 +253,7 @@ TEST(SpeechFile, Detectors) {
   expect_refused(moonshine(), {{"voice", [](ModelT& m) { m.features |= kFeatureVoice; }}});
 }
 
-// An array that ends behind its section, by as little as its place can say.
+// An array that ends after its section, by as little as its place can say.
 void expect_extent_refused(
     const FileImage& file, format::SectionKind kind, const std::function<uint32_t&(ModelT&)>& place, uint64_t bytes) {
   const FileImage moved = test::remade_with_contents(file, [&](ModelT& model, Contents& contents) {

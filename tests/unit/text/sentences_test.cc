@@ -48,7 +48,7 @@ TEST(Sentences, DoNotEndBehindAbbreviationsAndInitials) {
   EXPECT_EQ(sentences_of("In der Ackerstr. Vier, am 3. Mai, \xC3\xB6s. Wein, \xC3\x96s. Bier. Um 10. Ja",
                 {"-str\n#\t\xC3\xB6s"}),
       (Sentences{"In der Ackerstr. Vier, am 3. Mai, \xC3\xB6s. Wein, \xC3\x96s. Bier.", "Um 10. Ja"}));
-  // A unit behind a number ends one; in front of a number it does not.
+  // A unit after a number ends one; in front of a number it does not.
   EXPECT_EQ(sentences_of("In 5 min. Go. In 5 min. 30 s. In min. Ja", {"min"}),
       (Sentences{"In 5 min.", "Go.", "In 5 min. 30 s.", "In min. Ja"}));
 }
