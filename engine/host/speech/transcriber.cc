@@ -67,7 +67,8 @@ std::string Transcriber::start() {
     problem = task_prompt(session_, {options_.language, options_.translates}, &task_);
   entries_ = speech_entries(session_);
   if (problem.empty() && wants_context && entries_.previous < 0)
-    problem = "--prompt: the file has no entry <|startofprev|>, after which a model reads a prompt; Whisper has it";
+    problem =
+        "--prompt: the file has no entry <|startofprev|>, which stands before a prompt; only Whispers read prompts";
   if (problem.empty()) problem = set_prompt(options_.prompt);
   if (problem.empty() && !options_.key_terms.empty()) problem = key_terms_.read(options_.key_terms, session_);
   if (problem.empty() && !options_.phrases.empty()) problem = phrases_.read(options_.phrases, session_);

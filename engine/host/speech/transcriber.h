@@ -124,8 +124,8 @@ class Transcriber {
   Phrases phrases_;
   KeyTerms key_terms_;
   std::vector<int32_t> prompt_, last_text_;  // ids that the model reads before a text
-  uint32_t most_context_ = 0;                // of these
-  int32_t heard_language_ = -1;              // of the current samples
+  uint32_t most_context_ = 0;                // at most this many
+  int32_t heard_language_ = -1;              // the current samples' id
   double no_speech_ = -1;                    // the probability that nobody speaks in them
   bool is_encoded_ = false;
   std::vector<int32_t> draft_;   // ids of the last partial text
