@@ -26,11 +26,12 @@ from collections.abc import Callable, Iterator
 
 import acceptance
 import checkpoints
+import product
 import tables
 from engines import OTHER, PEERS, SOURCE_TOKENS, XNNPACK, Case, Goldcrest, Patience, PeerProcess, Variant, peer_opening
 from results import Results
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = product.ROOT
 BENCH = "examples/goldcrest-bench"
 PACKAGES = {"CTranslate2": "ctranslate2", "ONNX Runtime": "onnxruntime"}
 # A peer's idle threads spin for a while; CTranslate2's OpenMP spins for 0.2 s.
@@ -227,8 +228,7 @@ def compare_texts(arguments: argparse.Namespace) -> str:
     engines = {}
     for name, options in TEXT_FILES.items():
         model = arguments.work / (f"texts{len(engines)}.gcst")
-        subprocess.run([arguments.build / "converter/goldcrest-convert", "--quiet", checkpoint, "-o", model, *options],
-                       check=True, stdout=subprocess.DEVNULL)
+        product.run(arguments.build / "converter/goldcrest-convert", "--quiet", checkpoint, "-o", model, *options)
         engines[name] = functools.partial(texts_of_goldcrest, arguments.build, model)
     engines["CTranslate2 int8"] = ctranslate2_texts(checkpoint, arguments.work / "texts_ctranslate2")
     seconds, texts = {name: [] for name in engines}, {}

@@ -18,6 +18,7 @@ import torch
 import transformers
 
 import families
+import product
 from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, results_of, scored
 
 PIECES = families.PIECES
@@ -161,9 +162,7 @@ def first_distances() -> list[dict]:
 
 
 def main() -> None:
-    parser = families.argument_parser(__doc__)
-    options = parser.parse_args()
-    families.prepare(options)
+    options = families.options_of(__doc__)
     families.trace = trace
     special = {"t5": {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1},
                "madlad": {"unk_id": 0, "bos_id": 1, "eos_id": 2, "user_defined_symbols": ["<2fr>", "<2de>"]}}
@@ -171,9 +170,7 @@ def main() -> None:
     counts = Counter()
     for family in FAMILIES:
         for seed in range(2 if options.record else options.seeds):
-            folder = options.work / f"{family[0]}-{seed}"
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+            folder = product.emptied(options.work / f"{family[0]}-{seed}")
             model = random_model(family, seed)
             write_checkpoint(family, model, folder, tokenizers, seed)
             if options.record:
