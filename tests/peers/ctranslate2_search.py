@@ -23,7 +23,7 @@ from ctranslate2 import converters
 import ctranslate2_models
 import product
 from ctranslate2_live import Live, Search, compare
-from product import ROOT as SOURCE, Failure
+from product import ROOT, Failure
 
 BEAMS = (1, 2, 4, 8)
 
@@ -42,10 +42,10 @@ def check_directory(options, live: Live, folder: pathlib.Path, sources, searches
 def check_shipped(options, counts: Counter) -> None:
     """The example of English and French with the lines of its golden results."""
     folder = options.work / "enfr"
-    converters.TransformersConverter(str(SOURCE / "examples/models/enfr")).convert(str(folder), force=True)
+    converters.TransformersConverter(str(ROOT / "examples/models/enfr")).convert(str(folder), force=True)
     ids = json.loads((folder / "shared_vocabulary.json").read_text())
     live = Live(folder, ctranslate2_models.Model(None, ids, "</s>", True, False, "the shipped model"))
-    with open(SOURCE / "tests/golden/enfr/results.jsonl") as lines:
+    with open(ROOT / "tests/golden/enfr/results.jsonl") as lines:
         sources = [json.loads(line)["source_ids"] for line in lines][:options.lines]
     searches = [Search(beams, least, 60) for beams in BEAMS for least in (1, 12)]
     check_directory(options, live, folder, sources, searches, counts)

@@ -27,6 +27,7 @@ from safetensors.torch import save_file
 
 import product
 from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, scored, translate
+from random_checkpoints import Trace
 
 # Folder, class of the model, class of the tokenizer, first three languages, the tokenizer's shift.
 FAMILIES = [
@@ -142,33 +143,11 @@ def sources_of(family: tuple, model, n: int) -> list[list[int]]:
 
 def trace(family: tuple, model, source: list[int], target: list[int]) -> dict[str, torch.Tensor]:
     start = PIECES + 2 if family[2] == "MBartTokenizer" else model.generation_config.decoder_start_token_id
-    rows: dict[str, torch.Tensor] = {}
-
-    def keep(name: str):
-        def hook(_module, _inputs, output):
-            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].clone()
-        return hook
-
-    hooks = []
-    for stack_name in ("encoder", "decoder"):
-        stack = getattr(model.model, stack_name)
-
-        def before(_module, inputs, keywords, name=f"{stack_name}.embed"):
-            hidden = inputs[0] if inputs else keywords["hidden_states"]
-            rows[name] = (hidden if hidden.shape[0] == 1 else hidden.transpose(0, 1)).detach()[0].clone()
-
-        hooks.append(stack.layers[0].register_forward_pre_hook(before, with_kwargs=True))
-        for i, layer in enumerate(stack.layers):
-            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
-        if hasattr(stack, "layer_norm"):
-            hooks.append(stack.layer_norm.register_forward_hook(keep(f"{stack_name}.norm")))
-    with torch.no_grad():
-        logits = model(torch.tensor([source]), decoder_input_ids=torch.tensor([[start, *target[:-1]]]),
-                       use_cache=False).logits
-    for hook in hooks:
-        hook.remove()
-    rows["logits"] = logits[0]
-    return rows
+    rows = Trace()
+    for name in ("encoder", "decoder"):
+        stack = getattr(model.model, name)
+        rows.keep_stack(name, stack.layers, getattr(stack, "layer_norm", None))
+    return rows.rows_along(model, torch.tensor([source]), [start, *target[:-1]])
 
 
 def record(family: tuple, model, folder: pathlib.Path) -> None:

