@@ -40,9 +40,7 @@ int install(const uint8_t* model, size_t model_bytes) {
 }
 
 int start(goldcrest_engine** engine) {
-  goldcrest_config config = {};
-  config.arena = arena;
-  config.arena_bytes = sizeof arena;
+  goldcrest_config config = {.arena = arena, .arena_bytes = sizeof arena};
   config.limits = MODEL_SMALL_LIMITS;  // both models can run with these
   config.detail = &detail;
   std::memset(arena, 0xAA, sizeof arena);
@@ -53,9 +51,7 @@ int start(goldcrest_engine** engine) {
 uint64_t started_hash() {
   simulated_power_on(&flash, 0, 0);
   goldcrest_engine* engine = nullptr;
-  goldcrest_search search = {};
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  goldcrest_search search = {.beam_size = 1, .flags = GOLDCREST_SEARCH_HASH_LOGITS};
   goldcrest_result result = {};
   int status = start(&engine);
   if (status >= 0) status = goldcrest_set_search(engine, &search);
@@ -84,10 +80,7 @@ bool survives(uint64_t old_hash, uint64_t new_hash, uint32_t n_writes, uint32_t 
 }
 
 bool run() {
-  FlashDevice layout = {};
-  layout.n_sectors = kSectors;
-  layout.sector_bytes = kSectorBytes;
-  layout.page_bytes = kPageBytes;
+  FlashDevice layout = {.n_sectors = kSectors, .sector_bytes = kSectorBytes, .page_bytes = kPageBytes};
   make_simulated_flash(&flash, flash_memory, &layout);
   slots.flash = &flash.device;
   if (install(model_golden, MODEL_GOLDEN_BYTES) < 0) return failed("the first model", 0, 0);
