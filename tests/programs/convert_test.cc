@@ -31,8 +31,9 @@ std::string field(const std::string& text, const std::string& label) {
 
 TEST_F(Convert, TheSameBytesHoweverItIsCalled) {
   for (const std::string& task : kTasks) {
+    const TemporaryFolder fresh;
     const std::string expected = read_file(converted_model(task));
-    const std::filesystem::path checkpoint = checkpoint_folder(task), output = folder / "model.gcst";
+    const std::filesystem::path checkpoint = checkpoint_folder(task), output = fresh / "model.gcst";
     const std::pair<std::string, std::filesystem::path> calls[] = {{checkpoint, {}}, {task, checkpoint.parent_path()},
         {task + "/", checkpoint.parent_path()}, {".", checkpoint}, {checkpoint / "model.safetensors", {}}};
     for (const auto& [name, from] : calls) {
@@ -41,17 +42,18 @@ TEST_F(Convert, TheSameBytesHoweverItIsCalled) {
       EXPECT_TRUE(read_file(output) == expected) << name << " from " << from;
       EXPECT_TRUE(has(outcome.out, "written      " + output.string() + "\n"));
     }
-    EXPECT_EQ(files_in(folder.path()), 1u);
+    EXPECT_EQ(files_in(fresh.path()), 1u);
   }
 }
 
 TEST_F(Convert, JsonHasEveryField) {
   for (const std::string& task : kTasks) {
-    const nlohmann::json json = convert_json(checkpoint_folder(task), {"-o", folder / "model.gcst"});
+    const TemporaryFolder fresh;
+    const nlohmann::json json = convert_json(checkpoint_folder(task), {"-o", fresh / "model.gcst"});
     for (const char* key : {"checkpoint", "output", "dialect", "checkpoint_sha256", "encoder", "decoder", "tensors",
              "sections", "file_bytes", "self_test_lines", "limits", "arena", "warnings"})
       EXPECT_TRUE(json.contains(key)) << key;
-    EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(folder / "model.gcst"));
+    EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(fresh / "model.gcst"));
     EXPECT_EQ(json.at("self_test_lines"), 3);
     EXPECT_EQ(json.at("warnings"), nlohmann::json::array());
     EXPECT_EQ(json.at("encoder").at("d_model"), task == "g2p" ? 128 : 256);
@@ -67,7 +69,7 @@ TEST_F(Convert, JsonHasEveryField) {
     for (const auto& [name, bytes] : json.at("sections").items()) section_bytes += bytes.get<uint64_t>();
     EXPECT_EQ(tensor_bytes + json.at("sections").at("Tokenizer").get<uint64_t>(), section_bytes);
     EXPECT_LT(section_bytes, json.at("file_bytes").get<uint64_t>());
-    const std::string inspected = inspect(folder / "model.gcst");
+    const std::string inspected = inspect(fresh / "model.gcst");
     EXPECT_TRUE(has(inspected, "sha256 " + json.at("checkpoint_sha256").get<std::string>()));
   }
 }
@@ -75,6 +77,7 @@ TEST_F(Convert, JsonHasEveryField) {
 TEST_F(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
   Rng rng(61);
   for (int i = 0; i < 12; ++i) {
+    const TemporaryFolder fresh;
     const std::string& task = kTasks[i % 3 == 0 ? 1 : 0];
     goldcrest_limits limits = {.max_source_tokens = rng.between(1, 64),
         .max_source_bytes = rng.between(1, 1000),
@@ -88,7 +91,7 @@ TEST_F(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
         std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens),
         "--beam-size", std::to_string(limits.beam_size), "--batch", std::to_string(limits.batch), "--encoder-rows",
         std::to_string(limits.encoder_rows)};
-    Arguments options = {"-o", folder / "model.gcst", "--n-best", std::to_string(limits.n_best)};
+    Arguments options = {"-o", fresh / "model.gcst", "--n-best", std::to_string(limits.n_best)};
     options.insert(options.end(), common.begin(), common.end());
     const nlohmann::json json = convert_json(checkpoint_folder(task), options);
     const auto bytes = json.at("arena").at("bytes").get<uint64_t>();
@@ -98,22 +101,23 @@ TEST_F(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
     EXPECT_EQ(json.at("limits").at("encoder_rows"), limits.encoder_rows);
 
     MappedFile model;
-    ASSERT_EQ(model.open(folder / "model.gcst"), "");
+    ASSERT_EQ(model.open(fresh / "model.gcst"), "");
     EXPECT_EQ(goldcrest_arena_bytes(model.bytes(), model.size(), &limits), static_cast<int64_t>(bytes));
     Arguments map = common;
     map.push_back("--map");
-    const std::string inspected = inspect(folder / "model.gcst", map);
+    const std::string inspected = inspect(fresh / "model.gcst", map);
     EXPECT_TRUE(field(inspected, "arena        ").starts_with(std::to_string(bytes) + " ")) << inspected;
     EXPECT_TRUE(has(inspected, formula)) << inspected;
     // The conversion's limits are the file's defaults, except for the batch, which is always asked for.
-    const std::string defaults = inspect(folder / "model.gcst", {"--batch", std::to_string(limits.batch)});
+    const std::string defaults = inspect(fresh / "model.gcst", {"--batch", std::to_string(limits.batch)});
     EXPECT_TRUE(field(defaults, "arena        ").starts_with(std::to_string(bytes) + " ")) << defaults;
   }
 }
 
 TEST_F(Convert, AnotherProcessorGetsAnotherOrderOfTheSameWeights) {
   for (const std::string& task : kTasks) {
-    const std::filesystem::path model = folder / "helium.gcst";
+    const TemporaryFolder fresh;
+    const std::filesystem::path model = fresh / "helium.gcst";
     convert_json(checkpoint_folder(task), {"-o", model, "--cpu", "cortex-m55"});
     EXPECT_FALSE(read_file(model) == read_file(converted_model(task)));
     const std::string hash = field(inspect(model), "weights hash ");
@@ -254,14 +258,15 @@ TEST_F(Convert, CheckNamesTheFirstLayerThatAWrongConfigChanges) {
   for (const Case& c : cases) {
     const CheckpointCopy copy(c.task);
     copy.set("config.json", c.setting, c.value);
-    const Outcome outcome = convert(copy.path(), {"-o", folder / "model.gcst", "--check", golden_folder(c.task)});
+    const TemporaryFolder fresh;
+    const Outcome outcome = convert(copy.path(), {"-o", fresh / "model.gcst", "--check", golden_folder(c.task)});
     const std::string name = std::string(c.task) + " " + c.setting;
     EXPECT_EQ(outcome.status, 3) << name << outcome.err;
     EXPECT_TRUE(has(outcome.out, std::string("first departure: ") + c.first)) << name << "\n" << outcome.out;
     if (c.not_yet != nullptr) {
       EXPECT_TRUE(has(outcome.out, c.not_yet)) << name;
     }
-    EXPECT_EQ(files_in(folder.path()), 0u) << name;
+    EXPECT_EQ(files_in(fresh.path()), 0u) << name;
   }
 }
 

@@ -20,11 +20,12 @@ Arguments with_limits(Arguments options) {
 
 TEST_F(Emit, AModelFileIsOrderedAnewWithoutLoss) {
   for (const std::string task : {"g2p", "enfr"}) {
-    const std::filesystem::path helium = folder / "helium.gcst", back = folder / "back.gcst";
+    const TemporaryFolder fresh;
+    const std::filesystem::path helium = fresh / "helium.gcst", back = fresh / "back.gcst";
     ASSERT_EQ(convert(checkpoint_folder(task), {"-o", helium, "--cpu", "cortex-m55"}).status, 0);
-    const Outcome there = convert(converted_model(task), {"-o", folder / "there.gcst", "--cpu", "cortex-m55"});
+    const Outcome there = convert(converted_model(task), {"-o", fresh / "there.gcst", "--cpu", "cortex-m55"});
     ASSERT_EQ(there.status, 0) << there.err;
-    EXPECT_TRUE(read_file(folder / "there.gcst") == read_file(helium)) << task;
+    EXPECT_TRUE(read_file(fresh / "there.gcst") == read_file(helium)) << task;
     ASSERT_EQ(convert(helium, {"-o", back, "--cpu", "cortex-m7"}).status, 0);
     EXPECT_TRUE(read_file(back) == read_file(converted_model(task))) << task;
     ASSERT_EQ(convert(helium, {"-o", back}).status, 0);

@@ -238,10 +238,11 @@ TEST_F(OpenTensors, NamesWhatLiesInAFilesPlace) {
       {"model.safetensors", "{\"w\": 1}", {"model.safetensors"}},
   };
   for (const StandIn& bad : cases) {
-    folder.write(bad.name, bad.content);
+    const TemporaryFolder fresh;
+    fresh.write(bad.name, bad.content);
     std::vector<std::string> words = bad.words;
     words.push_back(bad.name);
-    expect_error([&] { open_tensors(folder.path()); }, words, bad.content);
+    expect_error([&] { open_tensors(fresh.path()); }, words, bad.content);
   }
 }
 

@@ -338,10 +338,11 @@ TEST_F(SniffFolder, NamesTheFamilyOfItsConfig) {
           "this is a decoder-only language model (as GPT and Llama are); Goldcrest runs encoder-decoder Transformers; "
           "it cannot be converted"}};
   for (const auto& [model_type, text] : cases) {
-    folder.write("model.safetensors", tensors());
+    const TemporaryFolder fresh;
+    fresh.write("model.safetensors", tensors());
     const std::filesystem::path config =
-        folder.write("config.json", "{\"d_model\": 8, \"model_type\": \"" + std::string(model_type) + "\"}");
-    const Sniffed sniffed = sniff(folder.path());
+        fresh.write("config.json", "{\"d_model\": 8, \"model_type\": \"" + std::string(model_type) + "\"}");
+    const Sniffed sniffed = sniff(fresh.path());
     EXPECT_EQ(sniffed.use, Use::kOtherFamily);
     EXPECT_EQ(sniffed.text(), config.string() + ": " + text);
   }
@@ -375,10 +376,11 @@ TEST_F(SniffFolder, NamesTheFileThatIsSomethingElse) {
           "this is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository, or download the "
           "file"}};
   for (const FolderCase& c : cases) {
-    folder.write("config.json", "{}");
-    const std::filesystem::path file = folder.write(c.file, c.bytes);
-    folder.write("vocabulary.txt", "x");
-    const Sniffed sniffed = sniff(folder.path());
+    const TemporaryFolder fresh;
+    fresh.write("config.json", "{}");
+    const std::filesystem::path file = fresh.write(c.file, c.bytes);
+    fresh.write("vocabulary.txt", "x");
+    const Sniffed sniffed = sniff(fresh.path());
     EXPECT_EQ(sniffed.use == Use::kRefused ? sniffed.text() : "", file.string() + ": " + c.text);
   }
 }
