@@ -76,26 +76,24 @@ int translate_lines(goldcrest_engine* engine, const char* path, const goldcrest_
 int run(Job& job) {
   goldcrest_detail detail = {};
   goldcrest_memory memory;
-  goldcrest_limits limits = {};
-  limits.max_source_bytes = 400;
-  limits.beam_size = 4;
-  limits.n_best = 2;
-  limits.threads = job.threads;
-  limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES;
-  limits.alignment_layers = GOLDCREST_ALL_LAYERS;
+  goldcrest_limits limits = {.max_source_bytes = 400,
+      .beam_size = 4,
+      .n_best = 2,
+      .threads = job.threads,
+      .inspection = GOLDCREST_INSPECT_TOKEN_SCORES,
+      .alignment_layers = GOLDCREST_ALL_LAYERS};
   int status = goldcrest_plan_memory(job.model, job.model_bytes, &limits, &memory, nullptr, nullptr, &detail);
   if (status < 0) return fail("plan", status, detail);
   ThreadPool pool;
   if (job.threads > 1 && !pool.start(job.threads).empty()) return 2;
-  goldcrest_config config = {};
-  config.model = job.model;
-  config.model_bytes = job.model_bytes;
-  config.arena = std::aligned_alloc(GOLDCREST_ALIGN, memory.arena_bytes);
-  config.arena_bytes = memory.arena_bytes;
-  config.limits = limits;
-  config.parallel_for = job.threads > 1 ? pool.parallel_for() : nullptr;
-  config.parallel_context = job.threads > 1 ? pool.context() : nullptr;
-  config.detail = &detail;
+  goldcrest_config config = {.model = job.model,
+      .model_bytes = job.model_bytes,
+      .arena = std::aligned_alloc(GOLDCREST_ALIGN, memory.arena_bytes),
+      .arena_bytes = memory.arena_bytes,
+      .limits = limits,
+      .detail = &detail,
+      .parallel_for = job.threads > 1 ? pool.parallel_for() : nullptr,
+      .parallel_context = job.threads > 1 ? pool.context() : nullptr};
   goldcrest_engine* engine = nullptr;
   status = goldcrest_init(&engine, &config);
   if (status < 0) return fail("init", status, detail);

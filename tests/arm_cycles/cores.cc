@@ -8,9 +8,6 @@
 //   [3] jnk0le/random, "pipeline cycle test", doc/cortex_m7.md at 0b9c602: programs that ran on an STM32H743
 //   [4] LLVM, llvm/lib/Target/ARM: ARMScheduleM7.td at 6a55533, ARMScheduleM55.td at 2f206a0 (both by Arm)
 //   [5] slothy-optimizer/slothy, commit ede5131, targets/arm_v81m/cortex_m55r1.py
-#include <algorithm>
-#include <stdexcept>
-
 #include "arm_cycles/core.h"
 
 namespace arm_cycles {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns objdump's text into kinds and registers. The registers are those in the text, in its order; the name says how
 // many of them are written.
-#include <algorithm>
-#include <stdexcept>
-#include <string>
-
 #include "arm_cycles/core.h"
 
 namespace arm_cycles {

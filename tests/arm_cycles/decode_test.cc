@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // objdump's text to kinds and registers.
 #include "arm_cycles/core.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace arm_cycles {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns objdump's text of Thumb code into kinds and registers, for the instructions that kernels of Cortex-M use. A
 // vector of Helium is four floats, so all share their numbers.
-#include <algorithm>
-#include <stdexcept>
-#include <string>
-
 #include "arm_cycles/core.h"
 
 namespace arm_cycles {

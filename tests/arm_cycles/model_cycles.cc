@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "arm_cycles/core.h"
-#include "support/standard.h"
+#include "support/program.h"
 
 namespace arm_cycles {
 namespace {
@@ -209,10 +209,6 @@ bool run(const std::vector<std::string>& words) {
 }  // namespace arm_cycles
 
 int main(int argc, char** argv) {
-  try {
-    return arm_cycles::run({argv + 1, argv + argc}) ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "model_cycles: %s\n", error.what());
-    return 1;
-  }
+  const auto run = [&] { return arm_cycles::run({argv + 1, argv + argc}) ? 0 : 1; };
+  return goldcrest::test::report_errors("model_cycles", run);
 }

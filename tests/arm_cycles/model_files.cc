@@ -2,9 +2,7 @@
 // Writes the models whose speed is modelled into a folder, with seeded random weights: model_files FOLDER MODEL... The
 // source's vocabulary is small, because its size costs a translation nothing. base+all is base with fine inputs in all
 // matrices, base+decoder in the decoder's; base+all+all has second matrices and fine attention, too.
-#include <iostream>
-
-#include "support/standard.h"
+#include "support/program.h"
 #include "support/tiny_model.h"
 
 namespace {
@@ -47,10 +45,7 @@ void write_named(const std::string& folder, const std::string& model) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return goldcrest::test::report_errors("model_files", [&] {
     for (int i = 2; i < argc; ++i) write_named(argv[1], argv[i]);
-  } catch (const std::exception& error) {
-    std::cerr << "model_files: " << error.what() << "\n";
-    return 1;
-  }
+  });
 }

@@ -11,8 +11,8 @@
 #include "goldcrest/speech.h"
 #include "host/model_memory.h"
 #include "support/engine_fixture.h"
+#include "support/program.h"
 #include "support/rng.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {
@@ -90,17 +90,16 @@ void trace_translation(const char* model, const char* table, Work work) {
     work.source_tokens = info.limits.max_source_tokens;
     work.target_tokens = info.limits.max_target_tokens;
   }
-  EngineSetup setup;
-  setup.verify = GOLDCREST_VERIFY_STRUCTURE;
-  setup.kernels = table;
-  setup.limits.beam_size = work.beam_size;
-  setup.limits.max_source_tokens = work.source_tokens;
-  setup.limits.max_target_tokens = work.target_tokens;
+  EngineSetup setup = {.limits = {.max_source_tokens = work.source_tokens,
+                           .max_target_tokens = work.target_tokens,
+                           .beam_size = work.beam_size},
+      .verify = GOLDCREST_VERIFY_STRUCTURE,
+      .kernels = table};
   TestEngine engine({static_cast<const uint8_t*>(file.bytes()), file.size()}, setup);
-  goldcrest_search search = engine.search();
-  search.beam_size = work.beam_size;
-  search.min_target_tokens = search.max_target_tokens = work.target_tokens;
-  engine.set_search(search);
+  engine.change_search([&](goldcrest_search& search) {
+    search.beam_size = work.beam_size;
+    search.min_target_tokens = search.max_target_tokens = work.target_tokens;
+  });
   std::vector<int16_t> samples;
   if (begin_random(engine, work.source_tokens, samples) < 0) throw std::runtime_error(engine.detail().message);
   Tracer::table = exchange_kernels(engine.get(), nullptr);
@@ -126,11 +125,8 @@ void trace_translation(const char* model, const char* table, Work work) {
 
 int main(int argc, char** argv) {
   const auto number = [&](int i) { return static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)); };
-  try {
+  return goldcrest::test::report_errors("model_trace", [&] {
     if (argc != 6) throw std::runtime_error("needs MODEL TABLE BEAM_SIZE SOURCE_TOKENS TARGET_TOKENS");
     goldcrest::test::trace_translation(argv[1], argv[2], {number(3), number(4), number(5)});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "model_trace: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -50,19 +50,16 @@ void expect_figures(double (*figure)(const std::string&, const std::string&), co
 
 TEST(CortexA53, LatenciesAsMeasured) {  // [1] results/raspberry-pi-3_cortex-a53.md
   expect_figures(latency, "A53",
-      "add x1, x1, x2 = 1; add x1, x2, x1, lsl #2 = 2; mul x1, x1, x2 = 4; "
-      "ldr x1, [x1] = 3; smlal v0.8h, v1.8b, v2.8b = 1; smlal v0.8h, v0.8b, v2.8b = 4; "
-      "sadalp v0.4s, v1.8h = 4; add v0.4s, v0.4s, v1.4s = 2; "
-      "fadd v0.4s, v0.4s, v1.4s = 4; fcmgt v0.4s, v0.4s, v1.4s = 2; fsqrt s0, s0 = 12");
+      "add x1, x1, x2 = 1; add x1, x2, x1, lsl #2 = 2; mul x1, x1, x2 = 4; ldr x1, [x1] = 3; smlal v0.8h, v1.8b, v2.8b "
+      "= 1; smlal v0.8h, v0.8b, v2.8b = 4; sadalp v0.4s, v1.8h = 4; add v0.4s, v0.4s, v1.4s = 2; fadd v0.4s, v0.4s, "
+      "v1.4s = 4; fcmgt v0.4s, v0.4s, v1.4s = 2; fsqrt s0, s0 = 12");
 }
 
 TEST(CortexA53, ThroughputsAsMeasured) {
   expect_figures(throughput, "A53",
-      "add x&, x1, x2 = 2; mul x&, x1, x2 = 0.5; ldr x&, [x1] = 1; "
-      "ldp x&, x7, [x1] = 0.5; ldr q&, [x1] = 0.5; ld1 {v0.16b-v3.16b}, [x1] = 0.125; "
-      "ld1r {v&.4s}, [x1] = 1; smull v&.8h, v1.8b, v2.8b = 1; "
-      "smlal2 v&.8h, v1.16b, v2.16b = 1; sadalp v&.4s, v1.8h = 0.5; "
-      "fadd v&.4s, v1.4s, v2.4s = 1; fadd s&, s1, s2 = 2; str q0, [x1] = 1");
+      "add x&, x1, x2 = 2; mul x&, x1, x2 = 0.5; ldr x&, [x1] = 1; ldp x&, x7, [x1] = 0.5; ldr q&, [x1] = 0.5; ld1 "
+      "{v0.16b-v3.16b}, [x1] = 0.125; ld1r {v&.4s}, [x1] = 1; smull v&.8h, v1.8b, v2.8b = 1; smlal2 v&.8h, v1.16b, "
+      "v2.16b = 1; sadalp v&.4s, v1.8h = 0.5; fadd v&.4s, v1.4s, v2.4s = 1; fadd s&, s1, s2 = 2; str q0, [x1] = 1");
 }
 
 // [2]: a 128-bit vector load costs two cycles, a 64-bit one costs one, a load into a general register costs none.
@@ -86,25 +83,21 @@ TEST(CortexA53, PairsAsPublished) {
 
 TEST(CortexA72, AsMeasured) {  // [1] results/nxp_lx2160a_a72.md
   expect_figures(latency, "A72",
-      "ldr x1, [x1] = 4; mul x1, x1, x2 = 5; smlal v0.8h, v1.8b, v2.8b = 1; "
-      "smlal v0.8h, v0.8b, v2.8b = 4; add v0.4s, v0.4s, v1.4s = 3; "
-      "fadd v0.4s, v0.4s, v1.4s = 4; fsqrt s0, s0 = 17");
+      "ldr x1, [x1] = 4; mul x1, x1, x2 = 5; smlal v0.8h, v1.8b, v2.8b = 1; smlal v0.8h, v0.8b, v2.8b = 4; add v0.4s, "
+      "v0.4s, v1.4s = 3; fadd v0.4s, v0.4s, v1.4s = 4; fsqrt s0, s0 = 17");
   expect_figures(throughput, "A72",
-      "fcmge v&.4s, v1.4s, v2.4s = 1.5; add x&, x1, x2 = 2; "
-      "add v&.4s, v1.4s, v2.4s = 1.5; fadd v&.4s, v1.4s, v2.4s = 1; fadd s&, s1, s2 = 2; "
-      "smull v&.8h, v1.8b, v2.8b = 1; sadalp v&.4s, v1.8h = 1; sxtl v&.8h, v1.8b = 1; "
-      "ldr q&, [x1] = 1; ldp q&, q7, [x1] = 0.5; str q0, [x1] = 0.5");
+      "fcmge v&.4s, v1.4s, v2.4s = 1.5; add x&, x1, x2 = 2; add v&.4s, v1.4s, v2.4s = 1.5; fadd v&.4s, v1.4s, v2.4s = "
+      "1; fadd s&, s1, s2 = 2; smull v&.8h, v1.8b, v2.8b = 1; sadalp v&.4s, v1.8h = 1; sxtl v&.8h, v1.8b = 1; ldr q&, "
+      "[x1] = 1; ldp q&, q7, [x1] = 0.5; str q0, [x1] = 0.5");
 }
 
 TEST(CortexA76, AsMeasuredOnNeoverseN1) {  // [1] results/gcp_ampere_altra.md
   expect_figures(latency, "A76",
-      "ldr x1, [x1] = 4; sdot v0.4s, v0.16b, v2.16b = 3; add v0.4s, v0.4s, v1.4s = 2; "
-      "smlal v0.8h, v0.8b, v2.8b = 4; fsqrt v0.4s, v0.4s = 9");
+      "ldr x1, [x1] = 4; sdot v0.4s, v0.16b, v2.16b = 3; add v0.4s, v0.4s, v1.4s = 2; smlal v0.8h, v0.8b, v2.8b = 4; "
+      "fsqrt v0.4s, v0.4s = 9");
   expect_figures(throughput, "A76",
-      "fsqrt v&.4s, v1.4s = 0.14286; add x&, x1, x2 = 3; "
-      "sdot v&.4s, v1.16b, v2.4b[0] = 2; smull v&.8h, v1.8b, v2.8b = 1; "
-      "sadalp v&.4s, v1.8h = 1; ldr q&, [x1] = 2; ldp q&, q7, [x1] = 1; "
-      "mul v&.4s, v1.4s, v2.4s = 0.5");
+      "fsqrt v&.4s, v1.4s = 0.14286; add x&, x1, x2 = 3; sdot v&.4s, v1.16b, v2.4b[0] = 2; smull v&.8h, v1.8b, v2.8b = "
+      "1; sadalp v&.4s, v1.8h = 1; ldr q&, [x1] = 2; ldp q&, q7, [x1] = 1; mul v&.4s, v1.4s, v2.4s = 0.5");
 }
 
 TEST(Core, UnknownNamesAndInstructionsAreRefused) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two kinds of cores, step by step.
-#include <algorithm>
-
 #include "arm_cycles/core.h"
 
 namespace arm_cycles {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns traced blocks into instructions. A block that never runs is not decoded.
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
 #include <unordered_map>
 
 #include "arm_cycles/core.h"

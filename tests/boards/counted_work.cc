@@ -47,10 +47,7 @@ double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layou
 
 int search_all(goldcrest_engine* engine, const CountedModel& model, uint32_t beam_size, uint32_t max_target_tokens,
     SearchCost* cost) {
-  goldcrest_search search = {};
-  search.beam_size = beam_size;
-  search.max_target_tokens = max_target_tokens;
-  search.length_penalty = 1.0f;
+  goldcrest_search search = {.beam_size = beam_size, .max_target_tokens = max_target_tokens, .length_penalty = 1.0f};
   int status = goldcrest_set_search(engine, &search);
   *cost = {};
   for (uint32_t i = 0; i < model.n_sources; ++i) {

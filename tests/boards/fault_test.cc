@@ -181,12 +181,11 @@ Found search(goldcrest_engine* engine, std::string_view word, const Flip* flip) 
 
 goldcrest_engine* start_engine() {
   std::memset(&memory, 0xC5, sizeof memory);
-  goldcrest_config config = {};
-  config.model = model;
-  config.model_bytes = sizeof model;
-  config.arena = memory.arena;
-  config.arena_bytes = sizeof memory.arena;
-  config.limits = MODEL_G2P_LIMITS;
+  goldcrest_config config = {.model = model,
+      .model_bytes = sizeof model,
+      .arena = memory.arena,
+      .arena_bytes = sizeof memory.arena,
+      .limits = MODEL_G2P_LIMITS};
   goldcrest_engine* engine = nullptr;
   return goldcrest_init(&engine, &config) < 0 ? nullptr : engine;
 }

@@ -7,7 +7,7 @@ endif()
 
 # goldcrest_feature_test(name SOURCE MODEL NAME HASH LIMIT...): builds SOURCE with the file MODEL, called NAME in C, and HASH.
 function(goldcrest_feature_test name source model model_name hash)
-  goldcrest_board_program(${name} ${source})
+  goldcrest_board_program(${name} ${source} board_main.cc)
   goldcrest_add_model(TARGET ${name} FILE "${GOLDCREST_GOLDEN_FOLDER}/${model}" NAME ${model_name} SECTION .model
     LIMITS max-source-bytes=64 beam-size=4 n-best=4 ${ARGN})
   goldcrest_embed_file(${name} expected_hash "${GOLDCREST_GOLDEN_FOLDER}/${hash}")
@@ -24,7 +24,7 @@ if(GOLDCREST_SEARCH)
 endif()
 # Ten texts: what they save with models of three shapes, and the firmware that answers with them.
 if(GOLDCREST_SHORTLIST AND TARGET phrases_firmware AND EXISTS "${GOLDCREST_GOLDEN_FOLDER}/wide.gcst")
-  goldcrest_board_program(lexicon_test lexicon_test.cc)
+  goldcrest_board_program(lexicon_test lexicon_test.cc board_main.cc)
   foreach(shape wide base enfr)
     goldcrest_add_model(TARGET lexicon_test FILE "${GOLDCREST_GOLDEN_FOLDER}/${shape}.gcst" NAME ${shape} SECTION .model
       LIMITS max-source=16 max-target=16 beam-size=1 encoder-rows=4)
@@ -36,14 +36,14 @@ endif()
 
 # T5: a small FLAN-T5 has the host's hash.
 if(GOLDCREST_LAYERS AND GOLDCREST_TEXT)
-  goldcrest_board_program(t5_test golden_test.cc)
+  goldcrest_board_program(t5_test golden_test.cc board_main.cc)
   target_compile_definitions(t5_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
   goldcrest_golden_run(t5_test 50 g2p t5.gcst t5.hash)
   goldcrest_board_test(t5_test feature)
 endif()
 # Fine inputs, second matrices and fine attention in one file.
 if(GOLDCREST_ACCURACY)
-  goldcrest_board_program(fine_test golden_test.cc)
+  goldcrest_board_program(fine_test golden_test.cc board_main.cc)
   target_compile_definitions(fine_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
   goldcrest_golden_run(fine_test 50 g2p g2p_refined.gcst g2p_refined.hash)
   goldcrest_board_test(fine_test feature)

@@ -16,15 +16,14 @@ uint64_t expected_golden_hash() { return std::strtoull(golden_hash, nullptr, 16)
 
 int GoldenRun::start(uint8_t* arena, const char* kernels, goldcrest_step_size step_size) {
   *this = {};
-  goldcrest_config config = {};
-  config.model = model_golden;
-  config.model_bytes = MODEL_GOLDEN_BYTES;
-  config.arena = arena;
-  config.arena_bytes = MODEL_GOLDEN_ARENA_BYTES;
-  config.limits = MODEL_GOLDEN_LIMITS;
-  config.step_size = step_size;
-  config.kernels = kernels;
-  config.detail = &detail_;
+  goldcrest_config config = {.model = model_golden,
+      .model_bytes = MODEL_GOLDEN_BYTES,
+      .arena = arena,
+      .arena_bytes = MODEL_GOLDEN_ARENA_BYTES,
+      .limits = MODEL_GOLDEN_LIMITS,
+      .step_size = step_size,
+      .kernels = kernels,
+      .detail = &detail_};
   goldcrest_engine* engine = nullptr;
   int status = goldcrest_init(&engine, &config);
   if (status >= 0) status = goldcrest_self_test(engine, &detail_);
@@ -38,9 +37,7 @@ int GoldenRun::take(goldcrest_engine* engine) {
   at_work_ = false;
   hash_ = kHashStart;
   n_words_ = n_tokens_ = 0;
-  goldcrest_search search = {};
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  goldcrest_search search = {.beam_size = 1, .flags = GOLDCREST_SEARCH_HASH_LOGITS};
   return goldcrest_set_search(engine, &search);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board, in a build with GOLDCREST_INSPECTION: inspection of the g2p model has the host's bits with every kernel
 // table. Covers token scores, scores of a target, and alignments.
-#include "board_api.h"
 #include "boards/hash_every_table.h"
 #include "model_inspected.h"
 #include "support/search_hash.h"
@@ -16,20 +15,14 @@ int hash_inspected(goldcrest_engine* engine, uint64_t* hash) {
   if (status < 0) return status;
   return hash_words({engine, info.decoder_layers, info.decoder_heads}, words_to_hash(), hash);
 }
+}  // namespace
 
 bool passes() {
-  goldcrest_config config = {};
-  config.model = model_inspected;
-  config.model_bytes = MODEL_INSPECTED_BYTES;
-  config.arena = arena;
-  config.arena_bytes = sizeof arena;
-  config.limits = MODEL_INSPECTED_LIMITS;
+  goldcrest_config config = {.model = model_inspected,
+      .model_bytes = MODEL_INSPECTED_BYTES,
+      .arena = arena,
+      .arena_bytes = sizeof arena,
+      .limits = MODEL_INSPECTED_LIMITS};
   return every_table_has_the_hash(config, hash_inspected);
 }
-}  // namespace
 }  // namespace goldcrest::test
-
-int main() {
-  board_init();
-  return goldcrest::test::passes() ? 0 : 1;
-}

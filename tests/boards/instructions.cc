@@ -7,7 +7,6 @@
 
 #include "board_api.h"
 #include "counted_work.h"
-#include "goldcrest/goldcrest.h"
 #include "instruction_count.h"
 #include "kernels/kernels.h"
 #include "model_g2p.h"
@@ -118,14 +117,13 @@ int print_search(goldcrest_engine* engine, const CountedModel& model, uint32_t b
 
 bool print_model(const CountedModel& model, const char* kernels) {
   goldcrest_detail detail = {};
-  goldcrest_config config = {};
-  config.model = model.file;
-  config.model_bytes = model.file_bytes;
-  config.arena = arena;
-  config.arena_bytes = sizeof arena;
-  config.limits = model.limits;
-  config.kernels = kernels;
-  config.detail = &detail;
+  goldcrest_config config = {.model = model.file,
+      .model_bytes = model.file_bytes,
+      .arena = arena,
+      .arena_bytes = sizeof arena,
+      .limits = model.limits,
+      .kernels = kernels,
+      .detail = &detail};
   goldcrest_engine* engine = nullptr;
   const uint64_t start = board_ticks();
   int status = goldcrest_init(&engine, &config);

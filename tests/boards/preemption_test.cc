@@ -52,8 +52,7 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
 
 constexpr Kernels make_watched_table() {
   using Int8 = TypedKernels<int8_t>;
-  Kernels table = {};
-  table.name = "watched";
+  Kernels table = {.name = "watched"};
   table.int8.quantize_rows = watched_slot<&Int8::quantize_rows, kQuantizeRows>;
   table.int8.linear = watched_slot<&Int8::linear, kLinear>;
   table.int8.embed = watched_slot<&Int8::embed, kEmbed>;

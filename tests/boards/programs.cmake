@@ -86,7 +86,8 @@ else()
   goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000003, .* the stack has overflowed.*status 131")
 endif()
 
-goldcrest_board_program(contract_test contract_test.cc ../kernels/contract_attention.cc ../kernels/contract_cases.cc ../kernels/contract_options.cc)
+goldcrest_board_program(contract_test board_main.cc contract_test.cc ../kernels/contract_attention.cc
+  ../kernels/contract_cases.cc ../kernels/contract_options.cc)
 goldcrest_board_test(contract_test fast)
 
 include(golden.cmake)

@@ -2,7 +2,6 @@
 // On the board, in a build with GOLDCREST_SEARCH: self-test and searches with rules have the host's bits with every
 // kernel table. With GOLDCREST_TESTS_SAMPLES, in a build with GOLDCREST_SEARCH: so have 100 sampled texts. The model
 // is g2p.
-#include "board_api.h"
 #include "boards/hash_every_table.h"
 #include "model_ruled.h"
 #include "support/search_hash.h"
@@ -24,21 +23,15 @@ int hash_ruled(goldcrest_engine* engine, uint64_t* hash) {
   const int status = goldcrest_self_test(engine, nullptr);
   return status < 0 ? status : hash_all(engine, words_to_hash(), hash);
 }
+}  // namespace
 
 bool passes() {
-  goldcrest_config config = {};
-  config.model = model_ruled;
-  config.model_bytes = MODEL_RULED_BYTES;
-  config.arena = arena;
-  config.arena_bytes = sizeof arena;
-  config.limits = MODEL_RULED_LIMITS;
+  goldcrest_config config = {.model = model_ruled,
+      .model_bytes = MODEL_RULED_BYTES,
+      .arena = arena,
+      .arena_bytes = sizeof arena,
+      .limits = MODEL_RULED_LIMITS};
   config.limits.max_sampled = kMaxSampled;
   return every_table_has_the_hash(config, hash_ruled);
 }
-}  // namespace
 }  // namespace goldcrest::test
-
-int main() {
-  board_init();
-  return goldcrest::test::passes() ? 0 : 1;
-}

@@ -21,9 +21,7 @@ struct Heard {
 
 // Sets a greedy search that hashes logits, and begins with the clip. Returns a status.
 inline int begin_to_hear(goldcrest_engine* engine, const int16_t* samples, size_t n) {
-  goldcrest_search search = {};
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  goldcrest_search search = {.beam_size = 1, .flags = GOLDCREST_SEARCH_HASH_LOGITS};
   const int status = goldcrest_set_search(engine, &search);
   return status < 0 ? status : goldcrest_begin_audio(engine, samples, n);
 }

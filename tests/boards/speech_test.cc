@@ -30,14 +30,13 @@ int run_steps(goldcrest_engine* engine, size_t n_samples) {
 bool hears(const char* kernels, size_t n_samples) {
   goldcrest_detail detail = {"", -1};
   goldcrest_info info = {};
-  goldcrest_config config = {};
-  config.model = model_heard;
-  config.model_bytes = MODEL_HEARD_BYTES;
-  config.arena = arena;
-  config.arena_bytes = sizeof arena;
-  config.limits = MODEL_HEARD_LIMITS;
-  config.kernels = kernels;
-  config.detail = &detail;
+  goldcrest_config config = {.model = model_heard,
+      .model_bytes = MODEL_HEARD_BYTES,
+      .arena = arena,
+      .arena_bytes = sizeof arena,
+      .limits = MODEL_HEARD_LIMITS,
+      .kernels = kernels,
+      .detail = &detail};
   goldcrest_engine* engine = nullptr;
   Heard heard = {};
   int status = GOLDCREST_PAINTED(goldcrest_model_info, model_heard, MODEL_HEARD_BYTES, &info, &detail);

@@ -7,7 +7,6 @@
 
 #include "board_api.h"
 #include "goldcrest/check.h"
-#include "goldcrest/goldcrest.h"
 #include "model_g2p.h"
 #include "painted_stack.h"
 
@@ -32,10 +31,7 @@ int measure_steps(goldcrest_engine* engine, const char* word) {
 int measure_searches(goldcrest_engine* engine) {
   int status = 0;
   for (const uint32_t beam_size : {1u, 4u}) {
-    goldcrest_search search = {};
-    search.beam_size = beam_size;
-    search.length_penalty = 1.0f;
-    search.flags = GOLDCREST_SEARCH_SCORES;
+    goldcrest_search search = {.beam_size = beam_size, .length_penalty = 1.0f, .flags = GOLDCREST_SEARCH_SCORES};
     if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_set_search, engine, &search);
     for (const char* word : kWords) {
       if (status >= 0) status = measure_steps(engine, word);
@@ -50,13 +46,12 @@ int measure_all() {
   goldcrest_detail detail = {};
   goldcrest_info info;
   goldcrest_memory memory;
-  goldcrest_config config = {};
-  config.model = model_g2p;
-  config.model_bytes = MODEL_G2P_BYTES;
-  config.arena = arena;
-  config.arena_bytes = sizeof arena;
-  config.limits = MODEL_G2P_LIMITS;
-  config.detail = &detail;
+  goldcrest_config config = {.model = model_g2p,
+      .model_bytes = MODEL_G2P_BYTES,
+      .arena = arena,
+      .arena_bytes = sizeof arena,
+      .limits = MODEL_G2P_LIMITS,
+      .detail = &detail};
   goldcrest_engine* engine = nullptr;
   int status = GOLDCREST_PAINTED(goldcrest_model_info, model_g2p, MODEL_G2P_BYTES, &info, &detail);
   if (status >= 0) {

@@ -19,7 +19,7 @@ endif()
 # goldcrest_student_program(name TABLES FOLDER): runs FOLDER's NAME.gcst with the first TABLES kernel tables and
 # compares with NAME.hash.
 function(goldcrest_student_program name tables folder)
-  goldcrest_board_program(${name}_test golden_test.cc)
+  goldcrest_board_program(${name}_test golden_test.cc board_main.cc)
   target_compile_definitions(${name}_test PRIVATE GOLDCREST_GOLDEN_TABLES=${tables})
   goldcrest_golden_run(${name}_test 50 enfr "${folder}/${name}.gcst" "${folder}/${name}.hash")
 endfunction()

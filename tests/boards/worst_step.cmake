@@ -6,7 +6,7 @@ endif()
 
 # goldcrest_worst_step_test(name LABEL MODEL SEARCHES LIMIT...): SEARCHES searches of each kind.
 function(goldcrest_worst_step_test name label model searches)
-  goldcrest_cxx_program(${name} worst_step_test.cc)
+  goldcrest_cxx_program(${name} worst_step_test.cc board_main.cc)
   goldcrest_worst_step(${name})
   target_compile_definitions(${name} PRIVATE GOLDCREST_SEARCHES=${searches})
   goldcrest_add_model(TARGET ${name} FILE "${CMAKE_SOURCE_DIR}/examples/models/${model}" NAME stepped SECTION .model

@@ -9,7 +9,6 @@
 #include "report/engine_session.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

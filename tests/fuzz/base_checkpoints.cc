@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checkpoints that are changed: folders that other tests make, read back, and small ones that no other test makes.
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "convert/support/ctranslate2_folder.h"
 #include "convert/support/native_folder.h"
 #include "convert/support/nn_folder.h"

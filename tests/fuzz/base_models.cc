@@ -8,15 +8,12 @@
 #include "support/engine_fixture.h"
 #include "support/rng.h"
 #include "support/speech_model.h"
-#include "support/standard.h"
 #include "tokenizers/double_array_builder.h"
 #include "unit/model/hostile_file.h"
 #include "unit/text/damaged_tables.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 ModelParts parts_of(const FileImage& file) {
   ModelParts parts = {read_metadata(file.bytes()), {}};
   for (const format::Section* section : *format::GetModel(file.bytes())->sections()) {
@@ -28,7 +25,7 @@ ModelParts parts_of(const FileImage& file) {
 
 // Gives the file self-test lines with the engine's own results, if this build runs the model. If it has a shortlist,
 // the second line is a search among candidates.
-FileImage with_self_test(const converter::ModelSpec& spec) {
+FileImage with_self_test(const ModelSpec& spec) {
   const converter::Payload payload = converter::build_payload(spec, {});
   FileImage file = converter::assemble(payload, {});
   if ((format::GetModel(file.bytes())->features() & ~kSupportedFeatures) != 0) return file;
@@ -50,13 +47,11 @@ FileImage with_self_test(const converter::ModelSpec& spec) {
 
 // No tokenizers, a shortlist, layers of both kinds, a prompt and sequences.
 FileImage mixed_file() {
-  TinyOptions options;
-  options.encoder = {4, 5, 1, 4, 2, 4};
-  options.decoder = {4, 5, 1, 4, 2, 4};
+  TinyOptions options = {.encoder = {4, 5, 1, 4, 2, 4}, .decoder = {4, 5, 1, 4, 2, 4}};
   options.decoder.n_recurrent = 1;
   options.source_vocab_size = 6;
   options.target_vocab_size = 40;
-  converter::ModelSpec spec = tiny_spec(options);
+  ModelSpec spec = tiny_spec(options);
   add_shortlist(3, spec);
   spec.generation.prompt = {{3, 5}, {4}, {2}};
   spec.generation.sequences = {{{{1, 2}, 0.5f}, {{4, 5}, -std::numeric_limits<float>::infinity()}}, 2};
@@ -65,15 +60,13 @@ FileImage mixed_file() {
 
 // Ids that take 32 bits, wide matrices, more layers than a mask has bits, and pieces for bytes.
 FileImage large_file() {
-  TinyOptions options;
-  options.encoder = {4, 4100, 1, 4, 1, 4};
-  options.decoder = {4, 5, 1, 4, 33, 4};
+  TinyOptions options = {.encoder = {4, 4100, 1, 4, 1, 4}, .decoder = {4, 5, 1, 4, 33, 4}};
   const converter::TokenizerSpec tokenizer =
       converter::parse_sentencepiece_model(read_bytes(source_path("tests/data/bpe_bytes.model")), "bpe_bytes.model");
   options.source_vocab_size = tokenizer.vocab_size;
   options.target_vocab_size = 65552;
   options.tied = true;
-  converter::ModelSpec spec = tiny_spec(options);
+  ModelSpec spec = tiny_spec(options);
   spec.source_tokenizer = tokenizer;
   std::vector<uint64_t> offset(tokenizer.vocab_size + 1, 3);
   offset[0] = 0;
@@ -83,12 +76,12 @@ FileImage large_file() {
 
 // A model with tied weights, target languages and rules of the search.
 FileImage file_with_rules() {
-  TinyOptions options;
-  options.encoder = options.decoder = {4, 5, 1, 4, 2, 4};
-  options.source_vocab_size = 9;
-  options.target_vocab_size = 7;
-  options.tied = true;
-  converter::ModelSpec spec = tiny_spec(options);
+  TinyOptions options = {.encoder = {4, 5, 1, 4, 2, 4},
+      .decoder = {4, 5, 1, 4, 2, 4},
+      .source_vocab_size = 9,
+      .target_vocab_size = 7,
+      .tied = true};
+  ModelSpec spec = tiny_spec(options);
   add_tokenizers(converter::TokenizerKind::kUnigram, spec);
   spec.source_tokenizer->pieces[3] = {">>fra<<", 0, converter::PieceType::kSurface};
   spec.source_tokenizer->pieces[4] = {">>fr<<", 0, converter::PieceType::kSurface};
@@ -112,7 +105,7 @@ MetadataField& field_of(MetadataTable& table, flatbuffers::voffset_t slot) {
 }
 
 // Makes the odd ids' logits zero.
-void add_equal_logits(converter::ModelSpec& spec) {
+void add_equal_logits(ModelSpec& spec) {
   auto weight = std::make_shared<converter::Matrix>(*spec.projection.weight);
   for (uint32_t id = 1; id < weight->rows; id += 2) {
     std::fill_n(weight->values.edit().data() + size_t{id} * weight->columns, weight->columns, 0.0f);
@@ -139,11 +132,10 @@ std::string charsmap(const std::vector<std::pair<std::string, std::string>>& rul
 // Pieces of all types, and rules that lengthen a text or delete it. There are so few that each of their bytes matters.
 converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool keeps_whitespace) {
   using converter::PieceType;
-  converter::TokenizerSpec tokenizer;
-  tokenizer.kind = kind;
-  tokenizer.pieces = {{"</s>", 0, PieceType::kControl}, {"<unk>", 0, PieceType::kUnknown}, {"\u2581", -3}, {"a", -4},
-      {"b", -5}, {"ab", -2}, {"\u2581ab", -1}, {"cd", 0, PieceType::kUserDefined}, {"ba", -2, PieceType::kUnused},
-      {"aab", -1, PieceType::kSurface}};
+  converter::TokenizerSpec tokenizer = {.kind = kind,
+      .pieces = {{"</s>", 0, PieceType::kControl}, {"<unk>", 0, PieceType::kUnknown}, {"\u2581", -3}, {"a", -4},
+          {"b", -5}, {"ab", -2}, {"\u2581ab", -1}, {"cd", 0, PieceType::kUserDefined}, {"ba", -2, PieceType::kUnused},
+          {"aab", -1, PieceType::kSurface}}};
   tokenizer.vocab_size = static_cast<uint32_t>(tokenizer.pieces.size());
   tokenizer.unknown_id = 1;
   tokenizer.precompiled_charsmap =
@@ -155,39 +147,33 @@ converter::TokenizerSpec small_tokenizer(converter::TokenizerKind kind, bool kee
 
 // Every matrix has fine inputs, a second matrix and fine attention.
 FileImage fine_file() {
-  TinyOptions options;
-  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
-  return fine_tiny_file(tiny_spec(options), {}, "all", "all");
+  return fine_tiny_file(tiny_spec({.encoder = {4, 5, 1, 4, 1, 4}, .decoder = {4, 5, 1, 4, 1, 4}}), {}, "all", "all");
 }
 
 // Every matrix and table has weights of 4 bits, and a source has candidates.
 FileImage packed_file() {
-  TinyOptions options;
-  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
-  options.tied = true;
-  converter::ModelSpec spec = tiny_spec(options);
+  ModelSpec spec = tiny_spec({.encoder = {4, 5, 1, 4, 1, 4}, .decoder = {4, 5, 1, 4, 1, 4}, .tied = true});
   add_shortlist(3, spec);
   return packed_tiny_file(spec, Layout::kN4K16, {}, "all");
 }
 
 // A file with the same tokenizer for both sides.
 FileImage file_with_tokenizer(const converter::TokenizerSpec& tokenizer) {
-  TinyOptions options;
-  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
-  options.source_vocab_size = options.target_vocab_size = tokenizer.vocab_size;
-  options.tied = true;
-  converter::ModelSpec spec = tiny_spec(options);
+  TinyOptions options = {.encoder = {4, 5, 1, 4, 1, 4},
+      .decoder = {4, 5, 1, 4, 1, 4},
+      .source_vocab_size = tokenizer.vocab_size,
+      .target_vocab_size = tokenizer.vocab_size,
+      .tied = true};
+  ModelSpec spec = tiny_spec(options);
   spec.source_tokenizer = spec.target_tokenizer = tokenizer;
   return with_self_test(spec);
 }
 
 // A shortlist, rules that change the logits of some ids, and ids whose logits are the same.
 FileImage listed_file(converter::Weights weights, Layout layout) {
-  TinyOptions options;
-  options.encoder = options.decoder = {4, 5, 1, 4, 1, 4};
-  options.source_vocab_size = 6;
-  options.target_vocab_size = 40;
-  converter::ModelSpec spec = tiny_spec(options);
+  TinyOptions options = {
+      .encoder = {4, 5, 1, 4, 1, 4}, .decoder = {4, 5, 1, 4, 1, 4}, .source_vocab_size = 6, .target_vocab_size = 40};
+  ModelSpec spec = tiny_spec(options);
   add_shortlist(3, spec);
   add_equal_logits(spec);
   spec.generation.rules.more_end_ids = {3};
@@ -197,21 +183,17 @@ FileImage listed_file(converter::Weights weights, Layout layout) {
 
 // A model whose layers are wide enough to be split between threads.
 FileImage wide_file() {
-  TinyOptions options;
-  options.encoder = {4, 5, 1, 4, 1, 4};
-  options.decoder = {128, 1024, 1, 4, 1, 4};
-  options.source_vocab_size = 6;
-  options.target_vocab_size = 1024;
-  converter::ModelSpec spec = tiny_spec(options);
+  TinyOptions options = {.encoder = {4, 5, 1, 4, 1, 4},
+      .decoder = {128, 1024, 1, 4, 1, 4},
+      .source_vocab_size = 6,
+      .target_vocab_size = 1024};
+  ModelSpec spec = tiny_spec(options);
   add_equal_logits(spec);
   return tiny_file(spec);
 }
 
 ModelParts make_far_model() {
-  TinyOptions options;
-  options.encoder = {4, 5, 1, 4, 1, 4};
-  options.decoder = {4, 5, 2, 16, 1, 1024};
-  const converter::ModelSpec spec = tiny_spec(options);
+  const ModelSpec spec = tiny_spec({.encoder = {4, 5, 1, 4, 1, 4}, .decoder = {4, 5, 2, 16, 1, 1024}});
   ModelParts parts = parts_of(tiny_file(spec, Layout::kRowMajor, {}, converter::Weights::kFloat32));
   MetadataTable& decoder = field_of(parts.metadata, format::Model::VT_DECODER).tables[0];
   std::vector<MetadataTable>& layers = field_of(decoder, format::Stack::VT_LAYERS).tables;
@@ -246,7 +228,7 @@ const std::vector<ModelParts>& richer_models() {
 const std::vector<ModelParts>& family_models() {
   static const std::vector<ModelParts> models = {parts_of(smallest_languages_file()),
       parts_of(remade(smallest_languages_file(),
-          [](format::ModelT& m) {
+          [](ModelT& m) {
             m.languages->default_source = -1;
             m.languages->default_target = -1;
           })),

@@ -2,9 +2,6 @@
 // The models that fuzz_model's inputs change.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "fuzz/metadata_tree.h"
 
 namespace goldcrest::test {

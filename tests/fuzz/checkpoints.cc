@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "support/checkpoint_writer.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

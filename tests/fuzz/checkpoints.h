@@ -3,7 +3,6 @@
 #pragma once
 
 #include "fuzz/script.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 // Contents by the file's name. Each member of a zip is "zip!member", so that a changed member is put into a valid zip.

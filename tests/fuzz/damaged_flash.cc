@@ -3,18 +3,11 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
 #include "api/engine.h"
 #include "base/align.h"
 #include "base/crc32c.h"
 #include "fuzz/metadata_tree.h"
-#include "fuzz/script.h"
 #include "goldcrest/check.h"
-#include "goldcrest/goldcrest.h"
-#include "model_generated.h"
 #include "support/guarded_buffer.h"
 
 namespace goldcrest::test {

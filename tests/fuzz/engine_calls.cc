@@ -4,12 +4,10 @@
 #include "base/build_options.h"
 #include "fuzz/engine_sounds.h"
 #include "goldcrest/check.h"
-#include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
 #include "goldcrest/tokens.h"
 #include "model/model_view.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

@@ -3,8 +3,6 @@
 // the errors that its comment names, and its results are in range.
 #pragma once
 
-#include <span>
-
 #include "fuzz/script.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"

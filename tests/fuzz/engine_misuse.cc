@@ -14,7 +14,6 @@
 #include "goldcrest/languages.h"
 #include "model/validate.h"
 #include "model_generated.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {
@@ -95,8 +94,7 @@ void misuse_model(const goldcrest_config& good) {
   refused(goldcrest_model_info(nullptr, good.model_bytes, &info, nullptr));
   refused(goldcrest_plan_memory(model, good.model_bytes, nullptr, nullptr, nullptr, nullptr, nullptr));
   refused(goldcrest_plan_memory(model + 1, good.model_bytes, nullptr, &memory, nullptr, nullptr, nullptr));
-  goldcrest_limits limits = {};
-  limits.batch = UINT32_MAX;
+  goldcrest_limits limits = {.batch = UINT32_MAX};
   refused(goldcrest_plan_memory(model, good.model_bytes, &limits, &memory, nullptr, nullptr, nullptr));
   const int planned = goldcrest_plan_memory(model, good.model_bytes, nullptr, &memory, nullptr, nullptr, nullptr);
   require(planned == GOLDCREST_OK || planned == GOLDCREST_ERROR_ARGUMENT, "plan_memory: the file's own limits");

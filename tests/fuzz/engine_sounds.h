@@ -6,7 +6,6 @@
 #include "goldcrest/speech.h"
 #include "goldcrest/voice.h"
 #include "support/guarded_buffer.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 // Mostly a small number, which fits.

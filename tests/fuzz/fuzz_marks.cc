@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an HTML document, any pattern, any translation that attends anywhere: each tag is written once,
 // documents that were well-formed stay so, and a document without translations says the same when it is read again.
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "fuzz/script.h"
 #include "host/marks/html.h"
 #include "host/marks/keep_patterns.h"
@@ -80,11 +76,9 @@ std::string written(std::vector<MarkedText> texts, const KeepPatterns& patterns,
   return out;
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest::test;
-  Script script(bytes, n);
+void run_input(Script script) {
+  Script choices = script;
   KeepPatterns patterns;
   if (script.one_in(2)) patterns.add_built_in();
   const std::string_view pattern = script.text_of(script.below(24));
@@ -103,8 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   require(is_same(texts, read_texts(document, document.size() + 1, &n_again)), "the bytes may come in any parts");
   const std::string copy = written(texts, {}, nullptr);
   require(is_same(texts, read_texts(copy, step, &n_again)), "an untranslated document says the same");
-  Script choices(bytes, n);
   read_texts(written(texts, patterns, &choices), step, &n_again);
   require(n_problems > 0 || n_again == 0, "a well-formed document stays well-formed");
-  return 0;
 }
+}  // namespace goldcrest::test

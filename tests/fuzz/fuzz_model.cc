@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model file with some changed fields of its metadata, then changed bytes anywhere, with right checksums; then any
 // calls. The file is refused with a reason, or it runs within the memory that it asked for.
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "base/bounds.h"
 #include "fuzz/base_models.h"
 #include "fuzz/engine_calls.h"
-#include "support/guarded_buffer.h"
 #include "unit/model/hostile_file.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 // Writes the place of section `i` into the metadata, if the metadata has this section.
 void set_section(uint8_t* metadata, size_t i, uint64_t start, uint64_t n) {
   const auto* const sections = format::GetModel(metadata)->sections();
@@ -68,13 +61,12 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest;
-  using namespace goldcrest::test;
-  Script script(bytes, n);
+namespace goldcrest::test {
+void run_input(Script script) {
+  const uint32_t sum = script.sum();
   const uint8_t which = script.byte();
   // The two last models cost as much as twenty others, so only an eighth of the inputs that ask for them gets them.
-  const bool is_rare = which >= 254 && std::accumulate(bytes, bytes + n, 0u) % 8 == 0;
+  const bool is_rare = which >= 254 && sum % 8 == 0;
   // An eighth of the inputs use the richer models, an eighth those that hear, an eighth those of recent families or
   // with fine inputs.
   const std::vector<ModelParts>& models = which >= 224   ? richer_models()
@@ -89,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     if (script.one_in(4)) section.resize(script.half() % (2 * section.size() + 1));
     change_bytes(script, section.data(), section.size());
   }
-  converter::FileImage file = assemble(parts, script.one_in(16));
+  FileImage file = assemble(parts, script.one_in(16));
   const bool is_damaged = script.one_in(8);
   if (is_damaged) {
     repair_checksums(file);
@@ -101,5 +93,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   GuardedBuffer<uint8_t> model(align_bytes(model_bytes));
   std::copy_n(file.bytes(), model_bytes, model.begin());
   call_engine({model.get(), model_bytes}, script);
-  return 0;
 }
+}  // namespace goldcrest::test

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as HTTP requests with forms, or as Wyoming's events: what is read does not depend on how the bytes come,
 // and nothing larger than its limit is collected.
-#include <algorithm>
-#include <string>
-
 #include "fuzz/script.h"
 #include "serve/http_messages.h"
 #include "serve/wyoming_events.h"
@@ -68,11 +65,8 @@ std::string read_events(std::string_view bytes, size_t step) {
   return said + reader.problem;
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest::test;
-  Script script(bytes, n);
+void run_input(Script script) {
   const uint32_t kind = script.below(3);
   const size_t step = 1 + script.below(64);
   const std::string_view rest = script.rest();
@@ -81,5 +75,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     read_form(rest);
   else
     require(read(rest, step) == read(rest, rest.size() + 1), "the bytes may come in any parts");
-  return 0;
 }
+}  // namespace goldcrest::test

@@ -3,7 +3,6 @@
 // more samples than it has, twice as many if it has half the model's rate, and says so if some are missing.
 #include "engine/host/speech/wav.h"
 #include "fuzz/script.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {
@@ -42,21 +41,19 @@ std::string file_bytes(Script& script) {
   return file + chunk("data", std::string(script.rest()), script);
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest::test;
-  Script script(bytes, n);
+void run_input(Script script) {
+  const size_t n_bytes = script.n_bytes();
   std::string file = file_bytes(script);
   struct Close {
     void operator()(std::FILE* opened) const { std::fclose(opened); }
   };
   const std::unique_ptr<std::FILE, Close> opened(fmemopen(file.data(), file.size() + (file.empty() ? 1 : 0), "rb"));
-  if (!opened) return 0;
-  goldcrest::host::WavReader reader;
-  if (!reader.open(opened.get(), n % 2 != 0 ? "clip" : "", kRate).empty()) return 0;
+  if (!opened) return;
+  host::WavReader reader;
+  if (!reader.open(opened.get(), n_bytes % 2 != 0 ? "clip" : "", kRate).empty()) return;
   size_t n_read = 0;
-  const size_t block_size = 1 + n % 7;
+  const size_t block_size = 1 + n_bytes % 7;
   std::vector<int16_t> block(block_size);
   for (size_t found = block_size; found == block_size; n_read += found) {
     found = reader.read(block.data(), block_size);
@@ -64,5 +61,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     require(n_read <= 2 * file.size(), "read: no more samples than bytes, at twice the lowest rate");
   }
   require(reader.read(block.data(), block_size) == 0, "read: nothing behind the end");
-  return 0;
 }
+}  // namespace goldcrest::test

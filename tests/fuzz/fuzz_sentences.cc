@@ -36,17 +36,14 @@ void check_reader(std::string_view text, const PartOptions& how, Script& script)
   require(joined == text, "what the reader gives is the text");
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest::test;
-  Script script(bytes, n);
+void run_input(Script script) {
+  Script choices = script;
   PartOptions how;
   how.max_bytes = script.one_in(2) ? 0 : script.below(64);
   how.abbreviations = script.text_of(script.below(32));
-  Script choices(bytes, n);
   const std::string_view text = script.rest();
   check_parts(text, how);
   check_reader(text, how, choices);
-  return 0;
 }
+}  // namespace goldcrest::test

@@ -9,12 +9,10 @@
 
 namespace goldcrest::test {
 namespace {
-converter::ModelSpec small_spec() {
-  TinyOptions options;
-  options.encoder = options.decoder = {4, 5, 1, 4, 1, 8};
-  options.source_vocab_size = 9;
-  options.target_vocab_size = 12;
-  converter::ModelSpec spec = tiny_spec(options);
+ModelSpec small_spec() {
+  TinyOptions options = {
+      .encoder = {4, 5, 1, 4, 1, 8}, .decoder = {4, 5, 1, 4, 1, 8}, .source_vocab_size = 9, .target_vocab_size = 12};
+  ModelSpec spec = tiny_spec(options);
   add_tokenizers(converter::TokenizerKind::kWord, spec);
   return spec;
 }
@@ -22,8 +20,7 @@ converter::ModelSpec small_spec() {
 // Marian's binary with any numbers and a right checksum, or any bytes.
 std::string file_bytes(Script& script) {
   if (script.below(3) != 0) return std::string(script.text());
-  BinaryLists lists;
-  lists.first = script.byte();
+  BinaryLists lists = {.first = script.byte()};
   lists.offsets.resize(script.below(16));
   lists.ids.resize(script.below(16));
   for (uint64_t& offset : lists.offsets) offset = script.one_in(8) ? script.word() : script.below(16);
@@ -33,24 +30,20 @@ std::string file_bytes(Script& script) {
   return bytes;
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest;
-  using namespace goldcrest::test;
+void run_input(Script script) {
   static const TemporaryFolder folder;
-  static const converter::ModelSpec good = small_spec();
-  Script script(bytes, n);
+  static const ModelSpec good = small_spec();
   const std::string path = folder.write("lex", file_bytes(script));
   try {
-    converter::ModelSpec spec = good;
+    ModelSpec spec = good;
     spec.shortlist = converter::read_shortlist(path, spec);
-    const converter::FileImage file = tiny_file(spec);
+    const FileImage file = tiny_file(spec);
     goldcrest_info info;
     require(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr) == GOLDCREST_OK, "the engine takes it");
     call_engine(file.span(), script);
   } catch (const converter::Error& error) {
     require(std::string_view(error.what()).starts_with(path), "an error begins with the file's name");
   }
-  return 0;
 }
+}  // namespace goldcrest::test

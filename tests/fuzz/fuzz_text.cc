@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as text through the tokenizers of good models, and back.
-#include <vector>
-
 #include "fuzz/script.h"
 #include "fuzz/text_checks.h"
 #include "host/printable.h"
@@ -22,15 +20,12 @@ std::vector<TestTokenizer> good_tokenizers() {
   return tokenizers;
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest::test;
+void run_input(Script script) {
   static const std::vector<TestTokenizer> tokenizers = good_tokenizers();
-  Script script(bytes, n);
   const TestTokenizer& tokenizer = tokenizers[script.below(static_cast<uint32_t>(tokenizers.size()))];
   const std::vector<int32_t> ids = checked_ids(tokenizer.view(), script.rest());
   const std::string text = checked_text(tokenizer.detokenizer_view(), ids);
-  require(goldcrest::is_utf8(text), "detokenize: UTF-8 if all pieces are UTF-8");
-  return 0;
+  require(is_utf8(text), "detokenize: UTF-8 if all pieces are UTF-8");
 }
+}  // namespace goldcrest::test

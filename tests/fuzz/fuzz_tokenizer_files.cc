@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a SentencePiece model, and as subword-nmt's merges with any vocabulary: an error that names the file, or
 // a tokenizer.
-#include <string>
-#include <vector>
-
 #include "fuzz/script.h"
 #include "fuzz/text_checks.h"
 #include "spec/error.h"
@@ -48,12 +45,8 @@ converter::TokenizerSpec read_spec(Script& script) {
   return converter::subword_tokenizer(codes, {kFile, entries, 0, {1}});
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest;
-  using namespace goldcrest::test;
-  Script script(bytes, n);
+void run_input(Script script) {
   try {
     const converter::TokenizerSpec spec = read_spec(script);
     const TestTokenizer tokenizer(spec);
@@ -61,5 +54,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   } catch (const converter::Error& error) {
     require(std::string_view(error.what()).starts_with(kFile), "an error begins with the file's name");
   }
-  return 0;
 }
+}  // namespace goldcrest::test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a tokenizer or a detokenizer with any of their values changed, on any text.
 #include <type_traits>
-#include <vector>
 
 #include "fuzz/script.h"
 #include "fuzz/text_checks.h"
@@ -77,25 +76,22 @@ void change_kind(Script& script, converter::PackedTokenizer& tables) {
     tables.kind = kind;
 }
 }  // namespace
-}  // namespace goldcrest::test
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  using namespace goldcrest::test;
+void run_input(Script script) {
   static const std::vector<Tables> good = all_good_tables();
-  Script script(bytes, n);
   const Tables& tables = good[script.below(static_cast<uint32_t>(good.size()))];
   const uint32_t changes = script.below(64);
   if (script.one_in(4)) {
-    goldcrest::converter::PackedDetokenizer detokenizer = tables.detokenizer;
+    converter::PackedDetokenizer detokenizer = tables.detokenizer;
     for (uint32_t i = 0; i < changes; ++i) change_detokenizer(script, detokenizer);
     std::vector<int32_t> ids(script.below(32));
     for (int32_t& id : ids) id = static_cast<int32_t>(script.half() % detokenizer.n_pieces);
     checked_text(view_of(detokenizer), ids);
-    return 0;
+    return;
   }
-  goldcrest::converter::PackedTokenizer tokenizer = tables.tokenizer;
+  converter::PackedTokenizer tokenizer = tables.tokenizer;
   if (script.one_in(4)) change_kind(script, tokenizer);
   for (uint32_t i = 0; i < changes; ++i) change_tokenizer(script, tokenizer);
   checked_ids(view_of(tokenizer), script.rest());
-  return 0;
 }
+}  // namespace goldcrest::test

@@ -2,8 +2,6 @@
 // Reads, changes and writes metadata by the schema's type tables, which model/structure.cc uses for its checks.
 #include "fuzz/metadata_tree.h"
 
-#include <algorithm>
-
 #include "base/bounds.h"
 
 namespace goldcrest::test {

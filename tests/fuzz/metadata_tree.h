@@ -3,9 +3,6 @@
 // present ones left out. A new field of the schema needs no new code.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "fuzz/script.h"
 #include "model_generated.h"
 

@@ -4,7 +4,6 @@
 //   pack_corpus pack FOLDER FILE      writes FILE from the files of FOLDER
 //   pack_corpus unpack FILE FOLDER    writes each input of FILE into FOLDER, under the number of its line
 #include "fuzz/packed_corpus.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

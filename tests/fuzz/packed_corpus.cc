@@ -3,8 +3,6 @@
 
 #include <charconv>
 
-#include "support/standard.h"
-
 namespace goldcrest::test {
 namespace {
 constexpr std::string_view kLicence = "# SPDX-License-Identifier: Apache-2.0";

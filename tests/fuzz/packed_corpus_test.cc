@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/packed_corpus.h"
 
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
 using Inputs = std::vector<std::string>;
+using PackedCorpus = InFolder;
 
 const std::string kHeader =
     "# SPDX-License-Identifier: Apache-2.0\n"
@@ -26,28 +26,25 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-TEST(PackedCorpus, ComesBackInOrderAndEachInputOnce) {
-  const TemporaryFolder folder;
+TEST_F(PackedCorpus, ComesBackInOrderAndEachInputOnce) {
   std::string every_byte;
   for (int byte = 0; byte < 256; ++byte) every_byte += static_cast<char>(byte);
   write_corpus(folder / "corpus", {"b", "\xff", every_byte, "", std::string(1, '\0'), "b", "a", "ab"});
   EXPECT_EQ(read_corpus(folder / "corpus"), (Inputs{"", std::string(1, '\0'), every_byte, "a", "ab", "b", "\xff"}));
 }
 
-TEST(PackedCorpus, IsTheTextThatItsPageShows) {
-  const TemporaryFolder folder;
+TEST_F(PackedCorpus, IsTheTextThatItsPageShows) {
   write_corpus(folder / "corpus", {"\x01", {"\x00\xff", 2}, ""});
   EXPECT_EQ(folder.read("corpus"), kHeader + "3\n\n00ff\n01\n");
 }
 
-TEST(PackedCorpus, MayBeEmpty) {
-  const TemporaryFolder folder;
+TEST_F(PackedCorpus, MayBeEmpty) {
   write_corpus(folder / "corpus", {});
   EXPECT_EQ(folder.read("corpus"), kHeader + "0\n");
   EXPECT_EQ(read_corpus(folder / "corpus"), Inputs{});
 }
 
-TEST(PackedCorpus, DamageIsRefusedWithItsPlace) {
+TEST_F(PackedCorpus, DamageIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal(kHeader + "2\n00ff\n01\n"), "");
   EXPECT_EQ(refusal(""), "line 1: found the file's end, expected \"# SPDX-License-Identifier: Apache-2.0\"");
   EXPECT_EQ(refusal("00ff\n"), "line 1: found \"00ff\", expected \"# SPDX-License-Identifier: Apache-2.0\"");
@@ -72,13 +69,12 @@ TEST(PackedCorpus, DamageIsRefusedWithItsPlace) {
   }
 }
 
-TEST(PackedCorpus, EveryCutIsRefused) {
+TEST_F(PackedCorpus, EveryCutIsRefused) {
   const std::string whole = kHeader + "2\n00ff\n01\n";
   for (size_t n = 0; n < whole.size(); ++n) EXPECT_NE(refusal(whole.substr(0, n)), "") << n << " bytes";
 }
 
-TEST(PackedCorpus, AFileThatIsNotThereIsNamed) {
-  const TemporaryFolder folder;
+TEST_F(PackedCorpus, AFileThatIsNotThereIsNamed) {
   try {
     read_corpus(folder / "corpus");
     FAIL();
@@ -88,8 +84,7 @@ TEST(PackedCorpus, AFileThatIsNotThereIsNamed) {
 }
 
 // Uses the program as tests/fuzz.sh does.
-TEST(PackedCorpus, TheProgramUnpacksAndPacksTheSame) {
-  const TemporaryFolder folder;
+TEST_F(PackedCorpus, TheProgramUnpacksAndPacksTheSame) {
   std::filesystem::create_directory(folder / "inputs");
   write_corpus(folder / "corpus", {"", "b", "a", "ab"});
   const std::string program = "'" PACK_CORPUS "' ", at = " '" + folder.path().string();

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target on the inputs of a corpus, with any compiler. Usage: replay_TARGET FILE
-#include <cstdio>
-#include <exception>
-#include <vector>
-
 #include "fuzz/packed_corpus.h"
 #include "fuzz/script.h"
 

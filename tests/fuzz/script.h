@@ -15,6 +15,8 @@ class Script {
   Script(const uint8_t* bytes, size_t n) : bytes_(bytes), n_(n) {}
 
   bool is_done() const { return n_ == 0; }
+  size_t n_bytes() const { return n_; }
+  uint32_t sum() const { return std::accumulate(bytes_, bytes_ + n_, 0u); }
   uint8_t byte() { return take<uint8_t>(); }
   uint16_t half() { return take<uint16_t>(); }
   uint32_t word() { return take<uint32_t>(); }
@@ -49,6 +51,9 @@ class Script {
   const uint8_t* bytes_;
   size_t n_;
 };
+
+// A target's own part.
+void run_input(Script script);
 
 // A broken promise ends the program, and libFuzzer keeps the input.
 inline void require(bool holds, const char* promise) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/text_checks.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "fuzz/script.h"
 #include "goldcrest/goldcrest.h"
 #include "support/guarded_buffer.h"

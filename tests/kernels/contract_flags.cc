@@ -25,19 +25,15 @@ asm(".section .rodata\n.balign 64\n.global model\nmodel:\n.incbin \"" MODEL
 
 // Returns a status; 1 if the hash is another one.
 int check(const char* kernels) {
-  goldcrest_config config = {};
-  config.model = model;
-  config.model_bytes = MODEL_BYTES;
-  config.arena = arena;
-  config.arena_bytes = sizeof arena;
-  config.limits.max_source_bytes = 64;
-  config.limits.beam_size = 1;
-  config.kernels = kernels;
+  goldcrest_config config = {.model = model,
+      .model_bytes = MODEL_BYTES,
+      .arena = arena,
+      .arena_bytes = sizeof arena,
+      .limits = {.max_source_bytes = 64, .beam_size = 1},
+      .kernels = kernels};
   goldcrest_engine* engine = nullptr;
   int status = goldcrest_init(&engine, &config);
-  goldcrest_search search = {};
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  goldcrest_search search = {.beam_size = 1, .flags = GOLDCREST_SEARCH_HASH_LOGITS};
   if (status >= 0) status = goldcrest_set_search(engine, &search);
   uint64_t hash = goldcrest::kHashStart;
   const char *line = reinterpret_cast<const char*>(words), *const end = line + WORDS_BYTES, *previous = line;

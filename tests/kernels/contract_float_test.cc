@@ -6,8 +6,7 @@
 #include "kernels/reference/reference.h"
 #include "support/test.h"
 
-namespace goldcrest {
-namespace test {
+namespace goldcrest::test {
 namespace {
 // Fills rows as the engine passes them on: after quantize_rows.
 void fill_copied(GuardedBuffer<float>& buffer, uint32_t n, Fill kind, Rng& rng) {
@@ -302,5 +301,4 @@ TEST(FloatSpecification, QuantizeRowsKeepsWhatCounts) {
   EXPECT_EQ(copied(), x);
 }
 }  // namespace
-}  // namespace test
-}  // namespace goldcrest
+}  // namespace goldcrest::test

@@ -13,7 +13,7 @@ void expect_reference_bits(const Kernels& table, const char* way) {
   std::printf("%s %s\n", table.name, way);
   std::fflush(stdout);  // so that a crash shows this table's name
   for (const ContractCase* c = kContractCases; c->slot != nullptr; ++c) {
-    const test::Difference difference = c->compare(table, kernels_reference, 0);
+    const Difference difference = c->compare(table, kernels_reference, 0);
     EXPECT_FALSE(difference.has_value()) << table.name << ' ' << way << ", " << c->slot << ": "
                                          << difference.value_or("");
   }

@@ -2,46 +2,54 @@
 # The golden hash of each shipped model, which all tables share. Cross builds compare their hashes with these files.
 set(golden "${CMAKE_CURRENT_BINARY_DIR}/golden")
 file(MAKE_DIRECTORY "${golden}")
+
+# goldcrest_golden_test(TEST LABEL REQUIRED SETUP COMMAND...): a step that needs the fixture REQUIRED, if that is not "",
+# and makes the fixture SETUP.
+function(goldcrest_golden_test test label required setup)
+  add_test(NAME ${test} COMMAND ${ARGN})
+  set_tests_properties(${test} PROPERTIES LABELS ${label} FIXTURES_SETUP "${setup}")
+  if(required)
+    set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED ${required})
+  endif()
+endfunction()
+
+# goldcrest_golden_model(NAME CHECKPOINT REQUIRED LABEL OPTION...): converts CHECKPOINT to NAME.gcst, the fixture golden_NAME.
+function(goldcrest_golden_model name checkpoint required label)
+  goldcrest_golden_test(golden_model_${name} ${label} "${required}" golden_${name}
+    goldcrest-convert --quiet "${checkpoint}" -o "${golden}/${name}.gcst" ${ARGN})
+endfunction()
+
+# goldcrest_golden_output(TEST LABEL MODEL DATA FILE PROGRAM [OPTION]): what PROGRAM prints of the fixture golden_MODEL with
+# the lines of DATA is FILE, the fixture TEST.
+function(goldcrest_golden_output test label model data file program)
+  goldcrest_golden_test(${test} ${label} golden_${model} ${test} sh -c
+    "'$<TARGET_FILE:${program}>' ${ARGN} '${golden}/${model}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/${data}/valid.tsv' > '${golden}/${file}'")
+endfunction()
+
+set(models "${CMAKE_SOURCE_DIR}/examples/models")
 foreach(task enfr g2p g2p-bytes)
   string(REPLACE "-bytes" "" words ${task})
-  add_test(NAME golden_model_${task}
-    COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/${task}" -o "${golden}/${task}.gcst")
-  add_test(NAME golden_hash_${task} COMMAND sh -c
-    "'$<TARGET_FILE:golden_hash>' '${golden}/${task}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/${words}/valid.tsv' > '${golden}/${task}.hash'")
-  set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_SETUP golden_${task})
-  set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task} FIXTURES_SETUP golden_hash_${task})
-  set_tests_properties(golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
+  goldcrest_golden_model(${task} "${models}/${task}" "" fast)
+  goldcrest_golden_output(golden_hash_${task} fast ${task} ${words} ${task}.hash golden_hash)
 endforeach()
 
 # A small student with random weights and recurrent layers; a second one also has a shortlist and a limit by the
 # source's length.
-add_test(NAME golden_checkpoint_student COMMAND make_golden_checkpoint student "${golden}/student")
-set_tests_properties(golden_checkpoint_student PROPERTIES LABELS fast FIXTURES_SETUP golden_checkpoint_student)
+goldcrest_golden_test(golden_checkpoint_student fast "" golden_checkpoint_student
+  make_golden_checkpoint student "${golden}/student")
+goldcrest_golden_model(student "${golden}/student" golden_checkpoint_student fast --shortlist none)
+goldcrest_golden_model(student_listed "${golden}/student" golden_checkpoint_student fast
+  --config "${golden}/student/listed.yml")
 foreach(student student student_listed)
-  set(options --shortlist none)
-  if(student STREQUAL "student_listed")
-    set(options --config "${golden}/student/listed.yml")
-  endif()
-  add_test(NAME golden_model_${student}
-    COMMAND goldcrest-convert --quiet "${golden}/student" -o "${golden}/${student}.gcst" ${options})
-  add_test(NAME golden_hash_${student} COMMAND sh -c
-    "'$<TARGET_FILE:golden_hash>' '${golden}/${student}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/enfr/valid.tsv' > '${golden}/${student}.hash'")
-  set_tests_properties(golden_model_${student} PROPERTIES FIXTURES_REQUIRED golden_checkpoint_student FIXTURES_SETUP golden_${student})
-  set_tests_properties(golden_hash_${student} PROPERTIES FIXTURES_REQUIRED golden_${student} FIXTURES_SETUP golden_hash_${student})
-  set_tests_properties(golden_model_${student} golden_hash_${student} PROPERTIES LABELS fast)
+  goldcrest_golden_output(golden_hash_${student} fast ${student} enfr ${student}.hash golden_hash)
 endforeach()
 
 # The hash of what inspection shows of its searches, for a board's test of inspection.
-add_test(NAME golden_inspection_g2p COMMAND sh -c
-  "'$<TARGET_FILE:golden_inspection>' '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p.inspection'")
-set_tests_properties(golden_inspection_g2p PROPERTIES LABELS fast FIXTURES_REQUIRED golden_g2p
-  FIXTURES_SETUP golden_inspection_g2p)
-
+goldcrest_golden_output(golden_inspection_g2p fast g2p g2p g2p.inspection golden_inspection)
 # The hash of 100 texts that it draws at random, for a board's test of sampling.
-add_test(NAME golden_samples_g2p COMMAND sh -c
-  "'$<TARGET_FILE:golden_inspection>' --samples '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p.samples'")
-set_tests_properties(golden_samples_g2p PROPERTIES LABELS fast FIXTURES_REQUIRED golden_g2p
-  FIXTURES_SETUP golden_samples_g2p)
+goldcrest_golden_output(golden_samples_g2p fast g2p g2p g2p.samples golden_inspection --samples)
+# All pronunciations, for the boards' full tests.
+goldcrest_golden_output(golden_hash_g2p_all full g2p g2p g2p_all.hash golden_hash --all)
 
 # The hash of its searches under rules of every kind, for a board's test of rules.
 set(rules [=["repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true, "early_stopping": "never", "force_end": false,
@@ -50,26 +58,20 @@ file(READ "${CMAKE_SOURCE_DIR}/examples/models/g2p/config.json" config)
 string(REGEX REPLACE "^{" "{${rules}" config "${config}")
 file(WRITE "${golden}/g2p_rules/config.json" "${config}")
 file(CREATE_LINK "${CMAKE_SOURCE_DIR}/examples/models/g2p/model.safetensors" "${golden}/g2p_rules/model.safetensors" SYMBOLIC)
-add_test(NAME golden_model_g2p_rules
-  COMMAND goldcrest-convert --quiet "${golden}/g2p_rules" -o "${golden}/g2p_rules.gcst")
-add_test(NAME golden_rules_g2p COMMAND sh -c
-  "'$<TARGET_FILE:golden_inspection>' --searches '${golden}/g2p_rules.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_rules.hash'")
+goldcrest_golden_test(golden_model_g2p_rules fast "" "golden_model_g2p_rules;golden_g2p_rules"
+  goldcrest-convert --quiet "${golden}/g2p_rules" -o "${golden}/g2p_rules.gcst")
+goldcrest_golden_output(golden_rules_g2p fast g2p_rules g2p g2p_rules.hash golden_inspection --searches)
 # Second products of every kind, for cross builds, and for firmware that refuses it.
-add_test(NAME golden_model_g2p_refined COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/g2p-small"
-  -o "${golden}/g2p_refined.gcst" --accuracy near --matrices "projection=exact,*.attention=exact")
-add_test(NAME golden_hash_g2p_refined COMMAND sh -c
-  "'$<TARGET_FILE:golden_hash>' '${golden}/g2p_refined.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_refined.hash'")
-set_tests_properties(golden_model_g2p_rules golden_model_g2p_refined PROPERTIES FIXTURES_SETUP golden_model_g2p_rules)
-set_tests_properties(golden_hash_g2p_refined PROPERTIES LABELS fast FIXTURES_REQUIRED golden_model_g2p_rules
-  FIXTURES_SETUP golden_hash_g2p_refined)
-set_tests_properties(golden_rules_g2p PROPERTIES FIXTURES_REQUIRED golden_model_g2p_rules FIXTURES_SETUP golden_rules_g2p)
-set_tests_properties(golden_model_g2p_rules golden_model_g2p_refined golden_rules_g2p PROPERTIES LABELS fast)
+goldcrest_golden_test(golden_model_g2p_refined fast "" "golden_model_g2p_rules;golden_g2p_refined" goldcrest-convert --quiet
+  "${models}/g2p-small" -o "${golden}/g2p_refined.gcst" --accuracy near --matrices "projection=exact,*.attention=exact")
+goldcrest_golden_output(golden_hash_g2p_refined fast g2p_refined g2p g2p_refined.hash golden_hash)
 
-# All pronunciations, for the boards' full tests.
-add_test(NAME golden_hash_g2p_all COMMAND sh -c
-  "'$<TARGET_FILE:golden_hash>' --all '${golden}/g2p.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/g2p_all.hash'")
-set_tests_properties(golden_hash_g2p_all PROPERTIES LABELS full FIXTURES_REQUIRED golden_g2p
-  FIXTURES_SETUP golden_hash_g2p_all)
+# goldcrest_golden_random(NAME KIND LABEL OPTION...): the model of a KIND of made-up checkpoint.
+function(goldcrest_golden_random name kind label)
+  goldcrest_golden_test(golden_checkpoint_${name} ${label} "" golden_checkpoint_${name}
+    make_golden_checkpoint ${kind} "${golden}/${name}")
+  goldcrest_golden_model(${name} "${golden}/${name}" golden_checkpoint_${name} ${label} ${ARGN})
+endfunction()
 
 # Speech: recorded random models with a random voice detector, and a clip of a second. speech is a Moonshine,
 # speech_whisper a Whisper. speech_integers is the Moonshine with integer weights of attention.
@@ -83,41 +85,17 @@ foreach(task speech speech_whisper speech_integers)
   if(NOT task STREQUAL "speech_integers")
     list(APPEND options --attention float)
   endif()
-  add_test(NAME golden_checkpoint_${task} COMMAND make_golden_checkpoint ${family} "${golden}/${task}")
-  add_test(NAME golden_model_${task}
-    COMMAND goldcrest-convert --quiet "${golden}/${task}" -o "${golden}/${task}.gcst" ${options}
-      --voice "${golden}/${task}.voice.safetensors")
-  add_test(NAME golden_hash_${task} COMMAND golden_speech "${golden}/${task}.gcst" "${golden}/${task}.raw" "${golden}/${task}")
-  set_tests_properties(golden_checkpoint_${task} PROPERTIES FIXTURES_SETUP golden_checkpoint_${task})
-  set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_REQUIRED golden_checkpoint_${task} FIXTURES_SETUP golden_${task})
-  set_tests_properties(golden_hash_${task} PROPERTIES FIXTURES_REQUIRED golden_${task} FIXTURES_SETUP golden_hash_${task})
-  set_tests_properties(golden_checkpoint_${task} golden_model_${task} golden_hash_${task} PROPERTIES LABELS fast)
+  goldcrest_golden_random(${task} ${family} fast ${options} --voice "${golden}/${task}.voice.safetensors")
+  goldcrest_golden_test(golden_hash_${task} fast golden_${task} golden_hash_${task}
+    golden_speech "${golden}/${task}.gcst" "${golden}/${task}.raw" "${golden}/${task}")
 endforeach()
 
 # Families of Hugging Face: t5 is a FLAN-T5, whose blocks have RMS norms, gates and biases by distance. nllb has a table of
-# languages without default ones.
-foreach(task t5 nllb)
-  set(kind ${task})
-  set(options --force-end)  # firmware without rules forces it
-  if(task STREQUAL "t5")
-    set(kind flan)
-    list(APPEND options --max-positions 64)
-  endif()
-  add_test(NAME golden_checkpoint_${task} COMMAND make_golden_checkpoint ${kind} "${golden}/${task}")
-  add_test(NAME golden_model_${task}
-    COMMAND goldcrest-convert --quiet "${golden}/${task}" -o "${golden}/${task}.gcst" ${options})
-  set_tests_properties(golden_checkpoint_${task} PROPERTIES FIXTURES_SETUP golden_checkpoint_${task})
-  set_tests_properties(golden_model_${task} PROPERTIES FIXTURES_REQUIRED golden_checkpoint_${task} FIXTURES_SETUP golden_${task})
-  set_tests_properties(golden_checkpoint_${task} golden_model_${task} PROPERTIES LABELS fast)
-endforeach()
-add_test(NAME golden_hash_t5 COMMAND sh -c
-  "'$<TARGET_FILE:golden_hash>' '${golden}/t5.gcst' '${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv' > '${golden}/t5.hash'")
-set_tests_properties(golden_hash_t5 PROPERTIES LABELS fast FIXTURES_REQUIRED golden_t5 FIXTURES_SETUP golden_hash_t5)
+# languages without default ones. Firmware without rules forces the end.
+goldcrest_golden_random(t5 flan fast --force-end --max-positions 64)
+goldcrest_golden_random(nllb nllb fast --force-end)
+goldcrest_golden_output(golden_hash_t5 fast t5 g2p t5.hash golden_hash)
 # Models of two shapes for a board's test of lexicons.
 foreach(shape wide base)
-  add_test(NAME golden_checkpoint_${shape} COMMAND make_golden_checkpoint ${shape} "${golden}/${shape}")
-  add_test(NAME golden_model_${shape} COMMAND goldcrest-convert --quiet "${golden}/${shape}" -o "${golden}/${shape}.gcst")
-  set_tests_properties(golden_checkpoint_${shape} PROPERTIES LABELS full FIXTURES_SETUP golden_checkpoint_${shape})
-  set_tests_properties(golden_model_${shape} PROPERTIES LABELS full FIXTURES_REQUIRED golden_checkpoint_${shape}
-    FIXTURES_SETUP golden_${shape})
+  goldcrest_golden_random(${shape} ${shape} full)
 endforeach()

@@ -11,19 +11,12 @@
 #include "flush_to_zero.h"
 #include "host/thread_pool.h"
 #include "support/engine_fixture.h"
-#include "support/standard.h"
+#include "support/program.h"
 #include "validation_sources.h"
 
 namespace goldcrest::test {
 namespace {
 constexpr uint32_t kMaxSourceBytes = 512;
-
-std::string read_model(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (bytes.empty()) throw std::runtime_error(path + ": no such file, or empty; `bash tests/run.sh arm` makes it");
-  return bytes;
-}
 
 // Choices that must not change the hash.
 struct Composition {
@@ -65,17 +58,15 @@ uint64_t golden_hash(
   ThreadPool pool;
   const std::string problem = pool.start(composition.threads);
   if (!problem.empty()) throw std::runtime_error(problem);
-  EngineSetup setup;
-  setup.limits.max_source_bytes = kMaxSourceBytes;
-  setup.limits.batch = composition.batch;
-  setup.limits.threads = pool.threads();
-  setup.parallel_for = pool.parallel_for();
-  setup.parallel_context = pool.context();
+  EngineSetup setup = {
+      .limits = {.max_source_bytes = kMaxSourceBytes, .batch = composition.batch, .threads = pool.threads()},
+      .parallel_for = pool.parallel_for(),
+      .parallel_context = pool.context()};
   TestEngine engine({model.get(), model.size()}, setup);
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  engine.set_search(search);
+  engine.change_search([](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  });
   std::optional<FlushToZero> flush;
   if (composition.flushed) flush.emplace();
   if (FlushToZero::in_force() != (composition.flushed && FlushToZero::kIsPossible))
@@ -118,7 +109,7 @@ int run(int n_arguments, char** arguments) {
       throw std::runtime_error(std::string(arguments[3]) + ": no hash in it; `bash tests/run.sh arm` makes it");
     expected = hash;
   }
-  const std::string bytes = read_model(arguments[1]);
+  const std::string bytes = read_whole_file(arguments[1]);
   GuardedBuffer<uint8_t> model(bytes.size());  // with the alignment of a mapped file
   std::copy(bytes.begin(), bytes.end(), model.begin());
   const bool agree = all_agree(model, read_validation_sources(arguments[2], all), expected);
@@ -129,10 +120,6 @@ int run(int n_arguments, char** arguments) {
 }  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
-  try {
-    return goldcrest::test::run(n_arguments, arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "golden_hash: %s\n", error.what());
-    return 1;
-  }
+  using namespace goldcrest::test;
+  return report_errors("golden_hash", [&] { return run(n_arguments, arguments); });
 }

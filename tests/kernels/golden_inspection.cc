@@ -6,18 +6,11 @@
 #include <cinttypes>
 
 #include "support/engine_fixture.h"
+#include "support/program.h"
 #include "support/search_hash.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {
-std::string read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (bytes.empty()) throw std::runtime_error(path + ": no such file, or empty");
-  return bytes;
-}
-
 struct Hashed {
   GuardedBuffer<uint8_t> model;  // with the alignment of a mapped file
   std::string lines;
@@ -25,12 +18,12 @@ struct Hashed {
 };
 
 uint64_t hash_with(const Hashed& hashed, const char* kernels, uint32_t threads) {
-  EngineSetup setup;
-  setup.kernels = kernels;
-  setup.limits.max_source_bytes = 64;
-  setup.limits.beam_size = setup.limits.n_best = 4;
-  setup.limits.threads = threads;
-  setup.limits.max_sampled = hashed.option == "--samples" ? 20 : 0;
+  EngineSetup setup = {.limits = {.max_source_bytes = 64,
+                           .beam_size = 4,
+                           .n_best = 4,
+                           .threads = threads,
+                           .max_sampled = hashed.option == "--samples" ? 20u : 0u},
+      .kernels = kernels};
   if (hashed.option.empty()) {
     setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
     setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
@@ -57,11 +50,11 @@ int run(int n_arguments, char** arguments) {
     std::fprintf(stderr, "usage: golden_inspection [--searches | --samples] MODEL VALIDATION_TSV [HASH_FILE]\n");
     return 2;
   }
-  const std::string bytes = read_all(arguments[1]);
-  Hashed hashed = {GuardedBuffer<uint8_t>(bytes.size()), read_all(arguments[2]), option};
+  const std::string bytes = read_whole_file(arguments[1]);
+  Hashed hashed = {GuardedBuffer<uint8_t>(bytes.size()), read_whole_file(arguments[2]), option};
   std::copy(bytes.begin(), bytes.end(), hashed.model.begin());
   std::optional<uint64_t> expected;
-  if (n_arguments == 4) expected = std::stoull(read_all(arguments[3]), nullptr, 16);
+  if (n_arguments == 4) expected = std::stoull(read_whole_file(arguments[3]), nullptr, 16);
   bool agree = true;
   for (uint32_t i = 0; const char* kernels = goldcrest_kernels_at(i); ++i) {
     for (const uint32_t threads : {1u, 3u}) {
@@ -79,10 +72,6 @@ int run(int n_arguments, char** arguments) {
 }  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
-  try {
-    return goldcrest::test::run(n_arguments, arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "golden_inspection: %s\n", error.what());
-    return 1;
-  }
+  using namespace goldcrest::test;
+  return report_errors("golden_inspection", [&] { return run(n_arguments, arguments); });
 }

@@ -13,20 +13,12 @@
 #include "examples/listen_firmware/voice_gate.h"
 #include "flush_to_zero.h"
 #include "host/thread_pool.h"
-#include "support/engine_fixture.h"
 #include "support/log_mel_features.h"
-#include "support/standard.h"
+#include "support/program.h"
 
 namespace goldcrest::test {
 namespace {
 using Clip = std::vector<int16_t>;
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (bytes.empty()) throw std::runtime_error(path + ": no such file, or empty; `bash tests/run.sh arm` makes it");
-  return bytes;
-}
 
 void write(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -39,7 +31,7 @@ struct Paths {
 };
 
 Clip read_clip(const std::string& path) {
-  const std::string samples = read(path);
+  const std::string samples = read_whole_file(path);
   Clip clip(samples.size() / sizeof(int16_t));
   std::copy_n(samples.data(), clip.size() * sizeof(int16_t), reinterpret_cast<char*>(clip.data()));
   return clip;
@@ -67,14 +59,11 @@ std::vector<Heard> hear(
   ThreadPool pool;
   const std::string problem = pool.start(way.threads);
   if (!problem.empty()) throw std::runtime_error(problem);
-  EngineSetup setup;
-  setup.kernels = kernels;
-  setup.step_size = way.step_size;
-  setup.limits.encoder_rows = way.encoder_rows;
-  setup.limits.batch = way.batch;
-  setup.limits.threads = pool.threads();
-  setup.parallel_for = pool.parallel_for();
-  setup.parallel_context = pool.context();
+  EngineSetup setup = {.limits = {.batch = way.batch, .encoder_rows = way.encoder_rows, .threads = pool.threads()},
+      .step_size = way.step_size,
+      .parallel_for = pool.parallel_for(),
+      .parallel_context = pool.context(),
+      .kernels = kernels};
   TestEngine engine({model.get(), model.size()}, setup);
   std::optional<FlushToZero> flush;
   if (way.flushed) flush.emplace();
@@ -103,7 +92,7 @@ void require_same(const Heard& found, uint64_t expected, const char* kernels) {
 
 // Returns what is heard in the clip, the same in every way.
 Heard hear_in_all_ways(const Paths& paths, std::optional<uint64_t> expected) {
-  const std::string bytes = read(paths.model);
+  const std::string bytes = read_whole_file(paths.model);
   GuardedBuffer<uint8_t> model(bytes.size());  // with the alignment of a mapped file
   std::copy(bytes.begin(), bytes.end(), model.begin());
   const Clip whole = read_clip(paths.clip);
@@ -130,7 +119,7 @@ Heard hear_in_all_ways(const Paths& paths, std::optional<uint64_t> expected) {
 }
 
 void write_encoder_rows(const Paths& paths) {
-  const std::string bytes = read(paths.model);
+  const std::string bytes = read_whole_file(paths.model);
   const Clip clip = read_clip(paths.clip);
   GuardedBuffer<uint8_t> model(bytes.size());
   std::copy(bytes.begin(), bytes.end(), model.begin());
@@ -150,7 +139,7 @@ void write_encoder_rows(const Paths& paths) {
 }
 
 void write_features(const Paths& paths) {
-  const std::string bytes = read(paths.model);
+  const std::string bytes = read_whole_file(paths.model);
   const Clip clip = read_clip(paths.clip);
   GuardedBuffer<uint8_t> model(bytes.size());
   std::copy(bytes.begin(), bytes.end(), model.begin());
@@ -170,7 +159,7 @@ void write_features(const Paths& paths) {
 // Returns what listen_firmware prints: its microphone hears the clip twice, with 16 quiet halves before and 24 after
 // it.
 std::string listened(const Paths& paths) {
-  const std::string bytes = read(paths.model);
+  const std::string bytes = read_whole_file(paths.model);
   GuardedBuffer<uint8_t> model(bytes.size());
   std::copy(bytes.begin(), bytes.end(), model.begin());
   Clip sound = read_clip(GOLDCREST_SOURCE_DIR "/tests/data/speech/ask.wav");
@@ -178,12 +167,8 @@ std::string listened(const Paths& paths) {
   sound.resize(sound.size() / kHalfSamples * kHalfSamples);
   sound.insert(sound.begin(), 16 * kHalfSamples, int16_t{0});
   sound.resize(sound.size() + 24 * kHalfSamples);
-  EngineSetup setup;
-  setup.limits.encoder_rows = 4;
-  setup.step_size = GOLDCREST_STEP_LAYER;
-  TestEngine engine({model.get(), model.size()}, setup);
-  voice_gate gate = {};
-  gate.max_halves = longest_utterance(&engine.info(), engine.info().limits.max_source_tokens);
+  TestEngine engine({model.get(), model.size()}, {.limits = {.encoder_rows = 4}, .step_size = GOLDCREST_STEP_LAYER});
+  voice_gate gate = {.max_halves = longest_utterance(&engine.info(), engine.info().limits.max_source_tokens)};
   gate_utterance spoken = {};
   std::string text;
   uint32_t n_utterances = 0;
@@ -218,7 +203,7 @@ int run(int n_arguments, char** arguments) {
   }
   const std::string& prefix = paths.result;
   std::optional<uint64_t> expected;
-  if (compares) expected = std::stoull(read(prefix + ".hash"), nullptr, 16);
+  if (compares) expected = std::stoull(read_whole_file(prefix + ".hash"), nullptr, 16);
   const Heard heard = hear_in_all_ways(paths, expected);
   if (compares) return 0;
   write(prefix + ".hash", digits(heard.hash) + "\n");
@@ -231,10 +216,6 @@ int run(int n_arguments, char** arguments) {
 }  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
-  try {
-    return goldcrest::test::run(n_arguments, arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "golden_speech: %s\n", error.what());
-    return 1;
-  }
+  using namespace goldcrest::test;
+  return report_errors("golden_speech", [&] { return run(n_arguments, arguments); });
 }

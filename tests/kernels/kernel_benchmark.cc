@@ -11,7 +11,6 @@
 
 #include "kernels/kernels.h"
 #include "linear_problem.h"
-#include "support/rng.h"
 
 namespace goldcrest {
 namespace {

@@ -5,7 +5,7 @@
 #include "kernels/kernels.h"
 #include "kernels/validation_sources.h"
 #include "kernels/xnnpack_session.h"
-#include "support/standard.h"
+#include "support/program.h"
 
 namespace goldcrest::test {
 namespace {
@@ -68,12 +68,8 @@ void compare(const Traced& exact, const Traced& close, Agreement* agreement) {
 }
 
 EngineSetup greedy_setup(Traced* traced) {
-  EngineSetup setup;
-  setup.limits.max_source_bytes = kMaxSourceBytes;
-  setup.limits.beam_size = 1;
-  setup.trace = record_logits;
-  setup.trace_context = traced;
-  return setup;
+  return {
+      .limits = {.max_source_bytes = kMaxSourceBytes, .beam_size = 1}, .trace = record_logits, .trace_context = traced};
 }
 
 int run(int n_arguments, char** arguments) {
@@ -83,8 +79,7 @@ int run(int n_arguments, char** arguments) {
     std::fprintf(stderr, "usage: xnnpack_agreement [--all] MODEL VALIDATION_TSV [xnnpack|fastest]\n");
     return 2;
   }
-  std::ifstream stream(arguments[1], std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  const std::string bytes = read_whole_file(arguments[1]);
   GuardedBuffer<uint8_t> file(bytes.size());
   std::copy(bytes.begin(), bytes.end(), file.begin());
   const XnnpackModel model({file.get(), file.size()});
@@ -109,10 +104,6 @@ int run(int n_arguments, char** arguments) {
 }  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
-  try {
-    return goldcrest::test::run(n_arguments, arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "xnnpack_agreement: %s\n", error.what());
-    return 1;
-  }
+  using namespace goldcrest::test;
+  return report_errors("xnnpack_agreement", [&] { return run(n_arguments, arguments); });
 }

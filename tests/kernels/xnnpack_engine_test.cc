@@ -3,7 +3,6 @@
 #include "api/engine.h"
 #include "backends/xnnpack/table.h"
 #include "kernels/xnnpack_session.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
@@ -11,16 +10,10 @@ namespace goldcrest::test {
 namespace {
 constexpr double kCloseRows = 0.05;  // relative to a row's largest value, after all layers of a small random model
 
-std::span<const uint8_t> bytes_of(const converter::FileImage& file) { return {file.bytes(), file.size()}; }
+std::span<const uint8_t> bytes_of(const FileImage& file) { return {file.bytes(), file.size()}; }
 
 EngineSetup batch_setup(uint32_t threads) {
-  EngineSetup setup;
-  setup.limits.max_source_tokens = 12;
-  setup.limits.max_target_tokens = 8;
-  setup.limits.beam_size = 2;
-  setup.limits.batch = 24;
-  setup.limits.threads = threads;
-  return setup;
+  return {.limits = {.max_source_tokens = 12, .max_target_tokens = 8, .beam_size = 2, .batch = 24, .threads = threads}};
 }
 
 std::vector<std::vector<int32_t>> sources_of(uint32_t n, uint32_t vocab_size) {
@@ -45,13 +38,10 @@ void record_rows(void* context, const char* name, int32_t layer, uint32_t row, c
 TEST(XnnpackEngine, EveryArchitectureComesCloseToTheExactTables) {
   for (const TinyOptions& options : {odd_tiny_options(), deep_tiny_options()}) {
     for (const Layout layout : {Layout::kN16K4, Layout::kN4K16}) {
-      const converter::FileImage file = tiny_file(tiny_spec(options), layout);
+      const FileImage file = tiny_file(tiny_spec(options), layout);
       const XnnpackModel model(bytes_of(file));
       EncoderRows exact_rows = {options.encoder.n_layers, {}}, close_rows = exact_rows;
-      EngineSetup setup;
-      setup.limits.max_source_tokens = 12;
-      setup.trace = record_rows;
-      setup.trace_context = &exact_rows;
+      EngineSetup setup = {.limits = {.max_source_tokens = 12}, .trace = record_rows, .trace_context = &exact_rows};
       TestEngine exact(model.file(), setup);
       setup.trace_context = &close_rows;
       XnnpackEngineFixture close(model, setup, "xnnpack");
@@ -76,7 +66,7 @@ TEST(XnnpackEngine, EveryArchitectureComesCloseToTheExactTables) {
 }
 
 TEST(XnnpackEngine, EnginesShareTheWeightsAndLeaveThemAlone) {
-  const converter::FileImage file = tiny_file(tiny_spec(deep_tiny_options()));
+  const FileImage file = tiny_file(tiny_spec(deep_tiny_options()));
   const goldcrest_limits limits = batch_setup(1).limits;
   goldcrest_xnnpack_memory needed = {};
   goldcrest_detail detail = {"", -1};
@@ -106,7 +96,7 @@ TEST(XnnpackEngine, EnginesShareTheWeightsAndLeaveThemAlone) {
 }
 
 TEST(XnnpackEngine, OneByteLessIsRefused) {
-  const converter::FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
+  const FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
   const goldcrest_limits limits = batch_setup(3).limits;
   goldcrest_xnnpack_memory needed = {};
   goldcrest_detail detail = {"", -1};
@@ -118,7 +108,7 @@ TEST(XnnpackEngine, OneByteLessIsRefused) {
   goldcrest_xnnpack_config config = exact;
   --config.weights_bytes;
   EXPECT_EQ(goldcrest_xnnpack_open(&backend, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
-  EXPECT_NE(std::string(detail.message).find("weights"), std::string::npos);
+  EXPECT_TRUE(has(std::string(detail.message), "weights"));
   EXPECT_EQ(detail.index, static_cast<int32_t>(needed.weights_bytes));
   config = exact;
   --config.packing_bytes;
@@ -138,7 +128,7 @@ TEST(XnnpackEngine, OneByteLessIsRefused) {
 }
 
 TEST(XnnpackEngine, OnePoolServesBothAndTokensDoNotDependOnIt) {
-  const converter::FileImage file = tiny_file(tiny_spec(deep_tiny_options()));
+  const FileImage file = tiny_file(tiny_spec(deep_tiny_options()));
   const XnnpackModel model(bytes_of(file));
   const auto sources = sources_of(24, deep_tiny_options().source_vocab_size);
   XnnpackEngineFixture alone(model, batch_setup(1), "xnnpack");
@@ -158,11 +148,11 @@ TEST(XnnpackEngine, OnePoolServesBothAndTokensDoNotDependOnIt) {
 // Empties the backend's list of layers: every layer is then exact. The gathered rows of a shortlist never are in that
 // list.
 TEST(XnnpackEngine, LayersThatTheBackendForgotAreExact) {
-  converter::ModelSpec spec = tiny_spec(deep_tiny_options());
+  ModelSpec spec = tiny_spec(deep_tiny_options());
   const auto sources = sources_of(24, deep_tiny_options().source_vocab_size);
   for (const bool is_listed : {false, true}) {
     if (is_listed) add_shortlist(7, spec);
-    const converter::FileImage file = tiny_file(spec);
+    const FileImage file = tiny_file(spec);
     const XnnpackModel model(bytes_of(file));
     TestEngine exact(model.file(), batch_setup(1));
     XnnpackEngineFixture forgetful(model, batch_setup(1), "xnnpack");
@@ -190,7 +180,7 @@ std::string refusal(std::span<const uint8_t> model, const EngineSetup& setup) {
 
 TEST(XnnpackEngine, OnlyWhoAsksGetsIt) {
   unsetenv("GOLDCREST_KERNELS");
-  const converter::FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
+  const FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
   const XnnpackModel model(bytes_of(file));
   XnnpackEngineFixture unasked(model, {}, nullptr);
   EXPECT_STREQ(goldcrest_kernels_name(unasked.engine().get()), goldcrest_kernels_at(0));
@@ -206,17 +196,16 @@ TEST(XnnpackEngine, OnlyWhoAsksGetsIt) {
 }
 
 TEST(XnnpackEngine, WhatDoesNotFitIsRefusedWithAReason) {
-  const converter::FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
-  const converter::FileImage other = tiny_file(tiny_spec(deep_tiny_options()));
+  const FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
+  const FileImage other = tiny_file(tiny_spec(deep_tiny_options()));
   const XnnpackModel model(bytes_of(file));
-  EngineSetup setup;
-  setup.kernels = "xnnpack";
-  EXPECT_NE(refusal(bytes_of(file), setup).find("goldcrest_config.backend"), std::string::npos);
+  EngineSetup setup = {.kernels = "xnnpack"};
+  EXPECT_TRUE(has(refusal(bytes_of(file), setup), "goldcrest_config.backend"));
   setup.backend = model.backend();
-  EXPECT_NE(refusal(bytes_of(file), setup).find("backend_memory: null"), std::string::npos);
-  EXPECT_NE(refusal(bytes_of(other), setup).find("another model"), std::string::npos);
+  EXPECT_TRUE(has(refusal(bytes_of(file), setup), "backend_memory: null"));
+  EXPECT_TRUE(has(refusal(bytes_of(other), setup), "another model"));
 
-  converter::FileImage damaged = tiny_file(tiny_spec(odd_tiny_options()));
+  FileImage damaged = tiny_file(tiny_spec(odd_tiny_options()));
   damaged.bytes()[damaged.size() / 2] ^= 1;
   EXPECT_THROW(XnnpackModel(bytes_of(damaged)), std::runtime_error);
   goldcrest_xnnpack_memory needed = {};

@@ -12,11 +12,11 @@ namespace goldcrest::test {
 namespace {
 TEST(XnnpackForeign, AnotherAllocatorIsRefusedWithAReason) {
   ASSERT_EQ(xnn_initialize(nullptr), xnn_status_success);
-  const converter::FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
+  const FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
   goldcrest_xnnpack_memory memory = {};
   goldcrest_detail detail = {"", -1};
   EXPECT_EQ(goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), nullptr, &memory, &detail), GOLDCREST_ERROR_STATE);
-  EXPECT_NE(std::string(detail.message).find("another part of the program"), std::string::npos);
+  EXPECT_TRUE(has(std::string(detail.message), "another part of the program"));
   TestEngine engine(file.span(), {});
   EXPECT_STREQ(goldcrest_kernels_name(engine.get()), goldcrest_kernels_at(0));
 }

@@ -3,7 +3,6 @@
 // in a process; after that, opening a model and starting an engine take none.
 #include "kernels/xnnpack_session.h"
 #include "support/heap_calls.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
@@ -17,7 +16,7 @@ struct Session {
   goldcrest_xnnpack_memory memory = {};
 };
 
-Session plan(const converter::FileImage& file) {
+Session plan(const FileImage& file) {
   Session session;
   session.limits.max_source_tokens = kLongest;
   session.limits.max_target_tokens = 5;
@@ -47,7 +46,7 @@ int run_sentences(goldcrest_engine* engine, const std::vector<int32_t>& ids) {
 }
 
 TEST(XnnpackHeap, NoCallFromOpeningTheModelToTheLastSentence) {
-  const converter::FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
+  const FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
   const std::vector<int32_t> ids = Rng(1).ids(kSentences + 64, 19);
   const Session session = plan(file);  // starts XNNPACK
   GuardedBuffer<uint8_t> arena(session.arena.arena_bytes), weights(session.memory.weights_bytes),

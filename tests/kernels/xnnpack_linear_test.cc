@@ -159,7 +159,7 @@ TEST(XnnpackLinear, ActivationAndResidualAreTheExactTables) {
       if (fused_relu && activation != Activation::kRelu) continue;
       for (const bool residual : {false, true}) {
         AlignedBuffer<float> sums(n), y(n);
-        test::Rng rng(3);
+        Rng rng(3);
         LinearArgs<int8_t> args = problem.args();
         args.y = sums.begin();
         plain.linear(args);

@@ -2,9 +2,6 @@
 // Throws an exception for each error, so that tests need no checks.
 #include "kernels/xnnpack_session.h"
 
-#include <stdexcept>
-#include <string>
-
 namespace goldcrest::test {
 namespace {
 void check(int status, const goldcrest_detail& detail) {
@@ -23,14 +20,13 @@ XnnpackModel::XnnpackModel(std::span<const uint8_t> model) : file_(model) {
   weights_ = buffer_of(needed.weights_bytes);
   const auto packing = buffer_of(needed.packing_bytes);
   goldcrest_detail detail = {"", -1};
-  goldcrest_xnnpack_config config = {};
-  config.model = file_.data();
-  config.model_bytes = file_.size();
-  config.weights = weights_->get();
-  config.weights_bytes = weights_->size();
-  config.packing = packing->get();
-  config.packing_bytes = packing->size();
-  config.detail = &detail;
+  goldcrest_xnnpack_config config = {.model = file_.data(),
+      .model_bytes = file_.size(),
+      .weights = weights_->get(),
+      .weights_bytes = weights_->size(),
+      .packing = packing->get(),
+      .packing_bytes = packing->size(),
+      .detail = &detail};
   check(goldcrest_xnnpack_open(&backend_, &config), detail);
 }
 

@@ -4,9 +4,6 @@
 
 #include <pthreadpool.h>
 
-#include <memory>
-#include <span>
-
 #include "goldcrest/xnnpack.h"
 #include "support/engine_fixture.h"
 

@@ -2,7 +2,6 @@
 // No heap call between goldcrest_init and the end of 10,000 sentences.
 #include "support/engine_fixture.h"
 #include "support/heap_calls.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
@@ -25,30 +24,28 @@ TEST(Heap, TheCountIsReal) {
 }
 
 TEST(Heap, NoCallFromInitToTheEndOfTenThousandSentences) {
-  converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
-  test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
-  const converter::FileImage file = test::tiny_file(spec);
-  test::Rng rng(1);
+  ModelSpec spec = tiny_spec(odd_tiny_options());
+  add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  const FileImage file = tiny_file(spec);
+  Rng rng(1);
   const std::vector<int32_t> ids = rng.ids(10000, 19);
-  goldcrest_config config = {};
-  config.model = file.bytes();
-  config.model_bytes = file.size();
-  config.limits.max_source_tokens = kLongest;
-  config.limits.max_source_bytes = 16;
-  config.limits.max_target_tokens = 5;
-  config.limits.beam_size = 3;
-  config.limits.batch = kBatch;
+  goldcrest_config config = {.model = file.bytes(),
+      .model_bytes = file.size(),
+      .limits = {.max_source_tokens = kLongest,
+          .max_source_bytes = 16,
+          .max_target_tokens = 5,
+          .beam_size = 3,
+          .batch = kBatch}};
   const int64_t bytes = goldcrest_arena_bytes(config.model, config.model_bytes, &config.limits);
   ASSERT_GT(bytes, 0);
-  converter::FileImage arena(static_cast<size_t>(bytes));
+  FileImage arena(static_cast<size_t>(bytes));
   config.arena = arena.bytes();
   config.arena_bytes = arena.size();
 
   const long before = heap_calls;
   goldcrest_engine* engine = nullptr;
   int failures = goldcrest_init(&engine, &config) != GOLDCREST_OK;
-  goldcrest_search search = {};
-  search.length_penalty = 1;
+  goldcrest_search search = {.length_penalty = 1};
   uint64_t n_tokens = 0;
   for (uint32_t sentence = 0; sentence < kSentences; sentence += kBatch) {
     search.beam_size = 1 + sentence / kBatch % 3;

@@ -2,7 +2,6 @@
 // The folders of engine/ and of converter/ each form a line: a file includes only its own folder and folders to its
 // left. No files of engine/ include one another in a circle, and no two sources share a name.
 #include "source_tree.h"
-#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -2,7 +2,6 @@
 // converter/sources/ and converter/dialects/ have rooms. The rooms of sources/ form a line, and so do the shared rooms
 // of dialects/. Rooms of families do not include one another.
 #include "source_tree.h"
-#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -2,7 +2,6 @@
 // The trees of the repository, and the folders from which each may include. The engine's own line is in
 // includes_test.cc, and the rooms of the converter are in rooms_test.cc. Tests may include everything.
 #include "source_tree.h"
-#include "support/test.h"
 
 namespace goldcrest {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/weight.pl: what it counts, and when it fails. tests/lint.sh runs it on this tree.
 #include "source_tree.h"
-#include "support/test.h"
 
 namespace goldcrest {
 namespace {

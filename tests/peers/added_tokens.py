@@ -230,16 +230,12 @@ def recorded_cases(options) -> list[dict]:
 
 
 def main() -> None:
-    parser = families.argument_parser(__doc__)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=MAKERS, action="append")
-    options = parser.parse_args()
-    families.prepare(options)
+    options = families.options_of(__doc__, seed=1, only=str)
     if options.record:
         lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in recorded_cases(options))
         options.record.write_text(f"[{lines}]\n", encoding="utf-8")
         return
-    names = options.only or MAKERS
+    names = [options.only] if options.only else MAKERS
     different = sum(compare(options, name, random.Random(f"{options.seed} {name}")) for name in names)
     if different:
         sys.exit(f"goldcrest departs in {different} texts")

@@ -9,20 +9,19 @@ translate_batch(beam_size=4, length_penalty=0.2, replace_unknowns=True), whose t
 its own: CTranslate2 4.8.5 gives the first token of a line in a larger batch another attention. Exits with 1 for any
 difference."""
 
-import argparse
 import json
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 
 import ctranslate2
 import sentencepiece
-import torch
 import transformers
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+import product
+from product import ROOT as SOURCE
+
 ALIGNMENTS = ((-1, 1), (-1, 0), (-2, 0), (0, 1), (1, 2), (0, 3))  # layer, heads; 0: all
 MOST = 100
 STRANGE = ("豆腐", "☃", "Ωmega", "ж", "🙂🙂", "x☂y", "Ելք")
@@ -67,24 +66,16 @@ def expected_texts(folder: pathlib.Path, lines: list[str]) -> list[str]:
 
 
 def translate(options, file: pathlib.Path, lines: list[str], *more: str) -> list[str]:
-    command = [options.build / "examples/goldcrest-translate", file, "--no-split", "--max-target", str(MOST), *more]
-    text = "\n".join(lines) + "\n"
-    made = subprocess.run(command, check=True, input=text, capture_output=True, text=True)
+    made = product.attempt(options.build / "examples/goldcrest-translate", file, "--no-split", "--max-target", MOST,
+                           *more, text="\n".join(lines) + "\n")
     if ("--stream prints unknown tokens" in made.stderr) != ("--stream" in more):
         sys.exit(f"goldcrest-translate departs: {more} says {made.stderr!r}")
     return made.stdout.splitlines()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--lines", type=int, default=160)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    transformers.utils.logging.disable_progress_bar()
-    shutil.rmtree(options.work, ignore_errors=True)
-    options.work.mkdir(parents=True)
+    options = product.parsed(product.parser_of(__doc__, lines=160))
+    product.emptied(options.work)
     draw, failed = random.Random(62), 0
     shipped = SOURCE / "examples/models/enfr"
     shutil.copytree(shipped, options.work / "checkpoint")
@@ -96,9 +87,7 @@ def main() -> None:
         folder = make_package(options, model, layer, heads)
         lines = strange_lines(draw, draw.sample(texts, options.lines))
         file = folder / "model.gcst"
-        convert = options.build / "converter/goldcrest-convert"
-        subprocess.run([convert, folder, "-o", file, "-q", "--weights", "float32"], check=True,
-                       stdout=subprocess.DEVNULL)
+        product.convert(options, folder, file)
         found = translate(options, file, lines)
         plain = translate(options, file, lines, "--no-replace-unknowns")
         if translate(options, file, lines[:9], "--stream") != plain[:9]:

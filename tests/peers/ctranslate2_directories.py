@@ -16,7 +16,6 @@ import random
 import re
 import shutil
 import struct
-import subprocess
 import sys
 from collections import Counter
 
@@ -25,7 +24,9 @@ import torch
 from safetensors.torch import save_file
 
 import ctranslate2_models
-from ctranslate2_live import Failure, Live, Search, compare, of_goldcrest, run
+import product
+from ctranslate2_live import Live, Search, compare, of_goldcrest
+from product import Failure
 
 TYPES = (None, "float32", "float16", "bfloat16", "int16", "int8", "int8_float32", "int8_float16", "int8_bfloat16")
 TOLERANCE = 1e-4
@@ -44,8 +45,7 @@ def check_logits(options, live: Live, folder: pathlib.Path, sources, targets) ->
         lines.append(json.dumps({"line": i, "source_ids": source, "greedy": target, "max_target_tokens": MOST}))
     (samples / "results.jsonl").write_text("\n".join(lines))
     save_file(tensors, samples / "logits.safetensors")
-    made = subprocess.run([options.build / "converter/goldcrest-convert", folder, "--check", samples, "-q"],
-                          capture_output=True, text=True, timeout=300)
+    made = product.attempt(options.build / "converter/goldcrest-convert", folder, "--check", samples, "-q")
     found = re.findall(r"^ *logits\.\d+ .*?([0-9.e+-]+)$", made.stdout + made.stderr, re.MULTILINE)
     if len(found) != len(sources):
         raise Failure(f"--check compared {len(found)} of {len(sources)}: {made.stdout}{made.stderr}")
@@ -59,8 +59,7 @@ def check_directory(options, model: ctranslate2_models.Model, folder: pathlib.Pa
     plain = [i for i in range(size) if model.vocabulary[i].startswith("t")]
     sources = [[draw.choice(plain) for _ in range(draw.randint(2, 20))] + ends for _ in range(3)]
     file = folder / "model.gcst"
-    run(options.build / "converter/goldcrest-convert", folder, "-q", "--weights", "float32", "-o", file)
-    translate = (options.build / "examples/goldcrest-translate", file, "--max-target", MOST)
+    product.convert(options, folder, file)
     for beams in (1, 2, 3, 4):
         compare(options, live, file, sources, Search(beams, 1, MOST), counts)
     greedy = [texts[0][1] for texts in of_goldcrest(options, file, sources, Search(1, 1, MOST))]
@@ -69,7 +68,7 @@ def check_directory(options, model: ctranslate2_models.Model, folder: pathlib.Pa
     if not worst <= TOLERANCE:
         raise Failure(f"logits differ by {worst:.1e} of the smallest magnitude of a position")
     texts = "".join(" ".join(model.vocabulary[i] for i in source[:len(source) - len(ends)]) + "\n" for source in sources)
-    said = run(*translate, "--beam-size", 1, text=texts).splitlines()
+    said = product.translate(options, file, "--max-target", MOST, "--beam-size", 1, text=texts).splitlines()
     special = (model.end, "<s>", "<blank>", "<pad>")
     for line, ids in zip(said, greedy, strict=True):
         if line.split() != [{"<unk>": "\u2047"}.get(t, t) for t in (model.vocabulary[i] for i in ids) if t not in special]:
@@ -110,20 +109,14 @@ def check_versions(options, folder: pathlib.Path) -> None:
         shutil.copytree(folder, old, ignore=shutil.ignore_patterns("*.gcst", "samples"))
         (old / "model.bin").write_bytes(as_version(binary, version))
         ctranslate2.Translator(str(old), device="cpu", compute_type="float32")
-        run(options.build / "converter/goldcrest-convert", old, "-q", "--weights", "float32", "--name", folder.name,
-            "-o", old / "model.gcst")
+        product.convert(options, old, old / "model.gcst", "--name", folder.name)
         found = (old / "model.gcst").read_bytes()
         if len(found) != len(expected) or sum(a != b for a, b in zip(found, expected)) > 200:
             raise Failure(f"version {version} gives a different file")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=12)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    options = product.parsed(product.parser_of(__doc__, models=12))
     counts = Counter({"directories": 0, "largest logit difference": 0.0})
     for seed in range(options.models):
         folder = options.work / f"model{seed}"

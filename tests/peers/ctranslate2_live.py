@@ -2,7 +2,6 @@
 """CTranslate2 and goldcrest-translate on the same sources: what both search, and whether a difference is a tie."""
 
 import pathlib
-import subprocess
 from collections import Counter
 from dataclasses import dataclass
 
@@ -11,22 +10,13 @@ import numpy as np
 import torch
 
 import ctranslate2_models
+import product
+from product import Failure, Result
 from python_search import Memory, best, off_by_roundings
 
 ROUNDING = 64 * 2.0**-24  # of the largest logit, that a score may be away from the exact one
 TOLERANCE = 1e-4          # of a result's score
 TRIES = 1000              # of roundings, to show a tie
-
-
-class Failure(Exception):
-    pass
-
-
-def run(*command: object, text: str = "") -> str:
-    made = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, timeout=300)
-    if made.returncode != 0:
-        raise Failure(f"{command[0]}: {made.stdout}{made.stderr}")
-    return made.stdout
 
 
 class Live:
@@ -116,21 +106,12 @@ def is_tie(live: Live, source: list[int], search: Search, ours: list[list[int]],
         for a, b in zip(ours, theirs))
 
 
-def of_goldcrest(options, file: pathlib.Path, sources: list[list[int]], search: Search) -> list[list[tuple[float, list[int]]]]:
-    lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--beam-size", search.beams, "--n-best", search.beams,
-              "--scores", "--min-target", search.least + 1, "--max-target", search.most, text=lines)
-    found = [[] for _ in sources]
-    for line in out.splitlines():
-        fields = line.split("\t")
-        number, score, ids = (int(fields[0]), *fields[-2:]) if search.beams > 1 else (0, *fields)
-        if search.beams == 1:
-            number = next(i for i, each in enumerate(found, 1) if not each)
-        found[number - 1].append((float(score), [int(token) for token in ids.split()]))
-    return found
+def of_goldcrest(options, file: pathlib.Path, sources: list[list[int]], search: Search) -> list[list[Result]]:
+    return product.search(options, file, sources, "--beam-size", search.beams, "--n-best", search.beams, "--min-target",
+                          search.least + 1, "--max-target", search.most)
 
 
-def of_ctranslate2(live: Live, sources: list[list[int]], search: Search) -> list[list[tuple[float, list[int]]]]:
+def of_ctranslate2(live: Live, sources: list[list[int]], search: Search) -> list[list[Result]]:
     ids = {token: i for i, token in reversed(list(enumerate(live.vocabulary)))}
     made = live.translator.translate_batch(
         [live.encode(source) for source in sources], max_batch_size=1, beam_size=search.beams, num_hypotheses=search.beams,

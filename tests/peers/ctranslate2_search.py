@@ -14,7 +14,6 @@ import argparse
 import json
 import pathlib
 import random
-import shutil
 import sys
 from collections import Counter
 
@@ -22,19 +21,20 @@ import torch
 from ctranslate2 import converters
 
 import ctranslate2_models
-from ctranslate2_live import Failure, Live, Search, compare, run
+import product
+from ctranslate2_live import Live, Search, compare
+from product import ROOT, Failure
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BEAMS = (1, 2, 4, 8)
 
 
 def check_directory(options, live: Live, folder: pathlib.Path, sources, searches: list[Search], counts: Counter) -> None:
     file, plain = folder / "model.gcst", folder / "plain.gcst"
-    convert = (options.build / "converter/goldcrest-convert", folder, "-q", "--weights", "float32")
-    run(*convert, "-o", file)
+    product.convert(options, folder, file)
     for search in searches:
         compare(options, live, file, sources, search, counts)
-    report = run(*convert, "-o", plain, "--json", "--early-stopping", "false", "--no-renormalize", "--force-end")
+    report = product.convert(options, folder, plain, "--json", "--early-stopping", "false", "--no-renormalize",
+                             "--force-end")
     if "rules" in json.loads(report):
         raise Failure("a file of a plain search has rules")
 
@@ -42,10 +42,10 @@ def check_directory(options, live: Live, folder: pathlib.Path, sources, searches
 def check_shipped(options, counts: Counter) -> None:
     """The example of English and French with the lines of its golden results."""
     folder = options.work / "enfr"
-    converters.TransformersConverter(str(SOURCE / "examples/models/enfr")).convert(str(folder), force=True)
+    converters.TransformersConverter(str(ROOT / "examples/models/enfr")).convert(str(folder), force=True)
     ids = json.loads((folder / "shared_vocabulary.json").read_text())
     live = Live(folder, ctranslate2_models.Model(None, ids, "</s>", True, False, "the shipped model"))
-    with open(SOURCE / "tests/golden/enfr/results.jsonl") as lines:
+    with open(ROOT / "tests/golden/enfr/results.jsonl") as lines:
         sources = [json.loads(line)["source_ids"] for line in lines][:options.lines]
     searches = [Search(beams, least, 60) for beams in BEAMS for least in (1, 12)]
     check_directory(options, live, folder, sources, searches, counts)
@@ -64,15 +64,8 @@ def check_random(options, seed: int, counts: Counter) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=40)
-    parser.add_argument("--lines", type=int, default=408, help="of the shipped model")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    shutil.rmtree(options.work, ignore_errors=True)
-    options.work.mkdir(parents=True)
+    options = product.parsed(product.parser_of(__doc__, models=40, lines=408))  # lines of the shipped model
+    product.emptied(options.work)
     for what, check in (("the shipped model", lambda counts: check_shipped(options, counts)),
                         ("random models", lambda counts: [check_random(options, i, counts) for i in range(options.models)])):
         counts = Counter()

@@ -6,40 +6,30 @@ results with 5 % of their ids changed are the drafts of the same lines.
 
 Prints the CPU time of greedy search over that with drafts, in interleaved pairs. Exit status 1 if a result differs."""
 
-import argparse
 import os
-import pathlib
 import random
 import statistics
-import subprocess
 import sys
 
 import checkpoints
+import product
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 LINES, SOURCE, TARGET = 12, 40, 300
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--changed", type=float, default=0.05)
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    model, _ = checkpoints.prepare("base", options.work, REPOSITORY / "tests/data/opus-mt-en-mg",
+    options = product.parsed(product.parser_of(__doc__, pairs=5, changed=0.05))
+    model, _ = checkpoints.prepare("base", options.work, product.ROOT / "tests/data/opus-mt-en-mg",
                                    options.build / "converter/goldcrest-convert", 1, [])
     draw = random.Random(1)
     sources = "".join(" ".join(str(draw.randrange(10, 31000)) for _ in range(SOURCE)) + " 0\n" for _ in range(LINES))
 
     def run(*more: str) -> tuple[str, float]:
         before = os.times()
-        made = subprocess.run([options.build / "examples/goldcrest-translate", model, "--ids", "--scores", "--threads",
-                               "1", "--max-target", str(TARGET), *more], input=sources, capture_output=True, text=True,
-                              check=True)
+        made = product.translate(options, model, "--ids", "--scores", "--threads", 1, "--max-target", TARGET, *more,
+                                 text=sources)
         after = os.times()
-        return made.stdout, sum(after[2:4]) - sum(before[2:4])
+        return made, sum(after[2:4]) - sum(before[2:4])
 
     greedy = ("--beam-size", "1", "--batch", "1")
     expected, ratios = run(*greedy)[0], []

@@ -15,29 +15,23 @@ import json
 import multiprocessing
 import pathlib
 import shutil
-import subprocess
 import sys
 import time
 from collections import Counter
 
+import product
+from product import Failure
+
 EPSILON = 2.0**-24  # float32's rounding of a value of magnitude 1
 ROUNDINGS = 64      # a score may differ from the exact one by this many roundings of the largest logit
-
-
-class Failure(Exception):
-    pass
-
-
-def run(*command: object, text: str = "") -> subprocess.CompletedProcess:
-    return subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, timeout=120)
 
 
 def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[str] | None:
     """Returns the converter's warnings, or None if the container is refused as it should be."""
     import containers
 
-    made = run(options.build / "converter/goldcrest-convert", model.folder, "-o", output, "--weights", "float32", "-q",
-               "--json")
+    made = product.attempt(options.build / "converter/goldcrest-convert", model.folder, "-o", output, "--weights",
+                           "float32", "-q", "--json")
     if not containers.CONTAINERS[model.container]:
         if made.returncode != 1 or "torch.save" not in made.stderr:
             raise Failure(f"refused in another way than expected: {made.returncode} {made.stderr}")
@@ -48,11 +42,8 @@ def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[st
 
 
 def translate(options: argparse.Namespace, file: pathlib.Path, sources: list[list[int]], given: list) -> list[list[int]]:
-    lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    made = run(options.build / "examples/goldcrest-translate", file, "--ids", "--threads", 1, *given, text=lines)
-    if made.returncode != 0:
-        raise Failure(f"goldcrest-translate: {made.stderr}")
-    return [[int(token) for token in line.split()] for line in made.stdout.splitlines()]
+    made = product.translate(options, file, "--ids", "--threads", 1, *given, text=product.as_lines(sources))
+    return [product.ids_of(line) for line in made.splitlines()]
 
 
 def unit_of(memory) -> float:
@@ -107,8 +98,7 @@ def check_model(options: argparse.Namespace, index: int, counts: Counter) -> Non
     from random_nn import NnTransformer
 
     seed = options.seed * 1_000_000 + index
-    folder = options.work / f"{seed}"
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = product.emptied(options.work / f"{seed}")
     model = (Marian, NnTransformer)[index % 2](seed, folder, options.skip)
     file = folder / "model.gcst"
     try:
@@ -147,27 +137,15 @@ def check(job: tuple[argparse.Namespace, int]) -> tuple[Counter, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--models", type=int, default=500)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", type=int, help="this model alone, by its number")
-    parser.add_argument("--skip", default="", help="generation settings that are not drawn, with commas between them")
-    options = parser.parse_args()
-    options.skip = set(options.skip.split(","))
-    options.work.mkdir(parents=True, exist_ok=True)
-
+    # only: the number of one model; skip: generation settings that are not drawn, with commas between them
     import torch
     import transformers
 
     import random_marian  # noqa: F401  once for all, before the fork
     import random_nn  # noqa: F401
 
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    options = product.parsed(product.parser_of(__doc__, seed=1, models=500, jobs=2, only=int, skip=""))
+    options.skip = set(options.skip.split(","))
     start, counts, failures = time.time(), Counter(), 0
     numbers = [options.only] if options.only is not None else range(options.models)
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:

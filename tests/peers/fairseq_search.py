@@ -12,6 +12,7 @@ from typing import Callable
 import torch
 
 import equality
+import product
 import tutorial_modules
 from python_search import Memory, best, off_by_roundings
 
@@ -85,16 +86,8 @@ def is_tie(model: torch.nn.Module, source: list[int], beams: int, most: int, pai
 
 def of_goldcrest(options: argparse.Namespace, file: pathlib.Path, sources: list[list[int]], beams: int,
                  most: int) -> list[list[list[int]]]:
-    lines = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    made = equality.run(options.build / "examples/goldcrest-translate", file, "--ids", "--beam-size", beams,
-                        "--n-best", beams, "--max-target", most, text=lines)
-    if made.returncode != 0:
-        raise equality.Failure(f"goldcrest-translate: {made.stderr}")
-    found = [[] for _ in sources]
-    for line in made.stdout.splitlines():
-        number, _, ids = line.split("\t")
-        found[int(number) - 1].append([int(token) for token in ids.split()])
-    return found
+    found = product.search(options, file, sources, "--beam-size", beams, "--n-best", beams, "--max-target", most)
+    return [[ids for _, ids in results] for results in found]
 
 
 def check(options: argparse.Namespace, file: pathlib.Path, model: torch.nn.Module, sources: list[list[int]], most: int,

@@ -25,7 +25,9 @@ import torch
 import transformers
 from safetensors.torch import save_file
 
+import product
 from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, scored, translate
+from random_checkpoints import Trace
 
 # Folder, class of the model, class of the tokenizer, first three languages, the tokenizer's shift.
 FAMILIES = [
@@ -141,33 +143,11 @@ def sources_of(family: tuple, model, n: int) -> list[list[int]]:
 
 def trace(family: tuple, model, source: list[int], target: list[int]) -> dict[str, torch.Tensor]:
     start = PIECES + 2 if family[2] == "MBartTokenizer" else model.generation_config.decoder_start_token_id
-    rows: dict[str, torch.Tensor] = {}
-
-    def keep(name: str):
-        def hook(_module, _inputs, output):
-            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].clone()
-        return hook
-
-    hooks = []
-    for stack_name in ("encoder", "decoder"):
-        stack = getattr(model.model, stack_name)
-
-        def before(_module, inputs, keywords, name=f"{stack_name}.embed"):
-            hidden = inputs[0] if inputs else keywords["hidden_states"]
-            rows[name] = (hidden if hidden.shape[0] == 1 else hidden.transpose(0, 1)).detach()[0].clone()
-
-        hooks.append(stack.layers[0].register_forward_pre_hook(before, with_kwargs=True))
-        for i, layer in enumerate(stack.layers):
-            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
-        if hasattr(stack, "layer_norm"):
-            hooks.append(stack.layer_norm.register_forward_hook(keep(f"{stack_name}.norm")))
-    with torch.no_grad():
-        logits = model(torch.tensor([source]), decoder_input_ids=torch.tensor([[start, *target[:-1]]]),
-                       use_cache=False).logits
-    for hook in hooks:
-        hook.remove()
-    rows["logits"] = logits[0]
-    return rows
+    rows = Trace()
+    for name in ("encoder", "decoder"):
+        stack = getattr(model.model, name)
+        rows.keep_stack(name, stack.layers, getattr(stack, "layer_norm", None))
+    return rows.rows_along(model, torch.tensor([source]), [start, *target[:-1]])
 
 
 def record(family: tuple, model, folder: pathlib.Path) -> None:
@@ -198,9 +178,7 @@ def compare_languages(options: argparse.Namespace, family: tuple, tokenizer: pat
                       counts: Counter) -> None:
     """All 30 pairs: the table's file and the pair's file give the same lines, and those are transformers'."""
     name, languages = family[0], SIX[family[0]]
-    folder = options.work / f"six-{name}-{seed}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder = product.emptied(options.work / f"six-{name}-{seed}")
     model = random_model(family, seed)
     write_checkpoint((*family[:3], languages, family[4]), model, folder, {"fairseq": tokenizer})
     model = type(model).from_pretrained(folder).eval()
@@ -227,22 +205,10 @@ def compare_languages(options: argparse.Namespace, family: tuple, tokenizer: pat
                     peer.compare(ids, beams, ([int(i) for i in found.split()], float(score)), counts)
 
 
-def argument_parser(description: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--record", type=pathlib.Path)
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--lines", type=int, default=15)
-    parser.add_argument("--ctranslate2", action="store_true", help="compare with CTranslate2 too")
-    return parser
-
-
-def prepare(options: argparse.Namespace) -> None:
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    options.work.mkdir(parents=True, exist_ok=True)
+def options_of(description: str, **more: object) -> argparse.Namespace:
+    """With --ctranslate2, CTranslate2 is compared too."""
+    return product.parsed(product.parser_of(
+        description, build=pathlib.Path, record=pathlib.Path, seeds=4, lines=15, ctranslate2=False, **more))
 
 
 def seeds_to_record(family: tuple) -> list[int]:
@@ -256,16 +222,13 @@ def seeds_to_record(family: tuple) -> list[int]:
 
 
 def main() -> None:
-    options = argument_parser(__doc__).parse_args()
-    prepare(options)
+    options = options_of(__doc__)
     tokenizers = {"fairseq": train_tokenizer(options.work, "fairseq", model_type="bpe"),
                   "pegasus": train_tokenizer(options.work, "pegasus", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)}
     counts, folders = Counter(), []
     for family in FAMILIES:
         for i, seed in enumerate(seeds_to_record(family) if options.record else range(options.seeds)):
-            folder = options.work / (f"{family[0]}-{i}" if i > 0 or not options.record else family[0])
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+            folder = product.emptied(options.work / (f"{family[0]}-{i}" if i > 0 or not options.record else family[0]))
             folders.append(folder)
             model = random_model(family, seed)
             write_checkpoint(family, model, folder, tokenizers, is_old=i % 2 == 1)

@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import json
 import pathlib
-import subprocess
 import sys
 import types
 from collections import Counter
@@ -14,6 +13,7 @@ from collections import Counter
 import torch
 from transformers import ForcedBOSTokenLogitsProcessor, ForcedEOSTokenLogitsProcessor, SuppressTokensLogitsProcessor
 
+import product
 from equality import EPSILON, ROUNDINGS
 from python_search import Memory, Rules, comes_out, search
 
@@ -32,27 +32,19 @@ def without_end(ids: list[int], end: int) -> list[int]:
 def converted(options, folder: pathlib.Path, *given: str) -> pathlib.Path:
     """Returns the float32 file of a folder."""
     file = folder / "model.gcst"
-    made = subprocess.run([options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32", "-q",
-                           *given], capture_output=True, text=True)
-    if made.returncode != 0:
-        sys.exit(f"{folder.name}: {made.stderr}")
+    product.convert(options, folder, file, *given)
     return file
 
 
 def translate(options, file: pathlib.Path, text: str, *given: str) -> list[str]:
-    made = subprocess.run([options.build / "examples/goldcrest-translate", file, *given], input=text,
-                          capture_output=True, text=True)
-    lines = made.stdout.splitlines()
-    if made.returncode != 0 or len(lines) != text.count("\n"):
-        sys.exit(f"{file.parent.name}: {len(lines)} results, expected {text.count(chr(10))}; {made.stderr}")
+    lines = product.translate(options, file, *given, text=text).splitlines()
+    if len(lines) != text.count("\n"):
+        sys.exit(f"{file.parent.name}: {len(lines)} results, expected {text.count(chr(10))}")
     return lines
 
 
 def results_of(options, file: pathlib.Path, sources: list[list[int]], beams: int) -> list[Found]:
-    text = "".join(" ".join(map(str, source)) + "\n" for source in sources)
-    scored = translate(options, file, text, "--ids", "--scores", "--beam-size", str(beams))
-    lines = [line.split("\t") for line in scored]
-    return [([int(token) for token in ids.split()], float(score)) for score, ids in lines]
+    return [(ids, score) for [(score, ids)] in product.search(options, file, sources, "--beam-size", beams)]
 
 
 def forced_ids(model, n: int, choice: dict) -> list[int]:

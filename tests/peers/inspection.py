@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares token scores, scores of targets and alignments of float32 files with transformers, on random MarianMTModels."""
 
-import argparse
 import pathlib
 import random
-import subprocess
 import sys
 
 import torch
 from transformers import MarianConfig, MarianMTModel
 
+import product
 import random_checkpoints
 
 TOLERANCE = 1e-4
@@ -40,13 +39,6 @@ def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.R
     model.save_pretrained(folder)
     random_checkpoints.write_tokenizers(folder, size, size, {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1}, False)
     return model, draw
-
-
-def run(*command) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{command[0]}: {done.stderr}")
-    return done.stdout
 
 
 class Along:
@@ -88,26 +80,25 @@ def mean_of(attentions: list[torch.Tensor], layer: int, head: int) -> torch.Tens
     return torch.stack([each.mean(0) if head < 0 else each[head] for each in chosen]).mean(0)
 
 
-def compare(model: MarianMTModel, draw: random.Random, folder: pathlib.Path, build: pathlib.Path, worst: Worst) -> int:
-    gcst, translate = folder / "model.gcst", build / "examples/goldcrest-translate"
-    run(build / "converter/goldcrest-convert", folder, "-q", "--weights", "float32", "-o", gcst)
+def compare(options, model: MarianMTModel, draw: random.Random, folder: pathlib.Path, worst: Worst) -> int:
+    gcst = folder / "model.gcst"
+    product.convert(options, folder, gcst)
     size = model.config.vocab_size
     sources = [[draw.randrange(1, size - 1) for _ in range(draw.randint(1, 20))] + [0] for _ in range(4)]
-    lines = folder / "sources"
-    lines.write_text("".join(" ".join(map(str, source)) + "\n" for source in sources), encoding="utf-8")
+    lines = product.as_lines(sources)
     n_results, known = 0, {}
     for beam_size in (1, 4):
         for layer, head in heads_of(model):
-            out = run(translate, gcst, lines, "--ids", "--beam-size", beam_size, "--n-best", beam_size,
-                      "--max-target", MOST, "--token-scores", "--alignments", "soft", "--alignment-layer", layer,
-                      "--alignment-head", head)
+            out = product.translate(options, gcst, "--ids", "--beam-size", beam_size, "--n-best", beam_size,
+                                    "--max-target", MOST, "--token-scores", "--alignments", "soft", "--alignment-layer",
+                                    layer, "--alignment-head", head, text=lines)
             results = [line.split("\t") for line in out.splitlines()]
             if beam_size > 1:
                 results = [[number, *fields] for number, _, *fields in results]
             else:
                 results = [[str(i + 1), *fields] for i, fields in enumerate(results)]
             for number, ids, scores, alignment in results:
-                source, target = sources[int(number) - 1], [int(token) for token in ids.split(" ")]
+                source, target = sources[int(number) - 1], product.ids_of(ids)
                 along = known.get((number, ids)) or Along(model, source, target)
                 known[number, ids] = along
                 n = len(target) - (1 if len(target) == MOST else 0)
@@ -116,48 +107,43 @@ def compare(model: MarianMTModel, draw: random.Random, folder: pathlib.Path, bui
                 n_results += 1
     targets = [[draw.randrange(size) for _ in range(draw.randint(1, 25))] for _ in sources]
     given = folder / "targets"
-    given.write_text("".join(" ".join(map(str, target)) + "\n" for target in targets), encoding="utf-8")
-    out = run(translate, gcst, lines, "--ids", "--score", given, "--max-target", 40, "--token-scores",
-              "--alignments", "soft", "--batch", 3)
+    given.write_text(product.as_lines(targets))
+    out = product.translate(options, gcst, "--ids", "--score", given, "--max-target", 40, "--token-scores",
+                            "--alignments", "soft", "--batch", 3, text=lines)
     for line, source, target in zip(out.splitlines(), sources, targets, strict=True):
         along = Along(model, source, target)
         total, scores, alignment = line.split("\t")
         worst.add("given targets", float(total) / len(target), along.total / len(target))
         worst.add("token scores of given targets", [float(score) for score in scores.split(" ")], along.log_probs)
         worst.add("alignments of given targets", weights_of(alignment), mean_of(along.attentions, -1, -1))
-    transition_scores(model, sources[0], gcst, translate, lines, worst)
+    out = product.translate(options, gcst, "--ids", "--beam-size", 1, "--max-target", MOST, "--token-scores",
+                            text=lines)
+    transition_scores(model, sources[0], out.splitlines()[0].split("\t"), worst)
     return n_results
 
 
-def transition_scores(model, source, gcst, translate, lines, worst: Worst) -> None:
+def transition_scores(model, source: list[int], fields: list[str], worst: Worst) -> None:
     """Returns generate's own scores of its greedy text, if our text is the same."""
     generated = model.generate(torch.tensor([source]), num_beams=1, do_sample=False, max_length=MOST + 1,
                                output_scores=True, output_logits=True, return_dict_in_generate=True)
     ids = generated.sequences[0, 1:].tolist()
-    out = run(translate, gcst, lines, "--ids", "--beam-size", 1, "--max-target", MOST, "--token-scores")
-    fields = out.splitlines()[0].split("\t")
-    if [int(token) for token in fields[0].split(" ")] != ids or len(ids) == MOST:
+    if product.ids_of(fields[0]) != ids or len(ids) == MOST:
         return
     theirs = model.compute_transition_scores(generated.sequences, generated.logits, normalize_logits=True)[0]
     worst.add("compute_transition_scores", [float(score) for score in fields[1].split(" ")], theirs)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=20)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
+    options = product.parsed(product.parser_of(__doc__, models=20))
     worst, n_results = Worst(), 0
-    for seed in range(arguments.models):
-        folder = arguments.work / f"model{seed}"
+    for seed in range(options.models):
+        folder = options.work / f"model{seed}"
         folder.mkdir(parents=True, exist_ok=True)
         model, draw = make_model(seed, folder)
-        n_results += compare(model, draw, folder, arguments.build, worst)
+        n_results += compare(options, model, draw, folder, worst)
     for kind, difference in worst.of.items():
         print(f"{kind}: {difference:.1e}")
-    print(f"{arguments.models} models, {n_results} results, tolerance {TOLERANCE}")
+    print(f"{options.models} models, {n_results} results, tolerance {TOLERANCE}")
     if len(worst.of) < 6 or not all(difference <= TOLERANCE for difference in worst.of.values()):
         sys.exit("goldcrest departs from transformers")
 

@@ -9,33 +9,21 @@ greedy and with 4 beams. Float32 files give the ids of transformers with scores 
 and with the caller's on all outputs (--no-shortlist), whose output has the same bytes. Exit status 1 with any
 difference."""
 
-import argparse
 import pathlib
 import random
-import shutil
-import subprocess
 import sys
 from collections import Counter
 
 import torch
 import transformers
 
+import product
 import random_checkpoints
+from product import as_lines
 
 MOST = 24  # generated tokens
 LINES = 30  # of each model and lexicon
 Entry = tuple[int, ...]
-
-
-def run(*command: object, text: str = "") -> str:
-    made = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, timeout=600)
-    if made.returncode != 0:
-        sys.exit(f"{command[0]}: {made.stdout}{made.stderr}")
-    return made.stdout
-
-
-def as_lines(rows) -> str:
-    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
 def make_model(draw: random.Random, folder: pathlib.Path):
@@ -105,37 +93,29 @@ def of_transformers(model, tree: Tree, sources, beams: int) -> list[tuple[float,
     return found
 
 
-def parsed(text: str) -> list[tuple[float, list[int]]]:
-    rows = [line.split("\t") for line in text.splitlines()]
-    return [(float(score), [int(token) for token in ids.split()]) for score, ids in rows]
-
-
 def check(options, seed: int, counts: Counter) -> None:
-    folder, draw = options.work / "model", random.Random(seed)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder, draw = product.emptied(options.work / "model"), random.Random(seed)
     model = make_model(draw, folder)
     plain = range(3, model.config.vocab_size)
     sources = [[draw.choice(plain) for _ in range(draw.randint(2, 20))] + [0] for _ in range(LINES)]
     lines = options.work / "lexicon.txt"
     file, free = options.work / "lexicon.gcst", options.work / "free.gcst"
-    converter, program = options.build / "converter/goldcrest-convert", options.build / "examples/goldcrest-translate"
-    run(converter, folder, "-o", free, "--weights", "float32", "-q")
+    product.convert(options, folder, free)
     for n, words in ((1, False), (10, False), (1000, False), (50000, False), (10, True)):
         entries = make_entries(draw, n, plain)
         lines.write_text(as_lines(entries))
         asked = ["--lexicon", lines, *(["--lexicon-words"] if words else [])]
-        run(converter, folder, "-o", file, "--weights", "float32", "-q", "--ids", *asked)
+        product.convert(options, folder, file, "--ids", *asked)
         tree = Tree(entries, words)
         for beams in (1, 4):
             search = ["--ids", "--scores", "--beam-size", beams, "--max-target", MOST, "--min-target", 0, "--batch", 8]
-            of_file = run(program, file, *search, text=as_lines(sources))
-            masked = run(program, free, *search, *asked, "--no-shortlist", text=as_lines(sources))
-            if masked != of_file:
+            of_file = product.translate(options, file, *search, text=as_lines(sources))
+            if product.translate(options, free, *search, *asked, "--no-shortlist", text=as_lines(sources)) != of_file:
                 counts["different"] += 1
                 print(f"{n} entries, {beams} beams: gathered and masked outputs give different results")
             theirs = of_transformers(model, tree, sources, beams)
-            for (score, ids), (their_score, their_ids) in zip(parsed(of_file), theirs, strict=True):
+            for (score, ids), (their_score, their_ids) in zip(
+                    (best for [best] in product.results_of(of_file, LINES)), theirs, strict=True):
                 kind = (f"{n} {'words' if words else 'entries'}", beams)
                 counts[kind, "lines"] += 1
                 if ids == their_ids and abs(score - their_score) <= 1e-3:
@@ -146,15 +126,7 @@ def check(options, seed: int, counts: Counter) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=10)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    options.work.mkdir(parents=True, exist_ok=True)
+    options = product.parsed(product.parser_of(__doc__, models=10))
     counts: Counter = Counter()
     for seed in range(options.models):
         check(options, seed, counts)

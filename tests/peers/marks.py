@@ -8,7 +8,6 @@ model's alignments. Compares names that are marked with PyPI's translatehtml, wh
 argostranslate, beautifulsoup4, soupsieve, sacremoses), on the same model as CTranslate2 runs it in an Argos package.
 Exits with 1 if a figure misses its bound."""
 
-import argparse
 import collections
 import html
 import html.parser
@@ -23,7 +22,9 @@ import types
 import sacrebleu
 import sentencepiece
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+import product
+from product import ROOT as SOURCE
+
 SHIPPED = SOURCE / "examples/models/enfr"
 PLACEHOLDERS = ("{name}", "{{count}}", "%s", "%1$d", "%(n)s", "${user}", "<x id=1/>", "https://example.org/a?b=1",
                 "me@mail.example.org")
@@ -337,19 +338,13 @@ def check_memory(program: Program, sentences: list[str], n: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--lines", type=int, default=1000, help="fragments; others are in proportion [1000]")
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
+    options = product.parsed(product.parser_of(__doc__, lines=1000))  # fragments; others are in proportion
     pairs: dict[str, list[str]] = {}
     for line in (SOURCE / "tests/data/enfr/valid.tsv").read_text().splitlines():
         source, target = re.sub("[\u00a0\u202f]", " ", line).split("\t")
         pairs.setdefault(source, []).append(target)
     model = options.work / "enfr.gcst"
-    subprocess.run([options.build / "converter/goldcrest-convert", SHIPPED, "-o", model, "-q"], check=True,
-                   stdout=subprocess.DEVNULL)
+    product.convert(options, SHIPPED, model, weights="int8")
     program = Program(options, model)
     check_fragments(program, list(pairs), options.lines)
     check_placeholders(program, list(pairs), 2 * options.lines)

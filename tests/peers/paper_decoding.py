@@ -9,9 +9,7 @@ float64 can give both results with scores that are off by roundings. Exits with 
 or every text has the greatest length."""
 
 import argparse
-import pathlib
 import shutil
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from collections.abc import Callable
 import torch
 
 import equality
+import product
 import random_checkpoints
 from python_search import Memory, comes_out
 from random_nn import NnTransformer
@@ -114,31 +113,18 @@ def check_model(options: argparse.Namespace, model: PaperModel, n_sources: int, 
     shutil.rmtree(model.folder)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--models", type=int, default=24)
-    parser.add_argument("--base", action="store_true", help="one of the paper's base shape, too")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+def main() -> None:
+    options = product.parsed(product.parser_of(__doc__, seed=1, models=24, base=False))
     warnings.simplefilter("ignore")
     counts = Counter()
     kinds = [PaperModel] * options.models + [BaseModel] * options.base
-    try:
-        for i, kind in enumerate(kinds):
-            folder = options.work / str(i)
-            shutil.rmtree(folder, ignore_errors=True)
-            check_model(options, kind(options.seed * 1_000_000 + i, folder, set()), 1 if kind is BaseModel else 2, counts)
-        if options.models > 1 and not 0 < counts["as long as may be"] < counts["lines"]:
-            raise equality.Failure(f"{counts['as long as may be']} of {counts['lines']} texts are as long as may be")
-    except equality.Failure as failure:
-        print(failure)
-        return 1
+    for i, kind in enumerate(kinds):
+        folder = product.emptied(options.work / str(i))
+        check_model(options, kind(options.seed * 1_000_000 + i, folder, set()), 1 if kind is BaseModel else 2, counts)
+    if options.models > 1 and not 0 < counts["as long as may be"] < counts["lines"]:
+        raise equality.Failure(f"{counts['as long as may be']} of {counts['lines']} texts are as long as may be")
     print(", ".join(f"{n} {what}" for what, n in counts.items()))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

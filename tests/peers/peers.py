@@ -26,11 +26,11 @@ from collections.abc import Callable, Iterator
 
 import acceptance
 import checkpoints
+import product
 import tables
 from engines import OTHER, PEERS, SOURCE_TOKENS, XNNPACK, Case, Goldcrest, Patience, PeerProcess, Variant, peer_opening
 from results import Results
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BENCH = "examples/goldcrest-bench"
 PACKAGES = {"CTranslate2": "ctranslate2", "ONNX Runtime": "onnxruntime"}
 # A peer's idle threads spin for a while; CTranslate2's OpenMP spins for 0.2 s.
@@ -113,7 +113,7 @@ def measure_model(arguments: argparse.Namespace, results: Results, model: str) -
     if is_complete(arguments, results, model):
         return
     gcst, folders = checkpoints.prepare(
-        model, arguments.work, REPOSITORY / "tests/data/opus-mt-en-mg",
+        model, arguments.work, product.ROOT / "tests/data/opus-mt-en-mg",
         arguments.build / "converter/goldcrest-convert", arguments.seed, arguments.peers)
     ours = goldcrest(arguments, gcst)
     for threads in arguments.threads:
@@ -154,7 +154,7 @@ def best_kernels(build: pathlib.Path) -> str:
 
 def conditions_of(arguments: argparse.Namespace) -> dict:
     """Returns everything that two parts of one run must have in common."""
-    commit = subprocess.run(["git", "-C", REPOSITORY, "describe", "--always", "--dirty"], capture_output=True,
+    commit = subprocess.run(["git", "-C", product.ROOT, "describe", "--always", "--dirty"], capture_output=True,
                             text=True).stdout.strip() or "unknown"
     packages = ["transformers", *(PACKAGES[peer] for peer in arguments.peers if peer in PACKAGES)]
     flags = cpu_flags()
@@ -227,8 +227,7 @@ def compare_texts(arguments: argparse.Namespace) -> str:
     engines = {}
     for name, options in TEXT_FILES.items():
         model = arguments.work / (f"texts{len(engines)}.gcst")
-        subprocess.run([arguments.build / "converter/goldcrest-convert", "--quiet", checkpoint, "-o", model, *options],
-                       check=True, stdout=subprocess.DEVNULL)
+        product.run(arguments.build / "converter/goldcrest-convert", "--quiet", checkpoint, "-o", model, *options)
         engines[name] = functools.partial(texts_of_goldcrest, arguments.build, model)
     engines["CTranslate2 int8"] = ctranslate2_texts(checkpoint, arguments.work / "texts_ctranslate2")
     seconds, texts = {name: [] for name in engines}, {}

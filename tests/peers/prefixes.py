@@ -11,11 +11,8 @@ alternatives of CTranslate2 4.8.5 have other scores than its own search.) Exit s
 difference. With beams CTranslate2 4.8.5 gives a text that ends right behind a prefix a score of -10^10, so such texts are
 left out of both lists before their best results are compared."""
 
-import argparse
 import pathlib
 import random
-import shutil
-import subprocess
 import sys
 from collections import Counter
 
@@ -24,21 +21,11 @@ import torch
 import transformers
 
 import ctranslate2_models
+import product
+from product import Result
 
 MOST = 24  # generated tokens
-Result = tuple[float, list[int]]
 Results = list[list[Result]]  # of each line, best first
-
-
-def run(*command: object, text: str = "") -> str:
-    made = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, timeout=300)
-    if made.returncode != 0:
-        sys.exit(f"{command[0]}: {made.stdout}{made.stderr}")
-    return made.stdout
-
-
-def as_lines(rows: list[list[int]]) -> str:
-    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
 ALTERNATIVES = 4
@@ -49,20 +36,13 @@ def of_goldcrest(options, checkpoint: pathlib.Path, sources, prefixes, beams: in
                  least: float | None = None) -> Results:
     """The n-best results, or with `least` the alternatives."""
     file, given = options.work / "model.gcst", options.work / "prefixes.txt"
-    run(options.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", "float32", "-q")
-    given.write_text(as_lines(prefixes))
+    product.convert(options, checkpoint, file)
+    given.write_text(product.as_lines(prefixes))
     search = ["--beam-size", beams, "--n-best", beams]
     if least is not None:
         search = ["--alternatives", ALTERNATIVES, "--min-alternative-prob", least]
-        beams = ALTERNATIVES
-    out = run(options.build / "examples/goldcrest-translate", file, "--ids", "--scores", *search,
-              "--batch", 8, "--max-target", MOST, "--min-target", 0, "--prefix-file", given,
-              *(["--prefix-in-lengths"] if in_lengths else []), text=as_lines(sources))
-    found: Results = [[] for _ in sources]
-    for number, line in enumerate(out.splitlines(), 1):
-        fields = line.split("\t")  # LINE RANK SCORE IDS; greedy: SCORE IDS
-        found[int(fields[0] if beams > 1 else number) - 1].append((float(fields[-2]), [int(token) for token in fields[-1].split()]))
-    return found
+    return product.search(options, file, sources, *search, "--batch", 8, "--max-target", MOST, "--min-target", 0,
+                          "--prefix-file", given, *(["--prefix-in-lengths"] if in_lengths else []))
 
 
 def of_transformers(model, sources, prefixes, beams: int) -> Results:
@@ -133,9 +113,8 @@ def compare_alternatives(least: float, prefixes, ours: Results, theirs: Results,
 
 
 def check(options, seed: int, counts: Counter) -> None:
-    folder, draw = options.work / "model", random.Random(seed)
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "checkpoint").mkdir(parents=True)
+    folder, draw = product.emptied(options.work / "model"), random.Random(seed)
+    (folder / "checkpoint").mkdir()
     made = ctranslate2_models.transformers_marian(draw, folder / "checkpoint")
     made.converter.convert(str(folder / "ct2"), force=True)
     model = transformers.MarianMTModel.from_pretrained(folder / "checkpoint").eval()
@@ -156,15 +135,7 @@ def check(options, seed: int, counts: Counter) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=24)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    options.work.mkdir(parents=True, exist_ok=True)
+    options = product.parsed(product.parser_of(__doc__, models=24))
     counts = Counter()
     for seed in range(options.models):
         check(options, seed, counts)

@@ -74,5 +74,39 @@ def write_tokenizers(folder: pathlib.Path, source_size: int, target_size: int, s
     (folder / "tokenizer_config.json").write_text(json.dumps({"separate_vocabs": separate}))
 
 
+class Trace:
+    """The rows of a model's layers in one call, by the names that --check reads."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, torch.Tensor] = {}
+        self.hooks = []
+
+    def keep(self, name: str, module: torch.nn.Module, turned: bool = False) -> None:
+        def hook(_module, _inputs, output):
+            value = (output[0] if isinstance(output, tuple) else output).detach()[0]
+            self.rows[name] = (value.T if turned else value).clone()
+
+        self.hooks.append(module.register_forward_hook(hook))
+
+    def keep_stack(self, name: str, layers: torch.nn.ModuleList, norm: torch.nn.Module | None) -> None:
+        def before(_module, inputs, keywords):
+            hidden = inputs[0] if inputs else keywords["hidden_states"]
+            hidden = hidden if hidden.shape[0] == 1 else hidden.transpose(0, 1)  # FSMT's
+            self.rows[f"{name}.embed"] = hidden.detach()[0].clone()
+
+        self.hooks.append(layers[0].register_forward_pre_hook(before, with_kwargs=True))
+        for i, layer in enumerate(layers):
+            self.keep(f"{name}.layers.{i}", layer)
+        if norm is not None:
+            self.keep(f"{name}.norm", norm)
+
+    def rows_along(self, model: torch.nn.Module, inputs: torch.Tensor, prefix: list[int]) -> dict[str, torch.Tensor]:
+        with torch.no_grad():
+            self.rows["logits"] = model(inputs, decoder_input_ids=torch.tensor([prefix]), use_cache=False).logits[0]
+        for hook in self.hooks:
+            hook.remove()
+        return self.rows
+
+
 def random_sources(draw: random.Random, vocabulary: int, end: int, most: int, n: int) -> list[list[int]]:
     return [[draw.randrange(vocabulary) for _ in range(draw.randint(1, most - 1))] + [end] for _ in range(n)]

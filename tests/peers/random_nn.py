@@ -170,7 +170,6 @@ class NnTransformer:
         else:
             config["position_encoding"] = "sinusoidal_" + ("interleaved" if s["interleaved"] else "concatenated")
             config["max_positions"] = s["max_positions"]
-        self.folder.mkdir(parents=True)
         (self.folder / "config.json").write_text(json.dumps(config))
         wrapper = self.draw.choice(containers.WRAPPERS)
         self.state = {wrapper + name: value.to(containers.TYPES[self.stored]) for name, value in

@@ -5,9 +5,9 @@ A line has the row's seed and number of logits, temperature, top_k, top_p, min_p
 probabilities of the first, the middle and the last of them. The logits are 6 * uniform() of tests/support/rng.h. Rows
 with equal logits among the best ones, or within 1e-5 of a cut, are left out.
 
-  sampling_rows.py FILE          writes the file
-  sampling_rows.py FILE --check  fails if transformers gives other lines
-  sampling_rows.py FILE --build build/host --work FOLDER [--models N]
+  sampling_rows.py          writes the file
+  sampling_rows.py --check  fails if transformers gives other lines
+  sampling_rows.py --build build/host --work FOLDER [--models N]
       draws from every row without min_p, or from N of them, with goldcrest-translate and with CTranslate2: the tokens
       that come must be those that the file's line keeps. The model of a row has its logits as biases of the output and
       zeros as embeddings. Enough is drawn that a kept token is missed with a probability below 1e-10; rows for which
@@ -18,12 +18,13 @@ import argparse
 import math
 import pathlib
 import random
-import subprocess
 import sys
 
 import torch
 import transformers
 from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+import product
 
 ROWS = 1000
 MASK = (1 << 64) - 1
@@ -85,11 +86,11 @@ class RowModel:
     """Checkpoints of a number of logits, and their conversions, whose output has only its biases. Id i + 1 has logit i;
     id 0 ends a text, the last id pads, and neither is ever drawn."""
 
-    def __init__(self, n: int, folder: pathlib.Path, build: pathlib.Path):
+    def __init__(self, n: int, options: argparse.Namespace):
         import ctranslate2
         import random_checkpoints
 
-        self.n, self.folder, self.build = n, folder, build
+        self.n, self.folder, self.options = n, options.work / f"{n}", options
         size = n + 3
         config = transformers.MarianConfig(
             vocab_size=size, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
@@ -101,10 +102,11 @@ class RowModel:
         self.bias = torch.full((1, size), -30000.0)
         self.bias[0, 1:n + 1] = torch.arange(n) + 0.5  # found again in CTranslate2's file
         self.save()
-        random_checkpoints.write_tokenizers(folder / "checkpoint", size, size, {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1},
-                                            False)
-        ctranslate2.converters.TransformersConverter(str(folder / "checkpoint")).convert(str(folder / "ct2"), force=True)
-        self.file = folder / "ct2" / "model.bin"
+        random_checkpoints.write_tokenizers(self.folder / "checkpoint", size, size,
+                                            {"</s>": 0, "<unk>": size - 2, "<pad>": size - 1}, False)
+        ctranslate2.converters.TransformersConverter(str(self.folder / "checkpoint")).convert(
+            str(self.folder / "ct2"), force=True)
+        self.file = self.folder / "ct2" / "model.bin"
         self.bytes = self.file.read_bytes()
         self.mark = self.bias[0, 1:n + 1].numpy().tobytes()
         if self.bytes.count(self.mark) != 1:
@@ -122,16 +124,10 @@ class RowModel:
 
     def of_goldcrest(self, draws: int, temperature: float, top_k: int, top_p: float) -> set[int]:
         file = self.folder / "row.gcst"
-        commands = (
-            [self.build / "converter/goldcrest-convert", "-q", self.folder / "checkpoint", "--weights", "float32", "-o", file],
-            [self.build / "examples/goldcrest-translate", file, "--ids", "--sample", "--temperature", temperature, "--top-k",
-             top_k, "--top-p", top_p, "--seed", 7, "--max-target", 2, "--batch", 64])
-        for command in commands:
-            made = subprocess.run([str(part) for part in command], input="1 0\n" * draws, capture_output=True, text=True,
-                                  timeout=600)
-            if made.returncode != 0:
-                sys.exit(f"{command[0]}: {made.stdout}{made.stderr}")
-        return {int(line.split()[0]) - 1 for line in made.stdout.splitlines()}
+        product.convert(self.options, self.folder / "checkpoint", file)
+        made = product.translate(self.options, file, "--ids", "--sample", "--temperature", temperature, "--top-k",
+                                 top_k, "--top-p", top_p, "--seed", 7, "--max-target", 2, "--batch", 64, text="1 0\n" * draws)
+        return {int(line.split()[0]) - 1 for line in made.splitlines()}
 
     def of_ctranslate2(self, draws: int, temperature: float, top_k: int, top_p: float) -> set[int]:
         import ctranslate2
@@ -145,19 +141,19 @@ class RowModel:
         return {int(result.hypotheses[0][0][1:]) - 1 for result in made}
 
 
-def compare_sets(path: pathlib.Path, build: pathlib.Path, work: pathlib.Path, most_rows: int) -> None:
+def compare_sets(options: argparse.Namespace) -> None:
     models: dict[int, RowModel] = {}
     compared = left_out = different = 0
-    for line in path.read_text().splitlines():
+    for line in options.file.read_text().splitlines():
         seed, n, temperature, top_k, top_p, min_p, n_kept, _, _, last = map(float, line.split("\t"))
-        if min_p > 0 or compared == most_rows:
+        if min_p > 0 or compared == options.models:
             continue
         draws = math.ceil(30 / max(last, 1e-9))
         if draws > MOST_DRAWS:
             left_out += 1
             continue
         if n not in models:
-            models[n] = RowModel(int(n), work / f"{int(n)}", build)
+            models[n] = RowModel(int(n), options)
         model = models[n]
         model.set_row(int(seed))
         logits = model.bias[0, 1:model.n + 1]
@@ -174,22 +170,17 @@ def compare_sets(path: pathlib.Path, build: pathlib.Path, work: pathlib.Path, mo
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("file", type=pathlib.Path, nargs="?",
-                        default=pathlib.Path(__file__).parent.parent / "data/sampling_rows.tsv")
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--build", type=pathlib.Path)
-    parser.add_argument("--work", type=pathlib.Path)
-    parser.add_argument("--models", type=int, default=ROWS)
-    arguments = parser.parse_args()
-    if arguments.build:
-        compare_sets(arguments.file, arguments.build, arguments.work, arguments.models)
+    default = product.ROOT / "tests/data/sampling_rows.tsv"
+    options = product.parsed(product.parser_of(
+        __doc__, build=pathlib.Path, work=pathlib.Path("."), file=default, check=False, models=ROWS))
+    if options.build:
+        compare_sets(options)
         return
     text = "\n".join(lines()) + "\n"
-    if not arguments.check:
-        arguments.file.write_text(text)
-    elif arguments.file.read_text() != text:
-        sys.exit(f"{arguments.file}: transformers gives other lines")
+    if not options.check:
+        options.file.write_text(text)
+    elif options.file.read_text() != text:
+        sys.exit(f"{options.file}: transformers gives other lines")
     print(f"{ROWS} rows")
 
 

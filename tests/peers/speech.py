@@ -11,22 +11,22 @@ hexadecimal}}. Weights are stored in half precision.
 language that Goldcrest hears in a clip must be that of transformers' detect_language: `--check` compares the ids of
 greedy search and beams, goldcrest-transcribe must print the text that it prints with --language."""
 
-import argparse
 import collections
 import json
 import pathlib
 import random
-import shutil
-import subprocess
 import sys
-import wave
 
 import numpy
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-RATE, N_TOKENS = 16000, 10
+import product
+from product import RATE, emptied, write_wav
+from random_checkpoints import Trace
+
+N_TOKENS = 10
 # Heads of width 20 with 8 rotating columns; the stem's kernels are the families' own.
 MOONSHINE = {
     "hidden_size": 60, "intermediate_size": 36, "encoder_num_hidden_layers": 1, "decoder_num_hidden_layers": 2,
@@ -128,37 +128,15 @@ def generate(name: str, model, inputs: torch.Tensor, beams: int, prompt: list[in
 
 
 def trace(name: str, model, inputs: torch.Tensor, target: list[int]) -> dict[str, torch.Tensor]:
-    rows: dict[str, torch.Tensor] = {}
-
-    def keep(tensor: str, turned: bool = False):
-        def hook(_module, _inputs, output):
-            value = (output[0] if isinstance(output, tuple) else output).detach()[0]
-            rows[tensor] = (value.T if turned else value).clone()
-        return hook
-
-    hooks = []
+    rows = Trace()
     for stack_name in ("encoder", "decoder"):
         stack = getattr(model.model, stack_name)
-
-        def before(_module, given, keywords, tensor=f"{stack_name}.embed"):
-            rows[tensor] = (given[0] if given else keywords["hidden_states"]).detach()[0].clone()
-
-        hooks.append(stack.layers[0].register_forward_pre_hook(before, with_kwargs=True))
-        for i, layer in enumerate(stack.layers):
-            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
-        norm = stack.norm if hasattr(stack, "norm") else stack.layer_norm
-        hooks.append(norm.register_forward_hook(keep(f"{stack_name}.norm")))
+        rows.keep_stack(stack_name, stack.layers, stack.norm if hasattr(stack, "norm") else stack.layer_norm)
     if name == "moonshine":
-        hooks.append(model.model.encoder.groupnorm.register_forward_hook(keep("encoder.convolutions.0", True)))
+        rows.keep("encoder.convolutions.0", model.model.encoder.groupnorm, turned=True)
     else:
-        rows["encoder.features"] = inputs[0].T.clone()
-    start = model.generation_config.decoder_start_token_id
-    with torch.no_grad():
-        rows["logits"] = model(inputs, decoder_input_ids=torch.tensor([[start, *target[:-1]]]),
-                               use_cache=False).logits[0]
-    for hook in hooks:
-        hook.remove()
-    return rows
+        rows.rows["encoder.features"] = inputs[0].T.clone()
+    return rows.rows_along(model, inputs, [model.generation_config.decoder_start_token_id, *target[:-1]])
 
 
 def made_up_clips(n_clips: int) -> list[numpy.ndarray]:
@@ -185,9 +163,7 @@ def record(name: str, model, folder: pathlib.Path, clips: list[numpy.ndarray], n
 
 def store(model, files: dict, folder: pathlib.Path):
     """Writes the checkpoint, in half precision. Returns the model as it is stored."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    model.save_pretrained(folder)
+    model.save_pretrained(emptied(folder))
     weights = folder / "model.safetensors"
     save_file({tensor: value.half() for tensor, value in load_file(weights).items()}, weights)
     for file, content in files.items():
@@ -211,7 +187,6 @@ def compare_languages(options) -> list[str]:
     from transformers.models.whisper.tokenization_whisper import LANGUAGES as published
     languages, departures, heard = list(published)[:99], [], collections.Counter()
     n_others = 0  # clips whose text is another one in another language
-    converter, transcriber = (options.build / path for path in ("converter/goldcrest-convert", "examples/goldcrest-transcribe"))
     for seed in range(options.models):
         model, files = whisper(languages, 49999, 1501)
         assert model.config.vocab_size == 51865
@@ -224,20 +199,17 @@ def compare_languages(options) -> list[str]:
         leave_out_timestamps(model)
         clips = made_up_clips(6)
         record("whisper", model, folder, clips)
-        checked = subprocess.run([converter, "--quiet", folder, "--check", folder, "--weights", "float32", "-o",
-                                  options.work / "model.gcst"], capture_output=True, text=True)
+        checked = product.check(options, folder, folder, "--quiet", "-o", options.work / "model.gcst")
         if checked.returncode:
             departures.append(f"seed {seed}: {checked.stdout[-2000:]}{checked.stderr[-500:]}")
             continue
         for i, clip in enumerate(clips):
-            with wave.open(str(options.work / "clip.wav"), "wb") as file:
-                file.setnchannels(1), file.setsampwidth(2), file.setframerate(RATE)
-                file.writeframes(clip.tobytes())
+            write_wav(options.work / "clip.wav", clip)
             code = languages[int(model.detect_language(input_features=inputs_of("whisper", model, clip))[0]) - 50259]
             heard[code] += 1
             other = languages[(languages.index(code) + 1) % len(languages)]
-            texts = [subprocess.run([transcriber, options.work / "model.gcst", options.work / "clip.wav", "--no-gate", *more],
-                                    check=True, capture_output=True).stdout
+            texts = [product.attempt(options.build / "examples/goldcrest-transcribe", options.work / "model.gcst",
+                                     options.work / "clip.wav", "--no-gate", *more, text=None).stdout
                      for more in ([], ["--language", code], ["--language", other])]
             n_others += texts[2] != texts[0]
             if texts[0] != texts[1]:
@@ -250,16 +222,8 @@ def compare_languages(options) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--record", type=pathlib.Path)
-    parser.add_argument("--build", type=pathlib.Path)
-    parser.add_argument("--models", type=int, default=6)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    options = product.parsed(product.parser_of(__doc__, build=pathlib.Path, record=pathlib.Path, models=6))
     random.seed(0)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
     if options.build:
         departures = compare_languages(options)
         sys.exit("\n".join(f"departs: {departure}" for departure in departures) if departures else None)

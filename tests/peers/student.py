@@ -23,8 +23,9 @@ import sys
 import time
 
 import checkpoints
+import product
 from engines import PEERS, Case, Goldcrest, Patience, PeerProcess
-from peers import BENCH, REPOSITORY, bootstrap_interval, compare, compare_case
+from peers import BENCH, bootstrap_interval, compare, compare_case
 
 LINES = 300
 ALWAYS, BEST = 50, 50
@@ -108,8 +109,8 @@ def random_shortlist(n_ids: int) -> bytes:
 
 def compare_with_base(arguments: argparse.Namespace, gcst: pathlib.Path) -> None:
     converter = arguments.build / "converter/goldcrest-convert"
-    plain, folders = checkpoints.prepare("base", arguments.work, REPOSITORY / "tests/data/opus-mt-en-mg", converter, 1,
-                                         ["CTranslate2"])
+    plain, folders = checkpoints.prepare("base", arguments.work, product.ROOT / "tests/data/opus-mt-en-mg", converter,
+                                         1, ["CTranslate2"])
     patience = Patience(0.2, 1, 1) if arguments.quick else Patience(2, 3, 3)
 
     def goldcrest(model: pathlib.Path) -> Goldcrest:
@@ -125,29 +126,21 @@ def compare_with_base(arguments: argparse.Namespace, gcst: pathlib.Path) -> None
           f"to {row['high']:.1f})")
     lists, listed = arguments.work / "lex.bin", arguments.work / "base-listed.gcst"
     lists.write_bytes(random_shortlist(checkpoints.SHAPES["base"].vocab_size))
-    subprocess.run([converter, "--quiet", arguments.work / "base", "--shortlist", lists, "-o", listed], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    product.run(converter, "--quiet", arguments.work / "base", "--shortlist", lists, "-o", listed)
     row = compare(goldcrest(listed), goldcrest(plain), case, arguments.pairs)
     print(f"the base on Goldcrest, tokens/s: with a shortlist {row['ours']:,.0f}, without {row['theirs']:,.0f}; "
           f"{row['ratio']:.2f} times ({row['low']:.2f} to {row['high']:.2f})")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True, help="a Release build of this repository")
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="where models are kept")
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="to pin to")
-    parser.add_argument("--quick", action="store_true", help="3 short pairs: a look, not a result")
-    arguments = parser.parse_args()
+    arguments = product.parsed(product.parser_of(__doc__, core=max(os.sched_getaffinity(0)), quick=False))
     arguments.pairs = 3 if arguments.quick else 15
     folder = os.environ.get("GOLDCREST_STUDENT_FOLDER")
     if folder is None:
-        parser.error("no GOLDCREST_STUDENT_FOLDER, which tests/convert/student.sh sets")
-    arguments.work.mkdir(parents=True, exist_ok=True)
+        sys.exit("no GOLDCREST_STUDENT_FOLDER, which tests/convert/student.sh sets")
     gcst = arguments.work / "student.gcst"
-    subprocess.run([arguments.build / "converter/goldcrest-convert", "--quiet", folder, "-o", gcst], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    rows = (REPOSITORY / "tests/data/enfr/valid.tsv").read_text(encoding="utf-8").splitlines()[:LINES]
+    product.convert(arguments, folder, gcst, weights="int8")
+    rows = (product.ROOT / "tests/data/enfr/valid.tsv").read_text(encoding="utf-8").splitlines()[:LINES]
     compare_texts(arguments, gcst, pathlib.Path(folder), [row.split("\t")[0] for row in rows])
     compare_with_base(arguments, gcst)
 

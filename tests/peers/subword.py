@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares Goldcrest's subwords with PyPI's subword-nmt: ids, texts and trimmed vocabularies of many words. Codes are learned
 by subword-nmt, or made up so that one text has several pairs. --write writes the files of tests/data/subword instead."""
-import argparse
 import contextlib
 import io
 import random
@@ -12,7 +11,9 @@ from pathlib import Path
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
-ROOT = Path(__file__).resolve().parents[2]
+import product
+from product import ROOT
+
 UNKNOWN = "\u2047"
 SPECIAL = ["<unk>", "</s>"]
 
@@ -105,7 +106,6 @@ class Comparison:
     def __init__(self, program, work):
         self.program, self.work = program, work
         self.lines = self.words = self.codes = 0
-        work.mkdir(parents=True, exist_ok=True)
 
     def run(self, codes, entries, lines, kept=None):
         (self.work / "codes").write_text(codes, "utf-8")
@@ -175,12 +175,8 @@ def write(folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", type=Path, help="subword_ids")
-    parser.add_argument("--work", type=Path)
-    parser.add_argument("--random", type=int, default=300, help="so many made-up codes")
-    parser.add_argument("--write", type=Path, metavar="FOLDER")
-    arguments = parser.parse_args()
+    arguments = product.parsed(product.parser_of(
+        __doc__, build=Path, work=Path("."), program=Path, random=300, write=Path))
     if arguments.write:
         write(arguments.write)
     else:

@@ -2,13 +2,11 @@
 // subword_ids CODES VOCABULARY [KEPT]: for each line of standard input prints the engine's ids by subword-nmt's merges,
 // a tab, and the text of these ids. VOCABULARY has an entry on each line, first <unk>, then </s>. KEPT has the entries
 // that --keep-vocabulary leaves; ids then count in its order.
-#include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 
 #include "spec/format_text.h"
 #include "spec/trim_vocabulary.h"
+#include "support/program.h"
 #include "tokenizers/vocabulary.h"
 #include "unit/text/test_tokenizer.h"
 
@@ -51,10 +49,6 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace goldcrest::test
 
 int main(int argc, char** argv) {
-  try {
-    return goldcrest::test::run({argv + 1, argv + argc});
-  } catch (const std::exception& error) {
-    fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  using namespace goldcrest::test;
+  return report_errors("subword_ids", [&] { return run({argv + 1, argv + argc}); });
 }

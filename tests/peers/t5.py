@@ -18,7 +18,9 @@ import torch
 import transformers
 
 import families
+import product
 from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, results_of, scored
+from random_checkpoints import Trace
 
 PIECES = families.PIECES
 SENTINELS = 100
@@ -81,32 +83,10 @@ def write_checkpoint(family: tuple, model, folder: pathlib.Path, tokenizers: dic
 
 
 def trace(_family: tuple, model, source: list[int], target: list[int]) -> dict[str, torch.Tensor]:
-    rows: dict[str, torch.Tensor] = {}
-
-    def keep(name: str):
-        def hook(_module, _inputs, output):
-            rows[name] = (output[0] if isinstance(output, tuple) else output).detach()[0].clone()
-        return hook
-
-    hooks = []
-    for stack_name in ("encoder", "decoder"):
-        stack = getattr(model, stack_name)
-
-        def before(_module, inputs, keywords, name=f"{stack_name}.embed"):
-            rows[name] = (inputs[0] if inputs else keywords["hidden_states"]).detach()[0].clone()
-
-        hooks.append(stack.block[0].register_forward_pre_hook(before, with_kwargs=True))
-        for i, layer in enumerate(stack.block):
-            hooks.append(layer.register_forward_hook(keep(f"{stack_name}.layers.{i}")))
-        if stack_name == "encoder":  # the decoder's has the factor of the logits in the converted model
-            hooks.append(stack.final_layer_norm.register_forward_hook(keep(f"{stack_name}.norm")))
-    with torch.no_grad():
-        logits = model(torch.tensor([source]), decoder_input_ids=torch.tensor([[0, *target[:-1]]]),
-                       use_cache=False).logits
-    for hook in hooks:
-        hook.remove()
-    rows["logits"] = logits[0]
-    return rows
+    rows = Trace()
+    rows.keep_stack("encoder", model.encoder.block, model.encoder.final_layer_norm)
+    rows.keep_stack("decoder", model.decoder.block, None)  # the norm has the factor of the logits in the converted model
+    return rows.rows_along(model, torch.tensor([source]), [0, *target[:-1]])
 
 
 def umt5_scores(options) -> None:
@@ -161,9 +141,7 @@ def first_distances() -> list[dict]:
 
 
 def main() -> None:
-    parser = families.argument_parser(__doc__)
-    options = parser.parse_args()
-    families.prepare(options)
+    options = families.options_of(__doc__)
     families.trace = trace
     special = {"t5": {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1},
                "madlad": {"unk_id": 0, "bos_id": 1, "eos_id": 2, "user_defined_symbols": ["<2fr>", "<2de>"]}}
@@ -171,9 +149,7 @@ def main() -> None:
     counts = Counter()
     for family in FAMILIES:
         for seed in range(2 if options.record else options.seeds):
-            folder = options.work / f"{family[0]}-{seed}"
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+            folder = product.emptied(options.work / f"{family[0]}-{seed}")
             model = random_model(family, seed)
             write_checkpoint(family, model, folder, tokenizers, seed)
             if options.record:

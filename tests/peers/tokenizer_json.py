@@ -12,7 +12,6 @@ Shows the two intended differences from transformers too: special texts inside a
 Exit status 1 where one line's ids differ."""
 
 import gettext
-import json
 import pathlib
 import random
 import shutil
@@ -189,8 +188,7 @@ def show_differences(options, scripts: list[list[str]]) -> None:
 
 
 def main() -> None:
-    options = families.argument_parser(__doc__).parse_args()
-    families.prepare(options)
+    options = families.options_of(__doc__)
     families.PIECES = PIECES
     scripts, different = words_of_scripts(), 0
     for name in MODELS:

@@ -8,20 +8,18 @@ Random models with random options: --check compares every layer with the module'
 module's on every source, or a tie within rounding. All results of fairseq's beams must be those of its search
 (fairseq_search.py). Exits with 1 for any difference."""
 
-import argparse
 import pathlib
 import random
 import shutil
-import sys
 import warnings
 from collections import Counter
 
 import torch
 
-import equality
 import fairseq_module
 import fairseq_search
 import opennmt_module
+import product
 import random_checkpoints
 import tutorials
 
@@ -79,34 +77,24 @@ def sources_of(model: torch.nn.Module, draw: random.Random, n: int) -> list[list
 DRAWN = {"opennmt_py": draw_opennmt, "fairseq": draw_fairseq}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> None:
+    parser = product.parser_of(__doc__, models=5, sources=20)
     parser.add_argument("toolkit", choices=DRAWN)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=5)
-    parser.add_argument("--sources", type=int, default=20)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    options = product.parsed(parser)
     warnings.simplefilter("ignore")
-    shutil.rmtree(options.work, ignore_errors=True)
+    product.emptied(options.work)
     counts = Counter()
-    try:
-        for seed in range(1, options.models + 1):
-            folder = options.work / f"{options.toolkit}_{seed}"
-            folder.mkdir(parents=True)
-            model, draw = DRAWN[options.toolkit](seed, folder)
-            sources = sources_of(model, draw, options.sources)
-            tutorials.check_model(options, folder, model, sources, 24, counts, WITHOUT_PIECES)
-            if options.toolkit == "fairseq":
-                fairseq_search.check(options, folder / "model.gcst", model, sources[:8], 48, counts)
-    except equality.Failure as failure:
-        print(failure)
-        return 1
+    for seed in range(1, options.models + 1):
+        folder = options.work / f"{options.toolkit}_{seed}"
+        folder.mkdir(parents=True)
+        model, draw = DRAWN[options.toolkit](seed, folder)
+        sources = sources_of(model, draw, options.sources)
+        tutorials.check_model(options, folder, model, sources, 24, counts, WITHOUT_PIECES)
+        if options.toolkit == "fairseq":
+            fairseq_search.check(options, folder / "model.gcst", model, sources[:8], 48, counts)
     print(f"{options.toolkit}:", ", ".join(f"{n} {what}" for what, n in counts.items()))
     shutil.rmtree(options.work)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

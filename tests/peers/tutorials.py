@@ -14,7 +14,6 @@ import pathlib
 import pickle
 import random
 import shutil
-import sys
 import warnings
 from collections import Counter
 
@@ -22,6 +21,7 @@ import torch
 from safetensors.torch import save_file
 
 import equality
+import product
 import random_checkpoints
 import tutorial_modules
 
@@ -75,8 +75,7 @@ def check_model(options: argparse.Namespace, folder: pathlib.Path, model: torch.
     equality.Failure."""
     write_samples(folder / "samples", model, sources[:4], most)
     file = folder / "model.gcst"
-    made = equality.run(options.build / "converter/goldcrest-convert", folder, "-o", file, "--weights", "float32",
-                        "--check", folder / "samples")
+    made = product.check(options, folder, folder / "samples", "-o", file)
     warned = [line for line in made.stderr.splitlines() if ": warning: " in line]
     is_expected = len(warned) == len(expected) and all(part in line for part, line in zip(expected, warned))
     if made.returncode != 0 or not is_expected:
@@ -121,41 +120,28 @@ def check_annalog(options: argparse.Namespace, folder: pathlib.Path, counts: Cou
     check_model(options, folder, model.eval(), sources, 60, counts)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=int, default=5)
-    parser.add_argument("--sources", type=int, default=20)
-    parser.add_argument("--annalog", type=pathlib.Path)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+def main() -> None:
+    options = product.parsed(product.parser_of(__doc__, models=5, sources=20, annalog=pathlib.Path))
     warnings.simplefilter("ignore")
-    shutil.rmtree(options.work, ignore_errors=True)
-    try:
-        for kind in () if options.annalog else tutorial_modules.KINDS:
-            counts = Counter()
-            for seed in range(1, options.models + 1):
-                folder = options.work / f"{kind.model_type}_{seed}"
-                folder.mkdir(parents=True)
-                model, config, words, draw = draw_model(kind, seed)
-                (folder / "config.json").write_text(json.dumps(config))
-                torch.save(model.state_dict() if seed % 2 else {"epoch": 2, "model": model.state_dict()}, folder / "model.pt")
-                sources = [[kind.start, *(draw.randrange(words[0]) for _ in range(draw.randint(1, 30))), kind.end]
-                           for _ in range(options.sources)]
-                check_model(options, folder, model, sources, 24, counts)
-            print(f"{kind.model_type}:", ", ".join(f"{n} {what}" for what, n in counts.items()))
-        if options.annalog:
-            counts = Counter()
-            options.work.mkdir(parents=True)
-            check_annalog(options, options.work, counts)
-            print("annalog:", ", ".join(f"{n} {what}" for what, n in counts.items()))
-    except equality.Failure as failure:
-        print(failure)
-        return 1
+    product.emptied(options.work)
+    for kind in () if options.annalog else tutorial_modules.KINDS:
+        counts = Counter()
+        for seed in range(1, options.models + 1):
+            folder = options.work / f"{kind.model_type}_{seed}"
+            folder.mkdir(parents=True)
+            model, config, words, draw = draw_model(kind, seed)
+            (folder / "config.json").write_text(json.dumps(config))
+            torch.save(model.state_dict() if seed % 2 else {"epoch": 2, "model": model.state_dict()}, folder / "model.pt")
+            sources = [[kind.start, *(draw.randrange(words[0]) for _ in range(draw.randint(1, 30))), kind.end]
+                       for _ in range(options.sources)]
+            check_model(options, folder, model, sources, 24, counts)
+        print(f"{kind.model_type}:", ", ".join(f"{n} {what}" for what, n in counts.items()))
+    if options.annalog:
+        counts = Counter()
+        check_annalog(options, options.work, counts)
+        print("annalog:", ", ".join(f"{n} {what}" for what, n in counts.items()))
     shutil.rmtree(options.work)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

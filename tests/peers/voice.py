@@ -9,27 +9,20 @@ goldcrest-transcribe hears N clips of noise, hum, music-like sounds, clicks and 
 of four clips each with noise at 20, 10 and 5 dB. Then it hears only
 phrases, and key terms among 100 that nobody says. The file name of a clip is its text."""
 
-import argparse
 import collections
 import json
 import pathlib
 import random
-import re
-import subprocess
 import sys
 import zipfile
 
 import numpy as np
 
-from speech_clips import RATE, ROOT, run, word_errors, words_of, write_wav
+import product
+from product import RATE, ROOT, download, run, write_wav
+from speech_clips import word_errors, words_of
 
 STEP, PAST = 512, 64
-
-
-def download(work, package):
-    run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
-        "manylinux_2_34_x86_64", "-d", work, package)
-    return next(work.glob(package.split("==")[0].replace("-", "_") + "-*.whl"))
 
 
 def read_wav(path):
@@ -97,7 +90,6 @@ def to_samples(sound):
 class Check:
     def __init__(self, arguments):
         self.work, self.build, self.n_bad = arguments.work, arguments.build, 0
-        self.work.mkdir(parents=True, exist_ok=True)
         wheel = download(self.work, "silero-vad==6.2.3")
         with zipfile.ZipFile(wheel) as files:
             self.onnx = files.read("silero_vad/data/silero_vad_16k_op15.onnx")
@@ -110,10 +102,9 @@ class Check:
                 download(self.work, "moonshine-voice==0.1.0"), checkpoint)
         self.model = self.work / "voice.gcst"
         converter = self.build / "converter/goldcrest-convert"
-        convert = [str(part) for part in (converter, "--quiet", checkpoint, "-o", self.model, "--max-seconds", 10)]
-        convert.append("--voice")
+        convert = (converter, "--quiet", checkpoint, "-o", self.model, "--max-seconds", 10, "--voice")
         run(*convert, self.work / "silero.safetensors")
-        other = subprocess.run([*convert, str(self.work / "other.safetensors")], capture_output=True, text=True)
+        other = product.attempt(*convert, self.work / "other.safetensors")
         self.expect(other.returncode == 1 and "has other weights" in other.stderr, "the package's safetensors is taken")
 
     def expect(self, good, what):
@@ -214,13 +205,7 @@ class Check:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--clips", type=pathlib.Path, help="a folder of clips, such as speech-to-phrase's tests/wav")
-    parser.add_argument("--model", type=pathlib.Path, help="a checkpoint of speech")
-    parser.add_argument("--noises", type=int, default=64)
-    arguments = parser.parse_args()
+    arguments = product.parsed(product.parser_of(__doc__, clips=pathlib.Path, model=pathlib.Path, noises=64))
     check = Check(arguments)
     clips = sorted(arguments.clips.rglob("*.wav")) if arguments.clips else []
     noise = [write_wav(arguments.work / f"{name}.wav", to_samples(sound)) for name, sound in noises(arguments.noises)]

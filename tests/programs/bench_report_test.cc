@@ -6,8 +6,6 @@
 #include "examples/bench/report.h"
 #include "host/wording.h"
 #include "programs/models.h"
-#include "programs/process.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -72,9 +70,8 @@ TEST(Host, IsWhatLinuxTells) {
   for (const char* folder : {"proc/device-tree", "sys/devices/system/cpu/cpu1/cpufreq"})
     std::filesystem::create_directories(root / folder);
   std::ofstream(root / "proc/device-tree/model") << "Orange Pi 5" << '\0';
-  std::ofstream(root / "proc/cpuinfo")
-      << "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\nprocessor\t: 1\nCPU implementer\t: 0x41\nCPU "
-         "part\t: 0xd0b\n";
+  std::ofstream(root / "proc/cpuinfo") << "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd05\n\nprocessor\t: "
+                                          "1\nCPU implementer\t: 0x41\nCPU part\t: 0xd0b\n";
   std::ofstream(root / "sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq") << "2256000\n";
   const bench::Host host = bench::host_of(root.path().string());
   EXPECT_EQ(host.board, "Orange Pi 5");
@@ -128,8 +125,8 @@ Report one_case() {
 
 TEST(Report, CountsLargeSpreadsInItsLastLine) {
   const std::string text = report_text({}, one_case());
-  EXPECT_NE(text.find("encode ms   spread    tokens/s   spread"), std::string::npos) << text;
-  EXPECT_NE(text.find("0.010   40.0 %      640000    0.0 %"), std::string::npos) << text;
+  EXPECT_TRUE(goldcrest::test::has(text, "encode ms   spread    tokens/s   spread"));
+  EXPECT_TRUE(goldcrest::test::has(text, "0.010   40.0 %      640000    0.0 %"));
   const std::string warning =
       "warning: 1 of 2 timings have a spread above 10 %, the largest 40 %: other work disturbs this machine, and such "
       "figures are not to be trusted\n";
@@ -141,7 +138,7 @@ TEST(Report, OfAQuietMachineHasNoWarning) {
   Report report = one_case();
   report.cases[0].speed.encode = timing_of({10e-6, 10.5e-6, 11e-6});
   EXPECT_EQ(spread_warning(report), "");
-  EXPECT_EQ(report_text({}, report).find("warning"), std::string::npos);
+  EXPECT_FALSE(goldcrest::test::has(report_text({}, report), "warning"));
 }
 }  // namespace
 }  // namespace bench

@@ -8,25 +8,22 @@
 #include "host/model_memory.h"
 #include "host/thread_pool.h"
 #include "programs/models.h"
-#include "programs/process.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
 using Json = nlohmann::json;
+using Bench = InFolder;
 
 Outcome bench(const Arguments& arguments) { return run(GOLDCREST_BENCH_PROGRAM, arguments); }
 
 Json bench_json(Arguments arguments) {
   arguments.insert(arguments.begin(), {converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "2"});
-  const Outcome outcome = bench(arguments);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return Json::parse(outcome.out);
+  return Json::parse(with_status(0, bench(arguments)).out);
 }
 
-TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
+TEST_F(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
   const Json report =
       bench_json({"--measure", "speed", "--beam-size", "1,3", "--batch", "1,5", "--source", "7", "--target", "9"});
   EXPECT_EQ(report["source_tokens"], 7);
@@ -40,8 +37,7 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
       const Json& speed = report["cases"][i++];
       EXPECT_EQ(speed["beam_size"], beam_size);
       EXPECT_EQ(speed["batch"], batch);
-      goldcrest_limits limits = {};
-      limits.max_source_tokens = 7;
+      goldcrest_limits limits = {.max_source_tokens = 7};
       limits.max_target_tokens = 10;  // includes the forced end token
       limits.beam_size = beam_size;
       limits.batch = batch;
@@ -57,7 +53,7 @@ TEST(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
   EXPECT_FALSE(report.contains("open"));
 }
 
-TEST(Bench, ComparesWithOtherKernelsInTurns) {
+TEST_F(Bench, ComparesWithOtherKernelsInTurns) {
   const Json report =
       bench_json({"--measure", "speed", "--beam-size", "1,2", "--batch", "1", "--against", "reference"});
   ASSERT_EQ(report["cases"].size(), 2u);
@@ -71,31 +67,30 @@ TEST(Bench, ComparesWithOtherKernelsInTurns) {
 }
 
 // XNNPACK's kernels where this build has them; elsewhere it says so.
-TEST(Bench, ComparesWithXnnpackOrSaysThatItLacksIt) {
+TEST_F(Bench, ComparesWithXnnpackOrSaysThatItLacksIt) {
   const Outcome outcome = bench({converted_model("g2p"), "--seconds", "0", "--repetitions", "1", "--measure", "speed",
       "--beam-size", "1", "--batch", "1", "--against", "xnnpack"});
   if (outcome.status == 0) {
-    EXPECT_NE(outcome.out.find(" over xnnpack, in turns\n"), std::string::npos) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, " over xnnpack, in turns\n"));
   } else {
     EXPECT_EQ(outcome.status, 1);
-    EXPECT_NE(outcome.err.find("this build has no XNNPACK"), std::string::npos) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "this build has no XNNPACK"));
   }
 }
 
-TEST(Bench, ComparesSpeedOnly) {
-  const Outcome outcome = bench({converted_model("g2p"), "--measure", "open", "--against", "reference"});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_NE(outcome.err.find("--against requires --measure speed"), std::string::npos) << outcome.err;
+TEST_F(Bench, ComparesSpeedOnly) {
+  EXPECT_TRUE(has(with_status(2, bench({converted_model("g2p"), "--measure", "open", "--against", "reference"})).err,
+      "--against requires --measure speed"));
 }
 
-TEST(Bench, CountsTheWeightsThatOnePositionReads) {
+TEST_F(Bench, CountsTheWeightsThatOnePositionReads) {
   // Two layers of d_model 128 and d_ff 512, 73 ids padded to 80; each output also has a scale, a bias and a sum.
   const uint64_t layer = 6 * 128 * (128 + 12) + 512 * (128 + 12) + 128 * (512 + 12);
   EXPECT_EQ(
       bench_json({"--measure", "breakdown"})["streamed_bytes_per_position"], 2 * layer + uint64_t{80} * (128 + 12));
 }
 
-TEST(Bench, BreaksATranslationDownIntoLayers) {
+TEST_F(Bench, BreaksATranslationDownIntoLayers) {
   const Json breakdown = bench_json({"--measure", "breakdown"})["breakdown"];
   for (const char* stack : {"encoder_layer_s", "decoder_layer_s"}) {
     ASSERT_EQ(breakdown[stack].size(), std::string(stack) == "encoder_layer_s" ? 3u : 2u);
@@ -111,7 +106,7 @@ uint64_t sum_of(const Json& kernels, const char* quantity) {
   return sum;
 }
 
-TEST(Bench, CountsTheWorkOfEveryKernel) {
+TEST_F(Bench, CountsTheWorkOfEveryKernel) {
   const Json report = bench_json(
       {"--measure", "speed,breakdown,bounds", "--beam-size", "1,3", "--batch", "2", "--source", "5", "--target", "7"});
   ASSERT_EQ(report["cases"].size(), 2u);
@@ -136,9 +131,8 @@ TEST(Bench, CountsTheWorkOfEveryKernel) {
 
 // Files that need all slots: self-attending and recurrent layers, and a soft-max over the tokens that may be chosen.
 // The int8 file has fine inputs too; the reference has no slot that computes them in one pass.
-TEST(Bench, RecordsEverySlotThatASearchUses) {
-  const TemporaryFolder folder;
-  converter::ModelSpec spec = tiny_spec(mixed_tiny_options());
+TEST_F(Bench, RecordsEverySlotThatASearchUses) {
+  ModelSpec spec = tiny_spec(mixed_tiny_options());
   spec.generation.rules.renormalize = true;
   for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
     const std::string file = folder / "all.gcst";
@@ -161,24 +155,20 @@ TEST(Bench, RecordsEverySlotThatASearchUses) {
 }
 
 // Every table computes the same multiply-accumulates, whichever slots it has.
-TEST(Bench, CountsTheSameWorkOfFineInputsWithEveryTable) {
-  const TemporaryFolder folder;
+TEST_F(Bench, CountsTheSameWorkOfFineInputsWithEveryTable) {
   const std::string file = folder / "fine.gcst";
   converter::write_file(file, fine_tiny_file(tiny_spec({}), {}, "encoder.layers.*.feed_forward.*").span());
   const auto macs = [&](const Arguments& kernels) {
     Arguments arguments = {file, "--json", "--seconds", "0", "--repetitions", "1", "--measure", "speed,breakdown",
         "--beam-size", "1", "--batch", "1"};
     arguments.insert(arguments.end(), kernels.begin(), kernels.end());
-    const Outcome outcome = bench(arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return sum_of(Json::parse(outcome.out)["cases"][0]["kernels"]["encode"], "macs");
+    return sum_of(Json::parse(with_status(0, bench(arguments)).out)["cases"][0]["kernels"]["encode"], "macs");
   };
   EXPECT_EQ(macs({}), macs({"--kernels", "reference"}));
 }
 
-TEST(Bench, TimesTheChoiceOfAShortlistsCandidates) {
-  const TemporaryFolder folder;
-  converter::ModelSpec spec = tiny_spec({});
+TEST_F(Bench, TimesTheChoiceOfAShortlistsCandidates) {
+  ModelSpec spec = tiny_spec({});
   const std::string file = folder / "shortlist.gcst";
   for (const bool has_shortlist : {false, true}) {
     if (has_shortlist) add_shortlist(1, spec);
@@ -189,7 +179,7 @@ TEST(Bench, TimesTheChoiceOfAShortlistsCandidates) {
   }
 }
 
-TEST(Bench, BoundsEachCaseByTheMachinesMeasuredSpeeds) {
+TEST_F(Bench, BoundsEachCaseByTheMachinesMeasuredSpeeds) {
   const Json report = bench_json({"--measure", "speed,bounds", "--beam-size", "1", "--batch", "4"});
   EXPECT_GT(double{report["machine"]["macs_per_s"]}, 0);
   EXPECT_GE(report["machine"]["reading"].size(), 8u);
@@ -220,7 +210,7 @@ TEST(Bench, BoundsEachCaseByTheMachinesMeasuredSpeeds) {
 }
 
 // The seconds of all slots differ, so a wrong sum is noticed.
-TEST(Bench, SumsTheFloorByParts) {
+TEST_F(Bench, SumsTheFloorByParts) {
   const ThreadPool pool;
   bench::Machine machine("reference", pool, {0.0, 0, 1});
   bench::Record record;
@@ -239,7 +229,7 @@ TEST(Bench, SumsTheFloorByParts) {
   EXPECT_DOUBLE_EQ(bench::parts_of(record, 1, machine).exponentials_s, 2000 / machine.exponentials_per_s().per_s);
 }
 
-TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
+TEST_F(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
   const Outcome outcome = bench({converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "1", "--measure",
       "speed,breakdown,bounds", "--beam-size", "2", "--batch", "3", "--threads", "2"});
   ThreadPool pool;
@@ -257,15 +247,13 @@ TEST(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
   EXPECT_FALSE(report["cases"][0].contains("kernels"));  // kernels are timed only on one thread
 }
 
-TEST(Bench, HearsClipsOfTheWantedLength) {
+TEST_F(Bench, HearsClipsOfTheWantedLength) {
   const Arguments brief = {
       "--seconds", "0", "--repetitions", "1", "--warm-ups", "0", "--beam-size", "2", "--batch", "3"};
   const auto heard = [&](const std::string& family, Arguments arguments) {
     arguments.insert(arguments.begin(), brief.begin(), brief.end());
     arguments.insert(arguments.begin(), {random_speech_model(family), "--json"});
-    const Outcome outcome = bench(arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return Json::parse(outcome.out);
+    return Json::parse(with_status(0, bench(arguments)).out);
   };
   const Json report = heard("moonshine", {"--audio", "2", "--measure", "speed,bounds"}), measured = report["cases"][0];
   EXPECT_EQ(report["source_tokens"], 82);  // rows of 2 s
@@ -285,16 +273,14 @@ TEST(Bench, HearsClipsOfTheWantedLength) {
   EXPECT_TRUE(has(bench(table).out, "10.0 s of sound, encoding included"));
   const std::string model = random_speech_model("moonshine");
   const auto refuse = [&](const Arguments& arguments, const std::string& message) {
-    const Outcome outcome = bench(arguments);
-    EXPECT_EQ(outcome.status, 1);
-    EXPECT_TRUE(has(outcome.err, message)) << outcome.err;
+    EXPECT_TRUE(has(with_status(1, bench(arguments)).err, message));
   };
   refuse({model, "--source", "3"}, "--source: the model takes samples; use --audio");
   refuse({model, "--audio", "60"}, "--audio: the model hears at most 30 s at once");
   refuse({converted_model("g2p"), "--audio", "2"}, "--audio: the model takes no samples");
 }
 
-TEST(Bench, TellsTheSpreadOfEveryTime) {
+TEST_F(Bench, TellsTheSpreadOfEveryTime) {
   const Json report = bench_json({"--beam-size", "2", "--batch", "3"});
   size_t n = 0;
   const auto expect_spread = [&](const Json& value) {
@@ -318,7 +304,7 @@ TEST(Bench, TellsTheSpreadOfEveryTime) {
   EXPECT_GE(report["spreads"]["largest"], report["open"]["full"]["spread"]);
 }
 
-TEST(Bench, ListsTheKernelsThatRunHereAndForcesOne) {
+TEST_F(Bench, ListsTheKernelsThatRunHereAndForcesOne) {
   std::vector<std::string> names;
   for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) names.push_back(goldcrest_kernels_at(i));
   const Outcome list = bench({"--list-kernels"});
@@ -327,24 +313,21 @@ TEST(Bench, ListsTheKernelsThatRunHereAndForcesOne) {
   EXPECT_EQ(bench_json({"--measure", "open", "--kernels", "reference"})["kernels"], "reference");
 }
 
-TEST(Bench, FitsTheUsualLengthsToTheModelAndRefusesTooLongOnes) {
+TEST_F(Bench, FitsTheUsualLengthsToTheModelAndRefusesTooLongOnes) {
   const Json report = bench_json({"--measure", "speed", "--beam-size", "1", "--batch", "1"});
   EXPECT_EQ(report["source_tokens"], 32);
   EXPECT_EQ(report["target_tokens"], 63);  // 64 positions, one of which is for the end token
-  const Outcome outcome = bench({converted_model("g2p"), "--target", "64", "--measure", "speed"});
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_NE(outcome.err.find("limits.max_target_tokens"), std::string::npos) << outcome.err;
+  const Outcome outcome = with_status(1, bench({converted_model("g2p"), "--target", "64", "--measure", "speed"}));
+  EXPECT_TRUE(has(outcome.err, "limits.max_target_tokens"));
 }
 
-TEST(Bench, NamesWhatIsWrong) {
-  const Outcome missing = bench({"missing.gcst"});
-  EXPECT_EQ(missing.status, 1);
+TEST_F(Bench, NamesWhatIsWrong) {
+  const Outcome missing = with_status(1, bench({"missing.gcst"}));
   EXPECT_EQ(missing.err, "goldcrest-bench: missing.gcst: No such file or directory\n");
   EXPECT_EQ(bench({}).status, 2);
   EXPECT_EQ(bench({converted_model("g2p"), "--measure", "nonsense"}).status, 2);
-  const Outcome table = bench({converted_model("g2p"), "--kernels", "nonsense"});
-  EXPECT_EQ(table.status, 1);
-  EXPECT_NE(table.err.find("no such table"), std::string::npos) << table.err;
+  const Outcome table = with_status(1, bench({converted_model("g2p"), "--kernels", "nonsense"}));
+  EXPECT_TRUE(has(table.err, "no such table"));
 }
 }  // namespace
 }  // namespace goldcrest::test

@@ -7,7 +7,6 @@
 #include "converter/sources/containers/tensor_source.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"
-#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // If an option does not take a word, every program answers with the words that it takes, and with the most similar.
 #include "programs/models.h"
-#include "programs/process.h"
 #include "spec/format_text.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -11,8 +9,7 @@ namespace {
 // Expects that the program refuses its command line with this sentence.
 void expect_usage(const std::string& name, const std::filesystem::path& program, const Arguments& arguments,
     const std::string& text) {
-  const Outcome outcome = run(program, arguments);
-  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  const Outcome outcome = with_status(2, run(program, arguments));
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err, name + ": " + text + "\n" + name + " --help lists the options\n");
 }
@@ -44,14 +41,13 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
   convert(
       {"--weights", "int 8"}, "--weights: \"int 8\" is not one of its words: int8 or float32; did you mean \"int8\"?");
   convert({"--cpu", "cortex-m54"},
-      "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number, cortex-m4, "
-      "cortex-m7, cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
+      "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number, cortex-m4, cortex-m7, "
+      "cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
   convert({"--board", "rpi-pico3"},
       "--board: 'rpi-pico3' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
       "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
   expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--measure", "open,sped"},
-      "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean "
-      "\"speed\"?");
+      "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean \"speed\"?");
 }
 
 TEST(Choices, AnOptionThatIsNoneIsAnsweredWithTheNearest) {
@@ -93,9 +89,8 @@ TEST(Choices, AnotherNameIsAnsweredWithOurs) {
 TEST(Help, FitsATerminalAndTheRestIsInHelpAll) {
   for (const std::filesystem::path& program : {convert_program(), translate_program(), inspect_program(),
            transcribe_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)}) {
-    const Outcome help = run(program, {"--help"}), all = run(program, {"--json", "--help-all", "--no-such-option"});
-    EXPECT_EQ(help.status, 0);
-    EXPECT_EQ(all.status, 0) << all.err;
+    const Outcome help = with_status(0, run(program, {"--help"}));
+    const Outcome all = with_status(0, run(program, {"--json", "--help-all", "--no-such-option"}));
     EXPECT_LE(lines_of(help.out).size(), 50u) << program;
     EXPECT_EQ(help.out, run(program, {"-h"}).out);
     for (const std::string& line : lines_of(help.out + all.out)) EXPECT_LE(line.size(), 100u) << program << line;
@@ -157,22 +152,20 @@ TEST(Choices, ALimitThatTheModelLacksIsNamedByItsOption) {
 }
 
 TEST(Choices, NamesOfAModelOrAMachineAreAnsweredAlike) {
-  const Outcome kernels = run(translate_program(), {model(), "--kernels", "referense"});
-  EXPECT_EQ(kernels.status, 1);
+  const Outcome kernels = with_status(1, run(translate_program(), {model(), "--kernels", "referense"}));
   EXPECT_TRUE(kernels.err.ends_with("; did you mean \"reference\"?\n")) << kernels.err;
-  const Outcome language = run(translate_program(), {model(), "--target-lang", "ARPAbed"});
-  EXPECT_EQ(language.status, 1);
+  const Outcome language = with_status(1, run(translate_program(), {model(), "--target-lang", "ARPAbed"}));
   EXPECT_TRUE(language.err.ends_with("is \"ARPAbet\"; did you mean \"ARPAbet\"?\n")) << language.err;
 }
 
 // Like transformers' generate, the option takes Python's numbers: 0 is false, 1 is true.
 TEST(Choices, EarlyStoppingTakesTheNumbersOfTransformers) {
   const auto translated = [](const std::string& early_stopping) {
-    const Outcome outcome = run(translate_program(),
-        {model(), "--beam-size", "2", "--n-best", "2", "--length-penalty", "2", "--early-stopping", early_stopping},
-        {.input = "quick\n"});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return outcome.out;
+    return with_status(0,
+        run(translate_program(),
+            {model(), "--beam-size", "2", "--n-best", "2", "--length-penalty", "2", "--early-stopping", early_stopping},
+            {.input = "quick\n"}))
+        .out;
   };
   const std::string by_true = translated("true"), by_false = translated("false");
   ASSERT_NE(by_true, by_false);
@@ -254,8 +247,7 @@ TEST(Streams, AnInputThatCannotBeReadIsNamed) {
 
 TEST(ConvertStreams, ProgressGoesToStandardErrorInPlainLines) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p");
-  const Outcome outcome = run(convert_program(), {checkpoint});
-  EXPECT_EQ(outcome.status, 0);
+  const Outcome outcome = with_status(0, run(convert_program(), {checkpoint}));
   EXPECT_EQ(outcome.err, "loading " + checkpoint.string() + "\nquantizing\nrunning the self-test\n");
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);
 }
@@ -271,10 +263,10 @@ TEST(ConvertStreams, AQuietReportIsShort) {
   EXPECT_TRUE(lines[0].starts_with("file ")) << lines[0];
   EXPECT_TRUE(lines[1].starts_with("arena ")) << lines[1];
   EXPECT_EQ(lines[2], "written      " + model);
-  const Outcome again = run(convert_program(), {"-q", model});
+  const Outcome again = convert(model, {});
   EXPECT_EQ(lines_of(again.out).size(), 2u) << again.out;
-  const Outcome asked = run(convert_program(), {"-q", model, "--board", "rpi-pico2"});
-  EXPECT_NE(asked.out.find("\nboard        rpi-pico2: fits\n"), std::string::npos) << asked.out;
+  const Outcome asked = convert(model, {"--board", "rpi-pico2"});
+  EXPECT_TRUE(has(asked.out, "\nboard        rpi-pico2: fits\n"));
 }
 
 // The screen ends with a verdict and the next two commands. Tensors and formulas need --verbose.
@@ -291,28 +283,25 @@ TEST(ConvertStreams, AScreenEndsWithTheNextCommands) {
   EXPECT_EQ(lines[6], "next         goldcrest-translate " + model + " lines.txt");
   EXPECT_EQ(lines[7], "             goldcrest-inspect " + model + " --self-test --map");
   const Outcome verbose = run(convert_program(), {checkpoint, "-o", model, "--verbose"});
-  EXPECT_NE(verbose.out.find("SQNR, dB"), std::string::npos);
-  EXPECT_EQ(screen.out.find("SQNR, dB"), std::string::npos);
+  EXPECT_TRUE(has(verbose.out, "SQNR, dB"));
+  EXPECT_FALSE(has(screen.out, "SQNR, dB"));
   EXPECT_TRUE(verbose.out.ends_with(lines[6] + "\n" + lines[7] + "\n"));
   const std::string words = folder.write("words", "goldcrest\nwren\n");
   const Outcome evaluated = run(convert_program(), {checkpoint, "--evaluate", words});
-  EXPECT_NE(
-      evaluated.out.find("\nverdict      int8 is good enough here: 100.0 % of 2 lines are identical (34.2 to 100.0)\n"),
-      std::string::npos)
-      << evaluated.out;
-  EXPECT_NE(
-      evaluated.out.find("\nnext         goldcrest-convert " + checkpoint + " -o model.gcst\n"), std::string::npos);
+  EXPECT_TRUE(has(
+      evaluated.out, "\nverdict      int8 is good enough here: 100.0 % of 2 lines are identical (34.2 to 100.0)\n"));
+  EXPECT_TRUE(has(evaluated.out, "\nnext         goldcrest-convert " + checkpoint + " -o model.gcst\n"));
   const Outcome refused = run(convert_program(), {checkpoint, "-o", model, "--budget", "file=1K"});
-  EXPECT_EQ(refused.out.find("\nnext "), std::string::npos) << refused.out;
+  EXPECT_FALSE(has(refused.out, "\nnext "));
 }
 
 TEST(ConvertStreams, AStandardErrorThatCannotBeWrittenLosesNoConversion) {
   for (const Output error : {Output::kFull, Output::kClosed}) {
     const TemporaryFolder folder;
     const std::filesystem::path model = folder / "model.gcst";
-    const Outcome outcome = run(convert_program(), {checkpoint_folder("g2p"), "-o", model}, {.error = error});
-    EXPECT_EQ(outcome.status, 0);
-    EXPECT_NE(outcome.out.find("written      " + model.string() + "\n"), std::string::npos);
+    EXPECT_TRUE(
+        has(with_status(0, run(convert_program(), {checkpoint_folder("g2p"), "-o", model}, {.error = error})).out,
+            "written      " + model.string() + "\n"));
     EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
     EXPECT_EQ(files_in(folder.path()), 1u);
     EXPECT_EQ(run(convert_program(), {folder / "none"}, {.error = error}).status, 1);
@@ -326,24 +315,19 @@ TEST(ConvertStreams, AReportThatCannotBePrintedLosesNoFile) {
     const TemporaryFolder folder;
     const std::string model = folder / "model.gcst";
     for (const std::filesystem::path& input : {checkpoint_folder("g2p"), converted_model("g2p")}) {
-      const Outcome outcome = run(convert_program(), {"-q", input, "-o", model}, {.output = output});
-      EXPECT_EQ(outcome.status, 6);
-      EXPECT_EQ(outcome.err,
+      EXPECT_EQ(with_status(6, run(convert_program(), {"-q", input, "-o", model}, {.output = output})).err,
           "goldcrest-convert: standard output: write failed; the report is not whole; written: " + model + "\n");
       EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
       EXPECT_EQ(files_in(folder.path()), 1u);
       std::filesystem::remove(model);
 
-      const Outcome only_report = run(convert_program(), {"-q", input}, {.output = output});
-      EXPECT_EQ(only_report.status, 1);
+      const Outcome only_report = with_status(1, run(convert_program(), {"-q", input}, {.output = output}));
       EXPECT_EQ(only_report.err, "goldcrest-convert: standard output: write failed; the report is not whole\n");
       const Outcome too_large =
-          run(convert_program(), {"-q", input, "-o", model, "--budget", "file=1K"}, {.output = output});
-      EXPECT_EQ(too_large.status, 5);
+          with_status(5, run(convert_program(), {"-q", input, "-o", model, "--budget", "file=1K"}, {.output = output}));
       EXPECT_EQ(files_in(folder.path()), 0u);
     }
-    const Outcome help = run(convert_program(), {"--help"}, {.output = output});
-    EXPECT_EQ(help.status, 1);
+    const Outcome help = with_status(1, run(convert_program(), {"--help"}, {.output = output}));
     EXPECT_EQ(help.err, "goldcrest-convert: standard output: write failed; nothing was done\n");
   }
 }
@@ -358,7 +342,7 @@ TEST(ConvertStreams, AReaderThatLeavesChangesNothing) {
               convert_program().string(), input.string(), reader);
       run("/bin/sh", {"-c", command}, {.folder = folder.path()});
       EXPECT_EQ(read_file(folder / "status"), "0\n") << command;
-      EXPECT_EQ(read_file(folder / "err").find("standard output"), std::string::npos);
+      EXPECT_FALSE(has(read_file(folder / "err"), "standard output"));
       EXPECT_TRUE(read_file(folder / "model.gcst") == read_file(converted_model("enfr"))) << command;
       EXPECT_TRUE(
           std::filesystem::exists(folder / "c/model_model.h") || std::filesystem::exists(folder / "c/model_enfr.h"))

@@ -2,7 +2,6 @@
 // The reader of sound: each kind of file is read right, or refused by its name with the command that converts it.
 #include "host/speech/wav.h"
 #include "programs/wave.h"
-#include "support/rng.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -218,20 +217,20 @@ std::vector<Refused> other_files() {
 TEST(Clips, OtherFilesAreRefusedByName) {
   for (const Refused& each : other_files()) {
     const std::string piped = hear(each.file).refusal, named = hear(each.file, "it's a clip.x").refusal;
-    EXPECT_NE(piped.find(each.name), std::string::npos) << each.name << ": " << piped;
-    EXPECT_NE(named.find(each.name), std::string::npos) << each.name << ": " << named;
+    EXPECT_TRUE(has(piped, each.name)) << each.name << ": " << piped;
+    EXPECT_TRUE(has(named, each.name)) << each.name << ": " << named;
     EXPECT_TRUE(piped.ends_with("; put this in front: ffmpeg -i - -ar 16000 -ac 1 -c:a pcm_s16le -f wav - |")) << piped;
     EXPECT_TRUE(
         named.ends_with(R"(: ffmpeg -i 'it'\''s a clip.x' -ar 16000 -ac 1 -c:a pcm_s16le 'it'\''s a clip.x.wav')"))
         << named;
   }
   // A clip that is given by name must be a WAV file.
-  EXPECT_NE(hear(bytes_of(kSamples), "a.raw").refusal.find("raw samples go to standard input"), std::string::npos);
+  EXPECT_TRUE(has(hear(bytes_of(kSamples), "a.raw").refusal, "raw samples go to standard input"));
   EXPECT_NE(hear("# A page\n", "README.md").refusal, "");
   EXPECT_EQ(hear("", "a.wav").refusal, "is empty; expected a WAV file");
   // ffmpeg takes what is in front of a colon for a protocol, and a dash for an option.
   for (const char* name : {"12:30.m4a", "-.m4a"})
-    EXPECT_NE(hear("x", name).refusal.find("ffmpeg -i 'file:" + std::string(name)), std::string::npos);
+    EXPECT_TRUE(has(hear("x", name).refusal, "ffmpeg -i 'file:" + std::string(name)));
   EXPECT_EQ(hear(Wave{.after_data = Wave().file(kSamples)}.file(kSamples)).problem,
       "a second WAV file follows, which is not read");
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert --accuracy and --matrices on the shipped checkpoints.
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "convert/support/sample_folder.h"
 #include "programs/models.h"
-#include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
-TEST(Convert, FineInputsOfMatricesByName) {
-  const TemporaryFolder folder;
+using Convert = InFolder;
+
+TEST_F(Convert, FineInputsOfMatricesByName) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
   const auto fine = [&](const std::string& what) {
     return convert_json(checkpoint, {"-o", output, "--matrices", what}).at("fine_inputs");
@@ -42,8 +41,8 @@ TEST(Convert, FineInputsOfMatricesByName) {
   EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--accuracy", "int8"}).contains("fine_inputs"));
   EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
 
-  const Outcome unknown = convert(checkpoint, {"-o", folder / "other.gcst", "--matrices", "encoder.layers.9.*=near"});
-  EXPECT_EQ(unknown.status, 1);
+  const Outcome unknown =
+      with_status(1, convert(checkpoint, {"-o", folder / "other.gcst", "--matrices", "encoder.layers.9.*=near"}));
   EXPECT_TRUE(has(unknown.err, "'encoder.layers.9.*' is no matrix of this model")) << unknown.err;
   EXPECT_TRUE(has(unknown.err, "decoder.layers.*.cross_attention.key_value")) << unknown.err;
   for (const char* bad : {"auto=0", "auto=1.5", "auto=nan", "auto=half", "auto0.5"})
@@ -57,8 +56,7 @@ TEST(Convert, FineInputsOfMatricesByName) {
 
 // The file is as large as without, and needs nothing of the engine. With fine inputs, too, a coarse search has its
 // bits.
-TEST(Convert, CentredKeysCostNothing) {
-  const TemporaryFolder folder;
+TEST_F(Convert, CentredKeysCostNothing) {
   const std::filesystem::path checkpoint = checkpoint_folder("enfr"), keys = folder / "keys.gcst";
   const std::filesystem::path all = folder / "all.gcst";
   const nlohmann::json report = convert_json(checkpoint, {"-o", keys, "--matrices", "keys=near"});
@@ -78,15 +76,13 @@ TEST(Convert, CentredKeysCostNothing) {
 
   const PackedFolders checkpoints(recorded("speech.json"));
   const std::filesystem::path speech = checkpoints.path() / "moonshine";
-  const Outcome refused = convert(speech, {"-o", folder / "speech.gcst", "--matrices", "keys=near"});
-  EXPECT_EQ(refused.status, 1);
+  const Outcome refused = with_status(1, convert(speech, {"-o", folder / "speech.gcst", "--matrices", "keys=near"}));
   EXPECT_TRUE(has(refused.err, "is a model of speech; --matrices keys")) << refused.err;
   EXPECT_EQ(convert(speech, {"--accuracy", "near"}).status, 0);
 }
 
 // More lines are float32's, and the choice and its file are the same each time.
-TEST(Convert, FineInputsThatTheLinesNeed) {
-  const TemporaryFolder folder;
+TEST_F(Convert, FineInputsThatTheLinesNeed) {
   std::string lines;
   for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
     if (n++ % 7 == 0) lines += line + "\n";
@@ -127,8 +123,7 @@ TEST(Convert, FineInputsThatTheLinesNeed) {
 }
 
 // A second matrix for each of the named ones, float32 attention, and the same bits as before in a coarse search.
-TEST(Convert, SecondMatricesByName) {
-  const TemporaryFolder folder;
+TEST_F(Convert, SecondMatricesByName) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
   const auto refined = [&](const std::string& what) {
     return convert_json(checkpoint, {"-o", output, "--matrices", what});
@@ -160,8 +155,8 @@ TEST(Convert, SecondMatricesByName) {
   EXPECT_FALSE(convert_json(checkpoint, {"-o", output, "--accuracy", "int8"}).contains("fine_inputs"));
   EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
 
-  const Outcome unknown = convert(checkpoint, {"-o", folder / "none.gcst", "--matrices", "projections=exact"});
-  EXPECT_EQ(unknown.status, 1);
+  const Outcome unknown =
+      with_status(1, convert(checkpoint, {"-o", folder / "none.gcst", "--matrices", "projections=exact"}));
   EXPECT_TRUE(has(unknown.err, "--matrices: 'projections' is no matrix of this model")) << unknown.err;
   EXPECT_TRUE(has(unknown.err, "encoder.attention")) << unknown.err;
   EXPECT_EQ(convert(checkpoint, {"--accuracy", "exact", "--weights", "float32"}).status, 2);
@@ -169,15 +164,13 @@ TEST(Convert, SecondMatricesByName) {
 }
 
 // Integer weights of attention: by default for speech, else on request, and never together with 16-bit keys.
-TEST(Convert, IntegerAttention) {
-  const TemporaryFolder folder;
+TEST_F(Convert, IntegerAttention) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
   const auto has_integers = [&](const std::filesystem::path& input, const Arguments& options) {
     Arguments all = {"-o", output};
     all.insert(all.end(), options.begin(), options.end());
-    const Outcome outcome = convert(input, all);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return has(outcome.out, "weights are integers of 14 bits; engines without them refuse the file");
+    return has(with_status(0, convert(input, all)).out,
+        "weights are integers of 14 bits; engines without them refuse the file");
   };
   EXPECT_FALSE(has_integers(checkpoint, {"--attention", "float"}));
   EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
@@ -186,12 +179,11 @@ TEST(Convert, IntegerAttention) {
     return run(translate_program(), {file, "--scores"}, {.input = "goldcrest\n"}).out;
   };
   EXPECT_NE(scored(output), scored(converted_model("g2p")));
-  const Outcome fine = convert(checkpoint, {"--attention", "integer", "--accuracy", "exact"});
-  EXPECT_EQ(fine.status, 1);
+  const Outcome fine = with_status(1, convert(checkpoint, {"--attention", "integer", "--accuracy", "exact"}));
   EXPECT_TRUE(has(fine.err, "--attention integer: queries, keys and values of this file have 16 bits")) << fine.err;
   EXPECT_EQ(convert(checkpoint, {"--attention", "integer", "--weights", "float32"}).status, 2);
-  const Outcome many = convert(checkpoint_folder("g2p-bytes"), {"--attention", "integer", "--max-positions", "131073"});
-  EXPECT_EQ(many.status, 1);
+  const Outcome many =
+      with_status(1, convert(checkpoint_folder("g2p-bytes"), {"--attention", "integer", "--max-positions", "131073"}));
   EXPECT_TRUE(has(many.err, "--attention integer: the model has 131073 positions")) << many.err;
 
   const std::filesystem::path speech = random_speech_checkpoint("moonshine");
@@ -202,8 +194,7 @@ TEST(Convert, IntegerAttention) {
 }
 
 // With a second matrix for every matrix, and fine inputs and attention, the lines are float32's.
-TEST(Convert, RefinedFilesHaveFloat32sLines) {
-  const TemporaryFolder folder;
+TEST_F(Convert, RefinedFilesHaveFloat32sLines) {
   std::string lines;
   for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("enfr"))))
     if (n++ % 7 == 0) lines += line + "\n";
@@ -215,8 +206,7 @@ TEST(Convert, RefinedFilesHaveFloat32sLines) {
 }
 
 // Four bits: the size, the twin of eight bits, the order for another processor, and the same bytes each time.
-TEST(Convert, WeightsOfFourBits) {
-  const TemporaryFolder folder;
+TEST_F(Convert, WeightsOfFourBits) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), packed = folder / "4.gcst",
                               wide = folder / "8.gcst";
   std::string words;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors that goldcrest-convert finds before it reads a weight: each test compares the whole message and checks that no
 // work was done.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -9,11 +8,12 @@
 #include "convert/support/marian_folder.h"
 #include "convert/support/nn_folder.h"
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
-#include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 namespace {
+using ConvertPreflight = InFolder;
+using ConvertShape = InFolder;
+
 // Expects the status and exactly this message, before the first word of progress.
 void refuse(const Arguments& arguments, int status, const std::string& message) {
   const Outcome outcome = run(convert_program(), arguments);
@@ -22,8 +22,7 @@ void refuse(const Arguments& arguments, int status, const std::string& message) 
   EXPECT_EQ(outcome.out, "");
 }
 
-TEST(ConvertPreflight, PlacesThatCannotBeWritten) {
-  const TemporaryFolder folder;
+TEST_F(ConvertPreflight, PlacesThatCannotBeWritten) {
   const std::string file = folder.write("file", "kept");
   const std::string path = folder.path(), g2p = checkpoint_folder("g2p");
   for (const std::string option : {"-o", "--report"}) {
@@ -49,9 +48,8 @@ TEST(ConvertPreflight, PlacesThatCannotBeWritten) {
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
-TEST(ConvertPreflight, NothingThatIsReadIsWrittenOver) {
+TEST_F(ConvertPreflight, NothingThatIsReadIsWrittenOver) {
   const CheckpointCopy copy("g2p");
-  const TemporaryFolder folder;
   const std::string path = copy.path(), weights = copy.file("model.safetensors"), config = copy.file("config.json");
   const std::string model = folder / "model.gcst", lines = folder.write("lines", "wren\n");
   std::filesystem::copy_file(converted_model("g2p"), model);
@@ -70,11 +68,11 @@ TEST(ConvertPreflight, NothingThatIsReadIsWrittenOver) {
   EXPECT_TRUE(read_file(model) == read_file(converted_model("g2p")));
   EXPECT_TRUE(read_file(weights) == read_file(checkpoint_folder("g2p") / "model.safetensors"));
   // A model of an earlier run in the checkpoint's folder is no part of the checkpoint.
-  EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
-  EXPECT_EQ(run(convert_program(), {"-q", path, "-o", copy.file("a.gcst")}).status, 0);
+  EXPECT_EQ(convert(path, {"-o", copy.file("a.gcst")}).status, 0);
+  EXPECT_EQ(convert(path, {"-o", copy.file("a.gcst")}).status, 0);
 }
 
-TEST(ConvertPreflight, OptionsThatContradict) {
+TEST_F(ConvertPreflight, OptionsThatContradict) {
   const std::string g2p = checkpoint_folder("g2p");
   refuse({g2p, "-o", "-"}, 2, "-o -: a model goes to a file, not to standard output; give its name");
   refuse({g2p, "--weights", "float32", "--cpu", "cortex-m55"}, 2,
@@ -83,8 +81,7 @@ TEST(ConvertPreflight, OptionsThatContradict) {
   refuse({g2p, "--encoder-rows", "2000"}, 1, g2p + ": --encoder-rows is 2000; expected 1 to 1024, the engine's bound");
 }
 
-TEST(ConvertPreflight, FilesOfTheChecksThatAreNotThere) {
-  const TemporaryFolder folder;
+TEST_F(ConvertPreflight, FilesOfTheChecksThatAreNotThere) {
   const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", lines = folder.write("lines", "wren\n");
   refuse({g2p, "--self-test", none}, 1, none + ": cannot be read");
   refuse({g2p, "--evaluate", none}, 1,
@@ -95,8 +92,7 @@ TEST(ConvertPreflight, FilesOfTheChecksThatAreNotThere) {
       "--metric chrf: the lines of " + lines + " have no references");
 }
 
-TEST(ConvertPreflight, FilesOfTheVocabulary) {
-  const TemporaryFolder folder;
+TEST_F(ConvertPreflight, FilesOfTheVocabulary) {
   const std::string g2p = checkpoint_folder("g2p"), none = folder / "none", empty = folder.write("empty", "\n\t1\n");
   const std::string lines = folder.write("lines", "wren\nfinch\nwren\n");
   refuse({g2p, "--keep-vocabulary", none}, 1, none + ": cannot be opened for reading; expected one piece a line");
@@ -121,8 +117,7 @@ TEST(ConvertPreflight, FilesOfTheVocabulary) {
 
 TEST(ConvertMetadata, TheCommandLinesIsRefusedAndTheCheckpointsCleaned) {
   for (const std::string option : {"--name", "--license", "--attribution"}) {
-    const Outcome escape = run(convert_program(), {checkpoint_folder("g2p"), option, "a\x1b[31m\nb"});
-    EXPECT_EQ(escape.status, 2);
+    const Outcome escape = with_status(2, run(convert_program(), {checkpoint_folder("g2p"), option, "a\x1b[31m\nb"}));
     EXPECT_NE(escape.err.find("'a\\x1b[31m\\x0ab' has control characters or is not UTF-8; expected one line of text"),
         std::string::npos)
         << escape.err;
@@ -136,8 +131,7 @@ TEST(ConvertMetadata, TheCommandLinesIsRefusedAndTheCheckpointsCleaned) {
   const CheckpointCopy copy("g2p");
   const TemporaryFolder folder;
   copy.set("config.json", "attribution", "me\x1b]0;title\x07\nname         another");
-  const Outcome outcome = run(convert_program(), {"-q", copy.path(), "-o", folder / "model.gcst"});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, convert(copy.path(), {"-o", folder / "model.gcst"}));
   EXPECT_NE((outcome.out + outcome.err)
                 .find("the checkpoint's attribution has control characters, bytes that are not UTF-8 or more than 1024 "
                       "bytes; the file has \"me\uFFFD]0;title\uFFFD\uFFFDname         another\""),
@@ -153,9 +147,7 @@ using Json = nlohmann::json;
 
 Json json_of(Arguments arguments) {
   arguments.insert(arguments.end(), {"-q", "--json"});
-  const Outcome outcome = run(convert_program(), arguments);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return Json::parse(outcome.out);
+  return Json::parse(with_status(0, run(convert_program(), arguments)).out);
 }
 
 // Expects --shape to print the same sizes from config.json as the conversion of these weights.
@@ -172,16 +164,15 @@ void expect_same_sizes(const std::filesystem::path& checkpoint, const Arguments&
 const std::vector<Arguments> kWeights = {{"--weights", "int8"}, {"--weights", "float32"},
     {"--cpu", "cortex-m55", "--max-target", "9", "--beam-size", "3"}, {"--matrices", "decoder=near"}};
 
-TEST(ConvertShape, TheShippedModels) {
+TEST_F(ConvertShape, TheShippedModels) {
   for (const std::string task : {"g2p", "enfr"})
     for (const Arguments& options : kWeights) expect_same_sizes(checkpoint_folder(task), options);
-  const TemporaryFolder folder;
   const Json shape = json_of({"--shape", checkpoint_folder("g2p")});
   EXPECT_EQ(shape.at("file_bytes"), std::filesystem::file_size(converted_model("g2p")));
 }
 
 // Sizes do not depend on the weights: greedy searches of three random models end at different places.
-TEST(ConvertShape, SeededRandomCheckpoints) {
+TEST_F(ConvertShape, SeededRandomCheckpoints) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     MarianFolder marian;
     marian.tensors = marian_tensors(marian.shape, seed);
@@ -197,14 +188,14 @@ TEST(ConvertShape, SeededRandomCheckpoints) {
   }
 }
 
-TEST(ConvertShape, NnTransformersOfManySettings) {
+TEST_F(ConvertShape, NnTransformersOfManySettings) {
   const auto with = [](const std::function<void(NnFolder&)>& change) {
-    NnFolder folder;
-    folder.config.update(
+    NnFolder checkpoint;
+    checkpoint.config.update(
         {{"d_model", 8}, {"dim_feedforward", 12}, {"num_encoder_layers", 2}, {"num_decoder_layers", 1}});
-    change(folder);
-    folder.load();
-    for (const Arguments& options : kWeights) expect_same_sizes(folder.folder.path(), options);
+    change(checkpoint);
+    checkpoint.load();
+    for (const Arguments& options : kWeights) expect_same_sizes(checkpoint.folder.path(), options);
   };
   with([](NnFolder&) {});
   with([](NnFolder& nn) {  // token ids only
@@ -237,8 +228,7 @@ TEST(ConvertShape, NnTransformersOfManySettings) {
   });
 }
 
-TEST(ConvertShape, NamesOfTensorsAndATokenizerMayBeMissing) {
-  const TemporaryFolder folder;
+TEST_F(ConvertShape, NamesOfTensorsAndATokenizerMayBeMissing) {
   Json config = Json::parse(read_file(checkpoint_folder("g2p") / "config.json"));
   config.erase("tensors");
   const Json named = json_of({"--shape", checkpoint_folder("g2p"), "--name", "g2p"});
@@ -260,7 +250,7 @@ TEST(ConvertShape, NamesOfTensorsAndATokenizerMayBeMissing) {
   EXPECT_NE(whole.out.find("\ntokenizing   458280 steps at most\n"), std::string::npos) << whole.out;
 }
 
-TEST(ConvertShape, WorkIsTheEnginesLargestStep) {
+TEST_F(ConvertShape, WorkIsTheEnginesLargestStep) {
   for (const char* fine : {"all=int8", "decoder=near", "all=near"}) {
     const Json json = json_of({"--shape", checkpoint_folder("g2p"), "--max-source", "7", "--max-target", "9",
         "--beam-size", "1", "--encoder-rows", "1", "--matrices", fine});
@@ -271,34 +261,32 @@ TEST(ConvertShape, WorkIsTheEnginesLargestStep) {
   }
 }
 
-TEST(ConvertShape, AllThatIsMissingIsNamedAtOnce) {
-  const TemporaryFolder folder;
+TEST_F(ConvertShape, AllThatIsMissingIsNamedAtOnce) {
   const std::string config = folder.write("config.json", R"({"model_type": "nn_transformer", "nhead": 4})");
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", config}).err,
       "goldcrest-convert: " + config +
-          ": 14 settings are not set:\n  \"activation\" is missing; expected \"relu\", \"gelu\", \"gelu_tanh\" "
-          "or \"silu\"\n  \"norm_first\" is missing; expected true or false\n  \"scale_embedding\" is missing; "
-          "expected true if embeddings are multiplied by sqrt(d_model), else false\n  \"position_encoding\" "
-          "is missing; expected \"sinusoidal_interleaved\", \"sinusoidal_concatenated\", \"learned\" or "
-          "\"stored\"\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  "
-          "\"eos_token\" is missing; expected a text of the vocabulary or a token id\n  \"add_source_eos\" is "
-          "missing; expected true if the end token follows a source, else false\n  \"d_model\" is missing; "
-          "expected an integer\n  \"dim_feedforward\" is missing; expected an integer\n  \"max_positions\" is "
-          "missing; expected an integer\n  \"num_encoder_layers\" is missing; expected an integer\n  "
-          "\"num_decoder_layers\" is missing; expected an integer\n  \"source_vocab_size\" is missing; expected "
-          "an integer\n  \"target_vocab_size\" is missing; expected an integer\n");
+          ": 14 settings are not set:\n  \"activation\" is missing; expected \"relu\", \"gelu\", \"gelu_tanh\" or "
+          "\"silu\"\n  \"norm_first\" is missing; expected true or false\n  \"scale_embedding\" is missing; expected "
+          "true if embeddings are multiplied by sqrt(d_model), else false\n  \"position_encoding\" is missing; "
+          "expected \"sinusoidal_interleaved\", \"sinusoidal_concatenated\", \"learned\" or \"stored\"\n  "
+          "\"bos_token\" is missing; expected a text of the vocabulary or a token id\n  \"eos_token\" is missing; "
+          "expected a text of the vocabulary or a token id\n  \"add_source_eos\" is missing; expected true if the end "
+          "token follows a source, else false\n  \"d_model\" is missing; expected an integer\n  \"dim_feedforward\" is "
+          "missing; expected an integer\n  \"max_positions\" is missing; expected an integer\n  \"num_encoder_layers\" "
+          "is missing; expected an integer\n  \"num_decoder_layers\" is missing; expected an integer\n  "
+          "\"source_vocab_size\" is missing; expected an integer\n  \"target_vocab_size\" is missing; expected an "
+          "integer\n");
   const std::string marian = folder.write("marian.json", R"({"model_type": "marian", "vocab_size": 9, "d_model": 16,
       "encoder_layers": 1, "encoder_attention_heads": 1, "encoder_ffn_dim": 16, "decoder_layers": 1, "eos_token_id": 0})");
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", marian}).err,
       "goldcrest-convert: " + marian +
           ": 4 settings are not set:\n  \"decoder_attention_heads\" is missing; expected an integer\n  "
-          "\"decoder_ffn_dim\" is missing; expected an integer\n  \"activation_function\" is missing; expected "
-          "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or swish\n  \"decoder_start_token_id\" is missing; "
-          "expected a token id\n");
+          "\"decoder_ffn_dim\" is missing; expected an integer\n  \"activation_function\" is missing; expected relu, "
+          "gelu, gelu_new, gelu_pytorch_tanh, silu or swish\n  \"decoder_start_token_id\" is missing; expected a token "
+          "id\n");
 }
 
-TEST(ConvertShape, WhatIsRefused) {
-  const TemporaryFolder folder;
+TEST_F(ConvertShape, WhatIsRefused) {
   const auto refuse = [](const Arguments& arguments, int status, const std::string& message) {
     const Outcome outcome = run(convert_program(), arguments);
     EXPECT_EQ(outcome.status, status) << message;

@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert from end to end on the shipped checkpoints.
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "convert/support/arena_formula.h"
 #include "convert/support/sample_folder.h"
-#include "goldcrest/goldcrest.h"
 #include "host/model_memory.h"
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
-#include "support/rng.h"
-#include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using Convert = InFolder;
+
 const Arguments kTasks = {"g2p", "enfr"};
 
 std::string inspect(const std::filesystem::path& model, Arguments options = {}) {
   options.insert(options.begin(), model);
-  const Outcome outcome = run(inspect_program(), options);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return outcome.out;
+  return with_status(0, run(inspect_program(), options)).out;
 }
 
 // Returns the rest of the line after `label`.
@@ -34,11 +29,11 @@ std::string field(const std::string& text, const std::string& label) {
   return {};
 }
 
-TEST(Convert, TheSameBytesHoweverItIsCalled) {
+TEST_F(Convert, TheSameBytesHoweverItIsCalled) {
   for (const std::string& task : kTasks) {
-    const TemporaryFolder folder;
+    const TemporaryFolder fresh;
     const std::string expected = read_file(converted_model(task));
-    const std::filesystem::path checkpoint = checkpoint_folder(task), output = folder / "model.gcst";
+    const std::filesystem::path checkpoint = checkpoint_folder(task), output = fresh / "model.gcst";
     const std::pair<std::string, std::filesystem::path> calls[] = {{checkpoint, {}}, {task, checkpoint.parent_path()},
         {task + "/", checkpoint.parent_path()}, {".", checkpoint}, {checkpoint / "model.safetensors", {}}};
     for (const auto& [name, from] : calls) {
@@ -47,18 +42,18 @@ TEST(Convert, TheSameBytesHoweverItIsCalled) {
       EXPECT_TRUE(read_file(output) == expected) << name << " from " << from;
       EXPECT_TRUE(has(outcome.out, "written      " + output.string() + "\n"));
     }
-    EXPECT_EQ(files_in(folder.path()), 1u);
+    EXPECT_EQ(files_in(fresh.path()), 1u);
   }
 }
 
-TEST(Convert, JsonHasEveryField) {
+TEST_F(Convert, JsonHasEveryField) {
   for (const std::string& task : kTasks) {
-    const TemporaryFolder folder;
-    const nlohmann::json json = convert_json(checkpoint_folder(task), {"-o", folder / "model.gcst"});
+    const TemporaryFolder fresh;
+    const nlohmann::json json = convert_json(checkpoint_folder(task), {"-o", fresh / "model.gcst"});
     for (const char* key : {"checkpoint", "output", "dialect", "checkpoint_sha256", "encoder", "decoder", "tensors",
              "sections", "file_bytes", "self_test_lines", "limits", "arena", "warnings"})
       EXPECT_TRUE(json.contains(key)) << key;
-    EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(folder / "model.gcst"));
+    EXPECT_EQ(json.at("file_bytes"), std::filesystem::file_size(fresh / "model.gcst"));
     EXPECT_EQ(json.at("self_test_lines"), 3);
     EXPECT_EQ(json.at("warnings"), nlohmann::json::array());
     EXPECT_EQ(json.at("encoder").at("d_model"), task == "g2p" ? 128 : 256);
@@ -74,22 +69,21 @@ TEST(Convert, JsonHasEveryField) {
     for (const auto& [name, bytes] : json.at("sections").items()) section_bytes += bytes.get<uint64_t>();
     EXPECT_EQ(tensor_bytes + json.at("sections").at("Tokenizer").get<uint64_t>(), section_bytes);
     EXPECT_LT(section_bytes, json.at("file_bytes").get<uint64_t>());
-    const std::string inspected = inspect(folder / "model.gcst");
+    const std::string inspected = inspect(fresh / "model.gcst");
     EXPECT_TRUE(has(inspected, "sha256 " + json.at("checkpoint_sha256").get<std::string>()));
   }
 }
 
-TEST(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
+TEST_F(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
   Rng rng(61);
   for (int i = 0; i < 12; ++i) {
-    const TemporaryFolder folder;
+    const TemporaryFolder fresh;
     const std::string& task = kTasks[i % 3 == 0 ? 1 : 0];
-    goldcrest_limits limits = {};
-    limits.max_source_tokens = rng.between(1, 64);
-    limits.max_source_bytes = rng.between(1, 1000);
-    limits.max_target_tokens = rng.between(1, 64);
-    limits.beam_size = rng.between(1, 16);
-    limits.batch = rng.between(1, 8);
+    goldcrest_limits limits = {.max_source_tokens = rng.between(1, 64),
+        .max_source_bytes = rng.between(1, 1000),
+        .max_target_tokens = rng.between(1, 64),
+        .beam_size = rng.between(1, 16),
+        .batch = rng.between(1, 8)};
     limits.n_best = rng.between(1, limits.beam_size);
     limits.encoder_rows = rng.between(1, 64);
     limits.threads = 1;
@@ -97,7 +91,7 @@ TEST(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
         std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens),
         "--beam-size", std::to_string(limits.beam_size), "--batch", std::to_string(limits.batch), "--encoder-rows",
         std::to_string(limits.encoder_rows)};
-    Arguments options = {"-o", folder / "model.gcst", "--n-best", std::to_string(limits.n_best)};
+    Arguments options = {"-o", fresh / "model.gcst", "--n-best", std::to_string(limits.n_best)};
     options.insert(options.end(), common.begin(), common.end());
     const nlohmann::json json = convert_json(checkpoint_folder(task), options);
     const auto bytes = json.at("arena").at("bytes").get<uint64_t>();
@@ -107,23 +101,23 @@ TEST(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
     EXPECT_EQ(json.at("limits").at("encoder_rows"), limits.encoder_rows);
 
     MappedFile model;
-    ASSERT_EQ(model.open(folder / "model.gcst"), "");
+    ASSERT_EQ(model.open(fresh / "model.gcst"), "");
     EXPECT_EQ(goldcrest_arena_bytes(model.bytes(), model.size(), &limits), static_cast<int64_t>(bytes));
     Arguments map = common;
     map.push_back("--map");
-    const std::string inspected = inspect(folder / "model.gcst", map);
+    const std::string inspected = inspect(fresh / "model.gcst", map);
     EXPECT_TRUE(field(inspected, "arena        ").starts_with(std::to_string(bytes) + " ")) << inspected;
     EXPECT_TRUE(has(inspected, formula)) << inspected;
     // The conversion's limits are the file's defaults, except for the batch, which is always asked for.
-    const std::string defaults = inspect(folder / "model.gcst", {"--batch", std::to_string(limits.batch)});
+    const std::string defaults = inspect(fresh / "model.gcst", {"--batch", std::to_string(limits.batch)});
     EXPECT_TRUE(field(defaults, "arena        ").starts_with(std::to_string(bytes) + " ")) << defaults;
   }
 }
 
-TEST(Convert, AnotherProcessorGetsAnotherOrderOfTheSameWeights) {
+TEST_F(Convert, AnotherProcessorGetsAnotherOrderOfTheSameWeights) {
   for (const std::string& task : kTasks) {
-    const TemporaryFolder folder;
-    const std::filesystem::path model = folder / "helium.gcst";
+    const TemporaryFolder fresh;
+    const std::filesystem::path model = fresh / "helium.gcst";
     convert_json(checkpoint_folder(task), {"-o", model, "--cpu", "cortex-m55"});
     EXPECT_FALSE(read_file(model) == read_file(converted_model(task)));
     const std::string hash = field(inspect(model), "weights hash ");
@@ -139,8 +133,7 @@ TEST(Convert, AnotherProcessorGetsAnotherOrderOfTheSameWeights) {
   }
 }
 
-TEST(Convert, NameLicenceAndAttributionOfTheCommandLine) {
-  const TemporaryFolder folder;
+TEST_F(Convert, NameLicenceAndAttributionOfTheCommandLine) {
   convert_json(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--name", "my model", "--license", "CC0-1.0",
                                              "--attribution", "by Élodie, \"quoted\""});
   const std::string inspected = inspect(folder / "model.gcst");
@@ -149,8 +142,7 @@ TEST(Convert, NameLicenceAndAttributionOfTheCommandLine) {
   EXPECT_EQ(field(inspected, "attribution  "), "by Élodie, \"quoted\"");
 }
 
-TEST(Convert, TheSelfTestOfTheUsersLines) {
-  const TemporaryFolder folder;
+TEST_F(Convert, TheSelfTestOfTheUsersLines) {
   const std::string lines = folder.write("lines", "abaco\tAE1 B\n\nwren\nfinch\ngoldcrest\nfirecrest\n");
   const nlohmann::json json =
       convert_json(checkpoint_folder("g2p"), {"-o", folder / "model.gcst", "--self-test", lines});
@@ -159,8 +151,7 @@ TEST(Convert, TheSelfTestOfTheUsersLines) {
   EXPECT_FALSE(read_file(folder / "model.gcst") == read_file(converted_model("g2p")));
 }
 
-TEST(Convert, TheHtmlReportStandsAlone) {
-  const TemporaryFolder folder;
+TEST_F(Convert, TheHtmlReportStandsAlone) {
   convert_json(checkpoint_folder("g2p"), {"--report", folder / "report.html"});
   const std::string html = read_file(folder / "report.html");
   EXPECT_TRUE(html.starts_with("<!doctype html>"));
@@ -183,7 +174,7 @@ std::string evaluation_lines(bool identical) {
   golden.resize(300);
   std::string input, lines;
   for (const GoldenLine& line : golden) input += line.text + "\n";
-  const Outcome outcome = run(translate_program(), {converted_model("g2p"), "--tokens"}, {.input = input});
+  const Outcome outcome = translate("g2p", {"--tokens"}, input);
   const std::vector<std::string> ids = lines_of(outcome.out);
   EXPECT_EQ(ids.size(), golden.size());
   size_t n = 0;
@@ -196,8 +187,7 @@ std::string evaluation_lines(bool identical) {
   return lines;
 }
 
-TEST(Convert, EvaluationBoundsTheLoss) {
-  const TemporaryFolder folder;
+TEST_F(Convert, EvaluationBoundsTheLoss) {
   const std::string same = folder.write("same", evaluation_lines(true)),
                     other = folder.write("other", evaluation_lines(false));
   for (const char* metric : {"tokens", "lines", "bleu", "chrf", "wer", "exact"}) {
@@ -216,30 +206,28 @@ TEST(Convert, EvaluationBoundsTheLoss) {
     EXPECT_TRUE(std::filesystem::remove(folder / "model.gcst"));
   }
   for (const char* metric : {"tokens", "lines"}) {
-    const Outcome outcome = convert(checkpoint_folder("g2p"),
-        {"-o", folder / "model.gcst", "--json", "--evaluate", other, "--max-loss", "0.5", "--metric", metric});
-    EXPECT_EQ(outcome.status, 4);
+    const Outcome outcome = with_status(
+        4, convert(checkpoint_folder("g2p"),
+               {"-o", folder / "model.gcst", "--json", "--evaluate", other, "--max-loss", "0.5", "--metric", metric}));
     EXPECT_TRUE(has(outcome.err, "more than --max-loss 0.5")) << outcome.err;
     const nlohmann::json evaluation = nlohmann::json::parse(outcome.out).at("evaluation");
     EXPECT_EQ(evaluation.at("identical_lines"), 0);
     EXPECT_LT(evaluation.at("token_agreement"), 0.995);
     EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
   }
-  const Outcome kept = convert(checkpoint_folder("g2p"),
-      {"-o", folder / "model.gcst", "--evaluate", other, "--max-loss", "100", "--metric", "lines"});
-  EXPECT_EQ(kept.status, 0);
+  const Outcome kept =
+      with_status(0, convert(checkpoint_folder("g2p"),
+                         {"-o", folder / "model.gcst", "--evaluate", other, "--max-loss", "100", "--metric", "lines"}));
   EXPECT_TRUE(has(kept.out, "max-loss     int8 lost 100.000 points, within --max-loss 100\n")) << kept.out;
   EXPECT_EQ(
       convert(checkpoint_folder("g2p"), {"--evaluate", other, "--max-loss", "nan", "--metric", "lines"}).status, 4);
 }
 
-TEST(Convert, CheckPassesOnTheGoldenSamples) {
-  const TemporaryFolder folder;
+TEST_F(Convert, CheckPassesOnTheGoldenSamples) {
   for (const std::string& task : kTasks) {
     const SampleFolder samples(task, 80);
-    const Outcome outcome =
-        convert(checkpoint_folder(task), {"--check", samples.path(), "--report", folder / "report.html"});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const Outcome outcome = with_status(
+        0, convert(checkpoint_folder(task), {"--check", samples.path(), "--report", folder / "report.html"}));
     const std::string html = read_file(folder / "report.html");
     EXPECT_TRUE(has(html, "(--check).</p><pre>encoder.embed ") && has(html, " lines equal, 0 ties\n")) << html;
     EXPECT_TRUE(has(outcome.out, "encoder.layers.0 ")) << outcome.out;
@@ -247,7 +235,7 @@ TEST(Convert, CheckPassesOnTheGoldenSamples) {
   }
 }
 
-TEST(Convert, CheckNamesTheFirstLayerThatAWrongConfigChanges) {
+TEST_F(Convert, CheckNamesTheFirstLayerThatAWrongConfigChanges) {
   struct Case {
     const char* task;
     const char* setting;
@@ -270,21 +258,20 @@ TEST(Convert, CheckNamesTheFirstLayerThatAWrongConfigChanges) {
   for (const Case& c : cases) {
     const CheckpointCopy copy(c.task);
     copy.set("config.json", c.setting, c.value);
-    const TemporaryFolder folder;
-    const Outcome outcome = convert(copy.path(), {"-o", folder / "model.gcst", "--check", golden_folder(c.task)});
+    const TemporaryFolder fresh;
+    const Outcome outcome = convert(copy.path(), {"-o", fresh / "model.gcst", "--check", golden_folder(c.task)});
     const std::string name = std::string(c.task) + " " + c.setting;
     EXPECT_EQ(outcome.status, 3) << name << outcome.err;
     EXPECT_TRUE(has(outcome.out, std::string("first departure: ") + c.first)) << name << "\n" << outcome.out;
     if (c.not_yet != nullptr) {
       EXPECT_TRUE(has(outcome.out, c.not_yet)) << name;
     }
-    EXPECT_EQ(files_in(folder.path()), 0u) << name;
+    EXPECT_EQ(files_in(fresh.path()), 0u) << name;
   }
 }
 
-TEST(Convert, HelpAndBadUsage) {
-  const Outcome help = run(convert_program(), {"--help"});
-  EXPECT_EQ(help.status, 0);
+TEST_F(Convert, HelpAndBadUsage) {
+  const Outcome help = with_status(0, run(convert_program(), {"--help"}));
   EXPECT_TRUE(has(help.out, "Exit status: 0 done, 1 bad input or failed write, 2 bad usage"));
   EXPECT_EQ(run(convert_program(), {"--version"}).out, "goldcrest-convert " GOLDCREST_VERSION "\n");
   const Arguments bad[] = {{}, {"--no-such-option"}, {"--cpu", "z80"}, {"--beam-size", "many"}, {"--beam-size", "-4"},

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert for firmware: it reads model files, changes the order of weights, and writes C source and budgets.
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "goldcrest/goldcrest.h"
 #include "programs/models.h"
-#include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using Emit = InFolder;
+using Float32Program = InFolder;
+
 const Arguments kLimits = {"--max-source", "25", "--max-target", "33", "--beam-size", "4", "--encoder-rows", "2"};
 
 Arguments with_limits(Arguments options) {
@@ -17,14 +18,14 @@ Arguments with_limits(Arguments options) {
   return options;
 }
 
-TEST(Emit, AModelFileIsOrderedAnewWithoutLoss) {
+TEST_F(Emit, AModelFileIsOrderedAnewWithoutLoss) {
   for (const std::string task : {"g2p", "enfr"}) {
-    const TemporaryFolder folder;
-    const std::filesystem::path helium = folder / "helium.gcst", back = folder / "back.gcst";
+    const TemporaryFolder fresh;
+    const std::filesystem::path helium = fresh / "helium.gcst", back = fresh / "back.gcst";
     ASSERT_EQ(convert(checkpoint_folder(task), {"-o", helium, "--cpu", "cortex-m55"}).status, 0);
-    const Outcome there = convert(converted_model(task), {"-o", folder / "there.gcst", "--cpu", "cortex-m55"});
+    const Outcome there = convert(converted_model(task), {"-o", fresh / "there.gcst", "--cpu", "cortex-m55"});
     ASSERT_EQ(there.status, 0) << there.err;
-    EXPECT_TRUE(read_file(folder / "there.gcst") == read_file(helium)) << task;
+    EXPECT_TRUE(read_file(fresh / "there.gcst") == read_file(helium)) << task;
     ASSERT_EQ(convert(helium, {"-o", back, "--cpu", "cortex-m7"}).status, 0);
     EXPECT_TRUE(read_file(back) == read_file(converted_model(task))) << task;
     ASSERT_EQ(convert(helium, {"-o", back}).status, 0);
@@ -32,8 +33,7 @@ TEST(Emit, AModelFileIsOrderedAnewWithoutLoss) {
   }
 }
 
-TEST(Emit, CheckpointAndModelFileGiveTheSameSource) {
-  const TemporaryFolder folder;
+TEST_F(Emit, CheckpointAndModelFileGiveTheSameSource) {
   const Outcome first = convert(checkpoint_folder("g2p"), with_limits({"--emit-c", folder / "a", "-o", folder / "m"}));
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_TRUE(has(first.out, "written      " + (folder / "a/model_g2p.h").string() + "\n"));
@@ -49,14 +49,11 @@ TEST(Emit, CheckpointAndModelFileGiveTheSameSource) {
   EXPECT_EQ(files_in(folder / "c"), 2u);
 }
 
-TEST(Emit, ABudgetThatIsExceededWritesNothing) {
-  const TemporaryFolder folder;
+TEST_F(Emit, ABudgetThatIsExceededWritesNothing) {
   for (const std::filesystem::path& input : {checkpoint_folder("g2p"), converted_model("g2p")}) {
-    const Outcome fits = convert(input, with_limits({"--budget", "arena=128K,file=2M"}));
-    EXPECT_EQ(fits.status, 0) << fits.err;
-    const Outcome exceeds = convert(
-        input, with_limits({"--budget", "arena=64,file=1M", "-o", folder / "model.gcst", "--emit-c", folder / "c"}));
-    EXPECT_EQ(exceeds.status, 5);
+    const Outcome fits = with_status(0, convert(input, with_limits({"--budget", "arena=128K,file=2M"})));
+    const Outcome exceeds = with_status(5, convert(input, with_limits({"--budget", "arena=64,file=1M", "-o",
+                                                              folder / "model.gcst", "--emit-c", folder / "c"})));
     EXPECT_TRUE(has(exceeds.err, input.string() + " does not fit")) << exceeds.err;
     EXPECT_TRUE(has(exceeds.err, "more than --budget arena=64\n")) << exceeds.err;
     EXPECT_TRUE(has(exceeds.err, "more than --budget file=1048576\n")) << exceeds.err;
@@ -64,8 +61,7 @@ TEST(Emit, ABudgetThatIsExceededWritesNothing) {
   }
 }
 
-TEST(Emit, BadUsage) {
-  const TemporaryFolder folder;
+TEST_F(Emit, BadUsage) {
   const std::filesystem::path model = converted_model("g2p");
   const Arguments for_checkpoints[] = {{"--license", "MIT"}, {"--attribution", "me"}, {"--self-test", "file"},
       {"--check", "folder"}, {"--evaluate", "file"}, {"--report", "file"}, {"--config", "file"}, {"--json"}};
@@ -81,8 +77,7 @@ TEST(Emit, BadUsage) {
   EXPECT_EQ(files_in(folder.path()), 0u);
 }
 
-TEST(Emit, ADamagedModelFileIsRefused) {
-  const TemporaryFolder folder;
+TEST_F(Emit, ADamagedModelFileIsRefused) {
   const std::string good = read_file(converted_model("g2p"));
   const auto refuse = [&](const std::string& bytes, const std::string& words) {
     const std::filesystem::path input = folder.write("bad.gcst", bytes);
@@ -101,9 +96,8 @@ TEST(Emit, ADamagedModelFileIsRefused) {
   refuse(damaged, "corrupt");
 }
 
-TEST(Emit, LimitsThatAModelFileCannotHaveAreRefused) {
-  const Outcome outcome = convert(converted_model("g2p"), {"--max-source", "65"});
-  EXPECT_EQ(outcome.status, 1);
+TEST_F(Emit, LimitsThatAModelFileCannotHaveAreRefused) {
+  const Outcome outcome = with_status(1, convert(converted_model("g2p"), {"--max-source", "65"}));
   EXPECT_TRUE(has(outcome.err, "--max-source is 65; expected 1 to 64")) << outcome.err;
 }
 
@@ -111,10 +105,10 @@ TEST(Emit, LimitsThatAModelFileCannotHaveAreRefused) {
 
 // Writes the float32 file of a shipped checkpoint and returns its report.
 nlohmann::json convert_to_float32(const std::string& task, const std::filesystem::path& model) {
-  const Outcome outcome = run(convert_program(), {checkpoint_folder(task), "-q", "--json", "--weights", "float32",
-                                                     "--max-target", task == "g2p" ? "48" : "99", "-o", model});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return nlohmann::json::parse(outcome.out);
+  return nlohmann::json::parse(
+      with_status(0, run(convert_program(), {checkpoint_folder(task), "-q", "--json", "--weights", "float32",
+                                                "--max-target", task == "g2p" ? "48" : "99", "-o", model}))
+          .out);
 }
 
 // Counts the lines of the first `n` golden results whose ids are the framework's.
@@ -124,8 +118,8 @@ size_t count_golden(const std::string& task, const std::filesystem::path& model,
   golden.resize(n);
   std::string input;
   for (const GoldenLine& line : golden) input += line.text + "\n";
-  const Outcome outcome = run(translate_program(), {model, "--tokens", "--beam-size", beam_size}, {.input = input});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome =
+      with_status(0, run(translate_program(), {model, "--tokens", "--beam-size", beam_size}, {.input = input}));
   const std::vector<std::string> ids = lines_of(outcome.out);
   EXPECT_EQ(ids.size(), n);
   size_t same = 0;
@@ -133,8 +127,7 @@ size_t count_golden(const std::string& task, const std::filesystem::path& model,
   return same;
 }
 
-TEST(Float32Program, GivesTheFrameworksTokens) {
-  const TemporaryFolder folder;
+TEST_F(Float32Program, GivesTheFrameworksTokens) {
   for (const std::string task : {"g2p", "enfr"}) {
     const nlohmann::json report = convert_to_float32(task, folder / task);
     for (const nlohmann::json& tensor : report.at("tensors")) EXPECT_TRUE(tensor.at("sqnr_db").is_null());
@@ -144,22 +137,19 @@ TEST(Float32Program, GivesTheFrameworksTokens) {
   }
 }
 
-TEST(Float32Program, PassesItsSelfTestWithEveryTable) {
-  const TemporaryFolder folder;
+TEST_F(Float32Program, PassesItsSelfTestWithEveryTable) {
   const std::filesystem::path model = folder / "model.gcst";
   convert_to_float32("g2p", model);
   for (const std::string table : {"reference", "best"}) {
     const std::string command = (table == "best" ? "unset GOLDCREST_KERNELS" : "export GOLDCREST_KERNELS=" + table) +
                                 "; exec \"$0\" \"$1\" --self-test";
-    const Outcome outcome = run("/bin/sh", {"-c", command, inspect_program(), model});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const Outcome outcome = with_status(0, run("/bin/sh", {"-c", command, inspect_program(), model}));
     EXPECT_NE(outcome.out.find("weights      float32\n"), std::string::npos) << outcome.out;
     EXPECT_NE(outcome.out.find("self-test    passed with kernels"), std::string::npos) << outcome.out;
   }
 }
 
-TEST(Float32Program, EvaluationComparesTheEngineWithTheReference) {
-  const TemporaryFolder folder;
+TEST_F(Float32Program, EvaluationComparesTheEngineWithTheReference) {
   std::string lines;
   const std::vector<GoldenLine> golden = golden_lines("g2p");
   for (size_t i = 0; i < 50; ++i) lines += golden[i].text + "\tAH0 B\n";
@@ -172,9 +162,8 @@ TEST(Float32Program, EvaluationComparesTheEngineWithTheReference) {
   EXPECT_FALSE(evaluation.contains("int8"));
 }
 
-TEST(Float32Program, OtherWeightsAreBadUsage) {
-  const Outcome outcome = run(convert_program(), {checkpoint_folder("g2p"), "--weights", "float16"});
-  EXPECT_EQ(outcome.status, 2);
+TEST_F(Float32Program, OtherWeightsAreBadUsage) {
+  const Outcome outcome = with_status(2, run(convert_program(), {checkpoint_folder("g2p"), "--weights", "float16"}));
   EXPECT_NE(outcome.err.find("--weights"), std::string::npos) << outcome.err;
 }
 }  // namespace

@@ -2,11 +2,12 @@
 // Runs the commands of HUGGING_FACE.md on small checkpoints of the families, and the options that only these use.
 #include "convert/support/sample_folder.h"
 #include "programs/models.h"
-#include "programs/process.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using Languages = InFolder;
+
 const std::filesystem::path& bart_relatives() {
   static const PackedFolders unpacked(recorded("families.json"));
   return unpacked.path();
@@ -55,15 +56,12 @@ std::string convert_quietly(
   const std::string file = folder / "model.gcst";
   Arguments arguments = {"-q", checkpoint, "-o", file};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  const Outcome outcome = run(convert_program(), arguments);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, run(convert_program(), arguments));
   return file;
 }
 
 std::string encode(const std::string& file, const std::string& text) {
-  const Outcome outcome = translate_file(file, {"--encode"}, text + "\n");
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return outcome.out;
+  return with_status(0, translate_file(file, {"--encode"}, text + "\n")).out;
 }
 
 TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
@@ -99,13 +97,10 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   for (const auto& [name, n] : named) EXPECT_EQ(n, name.starts_with("nllb") ? 2 : 1) << name;
 }
 
-TEST(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
-  const TemporaryFolder folder;
+TEST_F(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
   const std::string file = convert_quietly(bart_relatives() / "nllb", folder, {});
   const auto message = [&](const Arguments& options) {
-    const Outcome outcome = translate_file(file, options, "We\n");
-    EXPECT_EQ(outcome.status, 1) << outcome.err;
-    return outcome.err;
+    return with_status(1, translate_file(file, options, "We\n")).err;
   };
   const std::string all = "\"deu_Latn\", \"eng_Latn\", \"fra_Latn\"", begin = "goldcrest-translate: " + file + ": ";
   EXPECT_EQ(message({}), begin + "--source-lang is missing: the model has several source languages: " + all + "\n");
@@ -116,14 +111,12 @@ TEST(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
   EXPECT_EQ(message({"--source-lang", "eng_Latm", "--target-lang", "fra_Latn"}),
       begin + "--source-lang \"eng_Latm\": the model's source languages are " + all + "; did you mean \"eng_Latn\"?\n");
   const Outcome inspected = run(inspect_program(), {file, "--self-test"});
-  EXPECT_NE(
-      inspected.out.find("sources      3: deu_Latn eng_Latn fra_Latn\ntargets      3: deu_Latn"), std::string::npos)
-      << inspected.out;
-  EXPECT_NE(inspected.out.find("self-test    passed"), std::string::npos) << inspected.out;
+  EXPECT_TRUE(has(inspected.out, "sources      3: deu_Latn eng_Latn fra_Latn\ntargets      3: deu_Latn"));
+  EXPECT_TRUE(has(inspected.out, "self-test    passed"));
 }
 
 // A file of a pair gives the ids of the table's file with that pair; a file of two languages has only these.
-TEST(Languages, FilesOfOnePairGiveTheTablesIds) {
+TEST_F(Languages, FilesOfOnePairGiveTheTablesIds) {
   struct Case {
     const char *family, *source, *target;
   };
@@ -138,22 +131,17 @@ TEST(Languages, FilesOfOnePairGiveTheTablesIds) {
       const Arguments fixed = {"--tokens", "--scores", "--beam-size", beam};
       Arguments chosen = fixed;
       chosen.insert(chosen.end(), languages.begin(), languages.end());
-      const Outcome expected = translate_file(one, fixed, text);
-      EXPECT_EQ(expected.status, 0) << expected.err;
+      const Outcome expected = with_status(0, translate_file(one, fixed, text));
       EXPECT_EQ(translate_file(several, chosen, text).out, expected.out) << c.family;
       EXPECT_EQ(lines_of(expected.out).size(), 3u);
     }
   }
 }
 
-TEST(Languages, AnEvaluationNeedsAPair) {
-  const TemporaryFolder folder;
+TEST_F(Languages, AnEvaluationNeedsAPair) {
   const std::string lines = folder.write("lines.tsv", "We are\tNous\n");
-  const Outcome outcome = run(convert_program(), {"-q", bart_relatives() / "nllb", "--evaluate", lines});
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_NE(outcome.err.find("--source-lang and --target-lang are missing: this model has several source languages"),
-      std::string::npos)
-      << outcome.err;
+  EXPECT_TRUE(has(with_status(1, convert(bart_relatives() / "nllb", {"--evaluate", lines})).err,
+      "--source-lang and --target-lang are missing: this model has several source languages"));
 }
 
 TEST(SourcePrefix, ItsIdsStandBeforeThoseOfEverySource) {
@@ -170,23 +158,19 @@ TEST(SourcePrefix, ItsIdsStandBeforeThoseOfEverySource) {
 }
 
 TEST(SourcePrefix, AFileWithoutATokenizerHasNone) {
-  const Outcome outcome = run(convert_program(), {"-q", bart_relatives() / "bart", "--source-prefix", "We are"});
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_NE(outcome.err.find("has no tokenizer for the text of --source-prefix"), std::string::npos) << outcome.err;
+  const Outcome outcome = with_status(1, convert(bart_relatives() / "bart", {"--source-prefix", "We are"}));
+  EXPECT_TRUE(has(outcome.err, "has no tokenizer for the text of --source-prefix"));
 }
 
 TEST(MaxPositions, AreTheMostIdsOfASource) {
   const TemporaryFolder folder;
   const std::string file = convert_quietly(t5_relatives() / "t5-0", folder, {"--max-positions", "9"});
-  const Outcome fits = translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 1\n");
-  EXPECT_EQ(fits.status, 0) << fits.err;
-  const Outcome longer = translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 5 1\n");
-  EXPECT_EQ(longer.status, 3);
-  EXPECT_NE(longer.err.find("10"), std::string::npos) << longer.err;
-  EXPECT_NE(longer.err.find("9"), std::string::npos) << longer.err;
-  const Outcome none = run(convert_program(), {"-q", t5_relatives() / "t5-0", "--max-positions", "0"});
-  EXPECT_EQ(none.status, 2);
-  EXPECT_NE(none.err.find("--max-positions"), std::string::npos) << none.err;
+  const Outcome fits = with_status(0, translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 1\n"));
+  const Outcome longer = with_status(3, translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 5 1\n"));
+  EXPECT_TRUE(has(longer.err, "10"));
+  EXPECT_TRUE(has(longer.err, "9"));
+  const Outcome none = with_status(2, convert(t5_relatives() / "t5-0", {"--max-positions", "0"}));
+  EXPECT_TRUE(has(none.err, "--max-positions"));
 }
 
 // Returns the number behind the first line that begins with `name`.

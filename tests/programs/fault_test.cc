@@ -53,7 +53,7 @@ class Faults : public testing::Test {
     std::filesystem::path path = folder_ / "model.gcst";
     NnFolder checkpoint;
     checkpoint.load();
-    EXPECT_EQ(run(convert_program(), {"-q", checkpoint.folder.path(), "-o", path}).status, 0);
+    EXPECT_EQ(convert(checkpoint.folder.path(), {"-o", path}).status, 0);
     return path;
   }
 

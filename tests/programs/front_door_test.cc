@@ -3,33 +3,28 @@
 #include <cctype>
 
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
-#include "programs/process.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
-TEST(FrontDoor, APathNeedsNoSlash) {
+using FrontDoor = InFolder;
+
+TEST_F(FrontDoor, APathNeedsNoSlash) {
   const CheckpointCopy copy("g2p");
-  const Outcome outcome = run(convert_program(), {"-q", "model.safetensors", "-o", "a.gcst"}, {.folder = copy.path()});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  const Outcome whole = run(convert_program(), {"-q", copy.path(), "-o", copy.file("b.gcst")});
-  EXPECT_EQ(whole.status, 0) << whole.err;
+  const Outcome outcome =
+      with_status(0, run(convert_program(), {"-q", "model.safetensors", "-o", "a.gcst"}, {.folder = copy.path()}));
+  const Outcome whole = with_status(0, convert(copy.path(), {"-o", copy.file("b.gcst")}));
   EXPECT_EQ(read_file(copy.file("a.gcst")), read_file(copy.file("b.gcst")));
 }
 
-TEST(FrontDoor, BothProgramsSayWhatAFileIs) {
-  const TemporaryFolder folder;
+TEST_F(FrontDoor, BothProgramsSayWhatAFileIs) {
   const std::string path = folder.write("model.gguf", "GGUF").string();
   const std::string text = path +
                            ": this is a GGUF file of llama.cpp; its weights are quantized for another engine: convert "
                            "the original checkpoint\n";
-  const Outcome converted = run(convert_program(), {"-q", path, "-o", folder / "a.gcst"});
-  EXPECT_EQ(converted.status, 1);
+  const Outcome converted = with_status(1, convert(path, {"-o", folder / "a.gcst"}));
   EXPECT_EQ(converted.err, "goldcrest-convert: " + text);
-  const Outcome inspected = run(inspect_program(), {path});
-  EXPECT_EQ(inspected.status, 1);
-  EXPECT_EQ(inspected.err, "goldcrest-inspect: " + text);
+  EXPECT_EQ(with_status(1, run(inspect_program(), {path})).err, "goldcrest-inspect: " + text);
   EXPECT_EQ(run(inspect_program(), {checkpoint_folder("g2p")}).err,
       "goldcrest-inspect: " + (checkpoint_folder("g2p") / "model.safetensors").string() +
           ": this is a state dict of PyTorch's nn.Transformer; goldcrest-convert converts it to a .gcst file, with the "
@@ -37,24 +32,20 @@ TEST(FrontDoor, BothProgramsSayWhatAFileIs) {
 }
 
 // The message says this before anything about a trailer or a size.
-TEST(FrontDoor, AFileThatIsNoModelIsSaidToBeNone) {
-  const TemporaryFolder folder;
+TEST_F(FrontDoor, AFileThatIsNoModelIsSaidToBeNone) {
   for (const size_t size : {3u, 3000u, 4096u}) {
     const std::string path = folder.write("model.gcst", std::string(size, '\x01')).string();
     for (const auto& program : {convert_program(), inspect_program(), translate_program()}) {
-      const Outcome outcome = run(program, {path});
-      EXPECT_EQ(outcome.status, 1);
-      EXPECT_TRUE(has(outcome.err, program.filename().string() + ": " + path + ": it is not a .gcst file"))
-          << outcome.err;
+      const Outcome outcome = with_status(1, run(program, {path}));
+      EXPECT_TRUE(has(outcome.err, program.filename().string() + ": " + path + ": it is not a .gcst file"));
     }
   }
 }
 
-TEST(FrontDoor, WrongThingsAreNamed) {
-  const TemporaryFolder folder;
+TEST_F(FrontDoor, WrongThingsAreNamed) {
   const auto message = [&](const std::string& input) {
-    const Outcome outcome = run(convert_program(), {"-q", input, "-o", folder / "a.gcst"}, {.folder = folder / ""});
-    EXPECT_EQ(outcome.status, 1);
+    const Outcome outcome =
+        with_status(1, run(convert_program(), {"-q", input, "-o", folder / "a.gcst"}, {.folder = folder / ""}));
     EXPECT_FALSE(std::filesystem::exists(folder / "a.gcst"));
     return outcome.err;
   };
@@ -80,7 +71,7 @@ TEST(FrontDoor, WrongThingsAreNamed) {
   EXPECT_EQ(list.err, "goldcrest-translate: " + std::string(folder / "") + ": cannot be read: Is a directory\n");
 }
 
-TEST(FrontDoor, TheSnapshotOfAHubsCacheIsFound) {
+TEST_F(FrontDoor, TheSnapshotOfAHubsCacheIsFound) {
   const CheckpointCopy copy("g2p");
   const TemporaryFolder hub;
   const std::filesystem::path model = hub / "models--goldcrest--g2p";
@@ -97,34 +88,32 @@ TEST(FrontDoor, TheSnapshotOfAHubsCacheIsFound) {
   EXPECT_TRUE(has(convert_hub().err, "has 2 snapshots"));
 }
 
-TEST(FrontDoor, AnotherFamilyIsNamed) {
+TEST_F(FrontDoor, AnotherFamilyIsNamed) {
   const CheckpointCopy copy("enfr");
   copy.set("config.json", "model_type", "prophetnet");
-  EXPECT_EQ(run(convert_program(), {"-q", copy.path()}).err,
+  EXPECT_EQ(convert(copy.path(), {}).err,
       "goldcrest-convert: " + copy.file("config.json").string() +
           ": setting \"model_type\" is \"prophetnet\", which is not supported; supported: \"marian\" (Hugging Face "
           "Marian, OPUS-MT), \"bart\" (BART), \"mbart\" (mBART, mBART-50), \"pegasus\" (Pegasus), \"m2m_100\" "
           "(M2M-100, NLLB), \"blenderbot\" (Blenderbot), \"fsmt\" (FSMT), \"t5\" (T5, FLAN-T5, ByT5, MADLAD), \"mt5\" "
           "(mT5), \"umt5\" (umT5), \"moonshine\" (Moonshine), \"whisper\" (Whisper), \"nn_transformer\" (PyTorch "
-          "nn.Transformer), \"annotated_transformer\" (the Annotated Transformer), \"seq2seq_transformer\" "
-          "(PyTorch's translation tutorial), "
-          "\"trevett_transformer\" (Ben Trevett's tutorial 6); this is another encoder-decoder of Hugging Face; "
-          "its family is not supported\n");
+          "nn.Transformer), \"annotated_transformer\" (the Annotated Transformer), \"seq2seq_transformer\" (PyTorch's "
+          "translation tutorial), \"trevett_transformer\" (Ben Trevett's tutorial 6); this is another encoder-decoder "
+          "of Hugging Face; its family is not supported\n");
 }
 
-TEST(FrontDoor, AMissingConfigSaysWhereToGetOne) {
+TEST_F(FrontDoor, AMissingConfigSaysWhereToGetOne) {
   const CheckpointCopy g2p("g2p"), enfr("enfr");
   g2p.remove("config.json");
   enfr.remove("config.json");
-  EXPECT_EQ(run(convert_program(), {"-q", g2p.path()}).err,
+  EXPECT_EQ(convert(g2p.path(), {}).err,
       "goldcrest-convert: " + g2p.file("config.json").string() +
-          ": is missing; it tells what the weights of this nn.Transformer cannot. `goldcrest-convert "
-          "--print-config " +
+          ": is missing; it tells what the weights of this nn.Transformer cannot. `goldcrest-convert --print-config " +
           g2p.path().string() + "` begins one (converter/dialects/NN_TRANSFORMER.md lists its settings)\n");
-  EXPECT_EQ(run(convert_program(), {"-q", enfr.path()}).err,
+  EXPECT_EQ(convert(enfr.path(), {}).err,
       "goldcrest-convert: " + enfr.file("config.json").string() +
-          ": is missing; it tells what the weights of this Marian model cannot. Download it from where they came "
-          "from, with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
+          ": is missing; it tells what the weights of this Marian model cannot. Download it from where they came from, "
+          "with generation_config.json, tokenizer_config.json, vocab.json, source.spm and target.spm\n");
 }
 
 // Removes the sums that depend on config.json's own bytes from a model file: the checkpoint's sum, and the metadata's
@@ -142,7 +131,7 @@ std::string without_sums(std::string file) {
 }
 
 // The answered file of --print-config gives the same model bytes as the hand-written config.json.
-TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
+TEST_F(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   const CheckpointCopy copy("g2p");
   const nlohmann::json by_hand = nlohmann::json::parse(read_file(copy.file("config.json")));
   copy.remove("config.json");
@@ -151,12 +140,9 @@ TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   EXPECT_EQ(printed.err, "");
   nlohmann::json config = nlohmann::json::parse(printed.out);
   copy.write("config.json", printed.out);
-  const Outcome refused = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
-  EXPECT_EQ(refused.status, 1);
-  EXPECT_TRUE(has(refused.err,
-      "config.json: 15 settings are not set:\n  \"activation\" is null; expected \"relu\", \"gelu\" (with "
-      "erf), \"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"\n  "))
-      << refused.err;
+  EXPECT_TRUE(has(with_status(1, convert(copy.path(), {"-o", copy.file("a.gcst")})).err,
+      "config.json: 15 settings are not set:\n  \"activation\" is null; expected \"relu\", \"gelu\" (with erf), "
+      "\"gelu_tanh\" or \"silu\"; PyTorch's default is \"relu\"\n  "));
   EXPECT_FALSE(std::filesystem::exists(copy.file("a.gcst")));
 
   for (auto& [key, value] : config.items())
@@ -164,24 +150,21 @@ TEST(FrontDoor, APrintedConfigGivesTheSameFileOnceItIsAnswered) {
   for (const char* key : {"name", "license", "attribution", "source_language", "target_language"})
     config[key] = by_hand.at(key);
   copy.write("config.json", config.dump());
-  const Outcome converted = run(convert_program(), {"-q", copy.path(), "-o", copy.file("a.gcst")});
-  EXPECT_EQ(converted.status, 0) << converted.err;
-  EXPECT_EQ(converted.err, "");
+  EXPECT_EQ(with_status(0, convert(copy.path(), {"-o", copy.file("a.gcst")})).err, "");
   const std::string answered = without_sums(read_file(copy.file("a.gcst")));
   ASSERT_NE(answered, "no sum");
   EXPECT_TRUE(answered == without_sums(read_file(converted_model("g2p"))));
 }
 
-TEST(FrontDoor, WarningsComeLastAndAreCounted) {
+TEST_F(FrontDoor, WarningsComeLastAndAreCounted) {
   const CheckpointCopy copy("g2p");
   copy.set("config.json", "beam_sise", 4);
   const std::string config = copy.file("config.json").string();
   const std::string first = "goldcrest-convert: warning: " + config +
                             ": setting \"beam_sise\" is not known and was ignored; did you mean \"beam_size\"?\n";
-  const Outcome one = run(convert_program(), {"-q", copy.path()});
-  EXPECT_EQ(one.status, 0);
+  const Outcome one = with_status(0, convert(copy.path(), {}));
   EXPECT_EQ(one.err, first + "goldcrest-convert: 1 warning\n");
-  EXPECT_FALSE(has(one.out, "warning")) << one.out;
+  EXPECT_FALSE(has(one.out, "warning"));
   copy.set("config.json", "hobby", "chess");
   const Outcome two = run(convert_program(), {copy.path()});
   EXPECT_TRUE(two.err.ends_with("\n" + first + "goldcrest-convert: warning: " + config +
@@ -190,12 +173,11 @@ TEST(FrontDoor, WarningsComeLastAndAreCounted) {
   EXPECT_EQ(nlohmann::json::parse(run(convert_program(), {"-q", "--json", copy.path()}).out).at("warnings").size(), 2u);
 }
 
-TEST(FrontDoor, PrintConfigWritesNoModel) {
-  const TemporaryFolder folder;
-  const Outcome outcome = run(convert_program(), {"--print-config", checkpoint_folder("g2p"), "-o", folder / "a.gcst"});
-  EXPECT_EQ(outcome.status, 2);
+TEST_F(FrontDoor, PrintConfigWritesNoModel) {
+  const Outcome outcome =
+      with_status(2, run(convert_program(), {"--print-config", checkpoint_folder("g2p"), "-o", folder / "a.gcst"}));
   EXPECT_EQ(outcome.out, "");
-  EXPECT_TRUE(has(outcome.err, "--output excludes --print-config")) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "--output excludes --print-config"));
   EXPECT_EQ(run(convert_program(), {"--print-config", converted_model("g2p")}).err,
       "goldcrest-convert: " + converted_model("g2p").string() +
           ": --print-config works on a checkpoint, not on a .gcst file; give the checkpoint\n");

@@ -36,8 +36,7 @@ class Validation {
   Translations int8(const std::string& beam_size, const std::string& max_target) const {
     std::string input;
     for (const GoldenLine& line : golden_) input += line.text + "\n";
-    Translations result;
-    result.ids = translate({"--beam-size", beam_size, "--max-target", max_target, "--tokens"}, input);
+    Translations result = {.ids = translate({"--beam-size", beam_size, "--max-target", max_target, "--tokens"}, input)};
     result.texts = decode(result.ids);
     return result;
   }
@@ -58,8 +57,7 @@ class Validation {
  private:
   std::vector<std::string> translate(Arguments arguments, const std::string& input) const {
     arguments.insert(arguments.begin(), converted_model(task_));
-    const Outcome outcome = run(translate_program(), arguments, {.input = input});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const Outcome outcome = with_status(0, run(translate_program(), arguments, {.input = input}));
     std::vector<std::string> lines = lines_of(outcome.out);
     EXPECT_EQ(lines.size(), size());
     lines.resize(size());

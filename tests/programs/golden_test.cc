@@ -23,8 +23,7 @@ class FirstGoldenLines : public ::testing::TestWithParam<Task> {
 
   std::vector<std::string> translate(Arguments arguments, const std::string& input) {
     arguments.insert(arguments.begin(), converted_model(GetParam().name));
-    const Outcome outcome = run(translate_program(), arguments, {.input = input});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    const Outcome outcome = with_status(0, run(translate_program(), arguments, {.input = input}));
     EXPECT_EQ(outcome.err, "");
     std::vector<std::string> lines = lines_of(outcome.out);
     EXPECT_EQ(lines.size(), kLines);

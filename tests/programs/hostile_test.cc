@@ -5,13 +5,12 @@
 
 #include "programs/checkpoint_copy.h"
 #include "programs/malformed_cases.h"
-#include "programs/models.h"
-#include "support/checkpoint_writer.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using Hostile = InFolder;
+
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kSanitized = true;
 #else
@@ -28,11 +27,9 @@ struct Limits {
 std::string refusal(const std::filesystem::path& checkpoint, const Limits& limits) {
   const double seconds = kSanitized ? 10 * limits.cpu_seconds : limits.cpu_seconds;
   const uint64_t bytes = (kSanitized ? 3 * limits.megabytes + 512 : limits.megabytes) * kMegabyte;
-  RunOptions how;
-  how.max_cpu_seconds = static_cast<unsigned>(seconds) + 1;
+  RunOptions how = {.max_cpu_seconds = static_cast<unsigned>(seconds) + 1};
   if (!kSanitized) how.max_address_bytes = bytes + 256 * kMegabyte;  // libraries take a part of it
-  const Outcome outcome = run(convert_program(), {"-q", checkpoint}, how);
-  EXPECT_EQ(outcome.status, 1);
+  const Outcome outcome = with_status(1, run(convert_program(), {"-q", checkpoint}, how));
   EXPECT_LT(outcome.cpu_seconds, seconds);
   EXPECT_LT(outcome.most_bytes, bytes);
   const std::string program = "goldcrest-convert: ";
@@ -51,8 +48,7 @@ std::filesystem::path write_zip(const TemporaryFolder& folder, const std::string
 const char* const kNnConfig = R"({"model_type": "nn_transformer"})";
 
 // 270,000 dictionaries under one key of 4096 bytes.
-TEST(Hostile, APickleWithALongKeyManyTimes) {
-  const TemporaryFolder folder;
+TEST_F(Hostile, APickleWithALongKeyManyTimes) {
   folder.write("config.json", kNnConfig);
   PickleWriter pickle;
   pickle.raw("}").text(std::string(4096, 'k')).raw(std::string_view("q\0", 2));
@@ -65,8 +61,7 @@ TEST(Hostile, APickleWithALongKeyManyTimes) {
 }
 
 // Many state dicts under one long key; a message names some of them.
-TEST(Hostile, APickleWithManyStateDicts) {
-  const TemporaryFolder folder;
+TEST_F(Hostile, APickleWithManyStateDicts) {
   folder.write("config.json", kNnConfig);
   PickleWriter pickle;
   pickle.raw("}").integer(1).tensor({"FloatStorage", "0", 1, 0, {1}, {1}}).raw(std::string_view("q\1s", 3));
@@ -82,8 +77,7 @@ TEST(Hostile, APickleWithManyStateDicts) {
 }
 
 // Many members of an object: an earlier reader searched all of them for each one.
-TEST(Hostile, JsonWithManyObjects) {
-  const TemporaryFolder folder;
+TEST_F(Hostile, JsonWithManyObjects) {
   std::string config = "{\"model_type\": \"prophetnet\"";
   for (int i = 0; i < 40'000; ++i) config += ",\"" + std::to_string(i) + "\":{}";
   folder.write("config.json", config + "}");
@@ -93,8 +87,7 @@ TEST(Hostile, JsonWithManyObjects) {
       << text;
 }
 
-TEST(Hostile, ASafetensorsHeaderWithManyTensors) {
-  const TemporaryFolder folder;
+TEST_F(Hostile, ASafetensorsHeaderWithManyTensors) {
   folder.write("config.json", kNnConfig);
   std::string header = "{";
   for (int i = 0; i < 99'900; ++i) {
@@ -107,8 +100,7 @@ TEST(Hostile, ASafetensorsHeaderWithManyTensors) {
   EXPECT_TRUE(text.starts_with((folder / "config.json").string() + ": ")) << text;
 }
 
-TEST(Hostile, ASafetensorsHeaderWithMoreTensorsThanAny) {
-  const TemporaryFolder folder;
+TEST_F(Hostile, ASafetensorsHeaderWithMoreTensorsThanAny) {
   folder.write("config.json", kNnConfig);
   std::string header = "{\"0\":0";
   for (int i = 1; i < 1'200'000; ++i) header += ",\"" + std::to_string(i) + "\":0";
@@ -116,8 +108,7 @@ TEST(Hostile, ASafetensorsHeaderWithMoreTensorsThanAny) {
   EXPECT_EQ(refusal(folder.path(), {10, 500}), path.string() + ": 1200000 tensors, expected at most 100000");
 }
 
-TEST(Hostile, JsonWithMoreValuesThanAny) {
-  const TemporaryFolder folder;
+TEST_F(Hostile, JsonWithMoreValuesThanAny) {
   std::string config = "{\"model_type\":[";
   for (int i = 0; i < 8'000'000; ++i) config += "{},";
   const auto path = folder.write("config.json", config + "0]}");
@@ -126,7 +117,7 @@ TEST(Hostile, JsonWithMoreValuesThanAny) {
 }
 
 // Settings that ask for much more than the tensors have.
-TEST(Hostile, AVocabularyThatTheTensorsDoNotHave) {
+TEST_F(Hostile, AVocabularyThatTheTensorsDoNotHave) {
   const CheckpointCopy copy("enfr");
   copy.set("config.json", "vocab_size", 1u << 24);
   EXPECT_EQ(refusal(copy.path(), {2, 150}),
@@ -140,26 +131,25 @@ TEST(Hostile, AVocabularyThatTheTensorsDoNotHave) {
                                           ": tensor \"final_logits_bias\" has shape [1, 6000], expected [16777216]");
 }
 
-TEST(Hostile, MorePositionsThanAnyModel) {
+TEST_F(Hostile, MorePositionsThanAnyModel) {
   const CheckpointCopy copy("enfr");
   copy.set("config.json", "max_position_embeddings", 1u << 20);
-  EXPECT_EQ(refusal(copy.path(), {2, 150}), copy.file("config.json").string() +
-                                                ": setting \"max_position_embeddings\" is 1048576, expected at most "
-                                                "65536 for d_model 256");
+  EXPECT_EQ(refusal(copy.path(), {2, 150}),
+      copy.file("config.json").string() +
+          ": setting \"max_position_embeddings\" is 1048576, expected at most 65536 for d_model 256");
   const CheckpointCopy words("g2p");
   words.set("config.json", "max_positions", 1u << 20);
-  EXPECT_EQ(refusal(words.path(), {2, 150}), words.file("config.json").string() +
-                                                 ": setting \"max_positions\" is 1048576, expected at most 131072 for "
-                                                 "d_model 128");
+  EXPECT_EQ(refusal(words.path(), {2, 150}),
+      words.file("config.json").string() +
+          ": setting \"max_positions\" is 1048576, expected at most 131072 for d_model 128");
 }
 
 // The message about too little memory names the file. Here the model is good and the machine is too small.
-TEST(Hostile, OutOfMemoryNamesTheFile) {
+TEST_F(Hostile, OutOfMemoryNamesTheFile) {
   if (kSanitized) {
     GTEST_SKIP() << "a sanitizer needs more address space than this";
   }
-  RunOptions how;
-  how.max_address_bytes = 24 * kMegabyte;
+  RunOptions how = {.max_address_bytes = 24 * kMegabyte};
   const std::filesystem::path checkpoint = checkpoint_folder("enfr"), model = converted_model("enfr");
   EXPECT_EQ(run(convert_program(), {"-q", checkpoint}, how).err,
       "goldcrest-convert: " + checkpoint.string() + ": not enough memory\n");
@@ -183,7 +173,7 @@ void expect_refusal(const std::string& name, const Arguments& arguments, const s
   EXPECT_TRUE(outcome.err.starts_with("goldcrest-convert: ")) << name << ": " << outcome.err;
   EXPECT_LT(outcome.err.size(), 2000u) << name;
   for (const std::string& word : words)
-    EXPECT_NE(outcome.err.find(word), std::string::npos) << name << ": " << outcome.err << "lacks " << word;
+    EXPECT_TRUE(has(outcome.err, word)) << name << ": " << outcome.err << "lacks " << word;
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& folder) {

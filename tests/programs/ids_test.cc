@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate --ids: source ids in, target ids out, for models with and without a tokenizer.
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
 #include "spec/format_text.h"
-#include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
 using Lines = std::vector<std::string>;
+using ConvertIds = InFolder;
+using TranslateIds = InFolder;
 
 const std::string kBirds = "abaco\nwren\n\ngoldcrest\nfinch\n";
 
@@ -45,8 +44,7 @@ std::string without_text(const TemporaryFolder& folder, Text text) {
   return path;
 }
 
-TEST(TranslateIds, GiveTheIdsThatTheTextGives) {
-  const TemporaryFolder folder;
+TEST_F(TranslateIds, GiveTheIdsThatTheTextGives) {
   const std::string silent = without_text(folder, {false, false}), ids = ids_of_words();
   for (const Arguments& options :
       {Arguments{}, Arguments{"--beam-size", "4"}, Arguments{"--n-best", "3", "--scores"}, Arguments{"--batch", "3"},
@@ -57,37 +55,33 @@ TEST(TranslateIds, GiveTheIdsThatTheTextGives) {
     const Outcome text = translate_with(converted_model("g2p"), text_options, kBirds);
     ASSERT_EQ(text.status, 0) << text.err;
     for (const std::string& model : {converted_model("g2p").string(), silent}) {
-      const Outcome outcome = translate_with(model, id_options, ids);
-      EXPECT_EQ(outcome.status, 0);
+      const Outcome outcome = with_status(0, translate_with(model, id_options, ids));
       EXPECT_EQ(outcome.err, "");
       EXPECT_EQ(outcome.out, text.out);
     }
   }
-  const Outcome stats = translate_with(silent, {"--ids", "--stats"}, "  5\t2 \r\n\n");
-  EXPECT_EQ(stats.status, 0);
+  const Outcome stats = with_status(0, translate_with(silent, {"--ids", "--stats"}, "  5\t2 \r\n\n"));
   EXPECT_EQ(stats.err.find("lines 2 (0 failed), source tokens 2, "), 0u) << stats.err;
   EXPECT_EQ(stats.out, translate_with(silent, {"--ids"}, "5 2\n\n").out) << "any spaces";
 }
 
 // The model's sources end with id 2. Without it results are nonsense, so the first such line gives a warning.
-TEST(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
-  const TemporaryFolder folder;
+TEST_F(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
   const std::string silent = without_text(folder, {false, false});
   for (const std::string& model : {converted_model("g2p").string(), silent}) {
-    const Outcome outcome = translate_with(model, {"--ids"}, "5 6 2\n\n5 6\n5 7\n2 5\n");
-    EXPECT_EQ(outcome.status, 0);
+    const Outcome outcome = with_status(0, translate_with(model, {"--ids"}, "5 6 2\n\n5 6\n5 7\n2 5\n"));
     EXPECT_EQ(outcome.err,
         "goldcrest-translate: line 3: warning: the ids do not end with 2, the end of the model's sources; such a "
         "result is rarely right\n"
-        "goldcrest-translate: warning: 2 of 5 lines end too early: line 3 is the first, cut at 64 tokens; the "
-        "model writes no more, so give it less at once\n");
+        "goldcrest-translate: warning: 2 of 5 lines end too early: line 3 is the first, cut at 64 tokens; the model "
+        "writes no more, so give it less at once\n");
     EXPECT_EQ(lines_of(outcome.out).size(), 5u);
     EXPECT_EQ(translate_with(model, {"--ids"}, "5 6 2\n\n").err, "");
   }
   EXPECT_EQ(translate_with(converted_model("g2p"), {"--decode"}, "5 6\n").err, "");
 }
 
-TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
+TEST_F(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
   std::string most = "2";
   for (int i = 1; i < 64; ++i) most.insert(0, "5 ");
   const std::string too_many = "5 " + most;
@@ -108,8 +102,7 @@ TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
       "goldcrest-translate: warning: 1 of 13 lines end too early: line 11 is the first, cut at 64 tokens; the model "
       "writes no more, so give it less at once\n";
   for (const Arguments& options : {Arguments{"--ids"}, Arguments{"--ids", "--batch", "4"}}) {
-    const Outcome outcome = translate_with(converted_model("g2p"), options, input);
-    EXPECT_EQ(outcome.status, 3);
+    const Outcome outcome = with_status(3, translate_with(converted_model("g2p"), options, input));
     EXPECT_EQ(outcome.err, expected);
     const Lines lines = lines_of(outcome.out);
     ASSERT_EQ(lines.size(), 13u);
@@ -118,13 +111,11 @@ TEST(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
   }
 }
 
-TEST(TranslateIds, AModelWithoutTextSaysWhatItNeeds) {
-  const TemporaryFolder folder;
+TEST_F(TranslateIds, AModelWithoutTextSaysWhatItNeeds) {
   const std::string silent = without_text(folder, {false, false});
   const std::string start = "goldcrest-translate: " + silent;
   const auto message = [&](const Arguments& options) {
-    const Outcome outcome = translate_with(silent, options, "5 2\n");
-    EXPECT_EQ(outcome.status, 1);
+    const Outcome outcome = with_status(1, translate_with(silent, options, "5 2\n"));
     EXPECT_EQ(outcome.out, "");
     return outcome.err;
   };
@@ -145,7 +136,7 @@ TEST(TranslateIds, AModelWithoutTextSaysWhatItNeeds) {
   EXPECT_EQ(translate_with(silent, {"--decode"}, "10 22 2\n").out, "AH0 B\n");
 }
 
-TEST(TranslateIds, BadUsage) {
+TEST_F(TranslateIds, BadUsage) {
   EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--encode"}, "").status, 2);
   EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--decode"}, "").status, 2);
   EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--tokens"}, "5 2\n").out,
@@ -164,10 +155,9 @@ void remove_tokenizer(const CheckpointCopy& copy) {
   });
 }
 
-TEST(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
+TEST_F(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
   const CheckpointCopy copy("g2p");
   remove_tokenizer(copy);
-  const TemporaryFolder folder;
   std::string texts, ids, sources;
   const std::vector<GoldenLine> golden = golden_lines("g2p");
   for (size_t i = 0; i < 12; ++i) {
@@ -188,10 +178,9 @@ TEST(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
   EXPECT_EQ(found.at("evaluation").at("float32").at("exact_match"), 100.0);  // the golden ids are float32's
 }
 
-TEST(ConvertIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
+TEST_F(ConvertIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
   const CheckpointCopy copy("g2p");
   remove_tokenizer(copy);
-  const TemporaryFolder folder;
   const std::string good = folder.write("good", "5 6 2\n7 2\t9 2\n"), bad = folder.write("bad", "5 6 2\n7\n8\n");
   const auto warnings = [&](const std::string& self_test, const std::string& evaluated) {
     std::vector<std::string> found;
@@ -208,10 +197,9 @@ TEST(ConvertIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
   EXPECT_EQ(warnings(bad, bad), std::vector{warning});
 }
 
-TEST(ConvertIds, WhatIsRefused) {
+TEST_F(ConvertIds, WhatIsRefused) {
   const CheckpointCopy copy("g2p");
   remove_tokenizer(copy);
-  const TemporaryFolder folder;
   const std::string path = copy.path(), lines = folder.write("lines", "5 6 2\n");
   const auto refuse = [&](const Arguments& options, int status, const std::string& message) {
     Arguments arguments = {"-q", path};
@@ -248,8 +236,7 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
   const std::string g2p = checkpoint_folder("g2p");
   for (const Arguments& input : {Arguments{g2p}, Arguments{converted_model("g2p")}}) {
     Arguments arguments = {"-q", input[0], "--board", own, "-o", folder / "model.gcst"};
-    const Outcome outcome = run(convert_program(), arguments);
-    EXPECT_EQ(outcome.status, 5) << outcome.err;
+    const Outcome outcome = with_status(5, run(convert_program(), arguments));
     EXPECT_EQ(
         outcome.err, "goldcrest-convert: " + input[0] + " does not fit --board " + own + ": nothing was written\n");
     EXPECT_FALSE(std::filesystem::exists(folder / "model.gcst"));
@@ -265,17 +252,14 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
   }
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", g2p, "--board", own}).status, 5);
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", g2p, "--board", "rpi-pico2"}).status, 0);
-  const Outcome all = run(convert_program(), {"-q", "--shape", g2p, "--board", "all", "--json"});
-  EXPECT_EQ(all.status, 0);
+  const Outcome all = with_status(0, run(convert_program(), {"-q", "--shape", g2p, "--board", "all", "--json"}));
   EXPECT_EQ(Json::parse(all.out).at("boards").size(), 7u);
-  const Outcome list = run(convert_program(), {"--board", "list"});
-  EXPECT_EQ(list.status, 0);
+  const Outcome list = with_status(0, run(convert_program(), {"--board", "list"}));
   EXPECT_EQ(list.out, "mps2-an386\nmps2-an500\nmps2-an505\nmps3-an547\nnucleo-h743zi\nriscv-virt\nrpi-pico2\n");
-  const Outcome unknown = run(convert_program(), {"--shape", g2p, "--board", "pico"});
-  EXPECT_EQ(unknown.status, 2);
+  const Outcome unknown = with_status(2, run(convert_program(), {"--shape", g2p, "--board", "pico"}));
   EXPECT_TRUE(has(unknown.err,
-      "--board: 'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, "
-      "nucleo-h743zi, riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"))
+      "--board: 'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
+      "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"))
       << unknown.err;
 }
 }  // namespace

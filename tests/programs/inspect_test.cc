@@ -7,12 +7,7 @@
 #include "host/model_memory.h"
 #include "model_generated.h"
 #include "programs/models.h"
-#include "programs/process.h"
 #include "report/memory_map.h"
-#include "support/marian_native.h"
-#include "support/rng.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
@@ -33,8 +28,7 @@ class Model {
 };
 
 TEST(Inspect, TellsWhatTheFileHoldsAndWhereItCameFrom) {
-  const Outcome g2p = run_inspect(converted_model("g2p"));
-  EXPECT_EQ(g2p.status, 0);
+  const Outcome g2p = with_status(0, run_inspect(converted_model("g2p")));
   EXPECT_EQ(g2p.err, "");
   const std::string size = std::to_string(std::filesystem::file_size(converted_model("g2p")));
   for (const std::string& words : {"file         " + size + " bytes, format version 1, weights hash ",
@@ -49,11 +43,10 @@ TEST(Inspect, TellsWhatTheFileHoldsAndWhereItCameFrom) {
   EXPECT_FALSE(has(g2p.out, "self-test"));
   EXPECT_FALSE(has(g2p.out, "fixed = "));
   const Outcome enfr = run_inspect(converted_model("enfr"));
-  EXPECT_TRUE(has(enfr.out, "search       beam size 4, at most 127 tokens, length penalty 1, word penalty 0\n"))
-      << enfr.out;
-  EXPECT_TRUE(has(enfr.out, "languages    en -> fr\n")) << enfr.out;
+  EXPECT_TRUE(has(enfr.out, "search       beam size 4, at most 127 tokens, length penalty 1, word penalty 0\n"));
+  EXPECT_TRUE(has(enfr.out, "languages    en -> fr\n"));
   // 3080 normalized bytes with pieces of at most 18, and 1025 places with rules
-  EXPECT_TRUE(has(enfr.out, "tokenizing   at most 458280 steps\n")) << enfr.out;
+  EXPECT_TRUE(has(enfr.out, "tokenizing   at most 458280 steps\n"));
 }
 
 TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {
@@ -61,13 +54,12 @@ TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {
     const Model model(converted_model(task));
     Rng rng(41);
     for (int i = 0; i < 12; ++i) {
-      goldcrest_limits limits = {};
-      limits.max_source_tokens = rng.between(1, 64);
-      limits.max_source_bytes = rng.between(1, 1000);
-      limits.max_target_tokens = rng.between(1, 64);
-      limits.beam_size = rng.between(1, 16);
-      limits.batch = rng.between(1, 8);
-      limits.encoder_rows = rng.between(1, 64);
+      goldcrest_limits limits = {.max_source_tokens = rng.between(1, 64),
+          .max_source_bytes = rng.between(1, 1000),
+          .max_target_tokens = rng.between(1, 64),
+          .beam_size = rng.between(1, 16),
+          .batch = rng.between(1, 8),
+          .encoder_rows = rng.between(1, 64)};
       const Outcome outcome = run_inspect(converted_model(task),
           {"--map", "--max-source", std::to_string(limits.max_source_tokens), "--max-source-bytes",
               std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens),
@@ -76,7 +68,7 @@ TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {
       ASSERT_EQ(outcome.status, 0) << outcome.err;
       const converter::MemoryMap map = converter::map_memory(model.span(), limits, task);
       const std::string bytes = std::to_string(map.memory.arena_bytes);
-      EXPECT_TRUE(has(outcome.out, "arena        " + bytes + " bytes for ")) << outcome.out;
+      EXPECT_TRUE(has(outcome.out, "arena        " + bytes + " bytes for "));
       EXPECT_EQ(ArenaFormula(outcome.out).evaluate(map.memory.limits), map.memory.arena_bytes);
       EXPECT_TRUE(has(outcome.out, converter::picture(map)));
     }
@@ -85,9 +77,8 @@ TEST(Inspect, PrintsThePlanOfTheLimitsGiven) {
 
 TEST(Inspect, TheSelfTestPasses) {
   for (const char* task : {"g2p", "enfr"}) {
-    const Outcome outcome = run_inspect(converted_model(task), {"--self-test"});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    EXPECT_TRUE(has(outcome.out, "self-test    passed with kernels ")) << outcome.out;
+    const Outcome outcome = with_status(0, run_inspect(converted_model(task), {"--self-test"}));
+    EXPECT_TRUE(has(outcome.out, "self-test    passed with kernels "));
   }
 }
 
@@ -132,18 +123,16 @@ TEST(Inspect, TheSelfTestFindsAnotherWeight) {
 
   converter::write_file(folder / "changed.gcst", with_another_weight(model, lines).span());
   EXPECT_EQ(run_inspect(folder / "changed.gcst").status, 0);
-  const Outcome first = run_inspect(folder / "changed.gcst", {"--self-test"});
-  EXPECT_EQ(first.status, 1);
-  EXPECT_TRUE(has(first.out, "self-test    FAILED: ")) << first.out;
-  EXPECT_TRUE(has(first.out, "self_test: another result than the converter's (0)")) << first.out;
+  const Outcome first = with_status(1, run_inspect(folder / "changed.gcst", {"--self-test"}));
+  EXPECT_TRUE(has(first.out, "self-test    FAILED: "));
+  EXPECT_TRUE(has(first.out, "self_test: another result than the converter's (0)"));
 
   // Only the last line is wrong, and the message names it.
   std::vector<converter::SelfTestLine> last_is_wrong = lines;
   last_is_wrong[2].hash ^= 1;
   converter::write_file(folder / "last.gcst", converter::assemble(model.payload, last_is_wrong).span());
-  const Outcome last = run_inspect(folder / "last.gcst", {"--self-test"});
-  EXPECT_EQ(last.status, 1);
-  EXPECT_TRUE(has(last.out, "another result than the converter's (2)")) << last.out;
+  const Outcome last = with_status(1, run_inspect(folder / "last.gcst", {"--self-test"}));
+  EXPECT_TRUE(has(last.out, "another result than the converter's (2)"));
 }
 
 TEST(Inspect, RefusesWhatIsNoModel) {
@@ -165,8 +154,7 @@ TEST(Inspect, RefusesWhatIsNoModel) {
     EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome.err;
   }
   // Reading only the metadata need not find a damaged weight; the self-test does.
-  const Outcome outcome = run_inspect(folder.write("damaged.gcst", damaged), {"--self-test"});
-  EXPECT_EQ(outcome.status, 1);
+  const Outcome outcome = with_status(1, run_inspect(folder.write("damaged.gcst", damaged), {"--self-test"}));
   EXPECT_TRUE(has(outcome.out, "checksum")) << outcome.out << outcome.err;
 }
 
@@ -175,19 +163,15 @@ TEST(Inspect, BadUsage) {
   EXPECT_EQ(run(inspect_program(), {}).status, 2);
   EXPECT_EQ(run_inspect("/no/such/file.gcst").status, 1);
   EXPECT_EQ(run_inspect(std::filesystem::temp_directory_path()).status, 1);
-  const Outcome beams = run_inspect(converted_model("g2p"), {"--beam-size", "17"});
-  EXPECT_EQ(beams.status, 2);
-  EXPECT_TRUE(has(beams.err, "--beam-size: Value 17 not in range 0 to 16")) << beams.err;
-  const Outcome help = run(inspect_program(), {"--help"});
-  EXPECT_EQ(help.status, 0);
-  EXPECT_TRUE(has(help.out, "Exit status: "));
+  const Outcome beams = with_status(2, run_inspect(converted_model("g2p"), {"--beam-size", "17"}));
+  EXPECT_TRUE(has(beams.err, "--beam-size: Value 17 not in range 0 to 16"));
+  EXPECT_TRUE(has(with_status(0, run(inspect_program(), {"--help"})).out, "Exit status: "));
   EXPECT_EQ(run(inspect_program(), {"--version"}).out, "goldcrest-inspect " GOLDCREST_VERSION "\n");
 }
 
 TEST(Inspect, AFullDeviceIsAnError) {
-  const Outcome outcome = run(inspect_program(), {converted_model("g2p")}, {.output = Output::kFull});
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(has(outcome.err, "standard output")) << outcome.err;
+  const Outcome outcome = with_status(1, run(inspect_program(), {converted_model("g2p")}, {.output = Output::kFull}));
+  EXPECT_TRUE(has(outcome.err, "standard output"));
 }
 
 // goldcrest-convert on Marian's own files: a folder, its file, and the message about a damaged one.
@@ -214,16 +198,16 @@ TEST(Native, AFolderAndItsFileGiveTheSameModel) {
   for (const auto& [name, bytes] : models) {
     const TemporaryFolder folder;
     write_model(folder, name, bytes);
-    const Outcome whole = run(convert_program(), {"-q", folder.path(), "-o", folder / "a.gcst"});
+    const Outcome whole = convert(folder.path(), {"-o", folder / "a.gcst"});
     const Outcome file = run(convert_program(), {"-q", name, "-o", "b.gcst"}, {.folder = folder.path()});
     EXPECT_EQ(whole.status, 0) << whole.err;
     EXPECT_EQ(file.status, 0) << file.err;
     EXPECT_EQ(whole.err, "");
     EXPECT_EQ(read_file(folder / "a.gcst").size(), read_file(folder / "b.gcst").size());
-    const Outcome translated = run(translate_program(), {folder / "a.gcst"}, {.input = "word3 word7 other\n"});
-    EXPECT_EQ(translated.status, 0) << translated.err;
-    EXPECT_EQ(translated.out.find("\u2047"), std::string::npos);  // <unk> is never chosen
-    EXPECT_NE(run(inspect_program(), {folder / name}).err.find(": this is a Marian model"), std::string::npos);
+    const Outcome translated =
+        with_status(0, run(translate_program(), {folder / "a.gcst"}, {.input = "word3 word7 other\n"}));
+    EXPECT_FALSE(has(translated.out, "\u2047"));  // <unk> is never chosen EXPECT_NE(run(inspect_program(), {folder /
+                                                  // name}).err.find(": this is a Marian model"), std::string::npos);
   }
 }
 
@@ -233,13 +217,13 @@ TEST(Native, ADamagedFileIsNamed) {
       binary_bytes(binary_items(native_tensors(kNativeShape, 1), native_settings(kNativeShape), BinaryKind::kInt8));
   write_model(folder, "model.bin", bytes.substr(0, bytes.size() - 1));
   const size_t settings = native_settings(kNativeShape).size() + 1;
-  EXPECT_EQ(run(convert_program(), {"-q", folder.path()}).err,
+  EXPECT_EQ(convert(folder.path(), {}).err,
       "goldcrest-convert: " + (folder / "model.bin").string() + ": tensor \"special:model.yml\": has " +
           std::to_string(settings) + " bytes at byte " + std::to_string(bytes.size() - settings) + " of a file of " +
           std::to_string(bytes.size() - 1) + ": it is truncated or damaged; download it again\n");
   folder.write("model.bin", bytes);
   folder.write("decoder.yml", "models: [model.bin]\nvocabs: [vocab.yml, vocab.yml]\nbeam-size: [1]\n");
-  EXPECT_EQ(run(convert_program(), {"-q", folder.path()}).err,
+  EXPECT_EQ(convert(folder.path(), {}).err,
       "goldcrest-convert: " + (folder / "decoder.yml").string() +
           ": setting \"beam-size\" is a JSON array, expected an integer from 1 to 1000\n");
 }
@@ -258,7 +242,7 @@ TEST(Toolkit, ThePagesCommandsConvertThem) {
       for (size_t id = 0; id < 4; ++id) checkpoint.tensors["generator.bias"].values[id] = -9;  // makes words likelier
     const char* const name = is_fairseq ? "checkpoint_best.pt" : "model_step_20000.pt";
     const std::string command = "goldcrest-convert " + std::string(name) + " -o model.gcst";
-    EXPECT_NE(page(is_fairseq ? "FAIRSEQ.md" : "OPENNMT_PY.md").find("\n    " + command), std::string::npos);
+    EXPECT_TRUE(has(page(is_fairseq ? "FAIRSEQ.md" : "OPENNMT_PY.md"), "\n    " + command));
     checkpoint.write();
     std::filesystem::rename(checkpoint.weights(), checkpoint.folder / name);
     const Outcome converted =
@@ -269,8 +253,7 @@ TEST(Toolkit, ThePagesCommandsConvertThem) {
                                 (is_fairseq ? "dict.de.txt" : "its vocabulary") +
                                 ", separated by spaces\ngoldcrest-convert: 1 warning\n";
     EXPECT_TRUE(converted.err.ends_with(warning)) << converted.err;
-    EXPECT_NE(converted.out.find(std::string(name) + (is_fairseq ? " (fairseq)" : " (opennmt_py)")), std::string::npos)
-        << converted.out;
+    EXPECT_TRUE(has(converted.out, std::string(name) + (is_fairseq ? " (fairseq)" : " (opennmt_py)")));
 
     // A text becomes its words' ids; fairseq appends its end.
     const std::string file = checkpoint.folder / "model.gcst";
@@ -303,14 +286,10 @@ struct SubwordFolder : CTranslate2Folder {
   std::vector<std::string> convert(const Arguments& options) const {
     Arguments arguments = {"-q", "--json", folder.path(), "-o", file("model.gcst")};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const Outcome outcome = run(convert_program(), arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return nlohmann::json::parse(outcome.out).at("warnings");
+    return nlohmann::json::parse(with_status(0, run(convert_program(), arguments)).out).at("warnings");
   }
   std::string translate(const std::string& option, const std::string& lines) const {
-    const Outcome outcome = run(translate_program(), {file("model.gcst"), option}, {.input = lines});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return outcome.out;
+    return with_status(0, run(translate_program(), {file("model.gcst"), option}, {.input = lines})).out;
   }
 };
 
@@ -319,20 +298,16 @@ TEST(Subword, FromTextToIdsAndBack) {
   EXPECT_EQ(checkpoint.convert({}), std::vector<std::string>{});
   EXPECT_EQ(checkpoint.translate("--encode", ">>fr<< abab  bab ba\nacd\r\n"), "10 4 7 8 3 5 0\n2 11 1 0\n");
   EXPECT_EQ(checkpoint.translate("--decode", "4 7 8 3 5 0\n2 11 1 9 0\n2\n"), "abab bab ba\nac\u2047 c\na\n");
-  const Outcome outcome = run(inspect_program(), {checkpoint.file("model.gcst"), "--self-test"});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("\ntext         tokenizer, detokenizer\n"
-                             "             words between spaces, cut by subword-nmt's merges\n"),
-      std::string::npos)
-      << outcome.out;
+  EXPECT_TRUE(has(with_status(0, run(inspect_program(), {checkpoint.file("model.gcst"), "--self-test"})).out,
+      "\ntext         tokenizer, detokenizer\n"
+      "             words between spaces, cut by subword-nmt's merges\n"));
 }
 
 TEST(Subword, APartOfTheVocabulary) {
   const SubwordFolder checkpoint;
   checkpoint.folder.write("kept", "a@@\nb@@\nb\nc\n");
   EXPECT_EQ(checkpoint.convert({"--keep-vocabulary", checkpoint.file("kept")}),
-      std::vector<std::string>{"2 of the source's 6 single characters are not kept; texts lose them: \"a\", "
-                               "\"c@@\""});
+      std::vector<std::string>{"2 of the source's 6 single characters are not kept; texts lose them: \"a\", \"c@@\""});
   // </s>, <unk>, a@@, b@@, b, c, >>fr<<: the model splits ab and bab again.
   EXPECT_EQ(checkpoint.translate("--encode", ">>fr<< abab bab c\n"), "6 2 3 2 4 3 2 4 5 0\n");
   checkpoint.folder.write("text", "bab ca\tbab\n");

@@ -2,10 +2,6 @@
 // Tables of bad input; each entry breaks one thing.
 #include "programs/malformed_cases.h"
 
-#include <fstream>
-#include <limits>
-#include <stdexcept>
-
 namespace goldcrest::test {
 namespace {
 using Break = std::function<void(const CheckpointCopy&)>;
@@ -167,8 +163,7 @@ std::vector<MalformedCase> malformed_tensors() {
                 t.shape = {128, 512};
               }),
           {"@/model.safetensors: tensor \"model.decoder.layers.1.encoder_attn.k_proj.weight\" has shape [128, 512], "
-           "expected "
-           "[256, 256]"}},
+           "expected [256, 256]"}},
   };
 }
 

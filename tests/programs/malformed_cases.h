@@ -2,10 +2,6 @@
 // Bad input of every kind, made from the good checkpoints, and the converter's messages about it.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "programs/checkpoint_copy.h"
 
 namespace goldcrest::test {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate --html, --keep and --glossary with the shipped English-French model.
 #include "programs/models.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -20,12 +19,11 @@ std::string without_tags(std::string text) {
 TEST(Marks, AWholePageKeepsItsTags) {
   const std::string page =
       "<!DOCTYPE html>\n<html><body class=\"x\">\n  <h1>Where is the station?</h1>\n<p>I <i>love</i>\n   <b>Tom</b> "
-      "&amp; "
-      "Mary. Let's go <u>home</u>.<br>I like <code>f(<a>)</code>.</p>\n<pre>as  <b>is</b>\n</pre><!-- no -->\n"
+      "&amp; Mary. Let's go <u>home</u>.<br>I like <code>f(<a>)</code>.</p>\n<pre>as  <b>is</b>\n</pre><!-- no -->\n"
       "<script>if (a<b) x();</script></body></html>\n";
   const std::string expected =
-      "<!DOCTYPE html>\n<html><body class=\"x\">\n  <h1>Où se trouve la gare ?</h1>\n<p>J'<i>adore</i> <b>Tom</b> "
-      "à Mary. Allons à <u>la maison</u>.<br>J'aime <code>f(<a>)</code>.</p>\n<pre>as  <b>is</b>\n</pre><!-- no "
+      "<!DOCTYPE html>\n<html><body class=\"x\">\n  <h1>Où se trouve la gare ?</h1>\n<p>J'<i>adore</i> <b>Tom</b> à "
+      "Mary. Allons à <u>la maison</u>.<br>J'aime <code>f(<a>)</code>.</p>\n<pre>as  <b>is</b>\n</pre><!-- no "
       "-->\n<script>if (a<b) x();</script></body></html>\n";
   const Outcome outcome = translate("enfr", {"--html"}, page);
   EXPECT_EQ(outcome.out, expected);
@@ -52,13 +50,12 @@ TEST(Marks, WhatIsNotWellFormedIsSaidAndNotLost) {
     const Outcome outcome = translate("enfr", {"--html"}, one.page);
     EXPECT_EQ(outcome.status, 3) << one.page;
     EXPECT_EQ(outcome.err, "goldcrest-translate: warning: standard input: not well-formed: " + one.message + "\n");
-    EXPECT_TRUE(has(outcome.out, "Tom")) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "Tom"));
     for (const char* const tag : {"<b>", "</b>", "<i>", "</i>", "<script>x"})
       EXPECT_EQ(has(outcome.out, tag), has(one.page, tag)) << outcome.out;
   }
   const Outcome outcome =
-      translate("enfr", {"--html", "--max-source", "4", "--no-split"}, "<b>I'm very</b> hungry, Tom.");
-  EXPECT_EQ(outcome.status, 3);
+      with_status(3, translate("enfr", {"--html", "--max-source", "4", "--no-split"}, "<b>I'm very</b> hungry, Tom."));
   EXPECT_EQ(outcome.out, "<b>I'm very</b> hungry, Tom.");
 }
 
@@ -67,9 +64,7 @@ TEST(Marks, PlaceholdersSurvive) {
       "J'adore {name}!\n\nOù est %1$s? Je suis à <x id=1/>.\n");
   EXPECT_EQ(translate("enfr", {"--html", "--keep", "Z\\d+", "--keep", "@\\w+"}, "I love <b>Z80</b> &amp; @you.").out,
       "J'adore <b>Z80</b> à @you.");
-  const Outcome refused = translate("enfr", {"--keep", ".*"}, "");
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_TRUE(has(refused.err, "matches the empty text")) << refused.err;
+  EXPECT_TRUE(has(with_status(2, translate("enfr", {"--keep", ".*"}, "")).err, "matches the empty text"));
 }
 
 TEST(Marks, TermsAppearOnce) {

@@ -13,7 +13,6 @@
 #include "host/thread_pool.h"
 #include "model_generated.h"
 #include "programs/models.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -27,11 +26,10 @@ TEST(Printable, InspectShowsAHostileFileHarmlessly) {
   const TemporaryFolder folder;
   const std::string path = folder / "hostile.gcst";
   converter::write_file(path, converter::assemble(payload, {}).span());
-  const Outcome outcome = run(inspect_program(), {path});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, run(inspect_program(), {path}));
   for (const char* line : {"\nname         g2p\\x0aarena        0 bytes\n", "\nlicence      \\x1b]0;title\\x07\n",
            "\nattribution  caf\\xe9 \\ \\xe2\\x80\\xae\n", "\nlanguages    \\x0d\\x1b[2K -> ARPAbet\n"})
-    EXPECT_NE(outcome.out.find(line), std::string::npos) << line << "in" << outcome.out;
+    EXPECT_TRUE(has(outcome.out, line)) << line << "in" << outcome.out;
   for (const char c : outcome.out) EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f)) << static_cast<int>(c);
 }
 

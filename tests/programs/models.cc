@@ -6,7 +6,6 @@
 
 #include "convert/support/sample_folder.h"
 #include "spec/format_text.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -19,6 +18,13 @@ std::filesystem::path translate_program() { return GOLDCREST_TRANSLATE_PROGRAM; 
 std::filesystem::path transcribe_program() { return GOLDCREST_TRANSCRIBE_PROGRAM; }
 std::filesystem::path inspect_program() { return GOLDCREST_INSPECT_PROGRAM; }
 
+Outcome with_status(int status, Outcome outcome, const char* file, int line) {
+  if (outcome.status != status)
+    ADD_FAILURE_AT(file, line) << "status " << outcome.status << ", not " << status << "\n"
+                               << outcome.err << outcome.out;
+  return outcome;
+}
+
 Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
   options.insert(options.begin(), {"-q", checkpoint});
   return run(convert_program(), options);
@@ -26,8 +32,7 @@ Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
 
 nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options) {
   options.push_back("--json");
-  const Outcome outcome = convert(checkpoint, options);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, convert(checkpoint, options));
   EXPECT_EQ(outcome.err, "");
   return nlohmann::json::parse(outcome.out);
 }
@@ -53,8 +58,6 @@ std::string random_speech_model(const std::string& family, const Arguments& opti
   EXPECT_EQ(convert(random_speech_checkpoint(family), all).status, 0) << name;
   return path.string();
 }
-
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 size_t files_in(const std::filesystem::path& folder) {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));

@@ -5,7 +5,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "programs/process.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 // The programs of this build.
@@ -14,6 +13,8 @@ std::filesystem::path translate_program();
 std::filesystem::path transcribe_program();
 std::filesystem::path inspect_program();
 
+// Returns `outcome`. Another exit status fails the test at the caller's line and prints what the program said.
+Outcome with_status(int status, Outcome outcome, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 // Runs the converter on a checkpoint, quietly.
 Outcome convert(const std::filesystem::path& checkpoint, Arguments options);
 // Returns the converter's report; a failure or a warning fails the test.
@@ -40,7 +41,6 @@ struct GoldenLine {
 };
 std::vector<GoldenLine> golden_lines(const std::string& task);
 
-bool has(const std::string& text, const std::string& words);
 size_t files_in(const std::filesystem::path& folder);
 std::string read_file(const std::filesystem::path& path);
 // "5 3 0"

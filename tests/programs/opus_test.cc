@@ -11,8 +11,6 @@
 #include "programs/models.h"
 #include "support/engine_fixture.h"
 #include "support/marian_tensors.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
@@ -25,8 +23,7 @@ struct Converted {
 // Both folders have the same name, which becomes the model's name.
 Converted convert(const TemporaryFolder& folder, const std::string& container) {
   const std::filesystem::path checkpoint = folder / container / "opus", model = folder / (container + ".gcst");
-  const Outcome made = run(GOLDCREST_MAKE_OPUS_PROGRAM, {checkpoint, container});
-  EXPECT_EQ(made.status, 0) << made.err;
+  const Outcome made = with_status(0, run(GOLDCREST_MAKE_OPUS_PROGRAM, {checkpoint, container}));
   const auto begin = std::chrono::steady_clock::now();
   const Outcome outcome = run(convert_program(), {"-q", "--json", checkpoint, "-o", model});
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -61,8 +58,7 @@ TEST(Opus, BothContainersGiveTheSameModel) {
 
   for (const char* name : {"safetensors.gcst", "bin.gcst"}) {
     const Outcome outcome =
-        run(translate_program(), {folder / name, "--max-target", "20"}, {.input = "How are you?\n"});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
+        with_status(0, run(translate_program(), {folder / name, "--max-target", "20"}, {.input = "How are you?\n"}));
     EXPECT_EQ(lines_of(outcome.out).size(), 1u);
     EXPECT_GT(outcome.out.size(), 1u) << "some text, although weights are random";
     EXPECT_EQ(run(inspect_program(), {folder / name, "--self-test"}).status, 0);
@@ -140,21 +136,19 @@ std::map<std::string, std::vector<float>> logits_of(const std::filesystem::path&
   GuardedBuffer<uint8_t> model(read.size());
   std::copy(read.begin(), read.end(), model.begin());
   std::vector<float> logits[2];
-  EngineSetup setup;
-  setup.limits.max_source_tokens = setup.limits.max_target_tokens = 32;
-  setup.limits.max_source_bytes = 64;
-  setup.trace_context = logits;
+  EngineSetup setup = {
+      .limits = {.max_source_tokens = 32, .max_source_bytes = 64, .max_target_tokens = 32}, .trace_context = logits};
   setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
     if (std::string(name) != "logits" || row > 1) return;
     std::vector<float>& of_row = static_cast<std::vector<float>*>(context)[row];
     of_row.insert(of_row.end(), values, values + count);
   };
   TestEngine engine({model.get(), model.size()}, setup);
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.max_target_tokens = search.min_target_tokens = 3;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  engine.set_search(search);
+  engine.change_search([](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.max_target_tokens = search.min_target_tokens = 3;
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  });
   EXPECT_EQ(goldcrest_begin_text(engine.get(), text.data(), text.size()), 0) << engine.detail().message;
   EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
   DetokenizerView pieces = {};
@@ -191,9 +185,7 @@ TEST(Memory, OfAVocabularyOf256206Rows) {
   ASSERT_EQ(unlimited.status, 0) << unlimited.err;
   RunOptions limited = {.input = text};
   limited.max_address_bytes = file + arena + (64 << 20);
-  const Outcome translated = run(translate_program(), options, limited);
-  EXPECT_EQ(translated.status, 0) << translated.err;
-  EXPECT_EQ(translated.out, unlimited.out);
+  EXPECT_EQ(with_status(0, run(translate_program(), options, limited)).out, unlimited.out);
   RecordProperty("file_bytes", std::to_string(file));
   RecordProperty("arena_bytes", std::to_string(arena));
 

@@ -6,8 +6,6 @@
 #include "convert/support/arena_formula.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"
-#include "support/rng.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -115,17 +113,13 @@ TEST_P(PaperModel, GoesThroughEverything) {
       EXPECT_EQ(report.at("evaluation").at("identical_lines"), 2);
     }
 
-    goldcrest_limits limits = {};
-    limits.max_source_tokens = 16;
-    limits.max_target_tokens = 8;
-    limits.beam_size = 4;
-    limits.batch = limits.threads = 1;
+    goldcrest_limits limits = {
+        .max_source_tokens = 16, .max_target_tokens = 8, .beam_size = 4, .batch = 1, .threads = 1};
     limits.encoder_rows = report.at("limits").at("encoder_rows");
     EXPECT_EQ(ArenaFormula(report.at("arena").at("formula")).evaluate(limits), report.at("arena").at("bytes"));
-    const Outcome inspected = run(inspect_program(), {model, "--self-test"});
-    EXPECT_EQ(inspected.status, 0) << inspected.err;
-    const Outcome translated = run(translate_program(), {model, "--ids"}, {.input = "5 17 300 36999 2\n"});
-    EXPECT_EQ(translated.status, 0) << translated.err;
+    const Outcome inspected = with_status(0, run(inspect_program(), {model, "--self-test"}));
+    const Outcome translated =
+        with_status(0, run(translate_program(), {model, "--ids"}, {.input = "5 17 300 36999 2\n"}));
     std::filesystem::remove(model);
   }
 }

@@ -9,10 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <memory>
-#include <stdexcept>
-
 namespace goldcrest::test {
 namespace {
 struct Close {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of the search through the programs: a file with rules, and goldcrest-translate's options for a file without.
 // Lexicons: of a file, and of goldcrest-translate.
-#include <gtest/gtest.h>
-
 #include "convert/support/ctranslate2_folder.h"
 #include "convert/support/shipped_model.h"
 #include "convert/support/toolkit_folder.h"
 #include "converter/file/write.h"
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
-#include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 namespace {
+using ProgramLexicons = InFolder;
+using Rules = InFolder;
+
 const std::string kLetters = "mississippi\nbarbarossa\nwren\nx\n";
 
 Outcome translate(const std::string& model, Arguments options) {
@@ -28,10 +27,9 @@ std::string model_with(const TemporaryFolder& folder, const converter::RulesSpec
   return path;
 }
 
-TEST(Rules, OptionsAreTheFilesRules) {
+TEST_F(Rules, OptionsAreTheFilesRules) {
   using converter::EarlyStopping;
   using converter::LengthPenalty;
-  const TemporaryFolder folder;
   const std::string plain = converted_model("g2p").string();
   // Masks of early ends and of the last position have something to do.
   const Arguments beams = {"--beam-size", "4", "--n-best", "4", "--scores", "--min-target", "4", "--max-target", "6"};
@@ -52,9 +50,8 @@ TEST(Rules, OptionsAreTheFilesRules) {
     Arguments asked = beams, lifted = beams;
     asked.insert(asked.end(), set.begin(), set.end());
     lifted.insert(lifted.end(), unset.begin(), unset.end());
-    const Outcome of_file = translate(file, beams), of_options = translate(plain, asked);
-    EXPECT_EQ(of_file.status, 0) << of_file.err;
-    EXPECT_EQ(of_options.status, 0) << of_options.err;
+    const Outcome of_file = with_status(0, translate(file, beams));
+    const Outcome of_options = with_status(0, translate(plain, asked));
     EXPECT_EQ(of_file.out, of_options.out);
     if (rules.early_stopping == EarlyStopping::kLikely) {
       EXPECT_NE(of_file.out, before) << "the rule changes something";
@@ -64,8 +61,7 @@ TEST(Rules, OptionsAreTheFilesRules) {
 }
 
 // --evaluate searches a float32 file with the engine, and the checkpoint with the reference.
-TEST(Rules, ReferenceAndEngineAgree) {
-  const TemporaryFolder folder;
+TEST_F(Rules, ReferenceAndEngineAgree) {
   const std::filesystem::path words = folder.write("words", kLetters);
   for (const char* rules : {R"({"repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true})",
            R"({"early_stopping": "never", "force_end": false, "max_extra_tokens": 1})",
@@ -86,7 +82,7 @@ TEST(Rules, ReferenceAndEngineAgree) {
   }
 }
 
-TEST(Rules, BadOptionsAreBadUsage) {
+TEST_F(Rules, BadOptionsAreBadUsage) {
   const std::string model = converted_model("g2p").string();
   for (const Arguments& options : {Arguments{"--early-stopping", "maybe"}, Arguments{"--length-penalty-kind", "gnmt"},
            Arguments{"--repetition-penalty", "0"}, Arguments{"--max-length-factor", "-1"},
@@ -97,8 +93,7 @@ TEST(Rules, BadOptionsAreBadUsage) {
   }
 }
 
-TEST(Rules, InspectNamesThem) {
-  const TemporaryFolder folder;
+TEST_F(Rules, InspectNamesThem) {
   const converter::RulesSpec rules = {.renormalize = true,
       .force_end = false,
       .early_stopping = converter::EarlyStopping::kNever,
@@ -109,12 +104,11 @@ TEST(Rules, InspectNamesThem) {
       .repetition_penalty = 1.5f,
       .max_length_factor = 2.5f,
       .biases = {{4, -1.0f}}};
-  const Outcome outcome = run(inspect_program(), {model_with(folder, rules)});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, run(inspect_program(), {model_with(folder, rules)}));
   EXPECT_NE(
       outcome.out.find("rules        soft-max of what may be chosen, no forced end, early stopping never, length "
-                       "penalty of ((5 + n) / 6), no 3-gram twice, at most 50 tokens more than the source, "
-                       "at most 2.5 times the source's tokens, repetition penalty 1.5, 2 more end ids, 1 biased ids\n"),
+                       "penalty of ((5 + n) / 6), no 3-gram twice, at most 50 tokens more than the source, at most 2.5 "
+                       "times the source's tokens, repetition penalty 1.5, 2 more end ids, 1 biased ids\n"),
       std::string::npos)
       << outcome.out;
   EXPECT_EQ(run(inspect_program(), {converted_model("g2p").string()}).out.find("rules"), std::string::npos);
@@ -137,8 +131,7 @@ std::string rules_of(const std::string& file) {
 
 Converted convert_to(const std::string& checkpoint, const std::string& file, Arguments options) {
   options.insert(options.begin(), {checkpoint, "--verbose", "-o", file});
-  const Outcome outcome = run(convert_program(), options);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, run(convert_program(), options));
   return {outcome, rules_of(file)};
 }
 
@@ -153,8 +146,8 @@ TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
   const Converted usual = convert_to(folder, file, {});
   EXPECT_EQ(usual.rules, "rules        soft-max of what may be chosen, no forced end, early stopping");
   expect_line(usual.outcome,
-      "rules    soft-max of what may be chosen, no forced end, early stopping (the engine needs "
-      "GOLDCREST_SEARCH; a file without rules: --early-stopping false --no-renormalize --force-end)");
+      "rules    soft-max of what may be chosen, no forced end, early stopping (the engine needs GOLDCREST_SEARCH; a "
+      "file without rules: --early-stopping false --no-renormalize --force-end)");
   EXPECT_EQ(usual.outcome.err.find("GOLDCREST_SEARCH"), std::string::npos);
 
   EXPECT_EQ(
@@ -198,8 +191,7 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
       convert_to(folder, file, rules);
       Arguments of_file = options;
       of_file.insert(of_file.begin(), file);
-      const Outcome outcome = run(convert_program(), of_file);
-      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      const Outcome outcome = with_status(0, run(convert_program(), of_file));
       EXPECT_EQ(outcome.err.find(warning) != std::string::npos, rules.empty()) << outcome.err;
     }
   }
@@ -229,8 +221,7 @@ TEST(Board, AllOptionsThatAFileNeedsAreNamed) {
     const nlohmann::json token = {{"content", "<extra_id_41>"}, {"lstrip", strips}, {"normalized", false}};
     std::ofstream(checkpoint.path() / "tokenizer_config.json")
         << nlohmann::json{{"tokenizer_class", "ByT5Tokenizer"}, {"added_tokens_decoder", {{"300", token}}}};
-    const Outcome outcome = run(convert_program(), {checkpoint.path(), "-q", "--board", "mps3-an547"});
-    EXPECT_EQ(outcome.status, 0);
+    const Outcome outcome = with_status(0, run(convert_program(), {checkpoint.path(), "-q", "--board", "mps3-an547"}));
     EXPECT_NE(outcome.err.find(std::string("build it with -D GOLDCREST_LAYERS=ON -D GOLDCREST_TEXT=ON") +
                                (strips ? " -D GOLDCREST_ADDED_WORDS=ON\n" : "\n")),
         std::string::npos)
@@ -249,8 +240,7 @@ TEST(SearchDefaults, BadChoicesAreBadUsage) {
     EXPECT_EQ(run(convert_program(), {checkpoint_folder("g2p"), yes, no}).status, 2) << rule;
     EXPECT_EQ(run(translate_program(), {converted_model("g2p"), yes, no}).status, 2) << rule;
   }
-  const Outcome outcome = run(convert_program(), {converted_model("g2p"), "--no-renormalize"});
-  EXPECT_EQ(outcome.status, 2);
+  const Outcome outcome = with_status(2, run(convert_program(), {converted_model("g2p"), "--no-renormalize"}));
   EXPECT_NE(outcome.err.find("--no-renormalize works on a checkpoint, not on a .gcst file"), std::string::npos)
       << outcome.err;
 }
@@ -260,22 +250,17 @@ std::string convert_lexicon(const TemporaryFolder& folder, const std::string& li
   Arguments arguments = {
       "-q", checkpoint_folder("g2p"), "-o", folder / "model.gcst", "--lexicon", folder.write("lines", lines)};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  const Outcome outcome = run(convert_program(), arguments);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return outcome.err;
+  return with_status(0, run(convert_program(), arguments)).err;
 }
 
 // Expects that a program translates words to these texts.
 void expect_texts(const Arguments& arguments, const std::string& words, const std::string& texts) {
-  const Outcome outcome = run(translate_program(), arguments, {.input = words});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, texts) << arguments.back();
+  EXPECT_EQ(with_status(0, run(translate_program(), arguments, {.input = words})).out, texts) << arguments.back();
 }
 
 const std::string kColours = "R EH1 D\r\n\nB L UW1\n \t\nG R IY1 N\nB L AE1 K";  // ends of lines of both kinds
 
-TEST(ProgramLexicons, GiveTheirTextsOnly) {
-  const TemporaryFolder folder;
+TEST_F(ProgramLexicons, GiveTheirTextsOnly) {
   const std::string model = folder / "model.gcst", lines = folder / "lines";
   EXPECT_EQ(convert_lexicon(folder, kColours, {}), "");
   const std::string words = "read\nbluish\ngreens\n", texts = "R EH1 D\nB L UW1\nG R IY1 N\n";
@@ -289,13 +274,12 @@ TEST(ProgramLexicons, GiveTheirTextsOnly) {
   for (const std::string& line : found) EXPECT_TRUE(line == "5 6 2" || line == "7 2") << line;
 }
 
-TEST(ProgramLexicons, OfWordsGiveThemOneAfterAnother) {
-  const TemporaryFolder folder;
+TEST_F(ProgramLexicons, OfWordsGiveThemOneAfterAnother) {
   const std::string model = folder / "model.gcst", lines = folder / "lines";
   EXPECT_EQ(convert_lexicon(folder, kColours, {"--lexicon-words", "--max-candidates", "2"}),
       "goldcrest-convert: warning: " + lines +
-          ": its entries begin with 3 different ids, more than the 2 of --max-candidates: all outputs are "
-          "computed at the first position\ngoldcrest-convert: 1 warning\n");
+          ": its entries begin with 3 different ids, more than the 2 of --max-candidates: all outputs are computed at "
+          "the first position\ngoldcrest-convert: 1 warning\n");
   EXPECT_EQ(convert_lexicon(folder, kColours, {"--lexicon-words", "--max-candidates", "3"}), "");
   const std::string words = "red\nredblackgreen\n", texts = "R EH1 D\nR EH1 D B L AE1 K G R IY1 N\n";
   expect_texts({model}, words, texts);
@@ -304,8 +288,7 @@ TEST(ProgramLexicons, OfWordsGiveThemOneAfterAnother) {
   expect_texts({model, "--lexicon", lines}, "greens\n", "G R IY1 N\n");
 }
 
-TEST(ProgramLexicons, LinesThatCannotBeTakenAreNamed) {
-  const TemporaryFolder folder;
+TEST_F(ProgramLexicons, LinesThatCannotBeTakenAreNamed) {
   const std::string model = folder.write("model.gcst", "an earlier file"), lines = folder / "lines";
   const auto refuse = [&](const std::string& text, const Arguments& more, const std::string& convert,
                           const std::string& translate) {
@@ -314,11 +297,8 @@ TEST(ProgramLexicons, LinesThatCannotBeTakenAreNamed) {
     Arguments translated = {converted_model("g2p"), "--lexicon", lines};
     arguments.insert(arguments.end(), more.begin(), more.end());
     translated.insert(translated.end(), more.begin(), more.end());
-    const Outcome of_convert = run(convert_program(), arguments);
-    EXPECT_EQ(of_convert.status, 1);
-    EXPECT_EQ(of_convert.err, "goldcrest-convert: " + lines + convert + "\n");
-    const Outcome of_translate = run(translate_program(), translated, {.input = "red\n"});
-    EXPECT_EQ(of_translate.status, 1);
+    EXPECT_EQ(with_status(1, run(convert_program(), arguments)).err, "goldcrest-convert: " + lines + convert + "\n");
+    const Outcome of_translate = with_status(1, run(translate_program(), translated, {.input = "red\n"}));
     EXPECT_EQ(of_translate.err, "goldcrest-translate: " + lines + translate + "\n");
     EXPECT_EQ(of_translate.out, "");
     EXPECT_EQ(read_file(model), "an earlier file");
@@ -337,8 +317,7 @@ TEST(ProgramLexicons, LinesThatCannotBeTakenAreNamed) {
   refuse("\n \n", {}, ": no entries; expected one text a line", ": no entries; expected one text a line");
 }
 
-TEST(ProgramLexicons, BadUsage) {
-  const TemporaryFolder folder;
+TEST_F(ProgramLexicons, BadUsage) {
   const std::string lines = folder.write("lines", kColours), none = folder / "none", g2p = checkpoint_folder("g2p");
   const auto refuse = [](const std::filesystem::path& program, const Arguments& arguments, int status,
                           const std::string& message) {

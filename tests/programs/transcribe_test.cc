@@ -9,7 +9,6 @@
 #include "listen_firmware/voice_gate.h"
 #include "programs/models.h"
 #include "programs/wave.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/voice_tensors.h"
 #include "transcribe/transcript.h"
@@ -62,8 +61,7 @@ TEST(Gate, SilenceHumAndSteadyNoiseAreNoSpeech) {
 
 // Returns the halves of each utterance that the gate of listen_firmware finds.
 std::vector<uint32_t> gated(const Samples& samples) {
-  voice_gate gate = {};
-  gate.max_halves = kMaxHalves;
+  voice_gate gate = {.max_halves = kMaxHalves};
   gate_utterance heard = {};
   std::vector<uint32_t> found;
   for (size_t i = 0; i + kHalfSamples <= samples.size(); i += kHalfSamples) {
@@ -189,9 +187,7 @@ TEST(AgreedWords, AreWholeWordsOrCharacters) {
 
 std::string transcribe(const std::string& model, Arguments options, const std::string& input = "") {
   options.insert(options.begin(), model);
-  const Outcome outcome = run(transcribe_program(), options, {.input = input});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return outcome.out;
+  return with_status(0, run(transcribe_program(), options, {.input = input})).out;
 }
 
 // Writes a detector that gives every sound this probability, and returns its path.
@@ -257,9 +253,9 @@ TEST(Transcribe, ATaskAtRunTimeIsThatOfTheCheckpoint) {
   for (const char* code : {"en", "fr", "haw"})
     EXPECT_EQ(transcribe(open, {kClip, "--translate", "--language", code}),
         transcribe(translator, {kClip, "--language", code}));
-  const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--translate"});
-  EXPECT_EQ(none.status, 1);
-  EXPECT_TRUE(has(none.err, "--translate: the file has no entry <|translate|>")) << none.err;
+  const Outcome none =
+      with_status(1, run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--translate"}));
+  EXPECT_TRUE(has(none.err, "--translate: the file has no entry <|translate|>"));
 }
 
 TEST(Transcribe, WordsThatTheFileForcesAreText) {
@@ -322,9 +318,7 @@ TEST(Transcribe, OnlyPhrasesAreHeard) {
     const std::string heard = transcribe(model, {kClip, "--phrases", list});  // random weights cannot tell
     EXPECT_TRUE(heard == "stop\n" || heard == "turn on the light\n" || heard == "\n") << heard;
     std::ofstream(list) << "stop\n" << std::string("a\0b", 3) << "\n";
-    const Outcome refused = run(transcribe_program(), {model, kClip, "--phrases", list});
-    EXPECT_EQ(refused.status, 1);
-    EXPECT_TRUE(has(refused.err, "line 2: ")) << refused.err;
+    EXPECT_TRUE(has(with_status(1, run(transcribe_program(), {model, kClip, "--phrases", list})).err, "line 2: "));
     std::ofstream(list, std::ios::trunc) << "\n";
     EXPECT_TRUE(
         has(run(transcribe_program(), {model, kClip, "--phrases", list}).err, "is empty; expected one text a line"));
@@ -394,11 +388,10 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
   EXPECT_EQ(sums[0], sums[1]) << "the order does not matter";
   const Outcome german = run(transcribe_program(), {open, kClip, "--language", "german"});
   EXPECT_TRUE(has(german.err, R"(--language "german": the model's languages are "en", "fr", "haw")")) << german.err;
-  const Outcome unknown = run(transcribe_program(), {open, kClip, "--language", "fx"});
-  EXPECT_EQ(unknown.status, 1);
+  const Outcome unknown = with_status(1, run(transcribe_program(), {open, kClip, "--language", "fx"}));
   EXPECT_TRUE(has(unknown.err, R"(--language "fx": the model's languages are "en", "fr", "haw"; did you mean "fr"?)"));
-  const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--language", "fr"});
-  EXPECT_EQ(none.status, 1);
+  const Outcome none =
+      with_status(1, run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--language", "fr"}));
   EXPECT_TRUE(has(none.err, R"(--language "fr": the model's language is not stated)"));
 }
 
@@ -426,8 +419,7 @@ TEST(Transcribe, SaysNothingOfNoiseAndWarnsOfShortWindows) {
   Rng rng(6);
   const std::string steady = bytes_of(noise(2, 9000, &rng));
   EXPECT_EQ(transcribe(random_speech_model("moonshine"), {}, steady), "");
-  const Outcome warned = run(transcribe_program(), {random_speech_model("whisper"), kClip});
-  EXPECT_EQ(warned.status, 0);
+  const Outcome warned = with_status(0, run(transcribe_program(), {random_speech_model("whisper"), kClip}));
   EXPECT_TRUE(has(warned.err, "Whisper repeats itself in windows of fewer than 750, 15 s"));
 }
 
@@ -503,28 +495,23 @@ TEST(Transcribe, SubtitlesHaveAllWords) {
 TEST(Transcribe, SaysThatALimitCutAText) {
   const auto said = [](const std::string& model, Arguments options) {
     options.insert(options.begin(), {model, kClip});
-    const Outcome outcome = run(transcribe_program(), options);
-    EXPECT_EQ(outcome.status, 0);
+    const Outcome outcome = with_status(0, run(transcribe_program(), options));
     return outcome;
   };
   const std::string whisper = random_speech_model("whisper"), moonshine = random_speech_model("moonshine");
   const Outcome cut = said(whisper, {"--max-target", "8", "--json"});
-  EXPECT_TRUE(has(
-      cut.err, kClip + ": warning: the text of 0.04 to 0.86 s ends too early: cut at 8 tokens; raise --max-target, up "
-                       "to 24\n"))
-      << cut.err;
+  EXPECT_TRUE(has(cut.err,
+      kClip + ": warning: the text of 0.04 to 0.86 s ends too early: cut at 8 tokens; raise --max-target, up to 24\n"));
   for (const std::string& line : lines_of(cut.out)) EXPECT_EQ(nlohmann::json::parse(line).at("cut"), true) << line;
   const Outcome fast = said(moonshine, {"--json"});
-  EXPECT_TRUE(has(fast.err, "tokens; speech is rarely so fast; if it is, convert the model with a higher --ids-per-"))
-      << fast.err;
-  EXPECT_TRUE(has(fast.out, "\"cut\":true")) << fast.out;
+  EXPECT_TRUE(has(fast.err, "tokens; speech is rarely so fast; if it is, convert the model with a higher --ids-per-"));
+  EXPECT_TRUE(has(fast.out, "\"cut\":true"));
   const Outcome endless = said(random_speech_model("moonshine", {"--ids-per-second", "0"}), {"--json"});
-  EXPECT_TRUE(has(endless.err, "cut at 32 tokens; the model writes no more, so give it less at once")) << endless.err;
+  EXPECT_TRUE(has(endless.err, "cut at 32 tokens; the model writes no more, so give it less at once"));
   testing::internal::CaptureStdout();
   TranscribeArguments arguments;
   arguments.format = Format::kJson;
-  Transcription made;
-  made.segments = {{0, 1, "Yes.", {}, {}}};
+  Transcription made = {.segments = {{0, 1, "Yes.", {}, {}}}};
   Utterance second = {0, std::vector<int16_t>(kRate), 0, kRate};
   Transcript(arguments, kRate, false).add("a.wav", second, made);
   EXPECT_TRUE(has(testing::internal::GetCapturedStdout(), "\"cut\":false"));
@@ -548,38 +535,34 @@ TEST(Transcribe, ReadsAClipWhoseHeaderDoesNotKnowItsSize) {
   }
   EXPECT_EQ(transcribe(model, {clip_file("empty.wav", Wave().file(""))}), "\n");
   EXPECT_EQ(transcribe(model, {}, Wave().file("")), "");
-  const Outcome cut = run(transcribe_program(), {model, clip_file("cut.wav", read_file(kClip).substr(0, 50000))});
-  EXPECT_EQ(cut.status, 3);
+  const Outcome cut =
+      with_status(3, run(transcribe_program(), {model, clip_file("cut.wav", read_file(kClip).substr(0, 50000))}));
   EXPECT_GT(cut.out.size(), 1u);
-  EXPECT_TRUE(has(cut.err, "14044 bytes of samples more than the file has")) << cut.err;
+  EXPECT_TRUE(has(cut.err, "14044 bytes of samples more than the file has"));
 }
 
 TEST(Transcribe, RefusesOtherFilesOrLetsFfmpegConvertThem) {
   const std::string model = random_speech_model("moonshine"), raw = read_file(kClip).substr(44);
   const std::string flac = "fLaC" + raw, path = clip_file("it's.flac", flac);
-  const Outcome named = run(transcribe_program(), {model, path}),
-                piped = run(transcribe_program(), {model}, {.input = flac});
-  EXPECT_EQ(named.status, 3);
-  EXPECT_EQ(piped.status, 3);
+  const Outcome named = with_status(3, run(transcribe_program(), {model, path}));
+  const Outcome piped = with_status(3, run(transcribe_program(), {model}, {.input = flac}));
   EXPECT_EQ(named.out + piped.out, "");
-  EXPECT_TRUE(has(named.err, "it's.flac: a FLAC file; expected a WAV file")) << named.err;
-  EXPECT_TRUE(has(piped.err, "standard input: a FLAC file")) << piped.err;
+  EXPECT_TRUE(has(named.err, "it's.flac: a FLAC file; expected a WAV file"));
+  EXPECT_TRUE(has(piped.err, "standard input: a FLAC file"));
   const auto without = [&](const std::string& clip) {
     return run("/usr/bin/env", {"PATH=/nowhere", transcribe_program(), model, clip, "--ffmpeg"});
   };
   EXPECT_EQ(without(kClip).out, transcribe(model, {kClip}));  // needs none
   EXPECT_EQ(without(path).status, 3);
-  EXPECT_TRUE(has(without(path).err, "ffmpeg cannot be started: No such file or directory; install"))
-      << without(path).err;
+  EXPECT_TRUE(has(without(path).err, "ffmpeg cannot be started: No such file or directory; install"));
   if (run("/bin/sh", {"-c", "command -v ffmpeg"}).status != 0) {
     GTEST_SKIP() << "no ffmpeg";
   }
   const std::string aiff = clip_file("it's.aiff", "");
   ASSERT_EQ(run("/bin/sh", {"-c", "exec ffmpeg -v error -y -i \"$0\" \"$1\"", kClip, aiff}).status, 0);
   EXPECT_EQ(transcribe(model, {aiff, "--ffmpeg"}), transcribe(model, {kClip}));
-  const Outcome broken = run(transcribe_program(), {model, path, "--ffmpeg"});
-  EXPECT_EQ(broken.status, 3);
-  EXPECT_TRUE(has(broken.err, "--ffmpeg: ffmpeg ended with status ")) << broken.err;
+  const Outcome broken = with_status(3, run(transcribe_program(), {model, path, "--ffmpeg"}));
+  EXPECT_TRUE(has(broken.err, "--ffmpeg: ffmpeg ended with status "));
   // The command of the message can be pasted.
   const Outcome message = run(transcribe_program(), {model, aiff});
   const std::string command = message.err.substr(message.err.find("ffmpeg -i"));
@@ -627,9 +610,8 @@ TEST(Transcribe, TimesAndNumbersOfSeveralClipsGoOn) {
 
 TEST(Transcribe, RefusesSecondsThatAreNoNumber) {
   for (const char* seconds : {"nan", "-nan", "NaN(7)", "inf"}) {
-    const Outcome outcome = run(transcribe_program(), {"model", kClip, "--max-seconds", seconds});
-    EXPECT_EQ(outcome.status, 2) << outcome.err;
-    EXPECT_TRUE(has(outcome.err, "--max-seconds")) << outcome.err;
+    const Outcome outcome = with_status(2, run(transcribe_program(), {"model", kClip, "--max-seconds", seconds}));
+    EXPECT_TRUE(has(outcome.err, "--max-seconds"));
   }
 }
 
@@ -656,7 +638,7 @@ TEST(Transcribe, AGeneratedLineEndIsASpace) {
   size_t n = 0;
   for (const std::string& line : lines_of(transcribe(model, {kClip, "--json"}))) {
     EXPECT_GE(nlohmann::json::parse(line).at("text").get<std::string>().find_first_of("\n\r\xe2"), 3u);
-    for (const char* end : {"\u2028", "\u2029", "\u0085", "\x7f"}) EXPECT_FALSE(has(line, end)) << line;
+    for (const char* end : {"\u2028", "\u2029", "\u0085", "\x7f"}) EXPECT_FALSE(has(line, end));
     ++n;
   }
   EXPECT_EQ(lines_of(transcribe(model, {kClip, "--srt"})).size(), 4 * n);

@@ -2,12 +2,13 @@
 // goldcrest-translate and --evaluate: target languages that a model does not know, a minimum that is lifted, and the
 // byte order mark of a text file.
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using Languages = InFolder;
+using TranslateInspect = InFolder;
+
 const std::string kWarning = " is not an entry of the model's vocabulary; it is read as text";
 
 // The French model with one language code, >>fr<<, which replaces a rare piece.
@@ -30,8 +31,7 @@ CheckpointCopy& multilingual() {
 }
 
 std::filesystem::path multilingual_model(const TemporaryFolder& folder) {
-  const Outcome converted = run(convert_program(), {"-q", multilingual().path(), "-o", folder / "model.gcst"});
-  EXPECT_EQ(converted.status, 0) << converted.err;
+  const Outcome converted = with_status(0, convert(multilingual().path(), {"-o", folder / "model.gcst"}));
   return folder / "model.gcst";
 }
 
@@ -42,8 +42,7 @@ TEST(LanguageCodes, OnesThatAreNoEntriesAreWarnedOf) {
   for (const Arguments& options : {Arguments{}, Arguments{"--batch", "3"}, Arguments{"--encode"}}) {
     Arguments all = {model};
     all.insert(all.end(), options.begin(), options.end());
-    const Outcome outcome = run(translate_program(), all, {.input = input});
-    EXPECT_EQ(outcome.status, 0);
+    const Outcome outcome = with_status(0, run(translate_program(), all, {.input = input}));
     EXPECT_EQ(lines_of(outcome.out).size(), 5u);
     EXPECT_EQ(outcome.err, "goldcrest-translate: line 3: warning: \">>xx<<\"" + kWarning +
                                "\ngoldcrest-translate: line 4: warning: \">>a\\x1b<<\"" + kWarning + "\n");
@@ -51,7 +50,7 @@ TEST(LanguageCodes, OnesThatAreNoEntriesAreWarnedOf) {
   const Outcome encoded = run(translate_program(), {model, "--encode"}, {.input = ">>fr<<Stop!\nStop!\n"});
   EXPECT_EQ(lines_of(encoded.out)[0], "5990 " + lines_of(encoded.out)[1]);
   // A model without any code.
-  EXPECT_EQ(run(translate_program(), {converted_model("enfr")}, {.input = "Stop!\n>>fr<< Stop!\n"}).err,
+  EXPECT_EQ(translate("enfr", {}, "Stop!\n>>fr<< Stop!\n").err,
       "goldcrest-translate: line 2: warning: \">>fr<<\"" + kWarning + "\n");
 }
 
@@ -59,22 +58,18 @@ TEST(LanguageCodes, TheLinesOfAnEvaluationAreLookedAtToo) {
   const TemporaryFolder folder;
   const std::filesystem::path lines =
       folder.write("lines.tsv", "Stop!\n>>fr<< Go.\n>>xx<< Stop!\n>>yy<< Stop!\n>>xx<< Go.\n");
-  const Outcome outcome =
-      run(convert_program(), {"-q", multilingual().path(), "--evaluate", lines, "--max-source", "16"});
-  EXPECT_EQ(outcome.status, 0);
+  const Outcome outcome = with_status(0, convert(multilingual().path(), {"--evaluate", lines, "--max-source", "16"}));
   EXPECT_EQ(outcome.err, "goldcrest-convert: warning: " + lines.string() + ":3: \">>xx<<\"" + kWarning +
                              " (2 such lines)\ngoldcrest-convert: warning: " + lines.string() + ":4: \">>yy<<\"" +
                              kWarning + "\ngoldcrest-convert: 2 warnings\n");
 }
 
-TEST(Languages, ByNameAreReadAsByTheirCode) {
-  const TemporaryFolder folder;
+TEST_F(Languages, ByNameAreReadAsByTheirCode) {
   const std::filesystem::path model = multilingual_model(folder);
-  EXPECT_NE(run(inspect_program(), {model}).out.find("\ntargets      1: fr\n"), std::string::npos);
+  EXPECT_TRUE(has(run(inspect_program(), {model}).out, "\ntargets      1: fr\n"));
   const auto encoded = [&](const std::string& input) {
-    Outcome outcome =
-        run(translate_program(), {model, "--source-lang", "en", "--target-lang", "fr", "--encode"}, {.input = input});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    Outcome outcome = with_status(0,
+        run(translate_program(), {model, "--source-lang", "en", "--target-lang", "fr", "--encode"}, {.input = input}));
     return outcome;
   };
   const std::string by_code = run(translate_program(), {model, "--encode"}, {.input = ">>fr<<Stop!\n"}).out;
@@ -86,15 +81,12 @@ TEST(Languages, ByNameAreReadAsByTheirCode) {
       run(translate_program(), {model}, {.input = ">>fr<<Stop!\n"}).out);
 }
 
-TEST(Languages, OnesThatAModelHasNotAreRefused) {
-  const TemporaryFolder folder;
+TEST_F(Languages, OnesThatAModelHasNotAreRefused) {
   const std::filesystem::path several = multilingual_model(folder), one = converted_model("enfr");
   const auto refusal = [](const std::filesystem::path& model, const Arguments& options) {
     Arguments all = {model};
     all.insert(all.end(), options.begin(), options.end());
-    const Outcome outcome = run(translate_program(), all, {.input = "Stop!\n"});
-    EXPECT_EQ(outcome.status, 1);
-    return outcome.err;
+    return with_status(1, run(translate_program(), all, {.input = "Stop!\n"})).err;
   };
   const auto begin = [](const std::filesystem::path& model) { return "goldcrest-translate: " + model.string() + ": "; };
   EXPECT_EQ(refusal(several, {"--target-lang", "de"}),
@@ -111,20 +103,18 @@ TEST(Languages, OnesThatAModelHasNotAreRefused) {
       begin(several) + "--target-lang: with --ids, a source's own ids say its language\n");
 }
 
-TEST(Languages, AFileForOneTarget) {
-  const TemporaryFolder folder;
+TEST_F(Languages, AFileForOneTarget) {
   const std::filesystem::path file = folder / "fr.gcst";
   const std::filesystem::path lines = folder.write("lines.tsv", "Stop!\n>>fr<< Go.\n");
-  const Outcome converted =
-      run(convert_program(), {"-q", multilingual().path(), "-o", file, "--source-lang", "en", "--target-lang", "fr",
-                                 "--evaluate", lines, "--max-source", "16"});
-  EXPECT_EQ(converted.status, 0);
+  const Outcome converted = with_status(
+      0, convert(multilingual().path(),
+             {"-o", file, "--source-lang", "en", "--target-lang", "fr", "--evaluate", lines, "--max-source", "16"}));
   EXPECT_EQ(converted.err, "goldcrest-convert: warning: " + lines.string() +
                                ":2: \">>fr<<\" is not asked for: --target-lang says \"fr\"; it is read as text\n"
                                "goldcrest-convert: 1 warning\n");
   const std::string about = run(inspect_program(), {file}).out;
-  EXPECT_NE(about.find("\nlanguages    en -> fr\n"), std::string::npos);
-  EXPECT_EQ(about.find("\ntargets "), std::string::npos);
+  EXPECT_TRUE(has(about, "\nlanguages    en -> fr\n"));
+  EXPECT_FALSE(has(about, "\ntargets "));
   EXPECT_EQ(run(translate_program(), {file, "--encode"}, {.input = "Stop!\n"}).out,
       run(translate_program(), {multilingual_model(folder), "--encode"}, {.input = ">>fr<<Stop!\n"}).out);
   EXPECT_EQ(run(translate_program(), {file, "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
@@ -133,9 +123,7 @@ TEST(Languages, AFileForOneTarget) {
   const auto refusal = [](const std::filesystem::path& checkpoint, const Arguments& options) {
     Arguments all = {"-q", checkpoint};
     all.insert(all.end(), options.begin(), options.end());
-    const Outcome outcome = run(convert_program(), all);
-    EXPECT_EQ(outcome.status, 1);
-    return outcome.err;
+    return with_status(1, run(convert_program(), all)).err;
   };
   const auto begin = [](const std::filesystem::path& path) { return "goldcrest-convert: " + path.string() + ": "; };
   EXPECT_EQ(refusal(multilingual().path(), {"--target-lang", "de"}),
@@ -155,9 +143,8 @@ TEST(MinimumLength, ZeroLiftsTheModels) {
   const auto tokens = [&](const Arguments& options) {
     Arguments all = {model, "--tokens"};
     all.insert(all.end(), options.begin(), options.end());
-    const Outcome outcome = run(translate_program(), all, {.input = "Stop!\n"});
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    return 1 + std::count(outcome.out.begin(), outcome.out.end(), ' ');
+    const std::string out = with_status(0, run(translate_program(), all, {.input = "Stop!\n"})).out;
+    return 1 + std::count(out.begin(), out.end(), ' ');
   };
   EXPECT_GE(tokens({}), 12);
   EXPECT_GE(tokens({"--min-target", "20"}), 20);
@@ -166,14 +153,12 @@ TEST(MinimumLength, ZeroLiftsTheModels) {
 
 TEST(ByteOrderMark, IsLeftOutAtAnInputsStart) {
   const std::string mark = "\xef\xbb\xbf";
-  const auto encoded = [](const std::string& input) {
-    return lines_of(run(translate_program(), {converted_model("enfr"), "--encode"}, {.input = input}).out);
-  };
+  const auto encoded = [](const std::string& input) { return lines_of(translate("enfr", {"--encode"}, input).out); };
   const std::vector<std::string> plain = encoded("Stop!\nStop!\n"),
                                  marked = encoded(mark + "Stop!\n" + mark + "Stop!\n");
   EXPECT_EQ(marked[0], plain[0]);
   EXPECT_EQ(encoded(mark + "\n"), encoded("\n"));
-  EXPECT_EQ(run(translate_program(), {converted_model("enfr"), "--ids"}, {.input = mark + "541 147 0\n"}).err, "");
+  EXPECT_EQ(translate("enfr", {"--ids"}, mark + "541 147 0\n").err, "");
   const TemporaryFolder folder;
   const auto first = folder.write("1", mark + "Stop!"), second = folder.write("2", mark + "Stop!\n");
   EXPECT_EQ(lines_of(run(translate_program(), {converted_model("enfr"), "--encode", first, second}).out), plain);
@@ -186,8 +171,7 @@ using Lines = std::vector<std::string>;
 const std::string kNames = "abaco\nwren\n\ngoldcrest\n";
 
 std::string translated(const std::string& task, const Arguments& options, const std::string& input) {
-  const Outcome outcome = translate(task, options, input);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, translate(task, options, input));
   EXPECT_EQ(outcome.err, "");
   return outcome.out;
 }
@@ -199,7 +183,7 @@ Lines split(const std::string& text, char separator) {
   return parts;
 }
 
-TEST(TranslateInspect, TokenScoresAddUpToTheScore) {
+TEST_F(TranslateInspect, TokenScoresAddUpToTheScore) {
   for (const char* beam_size : {"1", "4"}) {
     const Lines lines = lines_of(translated(
         "g2p", {"--beam-size", beam_size, "--length-penalty", "0", "--scores", "--tokens", "--token-scores"}, kNames));
@@ -218,8 +202,7 @@ TEST(TranslateInspect, TokenScoresAddUpToTheScore) {
 }
 
 // The model scores its own result, and a worse one.
-TEST(TranslateInspect, TargetsAreScored) {
-  const TemporaryFolder folder;
+TEST_F(TranslateInspect, TargetsAreScored) {
   const std::string words = "abaco\nwren\n";
   const std::string targets = folder.write("targets", translated("g2p", {"--tokens"}, words));
   const Lines searched = lines_of(translated("g2p", {"--length-penalty", "0", "--scores", "--token-scores"}, words));
@@ -240,7 +223,7 @@ TEST(TranslateInspect, TargetsAreScored) {
       translated("g2p", {"--score", worse}, "abaco\n"));
 }
 
-TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
+TEST_F(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
   const std::string sentence = "Where is the red station?\n";
   for (const Arguments& heads : {Arguments{}, Arguments{"--alignment-layer", "1"}, Arguments{"--alignment-head", "2"},
            Arguments{"--alignment-layer", "0", "--alignment-head", "3"}}) {
@@ -278,7 +261,7 @@ TEST(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
       "Où est la gare rouge ?\t0-0 0-1 1-2 2-3 4-4 3-5 5-6 5-7\n");
 }
 
-TEST(TranslateInspect, BatchesAndThreadsChangeNoByte) {
+TEST_F(TranslateInspect, BatchesAndThreadsChangeNoByte) {
   std::string input;
   for (const GoldenLine& line : golden_lines("enfr")) {
     input += line.text + "\n";
@@ -293,8 +276,7 @@ TEST(TranslateInspect, BatchesAndThreadsChangeNoByte) {
   }
 }
 
-TEST(TranslateInspect, BadTargetsAreNamedAndTheRestGoesOn) {
-  const TemporaryFolder folder;
+TEST_F(TranslateInspect, BadTargetsAreNamedAndTheRestGoesOn) {
   std::string too_many = "5";
   for (int i = 0; i < 64; ++i) too_many += " 5";
   const std::string targets = folder.write("targets", "10 2\n10 x\n73\n\n10 2\n" + too_many + "\n10 2\n");
@@ -304,27 +286,23 @@ TEST(TranslateInspect, BadTargetsAreNamedAndTheRestGoesOn) {
       "goldcrest-translate: line 6: " + targets + ": too long: 65 ids, where 64 are possible (--max-target)\n" +
       "goldcrest-translate: line 8: " + targets + ": no such line\n";
   for (const char* batch : {"1", "3"}) {
-    const Outcome outcome =
-        translate("g2p", {"--score", targets, "--batch", batch}, "wren\nwren\nwren\nwren\n\nwren\nwren\nwren\n");
-    EXPECT_EQ(outcome.status, 3);
+    const Outcome outcome = with_status(
+        3, translate("g2p", {"--score", targets, "--batch", batch}, "wren\nwren\nwren\nwren\n\nwren\nwren\nwren\n"));
     EXPECT_EQ(outcome.err, expected);
     const Lines lines = lines_of(outcome.out);
     ASSERT_EQ(lines.size(), 8u);
     for (size_t i = 0; i < 8; ++i) EXPECT_EQ(lines[i].empty(), i != 0 && i != 6) << i;
     EXPECT_EQ(lines[0], lines[6]);
   }
-  const Outcome more = translate("g2p", {"--score", targets}, "wren\n");
-  EXPECT_EQ(more.status, 1);
+  const Outcome more = with_status(1, translate("g2p", {"--score", targets}, "wren\n"));
   EXPECT_EQ(more.err, "goldcrest-translate: " + targets + ": more lines than the input has\n");
 }
 
-TEST(TranslateInspect, BadUsage) {
-  const TemporaryFolder folder;
+TEST_F(TranslateInspect, BadUsage) {
   const std::string targets = folder.write("targets", "5 2\n");
   const std::string model = converted_model("g2p");
   const auto message = [&](const Arguments& options) {
-    const Outcome outcome = translate("g2p", options, "wren\n");
-    EXPECT_EQ(outcome.status, 1);
+    const Outcome outcome = with_status(1, translate("g2p", options, "wren\n"));
     EXPECT_EQ(outcome.out, "");
     return outcome.err;
   };

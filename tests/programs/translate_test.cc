@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate: one output line for each input line, whatever the line is, and every option.
-#include <gtest/gtest.h>
-
 #include <charconv>
 
 #include "goldcrest/goldcrest.h"
 #include "programs/models.h"
-#include "support/rng.h"
-#include "support/temporary_folder.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
 // Returns the output lines of a run without errors.
 std::vector<std::string> translated_lines(const std::string& task, const Arguments& options, const std::string& input) {
-  const Outcome outcome = translate(task, options, input);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome = with_status(0, translate(task, options, input));
   EXPECT_EQ(outcome.err, "");
   return lines_of(outcome.out);
 }
@@ -67,9 +63,9 @@ TEST(Translate, ABadLineIsNamedAndTheRestGoesOn) {
                         "caf\xff"
                         "e",
                     many_bytes(513, 'a'), many_tokens(64, 'b');
-  const Outcome outcome = translate(
-      "g2p", {}, "abaco\n" + bad_bytes + "\nwren\n" + many_bytes + "\ngoldcrest\n" + many_tokens + "\nfinch\n");
-  EXPECT_EQ(outcome.status, 3);
+  const Outcome outcome = with_status(
+      3, translate(
+             "g2p", {}, "abaco\n" + bad_bytes + "\nwren\n" + many_bytes + "\ngoldcrest\n" + many_tokens + "\nfinch\n"));
   EXPECT_EQ(lines_of(outcome.out), (std::vector<std::string>{good[0], "", good[1], "", good[2], "", good[3]}));
   const std::vector<std::string> messages = lines_of(outcome.err);
   ASSERT_EQ(messages.size(), 3u) << outcome.err;
@@ -83,8 +79,7 @@ TEST(Translate, ABadLineIsNamedAndTheRestGoesOn) {
 }
 
 TEST(Translate, AnEndlessLineTakesBoundedMemory) {
-  const Outcome outcome = translate("g2p", {}, "wren\n" + std::string(40 << 20, 'a') + "\nwren\n");
-  EXPECT_EQ(outcome.status, 3);
+  const Outcome outcome = with_status(3, translate("g2p", {}, "wren\n" + std::string(40 << 20, 'a') + "\nwren\n"));
   const std::vector<std::string> lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[1], "");
@@ -103,8 +98,7 @@ TEST(Translate, EveryKindOfInvalidUtf8IsRefusedAndEveryKindOfValidIsNot) {
       {"\xee\x80\x80", 0}, {"\xef\xbf\xbf", 0}, {"\xf0\x90\x80\x80", 0}, {"\xf4\x8f\xbf\xbf", 0}};
   std::string input;
   for (const Case& c : cases) input += c.bytes + "\n";
-  const Outcome outcome = translate("g2p", {"--encode"}, input);
-  EXPECT_EQ(outcome.status, 3);
+  const Outcome outcome = with_status(3, translate("g2p", {"--encode"}, input));
   EXPECT_EQ(lines_of(outcome.out).size(), std::size(cases));
   std::string expected;
   for (size_t i = 0; i < std::size(cases); ++i) {
@@ -120,23 +114,20 @@ TEST(Translate, LimitsOfTheCommandLine) {
   const Outcome source = translate("g2p", {"--max-source", "5"}, "wren\nfinch\n");  // 4 and 5 letters, and the end
   EXPECT_EQ(source.status, 3);
   EXPECT_TRUE(has(source.err, "line 2: ")) << source.err;
-  const Outcome bytes = translate("g2p", {"--max-source-bytes", "4"}, "wren\nfinch\n");
-  EXPECT_EQ(bytes.status, 3);
+  const Outcome bytes = with_status(3, translate("g2p", {"--max-source-bytes", "4"}, "wren\nfinch\n"));
   EXPECT_TRUE(has(bytes.err, "line 2: ")) << bytes.err;
   EXPECT_EQ(translate("g2p", {"--max-target", "3", "--tokens"}, "abaco\n").out, "10 22 2\n");
   const std::vector<std::string> long_ids = translated_lines("g2p", {"--min-target", "20", "--tokens"}, "abaco\n");
   ASSERT_EQ(long_ids.size(), 1u);
   EXPECT_GE(std::count(long_ids[0].begin(), long_ids[0].end(), ' '), 19);
-  const Outcome beyond = translate("g2p", {"--max-target", "65"}, "wren\n");
-  EXPECT_EQ(beyond.status, 1);
+  const Outcome beyond = with_status(1, translate("g2p", {"--max-target", "65"}, "wren\n"));
   EXPECT_TRUE(has(beyond.err, "--max-target is 65; expected 1 to 64")) << beyond.err;
 }
 
 TEST(Translate, SaysWhichLinesALimitCut) {
   const std::string warning = "goldcrest-translate: warning: ";
   const auto said = [&](const std::string& task, const Arguments& options, const std::string& input) {
-    const Outcome outcome = translate(task, options, input);
-    EXPECT_EQ(outcome.status, 0);
+    const Outcome outcome = with_status(0, translate(task, options, input));
     EXPECT_EQ(lines_of(outcome.out).size(), lines_of(input).size());
     return outcome.err;
   };
@@ -169,8 +160,8 @@ TEST(Translate, IdsGoInAndOut) {
 }
 
 TEST(Translate, DecodeRefusesWhatIsNoId) {
-  const Outcome outcome = translate("g2p", {"--decode"}, "10 22 2\n10 x\n-1\n10 73\n99999999999\n\n5 2\n");
-  EXPECT_EQ(outcome.status, 3);
+  const Outcome outcome =
+      with_status(3, translate("g2p", {"--decode"}, "10 22 2\n10 x\n-1\n10 73\n99999999999\n\n5 2\n"));
   EXPECT_EQ(lines_of(outcome.out), (std::vector<std::string>{"AH0 B", "", "", "", "", "", "AA1"}));
   const std::vector<std::string> messages = lines_of(outcome.err);
   ASSERT_EQ(messages.size(), 4u) << outcome.err;
@@ -242,14 +233,12 @@ TEST(Translate, FilesOneAfterTheOther) {
   const TemporaryFolder folder;
   const std::string first = folder.write("first", "abaco\nwren"), second = folder.write("second", "goldcrest\nfinch\n");
   EXPECT_EQ(translated_lines("g2p", {first, second}, "not read\n"), translated_lines("g2p", {}, kWords));
-  const Outcome missing = translate("g2p", {first, folder / "third"}, "");
-  EXPECT_EQ(missing.status, 1);
+  const Outcome missing = with_status(1, translate("g2p", {first, folder / "third"}, ""));
   EXPECT_TRUE(has(missing.err, "third: cannot be read")) << missing.err;
 }
 
 TEST(Translate, Statistics) {
-  const Outcome outcome = translate("g2p", {"--stats"}, "abaco\n\xff\nwren\n");
-  EXPECT_EQ(outcome.status, 3);
+  const Outcome outcome = with_status(3, translate("g2p", {"--stats"}, "abaco\n\xff\nwren\n"));
   // "abaco" is 6 source tokens, "wren" 5.
   EXPECT_TRUE(has(outcome.err, "\nlines 3 (1 failed), source tokens 11, target tokens ")) << outcome.err;
   const std::string size = std::to_string(std::filesystem::file_size(converted_model("g2p")));
@@ -291,12 +280,10 @@ TEST(Translate, BadLinesOfABatchKeepTheirPlaces) {
   std::string input;
   for (int i = 0; i < 50; ++i)
     input += i % 7 == 3 ? "\xff\n" : i % 11 == 5 ? std::string(513, 'a') + "\n" : std::string(1 + i % 13, 'b') + "\n";
-  const Outcome alone = translate("g2p", {}, input);
-  EXPECT_EQ(alone.status, 3);
+  const Outcome alone = with_status(3, translate("g2p", {}, input));
   EXPECT_EQ(lines_of(alone.out).size(), 50u);
   for (const char* batch : {"2", "3", "50"}) {
-    const Outcome outcome = translate("g2p", {"--batch", batch, "--threads", "2"}, input);
-    EXPECT_EQ(outcome.status, 3);
+    const Outcome outcome = with_status(3, translate("g2p", {"--batch", batch, "--threads", "2"}, input));
     EXPECT_EQ(outcome.out, alone.out) << "batch " << batch;
     EXPECT_EQ(outcome.err, alone.err);
   }
@@ -314,15 +301,13 @@ TEST(Translate, BatchesAndThreadsOutOfRange) {
 
 TEST(Translate, KernelsByName) {
   EXPECT_EQ(translated_lines("g2p", {"--kernels", "reference"}, kWords), translated_lines("g2p", {}, kWords));
-  const Outcome outcome = translate("g2p", {"--kernels", "no_such_table"}, kWords);
-  EXPECT_EQ(outcome.status, 1);
+  const Outcome outcome = with_status(1, translate("g2p", {"--kernels", "no_such_table"}, kWords));
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome.err;
 }
 
 TEST(Translate, AMissingModelAndBadUsage) {
-  const Outcome missing = run(translate_program(), {"/no/such/model.gcst"});
-  EXPECT_EQ(missing.status, 1);
+  const Outcome missing = with_status(1, run(translate_program(), {"/no/such/model.gcst"}));
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such/model.gcst: No such file or directory\n");
   EXPECT_EQ(run(translate_program(), {}).status, 2);
   EXPECT_EQ(translate("g2p", {"--encode", "--decode"}, "").status, 2);
@@ -358,8 +343,7 @@ TEST(Translate, ADamagedModelIsRefusedWithAReason) {
 
 TEST(Translate, WithoutAnOutputItFails) {
   for (const Output output : {Output::kFull, Output::kClosed}) {
-    const Outcome outcome = translate("g2p", {}, kWords, output);
-    EXPECT_EQ(outcome.status, 1);
+    const Outcome outcome = with_status(1, translate("g2p", {}, kWords, output));
     EXPECT_TRUE(has(outcome.err, "standard output: write failed")) << outcome.err;
   }
 }

@@ -3,12 +3,13 @@
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/goldcrest.hpp"
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using TranslateLines = InFolder;
+using TranslateSentences = InFolder;
+
 constexpr char kList[] = "Mr";
 
 // An engine for the shipped English-French model.
@@ -21,12 +22,11 @@ class TranslateText : public testing::Test {
     const int64_t bytes = goldcrest_arena_bytes(model_.get(), file_.size(), &limits);
     ASSERT_GT(bytes, 0);
     arena_ = aligned(static_cast<size_t>(bytes));
-    goldcrest_config config = {};
-    config.model = model_.get();
-    config.model_bytes = file_.size();
-    config.arena = arena_.get();
-    config.arena_bytes = static_cast<size_t>(bytes);
-    config.limits = limits;
+    goldcrest_config config = {.model = model_.get(),
+        .model_bytes = file_.size(),
+        .arena = arena_.get(),
+        .arena_bytes = static_cast<size_t>(bytes),
+        .limits = limits};
     ASSERT_TRUE(engine_.init(config).ok());
   }
 
@@ -58,10 +58,8 @@ class TranslateText : public testing::Test {
 const std::string kText = " Where is the station?  I saw Mr. Jackson.\r\n\nCan you help me, please? Stop!\n";
 
 TEST_F(TranslateText, GivesWhatTheProgramGives) {
-  goldcrest_limits limits = {};
-  limits.max_source_bytes = 256;
-  start(limits);
-  const std::string expected = run(translate_program(), {converted_model("enfr")}, {.input = kText}).out;
+  start({.max_source_bytes = 256});
+  const std::string expected = test::translate("enfr", {}, kText).out;
   const int64_t n = translate(kText, 1000);
   ASSERT_GT(n, 0);
   EXPECT_EQ(text().size(), static_cast<size_t>(n));
@@ -81,10 +79,7 @@ TEST_F(TranslateText, GivesWhatTheProgramGives) {
 }
 
 TEST_F(TranslateText, CutsWhatTheEngineFindsTooLong) {
-  goldcrest_limits limits = {};
-  limits.max_source_bytes = 32;
-  limits.max_source_tokens = 8;
-  start(limits);
+  start({.max_source_tokens = 8, .max_source_bytes = 32});
   EXPECT_GT(translate("I know what you want, but I can't help you; we have to go home now.", 1000), 40);
   EXPECT_GT(translate(std::string(500, 'x') + "\xFF\x80 " + std::string(500, ' '), 10000), 500);
 }
@@ -99,13 +94,12 @@ TEST_F(TranslateText, RefusesNoEngine) {
 
 using Lines = std::vector<std::string>;
 
-TEST(TranslateLines, BlankOnesStayBlank) {
+TEST_F(TranslateLines, BlankOnesStayBlank) {
   const std::string ideographic = "\xe3\x80\x80", no_break = "\xc2\xa0";
   const std::string input = "\nStop!\n \t \n" + ideographic + no_break + "\n\r\n\v\f\nStop!";
   for (const Arguments& options : {Arguments{}, Arguments{"--tokens"}, Arguments{"--batch", "4"}, Arguments{"--scores"},
            Arguments{"--n-best", "1"}}) {
-    const Outcome outcome = translate("enfr", options, input);
-    EXPECT_EQ(outcome.status, 0);
+    const Outcome outcome = with_status(0, translate("enfr", options, input));
     EXPECT_EQ(outcome.err, "");
     const Lines lines = lines_of(outcome.out);
     ASSERT_EQ(lines.size(), 7u) << outcome.out;
@@ -122,11 +116,10 @@ TEST(TranslateLines, BlankOnesStayBlank) {
   EXPECT_EQ(stats.err.find("lines 3 (0 failed), source tokens 3, "), 0u) << stats.err;
 }
 
-TEST(TranslateLines, ANulByteIsNamed) {
+TEST_F(TranslateLines, ANulByteIsNamed) {
   const std::string nul(1, '\0');
   for (const Arguments& options : {Arguments{}, Arguments{"--encode"}, Arguments{"--batch", "3"}}) {
-    const Outcome outcome = translate("g2p", options, "wren\nwr" + nul + "en\n" + nul + "\nwren\n");
-    EXPECT_EQ(outcome.status, 3);
+    const Outcome outcome = with_status(3, translate("g2p", options, "wren\nwr" + nul + "en\n" + nul + "\nwren\n"));
     EXPECT_EQ(outcome.err,
         "goldcrest-translate: line 2: a NUL byte at byte 3\n"
         "goldcrest-translate: line 3: a NUL byte at byte 1\n");
@@ -137,7 +130,7 @@ TEST(TranslateLines, ANulByteIsNamed) {
   }
 }
 
-TEST(TranslateLines, SoftHyphensAreLeftOut) {
+TEST_F(TranslateLines, SoftHyphensAreLeftOut) {
   const std::string with = "Where is the sta\u00adtion?\n\u00adStop!\nI'm hun\u00ad\u00adgry.\u00ad\n\u00ad\n",
                     without = "Where is the station?\nStop!\nI'm hungry.\n\n";
   for (const Arguments& options :
@@ -149,7 +142,7 @@ TEST(TranslateLines, SoftHyphensAreLeftOut) {
 }
 
 // A ByT5 generates any byte; a token's id is its byte plus 3.
-TEST(TranslateLines, AGeneratedLineEndIsASpace) {
+TEST_F(TranslateLines, AGeneratedLineEndIsASpace) {
   for (const int byte : {0x0A, 0x00, 0x0B, 0x0C, 0x0D, 0x1B, 0x1C, 0x7F}) {
     const Arguments options = {"--bias-ids", "60 " + std::to_string(byte + 3), "--max-target", "3"};
     const auto with = [&](Arguments more) {
@@ -188,7 +181,7 @@ std::string piece_of(const std::string& id) {
 }
 
 // --bias-ids makes unknown tokens. The token of the largest weight of --alignments stands for each, but not the end.
-TEST(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
+TEST_F(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
   const auto lines = [&](Arguments options, const std::string& input) {
     options.insert(options.end(), {"--no-split", "--beam-size", "1", "--bias-ids", "12 1", "--max-target", "9"});
     return lines_of(translate("enfr", options, input).out);
@@ -219,19 +212,18 @@ TEST(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
   EXPECT_EQ(translate("enfr", {"--stream", "--replace-unknowns"}, "").status, 2);
   const Outcome cut = translate("enfr", {"--replace-unknowns", "--deadline", "1e-9"}, "Thank you.\n");
   EXPECT_EQ(cut.err,
-      "goldcrest-translate: line 1: stopped after 1e-09 s (--deadline); its end is missing, and unknown tokens are "
-      "not replaced\n");
+      "goldcrest-translate: line 1: stopped after 1e-09 s (--deadline); its end is missing, and unknown tokens are not "
+      "replaced\n");
 }
 
 // `script` is a terminal for the program, whose results go elsewhere.
-TEST(TranslateLines, ATerminalGetsColoursAndACountOfLines) {
-  const TemporaryFolder folder;
+TEST_F(TranslateLines, ATerminalGetsColoursAndACountOfLines) {
   const auto on_terminal = [&](const std::string& before, const std::string& after) {
     return run("/usr/bin/script", {"-qec", before + translate_program().string() + " " + after, folder / "typescript"})
         .out;
   };
   const std::string red = "\x1b[31mgoldcrest-translate: nowhere.gcst: No such file";
-  EXPECT_TRUE(has(on_terminal("", "nowhere.gcst"), red)) << on_terminal("", "nowhere.gcst");
+  EXPECT_TRUE(has(on_terminal("", "nowhere.gcst"), red));
   EXPECT_FALSE(has(on_terminal("NO_COLOR=1 ", "nowhere.gcst"), "\x1b[31m"));
   const std::string model = converted_model("enfr").string();
   const std::string counted =
@@ -244,35 +236,29 @@ TEST(TranslateLines, ATerminalGetsColoursAndACountOfLines) {
       "goldcrest-translate: waiting for lines of text; Ctrl-D ends"));
 }
 
-TEST(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {
-  const Outcome outcome = translate("g2p", {}, std::string(513, 'a') + "\n" + std::string(64, 'b'));
-  EXPECT_EQ(outcome.status, 3);
+TEST_F(TranslateLines, ALineThatIsTooLongIsNamedWithItsLimit) {
+  const Outcome outcome = with_status(3, translate("g2p", {}, std::string(513, 'a') + "\n" + std::string(64, 'b')));
   EXPECT_EQ(outcome.out, "\n\n");
   EXPECT_EQ(outcome.err,
       "goldcrest-translate: line 1: input too long for the limits: text: more bytes than limits.max_source_bytes "
       "(512)\n"
-      "goldcrest-translate: line 2: input too long for the limits: text: more tokens than "
-      "limits.max_source_tokens (64)\n");
+      "goldcrest-translate: line 2: input too long for the limits: text: more tokens than limits.max_source_tokens "
+      "(64)\n");
 }
 
-TEST(TranslateLines, AnInputThatCannotBeRead) {
-  const TemporaryFolder folder;
+TEST_F(TranslateLines, AnInputThatCannotBeRead) {
   const std::string there = folder / "";
-  const Outcome file = translate("g2p", {there}, "");
-  EXPECT_EQ(file.status, 1);
+  const Outcome file = with_status(1, translate("g2p", {there}, ""));
   EXPECT_EQ(file.out, "");
   EXPECT_EQ(file.err, "goldcrest-translate: " + there + ": Is a directory\n");
-  const Outcome missing = translate("g2p", {"/no/such/lines"}, "");
-  EXPECT_EQ(missing.status, 1);
+  const Outcome missing = with_status(1, translate("g2p", {"/no/such/lines"}, ""));
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such/lines: cannot be read: No such file or directory\n");
   // The output of the files before it is complete.
-  const Outcome second = translate("g2p", {folder.write("lines", "wren\n"), there}, "");
-  EXPECT_EQ(second.status, 1);
+  const Outcome second = with_status(1, translate("g2p", {folder.write("lines", "wren\n"), there}, ""));
   EXPECT_EQ(second.out, translate("g2p", {}, "wren\n").out);
 }
 
-TEST(TranslateLines, AModelThatIsNone) {
-  const TemporaryFolder folder;
+TEST_F(TranslateLines, AModelThatIsNone) {
   const std::string good = read_file(converted_model("g2p"));
   const std::string trailer = ": model file corrupt: trailer: not found at the end of the file";
   const std::string none = ": it is not a .gcst file (goldcrest-convert makes them)";
@@ -286,8 +272,7 @@ TEST(TranslateLines, AModelThatIsNone) {
       {folder.write("cut", good.substr(0, good.size() / 2)), ": a .gcst file, but its end is missing" + trailer},
       {folder.write("short", "abc"), none + ": model file corrupt: file: too short to be a model"}};
   for (const Case& c : cases) {
-    const Outcome outcome = run(translate_program(), {c.path}, {.input = "wren\n"});
-    EXPECT_EQ(outcome.status, 1);
+    const Outcome outcome = with_status(1, run(translate_program(), {c.path}, {.input = "wren\n"}));
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err, "goldcrest-translate: " + c.path + c.words + "\n");
   }
@@ -305,15 +290,13 @@ std::string tables() {
   return text;
 }
 
-TEST(TranslateLines, AnUnknownKernelTableIsAnsweredWithThoseThatThereAre) {
-  const Outcome option = translate("g2p", {"--kernels", "non\x1bsense"}, "wren\n");
-  EXPECT_EQ(option.status, 1);
+TEST_F(TranslateLines, AnUnknownKernelTableIsAnsweredWithThoseThatThereAre) {
+  const Outcome option = with_status(1, translate("g2p", {"--kernels", "non\x1bsense"}, "wren\n"));
   const std::string list = "no such table; this build has " + tables();
   EXPECT_EQ(option.err.find("goldcrest-translate: --kernels non\\x1bsense: " + list), 0u) << option.err;
   for (const auto& program : {translate_program(), inspect_program()}) {
     const Outcome variable =
-        run("/usr/bin/env", {"GOLDCREST_KERNELS=nonsense", program.string(), converted_model("g2p")});
-    EXPECT_EQ(variable.status, 1);
+        with_status(1, run("/usr/bin/env", {"GOLDCREST_KERNELS=nonsense", program.string(), converted_model("g2p")}));
     EXPECT_EQ(variable.err.find(program.filename().string() + ": GOLDCREST_KERNELS=nonsense: " + list), 0u)
         << variable.err;
   }
@@ -342,12 +325,10 @@ Outcome translate(const std::filesystem::path& model, Arguments options, const s
 
 // The lines of a run without errors.
 Lines translated_text(const std::string& task, const Arguments& options, const std::string& input) {
-  const Outcome outcome = translate(converted_model(task), options, input);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return lines_of(outcome.out);
+  return lines_of(with_status(0, translate(converted_model(task), options, input)).out);
 }
 
-TEST(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
+TEST_F(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
   std::string each;
   for (const std::string& sentence : kSix) each += sentence + '\n';
   const Lines alone = translated_text("enfr", {"--no-split"}, each);
@@ -364,14 +345,14 @@ TEST(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
   EXPECT_LT(whole.size(), paragraph(alone).size() / 2) << whole;
 }
 
-TEST(TranslateSentences, AreInTheHelp) {
+TEST_F(TranslateSentences, AreInTheHelp) {
   std::string help = run(translate_program(), {"--help-all"}).out;
   std::ranges::replace(help, '\n', ' ');
   for (const char* words : {"--no-split", "--abbreviations", "A line is cut into sentences", "A sentence ends at"})
-    EXPECT_NE(help.find(words), std::string::npos) << words;
+    EXPECT_TRUE(has(help, words)) << words;
 }
 
-TEST(TranslateSentences, OfALineAreAnsweredBeforeTheNextLine) {
+TEST_F(TranslateSentences, OfALineAreAnsweredBeforeTheNextLine) {
   Dialogue dialogue(translate_program(), {converted_model("enfr")});
   const std::string answer = translated_text("enfr", {}, "Stop! Go on.\n")[0];
   for (int i = 0; i < 2; ++i) {
@@ -381,7 +362,7 @@ TEST(TranslateSentences, OfALineAreAnsweredBeforeTheNextLine) {
   EXPECT_EQ(dialogue.finish(), 0);
 }
 
-TEST(TranslateSentences, ALineIsOneSourceForOptionsThatSayMoreOfIt) {
+TEST_F(TranslateSentences, ALineIsOneSourceForOptionsThatSayMoreOfIt) {
   const std::string input = "Stop! I'm hungry.\n";
   for (const Arguments& options : {Arguments{"--tokens"}, Arguments{"--encode"}, Arguments{"--n-best", "2"},
            Arguments{"--scores"}, Arguments{"--token-scores"}, Arguments{"--alignments", "hard"}}) {
@@ -392,16 +373,15 @@ TEST(TranslateSentences, ALineIsOneSourceForOptionsThatSayMoreOfIt) {
   const std::string ids = translated_text("enfr", {"--encode"}, input)[0];
   const std::string target = translated_text("enfr", {"--ids"}, ids + "\n")[0];
   EXPECT_EQ(target, translated_text("enfr", {"--tokens"}, input)[0]);
-  const TemporaryFolder folder;
   EXPECT_EQ(translated_text("enfr", {"--score", folder.write("targets", target + "\n").string()}, input).size(), 1u);
 }
 
-TEST(TranslateSentences, AModelOfCharactersTakesLines) {
+TEST_F(TranslateSentences, AModelOfCharactersTakesLines) {
   const std::string input = "ab. cd! ef\n";
   EXPECT_EQ(translated_text("g2p", {}, input), translated_text("g2p", {"--no-split"}, input));
 }
 
-TEST(TranslateSentences, OnesThatAreTooLongAreCutFurther) {
+TEST_F(TranslateSentences, OnesThatAreTooLongAreCutFurther) {
   const std::string input = "I know what you want, but I can't help you; we have to go home now.\n";
   EXPECT_EQ(translate(converted_model("enfr"), {"--max-source", "12", "--no-split"}, input).status, 3);
   const Lines pieces =
@@ -419,7 +399,7 @@ TEST(TranslateSentences, OnesThatAreTooLongAreCutFurther) {
   EXPECT_EQ(translate(converted_model("enfr"), {"--max-source", "1"}, "Stop!\n").status, 3);
 }
 
-TEST(TranslateSentences, OfALineAllBeginWithItsLanguageCode) {
+TEST_F(TranslateSentences, OfALineAllBeginWithItsLanguageCode) {
   CheckpointCopy copy("enfr");
   copy.edit("vocab.json", [](nlohmann::json& vocabulary) {
     for (const auto& [text, id] : vocabulary.items()) {
@@ -430,12 +410,10 @@ TEST(TranslateSentences, OfALineAllBeginWithItsLanguageCode) {
       return;
     }
   });
-  const TemporaryFolder folder;
   const std::filesystem::path model = folder / "model.gcst";
-  ASSERT_EQ(run(convert_program(), {"-q", copy.path(), "-o", model}).status, 0);
+  ASSERT_EQ(convert(copy.path(), {"-o", model}).status, 0);
   const auto outcome = [&](const std::string& input) {
-    Outcome run = translate(model, {"--stats"}, input);
-    EXPECT_EQ(run.status, 0);
+    Outcome run = with_status(0, translate(model, {"--stats"}, input));
     const std::string name = "source tokens ";
     run.err = run.err.substr(run.err.find(name) + name.size());
     run.err = run.err.substr(0, run.err.find(','));
@@ -450,14 +428,12 @@ TEST(TranslateSentences, OfALineAllBeginWithItsLanguageCode) {
   EXPECT_NE(one_line.err, outcome(">>fr<< I'm hungry.\nWhere is it?\n").err);
 }
 
-TEST(TranslateSentences, OfAbbreviationsInAFile) {
-  const TemporaryFolder folder;
+TEST_F(TranslateSentences, OfAbbreviationsInAFile) {
   const std::string input = "I like the station. Stop!\n";
   const std::string file = folder.write("abbreviations", "sation.\nstation.\n").string();
   EXPECT_EQ(translated_text("enfr", {"--abbreviations", file}, input), translated_text("enfr", {"--no-split"}, input));
   EXPECT_NE(translated_text("enfr", {}, input), translated_text("enfr", {"--no-split"}, input));
-  const Outcome missing = translate(converted_model("enfr"), {"--abbreviations", "/no/such"}, input);
-  EXPECT_EQ(missing.status, 1);
+  const Outcome missing = with_status(1, translate(converted_model("enfr"), {"--abbreviations", "/no/such"}, input));
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such: cannot be read: No such file or directory\n");
   EXPECT_EQ(translate(converted_model("enfr"), {"--abbreviations", file, "--no-split"}, input).status, 2);
 }

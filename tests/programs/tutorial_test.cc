@@ -38,15 +38,13 @@ TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
         {"source_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "one", "two", "three", "four", "five"}},
         {"target_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "eins", "zwei", "drei"}}});
     checkpoint.folder.write("config.json", config.dump());
-    const Outcome converted = typed(commands[1]);
-    EXPECT_EQ(converted.status, 0) << converted.err;
+    const Outcome converted = with_status(0, typed(commands[1]));
     EXPECT_NE(converted.out.find(std::string("model.pt (") + model_type + ")"), std::string::npos) << converted.out;
     EXPECT_EQ(converted.err.find("warning"), std::string::npos) << converted.err;
     EXPECT_TRUE(std::filesystem::exists(checkpoint.folder / "model.gcst"));
     const bool has_bound = std::regex_search(converted.out,
-        std::regex(
-            "\nnorms    1e-06 is added to the deviation, folded; this changes a norm by at most [0-9.e-]+ of its "
-            "value, at the smallest deviation, [0-9.]+, of [0-9]+ rows of 3 sources\n"));
+        std::regex("\nnorms    1e-06 is added to the deviation, folded; this changes a norm by at most [0-9.e-]+ of "
+                   "its value, at the smallest deviation, [0-9.]+, of [0-9]+ rows of 3 sources\n"));
     EXPECT_EQ(has_bound, kind == TutorialKind::kAnnotated) << converted.out;
   }
 }
@@ -79,14 +77,12 @@ TEST(Tutorial, NormsThatTheirEpsilonChangesAreRefused) {
   checkpoint.config["layer_norm_eps"] = 0.01;
   checkpoint.write();
   const std::string file = checkpoint.folder / "model.gcst";
-  const Outcome outcome = run(convert_program(), {"-q", checkpoint.folder.path(), "-o", file});
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(std::regex_match(outcome.err,
-      std::regex(
-          "goldcrest-convert: " + checkpoint.folder.path().string() +
-          ": its norms add 0.01 to the deviation, which a file's norms add to the variance; the smallest deviation "
-          "of [0-9]+ rows is [0-9.]+, where this changes a norm by [0-9.]+ of its value, more than 2\\^-16; it "
-          "cannot be converted\n")))
+  const Outcome outcome = with_status(1, convert(checkpoint.folder.path(), {"-o", file}));
+  EXPECT_TRUE(std::regex_match(
+      outcome.err, std::regex("goldcrest-convert: " + checkpoint.folder.path().string() +
+                              ": its norms add 0.01 to the deviation, which a file's norms add to the variance; the "
+                              "smallest deviation of [0-9]+ rows is [0-9.]+, where this changes a norm by [0-9.]+ of "
+                              "its value, more than 2\\^-16; it cannot be converted\n")))
       << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(file));
 }
@@ -96,34 +92,28 @@ constexpr const char* kFamilies =
     "|---|---|---|\n"
     "| OPUS-MT and other Marian models of Hugging Face | yes | safetensors (also sharded), `pytorch_model.bin` |\n"
     "| BART, mBART, mBART-50, Pegasus, M2M-100, NLLB, Blenderbot, FSMT, T5, FLAN-T5, mT5, umT5, ByT5, MADLAD of "
-    "Hugging Face | yes | safetensors (also "
-    "sharded), "
-    "`pytorch_model.bin`; [details of these families](converter/dialects/HUGGING_FACE.md) |\n"
+    "Hugging Face | yes | safetensors (also sharded), `pytorch_model.bin`; [details of these "
+    "families](converter/dialects/HUGGING_FACE.md) |\n"
     "| Moonshine and Whisper of Hugging Face | yes | safetensors (also sharded), `pytorch_model.bin`; [details of "
-    "speech "
-    "models](converter/dialects/speech/SPEECH.md) |\n"
+    "speech models](converter/dialects/speech/SPEECH.md) |\n"
     "| your own PyTorch `nn.Transformer` | yes | safetensors, `torch.save` state dict; [a "
     "config.json](converter/dialects/NN_TRANSFORMER.md), which `--print-config` drafts |\n"
     "| the Annotated Transformer of Harvard NLP | yes | safetensors (also sharded), `torch.save` state dict; [a short "
     "config.json](converter/dialects/TUTORIALS.md), which `--print-config` drafts |\n"
     "| `Seq2SeqTransformer` of PyTorch's translation tutorial | yes | safetensors (also sharded), `torch.save` state "
-    "dict; "
-    "[a short config.json](converter/dialects/TUTORIALS.md), which `--print-config` drafts |\n"
+    "dict; [a short config.json](converter/dialects/TUTORIALS.md), which `--print-config` drafts |\n"
     "| Ben Trevett's tutorial 6, \"Attention is All You Need\" | yes | safetensors (also sharded), `torch.save` state "
-    "dict; "
-    "[a short config.json](converter/dialects/TUTORIALS.md), which `--print-config` drafts |\n"
+    "dict; [a short config.json](converter/dialects/TUTORIALS.md), which `--print-config` drafts |\n"
     "| Firefox's translation students and other models of Marian's own | yes | `.npz`, `.bin`, with their YAML, "
     "vocabularies and shortlists; [details of Marian files](converter/dialects/MARIAN.md) |\n"
     "| CTranslate2 encoder–decoders, packages of Argos Translate | yes | directories of every compute type, "
-    "`.argosmodel`; "
-    "[details of CTranslate2 directories](converter/dialects/CTRANSLATE2.md) |\n"
+    "`.argosmodel`; [details of CTranslate2 directories](converter/dialects/CTRANSLATE2.md) |\n"
     "| fairseq's Transformers (`transformer`, `transformer_...`) | yes | `.pt` with its `dict.*.txt`; [details of "
     "fairseq checkpoints](converter/dialects/FAIRSEQ.md) |\n"
     "| OpenNMT-py's Transformers | yes | `.pt`; [details of OpenNMT-py checkpoints](converter/dialects/OPENNMT_PY.md) "
     "|\n"
     "| other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...), encoder-only models (BERT), "
-    "decoder-only "
-    "models (GPT, Llama) | no | refused by name |\n";
+    "decoder-only models (GPT, Llama) | no | refused by name |\n";
 
 TEST(List, NamesFamiliesAndContainers) { EXPECT_EQ(converter::list_families() + "\n", kFamilies); }
 
@@ -166,8 +156,7 @@ TEST(List, TheReadmesTableSaysTheSame) {
 
 // The list has no Markdown, and no line that a terminal breaks. Without a terminal it has 80 columns.
 TEST(List, IsForATerminal) {
-  const Outcome outcome = run(convert_program(), {"--list"});
-  EXPECT_EQ(outcome.status, 0);
+  const Outcome outcome = with_status(0, run(convert_program(), {"--list"}));
   EXPECT_EQ(outcome.err, "");
   EXPECT_TRUE(
       outcome.out.starts_with("converted\n"

@@ -4,26 +4,23 @@
 
 #include "convert/support/arena_formula.h"
 #include "programs/checkpoint_copy.h"
-#include "programs/models.h"
-#include "programs/process.h"
 #include "support/marian_native.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using KeepVocabulary = InFolder;
+using MakeShortlist = InFolder;
+using Shortlist = InFolder;
+
 // The report of a conversion that may warn.
 nlohmann::json report_of(const std::filesystem::path& checkpoint, Arguments options) {
   options.push_back("--json");
-  const Outcome outcome = convert(checkpoint, options);
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return nlohmann::json::parse(outcome.out);
+  return nlohmann::json::parse(with_status(0, convert(checkpoint, options)).out);
 }
 
 std::string translate(const std::filesystem::path& model, const std::string& lines) {
-  const Outcome outcome = run(translate_program(), {model, "--beam-size", "1"}, {.input = lines});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return outcome.out;
+  return with_status(0, run(translate_program(), {model, "--beam-size", "1"}, {.input = lines})).out;
 }
 
 // The first different sources of the validation set, with or without their references.
@@ -39,8 +36,7 @@ std::string validation_lines(const std::string& task, size_t n, bool with_target
   return text;
 }
 
-TEST(KeepVocabulary, OfATextTheModelTranslatesItAsBefore) {
-  const TemporaryFolder folder;
+TEST_F(KeepVocabulary, OfATextTheModelTranslatesItAsBefore) {
   const std::string sources = validation_lines("enfr", 40, false), text = folder.write("text", sources);
   const std::string part = folder / "part.gcst";
   const nlohmann::json json = report_of(checkpoint_folder("enfr"),
@@ -61,17 +57,15 @@ TEST(KeepVocabulary, OfATextTheModelTranslatesItAsBefore) {
   EXPECT_TRUE(has(json.at("warnings").at(0), "single characters are not kept; texts lose them: "));
 }
 
-TEST(KeepVocabulary, OfParallelTextNeedsNoTranslations) {
-  const TemporaryFolder folder;
+TEST_F(KeepVocabulary, OfParallelTextNeedsNoTranslations) {
   const std::string text = folder.write("text", validation_lines("enfr", 40, true));
-  const Outcome outcome = run(convert_program(), {checkpoint_folder("enfr"), "--keep-vocabulary-of", text});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(has(outcome.out, "\nvocabulary   kept ")) << outcome.out;
-  EXPECT_TRUE(has(outcome.out, " of 6000 entries: ")) << outcome.out;
+  const Outcome outcome =
+      with_status(0, run(convert_program(), {checkpoint_folder("enfr"), "--keep-vocabulary-of", text}));
+  EXPECT_TRUE(has(outcome.out, "\nvocabulary   kept "));
+  EXPECT_TRUE(has(outcome.out, " of 6000 entries: "));
 }
 
-TEST(KeepVocabulary, OfAListOfPieces) {
-  const TemporaryFolder folder;
+TEST_F(KeepVocabulary, OfAListOfPieces) {
   // SentencePiece's .vocab files have a tab and a score after each piece.
   const std::string letters = folder.write("letters", "w\t-1\r\nr\ne\nn\n\nR\nEH1\nN\n");
   const nlohmann::json json =
@@ -86,24 +80,20 @@ TEST(KeepVocabulary, OfAListOfPieces) {
                                                  "them: \"'\", \"a\", \"b\", \"c\", \"d\" and 18 more"}));
 }
 
-TEST(KeepVocabulary, LinesThatLoseCharactersAreCounted) {
-  const TemporaryFolder folder;
+TEST_F(KeepVocabulary, LinesThatLoseCharactersAreCounted) {
   const std::string letters = folder.write("letters", "w\nr\ne\nn\nR\nEH1\nN\n");
   const std::string lines = folder.write("lines", "wren\nfinch\n");
-  const Outcome outcome = convert(checkpoint_folder("g2p"), {"--keep-vocabulary", letters, "--evaluate", lines});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const Outcome outcome =
+      with_status(0, convert(checkpoint_folder("g2p"), {"--keep-vocabulary", letters, "--evaluate", lines}));
   EXPECT_TRUE(has(outcome.err,
-      "warning: " + lines + ": 4 tokens of its sources are unknown to the kept vocabulary, 0 to the whole one\n"))
-      << outcome.err;
-  EXPECT_TRUE(has(outcome.out, "1 of 2 lines as with all entries (50.00 %), chrF ")) << outcome.out;
+      "warning: " + lines + ": 4 tokens of its sources are unknown to the kept vocabulary, 0 to the whole one\n"));
+  EXPECT_TRUE(has(outcome.out, "1 of 2 lines as with all entries (50.00 %), chrF "));
 }
 
-TEST(KeepVocabulary, WhatCannotBeKeptIsRefused) {
-  const TemporaryFolder folder;
+TEST_F(KeepVocabulary, WhatCannotBeKeptIsRefused) {
   const std::string g2p = checkpoint_folder("g2p");
   const std::string unknown = folder.write("unknown", "w\nzz\nEH1\n\xff\nEH9\n");
-  const Outcome strange = convert(g2p, {"--keep-vocabulary", unknown});
-  EXPECT_EQ(strange.status, 1);
+  const Outcome strange = with_status(1, convert(g2p, {"--keep-vocabulary", unknown}));
   EXPECT_EQ(strange.err, "goldcrest-convert: " + unknown +
                              ": 3 of 5 pieces are not entries of the model's vocabulary: \"zz\", \"\\xff\", \"EH9\"\n");
   std::string all;
@@ -112,14 +102,11 @@ TEST(KeepVocabulary, WhatCannotBeKeptIsRefused) {
     for (const auto& piece : config.at(std::string(key) + "_vocabulary")) all += piece.get<std::string>() + "\n";
   }
   const std::string everything = folder.write("everything", all);
-  const Outcome whole = convert(g2p, {"--keep-vocabulary", everything});
-  EXPECT_EQ(whole.status, 1);
-  EXPECT_EQ(
-      whole.err, "goldcrest-convert: " + everything + ": keeps every entry of the vocabulary; convert without it\n");
+  EXPECT_EQ(with_status(1, convert(g2p, {"--keep-vocabulary", everything})).err,
+      "goldcrest-convert: " + everything + ": keeps every entry of the vocabulary; convert without it\n");
 }
 
-TEST(MakeShortlist, TellsHowItDoesOnLinesThatItHasNotSeen) {
-  const TemporaryFolder folder;
+TEST_F(MakeShortlist, TellsHowItDoesOnLinesThatItHasNotSeen) {
   const std::string text = folder.write("text", validation_lines("g2p", 200, false));
   const nlohmann::json made = report_of(
       checkpoint_folder("g2p"), {"--make-shortlist", text, "--shortlist-always", "10", "--shortlist-best", "5"})
@@ -133,44 +120,37 @@ TEST(MakeShortlist, TellsHowItDoesOnLinesThatItHasNotSeen) {
   EXPECT_LE(made.at("ids"), 10 + 5 * 31);
 }
 
-TEST(MakeShortlist, OfParallelTextMeasuresBoth) {
-  const TemporaryFolder folder;
+TEST_F(MakeShortlist, OfParallelTextMeasuresBoth) {
   const std::string text = folder.write("text", validation_lines("enfr", 100, true));
-  const Outcome outcome = convert(checkpoint_folder("enfr"), {"--make-shortlist", text});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(has(outcome.out, "\nshortlist    made from ")) << outcome.out;
-  EXPECT_TRUE(has(outcome.out, " of the ids of the model's own translations\n")) << outcome.out;
-  EXPECT_TRUE(has(outcome.out, " of the ids of the given targets\n")) << outcome.out;
-  EXPECT_TRUE(has(outcome.out, " of 10 lines whole (")) << outcome.out;
+  const Outcome outcome = with_status(0, convert(checkpoint_folder("enfr"), {"--make-shortlist", text}));
+  EXPECT_TRUE(has(outcome.out, "\nshortlist    made from "));
+  EXPECT_TRUE(has(outcome.out, " of the ids of the model's own translations\n"));
+  EXPECT_TRUE(has(outcome.out, " of the ids of the given targets\n"));
+  EXPECT_TRUE(has(outcome.out, " of 10 lines whole ("));
 }
 
-TEST(MakeShortlist, LinesThatCannotBeTranslatedAreLeftOut) {
-  const TemporaryFolder folder;
+TEST_F(MakeShortlist, LinesThatCannotBeTranslatedAreLeftOut) {
   std::string lines = validation_lines("g2p", 30, false) + std::string(100, 'x') + "\n";
   const std::string text = folder.write("text", lines);
-  const Outcome outcome = convert(checkpoint_folder("g2p"), {"--make-shortlist", text});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(has(outcome.err, "warning: " + text + ": 1 of 31 sources cannot be translated; the first: "))
-      << outcome.err;
+  const Outcome outcome = with_status(0, convert(checkpoint_folder("g2p"), {"--make-shortlist", text}));
+  EXPECT_TRUE(has(outcome.err, "warning: " + text + ": 1 of 31 sources cannot be translated; the first: "));
   std::string long_lines;
   for (char letter = 'a'; letter <= 'l'; ++letter) long_lines += std::string(100, letter) + "\n";
   const std::string too_long = folder.write("too_long", long_lines);
-  const Outcome none = convert(checkpoint_folder("g2p"), {"--make-shortlist", too_long});
-  EXPECT_EQ(none.status, 1);
+  const Outcome none = with_status(1, convert(checkpoint_folder("g2p"), {"--make-shortlist", too_long}));
   EXPECT_EQ(none.err, "goldcrest-convert: " + too_long + ": none of its lines could be translated\n");
 }
 
-TEST(MakeShortlist, ThereIsOneShortlist) {
-  const Outcome both = convert(checkpoint_folder("g2p"), {"--make-shortlist", "text", "--shortlist", "lex.s2t"});
-  EXPECT_EQ(both.status, 2);
+TEST_F(MakeShortlist, ThereIsOneShortlist) {
+  const Outcome both =
+      with_status(2, convert(checkpoint_folder("g2p"), {"--make-shortlist", "text", "--shortlist", "lex.s2t"}));
   EXPECT_TRUE(
       has(both.err, "--shortlist excludes --make-shortlist") || has(both.err, "--make-shortlist excludes --shortlist"))
       << both.err;
 }
 
-TEST(MakeShortlist, IdsAreForModelsWithoutATokenizer) {
+TEST_F(MakeShortlist, IdsAreForModelsWithoutATokenizer) {
   const CheckpointCopy copy("g2p");
-  const TemporaryFolder folder;
   std::string ids;
   for (int i = 0; i < 20; ++i) ids += std::to_string(4 + i) + " 5 2\t7 8 2\n";
   const std::string text = folder.write("text", ids);
@@ -179,12 +159,10 @@ TEST(MakeShortlist, IdsAreForModelsWithoutATokenizer) {
     config.update({{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}});
   });
   EXPECT_EQ(convert(copy.path(), {"--make-shortlist", text, "--ids"}).status, 0);
-  const Outcome of_text = convert(copy.path(), {"--make-shortlist", text});
-  EXPECT_EQ(of_text.status, 1);
+  const Outcome of_text = with_status(1, convert(copy.path(), {"--make-shortlist", text}));
   EXPECT_EQ(of_text.err, "goldcrest-convert: " + copy.path().string() +
                              ": has no tokenizer of both sides; with --ids, --make-shortlist reads token ids\n");
-  const Outcome kept = convert(copy.path(), {"--keep-vocabulary", text});
-  EXPECT_EQ(kept.status, 1);
+  const Outcome kept = with_status(1, convert(copy.path(), {"--keep-vocabulary", text}));
   EXPECT_EQ(kept.err, "goldcrest-convert: " + copy.path().string() +
                           ": has no tokenizer of both sides, so its entries have no texts to keep them by\n");
 }
@@ -213,25 +191,22 @@ constexpr const char* kLines = "word3 word7\nword9\n";
 std::string translated(const std::filesystem::path& model, std::vector<std::string> options) {
   std::vector<std::string> arguments = {model, "--tokens", "--max-target", "20"};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  const Outcome outcome = run(translate_program(), arguments, {.input = kLines});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  return outcome.out;
+  return with_status(0, run(translate_program(), arguments, {.input = kLines})).out;
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
-  const TemporaryFolder folder;
+TEST_F(Shortlist, IsUsedUnlessItIsTurnedOff) {
   write_model(folder);
   const auto file = folder / "listed.gcst", plain = folder / "plain.gcst";
   const Outcome converted = run(convert_program(), {"--verbose", folder.path(), "-o", file});
   ASSERT_EQ(converted.status, 0) << converted.err;
   EXPECT_TRUE(contains(converted.out,
-      "shortlist 250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams (the engine "
-      "needs GOLDCREST_SHORTLIST)\n"))
+      "shortlist 250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams (the engine needs "
+      "GOLDCREST_SHORTLIST)\n"))
       << converted.out;
   EXPECT_TRUE(contains(converted.out, ", K = 48 (the multiple of 16 above 41 candidates)")) << converted.out;
-  ASSERT_EQ(run(convert_program(), {"-q", folder.path(), "-o", plain, "--shortlist", "none"}).status, 0);
+  ASSERT_EQ(convert(folder.path(), {"-o", plain, "--shortlist", "none"}).status, 0);
 
   const std::string listed = translated(file, {}), whole = translated(plain, {});
   EXPECT_NE(listed, whole);
@@ -257,19 +232,17 @@ TEST(Shortlist, IsUsedUnlessItIsTurnedOff) {
 }
 
 // Tests K in the printed formula.
-TEST(Shortlist, TheArenasFormulaCountsCandidates) {
-  const TemporaryFolder folder;
+TEST_F(Shortlist, TheArenasFormulaCountsCandidates) {
   write_model(folder);
   const auto file = folder / "listed.gcst";
-  ASSERT_EQ(run(convert_program(), {"-q", folder.path(), "-o", file}).status, 0);
-  goldcrest_limits limits = {};
-  limits.max_source_tokens = 8;
-  limits.max_source_bytes = 50;
-  limits.max_target_tokens = 9;
-  limits.beam_size = 3;
-  limits.batch = 2;
-  limits.encoder_rows = 4;
-  limits.threads = 1;
+  ASSERT_EQ(convert(folder.path(), {"-o", file}).status, 0);
+  goldcrest_limits limits = {.max_source_tokens = 8,
+      .max_source_bytes = 50,
+      .max_target_tokens = 9,
+      .beam_size = 3,
+      .batch = 2,
+      .encoder_rows = 4,
+      .threads = 1};
   for (const uint32_t candidates : {1u, 16u, 17u, 41u}) {
     limits.max_candidates = candidates;
     const Outcome outcome = run(inspect_program(),
@@ -280,13 +253,11 @@ TEST(Shortlist, TheArenasFormulaCountsCandidates) {
   }
 }
 
-TEST(Shortlist, AnotherCanBeNamed) {
-  const TemporaryFolder folder;
+TEST_F(Shortlist, AnotherCanBeNamed) {
   write_model(folder);
   folder.write("vmap.txt", "\t</s> word2\nword3 word7\tword30 word31\nword9\tword32 nothing\n");
   const auto file = folder / "a.gcst";
-  const Outcome converted =
-      run(convert_program(), {"-q", folder.path(), "-o", file, "--shortlist", folder / "vmap.txt", "--json"});
+  const Outcome converted = convert(folder.path(), {"-o", file, "--shortlist", folder / "vmap.txt", "--json"});
   ASSERT_EQ(converted.status, 0) << converted.err;
   EXPECT_EQ(converted.err, "goldcrest-convert: warning: " + (folder / "vmap.txt").string() +
                                ": 0 of its lines and 1 of its candidates are not of this model's vocabularies\n"
@@ -297,8 +268,7 @@ TEST(Shortlist, AnotherCanBeNamed) {
   EXPECT_NE(listed, translated(file, {"--no-shortlist"}));
 }
 
-TEST(Shortlist, IsEvaluated) {
-  const TemporaryFolder folder;
+TEST_F(Shortlist, IsEvaluated) {
   write_model(folder);
   folder.write("lines.tsv", kLines);
   const std::vector<std::string> arguments = {
@@ -307,13 +277,12 @@ TEST(Shortlist, IsEvaluated) {
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
   // The second line's candidates are the end, 1, 2 and 32.
   EXPECT_TRUE(contains(evaluated.out,
-      "shortlist: 4.0 candidates (mean), 4 (most), 1 lines with the whole vocabulary; "
-      "against the whole vocabulary 1 lines identical (50.00 %), token agreement "))
+      "shortlist: 4.0 candidates (mean), 4 (most), 1 lines with the whole vocabulary; against the whole vocabulary 1 "
+      "lines identical (50.00 %), token agreement "))
       << evaluated.out;
 }
 
-TEST(Shortlist, Refusals) {
-  const TemporaryFolder folder;
+TEST_F(Shortlist, Refusals) {
   write_model(folder);
   const std::string input = folder.path().string();
   const auto refuse = [](const std::vector<std::string>& arguments, int status, const std::string& message) {
@@ -328,8 +297,8 @@ TEST(Shortlist, Refusals) {
   folder.write("lex.txt", "a b\n");
   refuse({"-q", input, "--shortlist", folder / "lex.txt"}, 1,
       (folder / "lex.txt").string() + ":1: has 2 words, expected three: target, source, probability");
-  const Outcome both = run(translate_program(), {"x.gcst", "--no-shortlist", "--max-candidates", "3"}, {.input = "\n"});
-  EXPECT_EQ(both.status, 2);
+  const Outcome both =
+      with_status(2, run(translate_program(), {"x.gcst", "--no-shortlist", "--max-candidates", "3"}, {.input = "\n"}));
   EXPECT_TRUE(contains(both.err, "--max-candidates excludes --no-shortlist") ||
               contains(both.err, "--no-shortlist excludes --max-candidates"))
       << both.err;

@@ -6,7 +6,6 @@
 #include "goldcrest/speech.h"
 #include "host/speech/subtitles.h"
 #include "programs/models.h"
-#include "support/rng.h"
 #include "support/test.h"
 
 namespace goldcrest::test {

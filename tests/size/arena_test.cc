@@ -12,12 +12,11 @@ namespace {
 int64_t arena_bytes(uint32_t beam_size) {
   MappedFile model;
   EXPECT_EQ(model.open(GOLDCREST_G2P_FILE), "");
-  goldcrest_limits limits = {};
-  limits.max_source_tokens = 24 + 1;
-  limits.max_source_bytes = 24;
-  limits.max_target_tokens = 32 + 1;
-  limits.beam_size = beam_size;
-  limits.encoder_rows = 2;
+  goldcrest_limits limits = {.max_source_tokens = 24 + 1,
+      .max_source_bytes = 24,
+      .max_target_tokens = 32 + 1,
+      .beam_size = beam_size,
+      .encoder_rows = 2};
   return goldcrest_arena_bytes(model.bytes(), model.size(), &limits);
 }
 

@@ -9,7 +9,6 @@
 
 #include "converter/sources/files/zip_directory.h"
 #include "spec/format_text.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

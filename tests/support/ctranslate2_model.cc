@@ -2,7 +2,6 @@
 #include "support/ctranslate2_model.h"
 
 #include "spec/format_text.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

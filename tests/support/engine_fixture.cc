@@ -3,10 +3,6 @@
 // checks.
 #include "support/engine_fixture.h"
 
-#include <algorithm>
-#include <stdexcept>
-#include <string>
-
 namespace goldcrest::test {
 namespace {
 void check(int status, const goldcrest_detail& detail) {
@@ -34,27 +30,26 @@ TestEngine::TestEngine(std::span<const uint8_t> model, const EngineSetup& setup)
       goldcrest_plan_memory(model.data(), model.size(), &setup.limits, &memory_, nullptr, nullptr, &detail_), detail_);
   arena_ = filled(setup.two_regions ? memory_.main_bytes : memory_.arena_bytes, setup.fill);
   if (setup.two_regions) scratch_ = filled(memory_.scratch_bytes, setup.fill);
-  goldcrest_config config = {};
-  config.model = model.data();
-  config.model_bytes = model.size();
-  config.arena = arena_->get();
-  config.arena_bytes = arena_->size();
-  config.scratch = scratch_ ? scratch_->get() : nullptr;
-  config.scratch_bytes = scratch_ ? scratch_->size() : 0;
-  config.limits = setup.limits;
-  config.verify = setup.verify;
-  config.step_size = setup.step_size;
-  config.detail = &detail_;
-  config.trace = setup.trace;
-  config.trace_context = setup.trace_context;
-  config.parallel_for = setup.parallel_for;
-  config.parallel_context = setup.parallel_context;
-  config.idle_weights = setup.idle_weights;
-  config.idle_context = setup.idle_context;
-  config.kernels = setup.kernels;
-  config.backend = setup.backend;
-  config.backend_memory = setup.backend_memory.data();
-  config.backend_bytes = setup.backend_memory.size();
+  goldcrest_config config = {.model = model.data(),
+      .model_bytes = model.size(),
+      .arena = arena_->get(),
+      .arena_bytes = arena_->size(),
+      .scratch = scratch_ ? scratch_->get() : nullptr,
+      .scratch_bytes = scratch_ ? scratch_->size() : 0,
+      .limits = setup.limits,
+      .verify = setup.verify,
+      .step_size = setup.step_size,
+      .kernels = setup.kernels,
+      .detail = &detail_,
+      .trace = setup.trace,
+      .trace_context = setup.trace_context,
+      .parallel_for = setup.parallel_for,
+      .parallel_context = setup.parallel_context,
+      .idle_weights = setup.idle_weights,
+      .idle_context = setup.idle_context,
+      .backend = setup.backend,
+      .backend_memory = setup.backend_memory.data(),
+      .backend_bytes = setup.backend_memory.size()};
   check(goldcrest_init(&engine_, &config), detail_);
 }
 
@@ -67,6 +62,12 @@ goldcrest_search TestEngine::search() const {
 }
 
 void TestEngine::set_search(const goldcrest_search& search) { check(goldcrest_set_search(engine_, &search), detail_); }
+
+void TestEngine::change_search(const std::function<void(goldcrest_search&)>& change) {
+  goldcrest_search changed = search();
+  change(changed);
+  set_search(changed);
+}
 
 std::vector<std::vector<Translation>> TestEngine::run(std::span<const std::vector<int32_t>> sources) {
   for (size_t i = 0; i < sources.size(); ++i) {

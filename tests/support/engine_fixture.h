@@ -53,6 +53,7 @@ class TestEngine {
   // Returns the file's search for these limits, which a test can change and set.
   goldcrest_search search() const;
   void set_search(const goldcrest_search& search);
+  void change_search(const std::function<void(goldcrest_search&)>& change);
 
   // Stores the sources and runs. Returns [sentence][rank]. Throws std::runtime_error on any error.
   std::vector<std::vector<Translation>> run(std::span<const std::vector<int32_t>> sources);

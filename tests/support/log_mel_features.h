@@ -2,10 +2,6 @@
 // The log-mel features of a window, from the engine's own transform.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "api/engine.h"
 #include "layers/inputs/frontend.h"
 #include "layers/inputs/log_mel.h"

@@ -12,8 +12,8 @@
 #include "convert/support/sample_folder.h"
 #include "support/marian_native.h"
 #include "support/marian_tensors.h"
+#include "support/program.h"
 #include "support/rng.h"
-#include "support/standard.h"
 #include "support/voice_tensors.h"
 
 namespace {
@@ -142,10 +142,5 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_golden_checkpoint student|moonshine|whisper|flan|nllb|wide|base DIR\n";
     return 2;
   }
-  try {
-    write(argv[1], argv[2]);
-  } catch (const std::exception& error) {
-    std::cerr << "make_golden_checkpoint: " << error.what() << "\n";
-    return 1;
-  }
+  return goldcrest::test::report_errors("make_golden_checkpoint", [&] { write(argv[1], argv[2]); });
 }

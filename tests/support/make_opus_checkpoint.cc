@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "support/marian_tensors.h"
-#include "support/standard.h"
+#include "support/program.h"
 
 namespace {
 namespace fs = std::filesystem;
@@ -41,13 +41,12 @@ void write(const Arguments& arguments) {
   for (const auto& entry : fs::directory_iterator(source))
     fs::copy_file(entry.path(), arguments.directory / entry.path().filename(), fs::copy_options::overwrite_existing);
   const nlohmann::json config = nlohmann::json::parse(std::ifstream(source / "config.json"));
-  goldcrest::test::MarianShape shape;
-  shape.vocab_size = config["vocab_size"];
-  shape.d_model = config["d_model"];
-  shape.encoder_layers = config["encoder_layers"];
-  shape.decoder_layers = config["decoder_layers"];
-  shape.encoder_d_ff = config["encoder_ffn_dim"];
-  shape.decoder_d_ff = config["decoder_ffn_dim"];
+  goldcrest::test::MarianShape shape = {.vocab_size = config["vocab_size"],
+      .d_model = config["d_model"],
+      .encoder_layers = config["encoder_layers"],
+      .decoder_layers = config["decoder_layers"],
+      .encoder_d_ff = config["encoder_ffn_dim"],
+      .decoder_d_ff = config["decoder_ffn_dim"]};
   const auto tensors = goldcrest::test::marian_tensors(shape, kSeed);
   const bool is_bin = arguments.container == "bin";
   std::ofstream stream(arguments.directory / (is_bin ? "pytorch_model.bin" : "model.safetensors"), std::ios::binary);
@@ -68,10 +67,5 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]\n";
     return 2;
   }
-  try {
-    write(arguments);
-  } catch (const std::exception& error) {
-    std::cerr << "make_opus_checkpoint: " << error.what() << "\n";
-    return 1;
-  }
+  return goldcrest::test::report_errors("make_opus_checkpoint", [&] { write(arguments); });
 }

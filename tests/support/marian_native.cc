@@ -3,7 +3,6 @@
 
 #include "spec/format_text.h"
 #include "support/rng.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {

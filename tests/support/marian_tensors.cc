@@ -2,9 +2,6 @@
 // The tensors and the config.json of a Marian checkpoint with seeded random weights.
 #include "support/marian_tensors.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "support/rng.h"
 
 namespace goldcrest::test {

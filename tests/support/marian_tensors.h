@@ -2,9 +2,7 @@
 // The tensors and the config.json of a Marian checkpoint with seeded random weights.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "support/checkpoint_writer.h"
 

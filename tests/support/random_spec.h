@@ -58,8 +58,7 @@ inline void fill_stack(RandomFloats& random, const RandomStack& wanted, converte
   stack.positions = random.matrix(name + ".positions", 11, stack.d_model);
   for (uint32_t i = 0; i < n_layers; ++i) {
     const std::string path = name + ".layers." + std::to_string(i);
-    converter::LayerSpec layer;
-    layer.self_attention = random.attention(path + ".self_attention", stack, stack.d_model);
+    converter::LayerSpec layer = {.self_attention = random.attention(path + ".self_attention", stack, stack.d_model)};
     if (source_width != 0) layer.cross_attention = random.attention(path + ".cross_attention", stack, source_width);
     layer.feed_forward = {random.linear(path + ".in", stack.d_ff, stack.d_model),
         random.linear(path + ".out", stack.d_model, stack.d_ff), random.norm(stack.d_model)};
@@ -69,13 +68,8 @@ inline void fill_stack(RandomFloats& random, const RandomStack& wanted, converte
 
 inline converter::ModelSpec random_spec(uint64_t seed) {
   RandomFloats random(seed);
-  converter::ModelSpec spec;
-  spec.encoder.d_model = 20;
-  spec.encoder.d_ff = 33;
-  spec.encoder.n_heads = 2;
-  spec.encoder.d_head = 10;
-  spec.encoder.attention_scale = 0.25f;
-  spec.encoder.pre_norm = true;
+  converter::ModelSpec spec = {
+      .encoder = {.d_model = 20, .d_ff = 33, .n_heads = 2, .d_head = 10, .attention_scale = 0.25f, .pre_norm = true}};
   fill_stack(random, {"encoder", 19, 1, 0}, spec.encoder);
   spec.encoder.final_norm = random.norm(spec.encoder.d_model);
   spec.decoder.d_model = 24;

@@ -35,10 +35,7 @@ inline int hash_searches(goldcrest_engine* engine, std::string_view lines, uint6
     const std::string_view word = lines.substr(0, lines.find('\t'));
     lines.remove_prefix(lines.find('\n') + 1);
     for (const uint32_t beam_size : {1u, 4u}) {
-      goldcrest_search search = {};
-      search.beam_size = beam_size;
-      search.length_penalty = 0.6f;
-      search.flags = GOLDCREST_SEARCH_SCORES;
+      goldcrest_search search = {.beam_size = beam_size, .length_penalty = 0.6f, .flags = GOLDCREST_SEARCH_SCORES};
       if (status >= 0) status = goldcrest_set_search(engine, &search);
       if (status >= 0) status = hash_search(engine, word, hash);
     }
@@ -52,9 +49,7 @@ constexpr uint32_t kSampledWords = 25, kSamples = 4;  // 100 texts
 // as in hash_searches. The engine must be planned for beam 4, four results and max_sampled 20. Returns a status.
 inline int hash_samples(goldcrest_engine* engine, std::string_view lines, uint64_t* hash) {
   *hash = kHashStart;
-  goldcrest_search search = {};
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_SCORES;
+  goldcrest_search search = {.beam_size = 1, .flags = GOLDCREST_SEARCH_SCORES};
   goldcrest_sampling sampling = {20261125, 1.5f, 20, 0.95f, 0.01f, kSamples, 0};
   int status = goldcrest_set_search(engine, &search);
   if (status >= 0) status = goldcrest_set_sampling(engine, &sampling);

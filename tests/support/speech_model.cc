@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/speech_model.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "base/build_options.h"
 #include "converter/quantize/quantize.h"
 #include "goldcrest/speech.h"
 #include "support/random_spec.h"
-#include "support/tiny_model.h"
 #include "unit/model/hostile_file.h"
 
 namespace goldcrest::test {
@@ -19,7 +16,7 @@ using converter::Placement;
 // Adds the frontend's arrays to the sections of a file.
 class FrontendWriter {
  public:
-  FrontendWriter(const OpenChoices& options, format::ModelT& model, Contents& contents)
+  FrontendWriter(const OpenChoices& options, ModelT& model, Contents& contents)
       : options_(options), model_(model), contents_(contents), random_(options.seed + 100) {}
 
   void write() {
@@ -171,7 +168,7 @@ class FrontendWriter {
   }
 
   const OpenChoices& options_;
-  format::ModelT& model_;
+  ModelT& model_;
   Contents& contents_;
   RandomFloats random_;
 };
@@ -241,23 +238,21 @@ OpenChoices tiny_frames() {
 
 std::vector<OpenChoices> tiny_speech_options() { return {tiny_moonshine(), tiny_whisper(), tiny_frames()}; }
 
-converter::FileImage speech_file(const OpenChoices& options) {
-  TinyOptions tiny;
-  tiny.seed = options.seed;
-  tiny.encoder = {24, 40, 2, 36, 2, options.encoder_positions, converter::Activation::kGelu, true, false, true};
-  tiny.decoder = {32, 40, 2, 36, 2, 20, converter::Activation::kSilu, true, false, true};
-  converter::ModelSpec spec = tiny_spec(tiny);
+FileImage speech_file(const OpenChoices& options) {
+  TinyOptions tiny = {.seed = options.seed,
+      .encoder = {24, 40, 2, 36, 2, options.encoder_positions, converter::Activation::kGelu, true, false, true},
+      .decoder = {32, 40, 2, 36, 2, 20, converter::Activation::kSilu, true, false, true}};
+  ModelSpec spec = tiny_spec(tiny);
   add_tokenizers(converter::TokenizerKind::kUnigram, spec);  // for the target's letters
   spec.generation.source_suffix.clear();
   spec.source_tokenizer.reset();
-  const converter::FileImage text = tiny_file(spec, options.layout, {}, options.weights);
+  const FileImage text = tiny_file(spec, options.layout, {}, options.weights);
   return remade_with_contents(
-      text, [&](format::ModelT& model, Contents& contents) { FrontendWriter(options, model, contents).write(); });
+      text, [&](ModelT& model, Contents& contents) { FrontendWriter(options, model, contents).write(); });
 }
 
 Sound sound_of(const goldcrest_info& info, uint64_t seed, uint32_t rows) {
-  Sound sound;
-  sound.n = info.first_row_samples + (rows - 1) * info.row_samples + info.row_samples / 3;
+  Sound sound = {.n = info.first_row_samples + (rows - 1) * info.row_samples + info.row_samples / 3};
   if (info.sample_rate != 0) {
     sound.samples = tiny_clip(seed, sound.n);
   } else {

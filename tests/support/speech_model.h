@@ -10,6 +10,8 @@
 #include "model_generated.h"
 
 namespace goldcrest::test {
+using converter::FileImage;
+
 struct TinyConvolution {
   uint32_t n, kernel, stride, padding;
   format::Activation activation;
@@ -44,7 +46,7 @@ OpenChoices wide_moonshine();
 // The first three.
 std::vector<OpenChoices> tiny_speech_options();
 
-converter::FileImage speech_file(const OpenChoices& options);
+FileImage speech_file(const OpenChoices& options);
 
 // The bands of Whisper's features: triangles of area 1 between n_mels + 2 frequencies that are equally far apart on
 // Slaney's mel scale. [n_mels, n_fft / 2 + 1]

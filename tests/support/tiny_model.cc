@@ -4,7 +4,6 @@
 
 #include "converter/file/fine_inputs.h"
 #include "support/random_spec.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {
@@ -13,7 +12,6 @@ using converter::AttentionSpec;
 using converter::LayerSpec;
 using converter::LinearSpec;
 using converter::Matrix;
-using converter::ModelSpec;
 using converter::NormSpec;
 using converter::StackSpec;
 
@@ -41,21 +39,18 @@ NormSpec balanced_norm(RandomFloats& random, uint32_t d_model) {
 AttentionSpec balanced_attention(
     RandomFloats& random, const std::string& name, const StackSpec& stack, uint32_t memory_width) {
   const uint32_t width = stack.n_heads * stack.d_head;
-  AttentionSpec attention;
-  attention.query = balanced_linear(random, name + ".query", width, stack.d_model);
-  attention.key = balanced_linear(random, name + ".key", width, memory_width);
-  attention.value = balanced_linear(random, name + ".value", width, memory_width);
-  attention.out = balanced_linear(random, name + ".out", stack.d_model, width);
-  attention.norm = balanced_norm(random, stack.d_model);
+  AttentionSpec attention = {.query = balanced_linear(random, name + ".query", width, stack.d_model),
+      .key = balanced_linear(random, name + ".key", width, memory_width),
+      .value = balanced_linear(random, name + ".value", width, memory_width),
+      .out = balanced_linear(random, name + ".out", stack.d_model, width),
+      .norm = balanced_norm(random, stack.d_model)};
   return attention;
 }
 
 // Each head and distance has a bias of its own.
 std::shared_ptr<const converter::AttentionBiasSpec> distance_biases(
     RandomFloats& random, const StackSpec& stack, bool is_decoder) {
-  converter::AttentionBiasSpec bias;
-  bias.name = "biases";
-  bias.before = stack.positions.rows - 1;
+  converter::AttentionBiasSpec bias = {.name = "biases", .before = stack.positions.rows - 1};
   bias.after = is_decoder ? 0 : bias.before;
   bias.values = random.vector(size_t{stack.n_heads} * (bias.before + 1 + bias.after));
   scale(bias.values, 2);
@@ -65,17 +60,16 @@ std::shared_ptr<const converter::AttentionBiasSpec> distance_biases(
 // memory_width: the encoder's d_model; 0 for the encoder itself.
 StackSpec make_stack(RandomFloats& random, const std::string& name, const TinyStack& options, uint32_t vocab_size,
     uint32_t memory_width) {
-  StackSpec stack;
-  stack.d_model = options.d_model;
-  stack.d_ff = options.d_ff;
-  stack.n_heads = options.n_heads;
-  stack.d_head = options.d_head;
-  stack.attention_scale = 1 / std::sqrt(static_cast<float>(options.d_head));
-  stack.activation = options.activation;
-  stack.pre_norm = options.pre_norm;
-  stack.gated = options.gated;
-  stack.centred = options.centred;
-  stack.positions_used = options.bias_tables == 0;
+  StackSpec stack = {.d_model = options.d_model,
+      .d_ff = options.d_ff,
+      .n_heads = options.n_heads,
+      .d_head = options.d_head,
+      .attention_scale = 1 / std::sqrt(static_cast<float>(options.d_head)),
+      .activation = options.activation,
+      .pre_norm = options.pre_norm,
+      .centred = options.centred,
+      .gated = options.gated,
+      .positions_used = options.bias_tables == 0};
   stack.embedding = std::make_shared<Matrix>(random.matrix(name + ".embedding", vocab_size, stack.d_model));
   stack.embedding_scale = 1.5f;
   stack.positions = random.matrix(name + ".positions", options.positions, stack.d_model);
@@ -107,11 +101,10 @@ StackSpec make_stack(RandomFloats& random, const std::string& name, const TinySt
 
 // Letters from `first` on, as UTF-8 of one or two bytes.
 converter::TokenizerSpec letters(converter::TokenizerKind kind, uint32_t vocab_size, uint32_t first) {
-  converter::TokenizerSpec tokenizer;
-  tokenizer.kind = kind;
-  tokenizer.vocab_size = vocab_size;
-  tokenizer.unknown_id = 1;
-  tokenizer.pieces = {{"</s>", 0, converter::PieceType::kControl}, {"<unk>", 0, converter::PieceType::kUnknown}};
+  converter::TokenizerSpec tokenizer = {.kind = kind,
+      .vocab_size = vocab_size,
+      .pieces = {{"</s>", 0, converter::PieceType::kControl}, {"<unk>", 0, converter::PieceType::kUnknown}},
+      .unknown_id = 1};
   for (uint32_t code = first; tokenizer.pieces.size() + 1 < vocab_size; ++code) {
     std::string text;
     if (code < 0x80)
@@ -140,9 +133,7 @@ void add_shortlist(uint64_t seed, ModelSpec& spec) {
     for (uint32_t i = 0; i < n; ++i) ids.insert(rng.below(target_ids));
     return std::vector<uint32_t>(ids.begin(), ids.end());
   };
-  converter::ShortlistSpec shortlist;
-  shortlist.always = some_ids(target_ids / 16);
-  shortlist.offset = {0};
+  converter::ShortlistSpec shortlist = {.always = some_ids(target_ids / 16), .offset = {0}};
   for (uint32_t id = 0; id < source_ids; ++id) {
     const std::vector<uint32_t> ids = some_ids(rng.below(2 + target_ids / 16));
     shortlist.ids.insert(shortlist.ids.end(), ids.begin(), ids.end());
@@ -160,9 +151,8 @@ void add_shortlist(uint64_t seed, ModelSpec& spec) {
 
 ModelSpec tiny_spec(const TinyOptions& options) {
   RandomFloats random(options.seed);
-  ModelSpec spec;
-  spec.encoder = make_stack(random, "encoder", options.encoder, options.source_vocab_size, 0);
-  spec.decoder = make_stack(random, "decoder", options.decoder, options.target_vocab_size, options.encoder.d_model);
+  ModelSpec spec = {.encoder = make_stack(random, "encoder", options.encoder, options.source_vocab_size, 0),
+      .decoder = make_stack(random, "decoder", options.decoder, options.target_vocab_size, options.encoder.d_model)};
   spec.projection = balanced_linear(random, "projection", options.target_vocab_size, spec.decoder.d_model, 3);
   if (options.tied) spec.projection.weight = spec.decoder.embedding;
   spec.projection.bias[0] += options.end_bias;
@@ -176,52 +166,43 @@ ModelSpec tiny_spec(const TinyOptions& options) {
 }
 
 TinyOptions odd_tiny_options() {
-  TinyOptions options;
-  options.seed = 11;
-  options.encoder = {20, 33, 2, 10, 1, 15, Activation::kGelu, true, false, true};
-  options.decoder = {24, 40, 3, 18, 1, 13, Activation::kSilu, false, true, false};
-  options.source_vocab_size = 19;
-  options.target_vocab_size = 37;
-  return options;
+  return {.seed = 11,
+      .encoder = {20, 33, 2, 10, 1, 15, Activation::kGelu, true, false, true},
+      .decoder = {24, 40, 3, 18, 1, 13, Activation::kSilu, false, true, false},
+      .source_vocab_size = 19,
+      .target_vocab_size = 37};
 }
 
 TinyOptions deep_tiny_options() {
-  TinyOptions options;
-  options.seed = 12;
-  options.encoder = {48, 64, 4, 12, 3, 40, Activation::kRelu, false, false, false};
-  options.decoder = {32, 96, 2, 16, 2, 30, Activation::kGeluTanh, true, false, true};
-  options.source_vocab_size = 50;
-  options.target_vocab_size = 300;
-  options.tied = true;
-  return options;
+  return {.seed = 12,
+      .encoder = {48, 64, 4, 12, 3, 40, Activation::kRelu, false, false, false},
+      .decoder = {32, 96, 2, 16, 2, 30, Activation::kGeluTanh, true, false, true},
+      .source_vocab_size = 50,
+      .target_vocab_size = 300,
+      .tied = true};
 }
 
 TinyOptions mixed_tiny_options() {
-  TinyOptions options;
-  options.seed = 14;
-  options.encoder = {20, 33, 2, 10, 1, 15, Activation::kGelu, true, false, true};
-  options.decoder = {40, 50, 3, 18, 3, 21, Activation::kSilu, true, false, true, 2};
-  options.source_vocab_size = 19;
-  options.target_vocab_size = 37;
-  return options;
+  return {.seed = 14,
+      .encoder = {20, 33, 2, 10, 1, 15, Activation::kGelu, true, false, true},
+      .decoder = {40, 50, 3, 18, 3, 21, Activation::kSilu, true, false, true, 2},
+      .source_vocab_size = 19,
+      .target_vocab_size = 37};
 }
 
 TinyOptions student_tiny_options() {
-  TinyOptions options;
-  options.seed = 15;
-  options.encoder = {48, 64, 4, 12, 3, 40, Activation::kRelu, false, false, false};
-  options.decoder = {48, 64, 4, 12, 2, 30, Activation::kRelu, false, false, false, 2};
-  options.source_vocab_size = 50;
-  options.target_vocab_size = 300;
-  options.tied = true;
-  return options;
+  return {.seed = 15,
+      .encoder = {48, 64, 4, 12, 3, 40, Activation::kRelu, false, false, false},
+      .decoder = {48, 64, 4, 12, 2, 30, Activation::kRelu, false, false, false, 2},
+      .source_vocab_size = 50,
+      .target_vocab_size = 300,
+      .tied = true};
 }
 
 TinyOptions t5_tiny_options() {
-  TinyOptions options;
-  options.seed = 17;
-  options.encoder = {20, 33, 3, 11, 2, 40, Activation::kGeluTanh, true, false, true};
-  options.decoder = {24, 30, 2, 18, 3, 35, Activation::kRelu, true, false, true};
+  TinyOptions options = {.seed = 17,
+      .encoder = {20, 33, 3, 11, 2, 40, Activation::kGeluTanh, true, false, true},
+      .decoder = {24, 30, 2, 18, 3, 35, Activation::kRelu, true, false, true}};
   for (TinyStack* stack : {&options.encoder, &options.decoder}) {
     stack->centred = false;
     stack->gated = stack == &options.encoder;
@@ -250,16 +231,12 @@ TinyOptions gated_tiny_options() {
   return options;
 }
 
-converter::FileImage tiny_file(
-    const ModelSpec& spec, Layout layout, const goldcrest_limits& limits, converter::Weights weights) {
-  converter::BuildOptions options;
-  options.weights = weights;
-  options.layout = layout;
-  options.limits = limits;
+FileImage tiny_file(const ModelSpec& spec, Layout layout, const goldcrest_limits& limits, converter::Weights weights) {
+  converter::BuildOptions options = {.weights = weights, .layout = layout, .limits = limits};
   return converter::assemble(converter::build_payload(spec, options), {});
 }
 
-converter::FileImage fine_tiny_file(
+FileImage fine_tiny_file(
     const ModelSpec& spec, const goldcrest_limits& limits, const std::string& fine, const std::string& refine) {
   converter::BuildOptions options;
   if (refine != "none") options.accuracy = {{refine, converter::kSecondMatrix}};
@@ -270,12 +247,9 @@ converter::FileImage fine_tiny_file(
   return converter::assemble(payload, {});
 }
 
-converter::FileImage packed_tiny_file(const ModelSpec& spec, Layout layout, const goldcrest_limits& limits,
+FileImage packed_tiny_file(const ModelSpec& spec, Layout layout, const goldcrest_limits& limits,
     const std::string& packed, const std::string& fine) {
-  converter::BuildOptions options;
-  options.pack = {{packed, converter::kPackedWeights}};
-  options.layout = layout;
-  options.limits = limits;
+  converter::BuildOptions options = {.layout = layout, .pack = {{packed, converter::kPackedWeights}}, .limits = limits};
   if (fine != "none") options.accuracy = {{fine, converter::kFineInput}};
   return converter::assemble(converter::build_payload(spec, options), {});
 }

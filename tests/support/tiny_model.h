@@ -7,6 +7,9 @@
 #include "converter/spec/spec.h"
 
 namespace goldcrest::test {
+using converter::FileImage;
+using converter::ModelSpec;
+
 struct TinyStack {
   uint32_t d_model = 24, d_ff = 40, n_heads = 2, d_head = 12, n_layers = 1, positions = 24;
   converter::Activation activation = converter::Activation::kRelu;
@@ -25,15 +28,15 @@ struct TinyOptions {
 };
 
 // decoder_start_id is the last id of the target vocabulary, which is suppressed; end_id is 0.
-converter::ModelSpec tiny_spec(const TinyOptions& options);
+ModelSpec tiny_spec(const TinyOptions& options);
 
 // Gives a model tokenizers. The first and the last id are control pieces, 1 is unknown, the others are letters, of two
 // bytes in the target. Sources end with id 0.
-void add_tokenizers(converter::TokenizerKind source_kind, converter::ModelSpec& spec);
+void add_tokenizers(converter::TokenizerKind source_kind, ModelSpec& spec);
 
 // A seeded shortlist: each source id has a few ids of the target, some pairs and triples of source ids have more. It
 // leaves short sources fewer ids than the target's vocabulary has.
-void add_shortlist(uint64_t seed, converter::ModelSpec& spec);
+void add_shortlist(uint64_t seed, ModelSpec& spec);
 
 // Two models that differ in everything: the first has odd widths, the second several layers.
 TinyOptions odd_tiny_options();
@@ -51,15 +54,15 @@ TinyOptions umt5_tiny_options();
 TinyOptions gated_tiny_options();
 
 // The file of a spec, without a self-test.
-converter::FileImage tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,
-    const goldcrest_limits& limits = {}, converter::Weights weights = converter::Weights::kInt8);
+FileImage tiny_file(const ModelSpec& spec, Layout layout = Layout::kN16K4, const goldcrest_limits& limits = {},
+    converter::Weights weights = converter::Weights::kInt8);
 
 // The int8 file of a spec with fine inputs in every matrix, or in those that goldcrest-convert --fine would choose. The
 // matrices that --refine would choose have a second one.
-converter::FileImage fine_tiny_file(const converter::ModelSpec& spec, const goldcrest_limits& limits = {},
-    const std::string& fine = "all", const std::string& refine = "none");
+FileImage fine_tiny_file(const ModelSpec& spec, const goldcrest_limits& limits = {}, const std::string& fine = "all",
+    const std::string& refine = "none");
 
 // An int8 file in which the matrices of this name of --pack have 4 bits.
-converter::FileImage packed_tiny_file(const converter::ModelSpec& spec, Layout layout = Layout::kN16K4,
-    const goldcrest_limits& limits = {}, const std::string& packed = "all", const std::string& fine = "none");
+FileImage packed_tiny_file(const ModelSpec& spec, Layout layout = Layout::kN16K4, const goldcrest_limits& limits = {},
+    const std::string& packed = "all", const std::string& fine = "none");
 }  // namespace goldcrest::test

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/voice_tensors.h"
 
-#include <cmath>
 #include <numbers>
-#include <string>
 
 #include "support/rng.h"
 

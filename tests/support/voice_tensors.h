@@ -2,9 +2,6 @@
 // A voice detector with Silero's names and shapes and seeded random weights.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "support/checkpoint_writer.h"
 
 namespace goldcrest::test {

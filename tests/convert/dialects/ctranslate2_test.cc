@@ -6,7 +6,6 @@
 #include "quantize/quantize.h"
 #include "reference/reference_search.h"
 #include "spec/validate_spec.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -20,7 +19,7 @@ Logits logits_of(const ModelSpec& spec) {
 }
 
 TEST(CTranslate2, TheReferenceIsTheFormula) {
-  CTranslate2Folder checkpoint(test::kFloat32, 3);
+  CTranslate2Folder checkpoint(kFloat32, 3);
   checkpoint.config["layer_norm_epsilon"] = 1e-6;
   const ModelSpec spec = checkpoint.load();
   EXPECT_NO_THROW(validate_spec(spec));
@@ -44,8 +43,7 @@ TEST(CTranslate2, EveryTypeAndVersionIsTheSameModel) {
       for (size_t id = 0; id < 12; ++id) largest = std::max(largest, std::fabs(found.row(i)[id] - expected.row(i)[id]));
     return largest;
   };
-  for (const auto& [type, most] :
-      {std::pair{test::kFloat16, 0.02f}, {test::kBfloat16, 0.1f}, {test::kInt16, 0.02f}, {test::kInt8, 0.1f}}) {
+  for (const auto& [type, most] : {std::pair{kFloat16, 0.02f}, {kBfloat16, 0.1f}, {kInt16, 0.02f}, {kInt8, 0.1f}}) {
     const float found = difference(CTranslate2Folder(type));
     EXPECT_GT(found, 0) << type;
     EXPECT_LT(found, most) << type;
@@ -56,7 +54,7 @@ TEST(CTranslate2, EveryTypeAndVersionIsTheSameModel) {
     EXPECT_EQ(difference(old), 0) << version;
   }
   for (const auto& [alias, name] : old.model.aliases) {
-    test::CTranslate2Variable copy = old.model.at(name);
+    CTranslate2Variable copy = old.model.at(name);
     copy.name = alias;
     old.model.variables.push_back(copy);
   }
@@ -65,7 +63,7 @@ TEST(CTranslate2, EveryTypeAndVersionIsTheSameModel) {
 }
 
 TEST(CTranslate2, AnInt8ModelKeepsItsRows) {
-  CTranslate2Folder checkpoint(test::kInt8);
+  CTranslate2Folder checkpoint(kInt8);
   const ModelSpec spec = checkpoint.load();
   const std::vector<float>& native = checkpoint.native[0].values;  // Wemb
   for (uint32_t r = 0; r < 12; ++r) {
@@ -80,9 +78,9 @@ TEST(CTranslate2, AnInt8ModelKeepsItsRows) {
   EXPECT_EQ(spec.decoder.embedding, spec.projection.weight);
   // Keys are stored as rows of one matrix with queries and values.
   const Matrix& key = *spec.decoder.layers[1].cross_attention->key.weight;
-  const std::vector<test::CTranslate2Variable>& variables = checkpoint.model.variables;
+  const std::vector<CTranslate2Variable>& variables = checkpoint.model.variables;
   const auto stored = std::find_if(variables.begin(), variables.end(),
-      [](const test::CTranslate2Variable& v) { return v.name == "decoder/layer_1/attention/linear_1/weight"; });
+      [](const CTranslate2Variable& v) { return v.name == "decoder/layer_1/attention/linear_1/weight"; });
   QuantizedMatrix quantized(8, 8);
   EXPECT_EQ(quantize_rows(key, Placement::in_order(8), Placement::in_order(8), 0, quantized),
       std::numeric_limits<double>::infinity());
@@ -123,15 +121,15 @@ TEST(CTranslate2, EmbeddingsHaveAFlagOrAScale) {
   CTranslate2Folder checkpoint;
   const float root = std::sqrt(8.0f);
   EXPECT_EQ(checkpoint.load().encoder.embedding_scale, root);
-  checkpoint.model.set(test::scalar("encoder/scale_embeddings", test::kInt8, 0));
+  checkpoint.model.set(scalar("encoder/scale_embeddings", kInt8, 0));
   EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 1);
-  checkpoint.model.set(test::scalar("encoder/scale_embeddings", test::kFloat32, 1));
+  checkpoint.model.set(scalar("encoder/scale_embeddings", kFloat32, 1));
   EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 1);
-  checkpoint.model.set(test::scalar("encoder/scale_embeddings", test::kFloat32, 5.5f));
+  checkpoint.model.set(scalar("encoder/scale_embeddings", kFloat32, 5.5f));
   EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 5.5f);
   checkpoint.model.remove("encoder/scale_embeddings");
   EXPECT_EQ(checkpoint.load().encoder.embedding_scale, root);
-  checkpoint.model.set(test::scalar("encoder/embeddings/multiply_by_sqrt_depth", test::kInt8, 0));
+  checkpoint.model.set(scalar("encoder/embeddings/multiply_by_sqrt_depth", kInt8, 0));
   EXPECT_EQ(checkpoint.load().encoder.embedding_scale, 1);
   EXPECT_EQ(checkpoint.load().decoder.embedding_scale, root);
 }
@@ -157,9 +155,9 @@ TEST(CTranslate2, PositionsWithoutATable) {
 
 TEST(CTranslate2, ALongTableOfPositionsIsCut) {
   CTranslate2Folder checkpoint;
-  test::NamedTensor table = {"decoder/position_encodings/encodings", {1030, 8}, std::vector<float>(1030 * 8)};
+  NamedTensor table = {"decoder/position_encodings/encodings", {1030, 8}, std::vector<float>(1030 * 8)};
   for (size_t i = 0; i < table.values.size(); ++i) table.values[i] = static_cast<float>(i % 97);
-  checkpoint.model.set(test::variable(table));
+  checkpoint.model.set(variable(table));
   const ModelSpec spec = checkpoint.load();
   ASSERT_EQ(spec.encoder.positions.rows, 1024u);
   table.values.resize(size_t{1024} * 8);
@@ -168,10 +166,10 @@ TEST(CTranslate2, ALongTableOfPositionsIsCut) {
 
 // x sigmoid(1.702 x), for which Goldcrest has no block.
 TEST(CTranslate2, GeluByASigmoidIsSiluOfOtherWeights) {
-  for (const CTranslate2Type type : {test::kFloat32, test::kInt8}) {
+  for (const CTranslate2Type type : {kFloat32, kInt8}) {
     CTranslate2Folder checkpoint(type);
     const ModelSpec plain = checkpoint.load();
-    checkpoint.model.set(test::scalar("encoder/activation", test::kInt8, 4));
+    checkpoint.model.set(scalar("encoder/activation", kInt8, 4));
     const ModelSpec spec = checkpoint.load();
     EXPECT_EQ(spec.encoder.activation, Activation::kSilu);
     const FeedForwardSpec &block = spec.encoder.layers[0].feed_forward, &before = plain.encoder.layers[0].feed_forward;
@@ -192,21 +190,21 @@ TEST(CTranslate2, GraphsThatItReads) {
   constexpr Activation kActivations[] = {
       Activation::kRelu, Activation::kGeluTanh, Activation::kSilu, Activation::kGelu};
   for (size_t id = 0; id < std::size(kActivations); ++id) {
-    checkpoint.model.set(test::scalar("decoder/activation", test::kInt8, static_cast<float>(id)));
+    checkpoint.model.set(scalar("decoder/activation", kInt8, static_cast<float>(id)));
     EXPECT_EQ(checkpoint.load().decoder.activation, kActivations[id]);
   }
   const std::vector<float> ones(8, 1), halves(8, 0.5f);
   for (const char* stack : {"encoder", "decoder"}) {
-    checkpoint.model.set(test::scalar(std::string(stack) + "/pre_norm", test::kInt8, 1));
+    checkpoint.model.set(scalar(std::string(stack) + "/pre_norm", kInt8, 1));
     for (const char* norm : {"/layer_norm", "/layernorm_embedding"}) {
-      checkpoint.model.set(test::variable({stack + std::string(norm) + "/gamma", {8}, ones}));
-      checkpoint.model.set(test::variable({stack + std::string(norm) + "/beta", {8}, halves}));
+      checkpoint.model.set(variable({stack + std::string(norm) + "/gamma", {8}, ones}));
+      checkpoint.model.set(variable({stack + std::string(norm) + "/beta", {8}, halves}));
     }
   }
-  checkpoint.model.set(test::scalar("decoder/layer_0/attention/queries_scale", test::kFloat32, 0.5f));
+  checkpoint.model.set(scalar("decoder/layer_0/attention/queries_scale", kFloat32, 0.5f));
   checkpoint.model.remove("decoder/projection/bias");
   checkpoint.model.remove("decoder/projection/weight");
-  checkpoint.model.set(test::variable({"decoder/projection/weight", {12, 8}, std::vector<float>(96, 0.25f)}));
+  checkpoint.model.set(variable({"decoder/projection/weight", {12, 8}, std::vector<float>(96, 0.25f)}));
   checkpoint.model.remove("encoder/layer_1/ffn/linear_0/bias");
   const ModelSpec spec = checkpoint.load();
   EXPECT_TRUE(spec.encoder.pre_norm);
@@ -223,10 +221,10 @@ TEST(CTranslate2, OlderRevisions) {
   for (const char* name : {"num_heads", "pre_norm", "activation"})
     for (const char* stack : {"encoder/", "decoder/"}) checkpoint.model.remove(stack + std::string(name));
   checkpoint.model.revision = 4;
-  checkpoint.model.set(test::scalar("num_heads", test::kInt8, 4));
-  checkpoint.model.set(test::scalar("pre_norm", test::kInt8, 0));
-  checkpoint.model.set(test::scalar("activation", test::kInt8, 2));
-  checkpoint.model.set(test::scalar("alignment_layer", test::kInt16, 1));
+  checkpoint.model.set(scalar("num_heads", kInt8, 4));
+  checkpoint.model.set(scalar("pre_norm", kInt8, 0));
+  checkpoint.model.set(scalar("activation", kInt8, 2));
+  checkpoint.model.set(scalar("alignment_layer", kInt16, 1));
   ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.encoder.n_heads, 4u);
   EXPECT_FALSE(spec.decoder.pre_norm);
@@ -237,8 +235,7 @@ TEST(CTranslate2, OlderRevisions) {
   EXPECT_EQ(checkpoint.load().decoder.n_heads, 8u);
   checkpoint.model.spec = "TransformerBig";
   EXPECT_EQ(checkpoint.message(),
-      "model.bin: setting \"encoder/num_heads\" is 16, expected a number that divides the "
-      "even width 8");
+      "model.bin: setting \"encoder/num_heads\" is 16, expected a number that divides the even width 8");
 }
 
 // Messages about CTranslate2's models that Goldcrest does not compute, and about variables and settings that do not
@@ -248,11 +245,11 @@ using test::CTranslate2Folder;
 
 TEST(CTranslate2Refusals, NamesWhatItDoesNotCompute) {
   struct Case {
-    test::CTranslate2Variable variable;
+    CTranslate2Variable variable;
     const char* what;
   };
-  const auto tensor = [](const char* name) { return test::variable({name, {2}, {1, 1}}); };
-  const auto number = [](const char* name, float value) { return test::scalar(name, test::kInt32, value); };
+  const auto tensor = [](const char* name) { return variable({name, {2}, {1, 1}}); };
+  const auto number = [](const char* name, float value) { return scalar(name, kInt32, value); };
   const Case cases[] = {{tensor("encoder/layer_0/self_attention/relative_position_keys"), "relative positions are"},
       {tensor("encoder/layer_0/self_attention/relative_asymmetric_position_keys"), "relative positions are"},
       {number("encoder/layer_0/self_attention/relative_left_max_position", 4), "relative positions are"},
@@ -267,8 +264,8 @@ TEST(CTranslate2Refusals, NamesWhatItDoesNotCompute) {
       {tensor("encoder/layer_0/ffn/linear_0_noact/weight"), "a gated feed-forward network is"},
       {tensor("encoder/layer_0/self_attention/q_norm/gamma"), "norms of queries, keys or values are"},
       {tensor("decoder/project_in/weight"), "projections around a stack are"},
-      {test::scalar("decoder/scale_outputs", test::kFloat32, 0.5f), "a scale of the decoder's output is"},
-      {test::scalar("decoder/final_logit_softcapping", test::kFloat32, 30), "capped logits are"},
+      {scalar("decoder/scale_outputs", kFloat32, 0.5f), "a scale of the decoder's output is"},
+      {scalar("decoder/final_logit_softcapping", kFloat32, 30), "capped logits are"},
       {number("decoder/sliding_window", 8), "a sliding window is"},
       {tensor("decoder/layer_0/shared_layer_norm/gamma"),
           "norms on both sides of a block, and parallel residuals, are"},
@@ -279,7 +276,7 @@ TEST(CTranslate2Refusals, NamesWhatItDoesNotCompute) {
       {tensor("encoder/conv1/weight"), "convolutions are"},
       {number("decoder/layer_0/self_attention/merged_encoder_attention", 1),
           "self-attention and cross-attention in one are"},
-      {test::scalar("decoder/layer_0/layer_scalar", test::kFloat32, 2), "scaled layers are"},
+      {scalar("decoder/layer_0/layer_scalar", kFloat32, 2), "scaled layers are"},
       {number("decoder/layer_norm/layer_norm_use_residual", 1), "RMS norms are"}};
   for (const Case& c : cases) {
     CTranslate2Folder checkpoint;
@@ -310,7 +307,7 @@ TEST(CTranslate2Refusals, FlagsAndNumbers) {
       {"decoder/temperature", 1, " is not known, and may change the graph"}};
   for (const Case& c : cases) {
     CTranslate2Folder checkpoint;
-    checkpoint.model.set(test::scalar(c.name, test::kInt16, c.value));
+    checkpoint.model.set(scalar(c.name, kInt16, c.value));
     EXPECT_EQ(checkpoint.message(), format_text("model.bin: setting \"{}\"{}", c.name, c.message));
   }
 }
@@ -327,20 +324,20 @@ TEST(CTranslate2Refusals, TensorsThatAreMissingOrNotKnown) {
       "model.bin: tensor \"encoder/layer_1/ffn/linear_1/weight\" is missing; the nearest names that it has: "
       "\"encoder/layer_0/ffn/linear_1/weight\"");
   CTranslate2Folder wide;
-  wide.model.set(test::variable({"decoder/layer_0/attention/linear_1/bias", {8}, std::vector<float>(8)}));
+  wide.model.set(variable({"decoder/layer_0/attention/linear_1/bias", {8}, std::vector<float>(8)}));
   EXPECT_EQ(
       wide.message(), "model.bin: tensor \"decoder/layer_0/attention/linear_1/bias\" has shape [8], expected [16]");
   CTranslate2Folder infinite;
-  infinite.model.set(test::variable({"decoder/projection/bias", {12}, std::vector<float>(12, INFINITY)}));
+  infinite.model.set(variable({"decoder/projection/bias", {12}, std::vector<float>(12, INFINITY)}));
   EXPECT_EQ(infinite.message(),
-      "model.bin: tensor \"decoder/projection/bias\" has the value inf at [0], expected finite numbers; the "
-      "checkpoint is damaged or its training diverged");
+      "model.bin: tensor \"decoder/projection/bias\" has the value inf at [0], expected finite numbers; the checkpoint "
+      "is damaged or its training diverged");
   CTranslate2Folder strange;
-  strange.model.set(test::variable({"decoder/layer_0/adapter/weight", {2}, {1, 2}}));
+  strange.model.set(variable({"decoder/layer_0/adapter/weight", {2}, {1, 2}}));
   EXPECT_EQ(
       strange.message(), "model.bin: tensor \"decoder/layer_0/adapter/weight\" is not known, and may change the graph");
   CTranslate2Folder narrow;
-  narrow.model.set(test::variable({"decoder/embeddings/weight", {12}, std::vector<float>(12)}));
+  narrow.model.set(variable({"decoder/embeddings/weight", {12}, std::vector<float>(12)}));
   EXPECT_EQ(narrow.message(),
       "model.bin: tensor \"encoder/embeddings_0/weight\" has shape [12] and the feed-forward network's [16, 8], "
       "expected [rows, 4 to 65536] and 1 to 65536 rows");
@@ -370,15 +367,15 @@ TEST(CTranslate2Refusals, SpecificationsAndRevisions) {
       "Transformers; it cannot be converted");
   checkpoint.model.spec = "Wav2Vec2Spec";
   EXPECT_EQ(checkpoint.message(),
-      "model.bin: this is a CTranslate2 model of speech without a decoder (Wav2Vec2); Goldcrest runs "
-      "encoder-decoder Transformers; it cannot be converted");
+      "model.bin: this is a CTranslate2 model of speech without a decoder (Wav2Vec2); Goldcrest runs encoder-decoder "
+      "Transformers; it cannot be converted");
   checkpoint.model.spec = "TransformerEncoderSpec";
   EXPECT_EQ(checkpoint.message(),
       "model.bin: this is a CTranslate2 model of an encoder without a decoder; Goldcrest runs encoder-decoder "
       "Transformers; it cannot be converted");
   // Version 1 has no specification; its names are OpenNMT-tf's.
   checkpoint.model.version = 1;
-  checkpoint.model.variables = {test::variable({"transformer/decoder/LayerNorm/beta:0", {2}, {1, 1}})};
+  checkpoint.model.variables = {variable({"transformer/decoder/LayerNorm/beta:0", {2}, {1, 1}})};
   EXPECT_EQ(checkpoint.message(),
       "model.bin: is of binary version 1, expected 2 to 6; convert the model again with a CTranslate2 of these");
 }
@@ -387,7 +384,8 @@ TEST(CTranslate2Refusals, SettingsOfConfigJson) {
   struct Case {
     const char *key, *value, *message;
   };
-  const Case cases[] = {{"decoder_start_token", "null", "read"},  // a model that starts from zero needs no start token
+  const Case cases[] = {
+      {"decoder_start_token", "null", "no error"},  // a model that starts from zero needs no start token
       {"layer_norm_epsilon", "0",
           "setting \"layer_norm_epsilon\" is \"0\", expected a number from 9.999999960041972e-13 to 1"},
       {"add_source_eos", "1", "setting \"add_source_eos\" is \"1\", expected true or false"},
@@ -401,7 +399,8 @@ TEST(CTranslate2Refusals, SettingsOfConfigJson) {
     CTranslate2Folder checkpoint;
     checkpoint.config[c.key] = nlohmann::json::parse(c.value);
     const std::string message = checkpoint.message();
-    EXPECT_EQ(message, std::string(c.message) == "read" ? "read" : std::string("config.json: ") + c.message) << c.key;
+    EXPECT_EQ(message, std::string(c.message) == "no error" ? "no error" : std::string("config.json: ") + c.message)
+        << c.key;
   }
   CTranslate2Folder checkpoint;
   checkpoint.config = nullptr;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files in the folder of a CTranslate2 model: vocabularies, tokenizers, and the packages of Argos Translate.
 #include "convert/support/ctranslate2_folder.h"
-#include "support/checkpoint_writer.h"
-#include "support/test.h"
 #include "tokenizers/segmenter.h"
 
 namespace goldcrest::converter {
@@ -28,8 +26,8 @@ std::string character(size_t n) {
 struct PieceFolder : CTranslate2Folder {
   PieceFolder() {
     shape = {kIds, 4, 8, 2, 1, 1, false};
-    native = test::native_tensors(shape, 1);
-    model = test::ctranslate2_model(native, shape);
+    native = native_tensors(shape, 1);
+    model = ctranslate2_model(native, shape);
     vocabulary = nlohmann::json::array();
     const nlohmann::json ids = nlohmann::json::parse(bytes_of(kPieces / "vocab.json"));
     std::vector<std::string> texts(ids.size());
@@ -68,9 +66,8 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
   CTranslate2Folder checkpoint;
   checkpoint.vocabulary = nullptr;
   EXPECT_EQ(checkpoint.message(),
-      "source_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
-      "the vocabulary from where the "
-      "model came from");
+      "source_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy the "
+      "vocabulary from where the model came from");
   checkpoint.folder.write("source_1_vocabulary.txt", "<unk>\n");
   EXPECT_EQ(checkpoint.message(),
       "source_1_vocabulary: has several words per position (source features), which are not supported");
@@ -81,9 +78,8 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
   }
   checkpoint.folder.write("source_vocabulary.txt", source);
   EXPECT_EQ(checkpoint.message(),
-      "target_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy "
-      "the vocabulary from where the "
-      "model came from");
+      "target_vocabulary.json: is missing, and so are shared_vocabulary.json and the .txt forms of both: copy the "
+      "vocabulary from where the model came from");
   checkpoint.folder.write("target_vocabulary.txt", target);
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.source_tokenizer->unknown_id, 11u);  // the list lacks this piece
@@ -98,7 +94,7 @@ TEST(CTranslate2Text, SeparateVocabulariesAsLines) {
 
 TEST(CTranslate2Text, WhatIsPutAroundASource) {
   CTranslate2Folder checkpoint;
-  checkpoint.model.set(test::scalar("decoder/start_from_zero_embedding", test::kInt8, 0));
+  checkpoint.model.set(scalar("decoder/start_from_zero_embedding", kInt8, 0));
   checkpoint.vocabulary[2] = "<s>";
   const std::string told = checkpoint.file("config.json") +
                            ": setting \"add_source_eos\" is false, and nothing is put around a source; if "
@@ -130,23 +126,23 @@ TEST(CTranslate2Text, WhatIsPutAroundASource) {
 // Before binary version 6, variables hold the settings of config.json.
 TEST(CTranslate2Text, SpecialTokensOfOlderVersions) {
   CTranslate2Folder checkpoint;
-  checkpoint.config = nullptr;
   checkpoint.model.version = 5;
-  checkpoint.model.set(test::scalar("decoder/start_from_zero_embedding", test::kInt8, 0));
+  checkpoint.config = nullptr;
+  checkpoint.model.set(scalar("decoder/start_from_zero_embedding", kInt8, 0));
   checkpoint.vocabulary[2] = "<s>";
   ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.generation.decoder_start_id, 2u);
   EXPECT_TRUE(spec.generation.source_suffix.empty());
-  checkpoint.model.set(test::text_variable("eos_token", "word4"));
-  checkpoint.model.set(test::text_variable("unk_token", "word3"));
-  checkpoint.model.set(test::scalar("with_source_eos", test::kInt8, 1));
-  checkpoint.model.set(test::scalar("with_target_bos", test::kInt8, 0));
+  checkpoint.model.set(text_variable("eos_token", "word4"));
+  checkpoint.model.set(text_variable("unk_token", "word3"));
+  checkpoint.model.set(scalar("with_source_eos", kInt8, 1));
+  checkpoint.model.set(scalar("with_target_bos", kInt8, 0));
   spec = checkpoint.load();
   EXPECT_EQ(spec.generation.decoder_start_id, 4u);
   EXPECT_EQ(spec.generation.end_id, 4u);
   EXPECT_EQ(spec.generation.unknown_id, 3u);
   EXPECT_EQ(spec.generation.source_suffix, std::vector<uint32_t>{4});
-  checkpoint.model.set(test::scalar("user_decoder_start_tokens", test::kInt8, 1));
+  checkpoint.model.set(scalar("user_decoder_start_tokens", kInt8, 1));
   EXPECT_EQ(checkpoint.message().substr(0, 52), "config.json: setting \"decoder_start_token\" is null: ");
 }
 
@@ -178,10 +174,9 @@ TEST(CTranslate2Text, SubwordNmtsMerges) {
   EXPECT_EQ(spec.tokenizer_files.size(), 2u);
   EXPECT_EQ(Segmenter(*spec.source_tokenizer).encode(">>fr<< abab ba"), (std::vector<int32_t>{10, 4, 7, 3, 5}));
   checkpoint.folder.write("codes.txt", "a b\n");
-  EXPECT_EQ(checkpoint.message(),
-      "no name: " + checkpoint.folder.path().string() +
-          ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose names "
-          "have \"source\" and \"target\"");
+  EXPECT_EQ(checkpoint.message(), "no name: " + checkpoint.folder.path().string() +
+                                      ": which of 2 files of subword-nmt's merges cut texts is not known; expected "
+                                      "one, or two whose names have \"source\" and \"target\"");
   checkpoint.folder.write("sentencepiece.model", "");
   EXPECT_EQ(checkpoint.message(), "sentencepiece.model: the file is empty; download it again") << "it comes first";
 }
@@ -208,9 +203,8 @@ TEST(CTranslate2Text, MergesOfAnotherModel) {
                                 codes + "; do they belong to different models?"}));
   for (const int id : {4, 7, 9, 11}) checkpoint.vocabulary[id] = format_text("joined{}\uFFED", id);
   EXPECT_EQ(checkpoint.message(),
-      "shared_vocabulary.json: 5 of its 9 entries are neither characters nor made by a merge "
-      "of " +
-          codes + ": they belong to different models");
+      "shared_vocabulary.json: 5 of its 9 entries are neither characters nor made by a merge of " + codes +
+          ": they belong to different models");
   SubwordFolder marked;
   marked.vocabulary[9] = "@@@";
   marked.folder.write("bpe.codes", "#version: 0.2\na b\na b</w>\nb ab</w>\n@ @\n@@ @</w>\n");
@@ -228,8 +222,8 @@ TEST(CTranslate2Text, MergesWithoutWords) {
   SubwordFolder checkpoint;
   for (int id = 2; id < 12; ++id) checkpoint.vocabulary[id] = format_text(">>code{}<<", id);
   EXPECT_EQ(checkpoint.message(),
-      "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and "
-      "language codes");
+      "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and language "
+      "codes");
 }
 
 // A package of Argos Translate in a folder, and its zip.
@@ -238,28 +232,22 @@ struct Package {
   std::string metadata = R"({"from_code": "en", "to_code": "fr", "links": [], "target_prefix": ""})";
 
   std::vector<ZipEntry> entries() const {
-    return {{"translate-en_fr-1_0/", ""}, test::deflated("translate-en_fr-1_0/metadata.json", metadata),
-        test::deflated("translate-en_fr-1_0/sentencepiece.model", bytes_of(kPieces / "source.spm")),
-        test::deflated("translate-en_fr-1_0/model/config.json", checkpoint.config.dump()),
-        test::deflated("translate-en_fr-1_0/model/shared_vocabulary.json", checkpoint.vocabulary.dump()),
-        test::deflated("translate-en_fr-1_0/model/model.bin", checkpoint.model.bytes())};
+    return {{"translate-en_fr-1_0/", ""}, deflated("translate-en_fr-1_0/metadata.json", metadata),
+        deflated("translate-en_fr-1_0/sentencepiece.model", bytes_of(kPieces / "source.spm")),
+        deflated("translate-en_fr-1_0/model/config.json", checkpoint.config.dump()),
+        deflated("translate-en_fr-1_0/model/shared_vocabulary.json", checkpoint.vocabulary.dump()),
+        deflated("translate-en_fr-1_0/model/model.bin", checkpoint.model.bytes())};
   }
   std::filesystem::path write_zip(const std::vector<ZipEntry>& entries) const {
     std::ostringstream stream;
-    test::ZipWriter writer(stream);
+    ZipWriter writer(stream);
     for (const ZipEntry& entry : entries) writer.add(entry);
     writer.finish();
     return checkpoint.folder.write("translate-en_fr-1_0.argosmodel", stream.str());
   }
   std::string message(const std::vector<ZipEntry>& entries) const {
     const std::string path = write_zip(entries).string();
-    try {
-      load_checkpoint(path, {});
-      return "read";
-    } catch (const Error& error) {
-      const std::string text = error.what();
-      return text.starts_with(path) ? text.substr(path.size()) : "no name: " + text;
-    }
+    return error_of([&] { load_checkpoint(path, {}); }, path);
   }
 };
 
@@ -304,8 +292,8 @@ TEST(CTranslate2Text, AnArgosPackageNamesTheAttentionOfUnknownTokens) {
   for (const auto& [layer, heads, expected_layer, expected_heads] :
       {Case{-1, 0, 0, 2}, Case{-1, 2, 0, 2}, Case{0, 1, 0, 1}, Case{-3, 0, 0, 2}, Case{0, 9, 0, 2}}) {
     Package package;
-    package.checkpoint.model.set(test::scalar("decoder/alignment_layer", test::CTranslate2Type::kInt16, layer));
-    package.checkpoint.model.set(test::scalar("decoder/alignment_heads", test::CTranslate2Type::kInt16, heads));
+    package.checkpoint.model.set(scalar("decoder/alignment_layer", CTranslate2Type::kInt16, layer));
+    package.checkpoint.model.set(scalar("decoder/alignment_heads", CTranslate2Type::kInt16, heads));
     const ModelSpec spec = load_checkpoint(package.write_zip(package.entries()), {});
     EXPECT_EQ(spec.generation.unknown.layer, expected_layer) << layer << " " << heads;
     EXPECT_EQ(spec.generation.unknown.heads, expected_heads) << layer << " " << heads;
@@ -320,7 +308,7 @@ TEST(CTranslate2Text, MergesOfArgosTranslate) {
     package.checkpoint.vocabulary.push_back(entry);
   }
   std::vector<ZipEntry> entries = package.entries();
-  entries[2] = test::deflated("translate-en_fr-1_0/bpe.model", "#version: 0.2\na b</w>\n");
+  entries[2] = deflated("translate-en_fr-1_0/bpe.model", "#version: 0.2\na b</w>\n");
   const std::filesystem::path zip = package.write_zip(entries);
   const ModelSpec spec = load_checkpoint(zip, {});
   EXPECT_EQ(spec.source_tokenizer->kind, TokenizerKind::kSubword);
@@ -328,17 +316,14 @@ TEST(CTranslate2Text, MergesOfArgosTranslate) {
   EXPECT_EQ(spec.warnings,
       (std::vector<std::string>{
           zip.string() +
-          "/translate-en_fr-1_0/bpe.model: Argos Translate takes texts through Moses's normalizer and tokenizer "
-          "before these merges, and back after them; Goldcrest does not: give it their words with spaces between "
-          "them"}));
+          "/translate-en_fr-1_0/bpe.model: Argos Translate takes texts through Moses's normalizer and tokenizer before "
+          "these merges, and back after them; Goldcrest does not: give it their words with spaces between them"}));
 }
 
 TEST(CTranslate2Text, ATokenThatTargetsBeginWith) {
-  Package package;
-  package.metadata = R"({"target_prefix": "__fr__"})";
+  Package package = {.metadata = R"({"target_prefix": "__fr__"})"};
   EXPECT_EQ(package.message(package.entries()),
-      "/translate-en_fr-1_0/model/shared_vocabulary.json: has no entry \"__fr__\", the token that targets begin "
-      "with");
+      "/translate-en_fr-1_0/model/shared_vocabulary.json: has no entry \"__fr__\", the token that targets begin with");
   package.checkpoint.vocabulary[4000] = "__fr__";
   const ModelSpec spec = load_checkpoint(package.write_zip(package.entries()), {});
   EXPECT_EQ(spec.generation.forced_first_id, 4000u);
@@ -350,27 +335,26 @@ TEST(CTranslate2Text, ATokenThatTargetsBeginWith) {
 TEST(CTranslate2Text, SaysWhatIsWrongWithAPackage) {
   const Package package;
   std::vector<ZipEntry> entries = package.entries();
-  entries[1] = test::deflated("translate-en_fr-1_0/metadata.json", "[]");
+  entries[1] = deflated("translate-en_fr-1_0/metadata.json", "[]");
   EXPECT_EQ(package.message(entries), "/translate-en_fr-1_0/metadata.json: found a JSON array, expected an object");
   entries = package.entries();
   entries[5].crc_is_wrong = true;
   const std::string damaged = package.message(entries);
-  EXPECT_NE(damaged.find(": the zip member \"translate-en_fr-1_0/model/model.bin\" has CRC-32 "), std::string::npos)
-      << damaged;
+  EXPECT_TRUE(has(damaged, ": the zip member \"translate-en_fr-1_0/model/model.bin\" has CRC-32 "));
   entries = package.entries();
-  entries[5] = test::deflated("translate-en_fr-1_0/model/model.bin", std::string(40 << 20, '\0'));
+  entries[5] = deflated("translate-en_fr-1_0/model/model.bin", std::string(40 << 20, '\0'));
   const std::string bomb = package.message(entries);
   EXPECT_EQ(bomb.substr(0, 72), "/translate-en_fr-1_0/model/model.bin: would unpack to 41943040 bytes, mo");
-  EXPECT_NE(bomb.find("more than four times the "), std::string::npos);
+  EXPECT_TRUE(has(bomb, "more than four times the "));
   entries.pop_back();
   entries.push_back({"translate-en_fr-1_0/other-model/model.bin", "x"});
   EXPECT_EQ(package.message(entries), ": has no model/model.bin, which a package of Argos Translate has");
   entries = package.entries();
   entries[3].method = 12;
   EXPECT_EQ(package.message(entries),
-      ": the zip member \"translate-en_fr-1_0/model/config.json\" is compressed by method 12, and stored and "
-      "deflated ones (0, 8) are read; expected a zip as Argos Translate's packages are: download it again, or "
-      "unpack it and give the folder");
+      ": the zip member \"translate-en_fr-1_0/model/config.json\" is compressed by method 12, and stored and deflated "
+      "ones (0, 8) are read; expected a zip as Argos Translate's packages are: download it again, or unpack it and "
+      "give the folder");
 }
 }  // namespace
 }  // namespace goldcrest::converter

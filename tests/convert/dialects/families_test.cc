@@ -6,10 +6,8 @@
 #include "dialects/dialect.h"
 #include "dialects/text/languages.h"
 #include "evaluate/check.h"
-#include "spec/error.h"
 #include "spec/trim_vocabulary.h"
 #include "support/expect_error.h"
-#include "support/test.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 

@@ -3,9 +3,6 @@
 #include "convert/support/marian_folder.h"
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
-#include "support/expect_error.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -53,7 +50,7 @@ TEST(Marian, BothContainersGiveTheSameModel) {
   const ModelSpec expected = checkpoint.load();
   std::filesystem::remove(checkpoint.folder / "model.safetensors");
   std::ofstream stream(checkpoint.folder / "pytorch_model.bin", std::ios::binary);
-  test::write_torch_zip(stream, checkpoint.tensors, ElementType::kF32,
+  write_torch_zip(stream, checkpoint.tensors, ElementType::kF32,
       {{"model.encoder.embed_tokens.weight", 0}, {"model.decoder.embed_tokens.weight", 0}, {"lm_head.weight", 0}});
   stream.close();
   const ModelSpec spec = load_checkpoint(checkpoint.folder / "pytorch_model.bin", {});
@@ -92,7 +89,7 @@ TEST(Marian, ReadsGenerationSettings) {
   ASSERT_EQ(spec.generation.sequences.list.size(), 1u);
   EXPECT_EQ(spec.generation.sequences.list[0].ids, (std::vector<uint32_t>{1, 2}));
   ASSERT_EQ(spec.warnings.size(), 1u);
-  EXPECT_NE(spec.warnings[0].find("encoder_repetition_penalty"), std::string::npos);
+  EXPECT_TRUE(has(spec.warnings[0], "encoder_repetition_penalty"));
 }
 
 TEST(Marian, LimitsTheTargetToTheDecodersPositions) {
@@ -101,7 +98,7 @@ TEST(Marian, LimitsTheTargetToTheDecodersPositions) {
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.generation.max_target_tokens, 16u);
   ASSERT_EQ(spec.warnings.size(), 1u);
-  EXPECT_NE(spec.warnings[0].find("511"), std::string::npos);
+  EXPECT_TRUE(has(spec.warnings[0], "511"));
 }
 
 TEST(Marian, HonoursTheSettingsOfOlderVersions) {
@@ -138,16 +135,14 @@ TEST(Marian, UsesStoredPositions) {
   EXPECT_EQ(spec.encoder.positions.values, stored);  // transformers does the same
   EXPECT_EQ(spec.decoder.positions.values, native.values);
   ASSERT_EQ(spec.warnings.size(), 1u);
-  EXPECT_EQ(spec.warnings[0],
-      (checkpoint.folder / "model.safetensors").string() +
-          ": tensor \"model.decoder.embed_positions.weight\" is not the table of sinusoids that Marian models have "
-          "(differs by up to 0.697); the stored table is used");
+  EXPECT_EQ(spec.warnings[0], (checkpoint.folder / "model.safetensors").string() +
+                                  ": tensor \"model.decoder.embed_positions.weight\" is not the table of sinusoids "
+                                  "that Marian models have (differs by up to 0.697); the stored table is used");
 }
 
 TEST(Marian, ReadsSeparateVocabularies) {
   MarianFolder checkpoint;
-  checkpoint.config["share_encoder_decoder_embeddings"] = false;
-  checkpoint.config["decoder_vocab_size"] = 5;
+  checkpoint.config.update({{"share_encoder_decoder_embeddings", false}, {"decoder_vocab_size", 5}});
   checkpoint.config["pad_token_id"] = checkpoint.config["decoder_start_token_id"] = 4;
   checkpoint.config["bad_words_ids"] = {{4}};
   checkpoint.config["tie_word_embeddings"] = false;
@@ -169,7 +164,7 @@ TEST(Marian, ReadsSeparateVocabularies) {
   EXPECT_EQ(spec.target_tokenizer->vocab_size, 5u);
 
   checkpoint.folder.write("tokenizer_config.json", "{}");
-  test::expect_error([&] { checkpoint.load(); }, {"target_vocab.json", "separate_vocabs"});
+  expect_error([&] { checkpoint.load(); }, {"target_vocab.json", "separate_vocabs"});
 }
 
 constexpr const char* kTables[] = {
@@ -186,8 +181,8 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
   const Case cases[] = {
       {true, true, {0}, 0, 0, 0, nullptr},
       {true, false, {0, 1, 2, 3}, 1, 2, 3,
-          "\"model.shared.weight\" is not used: the encoder and the decoder have tables of "
-          "their own, as transformers 5 saves them if \"tie_word_embeddings\" is false"},
+          "\"model.shared.weight\" is not used: the encoder and the decoder have tables of their own, as transformers "
+          "5 saves them if \"tie_word_embeddings\" is false"},
       {true, false, {0, 3}, 0, 0, 3, nullptr},  // transformers 4
       {true, false, {1, 2, 3}, 1, 2, 3, nullptr},
       {false, true, {1, 2}, 1, 2, 2, nullptr},
@@ -195,16 +190,16 @@ TEST(Marian, EveryPlaceHasTheTableThatTransformersGivesIt) {
       {false, false, {1, 2, 3}, 1, 2, 3, nullptr},
       // Tied tables that are stored separately with other values: transformers 5 uses each in its own place.
       {true, true, {0, 3}, 0, 0, 3,
-          "\"lm_head.weight\" differs from \"model.shared.weight\", although config.json ties them; "
-          "each is used in its own place, as transformers 5 does and 4 did not"},
+          "\"lm_head.weight\" differs from \"model.shared.weight\", although config.json ties them; each is used in "
+          "its own place, as transformers 5 does and 4 did not"},
       {false, true, {1, 2, 3}, 1, 2, 3,
-          "\"lm_head.weight\" differs from \"model.decoder.embed_tokens.weight\", although "
-          "config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
+          "\"lm_head.weight\" differs from \"model.decoder.embed_tokens.weight\", although config.json ties them; each "
+          "is used in its own place, as transformers 5 does and 4 did not"},
       // If there is no shared table, the first of the others serves every place without a table.
       {true, true, {2}, 2, 2, 2, nullptr},
       {true, true, {1, 2}, 1, 2, 2,
-          "\"model.encoder.embed_tokens.weight\" differs from \"model.decoder.embed_tokens.weight\", "
-          "although config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
+          "\"model.encoder.embed_tokens.weight\" differs from \"model.decoder.embed_tokens.weight\", although "
+          "config.json ties them; each is used in its own place, as transformers 5 does and 4 did not"},
   };
   for (const Case& c : cases) {
     MarianFolder checkpoint;
@@ -232,8 +227,8 @@ TEST(Marian, WarnsOfWhatItDidNotUse) {
   checkpoint.add("lm_head.weight", {6000, 8}, 1);
   const ModelSpec spec = checkpoint.load();
   ASSERT_EQ(spec.warnings.size(), 2u);
-  EXPECT_NE(spec.warnings[0].find("\"lm_head.weight\" differs from \"model.shared.weight\""), std::string::npos);
-  EXPECT_NE(spec.warnings[1].find("1 tensors were not used: \"model.encoder.layers.2.fc1.weight\""), std::string::npos);
+  EXPECT_TRUE(has(spec.warnings[0], "\"lm_head.weight\" differs from \"model.shared.weight\""));
+  EXPECT_TRUE(has(spec.warnings[1], "1 tensors were not used: \"model.encoder.layers.2.fc1.weight\""));
 }
 
 TEST(Marian, TakesNameAndLicenceFromTheCheckpoint) {
@@ -262,14 +257,14 @@ TEST(Marian, NamesASnapshotOfACacheByItsRepository) {
 
 TEST(LoadCheckpoint, SaysWhatIsMissing) {
   const TemporaryFolder folder;
-  test::expect_error([&] { load_checkpoint(folder / "absent", {}); }, {"absent", "no such file or directory"});
-  test::expect_error([&] { load_checkpoint(folder.path(), {}); }, {"config.json", "missing", "NN_TRANSFORMER.md"});
+  expect_error([&] { load_checkpoint(folder / "absent", {}); }, {"absent", "no such file or directory"});
+  expect_error([&] { load_checkpoint(folder.path(), {}); }, {"config.json", "missing", "NN_TRANSFORMER.md"});
   folder.write("config.json", "");
-  test::expect_error([&] { load_checkpoint(folder.path(), {}); }, {"config.json", "empty"});
+  expect_error([&] { load_checkpoint(folder.path(), {}); }, {"config.json", "empty"});
   folder.write("config.json", std::string(100'000, '['));
-  test::expect_error([&] { load_checkpoint(folder.path(), {}); }, {"config.json", "nested"});
+  expect_error([&] { load_checkpoint(folder.path(), {}); }, {"config.json", "nested"});
   folder.write("config.json", "{\"model_type\": \"marian\"}");
-  test::expect_error([&] { load_checkpoint(folder.path(), {}); }, {"holds no weights"});
+  expect_error([&] { load_checkpoint(folder.path(), {}); }, {"holds no weights"});
 }
 
 TEST(LoadCheckpoint, ReadsTheTrainedModel) {
@@ -298,7 +293,7 @@ void expect_refused(const std::vector<BadCheckpoint>& cases) {
   for (const BadCheckpoint& bad : cases) {
     MarianFolder checkpoint;
     bad.change(checkpoint);
-    test::expect_error([&] { checkpoint.load(); }, bad.words, bad.name);
+    expect_error([&] { checkpoint.load(); }, bad.words, bad.name);
   }
 }
 
@@ -382,8 +377,7 @@ TEST(Marian, RefusesBrokenSettings) {
           },
           {"config.json: setting \"min_length\" is 9, but ",
               "config.json: setting \"max_new_tokens\" is 5: transformers would warn of it and stop after 5 tokens; "
-              "make the "
-              "first smaller or the second larger"}},
+              "make the first smaller or the second larger"}},
       {"minimum of new tokens",
           [](auto& c) {
             c.folder.write("generation_config.json", R"({"eos_token_id": 0, "min_new_tokens": 8, "max_length": 9})");
@@ -440,8 +434,7 @@ TEST(Marian, RefusesAnotherCheckpointsSpecialIds) {
   expect_refused({{"end", [](auto& c) { swap_entries(c, "</s>", "s"); },
                       {"/vocab.json: the end token \"</s>\" has the id 4, but ",
                           "/config.json: setting \"eos_token_id\" is 0, which is \"s\"; expected the same id in both: "
-                          "copy both files "
-                          "from where the checkpoint came from"}},
+                          "copy both files from where the checkpoint came from"}},
       {"end of generation_config.json",
           [](auto& c) {
             c.config["forced_eos_token_id"] = 3;
@@ -461,8 +454,8 @@ TEST(Marian, WarnsOfAnotherCheckpointsPadding) {
   const std::string folder = checkpoint.folder.path().string();
   EXPECT_EQ(
       std::ranges::count(warnings, folder + "/vocab.json: the padding token \"<pad>\" has the id 4, but " + folder +
-                                       "/config.json: setting \"pad_token_id\" is 5999, which is \"s\"; if texts "
-                                       "come out wrong, copy both files from where the checkpoint came from"),
+                                       "/config.json: setting \"pad_token_id\" is 5999, which is \"s\"; if texts come "
+                                       "out wrong, copy both files from where the checkpoint came from"),
       1)
       << warnings.size();
 }

@@ -5,9 +5,6 @@
 #include "dialects/positions.h"
 #include "math/deterministic_math.h"
 #include "support/expect_error.h"
-#include "support/rng.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -145,9 +142,8 @@ TEST(NnTransformer, SharesTables) {
 
 TEST(NnTransformer, ReadsEveryKindOfPositions) {
   NnFolder checkpoint;
-  checkpoint.config["position_encoding"] = "sinusoidal_concatenated";
-  checkpoint.config["position_denominator"] = "d_model-2";
-  checkpoint.config["position_offset"] = 2;
+  checkpoint.config.update({{"position_encoding", "sinusoidal_concatenated"}, {"position_denominator", "d_model-2"},
+      {"position_offset", 2}});
   EXPECT_EQ(checkpoint.load().decoder.positions.values, sinusoid_table({false, true, 2, 10000}, 10, 8).values);
 
   checkpoint.config["position_encoding"] = "learned";
@@ -199,13 +195,12 @@ TEST(NnTransformer, ReadsVocabularyFiles) {
   NnFolder checkpoint;
   checkpoint.folder.write("source.txt", "<pad>\n<s>\r\n</s>\n<unk>\n");  // one id has no text
   checkpoint.folder.write("target.json", R"({"a": 4, "b": 5, "</s>": 0, "<unk>": 1, "<s>": 2, "<pad>": 3})");
-  checkpoint.config["source_vocabulary"] = "source.txt";
-  checkpoint.config["target_vocabulary"] = "target.json";
+  checkpoint.config.update({{"source_vocabulary", "source.txt"}, {"target_vocabulary", "target.json"}});
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.source_tokenizer->pieces[1].text, "<s>");
   EXPECT_EQ(spec.target_tokenizer->pieces[5].text, "b");
   ASSERT_EQ(spec.warnings.size(), 1u);
-  EXPECT_NE(spec.warnings[0].find("1 of the embedding's 5 ids have no text"), std::string::npos);
+  EXPECT_TRUE(has(spec.warnings[0], "1 of the embedding's 5 ids have no text"));
 }
 
 TEST(NnTransformer, ReadsSentencePieceModels) {
@@ -249,9 +244,9 @@ TEST(NnTransformer, WarnsOfUnknownSettings) {
   checkpoint.add("generator.extra", {3});
   const ModelSpec spec = checkpoint.load();
   ASSERT_EQ(spec.warnings.size(), 3u);
-  EXPECT_NE(spec.warnings[0].find("sauce_positions"), std::string::npos);
-  EXPECT_NE(spec.warnings[1].find("generator.extra"), std::string::npos);
-  EXPECT_NE(spec.warnings[2].find("norm_frist"), std::string::npos);
+  EXPECT_TRUE(has(spec.warnings[0], "sauce_positions"));
+  EXPECT_TRUE(has(spec.warnings[1], "generator.extra"));
+  EXPECT_TRUE(has(spec.warnings[2], "norm_frist"));
 }
 
 TEST(NnTransformer, ReadsTheTrainedModel) {
@@ -449,8 +444,8 @@ TEST(NnTransformer, ASecondTableOfPositionsIsRefused) {
   checkpoint.config["tensors"]["positions"] = "src_pos.weight";
   test::expect_error(
       [&] { checkpoint.load(); }, {"\"tgt_pos.weight\"",
-                                      "is not used, although it looks like a table of positions; name the tables "
-                                      "of both sides as tensors.source_positions and tensors.target_positions"});
+                                      "is not used, although it looks like a table of positions; name the tables of "
+                                      "both sides as tensors.source_positions and tensors.target_positions"});
   // A copy of the used table does not count, for example of a module that is registered twice. Nor does a linear
   // layer.
   checkpoint.tensors.erase("tgt_pos.weight");

@@ -3,8 +3,6 @@
 #include "convert/support/marian_folder.h"
 #include "convert/support/nn_folder.h"
 #include "spec/format_text.h"
-#include "support/expect_error.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -77,23 +75,19 @@ TEST(MarianRules, SeveralEnds) {
       << "bad_words_ids exclude end tokens, and only they name the padding";
   std::vector<uint32_t> many(17);
   for (uint32_t i = 0; i < many.size(); ++i) many[i] = i;
-  test::expect_error(
-      [&] {
-        load_with({{"eos_token_id", many}});
-      },
-      {"\"eos_token_id\" has 17 tokens, expected at most 16"});
+  expect_error([&] { load_with({{"eos_token_id", many}}); }, {"\"eos_token_id\" has 17 tokens, expected at most 16"});
 }
 
 TEST(MarianRules, TheEndMayBeSuppressedWhereItIsNotForced) {
   const GenerationSpec never = load_with({{"suppress_tokens", {0}}, {"forced_eos_token_id", nullptr}}).generation;
   EXPECT_EQ(never.suppressed_ids, (std::vector<uint32_t>{0, 5999}));
-  test::expect_error(
+  expect_error(
       [] {
         load_with({{"suppress_tokens", {3, 0}}});
       },
-      {"generation_config.json: setting \"suppress_tokens\" has the token 0, which forced_eos_token_id "
-       "forces: nothing could be generated there; remove it from one of them"});
-  test::expect_error(
+      {"generation_config.json: setting \"suppress_tokens\" has the token 0, which forced_eos_token_id forces: nothing "
+       "could be generated there; remove it from one of them"});
+  expect_error(
       [] {
         load_with({{"suppress_tokens", {8}}, {"forced_bos_token_id", 8}});
       },
@@ -114,16 +108,13 @@ TEST(MarianRules, OfConfigJsonAlone) {
   EXPECT_EQ(other.generation.end_id, 2u);
   EXPECT_EQ(other.generation.rules, RulesSpec{.renormalize = true});
   expect_warning(other,
-      "config.json: setting \"forced_eos_token_id\" is missing, for which transformers has 0; the end token "
-      "2 is forced");
+      "config.json: setting \"forced_eos_token_id\" is missing, for which transformers has 0; the end token 2 is "
+      "forced");
 }
 
 TEST(MarianRules, GenerationConfigHidesConfigJson) {
   MarianFolder checkpoint;
-  checkpoint.config["num_beams"] = 6;
-  checkpoint.config["early_stopping"] = true;
-  checkpoint.config["max_time"] = 2.5;
-  checkpoint.config["do_sample"] = false;
+  checkpoint.config.update({{"num_beams", 6}, {"early_stopping", true}, {"max_time", 2.5}, {"do_sample", false}});
   checkpoint.folder.write("generation_config.json", R"({"forced_eos_token_id": 0, "max_length": 9})");
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.generation.beam_size, 1u);
@@ -132,8 +123,8 @@ TEST(MarianRules, GenerationConfigHidesConfigJson) {
   EXPECT_EQ(spec.generation.decoder_start_id, 5999u) << "ids that every text needs are accepted anyway";
   EXPECT_TRUE(spec.generation.suppressed_ids.empty());
   expect_warning(spec,
-      "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as in "
-      "transformers: the checkpoint has a generation_config.json, which lacks them");
+      "config.json: \"bad_words_ids\", \"early_stopping\", \"num_beams\", \"max_time\" ignored, as in transformers: "
+      "the checkpoint has a generation_config.json, which lacks them");
 }
 
 TEST(MarianRules, UnsupportedSettingsAreNamed) {
@@ -195,19 +186,14 @@ TEST(MarianRules, BrokenValuesAreRefused) {
           "\"sequence_bias\" has an element that is not a token id below 6000"},
       {{{"forced_eos_token_id", 5}}, "\"forced_eos_token_id\" is 5, expected the end token 0"}};
   for (const auto& refused : cases)
-    test::expect_error([&] { load_with(refused.first); }, {refused.second}, refused.first.dump());
+    expect_error([&] { load_with(refused.first); }, {refused.second}, refused.first.dump());
 }
 
 TEST(NnTransformerRules, AreRead) {
   NnFolder checkpoint;
-  checkpoint.config["renormalize"] = true;
-  checkpoint.config["early_stopping"] = "never";
-  checkpoint.config["no_repeat_ngram"] = 2;
-  checkpoint.config["repetition_penalty"] = 1.5;
-  checkpoint.config["force_end"] = false;
-  checkpoint.config["length_penalty_kind"] = "wu";
-  checkpoint.config["max_extra_tokens"] = 50;
-  checkpoint.config["max_length_factor"] = 2.5;
+  checkpoint.config.update(
+      {{"renormalize", true}, {"early_stopping", "never"}, {"no_repeat_ngram", 2}, {"repetition_penalty", 1.5},
+          {"force_end", false}, {"length_penalty_kind", "wu"}, {"max_extra_tokens", 50}, {"max_length_factor", 2.5}});
   checkpoint.config["more_end_tokens"] = {"a", 3};
   checkpoint.config["token_biases"] = json::parse(R"([["b", -2.5], [1, 3]])");
   const ModelSpec spec = checkpoint.load();
@@ -241,7 +227,7 @@ TEST(NnTransformerRules, BrokenValuesAreRefused) {
   for (const auto& [key, value, message] : cases) {
     NnFolder checkpoint;
     checkpoint.config[key] = value;
-    test::expect_error([&] { checkpoint.load(); }, {message}, key);
+    expect_error([&] { checkpoint.load(); }, {message}, key);
   }
 }
 }  // namespace

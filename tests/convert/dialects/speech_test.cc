@@ -5,9 +5,7 @@
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
 #include "evaluate/line_encoder.h"
-#include "spec/error.h"
 #include "support/expect_error.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {

@@ -3,9 +3,7 @@
 // transformers 5.23 makes it. tests/peers/tokenizer_json.py compares with the `tokenizers` package itself.
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
-#include "spec/error.h"
 #include "support/expect_error.h"
-#include "support/test.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 

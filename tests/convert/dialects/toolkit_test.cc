@@ -2,13 +2,10 @@
 // Compares OpenNMT-py's and fairseq's checkpoints with their formulas, layer by layer (--check), and reads the settings
 // that they store with their tensors.
 #include "convert/support/formula_samples.h"
-#include "convert/support/toolkit_folder.h"
 #include "convert/support/toolkit_formula.h"
 #include "dialects/config_template.h"
 #include "evaluate/check.h"
-#include "spec/error.h"
 #include "support/expect_error.h"
-#include "support/test.h"
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
@@ -30,7 +27,7 @@ std::vector<int32_t> greedy(const ToolkitFormula& formula, bool is_fairseq, cons
   const int32_t start = 2, end = is_fairseq ? 2 : 3;
   std::vector<int32_t> inputs = {start}, ids;
   while (ids.empty() || ids.back() != end) {
-    test::FormulaRow logits = formula.run(source, inputs).at("logits").back();
+    FormulaRow logits = formula.run(source, inputs).at("logits").back();
     if (is_fairseq) logits[1] = -INFINITY;
     if (is_fairseq && ids.empty()) logits[2] = -INFINITY;
     const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
@@ -40,8 +37,8 @@ std::vector<int32_t> greedy(const ToolkitFormula& formula, bool is_fairseq, cons
   return ids;
 }
 
-std::vector<test::FormulaSample> samples_of(const ToolkitFormula& formula, bool is_fairseq) {
-  std::vector<test::FormulaSample> samples;
+std::vector<FormulaSample> samples_of(const ToolkitFormula& formula, bool is_fairseq) {
+  std::vector<FormulaSample> samples;
   for (std::vector<int32_t> source : {std::vector<int32_t>{4, 7, 8, 4, 6}, {5}, {8, 8, 3}}) {
     if (is_fairseq) source.push_back(2);
     const std::vector<int32_t> ids = greedy(formula, is_fairseq, source);
@@ -55,7 +52,7 @@ std::vector<test::FormulaSample> samples_of(const ToolkitFormula& formula, bool 
 TEST(Toolkit, LayersAndResultsAreThoseOfTheFormula) {
   for (const ToolkitShape& shape : kShapes) {
     const ToolkitFolder checkpoint(shape);
-    const test::SampleFolder samples;
+    const SampleFolder samples;
     write_samples(samples_of(ToolkitFormula(checkpoint), shape.is_fairseq), kMaxTarget, samples);
     const ModelSpec spec = checkpoint.load();
     EXPECT_EQ(spec.dialect, shape.is_fairseq ? "fairseq" : "opennmt_py");
@@ -71,7 +68,7 @@ TEST(Toolkit, LayersAndResultsAreThoseOfTheFormula) {
 TEST(Toolkit, TheCheckFindsAWrongLayer) {
   for (const ToolkitShape& shape : kShapes) {
     const ToolkitFolder checkpoint(shape);
-    const test::SampleFolder samples;
+    const SampleFolder samples;
     write_samples(samples_of(ToolkitFormula(checkpoint), shape.is_fairseq), kMaxTarget, samples);
     const auto departs = [&](const char* layer, const auto& make) {
       ModelSpec spec = checkpoint.load();
@@ -239,9 +236,8 @@ TEST(Toolkit, AConfigComesFirst) {
   EXPECT_EQ(spec.warnings[0], setting + ": 4 of the embedding's 9 ids have no text");
   EXPECT_EQ(spec.warnings[1], checkpoint.weights().string() + ": setting \"sauce\" is not known and was ignored");
 
-  const test::TemporaryFolder elsewhere;
-  LoadOptions options;
-  options.config = elsewhere.write("my.json", R"({"model_type": "fairseq", "beam_size": 3})");
+  const TemporaryFolder elsewhere;
+  LoadOptions options = {.config = elsewhere.write("my.json", R"({"model_type": "fairseq", "beam_size": 3})")};
   EXPECT_EQ(checkpoint.load(options).generation.beam_size, 3u);
 }
 
@@ -281,16 +277,15 @@ TEST(Toolkit, MergesBesideItCutTexts) {
   }
   ToolkitFolder checkpoint(kFairseqPost);
   checkpoint.files["codes.1"] = checkpoint.files["codes.2"] = "a b 3\n";
-  test::expect_error([&] { checkpoint.load(); },
-      {checkpoint.folder.path().string() +
-          ": which of 2 files of subword-nmt's merges cut texts is not known; expected one, or two whose "
-          "names have \"source\" and \"target\""});
+  expect_error([&] { checkpoint.load(); },
+      {checkpoint.folder.path().string() + ": which of 2 files of subword-nmt's merges cut texts is not known; "
+                                           "expected one, or two whose names have \"source\" and \"target\""});
 }
 
 // OpenNMT-py's and fairseq's checkpoints that are refused, each with its exact message, and damaged files.
 
-constexpr test::ToolkitShape kPlainOpenNmt = {}, kPlainFairseq = {.is_fairseq = true, .is_pre_norm = false},
-                             kOlderFairseq = {.is_fairseq = true, .is_old = true, .is_pre_norm = false};
+constexpr ToolkitShape kPlainOpenNmt = {}, kPlainFairseq = {.is_fairseq = true, .is_pre_norm = false},
+                       kOlderFairseq = {.is_fairseq = true, .is_old = true, .is_pre_norm = false};
 
 // Returns the message without the folder and its slash.
 std::string refusal(const ToolkitFolder& checkpoint, const std::function<void()>& load) {
@@ -357,10 +352,9 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
   const char* const experts = " expected 0: mixtures of experts are not supported";
   const std::string layers_to_keep = std::string(" is \"0,2\",") + pruned, noisy = std::string(" is 0.1,") + noise,
                     with_experts = std::string(" is 2,") + experts;
-  const Case cases[] = {
-      {"arch", "fconv_iwslt_de_en",
-          " is \"fconv_iwslt_de_en\", expected \"transformer\" or an encoder-decoder whose name begins with "
-          "\"transformer_\""},
+  const Case cases[] = {{"arch", "fconv_iwslt_de_en",
+                            " is \"fconv_iwslt_de_en\", expected \"transformer\" or an encoder-decoder whose name "
+                            "begins with \"transformer_\""},
       {"arch", "transformer_lm_gpt",
           " is \"transformer_lm_gpt\", expected \"transformer\" or an encoder-decoder whose name begins with "
           "\"transformer_\""},
@@ -394,8 +388,8 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
   ToolkitFolder args(kOlderFairseq);
   args.saved["args"]["task"] = "semisupervised_translation";
   EXPECT_EQ(refusal(args),
-      "model.pt: args: setting \"task\" is \"semisupervised_translation\", expected \"translation\": what other "
-      "tasks put around texts is not known");
+      "model.pt: args: setting \"task\" is \"semisupervised_translation\", expected \"translation\": what other tasks "
+      "put around texts is not known");
 }
 
 TEST(ToolkitRefusals, TensorsThatDoNotFit) {
@@ -423,25 +417,24 @@ TEST(ToolkitRefusals, TensorsThatDoNotFit) {
   ToolkitFolder positions(kPlainOpenNmt);
   positions.tensors["encoder.embeddings.make_embedding.pe.pe"].values[9] += 1;
   EXPECT_EQ(refusal(positions),
-      "model.pt: tensor \"encoder.embeddings.make_embedding.pe.pe\" differs by up to 1 from the table that "
-      "model.pt: setting \"position_encoding\" describes; correct the setting, or use \"stored\" and name this "
-      "tensor in tensors.positions");
+      "model.pt: tensor \"encoder.embeddings.make_embedding.pe.pe\" differs by up to 1 from the table that model.pt: "
+      "setting \"position_encoding\" describes; correct the setting, or use \"stored\" and name this tensor in "
+      "tensors.positions");
 }
 
 TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   const std::string opennmt =
-      ", which OpenNMT-py saves with the weights; give the checkpoint that it wrote itself, with -save_format "
-      "pytorch";
+      ", which OpenNMT-py saves with the weights; give the checkpoint that it wrote itself, with -save_format pytorch";
   for (const char* key : {"opt", "vocab"}) {
     ToolkitFolder checkpoint(kPlainOpenNmt);
     checkpoint.saved[key] = nullptr;
     EXPECT_EQ(refusal(checkpoint), "model.pt: has no \"" + std::string(key) + "\"" + opennmt);
   }
   ToolkitFolder plain(kPlainOpenNmt);
-  std::vector<test::NamedTensor> all;
+  std::vector<NamedTensor> all;
   for (const auto& [name, tensor] : plain.tensors) all.push_back(tensor);
   std::ofstream stream(plain.folder / "model.safetensors", std::ios::binary);
-  test::write_safetensors(stream, all, ElementType::kF32);
+  write_safetensors(stream, all, ElementType::kF32);
   stream.close();
   EXPECT_EQ(refusal(plain, [&] { load_checkpoint(plain.folder / "model.safetensors", {}); }),
       "model.safetensors: has no \"opt\"" + opennmt);
@@ -476,8 +469,8 @@ TEST(ToolkitRefusals, OpenNmtPysVocabularies) {
   EXPECT_EQ(refusal(checkpoint), "model.pt: setting \"source_vocabulary\": id 2 is a JSON number, expected a text");
   checkpoint.saved["vocab"]["src"] = {"a", "b"};
   EXPECT_EQ(refusal(checkpoint),
-      "model.pt: setting \"source_vocabulary\": has no entry \"<unk>\", which model.pt: setting "
-      "\"source_unk_token\" names");
+      "model.pt: setting \"source_vocabulary\": has no entry \"<unk>\", which model.pt: setting \"source_unk_token\" "
+      "names");
   checkpoint.saved["vocab"]["src"] = {"<unk>", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   EXPECT_EQ(refusal(checkpoint),
       "model.pt: setting \"source_vocabulary\": \"9\" has id 9, expected less than the embedding's 9 rows");
@@ -528,11 +521,7 @@ TEST(ToolkitRefusals, DamagedDictionaries) {
   size_t refused = 0;
   const auto load = [&](const std::string& content) {
     checkpoint.folder.write("dict.de.txt", content);
-    try {
-      load_checkpoint(checkpoint.folder.path(), {});
-    } catch (const Error&) {
-      ++refused;
-    }
+    refused += error_of([&] { load_checkpoint(checkpoint.folder.path(), {}); }) != "no error";
   };
   for (size_t n = 0; n < good.size(); ++n) load(good.substr(0, n));
   for (size_t i = 0; i < good.size(); ++i) {
@@ -547,7 +536,7 @@ TEST(ToolkitRefusals, DamagedDictionaries) {
 
 // Changes bytes of the settings, and cuts the file within them.
 TEST(ToolkitRefusals, DamagedPickles) {
-  for (const test::ToolkitShape& shape : {kPlainOpenNmt, kOlderFairseq}) {
+  for (const ToolkitShape& shape : {kPlainOpenNmt, kOlderFairseq}) {
     ToolkitFolder checkpoint(shape);
     checkpoint.write();
     const std::string good = checkpoint.pickle();
@@ -555,11 +544,7 @@ TEST(ToolkitRefusals, DamagedPickles) {
     size_t refused = 0;
     const auto load = [&](const std::string& pickle) {
       checkpoint.write(pickle);
-      try {
-        load_checkpoint(checkpoint.folder.path(), {});
-      } catch (const Error&) {
-        ++refused;
-      }
+      refused += error_of([&] { load_checkpoint(checkpoint.folder.path(), {}); }) != "no error";
     };
     for (size_t n = settings; n < good.size(); n += 29) load(good.substr(0, n));
     EXPECT_GE(refused, (good.size() - settings) / 29);
@@ -598,8 +583,7 @@ TEST(ToolkitRefusals, HostileSettings) {
       << omegaconf;
   const std::string remedy =
       "; nothing in it is executed. Load it where it was made and save only the weights: "
-      "torch.save(model.state_dict(), "
-      "...), or convert it to safetensors";
+      "torch.save(model.state_dict(), ...), or convert it to safetensors";
   const auto without_place = [](std::string message) {
     const size_t at = message.find(" (at byte");
     return at == std::string::npos ? message : message.erase(at, message.find(')', at) + 1 - at);
@@ -641,9 +625,9 @@ TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
   ToolkitFolder checkpoint(kPlainFairseq);
   checkpoint.write();
   std::filesystem::copy_file(checkpoint.weights(), checkpoint.folder / "checkpoint_last.pt");
-  EXPECT_EQ(refusal(checkpoint), checkpoint.folder.path().string() +
-                                     ": holds several weight files (\"checkpoint_last.pt\", \"model.pt\"); give the "
-                                     "path of the one to convert");
+  EXPECT_EQ(refusal(checkpoint),
+      checkpoint.folder.path().string() +
+          ": holds several weight files (\"checkpoint_last.pt\", \"model.pt\"); give the path of the one to convert");
 }
 
 TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {

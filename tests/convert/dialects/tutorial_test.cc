@@ -7,8 +7,7 @@
 #include "evaluate/check.h"
 #include "evaluate/deviation.h"
 #include "sources/values/json_text.h"
-#include "spec/error.h"
-#include "support/test.h"
+#include "support/expect_error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -30,8 +29,8 @@ std::vector<int32_t> greedy(TutorialFormula& formula, const std::vector<int32_t>
 }
 
 // The samples that the tutorial's own code would export.
-std::vector<test::FormulaSample> samples_of(TutorialFormula& formula) {
-  std::vector<test::FormulaSample> samples;
+std::vector<FormulaSample> samples_of(TutorialFormula& formula) {
+  std::vector<FormulaSample> samples;
   for (const std::vector<int32_t>& source : kSources) {
     const std::vector<int32_t> ids = greedy(formula, source);
     std::vector<int32_t> inputs = {0};
@@ -45,7 +44,7 @@ TEST(Tutorial, LayersAndResultsAreThoseOfTheFormula) {
   for (const auto& [kind, model_type] : kTutorials) {
     const TutorialFolder checkpoint(kind);
     TutorialFormula formula(checkpoint);
-    const test::SampleFolder samples;
+    const SampleFolder samples;
     write_samples(samples_of(formula), kMaxTarget, samples);
     const ModelSpec spec = checkpoint.load();
     EXPECT_TRUE(spec.warnings.empty()) << spec.warnings.front();
@@ -63,7 +62,7 @@ TEST(Tutorial, TheCheckFindsAWrongLayer) {
   for (const auto& [kind, model_type] : kTutorials) {
     const TutorialFolder checkpoint(kind);
     TutorialFormula formula(checkpoint);
-    const test::SampleFolder samples;
+    const SampleFolder samples;
     write_samples(samples_of(formula), kMaxTarget, samples);
     const auto departs = [&, name = model_type](const char* layer, const auto& make) {
       ModelSpec spec = checkpoint.load();
@@ -145,8 +144,8 @@ TEST(Tutorial, TheBoundOfFoldedNormsIsThatOfTheSmallestDeviation) {
   // Each source position has two norms a layer and one at the end, each target position three and one.
   EXPECT_EQ(bound.rows, kSources[0].size() * 5 + ids.size() * 4);
   EXPECT_EQ(to_text({1e-6, 0.532, 1.88e-6, 187, 3}),
-      "norms    1e-06 is added to the deviation, folded; this changes a norm by at most 1.9e-06 of its value, at "
-      "the smallest deviation, 0.532, of 187 rows of 3 sources\n");
+      "norms    1e-06 is added to the deviation, folded; this changes a norm by at most 1.9e-06 of its value, at the "
+      "smallest deviation, 0.532, of 187 rows of 3 sources\n");
 }
 
 TEST(Tutorial, RefusesNormsThatTheirEpsilonChanges) {
@@ -163,8 +162,8 @@ TEST(Tutorial, RefusesNormsThatTheirEpsilonChanges) {
     const DeviationBound bound = bound_deviations(small, {kSources[1]}, "");
     EXPECT_EQ(std::string(error.what()),
         format_text("model.pt: its norms add 0.001 to the deviation, which a file's norms add to the variance; the "
-                    "smallest deviation of {} rows is {:.3g}, where this changes a norm by {:.2g} of its value, "
-                    "more than 2^-16; it cannot be converted",
+                    "smallest deviation of {} rows is {:.3g}, where this changes a norm by {:.2g} of its value, more "
+                    "than 2^-16; it cannot be converted",
             bound.rows, bound.smallest, 1e-3 / bound.smallest));
   }
 }
@@ -183,12 +182,7 @@ TEST(Tutorial, RowsOfEqualValuesAreNoSmallDeviation) {
 // Settings that a tutorial's checkpoint needs, and settings that do not fit it: each message with its exact text.
 
 std::string refusal(const TutorialFolder& checkpoint) {
-  try {
-    checkpoint.load();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { checkpoint.load(); });
 }
 
 TEST(TutorialRefusals, AskForWhatNoTensorTells) {
@@ -198,24 +192,18 @@ TEST(TutorialRefusals, AskForWhatNoTensorTells) {
     checkpoint.config = nlohmann::json::object();
     EXPECT_EQ(refusal(checkpoint),
         config +
-            ": 3 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a "
-            "divisor of d_model\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  "
-            "\"eos_token\" is missing; expected a text of the vocabulary or a token id");
+            ": 3 settings are not set:\n  \"nhead\" is missing; expected the number of attention heads, a divisor of "
+            "d_model\n  \"bos_token\" is missing; expected a text of the vocabulary or a token id\n  \"eos_token\" is "
+            "missing; expected a text of the vocabulary or a token id");
     checkpoint.config = {{"bos_token", 0}, {"eos_token", 1}};
-    EXPECT_EQ(refusal(checkpoint), config +
-                                       ": setting \"nhead\" is missing; expected the number of attention heads, a "
-                                       "divisor of d_model");
+    EXPECT_EQ(refusal(checkpoint),
+        config + ": setting \"nhead\" is missing; expected the number of attention heads, a divisor of d_model");
     checkpoint.config["nhead"] = 3;
     EXPECT_EQ(refusal(checkpoint), config + ": setting \"nhead\" is 3, expected a divisor of d_model 8");
     std::filesystem::remove(config);
-    try {
-      load_checkpoint(checkpoint.folder.path(), {});
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.what(),
-          config + ": is missing; it tells what the weights of this model cannot. `goldcrest-convert --print-config " +
-              checkpoint.folder.path().string() + "` begins one (converter/dialects/TUTORIALS.md lists its settings)");
-    }
+    EXPECT_EQ(error_of([&] { load_checkpoint(checkpoint.folder.path(), {}); }),
+        config + ": is missing; it tells what the weights of this model cannot. `goldcrest-convert --print-config " +
+            checkpoint.folder.path().string() + "` begins one (converter/dialects/TUTORIALS.md lists its settings)");
   }
 }
 
@@ -227,10 +215,9 @@ TEST(TutorialRefusals, AnotherModelType) {
                                     "Annotated Transformer: expected \"annotated_transformer\"");
   TutorialFolder trevett(TutorialKind::kTrevett);
   trevett.config["model_type"] = "seq2seq_transformer";
-  EXPECT_EQ(
-      refusal(trevett), (trevett.folder / "config.json").string() +
-                            ": setting \"model_type\" is \"seq2seq_transformer\", but this is a Transformer of Ben "
-                            "Trevett's tutorial 6: expected \"trevett_transformer\"");
+  EXPECT_EQ(refusal(trevett), (trevett.folder / "config.json").string() +
+                                  ": setting \"model_type\" is \"seq2seq_transformer\", but this is a Transformer of "
+                                  "Ben Trevett's tutorial 6: expected \"trevett_transformer\"");
 }
 
 // Before this family had a dialect, such a checkpoint was read as nn_transformer; that must still work.
@@ -255,20 +242,20 @@ TEST(TutorialRefusals, TensorsByTheirOwnNames) {
   const std::string weights = (annotated.folder / "model.pt").string();
   annotated.tensors.erase("encoder.layers.1.self_attn.linears.2.weight");
   annotated.tensors.erase("decoder.layers.0.sublayer.2.norm.b_2");
-  EXPECT_EQ(refusal(annotated), weights +
-                                    ": tensor \"encoder.layers.1.self_attn.linears.2.weight\" is missing, and 1 more: "
-                                    "\"decoder.layers.0.sublayer.2.norm.b_2\"; the nearest names that it has: "
-                                    "\"encoder.layers.0.self_attn.linears.2.weight\", "
-                                    "\"decoder.layers.0.sublayer.0.norm.b_2\"");
+  EXPECT_EQ(refusal(annotated),
+      weights +
+          ": tensor \"encoder.layers.1.self_attn.linears.2.weight\" is missing, and 1 more: "
+          "\"decoder.layers.0.sublayer.2.norm.b_2\"; the nearest names that it has: "
+          "\"encoder.layers.0.self_attn.linears.2.weight\", \"decoder.layers.0.sublayer.0.norm.b_2\"");
   TutorialFolder unfinished(TutorialKind::kAnnotated);
   for (const char* name : {"encoder.norm.a_2", "encoder.norm.b_2"}) unfinished.tensors.erase(name);
   EXPECT_EQ(refusal(unfinished), (unfinished.folder / "config.json").string() +
                                      ": setting \"final_norm\" is true, but the tensors have no \"encoder.norm.a_2\"");
   TutorialFolder trevett(TutorialKind::kTrevett);
   trevett.add("decoder.layers.0.encoder_attention.fc_k.weight", {8, 7});
-  EXPECT_EQ(refusal(trevett), (trevett.folder / "model.pt").string() +
-                                  ": tensor \"decoder.layers.0.encoder_attention.fc_k.weight\" has shape [8, 7], "
-                                  "expected [8, 8]");
+  EXPECT_EQ(refusal(trevett),
+      (trevett.folder / "model.pt").string() +
+          ": tensor \"decoder.layers.0.encoder_attention.fc_k.weight\" has shape [8, 7], expected [8, 8]");
 }
 
 TEST(TutorialRefusals, PositionsThatAreNotThere) {
@@ -285,9 +272,9 @@ TEST(TutorialRefusals, PositionsThatAreNotThere) {
                                     ": setting \"position_encoding\" describes; correct the setting, or use \"stored\" "
                                     "and name this tensor in tensors.positions");
   for (const char* name : {"src_embed.1.pe", "tgt_embed.1.pe"}) annotated.tensors.erase(name);
-  EXPECT_EQ(refusal(annotated), (annotated.folder / "config.json").string() +
-                                    ": setting \"max_positions\" is missing; expected the most positions that a text "
-                                    "may have");
+  EXPECT_EQ(refusal(annotated),
+      (annotated.folder / "config.json").string() +
+          ": setting \"max_positions\" is missing; expected the most positions that a text may have");
 }
 
 constexpr const char* kAnnotatedConfig = R"({
@@ -365,7 +352,7 @@ TEST(TutorialRefusals, ThePrintedConfigAsksForTheRest) {
 
 TEST(TutorialRefusals, AShapeHasTheSettingsOfTheTutorial) {
   for (const auto& [kind, model_type] : kTutorials) {
-    const test::TemporaryFolder folder;
+    const TemporaryFolder folder;
     nlohmann::json config = {{"model_type", model_type}, {"nhead", 2}, {"d_model", 8}, {"dim_feedforward", 12},
         {"bos_token", 0}, {"eos_token", 1}, {"num_encoder_layers", 2}, {"max_positions", 10}, {"num_decoder_layers", 1},
         {"source_vocab_size", 9}, {"target_vocab_size", 7}};

@@ -6,18 +6,15 @@
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "reference/reference_search.h"
-#include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
 ModelSpec g2p() { return load_checkpoint(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/g2p", {}); }
 
 CheckReport check_with(const ModelSpec& spec, const test::SampleFolder& samples) {
-  CheckOptions options;
-  options.max_target_tokens = 48;
-  return check(Reference(spec), samples.path(), options);
+  return check(Reference(spec), samples.path(), {.max_target_tokens = 48});
 }
 
 struct Mistake {
@@ -199,12 +196,7 @@ TEST(Check, RefusesSamplesThatMakeNoSense) {
   const test::SampleFolder samples;
   const auto message = [&](const std::string& results) -> std::string {
     samples.write("results.jsonl", results);
-    try {
-      check_with(spec, samples);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "accepted";
+    return test::error_of([&] { check_with(spec, samples); });
   };
   const auto expect_message = [&](const std::string& results, const std::string& part) {
     EXPECT_NE(message(results).find(part), std::string::npos) << message(results);

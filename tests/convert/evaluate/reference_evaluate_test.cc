@@ -6,11 +6,8 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/make_shortlist.h"
 #include "evaluate/metrics.h"
-#include "spec/error.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -176,10 +173,7 @@ TEST(Evaluate, FileGathersReferencesBySource) {
 using Ids = std::vector<uint32_t>;
 
 ShortlistOptions options_of(uint32_t always, uint32_t best, uint32_t source_ids) {
-  ShortlistOptions options;
-  options.always = always;
-  options.best = best;
-  options.source_ids = source_ids;
+  ShortlistOptions options = {.always = always, .best = best, .source_ids = source_ids};
   return options;
 }
 

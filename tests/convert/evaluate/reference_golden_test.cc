@@ -24,9 +24,7 @@ void expect_golden(const Set& set, size_t step) {
   const std::filesystem::path checkpoint = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models" / set.task;
   const ModelSpec spec = load_checkpoint(checkpoint, {});
   const test::SampleFolder samples(set.task, step);
-  CheckOptions options;
-  options.max_target_tokens = set.max_target_tokens;
-  const CheckReport report = check(Reference(spec), samples.path(), options);
+  const CheckReport report = check(Reference(spec), samples.path(), {.max_target_tokens = set.max_target_tokens});
   EXPECT_TRUE(report.passed()) << to_text(report);
   EXPECT_GE(report.tensors.size(), 9u);
   for (const TensorCheck& tensor : report.tensors)

@@ -10,9 +10,8 @@
 #include "file/metadata.h"
 #include "model_generated.h"
 #include "quantize/quantize.h"
-#include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -38,8 +37,7 @@ std::vector<uint8_t> section(const Payload& payload, format::SectionKind kind) {
 
 TEST(Build, TiedTablesAreStoredOnceInTheProjectionsLayout) {
   const ModelSpec spec = tied_spec();
-  BuildOptions options;
-  options.layout = Layout::kN4K16;
+  BuildOptions options = {.layout = Layout::kN4K16};
   const Payload payload = build_payload(spec, options);
   const format::LinearT& projection = *payload.metadata->projection;
   EXPECT_EQ(projection.layout, format::Layout::N4K16);
@@ -181,12 +179,8 @@ TEST(Build, BadValuesAreNamedByTensor) {
   for (const Case& c : cases) {
     ModelSpec spec = test::random_spec(3);
     c.breaks(spec);
-    try {
-      build_payload(spec, {});
-      ADD_FAILURE() << "accepted: " << c.words;
-    } catch (const Error& error) {
-      EXPECT_EQ(std::string(error.what()).find(c.words), 0u) << error.what();
-    }
+    const std::string message = test::error_of([&] { build_payload(spec, {}); });
+    EXPECT_EQ(message.find(c.words), 0u) << message;
   }
 }
 
@@ -231,25 +225,13 @@ TEST(ResolveLimits, OutOfRangeIsNamed) {
   for (const Case& c : cases) {
     goldcrest_limits limits = {};
     limits.*c.limit = c.value;
-    try {
-      resolve_limits(spec, limits);
-      ADD_FAILURE() << c.message;
-    } catch (const Error& error) {
-      EXPECT_STREQ(error.what(), c.message);
-    }
+    EXPECT_EQ(test::error_of([&] { resolve_limits(spec, limits); }), c.message);
   }
 }
 
 TEST(MakeGeneration, StaysWithinTheLimits) {
-  GenerationSpec spec;
-  spec.beam_size = 8;
-  spec.max_target_tokens = 100;
-  spec.min_target_tokens = 50;
-  spec.unknown_id = 3;
-  goldcrest_limits limits = {};
-  limits.beam_size = 4;
-  limits.max_target_tokens = 20;
-  const auto generation = make_generation(spec, limits);
+  GenerationSpec spec = {.unknown_id = 3, .beam_size = 8, .min_target_tokens = 50, .max_target_tokens = 100};
+  const auto generation = make_generation(spec, {.max_target_tokens = 20, .beam_size = 4});
   EXPECT_EQ(generation->beam_size, 4u);
   EXPECT_EQ(generation->max_target_tokens, 20u);
   EXPECT_EQ(generation->min_target_tokens, 20u);
@@ -272,21 +254,15 @@ TEST(MakeGeneration, Prompts) {
   const uint32_t most = payload.metadata->limits->max_target_tokens;
   EXPECT_EQ(payload.metadata->limits->max_prefix_tokens, most - 1);
 
-  BuildOptions options;
-  options.limits.max_prefix_tokens = 2;
+  BuildOptions options = {.limits = {.max_prefix_tokens = 2}};
   EXPECT_EQ(build_payload(test::random_spec(1), options).metadata->features & kFeaturePrompt, kFeaturePrompt);
   const auto message = [&](uint32_t target, uint32_t prefix) -> std::string {
     options.limits.max_target_tokens = target;
     options.limits.max_prefix_tokens = prefix;
-    try {
-      build_payload(spec, options);
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
+    return test::error_of([&] { build_payload(spec, options); });
   };
   EXPECT_EQ(message(2, 0), "--max-target is 2; expected more than the 2 ids of the model's prompt");
-  EXPECT_EQ(message(3, 2), "");
+  EXPECT_EQ(message(3, 2), "no error");
   EXPECT_EQ(message(3, 3), "--max-prefix is 3; expected 1 to 2, one less than the target tokens");
   spec.generation.prompt = {{2, 1}, {}, {}};
   EXPECT_EQ(message(0, 0), "generation: the first choices do not ascend; expected each id once, the lowest first");
@@ -353,14 +329,8 @@ TEST(LayoutForCpu, KnownNames) {
 
 TEST(LayoutForCpu, UnknownNamesGetTheList) {
   for (const char* name : {"", "cortex-a", "cortex-m5", "Cortex-M55", "cortex-m551"}) {
-    try {
-      layout_for_cpu(name);
-      ADD_FAILURE() << name << " was accepted";
-    } catch (const Error& error) {
-      const std::string message = error.what();
-      EXPECT_NE(message.find("'" + std::string(name) + "'"), std::string::npos) << message;
-      EXPECT_NE(message.find("cortex-m55 or cortex-m85"), std::string::npos) << message;
-    }
+    test::expect_error(
+        [&] { layout_for_cpu(name); }, {"'" + std::string(name) + "'", "cortex-m55 or cortex-m85"}, name);
   }
 }
 }  // namespace

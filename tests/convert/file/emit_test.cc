@@ -10,18 +10,16 @@
 #include "report/board.h"
 #include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
+using EmitC = test::InFolder;
+
 goldcrest_memory memory() {
-  goldcrest_memory memory = {};
-  memory.arena_bytes = 640;
-  memory.main_bytes = 512;
-  memory.scratch_bytes = uint64_t{1} << 33;
-  memory.limits = {25, 200, 33, 4, 5, 3, 2, 1, 0, 0, 0, 6, 0, 0};
-  return memory;
+  return {.arena_bytes = 640,
+      .main_bytes = 512,
+      .scratch_bytes = uint64_t{1} << 33,
+      .limits = {25, 200, 33, 4, 5, 3, 2, 1, 0, 0, 0, 6, 0, 0}};
 }
 
 std::vector<uint8_t> bytes() {
@@ -42,7 +40,7 @@ size_t files_in(const std::filesystem::path& folder) {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
-TEST(EmitC, NamesAreIdentifiers) {
+TEST_F(EmitC, NamesAreIdentifiers) {
   EXPECT_EQ(c_name("g2p"), "model_g2p");
   EXPECT_EQ(c_name("opus-mt-en-fr v2.1"), "model_opus_mt_en_fr_v2_1");
   EXPECT_EQ(c_name("*/ int x; /*"), "model____int_x____");
@@ -50,14 +48,13 @@ TEST(EmitC, NamesAreIdentifiers) {
   for (const char* name : {"", "///", "\xc3\xa9"}) test::expect_error([&] { c_name(name); }, {"--name"}, name);
 }
 
-TEST(EmitC, SectionNamesAreOnesThatAnAssemblerTakes) {
+TEST_F(EmitC, SectionNamesAreOnesThatAnAssemblerTakes) {
   for (const char* name : {".rodata", ".flash_2.model"}) check_section_name(name);
   for (const char* name : {"", "a b", ".x,\"aw\"", "x\n.data", "x)"})
     test::expect_error([&] { check_section_name(name); }, {"not a section name"}, name);
 }
 
-TEST(EmitC, TheHeaderHasEveryNumber) {
-  const test::TemporaryFolder folder;
+TEST_F(EmitC, TheHeaderHasEveryNumber) {
   emit_c(folder / "new" / "folder", {"model_g2p", "", false}, bytes(), memory());
   const std::string header = folder.read("new/folder/model_g2p.h");
   const std::pair<const char*, const char*> values[] = {{"MAX_SOURCE_TOKENS", "25u"}, {"MAX_SOURCE_BYTES", "200u"},
@@ -66,15 +63,14 @@ TEST(EmitC, TheHeaderHasEveryNumber) {
       {"STACK_BYTES", "GOLDCREST_STACK_BYTES"}, {"BYTES", "320u"}};
   for (const auto& [name, value] : values) EXPECT_EQ(macro(header, std::string("MODEL_G2P_") + name), value) << header;
   EXPECT_EQ(macro(header, "MODEL_G2P_LIMITS"),
-      "{MODEL_G2P_MAX_SOURCE_TOKENS, MODEL_G2P_MAX_SOURCE_BYTES, MODEL_G2P_MAX_TARGET_TOKENS, "
-      "MODEL_G2P_BEAM_SIZE, MODEL_G2P_BATCH, MODEL_G2P_N_BEST, MODEL_G2P_ENCODER_ROWS, MODEL_G2P_THREADS, "
-      "MODEL_G2P_INSPECTION, MODEL_G2P_ALIGNMENT_LAYERS, MODEL_G2P_MAX_CANDIDATES, "
-      "MODEL_G2P_MAX_PREFIX_TOKENS, MODEL_G2P_MAX_SAMPLED, MODEL_G2P_LEXICON}");
+      "{MODEL_G2P_MAX_SOURCE_TOKENS, MODEL_G2P_MAX_SOURCE_BYTES, MODEL_G2P_MAX_TARGET_TOKENS, MODEL_G2P_BEAM_SIZE, "
+      "MODEL_G2P_BATCH, MODEL_G2P_N_BEST, MODEL_G2P_ENCODER_ROWS, MODEL_G2P_THREADS, MODEL_G2P_INSPECTION, "
+      "MODEL_G2P_ALIGNMENT_LAYERS, MODEL_G2P_MAX_CANDIDATES, MODEL_G2P_MAX_PREFIX_TOKENS, MODEL_G2P_MAX_SAMPLED, "
+      "MODEL_G2P_LEXICON}");
   EXPECT_NE(header.find("extern const unsigned char model_g2p[MODEL_G2P_BYTES];"), std::string::npos);
 }
 
-TEST(EmitC, AssemblerAndFileOrAnArray) {
-  const test::TemporaryFolder folder;
+TEST_F(EmitC, AssemblerAndFileOrAnArray) {
   const std::vector<uint8_t> model = bytes();
   const auto written = emit_c(folder / "S", {"model_x", "", false}, model, memory());
   EXPECT_EQ(written, (std::vector{folder / "S/model_x.gcst", folder / "S/model_x.S", folder / "S/model_x.h"}));
@@ -97,8 +93,7 @@ TEST(EmitC, AssemblerAndFileOrAnArray) {
   EXPECT_EQ(values, model);
 }
 
-TEST(EmitC, AFolderThatCannotBeMade) {
-  const test::TemporaryFolder folder;
+TEST_F(EmitC, AFolderThatCannotBeMade) {
   const std::filesystem::path file = folder.write("file", "x");
   test::expect_error([&] { emit_c(file, {"model_x", "", false}, bytes(), memory()); }, {file.string()});
   test::expect_error(
@@ -114,9 +109,7 @@ constexpr Layout kLayouts[] = {Layout::kN16K4, Layout::kN4K16};
 
 FileImage image_of(const ModelSpec& spec, Layout layout) {
   const SelfTestLine lines[] = {{{5, 3, 0}, {1, 2, 0}, 0x0123456789abcdefu}, {{7}, {0}, 1}};
-  BuildOptions options;
-  options.layout = layout;
-  return assemble(build_payload(spec, options), lines);
+  return assemble(build_payload(spec, {.layout = layout}), lines);
 }
 
 bool same(const FileImage& a, const FileImage& b) { return std::ranges::equal(a.span(), b.span()); }
@@ -200,11 +193,7 @@ TEST(Relayout, AModelFileIsKnownByItsEndingOrItsIdentifier) {
 
 // A file with float32 weights holds the checkpoint's numbers, bit for bit, at the places that FORMAT.md gives them.
 
-Payload float32_payload(const ModelSpec& spec) {
-  BuildOptions options;
-  options.weights = Weights::kFloat32;
-  return build_payload(spec, options);
-}
+Payload float32_payload(const ModelSpec& spec) { return build_payload(spec, {.weights = Weights::kFloat32}); }
 
 // Returns element [row, column] of a matrix at `units` of the section Weights; `columns` includes the padding.
 float weight(const Payload& payload, uint32_t units, uint32_t columns, uint32_t row, uint32_t column) {

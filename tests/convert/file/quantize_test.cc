@@ -4,9 +4,8 @@
 
 #include "convert/support/section_bytes.h"
 #include "quantize/pack_rows.h"
-#include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -17,15 +16,10 @@ double quantize(const Matrix& matrix, QuantizedMatrix& quantized) {
   return quantize_rows(matrix, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), 0, quantized);
 }
 
-// Returns the message of the Error for `matrix`, or "".
-std::string error_of(const Matrix& matrix) {
+// Returns the message of the Error for `matrix`, or "no error".
+std::string refusal(const Matrix& matrix) {
   QuantizedMatrix quantized(matrix.rows, matrix.columns);
-  try {
-    quantize(matrix, quantized);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { quantize(matrix, quantized); });
 }
 
 // FORMAT.md, section 4: candidate i of a row's scales.
@@ -176,16 +170,16 @@ TEST(Quantize, TheLargestRowAndOneBeyond) {
   quantize({"large", 1, 1, {-8323072.0f}}, quantized);
   EXPECT_EQ(quantized.scale[0], 0x1p16f);
   EXPECT_EQ(quantized.weights[0], -127);
-  EXPECT_EQ(error_of({"large", 2, 1, {1, 8323073.0f}}),
+  EXPECT_EQ(refusal({"large", 2, 1, {1, 8323073.0f}}),
       "tensor 'large': row 1 has a magnitude of 8323073; int8 rows go up to 127 * 2^16 = 8323072");
 }
 
 TEST(Quantize, ValuesThatAreNotFiniteAreNamed) {
-  EXPECT_EQ(error_of({"bad", 2, 2, {0, 1, 2, kNan}}), "tensor 'bad': element [1, 1] is nan; expected a finite number");
+  EXPECT_EQ(refusal({"bad", 2, 2, {0, 1, 2, kNan}}), "tensor 'bad': element [1, 1] is nan; expected a finite number");
   EXPECT_EQ(
-      error_of({"bad", 2, 2, {0, kInfinity, 2, 3}}), "tensor 'bad': element [0, 1] is inf; expected a finite number");
+      refusal({"bad", 2, 2, {0, kInfinity, 2, 3}}), "tensor 'bad': element [0, 1] is inf; expected a finite number");
   EXPECT_EQ(
-      error_of({"bad", 2, 2, {-kInfinity, 1, 2, 3}}), "tensor 'bad': element [0, 0] is -inf; expected a finite number");
+      refusal({"bad", 2, 2, {-kInfinity, 1, 2, 3}}), "tensor 'bad': element [0, 0] is -inf; expected a finite number");
 }
 
 TEST(Quantize, HeadsArePaddedOneByOne) {
@@ -241,12 +235,8 @@ TEST(CopyFloats, BoundsAndFlushing) {
   EXPECT_FALSE(std::signbit(placed[17]));
   for (const float bad : {kNan, kInfinity, std::nextafter(0x1p16f, kInfinity)}) {
     const std::vector<float> pair = {0, bad};
-    try {
-      copy_floats(pair, Placement::in_order(2), "bias of tensor 'w'", placed.data());
-      ADD_FAILURE() << bad << " was accepted";
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("bias of tensor 'w': element 1 is "), std::string::npos) << error.what();
-    }
+    test::expect_error([&] { copy_floats(pair, Placement::in_order(2), "bias of tensor 'w'", placed.data()); },
+        {"bias of tensor 'w': element 1 is "});
   }
 }
 
@@ -262,7 +252,7 @@ TEST(Quantize, AStoredGridIsKept) {
   for (size_t r = 0; r < 3; ++r) EXPECT_EQ(quantized.scale[r], scales[r]);
   EXPECT_EQ(quantized.weight_sum[1], 181);
   matrix.values.edit()[1] = 0.013f;
-  EXPECT_EQ(error_of(matrix),
+  EXPECT_EQ(refusal(matrix),
       "tensor 'w': element [0, 1] is 0.013; expected an integer of -127 to 127 times the stored scale 0.0125");
 }
 

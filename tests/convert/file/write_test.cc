@@ -16,9 +16,8 @@
 #include "file/tokenizer_section.h"
 #include "goldcrest/goldcrest.h"
 #include "model_generated.h"
-#include "spec/error.h"
+#include "support/expect_error.h"
 #include "support/random_spec.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -193,10 +192,7 @@ class Assemble : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(Assemble, ReadsBackAsTheModelThatWentIn) {
   const ModelSpec spec = test::random_spec(7);
-  BuildOptions options;
-  options.layout = GetParam();
-  options.attribution = "a test";
-  const FileImage image = assemble(build_payload(spec, options), kLines);
+  const FileImage image = assemble(build_payload(spec, {.layout = GetParam(), .attribution = "a test"}), kLines);
   const FileReader reader(image);
   const format::Model& model = reader.model();
   expect_stack(reader, *model.encoder(), spec.encoder, spec.encoder.d_model);
@@ -218,9 +214,7 @@ TEST_P(Assemble, ReadsBackAsTheModelThatWentIn) {
 
 // A word tokenizer with n ids.
 TokenizerSpec word_tokenizer(uint32_t n) {
-  TokenizerSpec spec;
-  spec.kind = TokenizerKind::kWord;
-  spec.vocab_size = n;
+  TokenizerSpec spec = {.kind = TokenizerKind::kWord, .vocab_size = n};
   for (uint32_t i = 0; i < n; ++i) spec.pieces.push_back({"word" + std::to_string(i), 0, PieceType::kNormal});
   spec.pieces[1].type = PieceType::kUnknown;
   spec.unknown_id = 1;
@@ -263,9 +257,7 @@ TEST(AssembleTokenizer, WhatSourceAndTargetShareIsStoredOnce) {
 TEST_P(Assemble, RecurrentLayersReadBackAsTheyWentIn) {
   ModelSpec spec = test::random_recurrent_spec(7);
   spec.decoder.layers.push_back(test::random_spec(7).decoder.layers[1]);
-  BuildOptions options;
-  options.layout = GetParam();
-  const FileImage image = assemble(build_payload(spec, options), kLines);
+  const FileImage image = assemble(build_payload(spec, {.layout = GetParam()}), kLines);
   const FileReader reader(image);
   EXPECT_EQ(reader.model().features(), 32u);
   expect_stack(reader, *reader.model().encoder(), spec.encoder, spec.encoder.d_model);
@@ -363,14 +355,9 @@ class WriteFile : public ::testing::Test {
   }
   // Writes `text` and expects an Error that contains `words`.
   static void expect_error(const fs::path& path, const std::string& text, const std::string& words) {
-    try {
-      write(path, text);
-      ADD_FAILURE() << path << " was written";
-    } catch (const Error& error) {
-      const std::string message = error.what();
-      EXPECT_NE(message.find(words), std::string::npos) << message;
-      EXPECT_EQ(message.find(path.string()), 0u) << message;
-    }
+    const std::string message = test::error_of([&] { write(path, text); });
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+    EXPECT_EQ(message.find(path.string()), 0u) << message;
   }
   // Counts the names in the folder, including what a failure left behind.
   size_t count_entries() const {
@@ -464,15 +451,9 @@ TEST_F(WriteFile, AWriteThatFailsHalfwayLeavesTheOldFile) {
 TEST_F(WriteFile, SpaceIsAskedForBeforehand) {
   const fs::path path = folder_ / "model.gcst";
   check_space(path, 1);
-  try {
-    check_space(path, UINT64_MAX);
-    ADD_FAILURE() << "no disk has that much space";
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with(path.string() + ": needs 18446744073709551615 bytes, and the disk has "))
-        << message;
-    EXPECT_TRUE(message.ends_with(" bytes free; the file was not written")) << message;
-  }
+  const std::string message = test::error_of([&] { check_space(path, UINT64_MAX); });
+  EXPECT_TRUE(message.starts_with(path.string() + ": needs 18446744073709551615 bytes, and the disk has ")) << message;
+  EXPECT_TRUE(message.ends_with(" bytes free; the file was not written")) << message;
   check_can_write(path);
   EXPECT_EQ(count_entries(), 0u);
 }
@@ -524,12 +505,11 @@ class TestEngine {
     EXPECT_GT(bytes, 0);
     if (bytes <= 0) return;
     arena_ = FileImage(static_cast<size_t>(bytes));
-    goldcrest_config config = {};
-    config.model = image.bytes();
-    config.model_bytes = image.size();
-    config.arena = arena_.bytes();
-    config.arena_bytes = arena_.size();
-    config.detail = &detail_;
+    goldcrest_config config = {.model = image.bytes(),
+        .model_bytes = image.size(),
+        .arena = arena_.bytes(),
+        .arena_bytes = arena_.size(),
+        .detail = &detail_};
     EXPECT_EQ(goldcrest_init(&engine_, &config), GOLDCREST_OK) << detail_.message << " " << detail_.index;
   }
 
@@ -538,10 +518,7 @@ class TestEngine {
 
   // Returns the greedy search of a source as a line of a self-test.
   SelfTestLine translate(const std::vector<uint32_t>& source) {
-    goldcrest_search search = {};
-    search.beam_size = 1;
-    search.length_penalty = 1;
-    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+    goldcrest_search search = {.beam_size = 1, .length_penalty = 1, .flags = GOLDCREST_SEARCH_HASH_LOGITS};
     const std::vector<int32_t> ids(source.begin(), source.end());
     goldcrest_result result = {};
     EXPECT_EQ(goldcrest_set_search(engine_, &search), GOLDCREST_OK) << detail_.message;
@@ -558,9 +535,7 @@ class TestEngine {
 };
 
 FileImage image_of(const ModelSpec& spec, Layout layout, std::span<const SelfTestLine> lines = {}) {
-  BuildOptions options;
-  options.layout = layout;
-  return assemble(build_payload(spec, options), lines);
+  return assemble(build_payload(spec, {.layout = layout}), lines);
 }
 
 // Includes models with one table for decoder and projection; the embedding then has the projection's layout.
@@ -626,9 +601,7 @@ TEST(WriteEngine, SelfTestLinesComeFromTheFirstStage) {
 // A checksum or a check for zero covers every bit of a file. Flips each bit of every 211th byte and of the trailer.
 TEST(WriteEngine, AFlippedBitIsRefused) {
   FileImage image = image_of(test::random_spec(11), Layout::kN16K4);
-  goldcrest_config config = {};
-  config.model = image.bytes();
-  config.model_bytes = image.size();
+  goldcrest_config config = {.model = image.bytes(), .model_bytes = image.size()};
   FileImage arena(static_cast<size_t>(goldcrest_arena_bytes(image.bytes(), image.size(), nullptr)));
   config.arena = arena.bytes();
   config.arena_bytes = arena.size();

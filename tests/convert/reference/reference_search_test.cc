@@ -7,11 +7,8 @@
 
 #include "base/hash.h"
 #include "convert/support/chain_model.h"
-#include "spec/error.h"
 #include "spec/spec.h"
 #include "support/expect_error.h"
-#include "support/random_spec.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -231,8 +228,7 @@ using Ids = std::vector<uint32_t>;
 
 ModelSpec listed_spec(uint64_t seed) {
   ModelSpec spec = test::random_spec(seed);
-  ShortlistSpec shortlist;
-  shortlist.always = {2};
+  ShortlistSpec shortlist = {.always = {2}};
   for (uint32_t id = 0; id <= 19; ++id) shortlist.offset.push_back(2 * uint64_t{id});
   for (uint32_t id = 0; id < 19; ++id) shortlist.ids.insert(shortlist.ids.end(), {id, id + 17});
   shortlist.ngrams = {{{3, 18}, {9, 10}}, {{3, 18, 7}, {11}}, {{7, 3}, {12}}, {{18, 7}, {13}}};

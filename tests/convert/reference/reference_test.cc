@@ -14,8 +14,6 @@
 #include "reference/reference_search.h"
 #include "spec/error.h"
 #include "spec/format_text.h"
-#include "support/random_spec.h"
-#include "support/rng.h"
 #include "support/test.h"
 
 namespace goldcrest::converter {

@@ -7,7 +7,6 @@
 #include "host/printable.h"
 #include "report/engine_session.h"
 #include "spec/format_text.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -68,8 +67,7 @@ TEST(Progress, OnATerminalABarThatIsWrittenOver) {
 }
 
 TEST(Progress, NoLineIsWiderThanTheTerminal) {
-  Screen screen;
-  screen.columns = 20;
+  Screen screen = {.columns = 20};
   Progress progress(screen.of(true));
   progress.stage("loading /a/very/long/path");
   EXPECT_EQ(screen.take(), "\rloading /a/very ...\x1b[K");
@@ -220,10 +218,7 @@ TEST(NativeCheck, TheSelfTestPassesWithEveryTable) {
   const ModelSpec spec = checkpoint.load();
   const NativeFormula formula(checkpoint.tensors, checkpoint.shape);
   for (const Weights weights : {Weights::kInt8, Weights::kFloat32}) {
-    BuildOptions options;
-    options.weights = weights;
-    options.limits.max_target_tokens = kMaxTarget;
-    const Payload payload = build_payload(spec, options);
+    const Payload payload = build_payload(spec, {.weights = weights, .limits = {.max_target_tokens = kMaxTarget}});
     const FileImage first = assemble(payload, {});
     EngineSession session(first.span(), {}, "student");
     const std::vector<SelfTestLine> lines = make_self_test(session, kSources, {});

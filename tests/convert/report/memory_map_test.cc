@@ -5,11 +5,7 @@
 #include "convert/support/arena_formula.h"
 #include "convert/support/shipped_model.h"
 #include "report/board.h"
-#include "spec/error.h"
 #include "support/expect_error.h"
-#include "support/rng.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -18,12 +14,11 @@ constexpr int kCombinations = 60;
 // Limits that a model of `positions` source and target positions takes. Every kind of limit also gets its least value.
 goldcrest_limits random_limits(test::Rng& rng, uint32_t positions) {
   const auto at_most = [&](uint32_t most) { return rng.below(5) == 0 ? 1 : rng.between(1, most); };
-  goldcrest_limits limits = {};
-  limits.max_source_tokens = at_most(positions);
-  limits.max_source_bytes = at_most(2000);
-  limits.max_target_tokens = at_most(positions);
-  limits.beam_size = at_most(16);
-  limits.batch = at_most(9);
+  goldcrest_limits limits = {.max_source_tokens = at_most(positions),
+      .max_source_bytes = at_most(2000),
+      .max_target_tokens = at_most(positions),
+      .beam_size = at_most(16),
+      .batch = at_most(9)};
   limits.n_best = at_most(limits.beam_size);
   limits.encoder_rows = at_most(200);
   limits.threads = at_most(64);
@@ -50,8 +45,7 @@ TEST_P(PrintedFormula, GivesTheArenaOfItsLimits) {
 // The formula of one conversion holds for all other limits, so a reader need not convert again.
 TEST_P(PrintedFormula, OfOneConversionHoldsForAllLimits) {
   const FileImage& image = test::shipped_model(GetParam()).image;
-  goldcrest_limits limits = {};
-  limits.max_source_bytes = 100;
+  goldcrest_limits limits = {.max_source_bytes = 100};
   const test::ArenaFormula formula(arena_formula(map_memory(image.span(), limits, "model")));
   test::Rng rng(32);
   for (int i = 0; i < kCombinations; ++i) {
@@ -71,9 +65,7 @@ TEST_P(PrintedFormula, HoldsForDefaultsAndForIdsOnly) {
 // The formula has the buffers of prefixes and of sampling if the limits ask for them.
 TEST_P(PrintedFormula, HasPrefixesAndSampling) {
   const FileImage& image = test::shipped_model(GetParam()).image;
-  goldcrest_limits limits = {};
-  limits.max_prefix_tokens = 3;
-  limits.max_sampled = 40;
+  goldcrest_limits limits = {.max_prefix_tokens = 3, .max_sampled = 40};
   const test::ArenaFormula formula(arena_formula(map_memory(image.span(), limits, "model")));
   for (const uint32_t batch : {1u, 7u}) {
     for (const uint32_t prefix : {1u, 9u, 24u}) {
@@ -90,14 +82,13 @@ TEST_P(PrintedFormula, HasPrefixesAndSampling) {
 INSTANTIATE_TEST_SUITE_P(Models, PrintedFormula, ::testing::Values("g2p", "enfr"));
 
 TEST(ArenaFormulaText, IsEvaluatedAsWritten) {
-  goldcrest_limits limits = {};
-  limits.max_source_tokens = 3;
-  limits.max_source_bytes = 50;
-  limits.max_target_tokens = 7;
-  limits.beam_size = 2;
-  limits.batch = 5;
-  limits.encoder_rows = 11;
-  limits.threads = 4;
+  goldcrest_limits limits = {.max_source_tokens = 3,
+      .max_source_bytes = 50,
+      .max_target_tokens = 7,
+      .beam_size = 2,
+      .batch = 5,
+      .encoder_rows = 11,
+      .threads = 4};
   const auto value = [&](const std::string& text) {
     return test::ArenaFormula("arena = " + text + "\n").evaluate(limits);
   };
@@ -115,8 +106,7 @@ TEST(ArenaFormulaText, IsEvaluatedAsWritten) {
 
 TEST(MemoryMapTest, RefusedLimitsNameTheFileAndTheLimit) {
   const FileImage& image = test::shipped_model("g2p").image;
-  goldcrest_limits limits = {};
-  limits.beam_size = 17;
+  goldcrest_limits limits = {.beam_size = 17};
   test::expect_error(
       [&] { map_memory(image.span(), limits, "some/file"); }, {"some/file: ", "limits.beam_size: above 16"});
   test::expect_error([&] { map_memory(image.span().first(64), {}, "some/file"); }, {"some/file: "});
@@ -191,11 +181,12 @@ uint64_t arena(const goldcrest_limits& limits) {
 }
 
 BoardFit fit(uint64_t file_bytes, uint32_t tokens, uint32_t beams) {
-  goldcrest_memory memory = {};
-  memory.limits.max_source_tokens = memory.limits.max_target_tokens = tokens;
-  memory.limits.beam_size = beams;
-  memory.limits.batch = memory.limits.n_best = 1;
-  memory.limits.encoder_rows = 8;
+  goldcrest_memory memory = {.limits = {.max_source_tokens = tokens,
+                                 .max_target_tokens = tokens,
+                                 .beam_size = beams,
+                                 .batch = 1,
+                                 .n_best = 1,
+                                 .encoder_rows = 8}};
   memory.arena_bytes = arena(memory.limits);
   return fit_board({"mine", parse_linker_script(kScript, "x.ld")}, {file_bytes, memory, arena});
 }
@@ -227,8 +218,8 @@ TEST(Board, EveryBoardOfTheRepositoryIsKnown) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(find_boards(folder.write("own.ld", kScript))[0].script.region("DATA", "").bytes, 65536u);
   test::expect_error([] { find_boards("pico"); },
-      {"'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
-       "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"},
+      {"'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, riscv-virt, "
+       "rpi-pico2, all, or the path of a linker script (.ld)"},
       "pico");
   test::expect_error([] { find_boards("/none.ld"); }, {"/none.ld: cannot be read; expected a linker script"}, "none");
 }

@@ -8,7 +8,6 @@
 #include "sources/values/json_text.h"
 #include "spec/format_text.h"
 #include "support/expect_error.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -237,12 +236,7 @@ TEST(Report, NumbersAreShort) {
 
 // The engine as the converter uses it: text, batches, and the self-test that is written into the file.
 
-goldcrest_limits text_limits(uint32_t batch) {
-  goldcrest_limits limits = {};
-  limits.max_source_bytes = 100;
-  limits.batch = batch;
-  return limits;
-}
+goldcrest_limits text_limits(uint32_t batch) { return {.max_source_bytes = 100, .batch = batch}; }
 
 TEST(EngineSession, TextGoesToIdsAndBack) {
   EngineSession session(test::shipped_model("g2p").image.span(), text_limits(1), "g2p.gcst");
@@ -257,8 +251,7 @@ TEST(EngineSession, ErrorsSayWhatAndWhy) {
   const FileImage& image = test::shipped_model("g2p").image;
   EngineSession session(image.span(), text_limits(1), "g2p.gcst");
   test::expect_error([&] { session.encode(std::string(101, 'a')); }, {"source: "});
-  goldcrest_limits limits = {};
-  limits.max_target_tokens = 65;
+  goldcrest_limits limits = {.max_target_tokens = 65};
   test::expect_error([&] { EngineSession(image.span(), limits, "g2p.gcst"); }, {"g2p.gcst: ", "max_target_tokens"});
   test::expect_error([&] { EngineSession(image.span().first(image.size() - 64), {}, "g2p.gcst"); }, {"g2p.gcst: "});
 }

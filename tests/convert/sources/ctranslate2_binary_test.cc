@@ -3,23 +3,19 @@
 #include "convert/support/read_container.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"
-#include "spec/error.h"
 #include "support/ctranslate2_model.h"
-#include "support/expect_error.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
 using namespace test;
+using CTranslate2Binary = InFolder;
 
 const NamedTensor kMatrix = {"encoder/a/weight", {2, 3}, {1, 2, 3, -4, 5, 6}};
 const NamedTensor kBias = {"encoder/a/bias", {2}, {-1, 0.5f}};
 
 CTranslate2Model model() {
-  CTranslate2Model model;
-  model.variables = {test::variable(kMatrix), test::variable(kBias), test::scalar("encoder/n", test::kInt16, 4)};
-  model.aliases = {{"decoder/a/weight", "encoder/a/weight"}, {"decoder/b/weight", "decoder/a/weight"}};
+  CTranslate2Model model = {.variables = {variable(kMatrix), variable(kBias), scalar("encoder/n", kInt16, 4)},
+      .aliases = {{"decoder/a/weight", "encoder/a/weight"}, {"decoder/b/weight", "decoder/a/weight"}}};
   return model;
 }
 
@@ -33,14 +29,13 @@ std::unique_ptr<TensorSource> open(const TemporaryFolder& folder, const std::str
 
 std::string model_message(const std::string& bytes) {
   static const TemporaryFolder folder;
-  return test::message_of_reading(open_file, folder.write("model.bin", bytes));
+  return message_of_reading(open_file, folder.write("model.bin", bytes));
 }
 
-TEST(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
-  const TemporaryFolder folder;
-  for (const test::CTranslate2Type type : {test::kFloat32, test::kFloat16, test::kBfloat16}) {
+TEST_F(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
+  for (const CTranslate2Type type : {kFloat32, kFloat16, kBfloat16}) {
     CTranslate2Model changed = model();
-    changed.set(test::variable(kMatrix, type));
+    changed.set(variable(kMatrix, type));
     const auto source = open(folder, changed.bytes());
     EXPECT_EQ(source->names(),
         (std::vector<std::string>{"encoder/a/weight", "encoder/a/bias", "decoder/a/weight", "decoder/b/weight"}));
@@ -54,16 +49,14 @@ TEST(CTranslate2Binary, ReadsEveryFloatAndItsAliases) {
     }
     EXPECT_EQ(source->load(kBias.name).values, kBias.values);
     EXPECT_FALSE(source->has("encoder/n"));
-    test::expect_error([&] { source->load("nothing"); }, {"variable \"nothing\" is missing"});
+    expect_error([&] { source->load("nothing"); }, {"variable \"nothing\" is missing"});
   }
 }
 
-TEST(CTranslate2Binary, ScalarsAndTextsAreSettings) {
-  const TemporaryFolder folder;
+TEST_F(CTranslate2Binary, ScalarsAndTextsAreSettings) {
   CTranslate2Model changed = model();
-  changed.variables = {test::scalar("a", test::kInt8, 1), test::scalar("b", test::kInt16, -1),
-      test::scalar("c", test::kInt32, 70000), test::scalar("d", test::kFloat32, 1),
-      test::scalar("e", test::kFloat16, 0.5f), test::text_variable("f", "<unk>")};
+  changed.variables = {scalar("a", kInt8, 1), scalar("b", kInt16, -1), scalar("c", kInt32, 70000),
+      scalar("d", kFloat32, 1), scalar("e", kFloat16, 0.5f), text_variable("f", "<unk>")};
   changed.aliases = {{"g", "a"}};
   const auto source = open(folder, changed.bytes());
   EXPECT_TRUE(source->names().empty());
@@ -71,10 +64,9 @@ TEST(CTranslate2Binary, ScalarsAndTextsAreSettings) {
                                     {"b", -1}, {"c", 70000}, {"d", 1.0}, {"e", 0.5}, {"f", "<unk>"}, {"g", 1}}));
 }
 
-TEST(CTranslate2Binary, Int8RowsKeepTheirScales) {
-  const TemporaryFolder folder;
+TEST_F(CTranslate2Binary, Int8RowsKeepTheirScales) {
   CTranslate2Model changed = model();
-  changed.variables = test::int8_variables({"a/weight", {3, 2}, {0.31f, -0.2f, 0, 0, 5, 1e-30f}});
+  changed.variables = int8_variables({"a/weight", {3, 2}, {0.31f, -0.2f, 0, 0, 5, 1e-30f}});
   changed.aliases = {{"b/weight", "a/weight"}};
   for (const uint32_t version : {2u, 3u, 4u, 5u, 6u}) {
     changed.version = version;
@@ -89,14 +81,12 @@ TEST(CTranslate2Binary, Int8RowsKeepTheirScales) {
   }
 }
 
-TEST(CTranslate2Binary, OneScaleAndNone) {
-  const TemporaryFolder folder;
+TEST_F(CTranslate2Binary, OneScaleAndNone) {
   CTranslate2Model changed = model();
-  changed.variables = {test::variable({"a/weight", {2, 1}, {4, -2}}, test::kInt8),
-      test::variable({"a/weight_scale", {1}, {4}}), test::variable({"b/weight", {2, 1}, {500, -250}}, test::kInt16),
-      test::variable({"c/weight", {2, 1}, {500, -250}}, test::kInt16),
-      test::scalar("c/weight_scale", test::kFloat32, 250), test::variable({"d/weight", {2, 1}, {5, -2}}, test::kInt16),
-      test::scalar("d/weight_scale", test::kFloat32, 2), test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
+  changed.variables = {variable({"a/weight", {2, 1}, {4, -2}}, kInt8), variable({"a/weight_scale", {1}, {4}}),
+      variable({"b/weight", {2, 1}, {500, -250}}, kInt16), variable({"c/weight", {2, 1}, {500, -250}}, kInt16),
+      scalar("c/weight_scale", kFloat32, 250), variable({"d/weight", {2, 1}, {5, -2}}, kInt16),
+      scalar("d/weight_scale", kFloat32, 2), variable({"ids", {2, 1}, {5, -2}}, kInt8)};
   changed.aliases = {};
   const auto source = open(folder, changed.bytes());
   EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "b/weight", "c/weight", "d/weight", "ids"}));
@@ -110,10 +100,9 @@ TEST(CTranslate2Binary, OneScaleAndNone) {
 }
 
 // A variable with a scale's name is an ordinary tensor if it follows floats.
-TEST(CTranslate2Binary, FloatsHaveNoScale) {
-  const TemporaryFolder folder;
+TEST_F(CTranslate2Binary, FloatsHaveNoScale) {
   CTranslate2Model changed = model();
-  changed.variables = {test::variable({"a/weight", {2, 1}, {3, 4}}), test::variable({"a/weight_scale", {1}, {4}})};
+  changed.variables = {variable({"a/weight", {2, 1}, {3, 4}}), variable({"a/weight_scale", {1}, {4}})};
   changed.aliases = {};
   const auto source = open(folder, changed.bytes());
   EXPECT_EQ(source->names(), (std::vector<std::string>{"a/weight", "a/weight_scale"}));
@@ -121,10 +110,9 @@ TEST(CTranslate2Binary, FloatsHaveNoScale) {
 }
 
 // Training made these rows almost zero; no file has a scale that small.
-TEST(CTranslate2Binary, RowsBelowEveryScaleAreZeros) {
-  const TemporaryFolder folder;
+TEST_F(CTranslate2Binary, RowsBelowEveryScaleAreZeros) {
   CTranslate2Model changed = model();
-  changed.variables = test::int8_variables({"a/weight", {2, 2}, {1e-20f, -1e-20f, 2, 1}});
+  changed.variables = int8_variables({"a/weight", {2, 2}, {1e-20f, -1e-20f, 2, 1}});
   changed.aliases = {};
   const Tensor tensor = open(folder, changed.bytes())->load("a/weight");
   EXPECT_EQ(tensor.stored_scale, (std::vector<float>{1, 1 / 63.5f}));
@@ -140,15 +128,14 @@ std::string with_field(size_t at, uint64_t value, size_t bytes) {
   return changed;
 }
 
-TEST(CTranslate2Binary, SaysWhatIsDamaged) {
+TEST_F(CTranslate2Binary, SaysWhatIsDamaged) {
   // u32 version, u16 16 and "TransformerSpec", u32 revision, u32 variables; then the first variable.
   constexpr size_t kSpec = 4, kCount = 26, kName = 30, kAxes = kName + 19, kType = kAxes + 9, kBytes = kType + 1;
   const std::string first = ": variable \"encoder/a/weight\": ";
-  EXPECT_EQ(model_message(model().bytes()), "read");
+  EXPECT_EQ(model_message(model().bytes()), "no error");
   for (const uint32_t version : {0u, 1u, 7u, 0xFFFFFFFFu}) {
     EXPECT_EQ(model_message(with_field(0, version, 4)),
-        format_text(": is of binary version {}, expected 2 to 6; convert the model again with a CTranslate2 of "
-                    "these",
+        format_text(": is of binary version {}, expected 2 to 6; convert the model again with a CTranslate2 of these",
             version));
   }
   EXPECT_EQ(model_message(with_field(kSpec, 0, 2)),
@@ -172,11 +159,10 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
   EXPECT_EQ(model_message(model().bytes() + "x"), ": has 1 bytes after its last variable: it is damaged");
   CTranslate2Model changed = model();
   changed.variables[0].shape = {0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF};
-  EXPECT_EQ(
-      model_message(changed.bytes()), first +
-                                          "has 24 bytes, but its shape [2147483647, 2147483647, 2147483647] needs "
-                                          "more than any file has: it is damaged");
-  changed.variables[0] = {"encoder/a/weight", test::kInt8, {1000, 1000}, std::string(1000 * 1000, '\0')};
+  EXPECT_EQ(model_message(changed.bytes()), first +
+                                                "has 24 bytes, but its shape [2147483647, 2147483647, 2147483647] "
+                                                "needs more than any file has: it is damaged");
+  changed.variables[0] = {"encoder/a/weight", kInt8, {1000, 1000}, std::string(1000 * 1000, '\0')};
   changed.variables = {changed.variables[0]};
   EXPECT_EQ(model_message(changed.bytes().substr(0, 500)),
       first + "has 1000000 bytes at byte 63 of a file of 500: it is truncated or damaged; download it again");
@@ -188,7 +174,7 @@ TEST(CTranslate2Binary, SaysWhatIsDamaged) {
 }
 
 // Tests the last good value of each bound, and the next.
-TEST(CTranslate2Binary, Bounds) {
+TEST_F(CTranslate2Binary, Bounds) {
   const std::string head = model().bytes().substr(0, 26);  // up to the number of variables
   const auto claiming = [&](uint32_t n, size_t bytes, const std::string& before) {
     return model_message(before + std::string(reinterpret_cast<const char*>(&n), 4) + std::string(bytes, '\0'));
@@ -205,35 +191,32 @@ TEST(CTranslate2Binary, Bounds) {
   EXPECT_EQ(claiming(1, 5, empty),
       ": claims to hold 1 aliases, more than the 5 bytes after it can: it is truncated or damaged");
   CTranslate2Model changed = model();
-  changed.variables[0] = test::variable({std::string(1023, 'a'), {1, 1, 1, 1, 1, 1, 2, 3}, kMatrix.values});
+  changed.variables[0] = variable({std::string(1023, 'a'), {1, 1, 1, 1, 1, 1, 2, 3}, kMatrix.values});
   changed.aliases = {};
-  EXPECT_EQ(model_message(changed.bytes()), "read");
+  EXPECT_EQ(model_message(changed.bytes()), "no error");
   changed.variables[0].name += "a";
   EXPECT_EQ(
       model_message(changed.bytes()), ": the name of variable 0 has 1025 bytes, expected 2 to 1024: it is damaged");
   changed.variables[0].name = "a";
-  EXPECT_EQ(model_message(changed.bytes()), "read");
+  EXPECT_EQ(model_message(changed.bytes()), "no error");
   changed.variables[0].name = "";
   EXPECT_EQ(model_message(changed.bytes()), ": the name of variable 0 has 1 bytes, expected 2 to 1024: it is damaged");
-  changed.variables[0] = test::text_variable("t", std::string(1024, 'a'));
-  EXPECT_EQ(model_message(changed.bytes()), "read");
-  changed.variables = {
-      test::variable({"a/weight", {1, 1}, {3}}, test::kInt8), test::variable({"a/weight_scale", {1}, {0x1p-16f}})};
-  const TemporaryFolder folder;
+  changed.variables[0] = text_variable("t", std::string(1024, 'a'));
+  EXPECT_EQ(model_message(changed.bytes()), "no error");
+  changed.variables = {variable({"a/weight", {1, 1}, {3}}, kInt8), variable({"a/weight_scale", {1}, {0x1p-16f}})};
   EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{3 * 0x1p16f});
-  changed.variables[1] = test::variable({"a/weight_scale", {1}, {0x1p47f}});
+  changed.variables[1] = variable({"a/weight_scale", {1}, {0x1p47f}});
   EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{3 * 0x1p-47f});
-  changed.variables[1] = test::variable({"a/weight_scale", {1}, {std::nextafter(0x1p47f, INFINITY)}});
+  changed.variables[1] = variable({"a/weight_scale", {1}, {std::nextafter(0x1p47f, INFINITY)}});
   EXPECT_EQ(open(folder, changed.bytes())->load("a/weight").values, std::vector<float>{0});
 }
 
 // Before version 4 the width stands for the type.
-TEST(CTranslate2Binary, OldTypes) {
-  const TemporaryFolder folder;
+TEST_F(CTranslate2Binary, OldTypes) {
   CTranslate2Model changed = model();
   changed.version = 3;
-  changed.variables = {test::variable(kBias), test::variable({"n", {2}, {300, -2}}, test::kInt16),
-      test::variable({"ids", {2, 1}, {5, -2}}, test::kInt8)};
+  changed.variables = {
+      variable(kBias), variable({"n", {2}, {300, -2}}, kInt16), variable({"ids", {2, 1}, {5, -2}}, kInt8)};
   changed.aliases = {};
   const auto source = open(folder, changed.bytes());
   EXPECT_EQ(source->load(kBias.name).values, kBias.values);
@@ -242,14 +225,14 @@ TEST(CTranslate2Binary, OldTypes) {
   for (const char width : {'\0', '\3', '\5'}) {
     std::string bytes = changed.bytes();
     bytes[30 + 2 + kBias.name.size() + 1 + 1 + 4] = width;
-    EXPECT_EQ(
-        model_message(bytes), format_text(": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), "
-                                          "2 (int16) or 4 (float32)",
-                                  int{width}));
+    EXPECT_EQ(model_message(bytes),
+        format_text(
+            ": variable \"encoder/a/bias\": has elements of {} bytes, expected 1 (int8), 2 (int16) or 4 (float32)",
+            int{width}));
   }
 }
 
-TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
+TEST_F(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
   const std::string first = ": variable \"encoder/a/weight\": ";
   CTranslate2Model changed = model();
   changed.variables[1].name = "encoder/a/weight";
@@ -262,43 +245,43 @@ TEST(CTranslate2Binary, SaysWhatDoesNotBelongTogether) {
   EXPECT_EQ(model_message(changed.bytes()),
       ": variable \"decoder/b/weight\": is an alias of \"nowhere\", which is missing: it is damaged");
   changed = model();
-  changed.variables.push_back(test::scalar("decoder/x", test::kFloat32, INFINITY));
+  changed.variables.push_back(scalar("decoder/x", kFloat32, INFINITY));
   EXPECT_EQ(model_message(changed.bytes()), ": variable \"decoder/x\": is inf, expected a finite number");
-  changed.variables.back() = {"t", test::kInt8, {1025}, std::string(1025, 'a')};
+  changed.variables.back() = {"t", kInt8, {1025}, std::string(1025, 'a')};
   EXPECT_EQ(model_message(changed.bytes()), ": variable \"t\": is a text of 1025 bytes, expected at most 1024");
 }
 
-TEST(CTranslate2Binary, SaysWhatIsWrongWithIntegers) {
+TEST_F(CTranslate2Binary, SaysWhatIsWrongWithIntegers) {
   const std::string first = ": variable \"encoder/a/weight\": ", scale = ": variable \"encoder/a/weight_scale\": ";
   CTranslate2Model changed = model();
-  changed.variables = test::int8_variables(kMatrix);
+  changed.variables = int8_variables(kMatrix);
   changed.variables[0].data[4] = '\x80';
   EXPECT_EQ(model_message(changed.bytes()), first + "byte 4 is -128, expected -127 to 127: it is damaged");
-  changed.variables = test::int8_variables(kMatrix);
+  changed.variables = int8_variables(kMatrix);
   for (const float value : {0.0f, -1.0f, 1e-9f, INFINITY}) {
-    changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, value}});
+    changed.variables[1] = variable({"encoder/a/weight_scale", {2}, {1, value}});
     EXPECT_EQ(model_message(changed.bytes()),
         scale + format_text("has the value {}, expected finite numbers of at least 2^-16", value));
   }
-  changed.variables[1] = test::variable({"encoder/a/weight_scale", {3}, {1, 1, 1}});
+  changed.variables[1] = variable({"encoder/a/weight_scale", {3}, {1, 1, 1}});
   EXPECT_EQ(model_message(changed.bytes()),
       scale + "has the shape [3], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
-  changed.variables[1] = test::variable({"encoder/a/weight_scale", {2}, {1, 1}}, test::kInt8);
+  changed.variables[1] = variable({"encoder/a/weight_scale", {2}, {1, 1}}, kInt8);
   EXPECT_EQ(model_message(changed.bytes()),
       scale + "has the shape [2], expected floats, one, or one per row for \"encoder/a/weight\" of the shape [2, 3]");
   changed.variables.pop_back();
   EXPECT_EQ(model_message(changed.bytes()), first + "is int8, and its scale \"encoder/a/weight_scale\" is missing");
-  changed.variables = {test::variable(kMatrix, test::kInt16), test::variable({"encoder/a/weight_scale", {2}, {1, 1}})};
+  changed.variables = {variable(kMatrix, kInt16), variable({"encoder/a/weight_scale", {2}, {1, 1}})};
   EXPECT_EQ(model_message(changed.bytes()),
       scale + "has the shape [2], expected floats, one for \"encoder/a/weight\" of the shape [2, 3]");
 }
 
-TEST(CTranslate2Binary, SurvivesDamage) {
+TEST_F(CTranslate2Binary, SurvivesDamage) {
   CTranslate2Model whole = model();
-  const std::vector<test::CTranslate2Variable> int8 = test::int8_variables({"c/weight", {2, 2}, {1, 2, 3, 4}});
+  const std::vector<CTranslate2Variable> int8 = int8_variables({"c/weight", {2, 2}, {1, 2, 3, 4}});
   whole.variables.insert(whole.variables.end(), int8.begin(), int8.end());
-  whole.variables.push_back(test::text_variable("unk_token", "<unk>"));
-  test::expect_damage_survived(whole.bytes(), model_message);
+  whole.variables.push_back(text_variable("unk_token", "<unk>"));
+  expect_damage_survived(whole.bytes(), model_message);
 }
 }  // namespace
 }  // namespace goldcrest::converter

@@ -4,16 +4,13 @@
 #include "host/wording.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/values/json_text.h"
-#include "spec/error.h"
-#include "support/checkpoint_writer.h"
-#include "support/expect_error.h"
 #include "support/marian_native.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
 using namespace test;
+using MarianBinary = InFolder;
+using OpenTensors = InFolder;
 
 constexpr size_t kHead = 16, kItem = 32;  // the file's head; an item: name, type, axes, data, eight bytes each
 
@@ -27,7 +24,7 @@ std::string model(BinaryKind kind) { return binary_bytes(binary_items(tensors(),
 
 std::string message_of(const std::string& bytes) {
   static const TemporaryFolder folder;
-  return test::message_of_reading(open_marian_binary, folder.write("model.bin", bytes));
+  return message_of_reading(open_marian_binary, folder.write("model.bin", bytes));
 }
 
 // The model with another 64-bit field.
@@ -37,13 +34,12 @@ std::string with_field(size_t at, uint64_t value) {
   return bytes;
 }
 
-TEST(MarianBinary, ReadsFloatAndInt8) {
-  const TemporaryFolder folder;
+TEST_F(MarianBinary, ReadsFloatAndInt8) {
   for (const BinaryKind kind : {BinaryKind::kFloat, BinaryKind::kInt8, BinaryKind::kInt8WithAlphas}) {
     const auto source = open_marian_binary(folder.write("model.bin", model(kind)));
     EXPECT_EQ(source->settings(), "type: transformer\n");
     EXPECT_FALSE(source->has("nothing"));
-    test::expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
+    expect_error([&] { source->load("nothing"); }, {"tensor \"nothing\" is missing"});
     ASSERT_EQ(source->names().size(), tensors().size());
     for (const NamedTensor& expected : tensors()) {
       const Tensor tensor = source->load(expected.name);
@@ -55,8 +51,7 @@ TEST(MarianBinary, ReadsFloatAndInt8) {
   }
 }
 
-TEST(MarianBinary, AnInt8TensorKeepsItsScale) {
-  const TemporaryFolder folder;
+TEST_F(MarianBinary, AnInt8TensorKeepsItsScale) {
   const NamedTensor tensor = {"encoder_l1_self_Wq", {2, 2}, {0.31f, -0.2f, 0.05f, 0.1f}};
   const auto source =
       open_marian_binary(folder.write("model.bin", binary_bytes({int8_item(tensor, multiplier_of(tensor))})));
@@ -66,7 +61,7 @@ TEST(MarianBinary, AnInt8TensorKeepsItsScale) {
   EXPECT_EQ(read.values, (std::vector<float>{127 * scale, -82 * scale, 20 * scale, 41 * scale}));
 }
 
-TEST(MarianBinary, SaysWhatIsDamaged) {
+TEST_F(MarianBinary, SaysWhatIsDamaged) {
   const std::string truncated = "it is truncated or damaged";
   const uint64_t huge = uint64_t{1} << 62;
   EXPECT_EQ(message_of(with_field(0, 2)), ": is of version 2, expected 1");
@@ -83,14 +78,14 @@ TEST(MarianBinary, SaysWhatIsDamaged) {
   EXPECT_EQ(message_of(with_field(kHead + 24, 8)),
       ": tensor \"Wemb\": has 8 bytes, but its shape [3, 2] needs 10: it is damaged");
   EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x4102)),
-      ": tensor \"encoder_l1_self_Wq\": has intgemm's 16-bit weights, which are not read; convert the .npz that "
-      "the file was made from");
+      ": tensor \"encoder_l1_self_Wq\": has intgemm's 16-bit weights, which are not read; convert the .npz that the "
+      "file was made from");
   EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x1801)),
-      ": tensor \"encoder_l1_self_Wq\": is packed for one processor (type 0x1801); convert the .npz that the file "
-      "was made from");
+      ": tensor \"encoder_l1_self_Wq\": is packed for one processor (type 0x1801); convert the .npz that the file was "
+      "made from");
   EXPECT_EQ(message_of(with_field(kHead + kItem + 8, 0x202)),
-      ": tensor \"encoder_l1_self_Wq\": has the type 0x202 and the shape [2, 3]; float32 (0x404) and intgemm8 "
-      "(0x4101) are read");
+      ": tensor \"encoder_l1_self_Wq\": has the type 0x202 and the shape [2, 3]; float32 (0x404) and intgemm8 (0x4101) "
+      "are read");
   EXPECT_EQ(message_of(with_field(kHead + 3 * kItem + 8, 0x404)),
       ": tensor \"special:model.yml\": has 19 bytes of type 0x404, expected at most 81920 of type 0x101");
   EXPECT_EQ(message_of(model(BinaryKind::kFloat) + "x"), ": has 1 bytes after its last tensor: it is damaged");
@@ -109,7 +104,7 @@ TEST(MarianBinary, SaysWhatIsDamaged) {
 std::string integer(uint64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
 
 // Tests the last good value of each bound, and the next.
-TEST(MarianBinary, Bounds) {
+TEST_F(MarianBinary, Bounds) {
   const std::string nameless = ": the name of tensor 0 has 0 bytes, expected 2 to 1024: it is damaged";
   const auto claiming = [](uint64_t n, size_t bytes) {
     return message_of(integer(1) + integer(n) + std::string(bytes - 16, '\0'));
@@ -121,47 +116,46 @@ TEST(MarianBinary, Bounds) {
   EXPECT_EQ(claiming(2, 63), ": claims to hold 2 tensors, more than its 63 bytes can: it is truncated or damaged");
   // A file without tensors: only the bytes before the data.
   const std::string none = integer(1) + integer(0);
-  EXPECT_EQ(message_of(none + integer(3) + "abc"), "read");
+  EXPECT_EQ(message_of(none + integer(3) + "abc"), "no error");
   EXPECT_EQ(message_of(none + integer(4) + "abc"),
       ": its data should begin 4 bytes after its names, but the file ends before that: it is truncated or damaged");
   BinaryItem item = float_item(tensors()[2]);
   item.name = "encoder" + std::string(1016, 'a');
   item.shape = {1, 1, 1, 1, 1, 1, 1, 3};
-  EXPECT_EQ(message_of(binary_bytes({item})), "read");
+  EXPECT_EQ(message_of(binary_bytes({item})), "no error");
   item.name += "a";
   EXPECT_EQ(
       message_of(binary_bytes({item})), ": the name of tensor 0 has 1025 bytes, expected 2 to 1024: it is damaged");
   item.name = "";
   EXPECT_EQ(message_of(binary_bytes({item})), ": the name of tensor 0 has 1 bytes, expected 2 to 1024: it is damaged");
   item.name = "a";
-  EXPECT_EQ(message_of(binary_bytes({item})), "read");
+  EXPECT_EQ(message_of(binary_bytes({item})), "no error");
   item.shape.push_back(1);
   EXPECT_EQ(message_of(binary_bytes({item})), ": tensor \"a\": has 9 axes, expected at most 8: it is damaged");
   item.shape = {INT32_MAX};
   EXPECT_EQ(message_of(binary_bytes({item})),
       format_text(": tensor \"a\": has {} bytes, but its shape [2147483647] needs 8589934588: it is damaged",
           item.data.size()));
-  EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'919, 'a'))})), "read");
-  EXPECT_EQ(message_of(binary_bytes({test::settings_item(std::string(81'920, 'a'))})),
+  EXPECT_EQ(message_of(binary_bytes({settings_item(std::string(81'919, 'a'))})), "no error");
+  EXPECT_EQ(message_of(binary_bytes({settings_item(std::string(81'920, 'a'))})),
       ": tensor \"special:model.yml\": has 81921 bytes of type 0x101, expected at most 81920 of type 0x101");
 }
 
-TEST(MarianBinary, ReadsHalvesAndDoubles) {
-  const TemporaryFolder folder;
+TEST_F(MarianBinary, ReadsHalvesAndDoubles) {
   for (const auto& [type, element] : {std::pair{0x402, ElementType::kF16}, std::pair{0x408, ElementType::kF64}}) {
     BinaryItem item = float_item(tensors()[2]);
     item.type = static_cast<uint64_t>(type);
-    item.data = test::element_bytes_of(tensors()[2].values, element);
+    item.data = element_bytes_of(tensors()[2].values, element);
     const auto source = open_marian_binary(folder.write("model.bin", binary_bytes({item})));
     EXPECT_EQ(source->load(item.name).values, tensors()[2].values) << type;
     item.data.pop_back();
-    EXPECT_NE(message_of(binary_bytes({item})), "read");
+    EXPECT_NE(message_of(binary_bytes({item})), "no error");
   }
   for (const float multiplier : {0x1p-16f, 0x1p47f})
-    EXPECT_EQ(message_of(binary_bytes({int8_item(tensors()[1], multiplier)})), "read") << multiplier;
+    EXPECT_EQ(message_of(binary_bytes({int8_item(tensors()[1], multiplier)})), "no error") << multiplier;
 }
 
-TEST(MarianBinary, SaysWhatIsNoIntgemm) {
+TEST_F(MarianBinary, SaysWhatIsNoIntgemm) {
   BinaryItem item = int8_item(tensors()[1], 1);
   const std::string name = ": tensor \"encoder_l1_self_Wq\": ";
   item.data[4] = '\x80';
@@ -172,43 +166,40 @@ TEST(MarianBinary, SaysWhatIsNoIntgemm) {
   }
 }
 
-TEST(MarianBinary, SurvivesDamage) { test::expect_damage_survived(model(BinaryKind::kInt8WithAlphas), message_of); }
+TEST_F(MarianBinary, SurvivesDamage) { expect_damage_survived(model(BinaryKind::kInt8WithAlphas), message_of); }
 
 // Kinds of paths: a file or directory of weights, a link into a cache, or something else.
 
 std::string good_safetensors(float value) {
   std::ostringstream stream;
-  test::write_safetensors(stream, {{"w", {1}, {value}}}, ElementType::kF32);
+  write_safetensors(stream, {{"w", {1}, {value}}}, ElementType::kF32);
   return stream.str();
 }
 
 std::string good_zip(float value) {
   std::ostringstream stream;
-  test::write_torch_zip(stream, {{"w", {1}, {value}}}, ElementType::kF32);
+  write_torch_zip(stream, {{"w", {1}, {value}}}, ElementType::kF32);
   return stream.str();
 }
 
 float first_value(const std::filesystem::path& path) { return open_tensors(path)->load("w").values.at(0); }
 
-TEST(OpenTensors, KnowsFilesByContent) {
-  const TemporaryFolder folder;
+TEST_F(OpenTensors, KnowsFilesByContent) {
   EXPECT_EQ(first_value(folder.write("weights.pt", good_zip(1))), 1.0f);
   EXPECT_EQ(first_value(folder.write("weights.bin", good_safetensors(2))), 2.0f);
 }
 
 // Such a file begins with 80 02, 80 03, 80 04 or 80 05, as a pickle does.
-TEST(OpenTensors, AHeaderOf640BytesIsNoPickle) {
-  const TemporaryFolder folder;
+TEST_F(OpenTensors, AHeaderOf640BytesIsNoPickle) {
   for (const size_t bytes : {640, 896, 1152, 1408}) {
     std::string header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
     header.resize(bytes, ' ');
-    const std::string elements = test::element_bytes_of({5}, ElementType::kF32);
-    EXPECT_EQ(first_value(folder.write("weights.bin", test::safetensors_bytes(header, elements))), 5.0f) << bytes;
+    const std::string elements = element_bytes_of({5}, ElementType::kF32);
+    EXPECT_EQ(first_value(folder.write("weights.bin", safetensors_bytes(header, elements))), 5.0f) << bytes;
   }
 }
 
-TEST(OpenTensors, PrefersSafetensorsInADirectory) {
-  const TemporaryFolder folder;
+TEST_F(OpenTensors, PrefersSafetensorsInADirectory) {
   folder.write("checkpoint.pth", good_zip(1));
   EXPECT_EQ(first_value(folder.path()), 1.0f);
   folder.write("pytorch_model.bin", good_zip(2));
@@ -217,16 +208,14 @@ TEST(OpenTensors, PrefersSafetensorsInADirectory) {
   EXPECT_EQ(first_value(folder.path()), 3.0f);
 }
 
-TEST(OpenTensors, FollowsTheLinksOfACache) {
-  const TemporaryFolder folder;
+TEST_F(OpenTensors, FollowsTheLinksOfACache) {
   std::filesystem::create_directories(folder / "blobs");
   std::filesystem::create_directories(folder / "snapshots/abc");
   folder.write("blobs/0123", good_zip(4));
   std::filesystem::create_symlink("../../blobs/0123", folder / "snapshots/abc/pytorch_model.bin");
   EXPECT_EQ(first_value(folder / "snapshots/abc"), 4.0f);
   std::filesystem::remove(folder / "blobs/0123");
-  test::expect_error(
-      [&] { open_tensors(folder / "snapshots/abc"); }, {"symbolic link", "../../blobs/0123", "download"});
+  expect_error([&] { open_tensors(folder / "snapshots/abc"); }, {"symbolic link", "../../blobs/0123", "download"});
 }
 
 struct StandIn {
@@ -235,7 +224,7 @@ struct StandIn {
   std::vector<std::string> words;
 };
 
-TEST(OpenTensors, NamesWhatLiesInAFilesPlace) {
+TEST_F(OpenTensors, NamesWhatLiesInAFilesPlace) {
   const std::vector<StandIn> cases = {
       {"model.safetensors", "", {"empty", "download"}},
       {"model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n",
@@ -249,32 +238,31 @@ TEST(OpenTensors, NamesWhatLiesInAFilesPlace) {
       {"model.safetensors", "{\"w\": 1}", {"model.safetensors"}},
   };
   for (const StandIn& bad : cases) {
-    const TemporaryFolder folder;
-    folder.write(bad.name, bad.content);
+    const TemporaryFolder fresh;
+    fresh.write(bad.name, bad.content);
     std::vector<std::string> words = bad.words;
     words.push_back(bad.name);
-    test::expect_error([&] { open_tensors(folder.path()); }, words, bad.content);
+    expect_error([&] { open_tensors(fresh.path()); }, words, bad.content);
   }
 }
 
-TEST(OpenTensors, SaysWhatADirectoryLacks) {
-  const TemporaryFolder folder;
-  test::expect_error([&] { open_tensors(folder.path()); }, {"holds no weights", "pytorch_model.bin"});
+TEST_F(OpenTensors, SaysWhatADirectoryLacks) {
+  expect_error([&] { open_tensors(folder.path()); }, {"holds no weights", "pytorch_model.bin"});
   folder.write("tf_model.h5", "x");
-  test::expect_error([&] { open_tensors(folder.path()); }, {"tf_model.h5", "not read"});
+  expect_error([&] { open_tensors(folder.path()); }, {"tf_model.h5", "not read"});
   folder.write("a.pt", good_zip(1));
   folder.write("b.pt", good_zip(1));
-  test::expect_error([&] { open_tensors(folder.path()); }, {"several weight files", "a.pt", "b.pt"});
-  test::expect_error([&] { open_tensors(folder / "absent.pt"); }, {"absent.pt", "No such file"});
+  expect_error([&] { open_tensors(folder.path()); }, {"several weight files", "a.pt", "b.pt"});
+  expect_error([&] { open_tensors(folder / "absent.pt"); }, {"absent.pt", "No such file"});
   std::filesystem::create_directories(folder / "model.safetensors");
-  test::expect_error([&] { open_tensors(folder.path()); }, {"model.safetensors", "not a regular file"});
+  expect_error([&] { open_tensors(folder.path()); }, {"model.safetensors", "not a regular file"});
 }
 
 TEST(Json, IsBounded) {
-  test::expect_error([] { parse_json("{\"a\":{\"b\":1}}", 1, "here"); }, {"here", "nested more than 1"});
-  test::expect_error([] { parse_json("{\"a\":1,\"a\":2}", 4, "here"); }, {"\"a\" twice"});
-  test::expect_error([] { parse_json("{\"a\":NaN}", 4, "here"); }, {"not valid JSON"});
-  test::expect_error([] { parse_json("\xff", 4, "here"); }, {"not valid JSON"});
+  expect_error([] { parse_json("{\"a\":{\"b\":1}}", 1, "here"); }, {"here", "nested more than 1"});
+  expect_error([] { parse_json("{\"a\":1,\"a\":2}", 4, "here"); }, {"\"a\" twice"});
+  expect_error([] { parse_json("{\"a\":NaN}", 4, "here"); }, {"not valid JSON"});
+  expect_error([] { parse_json("\xff", 4, "here"); }, {"not valid JSON"});
   EXPECT_EQ(parse_json("{\"a\":{\"a\":1},\"b\":[{\"a\":2}]}", 4, "here")["b"][0]["a"], 2);
 }
 

@@ -2,9 +2,8 @@
 // Pickles: the value that each operation makes, and every bound at its last good value and the next.
 #include "sources/values/pickle.h"
 
-#include "spec/error.h"
 #include "support/checkpoint_writer.h"
-#include "support/test.h"
+#include "support/expect_error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -42,13 +41,12 @@ std::string text_of(const PickleDocument& document, const PickleNode& node) {
 
 // Reads opcodes without protocol and stop. Returns the value, or the message up to its first "(at byte".
 std::string read(const std::string& opcodes) {
-  try {
+  std::string text;
+  const std::string message = test::error_of([&] {
     const PickleDocument document = read_pickle("\x80\x02" + opcodes + ".", "here");
-    return text_of(document, document.node(document.root));
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    return message.substr(0, message.find(" (at byte"));
-  }
+    text = text_of(document, document.node(document.root));
+  });
+  return message == "no error" ? text : message.substr(0, message.find(" (at byte"));
 }
 
 std::string repeated(const std::string& text, size_t n) {
@@ -125,12 +123,7 @@ TEST(PickleOperations, Protocols) {
 }
 
 TEST(PickleOperations, WhereAnErrorIs) {
-  try {
-    read_pickle("\x80\x02NN\x93.", "here");
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("(at byte 4)"), std::string::npos) << error.what();
-  }
+  expect_error([] { read_pickle("\x80\x02NN\x93.", "here"); }, {"(at byte 4)"});
 }
 
 TEST(PickleOperations, Storages) {

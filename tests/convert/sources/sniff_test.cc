@@ -3,17 +3,17 @@
 #include "sources/sniffing/sniff.h"
 
 #include "support/checkpoint_writer.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
 using namespace std::string_literals;
 using namespace test;
+using SniffFolder = InFolder;
 
 std::string zip(const std::vector<ZipEntry>& entries) {
   std::ostringstream stream;
-  test::ZipWriter writer(stream);
+  ZipWriter writer(stream);
   for (const ZipEntry& entry : entries) writer.add(entry);
   writer.finish();
   return stream.str();
@@ -38,7 +38,7 @@ std::string tensors_of(const std::vector<std::string>& names) {
   std::string header;
   for (const std::string& name : names)
     header += (header.empty() ? "{\"" : ",\"") + name + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
-  return test::safetensors_bytes(header + "}", "");
+  return safetensors_bytes(header + "}", "");
 }
 // Marian's binary with one item of this type and name.
 std::string marian(uint64_t type, const std::string& name) {
@@ -79,16 +79,13 @@ TEST(Sniff, WhatLiesInAFilesPlace) {
           "this is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository, or download the file"},
       {"page", "\xef\xbb\xbf\n <!DOCTYPE html><html>", Use::kRefused,
           "this is a web page (HTML or XML), probably an error or sign-in page that a download saved in the file's "
-          "place; "
-          "download it again"},
+          "place; download it again"},
       {"gzip", "\x1f\x8b\x08", Use::kRefused,
           "this is a compressed archive (gzip, bzip2, xz, zstd, 7z or rar); unpack it and give the folder or file with "
-          "the "
-          "checkpoint"},
+          "the checkpoint"},
       {"xz", "\xfd\x37zXZ\0\0"s, Use::kRefused,
           "this is a compressed archive (gzip, bzip2, xz, zstd, 7z or rar); unpack it and give the folder or file with "
-          "the "
-          "checkpoint"},
+          "the checkpoint"},
       {"tar", tar("model/config.json"), Use::kRefused,
           "this is a tar archive; unpack it with `tar -xf` and give the folder with the checkpoint"},
       {"zip", zip({{"model/pytorch_model.bin", "x"}, {"model/config.json", "{}"}}), Use::kRefused,
@@ -98,8 +95,7 @@ TEST(Sniff, WhatLiesInAFilesPlace) {
           "a\x15\0\0\0\0"s,
           Use::kRefused,
           "this is a SentencePiece tokenizer, not a model; give the folder with the model's weights and config.json; "
-          "the "
-          "tokenizer belongs next to them"},
+          "the tokenizer belongs next to them"},
       {"config", R"({"a": {"model_type": "no"}, "model_type" : "marian"})", Use::kRefused,
           "this is a config.json, not weights; give its folder, or the weights with --config"},
       {"vocabulary", R"({"</s>": 0})", Use::kRefused,
@@ -126,23 +122,19 @@ TEST(Sniff, FormatsOfOtherEngines) {
           "file"},
       {"CTranslate2 Wav2Vec2", ctranslate2("Wav2Vec2Spec"), Use::kRefused,
           "this is a CTranslate2 model of speech without a decoder (Wav2Vec2); Goldcrest runs encoder-decoder "
-          "Transformers; "
-          "it cannot be converted"},
+          "Transformers; it cannot be converted"},
       {"CTranslate2 encoder", ctranslate2("TransformerEncoderSpec"), Use::kRefused,
           "this is a CTranslate2 model of an encoder without a decoder; Goldcrest runs encoder-decoder Transformers; "
-          "it "
-          "cannot be converted"},
+          "it cannot be converted"},
       {"CTranslate2 decoder", ctranslate2("TransformerDecoderSpec"), Use::kRefused,
           "this is a CTranslate2 model of a decoder-only language model; Goldcrest runs encoder-decoder Transformers; "
-          "it "
-          "cannot be converted"},
+          "it cannot be converted"},
       {"GGUF", "GGUF\3\0\0\0"s, Use::kRefused,
           "this is a GGUF file of llama.cpp; its weights are quantized for another engine: convert the original "
           "checkpoint"},
       {"GGML", "lmgg\0\0\0\0"s, Use::kRefused,
           "this is a GGML file of llama.cpp or whisper.cpp; its weights are made for another engine: convert the "
-          "original "
-          "checkpoint"},
+          "original checkpoint"},
       {"TFLite", "\x1c\0\0\0TFL3"s, Use::kRefused,
           "this is a TensorFlow Lite model, a graph; convert the checkpoint that it was exported from"},
       {"HDF5", "\x89HDF\r\n\x1a\n", Use::kRefused,
@@ -160,30 +152,24 @@ TEST(Sniff, FormatsOfOtherEngines) {
           "nn.Transformer"},
       {"TensorFlow index", table("encoder/kernel"), Use::kRefused,
           "this is a TensorFlow checkpoint (.index and .data); TensorFlow's weights are not read: copy them to a "
-          "PyTorch "
-          "nn.Transformer"},
+          "PyTorch nn.Transformer"},
       {"OpenNMT-tf", table("model/examples_inputter/features_inputter"), Use::kRefused,
           "this is an OpenNMT-tf checkpoint of TensorFlow (.index and .data); TensorFlow's weights are not read: copy "
-          "them "
-          "to a PyTorch nn.Transformer"},
+          "them to a PyTorch nn.Transformer"},
       {"TensorFlow note", "model_checkpoint_path: \"ckpt-9\"\n", Use::kRefused,
           "this is TensorFlow's note of which checkpoint is the latest; TensorFlow's weights are not read: copy them "
-          "to a "
-          "PyTorch nn.Transformer"},
+          "to a PyTorch nn.Transformer"},
       {"Marian npz", zip({{"special:model.yml.npy", "x"}, {"Wemb.npy", "x"}}), Use::kConvert,
           "this is a Marian model in Marian's own format (.npz); goldcrest-convert converts it to a .gcst file, with "
-          "the "
-          "vocabularies next to it"},
+          "the vocabularies next to it"},
       {"npz", zip({{"a.npy", "x"}}), Use::kRefused,
           "this is an archive of NumPy arrays (.npz); save the arrays as safetensors, with a config.json that tells "
-          "what "
-          "they are"},
+          "what they are"},
       {"npy", "\x93NUMPY\1\0"s, Use::kRefused,
           "this is one NumPy array (.npy); save all tensors of the model in one safetensors file"},
       {"Marian binary", marian(0x0404, "decoder_Wemb"), Use::kConvert,
           "this is a Marian model in Marian's binary format (.bin); goldcrest-convert converts it to a .gcst file, "
-          "with "
-          "the vocabularies next to it"},
+          "with the vocabularies next to it"},
       {"intgemm", marian(0x4101, "Wemb"), Use::kConvert,
           "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them; goldcrest-convert "
           "converts it to a .gcst file, with the vocabularies next to it"},
@@ -198,8 +184,7 @@ TEST(Sniff, WhatTorchWrote) {
       "dict.TARGET.txt next to it";
   const std::string module_text =
       "this is a whole PyTorch module that was pickled, a program and not only weights; nothing in it is executed: "
-      "load "
-      "it where it was made and save torch.save(model.state_dict(), ...)";
+      "load it where it was made and save torch.save(model.state_dict(), ...)";
   PickleWriter module, fairseq;
   const std::string module_pickle = module.global("torch.nn.modules.linear", "Linear").finish();
   keys(fairseq.global("argparse", "Namespace"),
@@ -210,8 +195,7 @@ TEST(Sniff, WhatTorchWrote) {
       {"legacy", magic + pickle_of({"weight"}), Use::kConvert, legacy_text.c_str()},
       {"legacy tar", tar("sys_info"), Use::kRefused,
           "this is a tar of pickles, PyTorch's format from before version 0.2, which is not read; load it in PyTorch "
-          "and "
-          "save it again with torch.save, or convert it to safetensors"},
+          "and save it again with torch.save, or convert it to safetensors"},
       {"fairseq", torch_zip(fairseq_pickle), Use::kConvert, fairseq_text.c_str()},
       {"legacy fairseq", magic + fairseq_pickle, Use::kConvert, fairseq_text.c_str()},
       {"module", torch_zip(module_pickle), Use::kRefused, module_text.c_str()},
@@ -268,8 +252,7 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
           torch_zip(pickle_of({"encoder.blocks.0.attn.query.weight", "decoder.token_embedding.weight"})),
           Use::kOtherFamily,
           "this is a Whisper model in OpenAI's own layout; transformers' convert_openai_to_hf.py makes a folder of it "
-          "that "
-          "goldcrest-convert reads"},
+          "that goldcrest-convert reads"},
       {"BERT", tensors_of({"encoder.layer.0.attention.self.query.weight"}), Use::kOtherFamily, kEncoder},
       {"nn.TransformerEncoder", tensors_of({"layers.0.self_attn.in_proj_weight", "layers.0.linear1.weight"}),
           Use::kOtherFamily, kEncoder},
@@ -277,39 +260,32 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
       {"Llama", tensors_of({"model.layers.0.self_attn.q_proj.weight"}), Use::kOtherFamily, kDecoder},
       {"Marian", tensors_of({encoder, across, "final_logits_bias"}), Use::kConvert,
           "this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert converts it to a .gcst file, with the "
-          "config.json, "
-          "vocab.json, source.spm and target.spm of its repository"},
+          "config.json, vocab.json, source.spm and target.spm of its repository"},
       {"nn.Transformer",
           tensors_of({"encoder.layers.0.linear1.weight", "encoder.layers.0.self_attn.in_proj_weight",
               "decoder.layers.0.multihead_attn.in_proj_weight"}),
           Use::kConvert,
           "this is a state dict of PyTorch's nn.Transformer; goldcrest-convert converts it to a .gcst file, with the "
-          "config.json "
-          "that goldcrest-convert --print-config begins"},
+          "config.json that goldcrest-convert --print-config begins"},
       {"the Annotated Transformer",
           torch_zip(
               pickle_of({"encoder.layers.0.self_attn.linears.0.weight", "decoder.layers.0.src_attn.linears.0.weight"})),
           Use::kConvert,
           "this is a model of the Annotated Transformer; goldcrest-convert converts it to a .gcst file, with the "
-          "config.json that "
-          "goldcrest-convert --print-config begins"},
+          "config.json that goldcrest-convert --print-config begins"},
       {"PyTorch's tutorial",
           torch_zip(pickle_of({"transformer.encoder.layers.0.self_attn.in_proj_weight",
               "transformer.decoder.layers.0.multihead_attn.in_proj_weight", "src_tok_emb.embedding.weight",
               "tgt_tok_emb.embedding.weight"})),
           Use::kConvert,
           "this is a Seq2SeqTransformer of PyTorch's translation tutorial; goldcrest-convert converts it to a .gcst "
-          "file, "
-          "with "
-          "the "
-          "config.json that goldcrest-convert --print-config begins"},
+          "file, with the config.json that goldcrest-convert --print-config begins"},
       {"Ben Trevett's tutorial 6",
           tensors_of({"encoder.layers.0.positionwise_feedforward.fc_1.weight",
               "decoder.layers.0.encoder_attention.fc_q.weight"}),
           Use::kConvert,
           "this is a Transformer of Ben Trevett's tutorial 6; goldcrest-convert converts it to a .gcst file, with the "
-          "config.json "
-          "that goldcrest-convert --print-config begins"},
+          "config.json that goldcrest-convert --print-config begins"},
   });
 }
 
@@ -345,38 +321,34 @@ const char* const kLookedFor =
 
 std::string tensors() {
   std::ostringstream stream;
-  test::write_safetensors(stream, {{"w", {1}, {1}}}, ElementType::kF32);
+  write_safetensors(stream, {{"w", {1}, {1}}}, ElementType::kF32);
   return stream.str();
 }
 
-TEST(SniffFolder, NamesTheFamilyOfItsConfig) {
+TEST_F(SniffFolder, NamesTheFamilyOfItsConfig) {
   const std::pair<const char*, const char*> cases[] = {
       {"prophetnet", "this is another encoder-decoder of Hugging Face; its family is not supported"},
       {"bert",
           "this is an encoder without a decoder (as BERT is); Goldcrest runs encoder-decoder Transformers; it cannot "
-          "be "
-          "converted"},
+          "be converted"},
       {"llama",
           "this is a decoder-only language model (as GPT and Llama are); Goldcrest runs encoder-decoder Transformers; "
-          "it "
-          "cannot be converted"},
+          "it cannot be converted"},
       {"gpt2",
           "this is a decoder-only language model (as GPT and Llama are); Goldcrest runs encoder-decoder Transformers; "
-          "it "
-          "cannot be converted"}};
+          "it cannot be converted"}};
   for (const auto& [model_type, text] : cases) {
-    const TemporaryFolder folder;
-    folder.write("model.safetensors", tensors());
+    const TemporaryFolder fresh;
+    fresh.write("model.safetensors", tensors());
     const std::filesystem::path config =
-        folder.write("config.json", "{\"d_model\": 8, \"model_type\": \"" + std::string(model_type) + "\"}");
-    const Sniffed sniffed = sniff(folder.path());
+        fresh.write("config.json", "{\"d_model\": 8, \"model_type\": \"" + std::string(model_type) + "\"}");
+    const Sniffed sniffed = sniff(fresh.path());
     EXPECT_EQ(sniffed.use, Use::kOtherFamily);
     EXPECT_EQ(sniffed.text(), config.string() + ": " + text);
   }
 }
 
-TEST(SniffFolder, KnowsWhatIsConverted) {
-  const TemporaryFolder folder;
+TEST_F(SniffFolder, KnowsWhatIsConverted) {
   folder.write("model.safetensors", tensors());
   EXPECT_EQ(sniff(folder.path()).use, Use::kConvert);
   for (const char* config :
@@ -387,7 +359,7 @@ TEST(SniffFolder, KnowsWhatIsConverted) {
   EXPECT_EQ(sniff(folder / "absent").use, Use::kUnknown);
 }
 
-TEST(SniffFolder, NamesTheFileThatIsSomethingElse) {
+TEST_F(SniffFolder, NamesTheFileThatIsSomethingElse) {
   struct FolderCase {
     const char* file;
     std::string bytes;
@@ -395,8 +367,7 @@ TEST(SniffFolder, NamesTheFileThatIsSomethingElse) {
   };
   const FolderCase cases[] = {{"model.bin", "\6\0\0\0\x17\0TransformerDecoderSpec\0\7\0\0\0"s,
                                   "this is a CTranslate2 model of a decoder-only language model; Goldcrest runs "
-                                  "encoder-decoder Transformers; it "
-                                  "cannot be converted"},
+                                  "encoder-decoder Transformers; it cannot be converted"},
       {"saved_model.pb", "\x08\x01\x12\x04\x0a\x02\x0a\0"s,
           "this is a TensorFlow SavedModel; TensorFlow's weights are not read: copy them to a PyTorch nn.Transformer"},
       {"decoder.onnx", "\x08\x08\x3a\x04\x0a\x02\x0a\0"s,
@@ -405,29 +376,26 @@ TEST(SniffFolder, NamesTheFileThatIsSomethingElse) {
           "this is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository, or download the "
           "file"}};
   for (const FolderCase& c : cases) {
-    const TemporaryFolder folder;
-    folder.write("config.json", "{}");
-    const std::filesystem::path file = folder.write(c.file, c.bytes);
-    folder.write("vocabulary.txt", "x");
-    const Sniffed sniffed = sniff(folder.path());
+    const TemporaryFolder fresh;
+    fresh.write("config.json", "{}");
+    const std::filesystem::path file = fresh.write(c.file, c.bytes);
+    fresh.write("vocabulary.txt", "x");
+    const Sniffed sniffed = sniff(fresh.path());
     EXPECT_EQ(sniffed.use == Use::kRefused ? sniffed.text() : "", file.string() + ": " + c.text);
   }
 }
 
-TEST(SniffFolder, AnUnpackedPackageOfArgosTranslate) {
-  const TemporaryFolder folder;
+TEST_F(SniffFolder, AnUnpackedPackageOfArgosTranslate) {
   folder.write("metadata.json", "{}");
   std::filesystem::create_directories(folder / "model");
   const std::filesystem::path file = folder.write("model/model.bin", "\6\0\0\0\x10\0TransformerSpec\0\7\0\0\0"s);
-  EXPECT_EQ(
-      sniff(folder.path()).text(), file.string() +
-                                       ": this is a CTranslate2 model; goldcrest-convert converts it to a .gcst file, "
-                                       "with the config.json and the vocabularies next to it");
+  EXPECT_EQ(sniff(folder.path()).text(), file.string() +
+                                             ": this is a CTranslate2 model; goldcrest-convert converts it to a .gcst "
+                                             "file, with the config.json and the vocabularies next to it");
   EXPECT_EQ(sniff(folder / "model").use, Use::kConvert);
 }
 
-TEST(SniffFolder, ListsWhatItHasInPlaceOfACheckpoint) {
-  const TemporaryFolder folder;
+TEST_F(SniffFolder, ListsWhatItHasInPlaceOfACheckpoint) {
   const std::string config = (folder / "config.json").string();
   const std::string expected =
       ": is missing; the folder holds no weights either: expected config.json (of a PyTorch nn.Transformer: converter/dialects/NN_TRANSFORMER.md), and "s +
@@ -453,8 +421,7 @@ TEST(SniffFolder, ListsWhatItHasInPlaceOfACheckpoint) {
           R"(; it holds "config.json", "flax_model.msgpack", "source.spm"; save the model with PyTorch)");
 }
 
-TEST(SniffFolder, FindsWeightsByTheirUsualNames) {
-  const TemporaryFolder folder;
+TEST_F(SniffFolder, FindsWeightsByTheirUsualNames) {
   folder.write("b.pt", "x");
   folder.write("a.pth", "x");
   using Paths = std::vector<std::filesystem::path>;
@@ -467,9 +434,8 @@ TEST(SniffFolder, FindsWeightsByTheirUsualNames) {
 }
 
 // Firefox's folders have a .bin of the model and one of its shortlist.
-TEST(SniffFolder, AShortlistIsNoModel) {
+TEST_F(SniffFolder, AShortlistIsNoModel) {
   using Paths = std::vector<std::filesystem::path>;
-  const TemporaryFolder folder;
   const std::filesystem::path shortlist =
       folder.write("lex.bin", "\xf5\x17\x34\x01\xd5\x48\x1a\xf1" + std::string(40, '\0'));
   EXPECT_EQ(find_weights(folder.path()), Paths{shortlist});

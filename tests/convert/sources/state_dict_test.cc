@@ -3,11 +3,8 @@
 #include "sources/containers/state_dict.h"
 
 #include "sources/containers/tensor_source.h"
-#include "spec/error.h"
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -141,11 +138,9 @@ TEST(StateDictTensors, WhereTheirElementsLie) {
   EXPECT_NE(lies(kHuge, 0, {5}, {2 * kHuge}).find("does not fit its storage"), std::string::npos);
   EXPECT_EQ(lies(12, 0, {2, 3, 2}, {1, 4, 2}), "read w");
   EXPECT_EQ(lies(12, 0, {2, 3, 2}, {1, 4, 1}),
-      "strides [1, 4, 1] let elements share a place; save "
-      "tensor.contiguous() instead");
+      "strides [1, 4, 1] let elements share a place; save tensor.contiguous() instead");
   EXPECT_EQ(lies(12, 0, {2, 3, 2}, {1, 3, 2}),
-      "strides [1, 3, 2] let elements share a place; save "
-      "tensor.contiguous() instead");
+      "strides [1, 3, 2] let elements share a place; save tensor.contiguous() instead");
   EXPECT_EQ(lies(5, 0, {6}, {1}), "shape [6] has more elements than its storage, 5");
   EXPECT_EQ(lies(6, 0, std::vector<uint64_t>(16, 1), std::vector<uint64_t>(16, 1)), "read w");
   EXPECT_EQ(lies(6, 0, {}, {}), "read w");

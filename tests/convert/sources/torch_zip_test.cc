@@ -4,12 +4,11 @@
 #include "sources/containers/tensor_source.h"
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 
 namespace goldcrest::converter {
 namespace {
 using namespace test;
+using Pickle = InFolder;
 
 const std::filesystem::path kWritten = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "tests/data/torch";
 
@@ -41,7 +40,7 @@ TEST(TorchZip, ReadsWhatTorchWrote) {
 }
 
 TEST(TorchZip, NamesOtherFormatsOfTorch) {
-  test::expect_error([] { open_tensors(kWritten / "script.pt"); }, {"script.pt", "TorchScript", "state_dict"});
+  expect_error([] { open_tensors(kWritten / "script.pt"); }, {"script.pt", "TorchScript", "state_dict"});
 }
 
 // Every length that is too short gives an error.
@@ -51,8 +50,7 @@ TEST(TorchZip, RefusesTruncatedFiles) {
     std::filesystem::copy_file(kWritten / name, folder / "a.pt");
     for (uint64_t n = std::filesystem::file_size(folder / "a.pt"); n-- > 0;) {
       std::filesystem::resize_file(folder / "a.pt", n);
-      test::expect_error(
-          [&] { open_tensors(folder / "a.pt"); }, {"a.pt"}, name + (" truncated to " + std::to_string(n)));
+      expect_error([&] { open_tensors(folder / "a.pt"); }, {"a.pt"}, name + (" truncated to " + std::to_string(n)));
     }
   }
 }
@@ -70,12 +68,7 @@ void survive_damage(const std::string& name) {
   size_t refused = 0;
   for (size_t at = 0; at < good.size(); ++at) {
     set_byte(at, static_cast<char>(good[at] ^ 0x41));
-    try {
-      const auto source = open_tensors(folder / "a.pt");
-      for (const std::string& tensor : source->names()) source->load(tensor);
-    } catch (const Error&) {
-      ++refused;
-    }
+    refused += message_of_reading(open_tensors, folder / "a.pt") != "no error";
     set_byte(at, good[at]);
   }
   EXPECT_GT(refused, good.size() / 4) << name;  // the other bytes are values, padding, dates and versions
@@ -129,8 +122,7 @@ struct BadPickle {
 
 std::string pickle_of(const std::string& opcodes) { return PickleWriter().raw(opcodes).finish(); }
 
-TEST(Pickle, RefusesCodeThatWouldRun) {
-  const TemporaryFolder folder;
+TEST_F(Pickle, RefusesCodeThatWouldRun) {
   const char* const gadgets[][2] = {{"os", "system"}, {"posix", "system"}, {"nt", "system"}, {"builtins", "eval"},
       {"builtins", "exec"}, {"__builtin__", "eval"}, {"builtins", "getattr"}, {"runpy", "_run_code"},
       {"subprocess", "Popen"}, {"bdb", "Bdb"}, {"torch.hub", "load"}, {"torch", "load"},
@@ -140,7 +132,7 @@ TEST(Pickle, RefusesCodeThatWouldRun) {
     PickleWriter pickle;
     pickle.global(module, name).raw("(").text("touch owned").raw("tR");
     const auto path = write_pickle(folder, pickle.finish());
-    test::expect_error(
+    expect_error(
         [&] { open_tensors(path); }, {"a.pt", std::string(module) + "." + name, "nothing in it is executed"}, name);
   }
 }
@@ -152,7 +144,7 @@ TEST(TorchStream, RefusesLies) {
     Stream stream;
     change(stream);
     const auto path = stream.write(folder);
-    test::expect_error([&] { open_tensors(path); }, words, words[0]);
+    expect_error([&] { open_tensors(path); }, words, words[0]);
   };
   refuse({"begins without torch.save's magic number"}, [](Stream& s) { s.magic = PickleWriter().raw("K\1").finish(); });
   refuse({"not of version 1001"}, [](Stream& s) { s.version = PickleWriter().raw("K\1").finish(); });
@@ -181,7 +173,7 @@ TEST(TorchStream, RefusesLies) {
   });
 }
 
-TEST(Pickle, RefusesHostileStreams) {
+TEST_F(Pickle, RefusesHostileStreams) {
   const std::string ordered_dict = "ccollections\nOrderedDict\n";
   std::string marks(65, '('), stack, memo;
   for (int i = 0; i < 100'001; ++i) stack += "N";
@@ -235,33 +227,30 @@ TEST(Pickle, RefusesHostileStreams) {
           PickleWriter().raw("](").text("w").tensor({"FloatStorage", "0", 6, 0, {6}, {1}}).raw("e").finish(),
           {"holds no dictionary"}},
   };
-  const TemporaryFolder folder;
   for (const BadPickle& bad : cases) {
     const auto path = write_pickle(folder, bad.pickle);
-    test::expect_error([&] { open_tensors(path); }, bad.words, bad.name);
+    expect_error([&] { open_tensors(path); }, bad.words, bad.name);
   }
 }
 
 // A search that followed every path would take 100,000^4 steps.
-TEST(Pickle, BoundsItsTime) {
-  const TemporaryFolder folder;
+TEST_F(Pickle, BoundsItsTime) {
   std::string items;
   for (int i = 0; i < 100'000; ++i) items += "h\x02h\x01s";
   const auto path = write_pickle(folder, pickle_of("}q\x01U\x01"
                                                    "aq\x02h\x01s" +
                                                    items));
-  test::expect_error([&] { open_tensors(path); }, {"holds no dictionary"});
+  expect_error([&] { open_tensors(path); }, {"holds no dictionary"});
 }
 
-TEST(Pickle, BoundsItsMemory) {
-  const TemporaryFolder folder;
+TEST_F(Pickle, BoundsItsMemory) {
   std::string lists;
   for (int i = 0; i < 2'100'000; ++i) lists += "]a";
   const auto path = write_pickle(folder, pickle_of("]" + lists));
-  test::expect_error([&] { open_tensors(path); }, {"more than 2000000 values"});
+  expect_error([&] { open_tensors(path); }, {"more than 2000000 values"});
 }
 
-TEST(Pickle, RefusesTensorsOutsideOfTheirStorage) {
+TEST_F(Pickle, RefusesTensorsOutsideOfTheirStorage) {
   struct Case {
     const char* name;
     const char* key;
@@ -290,21 +279,19 @@ TEST(Pickle, RefusesTensorsOutsideOfTheirStorage) {
       {"more strides", "0", 6, 0, {6}, {1, 1}, {"1 sizes but 2 strides"}},
       {"many axes", "0", 6, 0, std::vector<uint64_t>(17, 1), std::vector<uint64_t>(17, 1), {"at most 16"}},
   };
-  const TemporaryFolder folder;
   for (const Case& bad : cases) {
     const auto path = write_pickle(folder, one_tensor([&](PickleWriter& pickle) {
       pickle.tensor({"FloatStorage", bad.key, bad.elements, bad.offset, bad.shape, bad.strides});
     }));
-    test::expect_error([&] { open_tensors(path); }, bad.words, bad.name);
+    expect_error([&] { open_tensors(path); }, bad.words, bad.name);
   }
 }
 
-TEST(Pickle, RefusesOtherThingsThanTensors) {
-  const TemporaryFolder folder;
+TEST_F(Pickle, RefusesOtherThingsThanTensors) {
   const auto refuse = [&](const char* name, const std::vector<std::string>& words,
                           const std::function<void(PickleWriter&)>& value) {
     const auto path = write_pickle(folder, one_tensor(value));
-    test::expect_error([&] { open_tensors(path); }, words, name);
+    expect_error([&] { open_tensors(path); }, words, name);
   };
   refuse("quantized storage", {"\"w\"", "QInt8Storage", "float32"}, [](PickleWriter& pickle) {
     pickle.tensor({"QInt8Storage", "0", 6, 0, {6}, {1}});
@@ -343,13 +330,13 @@ TEST(StateDict, IsFoundWhereTrainingScriptsPutIt) {
   tensor(beside);
   EXPECT_EQ(open_tensors(write_pickle(folder, beside.raw("uu").finish()))->names(), std::vector<std::string>{"w"});
   const auto path = nested({"first", "second"});
-  test::expect_error([&] { open_tensors(path); }, {"several dictionaries", "\"first\"", "\"second\""});
+  expect_error([&] { open_tensors(path); }, {"several dictionaries", "\"first\"", "\"second\""});
   PickleWriter twice;
   twice.raw("}(");
   tensor(twice);
   tensor(twice);
   const auto duplicate = write_pickle(folder, twice.raw("u").finish());
-  test::expect_error([&] { open_tensors(duplicate); }, {"tensor \"w\" twice"});
+  expect_error([&] { open_tensors(duplicate); }, {"tensor \"w\" twice"});
 }
 
 struct BadZip {
@@ -359,6 +346,7 @@ struct BadZip {
 };
 
 TEST(Zip, RefusesWhatTorchDoesNotWrite) {
+  const TemporaryFolder folder;
   const std::string pickle = one_tensor([](PickleWriter& p) { p.tensor({"FloatStorage", "0", 6, 0, {6}, {1}}); });
   const ZipEntry good = {"a/data.pkl", pickle}, storage = {"a/data/0", std::string(24, '\0')};
   const auto changed = [](ZipEntry entry, const std::function<void(ZipEntry&)>& change) {
@@ -386,7 +374,6 @@ TEST(Zip, RefusesWhatTorchDoesNotWrite) {
       {"damaged pickle", {changed(good, [](ZipEntry& e) { e.crc_is_wrong = true; }), storage},
           {"a/data.pkl", "CRC-32"}},
   };
-  const TemporaryFolder folder;
   for (const BadZip& bad : cases) {
     std::ofstream stream(folder / "a.pt", std::ios::binary);
     ZipWriter zip(stream);
@@ -395,28 +382,28 @@ TEST(Zip, RefusesWhatTorchDoesNotWrite) {
     stream.close();
     std::vector<std::string> words = bad.words;
     words.push_back("a.pt");
-    test::expect_error([&] { open_tensors(folder / "a.pt"); }, words, bad.name);
+    expect_error([&] { open_tensors(folder / "a.pt"); }, words, bad.name);
   }
 }
 
 TEST(Zip, FindsDamagedStorages) {
   const TemporaryFolder folder;
   std::ostringstream stream;
-  test::write_torch_zip(stream, {{"w", {3}, {1, 2, 3}}}, ElementType::kF32);
+  write_torch_zip(stream, {{"w", {3}, {1, 2, 3}}}, ElementType::kF32);
   std::string bytes = stream.str();
   const std::string value("\0\0\0\x40", 4);  // the float 2
   bytes[bytes.find(value) + 3] = '\x41';
   const auto path = folder.write("a.pt", bytes);
   const auto source = open_tensors(path);
-  test::expect_error([&] { source->load("w"); }, {"a.pt", "archive/data/0", "CRC-32", "damaged"});
+  expect_error([&] { source->load("w"); }, {"a.pt", "archive/data/0", "CRC-32", "damaged"});
 }
 
 TEST(Zip, RefusesBytesAfterTheEnd) {
   const TemporaryFolder folder;
   std::ostringstream stream;
-  test::write_torch_zip(stream, {{"w", {1}, {1}}}, ElementType::kF32);
+  write_torch_zip(stream, {{"w", {1}, {1}}}, ElementType::kF32);
   const auto path = folder.write("a.pt", stream.str() + "x");
-  test::expect_error([&] { open_tensors(path); }, {"a.pt", "not at the end"});
+  expect_error([&] { open_tensors(path); }, {"a.pt", "not at the end"});
 }
 }  // namespace
 }  // namespace goldcrest::converter

@@ -5,10 +5,8 @@
 #include "sources/containers/tensor_source.h"
 #include "sources/values/json_text.h"
 #include "sources/values/yaml_text.h"
-#include "spec/error.h"
 #include "support/checkpoint_writer.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
+#include "support/expect_error.h"
 
 namespace goldcrest::converter {
 namespace {
@@ -171,12 +169,7 @@ TEST(TorchZip, TiedTensorsAreOnePlace) {
 // YAML as values: the types of scalars, and every hostile text with its message.
 
 std::string yaml_message(const std::string& text, const YamlBounds& bounds = kYamlSettings) {
-  try {
-    parse_yaml(text, bounds, "a.yml");
-    return "read";
-  } catch (const Error& error) {
-    return error.what();
-  }
+  return test::error_of([&] { parse_yaml(text, bounds, "a.yml"); });
 }
 
 TEST(Yaml, TypesPlainScalarsAsTheCoreSchemaDoes) {
@@ -226,12 +219,8 @@ TEST(Yaml, SaysWhatItRefuses) {
   EXPECT_EQ(yaml_message(std::string("a: \0", 4)), "a.yml: is not YAML: it has a NUL byte");
   EXPECT_EQ(yaml_message("a: [1, 2\n"), "a.yml: line 2, column 1: is not YAML: end of sequence flow not found");
   EXPECT_EQ(yaml_message(std::string(70'000, 'x')), "a.yml: has 70000 bytes, expected at most 65536");
-  try {
-    parse_yaml_settings("[1]", "a.yml");
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "a.yml: found a YAML array, expected a mapping");
-  }
+  EXPECT_EQ(
+      test::error_of([] { parse_yaml_settings("[1]", "a.yml"); }), "a.yml: found a YAML array, expected a mapping");
 }
 
 // A small text can have great depth, many values or many aliases.

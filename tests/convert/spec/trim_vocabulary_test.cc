@@ -11,7 +11,6 @@
 namespace goldcrest::test {
 namespace {
 using converter::KeptIds;
-using converter::ModelSpec;
 using converter::Piece;
 using converter::PieceType;
 using converter::TokenizerKind;
@@ -25,11 +24,9 @@ struct Run {
 };
 
 Run translate(const ModelSpec& spec, Weights weights, const std::vector<int32_t>& source) {
-  const converter::FileImage file = tiny_file(spec, Layout::kN16K4, {}, weights);
+  const FileImage file = tiny_file(spec, Layout::kN16K4, {}, weights);
   Run run;
-  EngineSetup setup;
-  setup.limits.beam_size = 1;
-  setup.trace_context = &run.logits;
+  EngineSetup setup = {.limits = {.beam_size = 1}, .trace_context = &run.logits};
   setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
     if (std::string_view(name) != "logits") return;
     auto& rows = *static_cast<std::vector<std::vector<float>>*>(context);

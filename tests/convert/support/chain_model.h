@@ -2,10 +2,6 @@
 // Models whose next token depends only on the last one, with given probabilities.
 #pragma once
 
-#include <cmath>
-#include <memory>
-#include <vector>
-
 #include "spec/spec.h"
 #include "support/random_spec.h"
 

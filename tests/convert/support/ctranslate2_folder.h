@@ -4,13 +4,10 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "converter/dialects/dialect.h"
-#include "converter/spec/error.h"
 #include "support/ctranslate2_model.h"
-#include "support/temporary_folder.h"
+#include "support/expect_error.h"
 
 namespace goldcrest::test {
 struct CTranslate2Folder {
@@ -40,15 +37,9 @@ struct CTranslate2Folder {
     write();
     return converter::load_checkpoint(folder.path(), {});
   }
-  // Loads the model. Returns the error's message without the folder's name at the beginning, or "read".
+  // Loads the model. Returns the error's message after the folder's name, or "no error".
   std::string message() const {
-    try {
-      load();
-      return "read";
-    } catch (const converter::Error& error) {
-      const std::string text = error.what(), name = folder.path().string() + "/";
-      return text.starts_with(name) ? text.substr(name.size()) : "no name: " + text;
-    }
+    return error_of([&] { load(); }, folder.path().string() + "/");
   }
 };
 }  // namespace goldcrest::test

@@ -5,7 +5,6 @@
 #include "convert/support/sample_folder.h"
 #include "spec/format_text.h"
 #include "support/checkpoint_writer.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 // Functions that the formulas of several checkpoints share, in doubles and without caches.

@@ -5,8 +5,6 @@
 #include "convert/support/read_container.h"
 #include "converter/dialects/dialect.h"
 #include "support/marian_tensors.h"
-#include "support/standard.h"
-#include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 struct MarianFolder : TensorList {

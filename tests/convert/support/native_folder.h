@@ -5,11 +5,8 @@
 
 #include "convert/support/read_container.h"
 #include "converter/dialects/dialect.h"
-#include "spec/error.h"
 #include "spec/format_text.h"
 #include "support/marian_native.h"
-#include "support/standard.h"
-#include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 struct NativeFolder : TensorList {
@@ -47,14 +44,8 @@ struct NativeFolder : TensorList {
   }
 };
 
-// Returns "read", or the error's message.
 inline std::string message_of(const NativeFolder& checkpoint) {
-  try {
-    checkpoint.load();
-    return "read";
-  } catch (const converter::Error& error) {
-    return error.what();
-  }
+  return error_of([&] { checkpoint.load(); });
 }
 
 // Marian's student by its formula, in double and with Marian's own names. Tests compare the float reference with it.

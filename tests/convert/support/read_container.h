@@ -3,32 +3,27 @@
 #pragma once
 
 #include "converter/sources/containers/tensor_source.h"
-#include "converter/spec/error.h"
 #include "support/checkpoint_writer.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
+#include "support/expect_error.h"
 
 namespace goldcrest::test {
 // Opens a container, reads all of it and returns the message; also tests damage at every byte.
 
 using OpenContainer = std::function<std::unique_ptr<converter::TensorSource>(const std::filesystem::path&)>;
 
-// Returns "read", or the error's message after the file's name.
+// Returns "no error", or the error's message after the file's name.
 inline std::string message_of_reading(const OpenContainer& open, const std::filesystem::path& path) {
-  try {
+  const auto read = [&] {
     const auto source = open(path);
     for (const std::string& name : source->names()) source->load(name);
-    return "read";
-  } catch (const converter::Error& error) {
-    const std::string message = error.what(), name = path.string();
-    return message.starts_with(name) ? message.substr(name.size()) : "no name: " + message;
-  }
+  };
+  return error_of(read, path.string());
 }
 
 // Every length that is too short gives an Error; every changed byte gives an Error or some tensors.
 inline void expect_damage_survived(
     const std::string& good, const std::function<std::string(const std::string& bytes)>& message_of) {
-  for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(message_of(good.substr(0, n)), "read") << n;
+  for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(message_of(good.substr(0, n)), "no error") << n;
   for (size_t i = 0; i < good.size(); ++i) {
     for (const char mask : {'\x41', '\x80'}) {
       std::string changed = good;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "sources/values/json_text.h"
-#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

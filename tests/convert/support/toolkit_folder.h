@@ -8,7 +8,6 @@
 #include "converter/dialects/dialect.h"
 #include "support/checkpoint_writer.h"
 #include "support/rng.h"
-#include "support/standard.h"
 #include "support/temporary_folder.h"
 
 namespace goldcrest::test {

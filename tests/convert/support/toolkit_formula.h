@@ -4,7 +4,6 @@
 
 #include "convert/support/formula_samples.h"
 #include "convert/support/toolkit_folder.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 class ToolkitFormula {

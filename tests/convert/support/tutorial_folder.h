@@ -6,10 +6,7 @@
 
 #include "convert/support/formula_samples.h"
 #include "converter/dialects/dialect.h"
-#include "support/checkpoint_writer.h"
 #include "support/rng.h"
-#include "support/standard.h"
-#include "support/temporary_folder.h"
 
 namespace goldcrest::test {
 enum class TutorialKind { kAnnotated, kSeq2Seq, kTrevett };

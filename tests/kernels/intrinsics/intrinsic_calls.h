@@ -18,9 +18,9 @@ enum class Compare { kBits, kNumbers };
 constexpr size_t kArgumentBytes = 64, kMaxArguments = 3;
 
 struct IntrinsicCall {
-  const char* name;
   Needs needs;
   Compare compare;
+  const char* name;
   // arguments: [kMaxArguments, kArgumentBytes], aligned to 64; result: [kArgumentBytes], of which it may write a part
   void (*run)(const uint8_t* arguments, uint8_t* result);
 };
@@ -70,4 +70,18 @@ constexpr auto call(Function) {
   return &Runner<decltype(&Function::operator())>::run;
 }
 }  // namespace
+
+// Rows of a list: an intrinsic with its parameters and what it is given; one that stores `a` at an offset.
+#define GOLDCREST_CALL(needs, compare, name, parameters, arguments)                       \
+  {                                                                                       \
+    Needs::needs, Compare::compare, #name, call([] parameters { return name arguments; }) \
+  }
+#define GOLDCREST_STORE(needs, name, type, pointer, offset)   \
+  {                                                           \
+    Needs::needs, Compare::kBits, #name, call([](type a) {    \
+      Memory m = {};                                          \
+      name(reinterpret_cast<pointer>(m.bytes + (offset)), a); \
+      return m;                                               \
+    })                                                        \
+  }
 }  // namespace goldcrest::test

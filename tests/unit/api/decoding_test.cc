@@ -7,23 +7,17 @@
 #include "decoding/search/hypotheses.h"
 #include "host/lexicon.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
 using Ids = std::vector<int32_t>;
 
 EngineSetup setup_for(uint32_t batch, uint32_t beam_size) {
-  EngineSetup setup;
-  setup.limits.batch = batch;
-  setup.limits.beam_size = setup.limits.n_best = beam_size;
-  setup.limits.max_target_tokens = 9;
-  setup.limits.max_prefix_tokens = 6;
-  return setup;
+  return {
+      .limits = {
+          .max_target_tokens = 9, .beam_size = beam_size, .batch = batch, .n_best = beam_size, .max_prefix_tokens = 6}};
 }
 
 // Gives a prefix to sentence 0. Returns the message; nothing if the call succeeds.
@@ -35,10 +29,10 @@ std::string refusal(const TestEngine& engine, const Ids& prefix, int expected, i
 }
 
 TEST(SetPrefix, SaysWhatIsWrong) {
-  ModelSpec spec = test::tiny_spec({});
+  ModelSpec spec = tiny_spec({});
   spec.generation.rules.more_end_ids = {7};
   spec.generation.prompt.forced_ids = {4, 5, 6};
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   TestEngine engine(file.span(), setup_for(2, 1));
   const Ids source = {3, 1, 4};
   const std::string too_late = "begin first, and call this before the first step";
@@ -70,7 +64,7 @@ TEST(SetPrefix, SaysWhatIsWrong) {
 
 // A later prefix replaces an earlier one, no ids take it back, and so does the next source.
 TEST(SetPrefix, Lasts) {
-  const FileImage file = test::tiny_file(test::tiny_spec({}));
+  const FileImage file = tiny_file(tiny_spec({}));
   TestEngine engine(file.span(), setup_for(1, 1));
   const Ids source = {3, 1, 4}, first = {5, 6}, second = {8};
   const Ids free = engine.run(source).tokens;
@@ -92,12 +86,10 @@ TEST(SetPrefix, Lasts) {
 }
 
 TEST(SetPrefix, NeedsItsLimit) {
-  ModelSpec spec = test::tiny_spec({});
-  goldcrest_limits limits = {};
-  limits.max_prefix_tokens = 8;
-  const FileImage without = test::tiny_file(spec), with = test::tiny_file(spec, Layout::kN16K4, limits);
-  EngineSetup setup;
-  setup.limits.batch = 4;
+  ModelSpec spec = tiny_spec({});
+  goldcrest_limits limits = {.max_prefix_tokens = 8};
+  const FileImage without = tiny_file(spec), with = tiny_file(spec, Layout::kN16K4, limits);
+  EngineSetup setup = {.limits = {.batch = 4}};
   const TestEngine none(without.span(), setup), some(with.span(), setup);
   EXPECT_EQ(none.memory().limits.max_prefix_tokens, 0u);
   EXPECT_EQ(some.memory().limits.max_prefix_tokens, 8u);
@@ -256,15 +248,13 @@ TEST(Agreement, BeginsEveryLaterOne) {
     for (const auto stopping :
         {converter::EarlyStopping::kLikely, converter::EarlyStopping::kFull, converter::EarlyStopping::kNever}) {
       for (uint32_t seed = 0; seed < 12; ++seed) {
-        test::TinyOptions options;
-        options.seed = 100 * beam_size + ++n_models;
-        options.end_bias = static_cast<float>(seed % 4);
+        TinyOptions options = {.seed = 100 * beam_size + ++n_models, .end_bias = static_cast<float>(seed % 4)};
         if (seed % 3 == 2) options.target_vocab_size = 5;  // fewer continuations than beams
         options.target_vocab_size += 3;
-        ModelSpec spec = test::tiny_spec(options);
+        ModelSpec spec = tiny_spec(options);
         spec.generation.rules.early_stopping = stopping;
         spec.generation.length_penalty = seed % 2 == 0 ? 1.0f : 0.2f;
-        const FileImage file = test::tiny_file(spec);
+        const FileImage file = tiny_file(spec);
         EngineSetup setup = setup_for(3, beam_size);
         setup.limits.max_target_tokens = 20;
         if (seed % 2 == 1) setup.step_size = GOLDCREST_STEP_LAYER;
@@ -279,7 +269,7 @@ TEST(Agreement, BeginsEveryLaterOne) {
 }
 
 TEST(Agreement, SaysWhatIsWrong) {
-  const FileImage file = test::tiny_file(test::tiny_spec({}));
+  const FileImage file = tiny_file(tiny_spec({}));
   TestEngine engine(file.span(), setup_for(2, 3));
   int32_t ids[9];
   EXPECT_EQ(goldcrest_get_agreed(nullptr, 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);

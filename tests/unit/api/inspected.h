@@ -2,17 +2,14 @@
 // Models and engines for the tests of inspection.
 #pragma once
 
-#include <vector>
-
 #include "convert/support/naive_forward.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 struct InspectedModel {
-  converter::ModelSpec spec;
-  converter::FileImage int8, float32;
+  ModelSpec spec;
+  FileImage int8, float32;
 };
 
 // Models with one decoder layer and with two.
@@ -20,9 +17,9 @@ inline const std::vector<InspectedModel>& inspected_models() {
   static const std::vector<InspectedModel> all = [] {
     std::vector<InspectedModel> made;
     for (const TinyOptions& options : {odd_tiny_options(), deep_tiny_options()}) {
-      converter::ModelSpec spec = tiny_spec(options);
-      converter::FileImage int8 = tiny_file(spec);
-      converter::FileImage float32 = tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
+      ModelSpec spec = tiny_spec(options);
+      FileImage int8 = tiny_file(spec);
+      FileImage float32 = tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
       made.push_back({std::move(spec), std::move(int8), std::move(float32)});
     }
     return made;
@@ -34,15 +31,14 @@ constexpr float kCloseInspection = 2e-5f;  // the largest difference between a f
 
 // Limits that ask for all results of inspection.
 inline EngineSetup inspecting(uint32_t beam_size, uint32_t batch) {
-  EngineSetup setup;
-  setup.limits.beam_size = setup.limits.n_best = beam_size;
-  setup.limits.batch = batch;
-  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
-  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
-  return setup;
+  return {.limits = {.beam_size = beam_size,
+              .batch = batch,
+              .n_best = beam_size,
+              .inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS,
+              .alignment_layers = GOLDCREST_ALL_LAYERS}};
 }
 
-inline std::vector<int32_t> random_source(Rng& rng, const converter::ModelSpec& spec) {
+inline std::vector<int32_t> random_source(Rng& rng, const ModelSpec& spec) {
   return rng.ids(rng.between(1, spec.encoder.positions.rows), spec.encoder.embedding->rows);
 }
 }  // namespace goldcrest::test

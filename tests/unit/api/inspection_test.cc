@@ -7,10 +7,8 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
-using Model = test::InspectedModel;
-using Naive = test::NaiveForward<double>;
+using Model = InspectedModel;
+using Naive = NaiveForward<double>;
 
 double log_prob(const std::vector<double>& logits, int32_t token) {
   double sum = 0;
@@ -32,14 +30,14 @@ void expect_naive_scores(
   ASSERT_EQ(found.token_log_probs.size(), found.tokens.size());
   for (size_t i = 0; i < found.tokens.size(); ++i) {
     const bool free = i + n_free >= found.tokens.size();
-    EXPECT_NEAR(found.token_log_probs[i], free ? 0 : log_prob(logits[i], found.tokens[i]), test::kCloseInspection)
+    EXPECT_NEAR(found.token_log_probs[i], free ? 0 : log_prob(logits[i], found.tokens[i]), kCloseInspection)
         << "token " << i;
   }
   EXPECT_EQ(sum_of(found.token_log_probs), found.log_prob);
 }
 
 TEST(TokenScores, AreTheForwardPasssAlongEveryHypothesis) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     Rng rng(91);
     for (const uint32_t beam_size : {1u, 4u}) {
       TestEngine engine(model.float32.span(), inspecting(beam_size, 1));
@@ -56,14 +54,12 @@ TEST(TokenScores, AreTheForwardPasssAlongEveryHypothesis) {
 }
 
 TEST(TokenScores, ForcedTokensCostNothing) {
-  ModelSpec spec = test::inspected_models()[0].spec;
+  ModelSpec spec = inspected_models()[0].spec;
   spec.generation.forced_first_id = 5;
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   for (const uint32_t beam_size : {1u, 3u}) {
     TestEngine engine(file.span(), inspecting(beam_size, 1));
-    goldcrest_search search = engine.search();
-    search.max_target_tokens = search.min_target_tokens = 4;
-    engine.set_search(search);
+    engine.change_search([](goldcrest_search& search) { search.max_target_tokens = search.min_target_tokens = 4; });
     const Translation found = engine.run(std::vector<int32_t>{3, 1, 2});
     ASSERT_EQ(found.tokens.size(), 4u);
     EXPECT_EQ(found.tokens[0], 5);
@@ -76,19 +72,17 @@ TEST(TokenScores, ForcedTokensCostNothing) {
 }
 
 TEST(TokenScores, AreNullWhereTheLimitsDoNotAsk) {
-  EngineSetup setup;
-  setup.limits.alignment_layers = 1;
-  TestEngine engine(test::inspected_models()[0].int8.span(), setup);
+  EngineSetup setup = {.limits = {.alignment_layers = 1}};
+  TestEngine engine(inspected_models()[0].int8.span(), setup);
   EXPECT_TRUE(engine.run(std::vector<int32_t>{3, 1, 2}).token_log_probs.empty());
 }
 
 // Inspection changes nothing in a search.
 TEST(Inspection, ChangesNoBit) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
       for (const uint32_t beam_size : {1u, 4u}) {
-        EngineSetup plain;
-        plain.limits.beam_size = plain.limits.n_best = beam_size;
+        EngineSetup plain = {.limits = {.beam_size = beam_size, .n_best = beam_size}};
         TestEngine without(file->span(), plain), with(file->span(), inspecting(beam_size, 1));
         EXPECT_LT(without.memory().decode_bytes, with.memory().decode_bytes);
         goldcrest_search search = without.search();
@@ -112,7 +106,7 @@ TEST(Inspection, ChangesNoBit) {
 }
 
 TEST(Inspection, GivesTheSameBitsWithEveryTable) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
       std::vector<std::vector<Translation>> first;
       Rng rng(93);
@@ -131,7 +125,7 @@ TEST(Inspection, GivesTheSameBitsWithEveryTable) {
 }
 
 TEST(Score, IsTheForwardPasssOfAnyTarget) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     Rng rng(94);
     for (const uint32_t planned_beams : {1u, 4u}) {
       TestEngine engine(model.float32.span(), inspecting(planned_beams, 1));
@@ -153,7 +147,7 @@ TEST(Score, IsTheForwardPasssOfAnyTarget) {
 
 // A search's result has the same log-probabilities, logits and alignments as a given target.
 TEST(Score, OfASearchsResultIsTheSearchs) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     for (const FileImage* file : {&model.int8, &model.float32}) {
       TestEngine engine(file->span(), inspecting(4, 1));
       goldcrest_search search = engine.search();
@@ -176,7 +170,7 @@ TEST(Score, OfASearchsResultIsTheSearchs) {
 }
 
 TEST(Score, DependsNeitherOnTheBatchNorOnTheSlicing) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     Rng rng(96);
     std::vector<std::vector<int32_t>> sources, targets;
     std::vector<Translation> alone;
@@ -201,7 +195,7 @@ TEST(Score, DependsNeitherOnTheBatchNorOnTheSlicing) {
 
 // Follows one source along its target: no step reports a chosen token.
 TEST(Score, GivesNoTokensOnTheWay) {
-  TestEngine engine(test::inspected_models()[0].int8.span(), inspecting(1, 1));
+  TestEngine engine(inspected_models()[0].int8.span(), inspecting(1, 1));
   const std::vector<int32_t> source = {1, 2, 3}, target = {4, 5, 0};
   ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
   ASSERT_EQ(goldcrest_score(engine.get(), 0, target.data(), target.size()), 0);
@@ -212,7 +206,7 @@ TEST(Score, GivesNoTokensOnTheWay) {
   EXPECT_EQ(token, -7);
   // The next source is searched again.
   const Translation searched = engine.run(source);
-  TestEngine other(test::inspected_models()[0].int8.span(), inspecting(1, 1));
+  TestEngine other(inspected_models()[0].int8.span(), inspecting(1, 1));
   EXPECT_EQ(searched, other.run(source));
 }
 
@@ -230,7 +224,7 @@ class Refused : public testing::Test {
   }
 
   const std::vector<int32_t> source_ = {1, 2, 3};
-  TestEngine engine_{test::inspected_models()[1].int8.span(), inspecting(2, 2)};
+  TestEngine engine_{inspected_models()[1].int8.span(), inspecting(2, 2)};
 };
 
 TEST_F(Refused, Targets) {
@@ -256,7 +250,7 @@ TEST_F(Refused, Targets) {
   // A new batch has no targets.
   ASSERT_EQ(begin(), 0);
   EXPECT_EQ(goldcrest_run(engine_.get()), GOLDCREST_DONE);
-  TestEngine other(test::inspected_models()[1].int8.span(), inspecting(2, 2));
+  TestEngine other(inspected_models()[1].int8.span(), inspecting(2, 2));
   EXPECT_EQ(engine_.results(0).at(0), other.run(source_));
 }
 
@@ -290,7 +284,7 @@ TEST_F(Refused, Alignments) {
 
 TEST(Inspection, IsRefusedWhereTheLimitsDoNotAsk) {
   EngineSetup setup;
-  TestEngine engine(test::inspected_models()[0].int8.span(), setup);
+  TestEngine engine(inspected_models()[0].int8.span(), setup);
   const int32_t ids[] = {1, 2};
   ASSERT_EQ(goldcrest_begin(engine.get(), ids, 2), 0);
   EXPECT_EQ(goldcrest_score(engine.get(), 0, ids, 2), GOLDCREST_ERROR_UNSUPPORTED);

@@ -6,7 +6,6 @@
 #include "goldcrest/decoding.h"
 #include "goldcrest/tokens.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 #include "text/double_array.h"
@@ -14,9 +13,7 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
 using converter::LanguagePlace;
-using converter::ModelSpec;
 using converter::SelfTestLine;
 
 using TableIds = std::vector<int32_t>;
@@ -36,10 +33,8 @@ constexpr Places kPlaces[] = {{LanguagePlace::kBeforeText, LanguagePlace::kForce
     {LanguagePlace::kBeforeText, LanguagePlace::kBeforeText}};
 
 ModelSpec spec_without_table() {
-  test::TinyOptions options;
-  options.end_bias = 1;
-  ModelSpec spec = test::tiny_spec(options);
-  test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  ModelSpec spec = tiny_spec({.end_bias = 1});
+  add_tokenizers(converter::TokenizerKind::kUnigram, spec);
   spec.source_tokenizer->add_dummy_prefix = false;
   spec.generation.source_prefix = {9};
   return spec;
@@ -73,13 +68,12 @@ ModelSpec spec_of_pair(const Places& places, uint32_t source, uint32_t target) {
 }
 
 EngineSetup table_setup(uint32_t batch, uint32_t beam_size) {
-  EngineSetup setup;
-  setup.limits.batch = batch;
-  setup.limits.beam_size = setup.limits.n_best = beam_size;
-  setup.limits.max_source_tokens = 12;
-  setup.limits.max_source_bytes = 20;
-  setup.limits.max_prefix_tokens = 3;
-  return setup;
+  return {.limits = {.max_source_tokens = 12,
+              .max_source_bytes = 20,
+              .beam_size = beam_size,
+              .batch = batch,
+              .n_best = beam_size,
+              .max_prefix_tokens = 3}};
 }
 
 // The names of a pair; null where the table has no such side.
@@ -135,14 +129,14 @@ TableIds stored_ids(const TestEngine& engine, const std::string& text) {
 
 TEST(LanguageTable, ABatchOfAllPairsEqualsFilesOfOnePair) {
   for (const Places& places : kPlaces) {
-    const FileImage table = test::tiny_file(spec_with_table(places));
+    const FileImage table = tiny_file(spec_with_table(places));
     for (const uint32_t beam_size : {1u, 4u}) {
       std::vector<std::vector<Translation>> expected;
       for (uint32_t source = 0; source < kCodes.size(); ++source) {
         for (uint32_t target = 0; target < kCodes.size(); ++target) {
           if (source == target) continue;
           const auto pair = static_cast<uint32_t>(expected.size());
-          const FileImage fixed = test::tiny_file(spec_of_pair(places, source, target));
+          const FileImage fixed = tiny_file(spec_of_pair(places, source, target));
           EXPECT_LT(fixed.size(), table.size());
           TestEngine engine(fixed.span(), table_setup(3, beam_size));
           engine.set_search(scored(engine));
@@ -188,12 +182,12 @@ TEST(LanguageTable, BothSidesAreListed) {
   std::swap(spec.languages.entries[0], spec.languages.entries[5]);
   spec.languages.entries[1].source.reset();
   spec.languages.entries[2].target.reset();
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   EXPECT_EQ(listed(goldcrest_target_languages, file),
       (Listed{{"aa", 28}, {"bb", 29}, {"cc_Eeee", 31}, {"dd", 32}, {"ee", 33}}));
   EXPECT_EQ(listed(goldcrest_source_languages, file),
       (Listed{{"aa", 20}, {"cc_Dddd", 22}, {"cc_Eeee", 23}, {"dd", 24}, {"ee", 25}}));
-  EXPECT_EQ(listed(goldcrest_source_languages, test::tiny_file(spec_without_table())), Listed());
+  EXPECT_EQ(listed(goldcrest_source_languages, tiny_file(spec_without_table())), Listed());
 }
 
 TEST(LanguageTable, TraitsNameTheSidesWithoutADefault) {
@@ -201,7 +195,7 @@ TEST(LanguageTable, TraitsNameTheSidesWithoutADefault) {
     for (const Places& places : kPlaces) {
       ModelSpec spec = spec_with_table(places);
       if (has_default) spec.source_language = spec.languages.entries[0].code;
-      const FileImage file = test::tiny_file(spec);
+      const FileImage file = tiny_file(spec);
       goldcrest_text_traits traits;
       ASSERT_EQ(goldcrest_get_text_traits(file.bytes(), file.size(), &traits, nullptr), GOLDCREST_OK);
       EXPECT_EQ(traits.lacks_source_default, places.source != LanguagePlace::kNowhere && !has_default ? 1 : 0);
@@ -210,7 +204,7 @@ TEST(LanguageTable, TraitsNameTheSidesWithoutADefault) {
       EXPECT_EQ(traits.target_acts_on_ids, acts ? 1 : 0);
     }
   }
-  const FileImage file = test::tiny_file(spec_without_table());
+  const FileImage file = tiny_file(spec_without_table());
   goldcrest_text_traits traits;
   EXPECT_EQ(goldcrest_get_text_traits(file.bytes(), file.size() - 64, &traits, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT);
   EXPECT_EQ(goldcrest_get_text_traits(file.bytes(), file.size(), nullptr, nullptr), GOLDCREST_ERROR_ARGUMENT);
@@ -221,10 +215,10 @@ TEST(LanguageTable, TraitsNameTheSidesWithoutADefault) {
 TEST(LanguageTable, WithoutADefaultASourceNeedsAChoice) {
   const int32_t ids[] = {2, 3, 0};
   for (const Places& places : kPlaces) {
-    const FileImage file = test::tiny_file(spec_with_table(places));
+    const FileImage file = tiny_file(spec_with_table(places));
     TestEngine engine(file.span(), table_setup(2, 1));
     EXPECT_EQ(goldcrest_begin_text(engine.get(), "ab", 2), GOLDCREST_ERROR_STATE);
-    EXPECT_NE(std::string(engine.detail().message).find("goldcrest_set_languages"), std::string::npos);
+    EXPECT_TRUE(has(std::string(engine.detail().message), "goldcrest_set_languages"));
     EXPECT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_ERROR_STATE) << "nothing was begun";
     const bool acts_on_ids = places.target == LanguagePlace::kForcedFirst || places.target == LanguagePlace::kStart;
     EXPECT_EQ(goldcrest_begin(engine.get(), ids, 3), acts_on_ids ? GOLDCREST_ERROR_STATE : 0);
@@ -249,7 +243,7 @@ TEST(LanguageTable, ADefaultIsTaken) {
   spec.source_language = "dd";
   spec.target_language = "bb";
   spec.generation.forced_first_id = kFirstTarget + 1;
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   TestEngine engine(file.span(), table_setup(1, 1));
   const TableIds with_default = {9, 24, 2, 3, 0};
   EXPECT_EQ(stored_ids(engine, "ab"), with_default);
@@ -266,7 +260,7 @@ TEST(LanguageTable, ADefaultIsTaken) {
 TEST(LanguageTable, OtherNamesAreRefusedAndChangeNothing) {
   ModelSpec spec = spec_with_table(kPlaces[0]);
   spec.languages.entries[1].source.reset();
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   TestEngine engine(file.span(), table_setup(1, 1));
   ASSERT_EQ(goldcrest_set_languages(engine.get(), "ee", "aa"), GOLDCREST_OK);
   EXPECT_EQ(goldcrest_set_languages(engine.get(), "bb", "dd"), GOLDCREST_ERROR_ARGUMENT) << "it is a target only";
@@ -282,7 +276,7 @@ TEST(LanguageTable, OtherNamesAreRefusedAndChangeNothing) {
 
   ModelSpec one_sided = spec_with_table(kPlaces[3]);
   one_sided.source_language = "en";
-  const FileImage targets = test::tiny_file(one_sided);
+  const FileImage targets = tiny_file(one_sided);
   TestEngine of_targets(targets.span(), table_setup(1, 1));
   EXPECT_EQ(goldcrest_set_languages(of_targets.get(), "en", "dd"), GOLDCREST_OK);
   EXPECT_EQ(goldcrest_set_languages(of_targets.get(), "aa", "dd"), GOLDCREST_ERROR_ARGUMENT);
@@ -293,13 +287,11 @@ TEST(LanguageTable, SelfTestLinesHaveLanguagesOfTheirOwn) {
     const ModelSpec spec = spec_with_table(places);
     const converter::Payload payload = converter::build_payload(spec, {});
     const bool is_forced = places.target == LanguagePlace::kForcedFirst;
-    const FileImage plain = test::tiny_file(spec);
+    const FileImage plain = tiny_file(spec);
     std::vector<SelfTestLine> lines;
     for (uint32_t i = 0; i < 3; ++i) {
       TestEngine engine(plain.span(), table_setup(1, 1));
-      goldcrest_search search = engine.search();
-      search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-      engine.set_search(search);
+      engine.change_search([](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_HASH_LOGITS; });
       ASSERT_EQ(goldcrest_set_languages(engine.get(), "aa", kCodes[is_forced ? 2 * i : 0].c_str()), GOLDCREST_OK);
       const Translation result = engine.run({3, 4, static_cast<int32_t>(i), 0});
       lines.push_back({{3, 4, i, 0}, {result.tokens.begin(), result.tokens.end()}, result.logits_hash});
@@ -333,14 +325,14 @@ const std::string kLongest(kMaxLanguageBytes, 'q');
 
 // A file whose ids from 2 on are the letters from 'a' on; codes replace some of them.
 FileImage file_with(const std::vector<std::pair<uint32_t, std::string>>& codes) {
-  converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
-  test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+  ModelSpec spec = tiny_spec(odd_tiny_options());
+  add_tokenizers(converter::TokenizerKind::kUnigram, spec);
   for (const auto& [id, code] : codes) spec.source_tokenizer->pieces[id] = {">>" + code + "<<", 0, PieceType::kSurface};
   spec.source_tokenizer->language_codes = !codes.empty();
   spec.source_tokenizer->add_dummy_prefix = false;
   spec.source_language = "mul";
   spec.target_language = "xx";
-  return test::tiny_file(spec);
+  return tiny_file(spec);
 }
 
 FileImage file_of_several() {
@@ -348,12 +340,7 @@ FileImage file_of_several() {
       {{5, "fra"}, {6, "zh_Hans"}, {7, "deu"}, {8, kLongest}, {9, kLongest + "q"}, {10, "fr"}, {11, "a<b"}});
 }
 
-EngineSetup text_setup() {
-  EngineSetup setup;
-  setup.limits.max_source_tokens = kMaxSource;
-  setup.limits.max_source_bytes = 60;
-  return setup;
-}
+EngineSetup text_setup() { return {.limits = {.max_source_tokens = kMaxSource, .max_source_bytes = 60}}; }
 
 Languages languages_of(const FileImage& file) {
   Languages found;
@@ -427,12 +414,12 @@ TEST(Languages, AModelOfOneTargetTakesItsName) {
 }
 
 int visit_units(const std::vector<uint32_t>& units) {
-  TokenizerView view = {};
-  view.language_codes = true;
-  view.trie = units.data();
-  view.trie_units = static_cast<uint32_t>(units.size());
-  view.vocab_size = view.n_pieces = 1000;
-  view.max_piece_bytes = 64;
+  TokenizerView view = {.language_codes = true,
+      .vocab_size = 1000,
+      .n_pieces = 1000,
+      .trie = units.data(),
+      .trie_units = static_cast<uint32_t>(units.size()),
+      .max_piece_bytes = 64};
   return visit_languages(
       view, [](void*, const char*, size_t, int32_t) {}, nullptr);
 }
@@ -443,7 +430,7 @@ TEST(Languages, TriesThatAreNoTreesAreGivenUp) {
   for (uint32_t i = 0; i < circles.size(); ++i) circles[i] = (i ^ 256) << 10 | (i & 0xFF);
   EXPECT_EQ(visit_units(circles), GOLDCREST_ERROR_MODEL_CORRUPT);
 
-  test::Rng rng(16);
+  Rng rng(16);
   for (int round = 0; round < 400; ++round) {
     std::vector<uint32_t> units = circles;
     for (uint32_t& unit : units)

@@ -2,24 +2,22 @@
 // The last value that each limit and each setting of the search takes, and the first that it refuses.
 #include "api/engine.h"
 #include "inspected.h"
-#include "support/engine_fixture.h"
 #include "support/test.h"
-#include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
 // 40 source and 30 target positions, two decoder layers, a tokenizer.
-const converter::FileImage& some_file() {
-  static const converter::FileImage file = [] {
-    converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
-    test::add_tokenizers(converter::TokenizerKind::kBpe, spec);
-    return test::tiny_file(spec);
+const FileImage& some_file() {
+  static const FileImage file = [] {
+    ModelSpec spec = tiny_spec(deep_tiny_options());
+    add_tokenizers(converter::TokenizerKind::kBpe, spec);
+    return tiny_file(spec);
   }();
   return file;
 }
 
 // Returns the message, or nothing if the limits are taken.
-std::string planned(const goldcrest_limits& limits, const converter::FileImage& file = some_file()) {
+std::string planned(const goldcrest_limits& limits, const FileImage& file = some_file()) {
   goldcrest_memory memory;
   goldcrest_detail detail = {};
   const int status = goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail);
@@ -50,22 +48,18 @@ TEST(Limits, LastAndFirstValues) {
       {&goldcrest_limits::alignment_layers, 3, "limits.alignment_layers: a layer that the decoder lacks"},
   };
   for (const Limit& limit : limits) {
-    goldcrest_limits wanted = {};
-    wanted.beam_size = 3;
+    goldcrest_limits wanted = {.beam_size = 3};
     wanted.*limit.field = limit.last;
     EXPECT_EQ(planned(wanted), "") << limit.message;
     wanted.*limit.field = limit.last + 1;
     EXPECT_EQ(planned(wanted), limit.message);
   }
-  goldcrest_limits all = {};
-  all.alignment_layers = GOLDCREST_ALL_LAYERS;
-  EXPECT_EQ(planned(all), "");
+  EXPECT_EQ(planned({.alignment_layers = GOLDCREST_ALL_LAYERS}), "");
 }
 
 TEST(Limits, TextNeedsATokenizer) {
-  const converter::FileImage file = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
-  goldcrest_limits limits = {};
-  limits.max_source_bytes = 1;
+  const FileImage file = tiny_file(tiny_spec(deep_tiny_options()));
+  goldcrest_limits limits = {.max_source_bytes = 1};
   goldcrest_memory memory;
   goldcrest_detail detail = {};
   EXPECT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), &limits, &memory, nullptr, nullptr, &detail),
@@ -76,13 +70,9 @@ TEST(Limits, TextNeedsATokenizer) {
 
 // With 32 layers each bit stands for a layer.
 TEST(Limits, AlignmentOfAsManyLayersAsBits) {
-  test::TinyOptions options;
-  options.decoder.n_layers = 32;
-  const converter::FileImage file = test::tiny_file(test::tiny_spec(options));
+  const FileImage file = tiny_file(tiny_spec({.decoder = {.n_layers = 32}}));
   for (const uint32_t layers : {1u, 1u << 31, 0x7FFFFFFFu, GOLDCREST_ALL_LAYERS}) {
-    goldcrest_limits limits = {};
-    limits.alignment_layers = layers;
-    EXPECT_EQ(planned(limits, file), "") << layers;
+    EXPECT_EQ(planned({.alignment_layers = layers}, file), "") << layers;
   }
 }
 
@@ -90,17 +80,11 @@ class Search : public testing::Test {
  protected:
   Search() : engine_(some_file().span(), setup()) {}
 
-  static test::EngineSetup setup() {
-    test::EngineSetup made;
-    made.limits.beam_size = 4;
-    made.limits.max_target_tokens = 20;
-    return made;
-  }
+  static EngineSetup setup() { return {.limits = {.max_target_tokens = 20, .beam_size = 4}}; }
 
   // Returns the message, or nothing if the search is taken.
   std::string set(const std::function<void(goldcrest_search&)>& change) {
-    goldcrest_search search = {};
-    search.length_penalty = 1;
+    goldcrest_search search = {.length_penalty = 1};
     change(search);
     const int status = goldcrest_set_search(engine_.get(), &search);
     EXPECT_TRUE(status == GOLDCREST_OK || status == GOLDCREST_ERROR_ARGUMENT) << status;
@@ -118,7 +102,7 @@ class Search : public testing::Test {
       EXPECT_EQ(set([&](goldcrest_search& search) { search.*field = value; }), message) << +value;
   }
 
-  test::TestEngine engine_;
+  TestEngine engine_;
 };
 
 TEST_F(Search, Numbers) {
@@ -155,8 +139,8 @@ TEST_F(Search, Rules) {
 
 // Compares alignments with those of a naive forward pass in double, and, to the bit, with the kernels' attention.
 
-using Model = test::InspectedModel;
-using Naive = test::NaiveForward<double>;
+using Model = InspectedModel;
+using Naive = NaiveForward<double>;
 
 // found [tokens][source] is the naive mean over some layers and heads.
 void expect_naive_alignment(
@@ -181,7 +165,7 @@ void expect_naive_alignment(
 }
 
 TEST(Alignment, IsTheForwardPasssAlongEveryHypothesis) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     const int32_t n_layers = static_cast<int32_t>(model.spec.decoder.layers.size());
     const int32_t n_heads = static_cast<int32_t>(model.spec.decoder.n_heads);
     Rng rng(97);
@@ -196,7 +180,7 @@ TEST(Alignment, IsTheForwardPasssAlongEveryHypothesis) {
           for (uint32_t token = 0; token < found[rank].tokens.size(); ++token) {
             for (int32_t layer = -1; layer < n_layers; ++layer)
               for (int32_t head = -1; head < n_heads; ++head)
-                expect_naive_alignment(engine, cross, {0, rank, token, layer, head}, test::kCloseInspection);
+                expect_naive_alignment(engine, cross, {0, rank, token, layer, head}, kCloseInspection);
           }
         }
       }
@@ -206,7 +190,7 @@ TEST(Alignment, IsTheForwardPasssAlongEveryHypothesis) {
 
 // If the memory keeps only some layers, -1 is their mean, and other layers are refused.
 TEST(Alignment, KnowsTheLayersOfTheLimits) {
-  const Model& model = test::inspected_models()[1];
+  const Model& model = inspected_models()[1];
   EngineSetup setup = inspecting(1, 1);
   TestEngine all(model.int8.span(), setup);
   setup.limits.alignment_layers = 2;
@@ -226,8 +210,7 @@ TEST(Alignment, KnowsTheLayersOfTheLimits) {
 // The weights are those with which the layer mixed its values: here the values are rows of the unit matrix. fine: with
 // queries and keys of 16 bits. Returns the number of queries that became the same numbers again.
 uint32_t expect_kernels_attention(const Model& model, bool fine) {
-  const converter::FileImage refined =
-      test::fine_tiny_file(model.spec, {}, "none", fine ? "decoder.attention" : "none");
+  const FileImage refined = fine_tiny_file(model.spec, {}, "none", fine ? "decoder.attention" : "none");
   TestEngine engine(fine ? refined.span() : model.int8.span(), inspecting(1, 1));
   const std::vector<int32_t> source = {4, 9, 1, 7, 3, 2, 2, 8, 0};
   const Translation found = engine.run(source);
@@ -282,7 +265,7 @@ uint32_t expect_kernels_attention(const Model& model, bool fine) {
 }
 
 TEST(Alignment, IsTheKernelsAttentionToTheBit) {
-  for (const Model& model : test::inspected_models()) {
+  for (const Model& model : inspected_models()) {
     EXPECT_GT(expect_kernels_attention(model, false), 0u);
     EXPECT_GT(expect_kernels_attention(model, true), 0u);
   }

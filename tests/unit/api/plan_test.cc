@@ -1,57 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // The printed formula is the plan, which is what the engine needs, to the byte. The arena's old contents do not matter.
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 const FileImage& odd_file() {
-  static const FileImage image = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  static const FileImage image = tiny_file(tiny_spec(odd_tiny_options()));
   return image;
 }
 
 const FileImage& deep_file() {
   static const FileImage image = [] {
-    converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
-    test::add_tokenizers(converter::TokenizerKind::kUnigram, spec);
-    return test::tiny_file(spec);
+    ModelSpec spec = tiny_spec(deep_tiny_options());
+    add_tokenizers(converter::TokenizerKind::kUnigram, spec);
+    return tiny_file(spec);
   }();
   return image;
 }
 
 const FileImage& float32_file() {
   static const FileImage image =
-      test::tiny_file(test::tiny_spec(test::deep_tiny_options()), Layout::kN16K4, {}, converter::Weights::kFloat32);
+      tiny_file(tiny_spec(deep_tiny_options()), Layout::kN16K4, {}, converter::Weights::kFloat32);
   return image;
 }
 
 const FileImage& mixed_file() {
-  static const FileImage image = test::tiny_file(test::tiny_spec(test::mixed_tiny_options()));
+  static const FileImage image = tiny_file(tiny_spec(mixed_tiny_options()));
   return image;
 }
 
 const FileImage& student_file() {
-  static const FileImage image = test::tiny_file(test::tiny_spec(test::student_tiny_options()));
+  static const FileImage image = tiny_file(tiny_spec(student_tiny_options()));
   return image;
 }
 
-converter::ModelSpec listed_spec() {
-  converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
-  test::add_shortlist(3, spec);
+ModelSpec listed_spec() {
+  ModelSpec spec = tiny_spec(deep_tiny_options());
+  add_shortlist(3, spec);
   return spec;
 }
 
 const FileImage& listed_file() {
-  static const FileImage image = test::tiny_file(listed_spec());
+  static const FileImage image = tiny_file(listed_spec());
   return image;
 }
 
 const FileImage& listed_float32_file() {
-  static const auto image = test::tiny_file(listed_spec(), Layout::kN16K4, {}, converter::Weights::kFloat32);
+  static const auto image = tiny_file(listed_spec(), Layout::kN16K4, {}, converter::Weights::kFloat32);
   return image;
 }
 
@@ -129,11 +126,10 @@ void check_plan(const PlannedMemory& planned) {
 goldcrest_limits random_limits(Rng& rng, const FileImage& file) {
   goldcrest_info info;
   EXPECT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
-  goldcrest_limits limits = {};
-  limits.max_source_tokens = rng.between(0, info.max_source_positions);
-  limits.max_target_tokens = rng.between(0, info.max_target_positions);
-  limits.beam_size = rng.below(3) == 0 ? 1 : rng.between(1, 16);
-  limits.batch = rng.below(3) == 0 ? 0 : rng.between(1, 9);
+  goldcrest_limits limits = {.max_source_tokens = rng.between(0, info.max_source_positions),
+      .max_target_tokens = rng.between(0, info.max_target_positions),
+      .beam_size = rng.below(3) == 0 ? 1 : rng.between(1, 16),
+      .batch = rng.below(3) == 0 ? 0 : rng.between(1, 9)};
   limits.n_best = rng.between(0, limits.beam_size);
   limits.encoder_rows = rng.between(0, 40);
   limits.threads = rng.below(6);
@@ -157,11 +153,7 @@ std::vector<std::vector<int32_t>> some_sources(Rng& rng, const goldcrest_memory&
 }
 
 goldcrest_config config_for(const FileImage& file, const goldcrest_limits& limits) {
-  goldcrest_config config = {};
-  config.model = file.bytes();
-  config.model_bytes = file.size();
-  config.limits = limits;
-  return config;
+  return {.model = file.bytes(), .model_bytes = file.size(), .limits = limits};
 }
 
 void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memory& memory) {
@@ -169,7 +161,7 @@ void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memo
   goldcrest_engine* engine = nullptr;
   goldcrest_config config = config_for(file, memory.limits);
   config.detail = &detail;
-  test::GuardedBuffer<uint8_t> arena(memory.arena_bytes), scratch(memory.scratch_bytes);
+  GuardedBuffer<uint8_t> arena(memory.arena_bytes), scratch(memory.scratch_bytes);
   config.arena = arena.get();
   config.arena_bytes = memory.arena_bytes - 1;
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
@@ -190,8 +182,7 @@ void expect_one_byte_less_is_refused(const FileImage& file, const goldcrest_memo
 
 // Tests one set of limits: the plan, the engine in exactly that memory (either fill, two regions), and one byte less.
 void check_limits(const FileImage& file, Rng& rng) {
-  EngineSetup setup;
-  setup.limits = random_limits(rng, file);
+  EngineSetup setup = {.limits = random_limits(rng, file)};
   const PlannedMemory planned = plan(file, setup.limits);
   check_plan(planned);
   EXPECT_EQ(goldcrest_arena_bytes(file.bytes(), file.size(), &setup.limits),
@@ -214,7 +205,7 @@ void check_limits(const FileImage& file, Rng& rng) {
 }
 
 TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
-  const FileImage umt5 = test::tiny_file(test::tiny_spec(test::umt5_tiny_options()));  // gates, too
+  const FileImage umt5 = tiny_file(tiny_spec(umt5_tiny_options()));  // gates, too
   const std::pair<const char*, const FileImage*> files[] = {{"odd", &odd_file()}, {"deep", &deep_file()},
       {"float32", &float32_file()}, {"mixed", &mixed_file()}, {"student", &student_file()}, {"umt5", &umt5},
       {"listed", &listed_file()}, {"listed float32", &listed_float32_file()}};
@@ -230,8 +221,7 @@ TEST(PlanMemory, FormulaEqualsPlanAndPlanEqualsNeed) {
 
 // A sentence's panels, parameters and ids, and a bit for each output: pad16(candidates) * (k + 16), or (4k + 8).
 TEST(PlanMemory, AShortlistTakesWhatItGathers) {
-  goldcrest_limits limits = {};
-  limits.batch = 3;
+  goldcrest_limits limits = {.batch = 3};
   const auto added = [&](const FileImage& file, uint32_t max_candidates) {
     limits.max_candidates = GOLDCREST_NO_SHORTLIST;
     const goldcrest_memory without = plan(file, limits).memory;
@@ -261,9 +251,7 @@ TEST(PlanMemory, RecurrentLayersKeepNoPositions) {
         [&](const goldcrest_buffer& buffer) { return buffer.name == name; });
     return found == planned.buffers.end() ? goldcrest_buffer{} : *found;
   };
-  goldcrest_limits limits = {};
-  limits.beam_size = 3;
-  limits.batch = 2;
+  goldcrest_limits limits = {.beam_size = 3, .batch = 2};
   const PlannedMemory mixed = plan(mixed_file(), limits), student = plan(student_file(), limits);
   EXPECT_EQ(find(mixed, "decoder.cells").coefficient, 2u * 4 * 48 * 2);
   EXPECT_EQ(find(mixed, "decoder.cells").bytes, 2u * 4 * 48 * 2 * 3 * 2);
@@ -281,11 +269,7 @@ TEST(PlanMemory, RecurrentLayersKeepNoPositions) {
 
 // The largest step counts only matrices that exist, for a layer and for a position.
 TEST(PlanMemory, RecurrentLayersCountInTheWorkOfAStep) {
-  goldcrest_limits limits = {};
-  limits.encoder_rows = 1;
-  limits.max_source_tokens = 3;
-  limits.max_target_tokens = 5;
-  limits.beam_size = 2;
+  goldcrest_limits limits = {.max_source_tokens = 3, .max_target_tokens = 5, .beam_size = 2, .encoder_rows = 1};
   const uint64_t ff = 2 * 48 * 64, heads = 4 * 16;
   const uint64_t rows = 2, source = 2 * 3 * heads, cross = 2 * 48 * heads;
   const uint64_t recurrent = 2 * 48 * 48 + cross + ff + source;
@@ -335,7 +319,7 @@ TEST(PlanMemory, LimitsOutOfRangeAreNamed) {
       {&goldcrest_limits::inspection, 4, bad, "limits.inspection: unknown bits"},
       {&goldcrest_limits::alignment_layers, 1u << 31, bad, "limits.alignment_layers: a layer that the decoder lacks"},
   };
-  const FileImage without_tokenizer = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
+  const FileImage without_tokenizer = tiny_file(tiny_spec(deep_tiny_options()));
   for (const Case& c : cases) {
     const FileImage& file = c.status == unsupported ? without_tokenizer : deep_file();
     goldcrest_limits limits = {};
@@ -356,8 +340,7 @@ TEST(Init, MisalignedOrMissingMemoryIsRefused) {
   goldcrest_memory memory;
   ASSERT_EQ(
       goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr), GOLDCREST_OK);
-  test::GuardedBuffer<uint8_t> arena(memory.arena_bytes + 64), scratch(memory.scratch_bytes + 64),
-      copy(file.size() + 64);
+  GuardedBuffer<uint8_t> arena(memory.arena_bytes + 64), scratch(memory.scratch_bytes + 64), copy(file.size() + 64);
   std::copy(file.span().begin(), file.span().end(), copy.begin() + 8);
   goldcrest_engine* engine = nullptr;
   goldcrest_config config = config_for(file, {});

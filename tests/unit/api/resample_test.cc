@@ -4,8 +4,6 @@
 #include "goldcrest/resample.h"
 
 #include "base/crc32c.h"
-#include "support/rng.h"
-#include "support/temporary_folder.h"
 #include "support/test.h"
 
 namespace goldcrest::test {

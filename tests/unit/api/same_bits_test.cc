@@ -4,27 +4,23 @@
 #include "converter/file/relayout.h"
 #include "kernels/kernels.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 // Every rule of the search at once.
 converter::RulesSpec all_rules() {
-  converter::RulesSpec rules;
-  rules.renormalize = true;
-  rules.force_end = false;
-  rules.early_stopping = converter::EarlyStopping::kNever;
-  rules.length_penalty_kind = converter::LengthPenalty::kWu;
-  rules.more_end_ids = {3, 5};
-  rules.no_repeat_ngram = 2;
-  rules.max_extra_tokens = 7;
-  rules.repetition_penalty = 1.3f;
-  rules.max_length_factor = 1.5f;
-  rules.biases = {{2, 1.5f}, {7, -2.0f}};
+  converter::RulesSpec rules = {.renormalize = true,
+      .force_end = false,
+      .early_stopping = converter::EarlyStopping::kNever,
+      .length_penalty_kind = converter::LengthPenalty::kWu,
+      .more_end_ids = {3, 5},
+      .no_repeat_ngram = 2,
+      .max_extra_tokens = 7,
+      .repetition_penalty = 1.3f,
+      .max_length_factor = 1.5f,
+      .biases = {{2, 1.5f}, {7, -2.0f}}};
   return rules;
 }
 
@@ -37,48 +33,48 @@ struct BitsModel {
 const std::vector<BitsModel>& models() {
   static const std::vector<BitsModel> all = [] {
     std::vector<BitsModel> made;
-    for (const auto& [name, options] : {std::pair{"odd", test::odd_tiny_options()},
-             std::pair{"deep", test::deep_tiny_options()}, std::pair{"mixed", test::mixed_tiny_options()},
-             std::pair{"gated", test::gated_tiny_options()}, std::pair{"t5", test::t5_tiny_options()},
-             std::pair{"umt5", test::umt5_tiny_options()}, std::pair{"student", test::student_tiny_options()}}) {
+    for (const auto& [name, options] : {std::pair{"odd", odd_tiny_options()}, std::pair{"deep", deep_tiny_options()},
+             std::pair{"mixed", mixed_tiny_options()}, std::pair{"gated", gated_tiny_options()},
+             std::pair{"t5", t5_tiny_options()}, std::pair{"umt5", umt5_tiny_options()},
+             std::pair{"student", student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
         for (const bool has_rules : {false, true}) {
-          converter::ModelSpec spec = test::tiny_spec(options);
+          ModelSpec spec = tiny_spec(options);
           if (has_rules) spec.generation.rules = all_rules();
-          made.push_back({name, test::tiny_file(spec, Layout::kN16K4, {}, weights), options.source_vocab_size,
+          made.push_back({name, tiny_file(spec, Layout::kN16K4, {}, weights), options.source_vocab_size,
               options.encoder.positions, options.decoder.positions});
         }
       }
     }
-    for (const auto& [name, options] : {std::pair{"deep, listed", test::deep_tiny_options()},
-             std::pair{"student, listed", test::student_tiny_options()}}) {
+    for (const auto& [name, options] :
+        {std::pair{"deep, listed", deep_tiny_options()}, std::pair{"student, listed", student_tiny_options()}}) {
       for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
         for (const bool has_rules : {false, true}) {
-          converter::ModelSpec spec = test::tiny_spec(options);
+          ModelSpec spec = tiny_spec(options);
           if (has_rules) spec.generation.rules = all_rules();
-          test::add_shortlist(5, spec);
+          add_shortlist(5, spec);
           goldcrest_limits limits = {};
           limits.max_candidates = 170;  // long sources have more candidates
-          made.push_back({name, test::tiny_file(spec, Layout::kN16K4, limits, weights), options.source_vocab_size,
+          made.push_back({name, tiny_file(spec, Layout::kN16K4, limits, weights), options.source_vocab_size,
               options.encoder.positions, options.decoder.positions});
         }
       }
     }
     for (const bool has_rules : {false, true}) {
-      const test::TinyOptions options = test::deep_tiny_options();
-      converter::ModelSpec spec = test::tiny_spec(options);
+      const TinyOptions options = deep_tiny_options();
+      ModelSpec spec = tiny_spec(options);
       if (has_rules) spec.generation.rules = all_rules();
       for (const bool is_listed : {false, true}) {
         goldcrest_limits limits = {};
         if (is_listed) {
-          test::add_shortlist(5, spec);
+          add_shortlist(5, spec);
           limits.max_candidates = 170;
         }
         for (const auto& [name, fine, refine] : {std::tuple{"deep, fine", "all", "none"},
                  {"deep, refined", "all", "all"}, {"deep, refined in parts", "decoder.layers.0.*", "decoder"}})
-          made.push_back({name, test::fine_tiny_file(spec, limits, fine, refine), options.source_vocab_size,
+          made.push_back({name, fine_tiny_file(spec, limits, fine, refine), options.source_vocab_size,
               options.encoder.positions, options.decoder.positions});
-        made.push_back({"deep, packed", test::packed_tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
+        made.push_back({"deep, packed", packed_tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
             options.encoder.positions, options.decoder.positions});
       }
     }
@@ -99,10 +95,8 @@ constexpr uint32_t kAllFlags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_L
 
 // Limits that ask for all results of inspection.
 EngineSetup inspected_setup() {
-  EngineSetup setup;
-  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS;
-  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
-  return setup;
+  return {.limits = {.inspection = GOLDCREST_INSPECT_TOKEN_SCORES | GOLDCREST_INSPECT_TARGETS,
+              .alignment_layers = GOLDCREST_ALL_LAYERS}};
 }
 
 goldcrest_search search_of(const TestEngine& engine, uint32_t beam_size) {
@@ -141,17 +135,17 @@ TEST(SameBits, WhateverTheSlicing) {
 // GOLDCREST_SEARCH_COARSE gives the results of a file without fine inputs and second matrices, whichever matrices have
 // them; the next search without it has them again.
 TEST(SameBits, CoarseAsWithoutFineInputs) {
-  for (const test::TinyOptions& options :
-      {test::odd_tiny_options(), test::deep_tiny_options(), test::gated_tiny_options(), test::t5_tiny_options()}) {
+  for (const TinyOptions& options :
+      {odd_tiny_options(), deep_tiny_options(), gated_tiny_options(), t5_tiny_options()}) {
     for (const bool is_listed : {false, true}) {
-      converter::ModelSpec spec = test::tiny_spec(options);
+      ModelSpec spec = tiny_spec(options);
       goldcrest_limits limits = {};
       if (is_listed) {
         spec.generation.rules = all_rules();
-        test::add_shortlist(5, spec);
+        add_shortlist(5, spec);
         limits.max_candidates = 30;
       }
-      const FileImage plain = test::tiny_file(spec, Layout::kN16K4, limits);
+      const FileImage plain = tiny_file(spec, Layout::kN16K4, limits);
       const BitsModel model = {
           "", plain, options.source_vocab_size, options.encoder.positions, options.decoder.positions};
       const auto sources = some_sources(model, 3, 47), targets = some_sources(model, 3, 48);
@@ -173,7 +167,7 @@ TEST(SameBits, CoarseAsWithoutFineInputs) {
         for (const auto& [fine, refine] : {std::pair{"all", "none"}, {"decoder", "none"},
                  {"projection", "decoder.layers.*"}, {"encoder.layers.*.feed_forward.*", "encoder.embedding"},
                  {"none", "projection"}, {"none", "encoder.layers.*"}}) {
-          const FileImage file = test::fine_tiny_file(spec, limits, fine, refine);
+          const FileImage file = fine_tiny_file(spec, limits, fine, refine);
           TestEngine engine(file.span(), setup);
           EXPECT_EQ(results(engine, GOLDCREST_SEARCH_COARSE), expected) << fine;
           const auto fine_results = results(engine, 0);
@@ -282,9 +276,7 @@ TEST(SameBits, WithEitherVerification) {
 TEST(TokenStream, IsTheResult) {
   for (const BitsModel& model : models()) {
     for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
-      EngineSetup setup;
-      setup.step_size = step_size;
-      TestEngine engine(model.file.span(), setup);
+      TestEngine engine(model.file.span(), {.step_size = step_size});
       for (const auto& source : some_sources(model, 4, 47)) {
         ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
         std::vector<int32_t> stream;
@@ -305,18 +297,18 @@ TEST(TokenStream, IsTheResult) {
 // A packed matrix is an int8 matrix: the file with these int8 weights has the same hash and the same results, with
 // every table of kernels, as has the packed file in the other layout.
 TEST(SameBits, WeightsOfFourBitsAndTheInt8WeightsThatTheyAre) {
-  for (const auto& [options, listed] : {std::pair{test::odd_tiny_options(), false}, {test::deep_tiny_options(), true},
-           {test::t5_tiny_options(), false}, {test::student_tiny_options(), true}}) {
-    converter::ModelSpec spec = test::tiny_spec(options);
+  for (const auto& [options, listed] : {std::pair{odd_tiny_options(), false}, {deep_tiny_options(), true},
+           {t5_tiny_options(), false}, {student_tiny_options(), true}}) {
+    ModelSpec spec = tiny_spec(options);
     goldcrest_limits limits = {};
     if (listed) {
-      test::add_shortlist(5, spec);
+      add_shortlist(5, spec);
       limits.max_candidates = 170;
     }
     for (const char* packed : {"linear", "all", "projection", "decoder.layers.*"}) {
       for (const char* fine : {"none", "all"}) {
-        const FileImage first = test::packed_tiny_file(spec, Layout::kN16K4, limits, packed, fine);
-        const FileImage second = test::packed_tiny_file(spec, Layout::kN4K16, limits, packed, fine);
+        const FileImage first = packed_tiny_file(spec, Layout::kN16K4, limits, packed, fine);
+        const FileImage second = packed_tiny_file(spec, Layout::kN4K16, limits, packed, fine);
         const FileImage wide = converter::relay_out(first, {}, "model.gcst", true);
         ASSERT_LT(first.size(), wide.size());
         EXPECT_TRUE(std::ranges::equal(converter::relay_out(first, Layout::kN4K16, "").span(), second.span()));

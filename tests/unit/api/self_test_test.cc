@@ -5,28 +5,25 @@
 #include "model/model_view.h"
 #include "model_generated.h"
 #include "support/engine_fixture.h"
-#include "support/guarded_buffer.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
 using converter::Payload;
 using converter::SelfTestLine;
 
-Payload tiny_payload() { return converter::build_payload(test::tiny_spec(test::odd_tiny_options()), {}); }
+Payload tiny_payload() { return converter::build_payload(tiny_spec(odd_tiny_options()), {}); }
 
 // Computes the engine's results for some sources, as the converter stores them.
 std::vector<SelfTestLine> lines_for(const FileImage& file) {
   TestEngine engine(file.span(), {});
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  engine.set_search(search);
+  engine.change_search([](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  });
   std::vector<SelfTestLine> lines;
-  test::Rng rng(3);
+  Rng rng(3);
   for (const uint32_t length : {1u, 5u, 9u, 15u}) {
     const std::vector<int32_t> source = rng.ids(length, engine.info().source_vocab_size);
     const Translation translation = engine.run(source);
@@ -47,11 +44,8 @@ TEST(SelfTest, PassesWithAnyLimitsThatItFits) {
   for (const uint32_t beam_size : {1u, 5u}) {
     for (const uint32_t batch : {1u, 3u}) {
       for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
-        EngineSetup setup;
-        setup.limits.beam_size = beam_size;
-        setup.limits.batch = batch;
-        setup.limits.encoder_rows = batch;
-        setup.step_size = step_size;
+        EngineSetup setup = {
+            .limits = {.beam_size = beam_size, .batch = batch, .encoder_rows = batch}, .step_size = step_size};
         goldcrest_detail detail = {};
         EXPECT_EQ(self_test(file, setup, &detail), GOLDCREST_OK) << detail.message;
       }
@@ -60,10 +54,10 @@ TEST(SelfTest, PassesWithAnyLimitsThatItFits) {
 }
 
 TEST(SelfTest, IsNeverCoarse) {
-  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
-  const FileImage fine = test::fine_tiny_file(spec);
+  const ModelSpec spec = tiny_spec(odd_tiny_options());
+  const FileImage fine = fine_tiny_file(spec);
   const std::vector<SelfTestLine> lines = lines_for(fine);
-  EXPECT_NE(lines[0].hash, lines_for(test::tiny_file(spec))[0].hash);
+  EXPECT_NE(lines[0].hash, lines_for(tiny_file(spec))[0].hash);
   Payload payload = tiny_payload();
   converter::MatrixLevels all({{"all", converter::kFineInput}});
   converter::set_fine_inputs(all, *payload.metadata);
@@ -84,8 +78,7 @@ TEST(SelfTest, LeavesOutWhatDoesNotFit) {
   std::vector<SelfTestLine> lines = lines_for(assemble(payload, {}));
   lines[3].hash ^= 1;  // 15 source ids
   const FileImage file = assemble(payload, lines);
-  EngineSetup setup;
-  setup.limits.max_source_tokens = 14;
+  EngineSetup setup = {.limits = {.max_source_tokens = 14}};
   EXPECT_EQ(self_test(file, setup, nullptr), GOLDCREST_OK);
   goldcrest_detail detail = {};
   EXPECT_EQ(self_test(file, {}, &detail), GOLDCREST_ERROR_SELF_TEST);
@@ -144,10 +137,7 @@ TEST(SelfTest, OneWeightBitIsFound) {
 TEST(SelfTest, KeepsTheSearchAndEndsWhatWasUnderWay) {
   const Payload payload = tiny_payload();
   const FileImage file = assemble(payload, lines_for(assemble(payload, {})));
-  EngineSetup setup;
-  setup.limits.beam_size = 3;
-  setup.limits.max_sampled = 8;
-  TestEngine engine(file.span(), setup);
+  TestEngine engine(file.span(), {.limits = {.beam_size = 3, .max_sampled = 8}});
   goldcrest_search search = engine.search();
   search.length_penalty = 0.5f;
   search.max_target_tokens = 6;
@@ -209,8 +199,7 @@ std::vector<Bytes> tables(const uint8_t* model) {
 
 // A model in its own memory, and the ranges that the engine reported.
 struct IdleModel {
-  explicit IdleModel(const converter::FileImage& file)
-      : image(file.span().begin(), file.span().end()), bytes(image.size()) {
+  explicit IdleModel(const FileImage& file) : image(file.span().begin(), file.span().end()), bytes(image.size()) {
     std::copy(image.begin(), image.end(), bytes.begin());
   }
 
@@ -222,10 +211,7 @@ struct IdleModel {
   }
 
   EngineSetup setup(goldcrest_verify verify) {
-    EngineSetup made;
-    made.verify = verify;
-    made.limits.batch = 3;
-    made.limits.beam_size = 2;
+    EngineSetup made = {.limits = {.beam_size = 2, .batch = 3}, .verify = verify};
     made.limits.encoder_rows = 2;  // so there are many blocks
     made.idle_weights = report;
     made.idle_context = this;
@@ -233,17 +219,17 @@ struct IdleModel {
   }
 
   const std::vector<uint8_t> image;
-  test::GuardedBuffer<uint8_t> bytes;
+  GuardedBuffer<uint8_t> bytes;
   std::vector<Bytes> reported;
   bool spoils = false;
 };
 
-class IdleWeights : public testing::TestWithParam<test::TinyOptions> {
+class IdleWeights : public testing::TestWithParam<TinyOptions> {
  protected:
-  IdleWeights() : model_(test::tiny_file(test::tiny_spec(GetParam()))) {}
+  IdleWeights() : model_(tiny_file(tiny_spec(GetParam()))) {}
 
   std::vector<std::vector<int32_t>> sources(uint64_t seed) const {
-    test::Rng rng(seed);
+    Rng rng(seed);
     std::vector<std::vector<int32_t>> made;
     for (const uint32_t n : {5u, 1u, 8u}) made.push_back(rng.ids(n, GetParam().source_vocab_size));
     return made;
@@ -268,7 +254,7 @@ TEST_P(IdleWeights, AreReportedOnceABatchAndNotReadUntilTheNext) {
   TestEngine engine({model_.bytes.get(), model_.image.size()}, model_.setup(GOLDCREST_VERIFY_FULL));
   EngineSetup untold = model_.setup(GOLDCREST_VERIFY_FULL);
   untold.idle_weights = nullptr;
-  const converter::FileImage file = test::tiny_file(test::tiny_spec(GetParam()));
+  const FileImage file = tiny_file(tiny_spec(GetParam()));
   TestEngine plain(file.span(), untold);
   model_.spoils = true;
   for (const uint64_t seed : {3u, 4u}) {
@@ -280,7 +266,7 @@ TEST_P(IdleWeights, AreReportedOnceABatchAndNotReadUntilTheNext) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, IdleWeights,
-    testing::Values(test::odd_tiny_options(), test::deep_tiny_options(), test::mixed_tiny_options()));
+INSTANTIATE_TEST_SUITE_P(
+    Models, IdleWeights, testing::Values(odd_tiny_options(), deep_tiny_options(), mixed_tiny_options()));
 }  // namespace
 }  // namespace goldcrest::test

@@ -2,30 +2,28 @@
 // Sources that are searched among all outputs although the file has a shortlist, the gathering in steps, and the
 // self-test.
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
 using converter::SelfTestLine;
 
 constexpr uint32_t kScoresAndHash = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
 
-converter::ModelSpec shortlist_spec() {
-  converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
-  test::add_shortlist(21, spec);
+ModelSpec shortlist_spec() {
+  ModelSpec spec = tiny_spec(deep_tiny_options());
+  add_shortlist(21, spec);
   return spec;
 }
 
 const FileImage& shortlist_file() {
-  static const FileImage image = test::tiny_file(shortlist_spec());
+  static const FileImage image = tiny_file(shortlist_spec());
   return image;
 }
 
 const FileImage& plain_file() {
-  static const FileImage image = test::tiny_file(test::tiny_spec(test::deep_tiny_options()));
+  static const FileImage image = tiny_file(tiny_spec(deep_tiny_options()));
   return image;
 }
 
@@ -38,14 +36,10 @@ std::vector<std::vector<int32_t>> some_sources() {
 
 std::vector<std::vector<Translation>> results(
     const FileImage& file, uint32_t max_candidates, uint32_t beam_size, uint32_t flags) {
-  EngineSetup setup;
-  setup.limits.batch = 4;
-  setup.limits.beam_size = setup.limits.n_best = beam_size;
-  setup.limits.max_candidates = max_candidates;
+  EngineSetup setup = {
+      .limits = {.beam_size = beam_size, .batch = 4, .n_best = beam_size, .max_candidates = max_candidates}};
   TestEngine engine(file.span(), setup);
-  goldcrest_search search = engine.search();
-  search.flags = kScoresAndHash | flags;
-  engine.set_search(search);
+  engine.change_search([&](goldcrest_search& search) { search.flags = kScoresAndHash | flags; });
   return engine.run(some_sources());
 }
 
@@ -65,9 +59,7 @@ TEST(Shortlist, ASourceWithTooManyCandidatesHasAllOutputs) {
   const auto sources = some_sources();
   std::vector<uint32_t> counts;
   {
-    EngineSetup setup;
-    setup.limits.batch = 4;
-    TestEngine engine(shortlist_file().span(), setup);
+    TestEngine engine(shortlist_file().span(), {.limits = {.batch = 4}});
     (void)engine.run(sources);
     for (uint32_t i = 0; i < sources.size(); ++i) {
       goldcrest_result result = {};
@@ -95,9 +87,8 @@ TEST(Shortlist, ScoresAreAmongAllOutputs) {
   Rng rng(23);
   for (size_t i = 0; i < sources.size(); ++i) targets.push_back(rng.ids(7, 300));
   const auto scores = [&](const FileImage& file) {
-    EngineSetup setup;
-    setup.limits.batch = 4;
-    setup.limits.inspection = GOLDCREST_INSPECT_TARGETS | GOLDCREST_INSPECT_TOKEN_SCORES;
+    EngineSetup setup = {
+        .limits = {.batch = 4, .inspection = GOLDCREST_INSPECT_TARGETS | GOLDCREST_INSPECT_TOKEN_SCORES}};
     TestEngine engine(file.span(), setup);
     return engine.score(sources, targets);
   };
@@ -107,12 +98,8 @@ TEST(Shortlist, ScoresAreAmongAllOutputs) {
 // Each sentence is gathered in a step of its own, before the first target position.
 TEST(Shortlist, GathersOneSentenceAStep) {
   const auto count_steps = [](const FileImage& file, uint32_t n_sources) {
-    EngineSetup setup;
-    setup.limits.batch = 3;
-    TestEngine engine(file.span(), setup);
-    goldcrest_search search = engine.search();
-    search.min_target_tokens = search.max_target_tokens = 5;
-    engine.set_search(search);
+    TestEngine engine(file.span(), {.limits = {.batch = 3}});
+    engine.change_search([](goldcrest_search& search) { search.min_target_tokens = search.max_target_tokens = 5; });
     const std::vector<int32_t> source = {1, 2, 3};
     for (uint32_t i = 0; i < n_sources; ++i)
       EXPECT_GE((i == 0 ? goldcrest_begin : goldcrest_add)(engine.get(), source.data(), source.size()), 0);
@@ -130,9 +117,7 @@ std::vector<SelfTestLine> self_test_lines() {
   const FileImage& file = shortlist_file();
   TestEngine engine(file.span(), {});
   for (const uint32_t flags : {0u, GOLDCREST_SEARCH_ALL_OUTPUTS}) {
-    goldcrest_search search = engine.search();
-    search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags;
-    engine.set_search(search);
+    engine.change_search([&](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags; });
     for (const std::vector<int32_t>& source : some_sources()) {
       const Translation found = engine.run(source);
       lines.push_back(
@@ -144,9 +129,7 @@ std::vector<SelfTestLine> self_test_lines() {
 
 int self_test(const std::vector<SelfTestLine>& lines, uint32_t max_candidates, goldcrest_detail* detail) {
   const FileImage file = converter::assemble(converter::build_payload(shortlist_spec(), {}), lines);
-  EngineSetup setup;
-  setup.limits.max_candidates = max_candidates;
-  TestEngine engine(file.span(), setup);
+  TestEngine engine(file.span(), {.limits = {.max_candidates = max_candidates}});
   return goldcrest_self_test(engine.get(), detail);
 }
 

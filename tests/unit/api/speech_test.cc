@@ -5,23 +5,17 @@
 
 #include "api/observe.h"
 #include "base/build_options.h"
-#include "goldcrest/inspection.h"
 #include "host/thread_pool.h"
 #include "model/frontend_view.h"
 #include "support/engine_fixture.h"
 #include "support/speech_model.h"
 #include "support/test.h"
-#include "support/tiny_model.h"
 #include "unit/model/hostile_file.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds, uint32_t flags = 0) {
-  goldcrest_search search = engine.search();
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags;
-  engine.set_search(search);
+  engine.change_search([&](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags; });
   std::vector<uint64_t> found;
   for (size_t i = 0; i < sounds.size(); ++i)
     EXPECT_EQ(give(engine.get(), sounds[i], i == 0), static_cast<int>(i)) << engine.detail().message;
@@ -33,13 +27,13 @@ std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sound
 
 void set_fine(bool fine, OpenChoices& options) {
   options.fine_layers = fine;
-  for (test::TinyConvolution& convolution : options.convolutions) convolution.fine_input = fine;
+  for (TinyConvolution& convolution : options.convolutions) convolution.fine_input = fine;
 }
 
 std::vector<OpenChoices> all_options() {
-  std::vector<OpenChoices> all = test::tiny_speech_options();
-  all.push_back(test::wide_moonshine());
-  for (OpenChoices& options : test::tiny_speech_options()) {
+  std::vector<OpenChoices> all = tiny_speech_options();
+  all.push_back(wide_moonshine());
+  for (OpenChoices& options : tiny_speech_options()) {
     options.weights = converter::Weights::kFloat32;
     set_fine(false, options);
     all.push_back(options);
@@ -51,7 +45,7 @@ TEST(Speech, AllChoicesGiveTheSameBits) {
   ThreadPool pool;
   ASSERT_EQ(pool.start(3), "");
   for (const OpenChoices& options : all_options()) {
-    const FileImage file = test::speech_file(options);
+    const FileImage file = speech_file(options);
     std::vector<Sound> sounds;
     std::vector<uint64_t> alone;
     for (const uint32_t rows : {11u, 1u, 19u}) {
@@ -81,7 +75,7 @@ TEST(Speech, AllChoicesGiveTheSameBits) {
     }
     OpenChoices other = options;
     other.layout = Layout::kN4K16;
-    const FileImage other_file = test::speech_file(other);
+    const FileImage other_file = speech_file(other);
     TestEngine engine(other_file.span(), {});
     if (options.weights == converter::Weights::kInt8) {
       EXPECT_EQ(hashes(engine, {sounds[0]}).at(0), alone[0]);
@@ -90,11 +84,11 @@ TEST(Speech, AllChoicesGiveTheSameBits) {
 }
 
 TEST(Speech, CoarseAsWithoutFineInputs) {
-  OpenChoices options = test::tiny_moonshine();
+  OpenChoices options = tiny_moonshine();
   std::vector<uint64_t> found;
   for (const auto& [fine, flags] : {std::pair{false, 0u}, {true, GOLDCREST_SEARCH_COARSE}, {true, 0u}}) {
     set_fine(fine, options);
-    const FileImage file = test::speech_file(options);
+    const FileImage file = speech_file(options);
     TestEngine engine(file.span(), {});
     found.push_back(hashes(engine, {sound_of(engine.info(), 11, 11)}, flags)[0]);
   }
@@ -103,22 +97,18 @@ TEST(Speech, CoarseAsWithoutFineInputs) {
 
 // Whatever is in memory before, in the file after the frontend's arrays, or after the clip.
 TEST(Speech, NothingElseIsRead) {
-  for (const OpenChoices& options : test::tiny_speech_options()) {
-    const FileImage file = test::speech_file(options);
+  for (const OpenChoices& options : tiny_speech_options()) {
+    const FileImage file = speech_file(options);
     std::vector<uint64_t> first;
     for (const uint8_t fill : {uint8_t{0}, uint8_t{0x7f}, uint8_t{0xff}}) {
-      EngineSetup setup;
-      setup.fill = fill;
-      TestEngine engine(file.span(), setup);
+      TestEngine engine(file.span(), {.fill = fill});
       const Sound sound = sound_of(engine.info(), 5, 7);
       // An unmapped page follows the clip.
-      test::GuardedBuffer<int16_t> samples(sound.samples.size());
+      GuardedBuffer<int16_t> samples(sound.samples.size());
       std::copy(sound.samples.begin(), sound.samples.end(), samples.begin());
-      test::GuardedBuffer<float> features(sound.features.size());
+      GuardedBuffer<float> features(sound.features.size());
       std::copy(sound.features.begin(), sound.features.end(), features.begin());
-      goldcrest_search search = engine.search();
-      search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-      engine.set_search(search);
+      engine.change_search([](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_HASH_LOGITS; });
       ASSERT_EQ(sound.samples.empty() ? goldcrest_begin_features(engine.get(), features.get(), sound.n)
                                       : goldcrest_begin_audio(engine.get(), samples.get(), sound.n),
           0);
@@ -131,11 +121,9 @@ TEST(Speech, NothingElseIsRead) {
 }
 
 TEST(Speech, ClipsOfWrongLengths) {
-  for (const OpenChoices& options : test::tiny_speech_options()) {
-    const FileImage file = test::speech_file(options);
-    EngineSetup setup;
-    setup.limits.max_source_tokens = 6;
-    TestEngine engine(file.span(), setup);
+  for (const OpenChoices& options : tiny_speech_options()) {
+    const FileImage file = speech_file(options);
+    TestEngine engine(file.span(), {.limits = {.max_source_tokens = 6}});
     const goldcrest_info& info = engine.info();
     const Sound longest = sound_of(info, 1, 8);
     const auto begin = [&](size_t n) {
@@ -160,10 +148,10 @@ TEST(Speech, ClipsOfWrongLengths) {
 }
 
 TEST(Speech, AFixedWindowIsCutOrFilledUpWithZeros) {
-  const FileImage file = test::speech_file(test::tiny_whisper());
+  const FileImage file = speech_file(tiny_whisper());
   TestEngine engine(file.span(), {});
   const size_t window = size_t{engine.info().row_samples} * engine.info().limits.max_source_tokens;
-  Sound sound = {test::tiny_clip(4, window + 100), {}, window};
+  Sound sound = {tiny_clip(4, window + 100), {}, window};
   const std::vector<uint64_t> whole = hashes(engine, {sound});
   sound.n = window + 100;
   EXPECT_EQ(hashes(engine, {sound}), whole);
@@ -176,7 +164,7 @@ TEST(Speech, AFixedWindowIsCutOrFilledUpWithZeros) {
 }
 
 TEST(Speech, CallsThatDoNotFitTheModel) {
-  const FileImage speech = test::speech_file(test::tiny_moonshine());
+  const FileImage speech = speech_file(tiny_moonshine());
   TestEngine hears(speech.span(), {});
   const int32_t ids[] = {1, 2};
   const float features[100] = {};
@@ -191,9 +179,9 @@ TEST(Speech, CallsThatDoNotFitTheModel) {
   EXPECT_EQ(goldcrest_get_source(hears.get(), 0, &source), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(goldcrest_transcribe(hears.get(), nullptr, 0, out, 0), GOLDCREST_ERROR_ARGUMENT);
 
-  const FileImage text = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  const FileImage text = tiny_file(tiny_spec(odd_tiny_options()));
   TestEngine reads(text.span(), {});
-  const std::vector<int16_t> samples = test::tiny_clip(1, 4000);
+  const std::vector<int16_t> samples = tiny_clip(1, 4000);
   EXPECT_EQ(goldcrest_begin_audio(reads.get(), samples.data(), samples.size()), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(goldcrest_begin_features(reads.get(), features, 100), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_EQ(
@@ -203,10 +191,8 @@ TEST(Speech, CallsThatDoNotFitTheModel) {
 
 // Samples that change between the passes, or from the second pass to its end, are found; others are not read.
 TEST(Speech, ChangedSamplesAreFound) {
-  const FileImage file = test::speech_file(test::tiny_moonshine());
-  EngineSetup setup;
-  setup.limits.encoder_rows = 2;
-  TestEngine engine(file.span(), setup);
+  const FileImage file = speech_file(tiny_moonshine());
+  TestEngine engine(file.span(), {.limits = {.encoder_rows = 2}});
   Sound sound = sound_of(engine.info(), 1, 9);
   for (const size_t changed : {size_t{0}, sound.n / 2, sound.n - 1}) {
     ASSERT_EQ(give(engine.get(), sound, true), 0);
@@ -229,15 +215,12 @@ TEST(Speech, ChangedSamplesAreFound) {
 
 TEST(Speech, MemoryIsExactlyThePlan) {
   for (const OpenChoices& options : all_options()) {
-    const FileImage file = test::speech_file(options);
+    const FileImage file = speech_file(options);
     goldcrest_memory memory;
     ASSERT_EQ(goldcrest_plan_memory(file.bytes(), file.size(), nullptr, &memory, nullptr, nullptr, nullptr), 0);
-    test::GuardedBuffer<uint8_t> arena(memory.arena_bytes);
-    goldcrest_config config = {};
-    config.model = file.bytes();
-    config.model_bytes = file.size();
-    config.arena = arena.get();
-    config.arena_bytes = arena.size() - 1;
+    GuardedBuffer<uint8_t> arena(memory.arena_bytes);
+    goldcrest_config config = {
+        .model = file.bytes(), .model_bytes = file.size(), .arena = arena.get(), .arena_bytes = arena.size() - 1};
     goldcrest_engine* engine = nullptr;
     EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARENA_TOO_SMALL);
     config.arena_bytes = arena.size();
@@ -246,7 +229,7 @@ TEST(Speech, MemoryIsExactlyThePlan) {
 }
 
 TEST(Speech, TranscribesToText) {
-  const FileImage file = test::speech_file(test::tiny_moonshine());
+  const FileImage file = speech_file(tiny_moonshine());
   TestEngine engine(file.span(), {});
   const Sound sound = sound_of(engine.info(), 2, 20);
   char out[256];
@@ -262,8 +245,8 @@ TEST(Speech, TranscribesToText) {
 
 // A log-mel's features, given as such, have the same result as the samples that they are made of.
 TEST(Speech, FeaturesOfALogMel) {
-  OpenChoices options = test::tiny_whisper();
-  const FileImage file = test::speech_file(options);
+  OpenChoices options = tiny_whisper();
+  const FileImage file = speech_file(options);
   EngineSetup setup;
   TestEngine engine(file.span(), setup);
   const size_t rows = 2 * size_t{engine.info().limits.max_source_tokens};
@@ -275,14 +258,14 @@ TEST(Speech, FeaturesOfALogMel) {
 
 // The self-test of a file with clips; with another window the results are others, so the line is left out.
 TEST(Speech, SelfTestWithSamples) {
-  for (const OpenChoices& options : {test::tiny_moonshine(), test::tiny_whisper()}) {
-    const FileImage file = test::speech_file(options);
+  for (const OpenChoices& options : {tiny_moonshine(), tiny_whisper()}) {
+    const FileImage file = speech_file(options);
     TestEngine engine(file.span(), {});
     const Sound sound = sound_of(engine.info(), 3, 5);
     const uint64_t hash = hashes(engine, {sound}).at(0);
     const std::vector<int32_t> target = engine.results(0).at(0).tokens;
     const auto tested = [&](uint64_t of_line, goldcrest_limits limits) {
-      const FileImage with_line = test::remade(file, [&](format::ModelT& model) {
+      const FileImage with_line = remade(file, [&](ModelT& model) {
         auto line = std::make_unique<format::SelfTestLineT>();
         line->samples = sound.samples;
         line->target.assign(target.begin(), target.end());
@@ -290,13 +273,11 @@ TEST(Speech, SelfTestWithSamples) {
         line->hash_high = static_cast<uint32_t>(of_line >> 32);
         model.self_test.push_back(std::move(line));
       });
-      EngineSetup setup;
-      setup.limits = limits;
-      TestEngine tests(with_line.span(), setup);
+      TestEngine tests(with_line.span(), {.limits = limits});
       return goldcrest_self_test(tests.get(), nullptr);
     };
-    goldcrest_limits fewer = {};
-    fewer.max_source_tokens = options.fixed_window ? engine.info().limits.max_source_tokens - 1 : 4;
+    goldcrest_limits fewer = {
+        .max_source_tokens = options.fixed_window ? engine.info().limits.max_source_tokens - 1 : 4};
     EXPECT_EQ(tested(hash, {}), GOLDCREST_OK);
     EXPECT_EQ(tested(hash + 1, {}), GOLDCREST_ERROR_SELF_TEST);
     EXPECT_EQ(tested(hash, fewer), GOLDCREST_ERROR_TOO_LONG);
@@ -332,14 +313,12 @@ uint64_t largest_step(TestEngine& engine, const std::vector<Sound>& sounds) {
 
 // No step multiplies more than the plan says. Where the frontend has the largest step, the plan is close.
 TEST(Speech, StepsAreBounded) {
-  for (const OpenChoices& options : {test::wide_moonshine(), test::tiny_whisper(), test::tiny_frames()}) {
-    const FileImage file = test::speech_file(options);
+  for (const OpenChoices& options : {wide_moonshine(), tiny_whisper(), tiny_frames()}) {
+    const FileImage file = speech_file(options);
     for (const uint32_t encoder_rows : {1u, 4u, 7u, 32u}) {
       for (const uint32_t batch : {1u, 3u}) {
-        EngineSetup setup;
-        setup.limits.batch = batch;
-        setup.limits.encoder_rows = encoder_rows;
-        setup.step_size = GOLDCREST_STEP_LAYER;
+        EngineSetup setup = {
+            .limits = {.batch = batch, .encoder_rows = encoder_rows}, .step_size = GOLDCREST_STEP_LAYER};
         TestEngine engine(file.span(), setup);
         std::vector<Sound> sounds;
         for (uint32_t i = 0; i < batch; ++i) sounds.push_back(sound_of(engine.info(), i, 24 - 5 * i));
@@ -354,15 +333,14 @@ TEST(Speech, StepsAreBounded) {
 }
 
 TEST(Speech, WeightsOfTheFrontendBecomeIdle) {
-  for (const OpenChoices& options : test::tiny_speech_options()) {
-    const FileImage file = test::speech_file(options);
+  for (const OpenChoices& options : tiny_speech_options()) {
+    const FileImage file = speech_file(options);
     std::vector<std::pair<size_t, size_t>> reported;
     struct Context {
       const uint8_t* file;
       std::vector<std::pair<size_t, size_t>>& reported;
     } context = {file.bytes(), reported};
-    EngineSetup setup;
-    setup.idle_context = &context;
+    EngineSetup setup = {.idle_context = &context};
     setup.idle_weights = [](void* to, const void* weights, size_t n) {
       Context& in = *static_cast<Context*>(to);
       in.reported.emplace_back(static_cast<const uint8_t*>(weights) - in.file, n);
@@ -387,17 +365,17 @@ TEST(Speech, WeightsOfTheFrontendBecomeIdle) {
 
 // A file's length factor limits the text of each clip by its encoder rows, with and without the feature Rules.
 
-converter::FileImage limited_file(float factor, uint32_t more_features) {
-  return test::remade(test::speech_file(test::tiny_moonshine()), [&](format::ModelT& model) {
+FileImage limited_file(float factor, uint32_t more_features) {
+  return remade(speech_file(tiny_moonshine()), [&](ModelT& model) {
     model.generation->max_length_factor = factor;
     model.generation->suppressed_ids = {model.generation->end_id};  // only the limit ends a text
     model.features |= more_features;
   });
 }
 
-size_t tokens_of(test::TestEngine& engine, uint32_t rows) {
-  const test::Sound sound = test::sound_of(engine.info(), 4, rows);
-  EXPECT_EQ(test::give(engine.get(), sound, true), 0);
+size_t tokens_of(TestEngine& engine, uint32_t rows) {
+  const Sound sound = sound_of(engine.info(), 4, rows);
+  EXPECT_EQ(give(engine.get(), sound, true), 0);
   EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
   return engine.results(0).at(0).tokens.size();
 }
@@ -406,10 +384,8 @@ TEST(ClipLimit, FollowsEachClip) {
   for (const uint32_t features : {0u, kFeatureRules}) {
     for (const uint32_t beams : {1u, 3u}) {
       for (const float factor : {0.0f, 0.156f, 0.25f, 0.5f, 100.0f}) {
-        const converter::FileImage file = limited_file(factor, features);
-        test::EngineSetup setup;
-        setup.limits.beam_size = beams;
-        test::TestEngine engine(file.span(), setup);
+        const FileImage file = limited_file(factor, features);
+        TestEngine engine(file.span(), {.limits = {.beam_size = beams}});
         const size_t most = engine.info().limits.max_target_tokens;
         ASSERT_GT(most, 9u);
         for (const uint32_t rows : {1u, 7u, 13u, 20u, 24u}) {
@@ -424,11 +400,8 @@ TEST(ClipLimit, FollowsEachClip) {
 
 TEST(ClipLimit, OtherFactorsAreRefused) {
   for (const float factor : {-1.0f, 1e-4f, 2000.0f, std::nanf(""), HUGE_VALF}) {
-    for (const uint32_t features : {0u, kFeatureRules}) {
-      const test::Verdict verdict = test::try_file(limited_file(factor, features));
-      EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
-      EXPECT_EQ(verdict.detail, std::string("generation.max_length_factor"));
-    }
+    for (const uint32_t features : {0u, kFeatureRules})
+      expect_corrupt(limited_file(factor, features), std::string("generation.max_length_factor"));
   }
 }
 
@@ -437,10 +410,10 @@ TEST(ClipLimit, OtherFactorsAreRefused) {
 
 constexpr uint32_t kMaxFirst = 3;
 
-converter::FileImage timed_file(uint64_t seed, uint32_t first) {
-  test::OpenChoices options = test::tiny_whisper();
+FileImage timed_file(uint64_t seed, uint32_t first) {
+  OpenChoices options = tiny_whisper();
   options.seed = seed;
-  return test::remade(test::speech_file(options), [&](format::ModelT& model) {
+  return remade(speech_file(options), [&](ModelT& model) {
     model.features |= kFeaturePrompt | kFeatureTimestamps;
     model.generation->forced_ids = {first - 1};
     model.generation->first_timestamp = first;
@@ -449,7 +422,7 @@ converter::FileImage timed_file(uint64_t seed, uint32_t first) {
 }
 
 // Returns the log-probabilities of every next id after some ids.
-std::vector<double> next_log_probs(test::TestEngine& engine, std::vector<int32_t> ids) {
+std::vector<double> next_log_probs(TestEngine& engine, std::vector<int32_t> ids) {
   std::vector<double> found;
   ids.push_back(0);
   for (uint32_t id = 0; id < engine.info().target_vocab_size; ++id) {
@@ -490,22 +463,21 @@ TEST(Timestamps, FollowWhispersRules) {
   size_t n_times = 0, n_text = 0;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     const auto first = static_cast<int32_t>(8 + 4 * seed);
-    const converter::FileImage file = timed_file(seed, static_cast<uint32_t>(first));
-    test::EngineSetup setup;
-    setup.limits.inspection = GOLDCREST_INSPECT_TARGETS | GOLDCREST_INSPECT_TOKEN_SCORES;
-    setup.limits.beam_size = 3;
-    test::TestEngine engine(file.span(), setup);
+    const FileImage file = timed_file(seed, static_cast<uint32_t>(first));
+    EngineSetup setup = {
+        .limits = {.beam_size = 3, .inspection = GOLDCREST_INSPECT_TARGETS | GOLDCREST_INSPECT_TOKEN_SCORES}};
+    TestEngine engine(file.span(), setup);
     goldcrest_search search = engine.search();
     search.beam_size = 1;
-    const test::Sound sound = test::sound_of(engine.info(), seed, 9);
+    const Sound sound = sound_of(engine.info(), seed, 9);
     const auto run = [&](uint32_t flags) {
       search.flags = flags;
       engine.set_search(search);
-      EXPECT_EQ(test::give(engine.get(), sound, true), 0);
+      EXPECT_EQ(give(engine.get(), sound, true), 0);
       EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
       return engine.results(0).at(0);
     };
-    const test::Translation plain = run(0), timed = run(GOLDCREST_SEARCH_TIMESTAMPS);
+    const Translation plain = run(0), timed = run(GOLDCREST_SEARCH_TIMESTAMPS);
     EXPECT_EQ(plain.tokens.at(0), first - 1) << "the prompt";
     for (const int32_t id : plain.tokens) EXPECT_LT(id, first);
     const int32_t end = engine.info().end_id;
@@ -527,7 +499,7 @@ TEST(Timestamps, FollowWhispersRules) {
       (id >= first ? n_times : n_text) += 1;
     }
     search.beam_size = 3;
-    const test::Translation beams = run(GOLDCREST_SEARCH_TIMESTAMPS);
+    const Translation beams = run(GOLDCREST_SEARCH_TIMESTAMPS);
     EXPECT_GE(beams.tokens.at(0), first);
     EXPECT_LE(beams.tokens.at(0), first + static_cast<int32_t>(kMaxFirst));
     EXPECT_TRUE(engine.memory_intact());
@@ -537,19 +509,19 @@ TEST(Timestamps, FollowWhispersRules) {
 }
 
 TEST(Timestamps, DamagedTablesAreRefused) {
-  test::expect_refused(timed_file(1, 20),
-      {
-          {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 0; }},
-          {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = 19; }},
-          {"generation: prompt", [](format::ModelT& m) { m.generation->first_timestamp = UINT32_MAX; }},
-          {"generation: prompt", [](format::ModelT& m) { m.generation->max_first_timestamp = 17; }},
-          {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids = {5}; }},
-          {"generation: prompt", [](format::ModelT& m) { m.generation->forced_ids.clear(); }},
-          {"generation.alignment_heads",
-              [](format::ModelT& m) {
-                m.generation->alignment_heads = {0, 1000};
-              }},
-      });
+  expect_refused(
+      timed_file(1, 20), {
+                             {"generation: prompt", [](ModelT& m) { m.generation->first_timestamp = 0; }},
+                             {"generation: prompt", [](ModelT& m) { m.generation->first_timestamp = 19; }},
+                             {"generation: prompt", [](ModelT& m) { m.generation->first_timestamp = UINT32_MAX; }},
+                             {"generation: prompt", [](ModelT& m) { m.generation->max_first_timestamp = 17; }},
+                             {"generation: prompt", [](ModelT& m) { m.generation->forced_ids = {5}; }},
+                             {"generation: prompt", [](ModelT& m) { m.generation->forced_ids.clear(); }},
+                             {"generation.alignment_heads",
+                                 [](ModelT& m) {
+                                   m.generation->alignment_heads = {0, 1000};
+                                 }},
+                         });
 }
 }  // namespace
 }  // namespace goldcrest::test

@@ -6,22 +6,15 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 const FileImage& file() {
-  static const FileImage image = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  static const FileImage image = tiny_file(tiny_spec(odd_tiny_options()));
   return image;
 }
 
 EngineSetup small_setup() {
-  EngineSetup setup;
-  setup.limits.beam_size = 3;
-  setup.limits.n_best = 2;
-  setup.limits.batch = 2;
-  setup.limits.encoder_rows = 2;
-  setup.limits.max_source_tokens = 6;
-  setup.limits.max_target_tokens = 8;
-  return setup;
+  return {
+      .limits = {
+          .max_source_tokens = 6, .max_target_tokens = 8, .beam_size = 3, .batch = 2, .n_best = 2, .encoder_rows = 2}};
 }
 
 const std::vector<int32_t> kSource = {1, 2, 3, 4, 0};
@@ -187,9 +180,7 @@ TEST_P(EveryState, SearchAgain) {
   if (!encoded) return;
   EXPECT_EQ(goldcrest_search_again(engine()), GOLDCREST_OK);
   EXPECT_EQ(goldcrest_add(engine(), kSource.data(), 1), GOLDCREST_ERROR_STATE);
-  goldcrest_search search = engine_.search();
-  search.beam_size = 2;
-  engine_.set_search(search);
+  engine_.change_search([](goldcrest_search& search) { search.beam_size = 2; });
   int steps = 0;
   while (goldcrest_step(engine(), nullptr) != GOLDCREST_DONE) ++steps;
   EXPECT_LE(steps, 1 + 8 * 2) << "one that starts, and the layer and the output of 8 positions";
@@ -239,10 +230,10 @@ TEST_P(EveryState, SetSearch) {
 TEST_P(EveryState, SetSearchDoesNotTouchResults) {
   if (!finished_) return;
   const std::vector<Translation> before = engine_.results(0);
-  goldcrest_search search = engine_.search();
-  search.beam_size = 2;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  engine_.set_search(search);
+  engine_.change_search([](goldcrest_search& search) {
+    search.beam_size = 2;
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  });
   EXPECT_EQ(engine_.results(0), before);
 }
 
@@ -288,7 +279,7 @@ TEST(Init, BadConfigurations) {
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_ERROR_ARGUMENT) << "no model";
   config.model = file().bytes();
   config.model_bytes = file().size();
-  test::GuardedBuffer<uint8_t> arena(1 << 20);
+  GuardedBuffer<uint8_t> arena(1 << 20);
   config.arena = arena.get();
   config.arena_bytes = arena.size();
   config.kernels = "fast";

@@ -8,23 +8,18 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
 using converter::TokenizerKind;
 
 constexpr uint32_t kMaxTextIds = 8, kMaxBytes = 20;
 
 FileImage text_file(TokenizerKind kind) {
-  converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
-  test::add_tokenizers(kind, spec);
-  return test::tiny_file(spec);
+  ModelSpec spec = tiny_spec(odd_tiny_options());
+  add_tokenizers(kind, spec);
+  return tiny_file(spec);
 }
 
 EngineSetup setup_of_texts() {
-  EngineSetup setup;
-  setup.limits.max_source_tokens = kMaxTextIds;
-  setup.limits.max_source_bytes = kMaxBytes;
-  setup.limits.batch = 2;
-  return setup;
+  return {.limits = {.max_source_tokens = kMaxTextIds, .max_source_bytes = kMaxBytes, .batch = 2}};
 }
 
 std::vector<int32_t> stored_source(const TestEngine& engine, uint32_t sentence) {
@@ -130,10 +125,10 @@ TEST(Translate, PassesErrorsOn) {
 }
 
 TEST(Translate, SaysThatAModelHasNoDetokenizer) {
-  converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
-  test::add_tokenizers(TokenizerKind::kCharacter, spec);
+  ModelSpec spec = tiny_spec(odd_tiny_options());
+  add_tokenizers(TokenizerKind::kCharacter, spec);
   spec.target_tokenizer.reset();
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   TestEngine engine(file.span(), setup_of_texts());
   char out[64] = "before";
   EXPECT_EQ(goldcrest_translate(engine.get(), "aaa", 3, out, sizeof out), GOLDCREST_ERROR_UNSUPPORTED);
@@ -157,15 +152,14 @@ TEST(Detokenize, ChecksItsArguments) {
     EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, &bad, 1, out, 16), GOLDCREST_ERROR_TOKEN_RANGE) << bad;
     EXPECT_STREQ(engine.detail().message, "tokens: id outside the vocabulary");
   }
-  goldcrest_text_state made_up = {};
-  made_up.n_pending = 4;
+  goldcrest_text_state made_up = {.n_pending = 4};
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &made_up, tokens, 2, out, 16), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_STREQ(engine.detail().message, "state: no call has left it");
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, tokens, 2, out, 4), 4);
   EXPECT_EQ(std::string(out, 4), letters_of({2, 3}));
   EXPECT_EQ(goldcrest_detokenize(engine.get(), &state, nullptr, 0, out, 16), 0);
 
-  const FileImage without = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  const FileImage without = tiny_file(tiny_spec(odd_tiny_options()));
   TestEngine silent(without.span(), {});
   EXPECT_EQ(goldcrest_detokenize(silent.get(), &state, tokens, 2, out, 16), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(silent.detail().message, "detokenize: the model has no detokenizer");

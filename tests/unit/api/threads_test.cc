@@ -6,68 +6,61 @@
 #include "api/observe.h"
 #include "host/thread_pool.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
 // Large enough that single operations on a few rows are split, which does not happen in smaller shared_models.
-test::TinyOptions wide_options() {
-  test::TinyOptions options;
-  options.seed = 13;
-  options.encoder = {80, 272, 5, 16, 2, 40, converter::Activation::kRelu, true, false, true};
-  options.decoder = {256, 1040, 8, 32, 1, 40, converter::Activation::kRelu, false, false, false};
-  options.source_vocab_size = 60;
-  options.target_vocab_size = 2100;
+TinyOptions wide_options() {
+  TinyOptions options = {.seed = 13,
+      .encoder = {80, 272, 5, 16, 2, 40, converter::Activation::kRelu, true, false, true},
+      .decoder = {256, 1040, 8, 32, 1, 40, converter::Activation::kRelu, false, false, false},
+      .source_vocab_size = 60,
+      .target_vocab_size = 2100};
   options.end_bias = 0;  // so translations are long
   return options;
 }
 
-test::TinyOptions wide_student_options() {
-  test::TinyOptions options = wide_options();
+TinyOptions wide_student_options() {
+  TinyOptions options = wide_options();
   options.decoder.n_layers = options.decoder.n_recurrent = 2;
   return options;
 }
 
 struct SharedModel {
   const char* name;
-  converter::FileImage file;
+  FileImage file;
   uint32_t source_vocab_size, longest_source;
 };
 
 const std::vector<SharedModel>& shared_models() {
   static const std::vector<SharedModel> all = [] {
     std::vector<SharedModel> made;
-    for (const auto& [name, options] :
-        {std::pair{"odd", test::odd_tiny_options()}, std::pair{"deep", test::deep_tiny_options()},
-            std::pair{"wide", wide_options()}, std::pair{"wide student", wide_student_options()},
-            std::pair{"mixed", test::mixed_tiny_options()}, std::pair{"gated", test::gated_tiny_options()},
-            std::pair{"t5", test::t5_tiny_options()}, std::pair{"umt5", test::umt5_tiny_options()}})
-      made.push_back(
-          {name, test::tiny_file(test::tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
-    const test::TinyOptions options = wide_options();
-    converter::ModelSpec with_rules = test::tiny_spec(options);
-    made.push_back(
-        {"wide, fine", test::fine_tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
+    for (const auto& [name, options] : {std::pair{"odd", odd_tiny_options()}, std::pair{"deep", deep_tiny_options()},
+             std::pair{"wide", wide_options()}, std::pair{"wide student", wide_student_options()},
+             std::pair{"mixed", mixed_tiny_options()}, std::pair{"gated", gated_tiny_options()},
+             std::pair{"t5", t5_tiny_options()}, std::pair{"umt5", umt5_tiny_options()}})
+      made.push_back({name, tiny_file(tiny_spec(options)), options.source_vocab_size, options.encoder.positions});
+    const TinyOptions options = wide_options();
+    ModelSpec with_rules = tiny_spec(options);
+    made.push_back({"wide, fine", fine_tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
     with_rules.generation.rules.renormalize = true;
     with_rules.generation.rules.repetition_penalty = 1.2f;  // runs the output layer twice
     with_rules.generation.rules.no_repeat_ngram = 2;
     with_rules.generation.rules.more_end_ids = {17, 1800};
     with_rules.generation.rules.biases = {{5, 1.0f}, {2000, 2.0f}};
-    made.push_back(
-        {"wide, with rules", test::tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
-    made.push_back(
-        {"wide float32", test::tiny_file(test::tiny_spec(options), Layout::kN16K4, {}, converter::Weights::kFloat32),
-            options.source_vocab_size, options.encoder.positions});
-    for (converter::ModelSpec spec : {test::tiny_spec(options), with_rules}) {
-      test::add_shortlist(7, spec);
+    made.push_back({"wide, with rules", tiny_file(with_rules), options.source_vocab_size, options.encoder.positions});
+    made.push_back({"wide float32", tiny_file(tiny_spec(options), Layout::kN16K4, {}, converter::Weights::kFloat32),
+        options.source_vocab_size, options.encoder.positions});
+    for (ModelSpec spec : {tiny_spec(options), with_rules}) {
+      add_shortlist(7, spec);
       goldcrest_limits limits = {};
       limits.max_candidates = 1600;  // the longest sources have more candidates
-      made.push_back({"wide, listed", test::tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
+      made.push_back({"wide, listed", tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
           options.encoder.positions});
-      made.push_back({"wide, listed, fine", test::fine_tiny_file(spec, limits), options.source_vocab_size,
-          options.encoder.positions});
+      made.push_back(
+          {"wide, listed, fine", fine_tiny_file(spec, limits), options.source_vocab_size, options.encoder.positions});
     }
     return made;
   }();
@@ -112,19 +105,17 @@ using Translations = std::vector<std::vector<Translation>>;
 
 Translations translate(
     const SharedModel& model, const Case& c, uint32_t threads, goldcrest_parallel_for parallel_for, void* context) {
-  EngineSetup setup;
-  setup.limits.batch = c.batch;
-  setup.limits.beam_size = setup.limits.n_best = c.beam_size;
-  setup.limits.encoder_rows = c.encoder_rows;
-  setup.limits.threads = threads;
-  setup.limits.inspection = GOLDCREST_INSPECT_TOKEN_SCORES;
-  setup.limits.alignment_layers = GOLDCREST_ALL_LAYERS;
-  setup.parallel_for = parallel_for;
-  setup.parallel_context = context;
+  EngineSetup setup = {.limits = {.beam_size = c.beam_size,
+                           .batch = c.batch,
+                           .n_best = c.beam_size,
+                           .encoder_rows = c.encoder_rows,
+                           .threads = threads,
+                           .inspection = GOLDCREST_INSPECT_TOKEN_SCORES,
+                           .alignment_layers = GOLDCREST_ALL_LAYERS},
+      .parallel_for = parallel_for,
+      .parallel_context = context};
   TestEngine engine(model.file.span(), setup);
-  goldcrest_search search = engine.search();
-  search.flags = c.flags;
-  engine.set_search(search);
+  engine.change_search([&](goldcrest_search& search) { search.flags = c.flags; });
   Translations found = engine.run(some_sources(model, c.batch));
   EXPECT_TRUE(engine.memory_intact());
   return found;
@@ -202,11 +193,7 @@ TEST(Threads, ASlowOneLeavesItsWorkToTheOther) {
   const SharedModel& wide = shared_models()[2];
   const auto sources = some_sources(wide, 1);
   const auto translations = [&](uint32_t threads, goldcrest_parallel_for parallel_for) {
-    EngineSetup setup;
-    setup.limits.beam_size = 4;
-    setup.limits.threads = threads;
-    setup.parallel_for = parallel_for;
-    TestEngine engine(wide.file.span(), setup);
+    TestEngine engine(wide.file.span(), {.limits = {.beam_size = 4, .threads = threads}, .parallel_for = parallel_for});
     unequal.native = exchange_kernels(engine.get(), nullptr);
     Kernels table = *unequal.native;
     table.int8.linear = count_linear;
@@ -221,8 +208,7 @@ TEST(Threads, ASlowOneLeavesItsWorkToTheOther) {
 }
 
 TEST(Threads, ATraceIsMadeByTheCaller) {
-  EngineSetup setup;
-  setup.limits.threads = 3;
+  EngineSetup setup = {.limits = {.threads = 3}};
   Backwards counts;
   setup.parallel_for = run_backwards;
   setup.parallel_context = &counts;

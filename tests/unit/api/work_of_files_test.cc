@@ -4,17 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "kernels/reference/reference.h"
-#include "model_generated.h"
 #include "support/engine_fixture.h"
 #include "support/instructions.h"
-#include "support/tiny_model.h"
 #include "unit/api/linear_work.h"
 #include "unit/model/hostile_file.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 constexpr uint32_t kLineIds = 64;
 
 // Makes all elements of a vector of tables refer to the first one.
@@ -29,18 +25,16 @@ void repeat_first(const flatbuffers::Vector<flatbuffers::Offset<Table>>* tables,
 }
 
 TinyOptions options_of(uint32_t n_layers, uint32_t vocab_size) {
-  TinyOptions options;
-  options.encoder.n_layers = options.decoder.n_layers = n_layers;
-  options.encoder.positions = kLineIds;
-  options.target_vocab_size = vocab_size;
-  return options;
+  return {.encoder = {.n_layers = n_layers, .positions = kLineIds},
+      .decoder = {.n_layers = n_layers},
+      .target_vocab_size = vocab_size};
 }
 
 // A file whose self-test repeats one line.
 FileImage file_of_lines(uint32_t n_lines) {
   TinyOptions options = options_of(1, 37);
   options.decoder.positions = kLineIds;
-  FileImage file = remade(tiny_file(tiny_spec(options)), [n_lines](format::ModelT& metadata) {
+  FileImage file = remade(tiny_file(tiny_spec(options)), [n_lines](ModelT& metadata) {
     metadata.limits->max_source_tokens = metadata.limits->max_target_tokens = kLineIds;
     for (uint32_t i = 0; i < n_lines; ++i) {
       auto line = std::make_unique<format::SelfTestLineT>();
@@ -55,7 +49,7 @@ FileImage file_of_lines(uint32_t n_lines) {
 
 // A file whose stacks each repeat one layer.
 FileImage file_of_layers(uint32_t n_layers) {
-  FileImage file = remade(tiny_file(tiny_spec(options_of(1, 37))), [n_layers](format::ModelT& metadata) {
+  FileImage file = remade(tiny_file(tiny_spec(options_of(1, 37))), [n_layers](ModelT& metadata) {
     for (format::StackT* stack : {metadata.encoder.get(), metadata.decoder.get()})
       while (stack->layers.size() < n_layers) stack->layers.push_back(std::make_unique<format::LayerT>());
   });
@@ -99,7 +93,7 @@ struct Named {
 };
 
 Named named_by(const FileImage& file) {
-  format::ModelT metadata;
+  ModelT metadata;
   format::GetModel(file.bytes())->UnPackTo(&metadata);
   Named named;
   named.add(*metadata.encoder), named.add(*metadata.decoder), named.add(metadata.projection.get());
@@ -135,11 +129,8 @@ Cost cost_of_plan(const FileImage& file) {
 }
 
 Cost cost_of_init(const FileImage& file, goldcrest_verify verify) {
-  goldcrest_config config = {};
-  config.model = file.bytes();
-  config.model_bytes = file.size();
-  config.verify = verify;
-  config.kernels = "reference";
+  goldcrest_config config = {
+      .model = file.bytes(), .model_bytes = file.size(), .verify = verify, .kernels = "reference"};
   const int64_t arena_bytes = goldcrest_arena_bytes(file.bytes(), file.size(), nullptr);
   EXPECT_GT(arena_bytes, 0);
   GuardedBuffer<uint8_t> arena(static_cast<size_t>(arena_bytes));

@@ -2,7 +2,6 @@
 // The work of an engine's calls grows with multiply-accumulates, text steps, ids or bytes, for every model and text.
 // The tests use models whose logits ascend, texts of pieces with the same beginning, and results that do not fit.
 #include "goldcrest/languages.h"
-#include "model_generated.h"
 #include "support/engine_fixture.h"
 #include "support/instructions.h"
 #include "support/test.h"
@@ -12,28 +11,22 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
 using converter::PieceType;
 
 constexpr uint32_t kBeams = 4, kPositions = 12;
 
 EngineSetup setup_of(uint32_t max_source_tokens) {
-  EngineSetup setup;
-  setup.limits.max_source_tokens = max_source_tokens;
-  setup.limits.max_target_tokens = kPositions;
-  setup.limits.beam_size = kBeams;
-  setup.limits.encoder_rows = 4;
-  setup.kernels = "reference";
-  return setup;
+  return {.limits = {.max_source_tokens = max_source_tokens,
+              .max_target_tokens = kPositions,
+              .beam_size = kBeams,
+              .encoder_rows = 4},
+      .kernels = "reference"};
 }
 
 // Outputs ascend whatever the decoder computes, so each enters the lists of the best.
 ModelSpec ascending_spec(uint32_t n_outputs, uint32_t n_source, uint32_t n_target = kPositions) {
-  TinyOptions options;
-  options.encoder.positions = n_source;
-  options.decoder.positions = n_target;
-  options.target_vocab_size = n_outputs;
+  TinyOptions options = {
+      .encoder = {.positions = n_source}, .decoder = {.positions = n_target}, .target_vocab_size = n_outputs};
   ModelSpec spec = tiny_spec(options);
   for (uint32_t i = 0; i < n_outputs; ++i) spec.projection.bias[i] = 8.0f * static_cast<float>(i);
   return spec;
@@ -81,7 +74,7 @@ TEST(WorkOfRuns, IsOfSuppressedIdsToo) {
   expect_linear({"goldcrest_step, suppressed ids", 24}, [](uint32_t size) {
     const uint32_t n = 1000 * size;
     const FileImage file = remade(tiny_file(ascending_spec(kOutputs, kSource)),
-        [n](format::ModelT& metadata) { metadata.generation->suppressed_ids.assign(n, 1); });
+        [n](ModelT& metadata) { metadata.generation->suppressed_ids.assign(n, 1); });
     const TestEngine engine(file.span(), setup_of(kSource));
     return Cost{
         largest_step(engine, engine.search(), kSource), engine.memory().step_macs + kBeams * (kOutputs / 256) * n};
@@ -139,9 +132,8 @@ TEST(WorkOfRuns, IsOfIdsForSources) {
 
 // "a", "aa", "aaa", ...; a longer one has a better score.
 converter::TokenizerSpec chain(converter::TokenizerKind kind, PieceType type) {
-  converter::TokenizerSpec spec;
-  spec.kind = kind;
-  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"a", 0, PieceType::kNormal}};
+  converter::TokenizerSpec spec = {
+      .kind = kind, .pieces = {{"<unk>", 0, PieceType::kUnknown}, {"a", 0, PieceType::kNormal}}};
   for (uint32_t n = 2; n <= 200; ++n) spec.pieces.push_back({std::string(n, 'a'), static_cast<float>(n), type});
   spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
   spec.add_dummy_prefix = false;
@@ -149,10 +141,7 @@ converter::TokenizerSpec chain(converter::TokenizerKind kind, PieceType type) {
 }
 
 FileImage file_of_text(const converter::TokenizerSpec& tokenizer, uint32_t n_source) {
-  TinyOptions options;
-  options.source_vocab_size = tokenizer.vocab_size;
-  options.encoder.positions = n_source;
-  ModelSpec spec = tiny_spec(options);
+  ModelSpec spec = tiny_spec({.encoder = {.positions = n_source}, .source_vocab_size = tokenizer.vocab_size});
   spec.source_tokenizer = tokenizer;
   return tiny_file(spec);
 }
@@ -221,8 +210,7 @@ TEST(WorkOfRuns, IsOfTheirBytesForResultsAsText) {
 
 TEST(WorkOfRuns, IsOfTheTrieForLanguages) {
   expect_linear({"goldcrest_target_languages", 64}, [](uint32_t size) {
-    TinyOptions options;
-    options.source_vocab_size = 64 * size;
+    TinyOptions options = {.source_vocab_size = 64 * size};
     ModelSpec spec = tiny_spec(options);
     add_tokenizers(converter::TokenizerKind::kUnigram, spec);
     for (uint32_t id = 3; id + 1 < options.source_vocab_size; ++id)

@@ -4,15 +4,11 @@
 #include "decoding/outputs/output_layer.h"
 #include "kernels/reference/reference.h"
 #include "naive_search.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
-
 constexpr uint32_t kMaxTarget = 9;
 
 // Compares the engine's n-best list of one source with the naive one's. Returns the number of tokens of the best.
@@ -22,9 +18,8 @@ size_t compare(const ModelSpec& spec, const FileImage& file, const goldcrest_sea
   if (spec.generation.forced_first_id) options.forced_first_id = static_cast<int32_t>(*spec.generation.forced_first_id);
   const std::vector<NaiveHypothesis> expected = naive_beam_search(logits, options);
 
-  test::EngineSetup setup;
-  setup.limits.beam_size = setup.limits.n_best = search.beam_size;
-  setup.limits.max_target_tokens = kMaxTarget;
+  EngineSetup setup = {
+      .limits = {.max_target_tokens = kMaxTarget, .beam_size = search.beam_size, .n_best = search.beam_size}};
   TestEngine engine(file.span(), setup);
   engine.set_search(search);
   const std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
@@ -41,31 +36,24 @@ size_t compare(const ModelSpec& spec, const FileImage& file, const goldcrest_sea
 }
 
 goldcrest_search search_with(uint32_t beam_size, float length_penalty) {
-  goldcrest_search search = {};
-  search.beam_size = beam_size;
-  search.max_target_tokens = kMaxTarget;
-  search.length_penalty = length_penalty;
-  return search;
+  return {.beam_size = beam_size, .max_target_tokens = kMaxTarget, .length_penalty = length_penalty};
 }
 
 struct Model {
-  explicit Model(ModelSpec made) : spec(std::move(made)), file(test::tiny_file(spec)) {}
+  explicit Model(ModelSpec made) : spec(std::move(made)), file(tiny_file(spec)) {}
   ModelSpec spec;
   FileImage file;
 };
 
 Model model_with(uint64_t seed, uint32_t vocab_size, float end_bias) {
-  test::TinyOptions options;
-  options.seed = seed;
-  options.target_vocab_size = vocab_size;
-  options.end_bias = end_bias;
-  options.decoder.n_layers = 2;
-  return Model(test::tiny_spec(options));
+  TinyOptions options = {
+      .seed = seed, .decoder = {.n_layers = 2}, .target_vocab_size = vocab_size, .end_bias = end_bias};
+  return Model(tiny_spec(options));
 }
 
 TEST(Beam, EveryBeamSizeAndLengthPenalty) {
   const Model model = model_with(21, 37, 2);
-  test::Rng rng(1);
+  Rng rng(1);
   size_t shortest = kMaxTarget, longest = 0;
   for (int sentence = 0; sentence < 3; ++sentence) {
     const std::vector<int32_t> source = rng.ids(rng.between(1, 12), 29);
@@ -84,13 +72,13 @@ TEST(Beam, EveryBeamSizeAndLengthPenalty) {
 
 // Hypotheses keep their cells when beams are reordered, end and grow.
 TEST(Beam, RecurrentLayers) {
-  for (const test::TinyOptions& options : {test::mixed_tiny_options(), test::student_tiny_options()}) {
-    Model model(test::tiny_spec(options));
-    test::Rng rng(5);
+  for (const TinyOptions& options : {mixed_tiny_options(), student_tiny_options()}) {
+    Model model(tiny_spec(options));
+    Rng rng(5);
     for (int sentence = 0; sentence < 3; ++sentence) {
       model.spec.generation.forced_first_id.reset();
       if (sentence == 2) model.spec.generation.forced_first_id = 5;
-      model.file = test::tiny_file(model.spec);
+      model.file = tiny_file(model.spec);
       const std::vector<int32_t> source = rng.ids(rng.between(1, 12), options.source_vocab_size);
       PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
       for (const uint32_t beam_size : {2u, 3u, 4u, 16u}) {
@@ -103,11 +91,11 @@ TEST(Beam, RecurrentLayers) {
 
 // A model as T5 in which each head and distance has a bias of its own.
 ModelSpec spec_with_biases() {
-  test::TinyOptions options = test::t5_tiny_options();
+  TinyOptions options = t5_tiny_options();
   options.end_bias = 0.5f;
   options.encoder.positions = 20;
   options.decoder.positions = kMaxTarget;
-  ModelSpec spec = test::tiny_spec(options);
+  ModelSpec spec = tiny_spec(options);
   for (converter::StackSpec* stack : {&spec.encoder, &spec.decoder}) {
     auto table = std::make_shared<converter::AttentionBiasSpec>(*stack->layers[0].self_attention->bias);
     const uint32_t n = table->before + 1 + table->after;
@@ -123,19 +111,17 @@ ModelSpec spec_with_biases() {
 
 TEST(Beam, BiasesByDistanceGiveTheReferencesResults) {
   const ModelSpec spec = spec_with_biases();
-  const FileImage file = test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
+  const FileImage file = tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
   const converter::Reference reference(spec);
-  test::Rng rng(5);
+  Rng rng(5);
   std::vector<std::vector<int32_t>> sources;
   for (const uint32_t length : {1u, 17u, 5u, 12u, 2u, 17u, 1u, 9u})
     sources.push_back(rng.ids(length, spec.encoder.embedding->rows));
   std::vector<int32_t> first_tokens;  // greedy search's
   int n_crossed = 0;
   for (const uint32_t beam_size : {1u, 4u}) {
-    test::EngineSetup setup;
-    setup.limits.batch = 8;
-    setup.limits.beam_size = setup.limits.n_best = beam_size;
-    setup.limits.max_target_tokens = kMaxTarget;
+    EngineSetup setup = {
+        .limits = {.max_target_tokens = kMaxTarget, .beam_size = beam_size, .batch = 8, .n_best = beam_size}};
     TestEngine engine(file.span(), setup);
     engine.set_search(search_with(beam_size, 0.8f));
     const std::vector<std::vector<Translation>> found = engine.run(sources);
@@ -160,7 +146,7 @@ TEST(Beam, BiasesByDistanceGiveTheReferencesResults) {
 
 TEST(Beam, WordPenaltyAndLengthBounds) {
   const Model model = model_with(22, 300, 4);
-  test::Rng rng(2);
+  Rng rng(2);
   const std::vector<int32_t> source = rng.ids(7, 29);
   PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
   for (const float word_penalty : {-0.5f, 0.5f}) {
@@ -184,8 +170,8 @@ TEST(Beam, ForcedFirstAndSuppressedTokens) {
   Model model = model_with(23, 17, 1);
   model.spec.generation.forced_first_id = 5;
   model.spec.generation.suppressed_ids = {16, 3, 8};
-  model.file = test::tiny_file(model.spec);
-  test::Rng rng(3);
+  model.file = tiny_file(model.spec);
+  Rng rng(3);
   for (int sentence = 0; sentence < 3; ++sentence) {
     const std::vector<int32_t> source = rng.ids(5, 29);
     PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
@@ -215,8 +201,8 @@ void check_ties(float bias_of_first_group) {
     model.spec.projection.bias[row] = first == 0 ? bias_of_first_group : model.spec.projection.bias[first];
   }
   model.spec.projection.weight = model.spec.decoder.embedding = rows;
-  model.file = test::tiny_file(model.spec);
-  test::Rng rng(4);
+  model.file = tiny_file(model.spec);
+  Rng rng(4);
   for (int sentence = 0; sentence < 12; ++sentence) {
     const std::vector<int32_t> source = rng.ids(6, 29);
     PrefixLogits logits(model.file.span(), source, kMaxTarget + 1);
@@ -229,9 +215,7 @@ void check_ties(float bias_of_first_group) {
         compare(model.spec, model.file, search_with(beam_size, length_penalty), source, logits);
       }
     }
-    test::EngineSetup setup;
-    setup.limits.max_target_tokens = kMaxTarget;
-    TestEngine greedy(model.file.span(), setup);
+    TestEngine greedy(model.file.span(), {.limits = {.max_target_tokens = kMaxTarget}});
     for (const int32_t token : greedy.run(source).tokens) EXPECT_EQ(token % 3, 0);
   }
 }
@@ -290,7 +274,7 @@ TEST(MayEnter, OnlyWhatIsBetterThanAFullList) {
 }
 
 TEST(Collect, EqualsAStableSort) {
-  test::Rng rng(1);
+  Rng rng(1);
   for (const uint32_t vocab_size : {1u, 2u, 17u, 255u, 256u, 257u, 1000u}) {
     for (const uint32_t per_row : {1u, 2u, 8u, 32u}) {
       std::vector<float> x(vocab_size);
@@ -314,7 +298,7 @@ TEST(Collect, EqualsAStableSort) {
 
 // Several tasks, each with some of the blocks in ascending order, together find what one task finds.
 TEST(Collect, MergedListsOfAnyBlocksAreTheListOfAll) {
-  test::Rng rng(4);
+  Rng rng(4);
   constexpr uint32_t kBlocks = 6;
   for (const uint32_t per_row : {1u, 2u, 8u, 32u}) {
     for (int turn = 0; turn < 20; ++turn) {
@@ -340,7 +324,7 @@ TEST(Collect, MergedListsOfAnyBlocksAreTheListOfAll) {
 
 // Tasks have neighbouring outputs within a block.
 TEST(Collect, MergedListsAreTheListOfAll) {
-  test::Rng rng(3);
+  Rng rng(3);
   for (const uint32_t per_row : {1u, 2u, 8u}) {
     for (const uint32_t split : {0u, 1u, 100u, 255u, 256u}) {
       std::vector<float> x(256);
@@ -359,7 +343,7 @@ TEST(Collect, MergedListsAreTheListOfAll) {
 }
 
 TEST(LogSumExp, EqualsTheSumOverAllOutputs) {
-  test::Rng rng(2);
+  Rng rng(2);
   for (const uint32_t n_blocks : {1u, 2u, 5u}) {
     Row row(n_blocks * kOutputBlock, 1);
     double sum = 0;

@@ -4,15 +4,12 @@
 
 #include "goldcrest/decoding.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/speech_model.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
 using Ids = std::vector<int32_t>;
 
 constexpr uint32_t kTokens = 40;
@@ -98,11 +95,11 @@ Source draw_source(const TestEngine& engine, Rng& rng) {
 }
 
 Outcome run(TestEngine& engine, const Case& wanted, const Source& source, const Ids& draft) {
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.flags = wanted.flags;
-  search.min_target_tokens = 6;
-  engine.set_search(search);
+  engine.change_search([&](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.flags = wanted.flags;
+    search.min_target_tokens = 6;
+  });
   EXPECT_EQ(source.ids.empty() ? give(engine.get(), source.sound, true)
                                : goldcrest_begin(engine.get(), source.ids.data(), source.ids.size()),
       0);
@@ -158,12 +155,8 @@ TEST(Draft, ChangesNoBitAndSavesSteps) {
 // A caller changes the ids of a sequence between two steps: each id is forbidden to follow itself.
 TEST(Draft, IsIgnoredWithSequences) {
   const FileImage file = tiny_file(tiny_spec(TinyOptions()));
-  EngineSetup setup;
-  setup.limits.beam_size = 5;
-  TestEngine engine(file.span(), setup);
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  engine.set_search(search);
+  TestEngine engine(file.span(), {.limits = {.beam_size = 5}});
+  engine.change_search([](goldcrest_search& search) { search.beam_size = 1; });
   int32_t ids[] = {1, 3};
   const goldcrest_sequences sequences = {ids, nullptr, 2, 1, 0};
   ASSERT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
@@ -180,19 +173,16 @@ TEST(Draft, IsIgnoredWithSequences) {
 }
 
 TEST(Draft, IsIgnoredWhereASearchCannotCheckIt) {
-  TinyOptions options;
-  options.decoder.n_recurrent = 1;
+  TinyOptions options = {.decoder = {.n_recurrent = 1}};
   const FileImage recurrent = tiny_file(tiny_spec(options)), plain = tiny_file(tiny_spec(TinyOptions()));
   const Ids source = {3, 4, 5}, draft = {1, 2, 3, 4};
   for (const auto& [file, beam_size, flags] :
       {std::tuple(&recurrent, 1u, 0u), {&plain, 3u, 0u}, {&plain, 1u, unsigned{GOLDCREST_SEARCH_HASH_LOGITS}}}) {
-    EngineSetup setup;
-    setup.limits.beam_size = setup.limits.n_best = 3;
-    TestEngine engine(file->span(), setup);
-    goldcrest_search search = engine.search();
-    search.beam_size = beam_size;
-    search.flags = flags;
-    engine.set_search(search);
+    TestEngine engine(file->span(), {.limits = {.beam_size = 3, .n_best = 3}});
+    engine.change_search([&](goldcrest_search& search) {
+      search.beam_size = beam_size;
+      search.flags = flags;
+    });
     const Translation expected = engine.run(source);
     ASSERT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
     ASSERT_EQ(goldcrest_set_draft(engine.get(), draft.data(), draft.size()), GOLDCREST_OK);
@@ -203,9 +193,7 @@ TEST(Draft, IsIgnoredWhereASearchCannotCheckIt) {
 
 TEST(Draft, IsRefusedByName) {
   const FileImage file = tiny_file(tiny_spec(TinyOptions()));
-  EngineSetup setup;
-  setup.limits.beam_size = 2;
-  TestEngine engine(file.span(), setup);
+  TestEngine engine(file.span(), {.limits = {.beam_size = 2}});
   const auto expect = [](TestEngine& of, const Ids& draft, int status, const std::string& message, int32_t index) {
     EXPECT_EQ(goldcrest_set_draft(of.get(), draft.data(), draft.size()), status);
     EXPECT_EQ(of.detail().message, message);

@@ -213,8 +213,7 @@ class StagesTest : public testing::Test {
 
 TEST_F(StagesTest, ListsNoIdBehindTheFirstChoices) {
   const uint32_t ids[] = {2, 5, 7};
-  GenerationView generation = {};
-  generation.first_choices = {ids, 2};
+  GenerationView generation = {.first_choices = {ids, 2}};
   options_.generation = &generation;
   std::vector<float> logits(10);
   logits[5] = 1;
@@ -223,8 +222,7 @@ TEST_F(StagesTest, ListsNoIdBehindTheFirstChoices) {
   int32_t token = 0;
   uint32_t count = 0;
   lists_ = {nullptr, nullptr, nullptr, &value, &token, &count, 1, 1, 1};
-  OutputSet outputs = {};
-  outputs.n = 10;
+  OutputSet outputs = {.n = 10};
   EXPECT_FALSE(ListFirstChoices(step_).run({logits.data(), {0, 10}, outputs, lists_, 0}));
   EXPECT_EQ(token, 5);
   EXPECT_EQ(count, 1u);

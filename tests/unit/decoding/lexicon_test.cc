@@ -5,26 +5,21 @@
 
 #include "goldcrest/decoding.h"
 #include "naive_search.h"
-#include "support/guarded_buffer.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
-
 using Entry = std::vector<int32_t>;
 using Entries = std::vector<Entry>;
 
 constexpr uint32_t kOutputs = 300;
 
 ModelSpec lexicon_spec(uint64_t seed, uint32_t target_vocab_size = kOutputs) {
-  test::TinyOptions options = test::deep_tiny_options();
+  TinyOptions options = deep_tiny_options();
   options.seed = seed;
   options.target_vocab_size = target_vocab_size;
-  return test::tiny_spec(options);
+  return tiny_spec(options);
 }
 
 // Entries that share prefixes and begin others, of ids from 1 to n_ids.
@@ -78,12 +73,7 @@ std::vector<uint32_t> naive_allowed(
 }
 
 goldcrest_search lexicon_search(uint32_t beam_size) {
-  goldcrest_search search = {};
-  search.beam_size = beam_size;
-  search.max_target_tokens = 12;
-  search.length_penalty = 0.8f;
-  search.flags = GOLDCREST_SEARCH_SCORES;
-  return search;
+  return {.beam_size = beam_size, .max_target_tokens = 12, .length_penalty = 0.8f, .flags = GOLDCREST_SEARCH_SCORES};
 }
 
 struct LexiconCase {
@@ -93,17 +83,16 @@ struct LexiconCase {
 };
 
 EngineSetup lexicon_setup(const goldcrest_search& search, uint32_t max_candidates) {
-  EngineSetup setup;
-  setup.limits.beam_size = setup.limits.n_best = search.beam_size;
-  setup.limits.max_target_tokens = search.max_target_tokens;
-  setup.limits.max_candidates = max_candidates;
-  setup.limits.lexicon = 1;
-  return setup;
+  return {.limits = {.max_target_tokens = search.max_target_tokens,
+              .beam_size = search.beam_size,
+              .n_best = search.beam_size,
+              .max_candidates = max_candidates,
+              .lexicon = 1}};
 }
 
 std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_search& search,
     const std::vector<int32_t>& source, uint32_t max_candidates) {
-  const FileImage file = test::tiny_file(of.spec);
+  const FileImage file = tiny_file(of.spec);
   TestEngine engine(file.span(), lexicon_setup(search, max_candidates));
   engine.set_search(search);
   const LexiconSpec lexicon = make_lexicon(of.entries, of.words);
@@ -118,7 +107,7 @@ std::vector<NaiveHypothesis> naive_lexicon_results(
     const LexiconCase& of, const goldcrest_search& search, const std::vector<int32_t>& source) {
   ModelSpec plain = of.spec;
   plain.generation.rules = {};
-  const FileImage file = test::tiny_file(plain);
+  const FileImage file = tiny_file(plain);
   PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
   NaiveOptions options = {search, of.spec.generation.end_id, -1, of.spec.generation.suppressed_ids};
   options.rules = of.spec.generation.rules;
@@ -190,7 +179,7 @@ const FileImage& lexicon_file() {
     ModelSpec spec = lexicon_spec(7);
     Rng rng(8);
     spec.lexicon = make_lexicon(random_entries(80, 60, rng), false);
-    return test::tiny_file(spec);
+    return tiny_file(spec);
   }();
   return image;
 }
@@ -209,18 +198,14 @@ TEST(Lexicon, OfAFileGivesTheSameBitsHoweverItRuns) {
   for (const uint32_t beam_size : {1u, 4u}) {
     std::vector<std::vector<Translation>> expected;
     for (uint32_t way = 0; way < 16; ++way) {
-      EngineSetup setup;
-      setup.limits.beam_size = setup.limits.n_best = beam_size;
-      setup.limits.batch = 5;
-      setup.limits.threads = (way & 1) != 0 ? 3 : 1;
-      setup.step_size = (way & 2) != 0 ? GOLDCREST_STEP_LAYER : GOLDCREST_STEP_POSITION;
-      setup.two_regions = (way & 2) != 0;
-      setup.fill = (way & 4) != 0 ? 0xFF : 0;
+      EngineSetup setup = {
+          .limits = {.beam_size = beam_size, .batch = 5, .n_best = beam_size, .threads = (way & 1) != 0 ? 3u : 1u},
+          .step_size = (way & 2) != 0 ? GOLDCREST_STEP_LAYER : GOLDCREST_STEP_POSITION,
+          .two_regions = (way & 2) != 0,
+          .fill = static_cast<uint8_t>((way & 4) != 0 ? 0xFF : 0)};
       if ((way & 8) != 0) setup.limits.max_candidates = GOLDCREST_NO_SHORTLIST;
       TestEngine engine(lexicon_file().span(), setup);
-      goldcrest_search search = engine.search();
-      search.flags = GOLDCREST_SEARCH_SCORES;
-      engine.set_search(search);
+      engine.change_search([](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_SCORES; });
       std::vector<std::vector<Translation>> found = engine.run(sources);
       if (way == 0) expected = found;
       EXPECT_EQ(found, expected) << "way " << way;
@@ -234,10 +219,7 @@ TEST(Lexicon, OfAFileGivesTheSameBitsHoweverItRuns) {
 // Null is the file's own again; a lexicon without nodes is none. Given targets and the self-test know of none.
 TEST(Lexicon, CanBeReplacedAndTurnedOff) {
   const std::vector<int32_t> source = {4, 5, 6};
-  EngineSetup setup;
-  setup.limits.inspection = GOLDCREST_INSPECT_TARGETS;
-  setup.limits.beam_size = 1;
-  TestEngine engine(lexicon_file().span(), setup);
+  TestEngine engine(lexicon_file().span(), {.limits = {.beam_size = 1, .inspection = GOLDCREST_INSPECT_TARGETS}});
   const std::vector<int32_t> of_file = engine.run(source).tokens;
   const goldcrest_lexicon none = {};
   ASSERT_EQ(goldcrest_set_lexicon(engine.get(), &none), GOLDCREST_OK);
@@ -260,7 +242,7 @@ TEST(Lexicon, GoesOnBehindAPrefixAndAForcedId) {
   ModelSpec spec = lexicon_spec(9);
   for (const bool forced : {false, true}) {
     if (forced) spec.generation.forced_first_id = 250;
-    const FileImage file = test::tiny_file(spec);
+    const FileImage file = tiny_file(spec);
     for (const uint32_t beam_size : {1u, 3u}) {
       goldcrest_search search = lexicon_search(beam_size);
       EngineSetup setup = lexicon_setup(search, 40);
@@ -293,7 +275,7 @@ TEST(Lexicon, GoesOnBehindAPrefixAndAForcedId) {
 TEST(Lexicon, EndsWhereSuppressionLeavesNothing) {
   ModelSpec spec = lexicon_spec(10);
   spec.generation.suppressed_ids.push_back(8);
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   for (const uint32_t beam_size : {1u, 3u}) {
     const goldcrest_search search = lexicon_search(beam_size);
     const std::vector<Translation> results = lexicon_results({spec, {{7, 8, 9}}, false}, search, {4, 5, 6}, 40);
@@ -305,7 +287,7 @@ TEST(Lexicon, EndsWhereSuppressionLeavesNothing) {
 TEST(Lexicon, RefusesWhatDoesNotFit) {
   const LexiconSpec good = make_lexicon({{7, 8}, {9}}, false);
   goldcrest_lexicon view = good.view();
-  const FileImage file = test::tiny_file(lexicon_spec(7));
+  const FileImage file = tiny_file(lexicon_spec(7));
   EngineSetup setup;
   TestEngine without(file.span(), setup);
   EXPECT_EQ(goldcrest_set_lexicon(without.get(), &view), GOLDCREST_ERROR_UNSUPPORTED);
@@ -333,10 +315,10 @@ TEST(Lexicon, RefusesWhatDoesNotFit) {
 // token is an id.
 TEST(Lexicon, MayChangeWhileItIsUsed) {
   Rng rng(6);
-  const FileImage file = test::tiny_file(lexicon_spec(7));
+  const FileImage file = tiny_file(lexicon_spec(7));
   const LexiconSpec good = make_lexicon(random_entries(30, 20, rng), true);
-  test::GuardedBuffer<uint32_t> first_edge(good.first_edge.size());
-  test::GuardedBuffer<goldcrest_lexicon_edge> edges(good.edges.size());
+  GuardedBuffer<uint32_t> first_edge(good.first_edge.size());
+  GuardedBuffer<goldcrest_lexicon_edge> edges(good.edges.size());
   for (uint32_t round = 0; round < 200; ++round) {
     std::copy(good.first_edge.begin(), good.first_edge.end(), first_edge.get());
     std::copy(good.edges.begin(), good.edges.end(), edges.get());

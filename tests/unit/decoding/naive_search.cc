@@ -3,17 +3,13 @@
 #include "naive_search.h"
 
 #include "api/engine.h"
-#include "support/standard.h"
 
 namespace goldcrest::test {
 namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 EngineSetup forced_setup(uint32_t max_target_tokens, std::vector<std::vector<float>>* traced) {
-  EngineSetup setup;
-  setup.limits.beam_size = 1;
-  setup.limits.max_target_tokens = max_target_tokens;
-  setup.trace_context = traced;
+  EngineSetup setup = {.limits = {.max_target_tokens = max_target_tokens, .beam_size = 1}, .trace_context = traced};
   setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
     if (std::string_view(name) != "logits") return;
     auto& rows = *static_cast<std::vector<std::vector<float>>*>(context);
@@ -163,11 +159,11 @@ bool can_still_improve(const std::vector<NaiveHypothesis>& live, const std::vect
 
 PrefixLogits::PrefixLogits(std::span<const uint8_t> model, std::vector<int32_t> source, uint32_t max_target_tokens)
     : source_(std::move(source)), engine_(model, forced_setup(max_target_tokens, &traced_)) {
-  goldcrest_search search = engine_.search();
-  search.min_target_tokens = search.max_target_tokens = max_target_tokens;  // nothing ends the search earlier
-  search.max_extra_tokens = UINT32_MAX;
-  search.max_length_factor = HUGE_VALF;
-  engine_.set_search(search);
+  engine_.change_search([&](goldcrest_search& search) {
+    search.min_target_tokens = search.max_target_tokens = max_target_tokens;  // nothing ends the search earlier
+    search.max_extra_tokens = UINT32_MAX;
+    search.max_length_factor = HUGE_VALF;
+  });
 }
 
 // Runs greedy search, but replaces its choices by the prefix.

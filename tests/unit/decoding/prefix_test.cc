@@ -4,15 +4,12 @@
 #include "converter/reference/reference_search.h"
 #include "goldcrest/decoding.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
 using converter::Matrix;
-using converter::ModelSpec;
 using Ids = std::vector<int32_t>;
 using Translations = std::vector<std::vector<Translation>>;
 
@@ -41,12 +38,11 @@ Translations run(TestEngine& engine, std::span<const Line> lines) {
 }
 
 EngineSetup setup_for(uint32_t batch, uint32_t beam_size) {
-  EngineSetup setup;
-  setup.limits.batch = batch;
-  setup.limits.beam_size = setup.limits.n_best = beam_size;
-  setup.limits.max_target_tokens = kPositions;
-  setup.limits.max_prefix_tokens = kPositions - 1;
-  return setup;
+  return {.limits = {.max_target_tokens = kPositions,
+              .beam_size = beam_size,
+              .batch = batch,
+              .n_best = beam_size,
+              .max_prefix_tokens = kPositions - 1}};
 }
 
 // Prefixes of 0, 1, 5 and all but one of the positions, in turn, for as many sentences.
@@ -67,12 +63,9 @@ std::vector<Line> mixed_lines(Rng& rng, const ModelSpec& spec, uint32_t n, uint3
 std::vector<ModelSpec> some_specs() {
   std::vector<ModelSpec> specs;
   for (const uint64_t seed : {1, 2, 3}) {
-    test::TinyOptions options;
-    options.seed = seed;
-    options.end_bias = 1;
-    options.decoder.positions = kPositions;
-    options.target_vocab_size = seed == 3 ? 300 : 37;
-    specs.push_back(test::tiny_spec(options));
+    TinyOptions options = {
+        .seed = seed, .decoder = {.positions = kPositions}, .target_vocab_size = seed == 3 ? 300u : 37u, .end_bias = 1};
+    specs.push_back(tiny_spec(options));
   }
   ModelSpec prompted = specs[0];
   prompted.generation.prompt = {{4, 9, 30}, {7, 5}, {1, 2, 3}};
@@ -121,7 +114,7 @@ void expect_reference(const converter::Reference& reference, const goldcrest_sea
 TEST(Prefix, GivesTheReferencesResults) {
   Rng rng(1);
   for (const ModelSpec& spec : some_specs()) {
-    const FileImage file = test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
+    const FileImage file = tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
     const converter::Reference reference(spec);
     for (const uint32_t beam_size : {1u, 4u}) {
       for (const uint32_t flags : {0u, 1u, 2u, 3u}) {
@@ -145,12 +138,11 @@ TEST(Prefix, GivesTheReferencesResults) {
 
 // A model whose layers are large enough to be split among tasks.
 ModelSpec wide_spec() {
-  test::TinyOptions options;
-  options.encoder = {80, 272, 5, 16, 1, 40};
-  options.decoder = {256, 1040, 8, 32, 1, kPositions};
-  options.target_vocab_size = 2100;
-  options.end_bias = 0;
-  return test::tiny_spec(options);
+  TinyOptions options = {.encoder = {80, 272, 5, 16, 1, 40},
+      .decoder = {256, 1040, 8, 32, 1, kPositions},
+      .target_vocab_size = 2100,
+      .end_bias = 0};
+  return tiny_spec(options);
 }
 
 // As a single sentence, in a batch, with any step size, number of threads and fill of the memory.
@@ -159,7 +151,7 @@ TEST(Prefix, SameBits) {
   std::vector<ModelSpec> specs = some_specs();
   specs.push_back(wide_spec());
   for (const ModelSpec& spec : specs) {
-    const FileImage file = test::tiny_file(spec);
+    const FileImage file = tiny_file(spec);
     for (const uint32_t beam_size : {1u, 4u}) {
       const std::vector<Line> lines = mixed_lines(rng, spec, 8, rng.below(4));
       Translations alone;
@@ -172,9 +164,8 @@ TEST(Prefix, SameBits) {
         setup.two_regions = variant == 2;
         if (variant == 3) setup.step_size = GOLDCREST_STEP_LAYER;
         TestEngine engine(file.span(), setup);
-        goldcrest_search search = engine.search();
-        search.flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
-        engine.set_search(search);
+        engine.change_search(
+            [](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS; });
         Translations found;
         if (variant == 0) {
           for (const Line& line : lines) found.push_back(run(engine, {&line, 1})[0]);
@@ -193,11 +184,9 @@ TEST(Prefix, SameBits) {
 TEST(Prefix, OfTheModelsOwnChoiceChangesNoLogit) {
   for (const ModelSpec& spec : some_specs()) {
     if (spec.generation.rules != converter::RulesSpec{} || spec.generation.prompt.size() > 0) continue;
-    const FileImage file = test::tiny_file(spec);
+    const FileImage file = tiny_file(spec);
     TestEngine engine(file.span(), setup_for(1, 1));
-    goldcrest_search search = engine.search();
-    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-    engine.set_search(search);
+    engine.change_search([](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_HASH_LOGITS; });
     const Ids source = {3, 1, 4, 1, 5};
     const Translation free = engine.run(source);
     for (size_t n = 1; n < free.tokens.size(); ++n) {
@@ -213,7 +202,7 @@ TEST(Prefix, OfTheModelsOwnChoiceChangesNoLogit) {
 TEST(Prefix, IsWhatAPromptIs) {
   ModelSpec plain = some_specs()[0], prompted = plain;
   prompted.generation.prompt.forced_ids = {7, 5, 21};
-  const FileImage plain_file = test::tiny_file(plain), prompted_file = test::tiny_file(prompted);
+  const FileImage plain_file = tiny_file(plain), prompted_file = tiny_file(prompted);
   for (const uint32_t beam_size : {1u, 4u}) {
     TestEngine with_prefix(plain_file.span(), setup_for(1, beam_size));
     TestEngine with_prompt(prompted_file.span(), setup_for(1, beam_size));
@@ -273,7 +262,7 @@ TEST(Prefix, MayReplaceTheStart) {
 TEST(Prefix, NoneOfAGivenTarget) {
   ModelSpec prompted = some_specs()[0];
   prompted.generation.prompt.forced_ids = {7, 5, 21};
-  const FileImage file = test::tiny_file(prompted);
+  const FileImage file = tiny_file(prompted);
   EngineSetup setup = setup_for(1, 1);
   setup.limits.inspection = GOLDCREST_INSPECT_TARGETS;
   TestEngine engine(file.span(), setup);
@@ -303,13 +292,11 @@ EngineSetup traced_setup(uint32_t beam_size, Traced* traced) {
 }
 
 TEST(Prefix, NeedsNoOutputLayer) {
-  const FileImage file = test::tiny_file(some_specs()[0]);
+  const FileImage file = tiny_file(some_specs()[0]);
   for (const bool hashed : {false, true}) {
     Traced traced;
     TestEngine engine(file.span(), traced_setup(1, &traced));
-    goldcrest_search search = engine.search();
-    search.flags = hashed ? GOLDCREST_SEARCH_HASH_LOGITS : 0;
-    engine.set_search(search);
+    engine.change_search([&](goldcrest_search& search) { search.flags = hashed ? GOLDCREST_SEARCH_HASH_LOGITS : 0; });
     const Line line = {{3, 1, 4}, {9, 9, 5, 7}, 0};
     run(engine, {&line, 1});
     ASSERT_FALSE(traced.rows.empty());
@@ -326,7 +313,7 @@ TEST(Prompt, BeginsWithTheBestFirstChoice) {
       for (uint32_t id = 1 + rng.below(9); id < 36; id += 1 + rng.below(9)) choices.push_back(id);
       spec.generation.suppressed_ids = {choices[0]};  // a choice all the same
       spec.generation.prompt.forced_ids = {5};
-      const FileImage file = test::tiny_file(spec);
+      const FileImage file = tiny_file(spec);
       Traced traced;
       TestEngine engine(file.span(), traced_setup(beam_size, &traced));
       const Line line = {rng.ids(6, 29), {}, 0};
@@ -351,7 +338,7 @@ TEST(Prompt, BeginsWithTheFirstOfEqualChoices) {
     spec.projection.bias[id] = 50;  // better than the other choice
   }
   spec.projection.weight = std::make_shared<const Matrix>(std::move(weight));
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   for (const uint32_t beam_size : {1u, 4u}) {
     TestEngine engine(file.span(), setup_for(1, beam_size));
     const Line line = {{3, 1, 4}, {}, 0};
@@ -367,7 +354,7 @@ TEST(Prompt, FirstSuppressedIds) {
   spec.generation.suppressed_ids.clear();
   spec.projection.bias[8] = 50;  // always the best
   spec.generation.prompt.first_suppressed_ids = {8, 36};
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   for (const uint32_t beam_size : {1u, 4u}) {
     TestEngine engine(file.span(), setup_for(3, beam_size));
     const Line lines[] = {{{3, 1, 4}, {}, 0}, {{3, 1, 4}, {2}, 0}, {{3, 1, 4}, {2, 8, 8}, 0}};

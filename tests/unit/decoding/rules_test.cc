@@ -2,37 +2,23 @@
 // Greedy search, and the parts that greedy and beam search share: lengths, forced and suppressed ids, scores.
 #include "decoding/search/hypotheses.h"
 #include "naive_search.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
-
 EngineSetup setup_with(uint32_t beam_size, uint32_t max_target_tokens) {
-  EngineSetup setup;
-  setup.limits.beam_size = setup.limits.n_best = beam_size;
-  setup.limits.max_target_tokens = max_target_tokens;
-  return setup;
+  return {.limits = {.max_target_tokens = max_target_tokens, .beam_size = beam_size, .n_best = beam_size}};
 }
 
 goldcrest_search greedy_search(uint32_t max_target_tokens, uint32_t flags) {
-  goldcrest_search search = {};
-  search.beam_size = 1;
-  search.max_target_tokens = max_target_tokens;
-  search.length_penalty = 1;
-  search.flags = flags;
-  return search;
+  return {.beam_size = 1, .max_target_tokens = max_target_tokens, .length_penalty = 1, .flags = flags};
 }
 
 TEST(HypothesisScore, IsTheFormula) {
   for (const float length_penalty : {0.0f, 0.6f, 1.0f, 2.0f, -1.0f}) {
     for (const float word_penalty : {0.0f, 0.3f, -2.0f}) {
-      goldcrest_search search = {};
-      search.length_penalty = length_penalty;
-      search.word_penalty = word_penalty;
+      goldcrest_search search = {.length_penalty = length_penalty, .word_penalty = word_penalty};
       for (const uint32_t n : {1u, 2u, 7u, 512u}) {
         const double expected =
             (-3.5 - double{word_penalty} * n) / std::pow(static_cast<double>(n), double{length_penalty});
@@ -45,9 +31,9 @@ TEST(HypothesisScore, IsTheFormula) {
 
 // Takes the largest logit at every position; has its log-probability if that was asked for.
 TEST(Greedy, TakesTheLargestLogit) {
-  const ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
-  const FileImage file = test::tiny_file(spec);
-  test::Rng rng(1);
+  const ModelSpec spec = tiny_spec(deep_tiny_options());
+  const FileImage file = tiny_file(spec);
+  Rng rng(1);
   const std::vector<int32_t> source = rng.ids(9, 50);
   PrefixLogits logits(file.span(), source, 13);
   TestEngine engine(file.span(), setup_with(1, 12));
@@ -80,8 +66,8 @@ TEST(Greedy, TakesTheLargestLogit) {
 
 // In an engine planned for beams, greedy search uses another stride of slots but gives the same results.
 TEST(Greedy, DoesNotDependOnThePlannedBeams) {
-  const FileImage file = test::tiny_file(test::tiny_spec(test::odd_tiny_options()));
-  test::Rng rng(2);
+  const FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
+  Rng rng(2);
   for (int i = 0; i < 5; ++i) {
     const std::vector<int32_t> source = rng.ids(rng.between(1, 15), 19);
     const uint32_t flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
@@ -93,9 +79,9 @@ TEST(Greedy, DoesNotDependOnThePlannedBeams) {
 }
 
 TEST(Lengths, HoldForGreedyAndBeams) {
-  test::TinyOptions options;
+  TinyOptions options;
   options.end_bias = 50;  // ends as soon as it may
-  const FileImage file = test::tiny_file(test::tiny_spec(options));
+  const FileImage file = tiny_file(tiny_spec(options));
   const std::vector<int32_t> source = {3, 4, 5};
   for (const uint32_t beam_size : {1u, 4u}) {
     TestEngine engine(file.span(), setup_with(beam_size, 15));
@@ -120,9 +106,9 @@ TEST(Lengths, HoldForGreedyAndBeams) {
 }
 
 TEST(Lengths, TheEndIsForcedAtTheMaximum) {
-  test::TinyOptions options;
+  TinyOptions options;
   options.end_bias = -50;  // never ends by itself
-  const FileImage file = test::tiny_file(test::tiny_spec(options));
+  const FileImage file = tiny_file(tiny_spec(options));
   for (const uint32_t beam_size : {1u, 3u}) {
     TestEngine engine(file.span(), setup_with(beam_size, 20));
     for (const uint32_t max_tokens : {1u, 2u, 20u}) {
@@ -159,13 +145,10 @@ void expect_cuts(const FileImage& file, goldcrest_search search, const std::vect
 TEST(Lengths, ResultsSayWhetherALimitEndedThem) {
   size_t n_ended = 0;
   for (uint64_t seed = 1; seed <= 8; ++seed) {
-    test::TinyOptions options;
-    options.seed = seed;
-    options.end_bias = 3;
-    options.decoder.positions = 40;
-    const FileImage file = test::tiny_file(test::tiny_spec(options));
+    TinyOptions options = {.seed = seed, .decoder = {.positions = 40}, .end_bias = 3};
+    const FileImage file = tiny_file(tiny_spec(options));
     goldcrest_search search = greedy_search(0, 0);
-    const std::vector<int32_t> source = test::Rng(seed).ids(5, 19);
+    const std::vector<int32_t> source = Rng(seed).ids(5, 19);
     for (const goldcrest_choice forced : {GOLDCREST_YES, GOLDCREST_NO}) {
       search.force_end = static_cast<uint8_t>(forced);
       expect_cuts(file, search, source);
@@ -192,14 +175,14 @@ TEST(Lengths, ResultsSayWhetherALimitEndedThem) {
 }
 
 TEST(Constraints, ForcedFirstAndSuppressedIds) {
-  test::TinyOptions options;
-  ModelSpec spec = test::tiny_spec(options);
+  TinyOptions options;
+  ModelSpec spec = tiny_spec(options);
   spec.generation.forced_first_id = 9;
   std::vector<int32_t> allowed = {0, 4, 9, 20, 21};
   spec.generation.suppressed_ids.clear();
   for (uint32_t id = 0; id < 37; ++id)
     if (std::find(allowed.begin(), allowed.end(), id) == allowed.end()) spec.generation.suppressed_ids.push_back(id);
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   for (const uint32_t beam_size : {1u, 4u}) {
     TestEngine engine(file.span(), setup_with(beam_size, 10));
     const std::vector<int32_t> source = {1, 2, 3, 4};
@@ -215,10 +198,10 @@ TEST(Constraints, ForcedFirstAndSuppressedIds) {
 
 // A file may suppress everything; the search then ends with the only token left, the end token.
 TEST(Constraints, EverythingSuppressedEndsTheSearch) {
-  ModelSpec spec = test::tiny_spec({});
+  ModelSpec spec = tiny_spec({});
   spec.generation.suppressed_ids.clear();
   for (uint32_t id = 0; id < 37; ++id) spec.generation.suppressed_ids.push_back(id);
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   for (const uint32_t beam_size : {1u, 4u}) {
     TestEngine engine(file.span(), setup_with(beam_size, 10));
     EXPECT_EQ(engine.run({1, 2, 3}).tokens, std::vector<int32_t>{0}) << "beam size " << beam_size;

@@ -4,13 +4,11 @@
 
 #include "base/hash.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
 using Ids = std::vector<int32_t>;
 
 constexpr uint32_t kMost = 12;  // target tokens
@@ -120,28 +118,21 @@ TEST(Sampling, TakesTheBestOfInfiniteOrEqualValues) {
   for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(draw_token(kPlain, values.data(), 3, {i, 0, 0}), 0u);
 }
 
-FileImage tiny_file() {
-  test::TinyOptions options;
-  options.decoder.positions = kMost;
-  options.target_vocab_size = 300;
-  options.end_bias = 1;
-  return test::tiny_file(test::tiny_spec(options));
+FileImage sampled_file() {
+  return tiny_file(tiny_spec({.decoder = {.positions = kMost}, .target_vocab_size = 300, .end_bias = 1}));
 }
 
 EngineSetup setup_of_samples(uint32_t batch, uint32_t n_samples) {
-  EngineSetup setup;
-  setup.limits.batch = batch;
-  setup.limits.beam_size = setup.limits.n_best = n_samples;
-  setup.limits.max_target_tokens = kMost;
-  setup.limits.max_sampled = 20;
-  return setup;
+  return {
+      .limits = {
+          .max_target_tokens = kMost, .beam_size = n_samples, .batch = batch, .n_best = n_samples, .max_sampled = 20}};
 }
 
 void set_sampling(TestEngine& engine, const goldcrest_sampling& sampling) {
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_SCORES;
-  engine.set_search(search);
+  engine.change_search([](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.flags = GOLDCREST_SEARCH_SCORES;
+  });
   ASSERT_EQ(goldcrest_set_sampling(engine.get(), &sampling), GOLDCREST_OK) << engine.detail().message;
 }
 
@@ -165,11 +156,9 @@ std::vector<std::vector<Translation>> run(TestEngine& engine, const std::vector<
 }
 
 TEST(Sampling, OfOneTokenIsGreedySearch) {
-  const FileImage file = tiny_file();
+  const FileImage file = sampled_file();
   TestEngine greedy(file.span(), setup_of_samples(3, 1)), sampled(file.span(), setup_of_samples(3, 1));
-  goldcrest_search search = greedy.search();
-  search.flags = GOLDCREST_SEARCH_SCORES;
-  greedy.set_search(search);
+  greedy.change_search([](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_SCORES; });
   goldcrest_sampling sampling = kPlain;
   sampling.top_k = 1;
   set_sampling(sampled, sampling);
@@ -186,7 +175,7 @@ TEST(Sampling, OfOneTokenIsGreedySearch) {
 // The same samples one source at a time, in a batch of any order, one at a time, in small steps, in other memory, with
 // every table.
 TEST(Sampling, DependsOnSeedStreamAndNumberOnly) {
-  const FileImage file = tiny_file();
+  const FileImage file = sampled_file();
   const std::vector<Ids> sources = some_sources(5);
   const Ids streams = {4, 0, 17, -1, 2};
   TestEngine all(file.span(), setup_of_samples(5, 4));
@@ -228,7 +217,7 @@ TEST(Sampling, DependsOnSeedStreamAndNumberOnly) {
 }
 
 TEST(Sampling, AgreesOnTheFirstSample) {
-  const FileImage file = tiny_file();
+  const FileImage file = sampled_file();
   TestEngine engine(file.span(), setup_of_samples(1, 8));
   goldcrest_sampling sampling = kPlain;
   sampling.n_samples = 8;
@@ -255,7 +244,7 @@ TEST(Sampling, AgreesOnTheFirstSample) {
 
 // After each source's prefix: the best tokens, and after each of them what greedy search finds.
 TEST(Alternatives, BeginWithTheBestTokens) {
-  const FileImage file = tiny_file();
+  const FileImage file = sampled_file();
   const std::vector<Ids> sources = some_sources(4);
   EngineSetup setup = setup_of_samples(4, 4);
   setup.limits.max_prefix_tokens = 6;
@@ -313,7 +302,7 @@ TEST(Alternatives, BeginWithTheBestTokens) {
 }
 
 TEST(Sampling, TellsItsMemory) {
-  const FileImage file = tiny_file();
+  const FileImage file = sampled_file();
   EngineSetup setup = setup_of_samples(3, 2);
   setup.limits.threads = 2;
   const goldcrest_memory with = TestEngine(file.span(), setup).memory();
@@ -334,7 +323,7 @@ TEST(Sampling, TellsItsMemory) {
 }
 
 TEST(Sampling, SaysWhatIsWrong) {
-  const FileImage file = tiny_file();
+  const FileImage file = sampled_file();
   EngineSetup setup = setup_of_samples(1, 2);
   setup.limits.inspection = GOLDCREST_INSPECT_TARGETS;
   TestEngine engine(file.span(), setup);

@@ -3,16 +3,13 @@
 // them. Each rule must change a result, because otherwise the test would compare nothing.
 #include "goldcrest/decoding.h"
 #include "naive_search.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
 using converter::EarlyStopping;
-using converter::FileImage;
 using converter::LengthPenalty;
-using converter::ModelSpec;
 using converter::RulesSpec;
 using converter::SequenceSpec;
 using converter::SequencesSpec;
@@ -21,12 +18,9 @@ constexpr uint32_t kMostTokens = 14, kVocabulary = 300, kSourceEntries = 29;
 
 // A model that often repeats itself, and prefers one token that is not allowed.
 ModelSpec repetitive_spec(uint64_t seed, const RulesSpec& rules, float end_bias) {
-  test::TinyOptions options;
-  options.seed = seed;
-  options.target_vocab_size = kVocabulary;
-  options.end_bias = end_bias;
-  options.decoder.n_layers = 2;
-  ModelSpec spec = test::tiny_spec(options);
+  TinyOptions options = {
+      .seed = seed, .decoder = {.n_layers = 2}, .target_vocab_size = kVocabulary, .end_bias = end_bias};
+  ModelSpec spec = tiny_spec(options);
   spec.projection.bias[kVocabulary - 1] = 4;  // the start token, which is suppressed
   for (const uint32_t id : {7u, 270u}) spec.projection.bias[id] += 2;
   spec.generation.rules = rules;
@@ -35,14 +29,13 @@ ModelSpec repetitive_spec(uint64_t seed, const RulesSpec& rules, float end_bias)
 
 // The search that asks for the rules as a caller; more ends and biases come only from the file.
 goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_t max_target_tokens) {
-  goldcrest_search search = {};
-  search.beam_size = beam_size;
-  search.max_target_tokens = max_target_tokens;
-  search.length_penalty = 0.8f;
-  search.flags = GOLDCREST_SEARCH_SCORES;
-  search.renormalize = static_cast<uint8_t>(rules.renormalize ? GOLDCREST_YES : GOLDCREST_NO);
-  search.force_end = static_cast<uint8_t>(rules.force_end ? GOLDCREST_YES : GOLDCREST_NO);
-  search.early_stopping = static_cast<uint8_t>(GOLDCREST_STOP_LIKELY + static_cast<int>(rules.early_stopping));
+  goldcrest_search search = {.beam_size = beam_size,
+      .max_target_tokens = max_target_tokens,
+      .length_penalty = 0.8f,
+      .flags = GOLDCREST_SEARCH_SCORES,
+      .renormalize = static_cast<uint8_t>(rules.renormalize ? GOLDCREST_YES : GOLDCREST_NO),
+      .force_end = static_cast<uint8_t>(rules.force_end ? GOLDCREST_YES : GOLDCREST_NO),
+      .early_stopping = static_cast<uint8_t>(GOLDCREST_STOP_LIKELY + static_cast<int>(rules.early_stopping))};
   search.length_penalty_kind =
       static_cast<uint8_t>(GOLDCREST_LENGTH_POWER + static_cast<int>(rules.length_penalty_kind));
   search.no_repeat_ngram = rules.no_repeat_ngram == 0 ? UINT32_MAX : rules.no_repeat_ngram;
@@ -54,10 +47,10 @@ goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_
 
 std::vector<Translation> results_by_rules(const ModelSpec& spec, const goldcrest_search& search,
     const std::vector<int32_t>& source, const goldcrest_sequences* sequences = nullptr) {
-  const FileImage file = test::tiny_file(spec);
-  test::EngineSetup setup;
-  setup.limits.beam_size = setup.limits.n_best = search.beam_size;
-  setup.limits.max_target_tokens = search.max_target_tokens;
+  const FileImage file = tiny_file(spec);
+  EngineSetup setup = {
+      .limits = {
+          .max_target_tokens = search.max_target_tokens, .beam_size = search.beam_size, .n_best = search.beam_size}};
   TestEngine engine(file.span(), setup);
   engine.set_search(search);
   if (sequences != nullptr) {
@@ -73,7 +66,7 @@ std::vector<NaiveHypothesis> naive_results_by_rules(
   ModelSpec plain = spec;
   plain.generation.rules = {};
   plain.generation.sequences = {};
-  const FileImage file = test::tiny_file(plain);
+  const FileImage file = tiny_file(plain);
   PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
   NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
   options.rules = spec.generation.rules;
@@ -104,11 +97,10 @@ size_t compare(const RulesSpec& rules, uint32_t beam_size, float length_penalty 
     const std::vector<int32_t> source = rng.ids(rng.between(3, 9), kSourceEntries);
     goldcrest_search asked = search_with(rules, beam_size, kMostTokens);
     asked.length_penalty = length_penalty;
-    goldcrest_search of_file = {};
-    of_file.beam_size = beam_size;
-    of_file.max_target_tokens = kMostTokens;
-    of_file.length_penalty = length_penalty;
-    of_file.flags = GOLDCREST_SEARCH_SCORES;
+    goldcrest_search of_file = {.beam_size = beam_size,
+        .max_target_tokens = kMostTokens,
+        .length_penalty = length_penalty,
+        .flags = GOLDCREST_SEARCH_SCORES};
     const std::vector<NaiveHypothesis> expected = naive_results_by_rules(spec, asked, source);
     const std::vector<Translation> found = results_by_rules(spec, of_file, source);
     expect_same(found, expected);
@@ -243,10 +235,10 @@ TEST(SearchRules, Sequences) {
 
 // The caller's ids change while they are used: nothing outside the array is read.
 TEST(SearchRules, ChangedSequencesAreHarmless) {
-  const FileImage file = test::tiny_file(repetitive_spec(1, {}, 1));
+  const FileImage file = tiny_file(repetitive_spec(1, {}, 1));
   for (const int32_t changed : {0, 3, 1000, -1, INT32_MAX}) {
     TestEngine engine(file.span(), {});
-    test::GuardedBuffer<int32_t> ids(3);
+    GuardedBuffer<int32_t> ids(3);
     ids[0] = 2, ids[1] = 7, ids[2] = 8;
     const goldcrest_sequences sequences = {ids.get(), nullptr, 3, 1, 0};
     ASSERT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
@@ -257,7 +249,7 @@ TEST(SearchRules, ChangedSequencesAreHarmless) {
 }
 
 TEST(SearchRules, BadSequencesAreRefused) {
-  const FileImage file = test::tiny_file(repetitive_spec(1, {}, 1));
+  const FileImage file = tiny_file(repetitive_spec(1, {}, 1));
   TestEngine engine(file.span(), {});
   const auto status_of = [&](const std::vector<int32_t>& ids, const std::vector<float>& biases) {
     const goldcrest_sequences sequences = {
@@ -304,11 +296,10 @@ TEST(SearchRules, AllAtOnce) {
   Rng rng(5);
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(testing::Message() << "round " << round);
-    RulesSpec rules;
-    rules.renormalize = rng.below(2) == 1;
-    rules.force_end = rng.below(2) == 1;
-    rules.early_stopping = static_cast<EarlyStopping>(rng.below(3));
-    rules.length_penalty_kind = static_cast<LengthPenalty>(rng.below(2));
+    RulesSpec rules = {.renormalize = rng.below(2) == 1,
+        .force_end = rng.below(2) == 1,
+        .early_stopping = static_cast<EarlyStopping>(rng.below(3)),
+        .length_penalty_kind = static_cast<LengthPenalty>(rng.below(2))};
     if (rng.below(2) == 1) rules.more_end_ids = {7, 30};
     rules.no_repeat_ngram = rng.below(4);
     rules.max_extra_tokens = rng.below(2) * 4;
@@ -323,10 +314,7 @@ TEST(SearchRules, AllAtOnce) {
 // If every token is forbidden at once, ends too, the text still ends.
 TEST(SearchRules, NothingLeftEndsTheText) {
   RulesSpec rules = {.force_end = false, .no_repeat_ngram = 1};
-  test::TinyOptions options;
-  options.target_vocab_size = 4;
-  options.end_bias = -50;
-  ModelSpec spec = test::tiny_spec(options);
+  ModelSpec spec = tiny_spec({.target_vocab_size = 4, .end_bias = -50});
   spec.generation.suppressed_ids = {0, 3};
   spec.generation.rules = rules;
   for (const uint32_t beam_size : {1u, 2u}) {
@@ -342,16 +330,9 @@ TEST(SearchRules, NothingLeftEndsTheText) {
 TEST(SearchRules, ThePapersDecoding) {
   const RulesSpec rules = {.length_penalty_kind = LengthPenalty::kWu, .max_extra_tokens = 50};
   for (const float end_bias : {2.0f, -50.0f}) {
-    test::TinyOptions options;
-    options.seed = 31;
-    options.end_bias = end_bias;
-    options.decoder.positions = 70;
-    ModelSpec spec = test::tiny_spec(options);
+    ModelSpec spec = tiny_spec({.seed = 31, .decoder = {.positions = 70}, .end_bias = end_bias});
     spec.generation.rules = rules;
-    goldcrest_search search = {};
-    search.beam_size = 4;
-    search.max_target_tokens = 69;
-    search.length_penalty = 0.6f;
+    goldcrest_search search = {.beam_size = 4, .max_target_tokens = 69, .length_penalty = 0.6f};
     Rng rng(6);
     for (const uint32_t length : {3u, 8u}) {
       const std::vector<int32_t> source = rng.ids(length, kSourceEntries);

@@ -4,23 +4,19 @@
 #include "goldcrest/decoding.h"
 #include "host/lexicon.h"
 #include "naive_search.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using converter::ModelSpec;
-
 constexpr uint32_t kSourceVocabulary = 50;
 
 ModelSpec listed_spec(uint64_t seed, uint32_t target_vocab_size = 300) {
-  test::TinyOptions options = test::deep_tiny_options();
+  TinyOptions options = deep_tiny_options();
   options.seed = seed;
   options.target_vocab_size = target_vocab_size;
-  ModelSpec spec = test::tiny_spec(options);
-  test::add_shortlist(seed, spec);
+  ModelSpec spec = tiny_spec(options);
+  add_shortlist(seed, spec);
   return spec;
 }
 
@@ -64,8 +60,7 @@ uint32_t outputs_of(const TestEngine& engine) {
 using TracedRows = std::vector<std::vector<float>>;
 
 EngineSetup traced_setup(TracedRows* traced) {
-  EngineSetup setup;
-  setup.trace_context = traced;
+  EngineSetup setup = {.trace_context = traced};
   setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
     if (std::string_view(name) != "logits") return;
     TracedRows& rows = *static_cast<TracedRows*>(context);
@@ -111,7 +106,7 @@ TEST(Shortlist, GatheredLogitsHaveTheSameBits) {
     Rng rng(7);
     for (const uint32_t vocab_size : {300u, 1500u}) {
       const ModelSpec spec = listed_spec(4, vocab_size);
-      const FileImage file = test::tiny_file(spec, layout, {}, weights);
+      const FileImage file = tiny_file(spec, layout, {}, weights);
       for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) {
         SCOPED_TRACE(testing::Message() << goldcrest_kernels_at(i) << ", vocabulary " << vocab_size);
         for (int round = 0; round < 3; ++round) expect_same_logits(spec, file, goldcrest_kernels_at(i), rng);
@@ -124,19 +119,17 @@ TEST(Shortlist, GatheredLogitsHaveTheSameBits) {
 // Ids of more than 16 bits.
 TEST(Shortlist, OfALargeVocabulary) {
   const ModelSpec spec = listed_spec(6, 70000);
-  goldcrest_limits limits = {};
-  limits.max_candidates = 40000;
-  const FileImage file = test::tiny_file(spec, Layout::kN16K4, limits);
+  const FileImage file = tiny_file(spec, Layout::kN16K4, {.max_candidates = 40000});
   Rng rng(8);
   expect_same_logits(spec, file, nullptr, rng);
 }
 
 std::vector<Translation> engine_results(
     const ModelSpec& spec, const goldcrest_search& search, const std::vector<int32_t>& source) {
-  const FileImage file = test::tiny_file(spec);
-  EngineSetup setup;
-  setup.limits.beam_size = setup.limits.n_best = search.beam_size;
-  setup.limits.max_target_tokens = search.max_target_tokens;
+  const FileImage file = tiny_file(spec);
+  EngineSetup setup = {
+      .limits = {
+          .max_target_tokens = search.max_target_tokens, .beam_size = search.beam_size, .n_best = search.beam_size}};
   TestEngine engine(file.span(), setup);
   engine.set_search(search);
   return engine.run(std::span(&source, 1)).at(0);
@@ -147,7 +140,7 @@ std::vector<NaiveHypothesis> naive_results(
   ModelSpec plain = spec;
   plain.generation.rules = {};
   plain.shortlist.reset();
-  const FileImage file = test::tiny_file(plain);
+  const FileImage file = tiny_file(plain);
   PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
   NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
   options.rules = spec.generation.rules;
@@ -159,11 +152,8 @@ std::vector<NaiveHypothesis> naive_results(
 
 void expect_naive(const ModelSpec& spec, uint32_t beam_size, Rng& rng) {
   const std::vector<int32_t> source = source_with_ngrams(spec, rng);
-  goldcrest_search search = {};
-  search.beam_size = beam_size;
-  search.max_target_tokens = 12;
-  search.length_penalty = 0.8f;
-  search.flags = GOLDCREST_SEARCH_SCORES;
+  goldcrest_search search = {
+      .beam_size = beam_size, .max_target_tokens = 12, .length_penalty = 0.8f, .flags = GOLDCREST_SEARCH_SCORES};
   const std::vector<Translation> found = engine_results(spec, search, source);
   const std::vector<NaiveHypothesis> expected = naive_results(spec, search, source);
   ASSERT_EQ(found.size(), expected.size());
@@ -208,7 +198,7 @@ TEST(Shortlist, RulesLookAtCandidates) {
 TEST(Shortlist, TheEndIsAlwaysACandidate) {
   ModelSpec spec = listed_spec(11);
   spec.shortlist = {{}, std::vector<uint64_t>(kSourceVocabulary + 1), {}, {}};
-  const FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   TestEngine engine(file.span(), {});
   EXPECT_EQ(engine.run({4, 5, 6}).tokens, (std::vector<int32_t>{0}));
   EXPECT_EQ(outputs_of(engine), 1u);
@@ -224,9 +214,7 @@ TEST(Shortlist, AForcedIdIsForced) {
   while (std::binary_search(ids.begin(), ids.end(), forced)) ++forced;
   spec.generation.forced_first_id = forced;
   for (const uint32_t beam_size : {1u, 3u}) {
-    goldcrest_search search = {};
-    search.beam_size = beam_size;
-    search.max_target_tokens = 9;
+    goldcrest_search search = {.beam_size = beam_size, .max_target_tokens = 9};
     const std::vector<int32_t> tokens = engine_results(spec, search, source).at(0).tokens;
     EXPECT_EQ(tokens[0], static_cast<int32_t>(forced));
     for (size_t i = 1; i < tokens.size(); ++i)
@@ -240,19 +228,20 @@ using Entries = std::vector<std::vector<int32_t>>;
 // length, then its ids. Computes all outputs if `masks`, else only the allowed ones.
 std::vector<Translation> draw_entries(
     const Entries& entries, const std::vector<int32_t>& suppressed, bool draws, bool masks, float min_p) {
-  test::TinyOptions options = test::deep_tiny_options();
+  TinyOptions options = deep_tiny_options();
   options.target_vocab_size = 300;
-  const FileImage file = test::tiny_file(test::tiny_spec(options));
-  EngineSetup setup;
-  setup.limits.beam_size = setup.limits.n_best = setup.limits.max_sampled = 5;
-  setup.limits.max_target_tokens = 8;
-  setup.limits.lexicon = 1;
-  setup.limits.max_candidates = masks ? GOLDCREST_NO_SHORTLIST : 20;
+  const FileImage file = tiny_file(tiny_spec(options));
+  EngineSetup setup = {.limits = {.max_target_tokens = 8,
+                           .beam_size = 5,
+                           .n_best = 5,
+                           .max_candidates = masks ? GOLDCREST_NO_SHORTLIST : 20,
+                           .max_sampled = 5,
+                           .lexicon = 1}};
   TestEngine engine(file.span(), setup);
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.flags = GOLDCREST_SEARCH_SCORES;
-  engine.set_search(search);
+  engine.change_search([](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.flags = GOLDCREST_SEARCH_SCORES;
+  });
   const LexiconSpec lexicon = make_lexicon(entries, false);
   const goldcrest_lexicon view = lexicon.view();
   EXPECT_EQ(goldcrest_set_lexicon(engine.get(), &view), GOLDCREST_OK);
@@ -313,9 +302,9 @@ TEST(LexiconOutputs, AreTheBestIfOthersAreTooUnlikely) {
 
 // With one more than limits.max_candidates, all outputs are computed.
 TEST(LexiconOutputs, AreGatheredUpToTheLimit) {
-  test::TinyOptions options = test::deep_tiny_options();
+  TinyOptions options = deep_tiny_options();
   options.target_vocab_size = 300;
-  const FileImage file = test::tiny_file(test::tiny_spec(options));
+  const FileImage file = tiny_file(tiny_spec(options));
   for (const int32_t n : {16, 17}) {
     TracedRows traced;
     EngineSetup setup = traced_setup(&traced);

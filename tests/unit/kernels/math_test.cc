@@ -8,7 +8,6 @@
 #include "kernels/reference/reference.h"
 #include "kernels/riscv/floats-inl.h"
 #include "recomputed.h"
-#include "support/rng.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
@@ -278,7 +277,7 @@ bool computes_reference_bits(const Kernels& kernels) {
 }
 
 // Returns bits of all kinds: the ends of the range, anything, numbers like `other` and numbers a few exponents away.
-uint32_t bits_like(uint32_t other, test::Rng& rng) {
+uint32_t bits_like(uint32_t other, Rng& rng) {
   constexpr uint32_t kEnds[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x33800000u, 0x3f800000u,
       0x4b7fffffu, 0x7f000000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u};
   const auto random = static_cast<uint32_t>(rng.bits());
@@ -295,7 +294,7 @@ uint32_t bits_like(uint32_t other, test::Rng& rng) {
 bool same_number(float a, float b) { return float_bits(a) == float_bits(b) || (std::isnan(a) && std::isnan(b)); }
 
 TEST(SoftFloats, EqualThisCpus) {
-  test::Rng rng(1);
+  Rng rng(1);
   for (uint32_t i = 0; i < 2000000; ++i) {
     const uint32_t a_bits = bits_like(static_cast<uint32_t>(rng.bits()), rng);
     const float a = bits_float(a_bits), b = bits_float(bits_like(a_bits, rng));
@@ -310,7 +309,7 @@ TEST(SoftFloats, EqualThisCpus) {
 
 // Each factor that quantization can have, with numbers whose products are up to 127, next to halves, or tiny.
 TEST(SoftFloats, RoundedProductsAreThoseOfTheFpu) {
-  test::Rng rng(16);
+  Rng rng(16);
   for (uint32_t i = 0; i < 400000; ++i) {
     const float amax = bits_float(0x2b800000u + static_cast<uint32_t>(rng.bits()) % (0x5b800001u - 0x2b800000u));
     const float factor = 127.0f / amax, half = (static_cast<float>(rng.below(255)) - 127.0f) * 0.5f;

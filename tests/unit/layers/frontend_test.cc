@@ -10,15 +10,12 @@
 #include "layers/inputs/log_mel.h"
 #include "layers/linear.h"
 #include "layers/rotary.h"
-#include "support/engine_fixture.h"
 #include "support/log_mel_features.h"
-#include "support/rng.h"
 #include "support/speech_model.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
 using Rows = std::vector<std::vector<double>>;
 
 double activate(format::Activation activation, double x) {
@@ -94,7 +91,7 @@ class NaiveStem {
 
 // log10 of the bands' powers: a discrete Fourier transform by its definition.
 Rows naive_log_mel(const OpenChoices& options, const std::vector<int16_t>& samples, size_t n_frames) {
-  const auto bands = test::slaney_bands(options.channels, options.n_fft, 16000);
+  const auto bands = slaney_bands(options.channels, options.n_fft, 16000);
   const auto window = static_cast<int64_t>(n_frames * options.hop);
   Rows rows;
   double largest = -10;
@@ -148,25 +145,21 @@ void expect_near(const Traced& found, const Rows& expected, double tolerance) {
 OpenChoices float_options(OpenChoices options) {
   options.weights = converter::Weights::kFloat32;
   options.fine_layers = false;
-  for (test::TinyConvolution& convolution : options.convolutions) convolution.fine_input = false;
+  for (TinyConvolution& convolution : options.convolutions) convolution.fine_input = false;
   return options;
 }
 
 TEST(Frontend, EqualsConvolutionsInDoubles) {
-  for (OpenChoices options : test::tiny_speech_options()) {
+  for (OpenChoices options : tiny_speech_options()) {
     options = float_options(options);
-    const FileImage file = test::speech_file(options);
+    const FileImage file = speech_file(options);
     Traced traced;
-    EngineSetup setup;
-    setup.limits.encoder_rows = 5;
-    setup.trace = Traced::trace;
-    setup.trace_context = &traced;
-    TestEngine engine(file.span(), setup);
+    TestEngine engine(file.span(), {.limits = {.encoder_rows = 5}, .trace = Traced::trace, .trace_context = &traced});
     const goldcrest_info& info = engine.info();
     const size_t n = info.first_row_samples + 9 * info.row_samples;
     Rows rows;
     if (options.input == format::FrontendInput::Frames) {
-      test::Rng rng(3);
+      Rng rng(3);
       std::vector<float> features;
       for (size_t i = 0; i < n * options.channels; ++i) features.push_back(rng.uniform());
       for (size_t i = 0; i < n; ++i) {
@@ -176,7 +169,7 @@ TEST(Frontend, EqualsConvolutionsInDoubles) {
       ASSERT_EQ(goldcrest_begin_features(engine.get(), features.data(), n), 0);
       ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
     } else {
-      const std::vector<int16_t> samples = test::tiny_clip(3, n);
+      const std::vector<int16_t> samples = tiny_clip(3, n);
       for (const int16_t sample : samples) rows.push_back({sample / 32768.0});
       if (options.n_fft != 0)
         rows = naive_log_mel(options, samples, size_t{info.limits.max_source_tokens} * info.row_samples / options.hop);
@@ -189,13 +182,10 @@ TEST(Frontend, EqualsConvolutionsInDoubles) {
 
 // A clip that is a hundred times too quiet: the norm's sums have 15 bits after the point.
 TEST(Frontend, NormsOfQuietClips) {
-  const FileImage file = test::speech_file(float_options(test::tiny_moonshine()));
+  const FileImage file = speech_file(float_options(tiny_moonshine()));
   Traced traced;
-  EngineSetup setup;
-  setup.trace = Traced::trace;
-  setup.trace_context = &traced;
-  TestEngine engine(file.span(), setup);
-  std::vector<int16_t> samples = test::tiny_clip(8, 1500);
+  TestEngine engine(file.span(), {.trace = Traced::trace, .trace_context = &traced});
+  std::vector<int16_t> samples = tiny_clip(8, 1500);
   Rows rows;
   for (int16_t& sample : samples) {
     sample = static_cast<int16_t>(sample / 100);
@@ -207,15 +197,15 @@ TEST(Frontend, NormsOfQuietClips) {
 }
 
 Rows features_of(const OpenChoices& options, const Samples& samples, size_t n_frames) {
-  const FileImage file = test::speech_file(options);
+  const FileImage file = speech_file(options);
   Rows rows;
-  for (const std::vector<float>& frame : test::log_mel_features(TestEngine(file.span(), {}), samples, n_frames))
+  for (const std::vector<float>& frame : log_mel_features(TestEngine(file.span(), {}), samples, n_frames))
     rows.emplace_back(frame.begin(), frame.end());
   return rows;
 }
 
 OpenChoices whisper_features() {
-  OpenChoices options = test::tiny_whisper();
+  OpenChoices options = tiny_whisper();
   options.n_fft = 400;
   options.hop = 160;
   options.channels = 80;
@@ -251,7 +241,7 @@ TEST(LogMelFeatures, EqualATransformInDoubles) {
     options.hop = std::max(n_fft * 2 / 5, 1u);
     options.channels = n_fft < 400 ? 3 : 80;
     options.convolutions[0].stride = n_fft < 400 ? 3 : 1;
-    const std::vector<int16_t> samples = test::tiny_clip(5, size_t{options.hop} * 9);
+    const std::vector<int16_t> samples = tiny_clip(5, size_t{options.hop} * 9);
     const Rows expected = naive_log_mel(options, samples, 12);
     const Rows found =
         features_of(options, {samples.data(), static_cast<uint32_t>(samples.size()), options.hop * 12}, 12);
@@ -262,12 +252,12 @@ TEST(LogMelFeatures, EqualATransformInDoubles) {
 }
 
 TEST(Rotary, TurnsPairsOfColumns) {
-  const FileImage file = test::speech_file(test::tiny_moonshine());
+  const FileImage file = speech_file(tiny_moonshine());
   const TestEngine engine(file.span(), {});
   const Runtime& runtime = engine.get()->runtime;
   const StackView& stack = runtime.model.encoder;
   const float* table = runtime.tensor<float>(stack.rotary.table);
-  test::Rng rng(6);
+  Rng rng(6);
   std::vector<float> heads(stack.attention_width());
   for (float& x : heads) x = rng.uniform();
   const std::vector<float> before = heads;
@@ -293,7 +283,7 @@ void expect_two_products(const Runtime& runtime) {
   constexpr uint32_t kRows = 3;
   const uint32_t k = view.k, n = view.n;
   ASSERT_GT(n, 16u);
-  test::Rng rng(7);
+  Rng rng(7);
   std::vector<float> x(kRows * k), residual(kRows * n), scales(2 * kRows), remainder(k);
   for (float& value : x) value = rng.uniform();
   for (float& value : residual) value = rng.uniform();
@@ -350,7 +340,7 @@ void expect_two_products(const Runtime& runtime) {
 }
 
 TEST(FineInputs, AreTwoProductsWithEveryTable) {
-  const FileImage file = test::speech_file(test::tiny_whisper());
+  const FileImage file = speech_file(tiny_whisper());
   const TestEngine engine(file.span(), {});
   Runtime runtime = engine.get()->runtime;
   for (uint32_t i = 0; (runtime.kernels = kernels_at(i)) != nullptr; ++i) expect_two_products(runtime);

@@ -13,7 +13,6 @@
 #include "layers/norm.h"
 #include "layers/parallel.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
@@ -116,8 +115,7 @@ TEST(OutputBlock, RemaindersOfHostileRows) {
   std::vector<int8_t> first_rows;
   std::vector<float> first_scales;
   for (uint32_t table = 0; goldcrest_kernels_at(table) != nullptr; ++table) {
-    test::EngineSetup setup;
-    setup.kernels = goldcrest_kernels_at(table);
+    test::EngineSetup setup = {.kernels = goldcrest_kernels_at(table)};
     const test::TestEngine engine(file.span(), setup);
     const Runtime& runtime = engine.get()->runtime;
     const LinearTensors outputs = tensors_of(runtime, runtime.model.projection);
@@ -155,8 +153,7 @@ TEST(WorstStep, HasAscendingLogits) {
   for (const auto& [fine, refine] : {std::pair{"none", "none"}, {"all", "none"}, {"none", "all"}, {"all", "all"}}) {
     const converter::FileImage file = test::fine_tiny_file(spec, {}, fine, refine);
     std::vector<float> logits;
-    test::EngineSetup setup;
-    setup.trace_context = &logits;
+    test::EngineSetup setup = {.trace_context = &logits};
     setup.trace = [](void* context, const char* name, int32_t, uint32_t, const float* values, uint32_t count) {
       auto& all = *static_cast<std::vector<float>*>(context);
       if (std::string(name) == "logits") all.insert(all.end(), values, values + count);
@@ -184,9 +181,7 @@ void run_on_threads(void*, void (*task)(void*, size_t), void* task_context, size
 }
 
 Runtime runtime_of(uint32_t threads, goldcrest_parallel_for parallel_for) {
-  Runtime runtime = {};
-  runtime.threads = threads;
-  runtime.parallel_for = parallel_for;
+  Runtime runtime = {.parallel_for = parallel_for, .threads = threads};
   return runtime;
 }
 

@@ -3,7 +3,6 @@
 #include "api/engine.h"
 #include "layers/operations.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 

@@ -15,7 +15,6 @@
 // either side: sqrt(16) * sqrt(100) * 2^-24 = 2.4e-6.
 #include "converter/reference/reference.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "support/tiny_model.h"
 
@@ -54,32 +53,30 @@ double blocks_before(const std::string& stage, const TinyOptions& options) {
 }
 
 struct Run {
-  test::Translation translation;
+  Translation translation;
   Trace trace;
 };
 
-Run run_engine(const converter::FileImage& file, const std::vector<int32_t>& source) {
+Run run_engine(const FileImage& file, const std::vector<int32_t>& source) {
   Run run;
-  test::EngineSetup setup;
-  setup.limits.encoder_rows = 5;
-  setup.trace_context = &run.trace;
+  EngineSetup setup = {.limits = {.encoder_rows = 5}, .trace_context = &run.trace};
   setup.trace = [](void* context, const char* name, int32_t layer, uint32_t row, const float* values, uint32_t count) {
     keep(*static_cast<Trace*>(context), name, layer, row, {values, count});
   };
-  test::TestEngine engine(file.span(), setup);
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.min_target_tokens = engine.info().max_target_positions / 4;
-  search.max_target_tokens = engine.info().max_target_positions / 2;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  engine.set_search(search);
+  TestEngine engine(file.span(), setup);
+  engine.change_search([&](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.min_target_tokens = engine.info().max_target_positions / 4;
+    search.max_target_tokens = engine.info().max_target_positions / 2;
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  });
   run.translation = engine.run(source);
   EXPECT_TRUE(engine.memory_intact());
   return run;
 }
 
 // Returns the reference's rows at every stage, when it is fed the run's own tokens.
-Trace expected_trace(const converter::ModelSpec& spec, const std::vector<int32_t>& source, const Run& run) {
+Trace expected_trace(const ModelSpec& spec, const std::vector<int32_t>& source, const Run& run) {
   Trace expected;
   converter::Reference reference(spec);
   reference.set_trace([&](const std::string& name, int layer, uint32_t row, std::span<const float> values) {
@@ -108,18 +105,18 @@ void expect_near(const Run& run, const Trace& expected, const TinyOptions& optio
 }
 
 void check_architecture(const TinyOptions& options) {
-  const converter::ModelSpec spec = test::tiny_spec(options);
-  test::Rng rng(options.seed);
+  const ModelSpec spec = tiny_spec(options);
+  Rng rng(options.seed);
   const std::vector<int32_t> source = rng.ids(options.encoder.positions - 1, options.source_vocab_size);
-  const Run run = run_engine(test::tiny_file(spec), source);
+  const Run run = run_engine(tiny_file(spec), source);
   expect_near(run, expected_trace(spec, source, run), options, kErrorOfBlock);
 
-  const Run other = run_engine(test::tiny_file(spec, Layout::kN4K16), source);
+  const Run other = run_engine(tiny_file(spec, Layout::kN4K16), source);
   EXPECT_EQ(other.translation, run.translation) << "the layouts differ";
   EXPECT_EQ(other.trace, run.trace) << "the layouts differ";
 
   SCOPED_TRACE("float32");
-  const Run float32 = run_engine(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), source);
+  const Run float32 = run_engine(tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), source);
   expect_near(float32, expected_trace(spec, source, float32), options, kFloatErrorOfBlock);
 }
 
@@ -169,8 +166,8 @@ std::vector<Architecture> architectures() {
   rms.centred = false;
   rms.final_norm = rms.embedding_norm = true;
   all.push_back({"rms_norms", with(rms, rms, 29, 37, true)});
-  all.push_back({"t5", test::t5_tiny_options()});
-  all.push_back({"umt5", test::umt5_tiny_options()});
+  all.push_back({"t5", t5_tiny_options()});
+  all.push_back({"umt5", umt5_tiny_options()});
   TinyStack biased = {36, 72, 3, 12, 2, 90};
   biased.bias_tables = 2;
   all.push_back({"biases", with(biased, biased, 29, 37, false)});
@@ -203,15 +200,14 @@ INSTANTIATE_TEST_SUITE_P(Architectures, Stack, testing::ValuesIn(architectures()
     [](const auto& test) { return std::string(test.param.name); });
 
 // Returns the hashes of all bits of the logits of greedy searches with float32 weights.
-std::vector<uint64_t> logits_hashes_of(
-    const converter::ModelSpec& spec, const std::vector<std::vector<int32_t>>& sources) {
-  const converter::FileImage file = test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
-  test::TestEngine engine(file.span(), {});
-  goldcrest_search search = engine.search();
-  search.beam_size = 1;
-  search.min_target_tokens = search.max_target_tokens = 9;
-  search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-  engine.set_search(search);
+std::vector<uint64_t> logits_hashes_of(const ModelSpec& spec, const std::vector<std::vector<int32_t>>& sources) {
+  const FileImage file = tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32);
+  TestEngine engine(file.span(), {});
+  engine.change_search([](goldcrest_search& search) {
+    search.beam_size = 1;
+    search.min_target_tokens = search.max_target_tokens = 9;
+    search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
+  });
   std::vector<uint64_t> hashes;
   for (const std::vector<int32_t>& source : sources) hashes.push_back(engine.run(source).logits_hash);
   return hashes;
@@ -220,17 +216,17 @@ std::vector<uint64_t> logits_hashes_of(
 // One ulp more in the bias of any head and distance changes the bits of some source, and no distance that a source
 // lacks does.
 TEST(Biases, AnUlpOfEachBiasIsFound) {
-  TinyOptions options = test::t5_tiny_options();
+  TinyOptions options = t5_tiny_options();
   options.encoder.positions = 20;
   options.decoder.positions = 9;
-  converter::ModelSpec spec = test::tiny_spec(options);
+  ModelSpec spec = tiny_spec(options);
   for (converter::StackSpec* stack : {&spec.encoder, &spec.decoder}) {
     auto table = std::make_shared<converter::AttentionBiasSpec>(*stack->layers[0].self_attention->bias);
     for (uint32_t i = 0; i < table->values.size(); ++i)
       table->values[i] = 2 + 0.012f * static_cast<float>(i * 5 % 163);  // each value once, all with the same ulp
     for (converter::LayerSpec& layer : stack->layers) layer.self_attention->bias = table;
   }
-  test::Rng rng(11);
+  Rng rng(11);
   std::vector<std::vector<int32_t>> sources;
   for (const uint32_t length : {1u, 17u, 20u, 20u, 20u, 20u, 19u, 18u, 13u, 7u})
     sources.push_back(rng.ids(length, spec.encoder.embedding->rows));

@@ -5,12 +5,9 @@
 
 #include "dialects/dialect.h"
 #include "model/frontend_view.h"
-#include "support/checkpoint_writer.h"
 #include "support/engine_fixture.h"
 #include "support/expect_error.h"
 #include "support/speech_model.h"
-#include "support/temporary_folder.h"
-#include "support/test.h"
 #include "support/voice_tensors.h"
 
 namespace goldcrest::test {
@@ -116,10 +113,8 @@ class Voice : public testing::Test {
 };
 
 // Returns the probabilities of a clip, step by step.
-std::vector<float> hear(const converter::FileImage& file, const char* kernels, const std::vector<int16_t>& clip) {
-  EngineSetup setup;
-  setup.kernels = kernels;
-  const TestEngine engine(file.span(), setup);
+std::vector<float> hear(const FileImage& file, const char* kernels, const std::vector<int16_t>& clip) {
+  const TestEngine engine(file.span(), {.kernels = kernels});
   goldcrest_voice voice;
   EXPECT_EQ(goldcrest_voice_begin(&voice, engine.get()), GOLDCREST_OK);
   std::vector<float> found;
@@ -133,7 +128,7 @@ TEST_F(Voice, ComputesItsGraphWithTheSameBitsOnAllTables) {
     const std::vector<NamedTensor> tensors = random_detector(seed);
     OpenChoices options = tiny_moonshine();
     options.voice = read(tensors);
-    const converter::FileImage file = speech_file(options);
+    const FileImage file = speech_file(options);
     std::vector<int16_t> clip = tiny_clip(seed, 12 * kStep);
     std::fill_n(clip.begin() + 4 * kStep, 2 * kStep, int16_t{0});
     std::fill_n(clip.begin() + 8 * kStep, kStep / 2, int16_t{-32768});
@@ -153,7 +148,7 @@ TEST_F(Voice, SamplesThatAreAlmostNothingHaveOneResult) {
   OpenChoices options = tiny_moonshine();
   options.voice = read(tensors);
   for (float& value : options.voice) value = std::fabs(value) < 0x1p-60f ? 0.0f : value;  // as the converter stores it
-  const converter::FileImage file = speech_file(options);
+  const FileImage file = speech_file(options);
   std::vector<int16_t> clip(6 * kStep);
   for (size_t i = 0; i < clip.size(); i += 97) clip[i] = static_cast<int16_t>(i % 2);
   const std::vector<float> found = hear(file, "reference", clip);
@@ -183,7 +178,7 @@ TEST_F(Voice, IsRefusedByName) {
 }
 
 TEST_F(Voice, AFileWithoutDetectorSaysSo) {
-  const converter::FileImage file = speech_file(tiny_moonshine());
+  const FileImage file = speech_file(tiny_moonshine());
   const TestEngine engine(file.span(), {});
   goldcrest_voice voice;
   EXPECT_EQ(goldcrest_voice_begin(&voice, engine.get()), GOLDCREST_ERROR_UNSUPPORTED);

@@ -7,15 +7,13 @@
 namespace goldcrest {
 namespace {
 goldcrest_limits some_limits() {
-  goldcrest_limits limits = {};
-  limits.max_source_tokens = 7;
-  limits.max_source_bytes = 100;
-  limits.max_target_tokens = 11;
-  limits.beam_size = 3;
-  limits.batch = 2;
-  limits.encoder_rows = 5;
-  limits.threads = 1;
-  return limits;
+  return {.max_source_tokens = 7,
+      .max_source_bytes = 100,
+      .max_target_tokens = 11,
+      .beam_size = 3,
+      .batch = 2,
+      .encoder_rows = 5,
+      .threads = 1};
 }
 
 uint64_t bytes_of(const goldcrest_limits& limits, const BufferSize& size) {

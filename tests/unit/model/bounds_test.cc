@@ -13,16 +13,13 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using format::ModelT;
-
 // Bytes of the weights, parameters, positions and tokenizer.
 using Room = std::array<size_t, 4>;
 constexpr Room kSome = {1u << 15, 1u << 15, 1u << 15, 1u << 15}, kWide = {1u << 22, 1u << 20, 1u << 21, 1u << 15};
 
 // Returns the message, or nothing if the file passes.
 std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>& mutate, const Room& room) {
-  const FileImage changed = test::remade_with_contents(file, [&](ModelT& m, test::Contents& contents) {
+  const FileImage changed = remade_with_contents(file, [&](ModelT& m, Contents& contents) {
     for (size_t i = 0; i < room.size(); ++i) contents[i].resize(room[i]);
     mutate(m);
   });

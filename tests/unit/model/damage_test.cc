@@ -5,13 +5,10 @@
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
 #include "support/guarded_buffer.h"
-#include "support/rng.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-
 constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid, true};
 
 int validate(const uint8_t* file, size_t bytes, goldcrest_detail* detail = nullptr) {
@@ -20,10 +17,8 @@ int validate(const uint8_t* file, size_t bytes, goldcrest_detail* detail = nullp
 
 TEST(Intact, TheFileIsAcceptedAndRuns) {
   EXPECT_EQ(validate(smallest_file().bytes(), smallest_file().size()), GOLDCREST_OK);
-  const test::Verdict verdict = test::try_file(smallest_file());
-  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
-  const test::Verdict same = test::try_file(test::remade(smallest_file(), nullptr));
-  EXPECT_EQ(same.status, GOLDCREST_OK) << same.detail;
+  expect_runs(smallest_file());
+  expect_runs(remade(smallest_file(), nullptr));
 }
 
 TEST(Truncation, EveryLengthIsRefused) {
@@ -183,7 +178,7 @@ TEST(BitFlip, SectionsDoNotMatterToTheMetadata) {
 TEST(BitFlip, WeightsAreFoundByFullVerification) {
   FileImage file = smallest_file();
   const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);
-  test::Rng rng(1);
+  Rng rng(1);
   for (int i = 0; i < 2000; ++i) {
     const size_t byte = size_t{weights->offset()} * 64 + rng.below(static_cast<uint32_t>(weights->size()));
     const auto mask = static_cast<uint8_t>(1 << rng.below(8));
@@ -198,7 +193,7 @@ TEST(BitFlip, WeightsAreFoundByFullVerification) {
 TEST(BitFlip, DamagedWeightsFailTheirChecksum) {
   FileImage file = smallest_file();
   const format::Section* weights = format::GetModel(file.bytes())->sections()->Get(0);
-  test::Rng rng(3);
+  Rng rng(3);
   for (int i = 0; i < 100; ++i) {
     const size_t byte = size_t{weights->offset()} * 64 + rng.below(static_cast<uint32_t>(weights->size()));
     file.bytes()[byte] ^= 1;
@@ -210,23 +205,8 @@ TEST(BitFlip, DamagedWeightsFailTheirChecksum) {
   }
 }
 
-// With right checksums a flipped bit may be meaningful. The file is refused with a reason, or it runs.
 TEST(BitFlip, WithRightChecksumsItIsRefusedOrRuns) {
-  test::Rng rng(2);
-  int refused = 0, accepted = 0;
-  for (int i = 0; i < 4000; ++i) {
-    FileImage file = smallest_file();
-    const size_t size = file.size() - 64;
-    const uint32_t metadata_bytes = format::GetModel(file.bytes())->sections()->Get(0)->offset() * 64;
-    const uint32_t byte = rng.below(2) == 0 ? rng.below(metadata_bytes) : rng.below(static_cast<uint32_t>(size));
-    file.bytes()[byte] ^= static_cast<uint8_t>(1 << rng.below(8));
-    test::repair_checksums(file);
-    SCOPED_TRACE(testing::Message() << "byte " << byte);
-    (test::try_file(file).status < 0 ? refused : accepted) += 1;
-    if (HasFailure()) return;
-  }
-  EXPECT_GT(refused, 100);
-  EXPECT_GT(accepted, 100);
+  expect_flips_refused_or_run(smallest_file(), {.seed = 2, .n = 4000, .anywhere = true});
 }
 }  // namespace
 }  // namespace goldcrest::test

@@ -6,15 +6,11 @@
 #include "hostile_file.h"
 #include "model/blocks.h"
 #include "support/engine_fixture.h"
-#include "support/rng.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using format::ModelT;
-
-void expect_smallest_refused(const std::vector<test::Lie>& lies) { expect_refused(smallest_file(), lies); }
+void expect_smallest_refused(const std::vector<Lie>& lies) { expect_refused(smallest_file(), lies); }
 
 TEST(Hostile, MissingTables) {
   expect_smallest_refused({
@@ -43,8 +39,7 @@ TEST(Hostile, OptionalTablesMayBeMissing) {
           [](ModelT& m) { m.detokenizer.reset(); }, [](ModelT& m) { m.provenance.reset(); },
           [](ModelT& m) { m.encoder->final_norm.reset(); }, [](ModelT& m) { m.decoder->embedding_norm.reset(); },
           [](ModelT& m) { m.self_test.clear(); }}) {
-    const Verdict verdict = try_file(remade(smallest_file(), tell));
-    EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+    expect_runs(remade(smallest_file(), tell));
   }
 }
 
@@ -102,7 +97,7 @@ Verdict with_value(format::SectionKind kind, uint32_t units, uint32_t element, u
     if (section->kind() != kind) continue;
     std::memcpy(file.bytes() + (uint64_t{section->offset()} + units) * 64 + 4 * element, &bits, sizeof bits);
   }
-  test::repair_checksums(file);
+  repair_checksums(file);
   return try_file(file);
 }
 
@@ -140,11 +135,11 @@ TEST(Hostile, ScalesBiasesAndPositions) {
 // The scales and biases at the ends of what a file may have. The remainders of fine inputs then are zeros, tiny or
 // huge, with scales of any size. Each file runs, with the same results on every table.
 TEST(Hostile, RemaindersOfEverySize) {
-  const FileImage fine = test::fine_tiny_file(test::tiny_spec(test::odd_tiny_options()));
+  const FileImage fine = fine_tiny_file(tiny_spec(odd_tiny_options()));
   const float smallest = std::ldexp(1.0f, -47), largest = std::ldexp(1.0f, 16);
   for (const auto& [scale, other_scale] : {std::pair{smallest, smallest}, {largest, largest}, {smallest, largest}}) {
     for (const float bias : {0.0f, largest, -largest}) {
-      const FileImage file = test::remade_with_contents(fine, [&](ModelT& m, test::Contents& contents) {
+      const FileImage file = remade_with_contents(fine, [&](ModelT& m, Contents& contents) {
         uint8_t* const parameters = contents[static_cast<size_t>(format::SectionKind::Parameters)].data();
         uint32_t n_values = 0;
         const auto set = [&](uint32_t units, uint32_t n, float value, float other) {
@@ -161,16 +156,12 @@ TEST(Hostile, RemaindersOfEverySize) {
         for_each_linear(*m.decoder, change);
         set(m.projection->scale, m.projection->n, scale, other_scale);
       });
-      const Verdict verdict = try_file(file);
-      EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
-      std::vector<test::Translation> found;
+      expect_runs(file);
+      std::vector<Translation> found;
       for (uint32_t table = 0; goldcrest_kernels_at(table) != nullptr; ++table) {
-        test::EngineSetup setup;
-        setup.kernels = goldcrest_kernels_at(table);
-        test::TestEngine engine(file.span(), setup);
-        goldcrest_search search = engine.search();
-        search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
-        engine.set_search(search);
+        EngineSetup setup = {.kernels = goldcrest_kernels_at(table)};
+        TestEngine engine(file.span(), setup);
+        engine.change_search([](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_HASH_LOGITS; });
         found.push_back(engine.run({1, 2, 3}));
         EXPECT_EQ(found.back(), found[0]) << setup.kernels << ", scales " << scale << " and " << other_scale;
         EXPECT_TRUE(engine.memory_intact());
@@ -194,7 +185,7 @@ TEST(Hostile, ATiledEmbeddingOfItsOwn) {
         uint8_t* const weight = file.bytes() + (model.sections()->Get(0)->offset() + table) * 64 + at;
         const uint8_t was = *weight;
         *weight = 0x80;  // -128
-        test::repair_checksums(file);
+        repair_checksums(file);
         const Verdict verdict = try_file(file);
         EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << at;
         EXPECT_EQ(verdict.detail, of_decoder ? "decoder.embedding" : "encoder.embedding") << at;
@@ -285,7 +276,7 @@ TEST(Hostile, EveryIntegerTakesEveryExtreme) {
 // Two wrong values can agree with each other.
 TEST(Hostile, PairsOfIntegers) {
   const uint32_t extremes[] = {0, 1, 16, 17, 65536, 0x04000000u, 0x80000000u, UINT32_MAX};
-  test::Rng rng(5);
+  Rng rng(5);
   for (int i = 0; i < 3000; ++i) {
     const auto n = static_cast<uint32_t>(count_integers());
     const uint32_t first = rng.below(n), second = rng.below(n), a = extremes[rng.below(8)], b = extremes[rng.below(8)];
@@ -300,9 +291,7 @@ TEST(Hostile, PairsOfIntegers) {
 
 TEST(Hostile, SectionsThatLeaveTheFileOrEachOther) {
   const auto refused = [](const Mutation& tell, const char* detail) {
-    const Verdict verdict = try_file(remade(smallest_file(), nullptr, tell));
-    EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
-    EXPECT_EQ(verdict.detail, detail);
+    expect_corrupt(remade(smallest_file(), nullptr, tell), detail);
   };
   for (size_t i = 0; i < 4; ++i) {
     for (const uint32_t offset : {0u, 1u, 0x7fffffffu, UINT32_MAX})

@@ -9,18 +9,13 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using format::ModelT;
 using format::SectionKind;
 
 // Products of n and k beyond a piece's 65,536 bytes, in widths that do not divide it; and k beyond 4,096.
 const FileImage& large_file(converter::Weights weights) {
   const auto make = [](converter::Weights kind) {
-    test::TinyOptions options;
-    options.encoder.d_ff = 4100;
-    options.decoder.d_model = 40;
-    options.target_vocab_size = 2100;
-    return test::tiny_file(test::tiny_spec(options), Layout::kN16K4, {}, kind);
+    TinyOptions options = {.encoder = {.d_ff = 4100}, .decoder = {.d_model = 40}, .target_vocab_size = 2100};
+    return tiny_file(tiny_spec(options), Layout::kN16K4, {}, kind);
   };
   static const FileImage int8 = make(converter::Weights::kInt8), float32 = make(converter::Weights::kFloat32);
   return weights == converter::Weights::kInt8 ? int8 : float32;
@@ -40,13 +35,13 @@ FileImage with_change(const FileImage& original, const Change<Value>& change) {
   const auto* const section = format::GetModel(file.bytes())->sections()->Get(static_cast<uint32_t>(change.section));
   const size_t at = (size_t{section->offset()} + change.units) * 64 + change.element * sizeof(Value);
   std::memcpy(file.bytes() + at, &change.value, sizeof(Value));
-  test::repair_checksums(file);
+  repair_checksums(file);
   return file;
 }
 
 template <typename Value>
 Verdict with_value(const FileImage& original, const Change<Value>& change) {
-  return test::try_file(with_change(original, change));
+  return try_file(with_change(original, change));
 }
 
 template <typename Value>
@@ -58,7 +53,7 @@ void expect_found(const FileImage& file, const Change<Value>& change, const char
 
 TEST(Pieces, Int8Weights) {
   const FileImage& file = large_file(converter::Weights::kInt8);
-  const Verdict whole = test::try_file(file);
+  const Verdict whole = try_file(file);
   ASSERT_EQ(whole.status, GOLDCREST_OK) << whole.detail;
   const format::Model& model = *format::GetModel(file.bytes());
   const uint32_t projection = model.projection()->weights(), table = model.decoder()->embedding()->weights();
@@ -78,7 +73,7 @@ TEST(Pieces, Int8Weights) {
 
 TEST(Pieces, Float32Weights) {
   const FileImage& file = large_file(converter::Weights::kFloat32);
-  const Verdict whole = test::try_file(file);
+  const Verdict whole = try_file(file);
   ASSERT_EQ(whole.status, GOLDCREST_OK) << whole.detail;
   const uint32_t projection = format::GetModel(file.bytes())->projection()->weights();
   for (const uint64_t at : {0, 16383, 16384, 5 * 16384, 2112 * 48 - 1})  // pieces of 16,384
@@ -88,7 +83,7 @@ TEST(Pieces, Float32Weights) {
 // Ids of bytes, which the smallest file lacks: they are the last array of their section, and other bytes follow them.
 TEST(Pieces, ByteIds) {
   const auto with_ids = [](size_t i, uint32_t id) {
-    return test::try_file(test::remade_with_contents(test::smallest_file(), [&](ModelT& m, test::Contents& contents) {
+    return try_file(remade_with_contents(smallest_file(), [&](ModelT& m, Contents& contents) {
       std::vector<uint8_t>& section = contents[static_cast<size_t>(SectionKind::Tokenizer)];
       std::vector<uint32_t> ids(257, 5);
       ids[256] = UINT32_MAX;
@@ -105,7 +100,7 @@ TEST(Pieces, ByteIds) {
 }
 
 TEST(Pieces, ScoresAndOffsets) {
-  const FileImage& file = test::smallest_file();
+  const FileImage& file = smallest_file();
   const format::Tokenizer& tokenizer = *format::GetModel(file.bytes())->tokenizer();
   const format::Detokenizer& detokenizer = *format::GetModel(file.bytes())->detokenizer();
   const uint64_t n = detokenizer.n_pieces();
@@ -121,7 +116,7 @@ TEST(Pieces, ScoresAndOffsets) {
 
 // Programs ask for texts before an engine has checked the tables.
 TEST(Pieces, TokensHaveTheirTextsOrNone) {
-  const FileImage& file = test::smallest_file();
+  const FileImage& file = smallest_file();
   const format::Detokenizer& detokenizer = *format::GetModel(file.bytes())->detokenizer();
   std::vector<goldcrest_token> tokens;
   const auto list = [&tokens](const FileImage& of, goldcrest_detail* detail) {
@@ -153,12 +148,8 @@ TEST(Pieces, TokensHaveTheirTextsOrNone) {
 // Files with float32 weights: accepted if they are sound, refused by the name of a wrong part, and refused by builds
 // that cannot run them.
 
-using converter::FileImage;
-using format::ModelT;
-
 TEST(Float32, TheFileIsAcceptedAndRuns) {
-  const Verdict verdict = try_file(smallest_float32_file());
-  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  expect_runs(smallest_float32_file());
   goldcrest_info info, int8;
   ASSERT_EQ(goldcrest_model_info(smallest_float32_file().bytes(), smallest_float32_file().size(), &info, nullptr), 0);
   ASSERT_EQ(goldcrest_model_info(smallest_file().bytes(), smallest_file().size(), &int8, nullptr), 0);
@@ -179,7 +170,7 @@ TEST(Float32, ABuildWithoutItsKernelsSaysSo) {
 
 TEST(Float32, LiesAreRefusedByName) {
   const auto of_layer = [](ModelT& m) -> format::LinearT& { return *m.decoder->layers[0]->cross_attention->key_value; };
-  test::expect_refused(smallest_float32_file(),
+  expect_refused(smallest_float32_file(),
       {
           {"encoder.embedding", [](ModelT& m) { m.encoder->embedding->layout = format::Layout::N16K4; }},
           {"decoder.embedding", [](ModelT& m) { m.decoder->embedding->scale = 1; }},
@@ -209,7 +200,7 @@ TEST(Float32, WeightsOutOfRangeAreRefused) {
       std::memcpy(changed.bytes(), file.bytes(), file.size());
       std::memcpy(changed.bytes() + weights + 4 * at, &bad, sizeof bad);
       EXPECT_EQ(try_file(changed).detail, "sections: checksum");
-      test::repair_checksums(changed);
+      repair_checksums(changed);
       const Verdict verdict = try_file(changed);
       EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << bad;
       EXPECT_EQ(verdict.detail, "layers.feed_forward.in");
@@ -227,9 +218,8 @@ TEST(Float32, TheLargestWeightsRun) {
   std::vector<float> largest(weights.size() / sizeof(float));
   for (size_t i = 0; i < largest.size(); ++i) largest[i] = i % 3 == 0 ? -65536.0f : 65536.0f;
   std::memcpy(file.bytes() + weights.offset() * size_t{64}, largest.data(), weights.size());
-  test::repair_checksums(file);
-  const Verdict verdict = try_file(file);
-  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  repair_checksums(file);
+  expect_runs(file);
 }
 }  // namespace
 }  // namespace goldcrest::test

@@ -10,16 +10,13 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::FileImage;
-using format::ModelT;
-
 const FileImage& moonshine() {
-  static const FileImage file = test::speech_file(test::tiny_moonshine());
+  static const FileImage file = speech_file(tiny_moonshine());
   return file;
 }
 
 const FileImage& whisper() {
-  static const FileImage file = test::speech_file(test::tiny_whisper());
+  static const FileImage file = speech_file(tiny_whisper());
   return file;
 }
 
@@ -28,8 +25,7 @@ format::LogMelT& log_mel(ModelT& model) { return *model.encoder->frontend->log_m
 
 TEST(SpeechFile, Runs) {
   for (const FileImage* file : {&moonshine(), &whisper()}) {
-    const Verdict verdict = try_file(*file);
-    EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+    expect_runs(*file);
   }
   EXPECT_EQ(format::GetModel(moonshine().bytes())->features(), kFeatureFrontend | kFeatureRotary | kFeatureRefined);
   EXPECT_EQ(format::GetModel(whisper().bytes())->features(), kFeatureFrontend | kFeatureLogMel | kFeatureRefined);
@@ -44,20 +40,18 @@ TEST(SpeechFile, FieldsWithoutTheirBits) {
                                   {bits, [](ModelT& m) { m.features &= ~kFeatureRefined; }},
                               });
   expect_refused(whisper(), {{bits, [](ModelT& m) { m.features &= ~kFeatureLogMel; }}});
-  expect_refused(
-      test::smallest_file(), {
-                                 {bits,
-                                     [](ModelT& m) {
-                                       m.self_test[0]->samples = {1, 2};
-                                     }},
-                                 {"encoder.frontend: missing", [](ModelT& m) { m.features = kFeatureFrontend; }},
-                             });
+  expect_refused(smallest_file(), {
+                                      {bits,
+                                          [](ModelT& m) {
+                                            m.self_test[0]->samples = {1, 2};
+                                          }},
+                                      {"encoder.frontend: missing", [](ModelT& m) { m.features = kFeatureFrontend; }},
+                                  });
 }
 
 TEST(SpeechFile, BitsAloneChangeNothing) {
-  const Verdict verdict = try_file(
-      remade(test::smallest_file(), [](ModelT& m) { m.features = kFeatureRotary | kFeatureRefined | kFeatureLogMel; }));
-  EXPECT_EQ(verdict.status, GOLDCREST_OK) << verdict.detail;
+  expect_runs(
+      remade(smallest_file(), [](ModelT& m) { m.features = kFeatureRotary | kFeatureRefined | kFeatureLogMel; }));
 }
 
 TEST(SpeechFile, EveryMatrixOfInt8HasFineInputs) {
@@ -65,35 +59,35 @@ TEST(SpeechFile, EveryMatrixOfInt8HasFineInputs) {
     m.features |= kFeatureRefined;
     m.projection->fine_input = true;
   };
-  EXPECT_EQ(try_file(remade(test::smallest_file(), refine)).status, GOLDCREST_OK);
+  EXPECT_EQ(try_file(remade(smallest_file(), refine)).status, GOLDCREST_OK);
   const char* const bits = "metadata: feature bits";
-  expect_refused(test::smallest_file(), {{bits, [](ModelT& m) { m.projection->fine_input = true; }}});
-  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
-  expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{"projection", refine}});
+  expect_refused(smallest_file(), {{bits, [](ModelT& m) { m.projection->fine_input = true; }}});
+  const ModelSpec spec = tiny_spec(odd_tiny_options());
+  expect_refused(tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{"projection", refine}});
 }
 
 // Integer weights of attention: without their bit, in float32 files, with fine attention, with too many keys.
 TEST(RefinedFile, BadIntegerAttention) {
-  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  const ModelSpec spec = tiny_spec(odd_tiny_options());
   const auto weigh = [](ModelT& m) {
     m.features |= kFeatureIntegerAttention;
     m.encoder->integer_attention = m.decoder->integer_attention = true;
   };
-  const FileImage file = remade(test::tiny_file(spec), weigh);
+  const FileImage file = remade(tiny_file(spec), weigh);
   EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
   const char *const encoder = "encoder: dimensions", *const decoder = "decoder: dimensions";
   expect_refused(file, {{"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureIntegerAttention; }},
                            {encoder, [](ModelT& m) { m.encoder->max_positions = kMostIntegerKeys + 1; }},
                            {decoder, [](ModelT& m) { m.decoder->max_positions = kMostIntegerKeys + 1; }}});
-  expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{encoder, weigh}});
-  expect_refused(test::fine_tiny_file(spec, {}, "none", "all"), {{encoder, weigh}});
+  expect_refused(tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{encoder, weigh}});
+  expect_refused(fine_tiny_file(spec, {}, "none", "all"), {{encoder, weigh}});
 }
 
 // Second matrices and fine attention: without their bits, in float32 files, without room, with wrong values.
 TEST(RefinedFile, BadSecondMatrices) {
   const char* const bits = "metadata: feature bits";
-  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
-  const FileImage file = test::fine_tiny_file(spec, {}, "none", "all");
+  const ModelSpec spec = tiny_spec(odd_tiny_options());
+  const FileImage file = fine_tiny_file(spec, {}, "none", "all");
   EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
   EXPECT_EQ(format::GetModel(file.bytes())->features(), kFeatureRefinedWeights | kFeatureFineAttention);
   expect_refused(file, {{bits, [](ModelT& m) { m.features &= ~kFeatureRefinedWeights; }},
@@ -110,14 +104,14 @@ TEST(RefinedFile, BadSecondMatrices) {
     m.features |= kFeatureFineAttention;
     m.decoder->fine_attention = true;
   };
-  expect_refused(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32),
+  expect_refused(tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32),
       {{"projection", refine}, {"encoder.embedding", refine_table}, {"decoder: dimensions", refine_attention}});
-  expect_refused(test::tiny_file(spec), {{"projection", refine}});
-  EXPECT_EQ(try_file(remade(test::tiny_file(spec), refine_attention)).status, GOLDCREST_OK);
+  expect_refused(tiny_file(spec), {{"projection", refine}});
+  EXPECT_EQ(try_file(remade(tiny_file(spec), refine_attention)).status, GOLDCREST_OK);
 
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto with_value = [&](format::SectionKind kind, uint32_t units, size_t offset, const auto& value) {
-    return test::remade_with_contents(file, [&](ModelT&, test::Contents& contents) {
+    return remade_with_contents(file, [&](ModelT&, Contents& contents) {
       std::memcpy(contents[static_cast<size_t>(kind)].data() + size_t{units} * 64 + offset, &value, sizeof value);
     });
   };
@@ -144,7 +138,7 @@ TEST(RefinedFile, BadSecondMatrices) {
 TEST(SpeechFile, PartsThatAreMissingOrMisplaced) {
   const auto embedding = [] {
     return std::unique_ptr<format::EmbeddingT>(
-        format::GetModel(test::smallest_file().bytes())->encoder()->embedding()->UnPack());
+        format::GetModel(smallest_file().bytes())->encoder()->embedding()->UnPack());
   };
   expect_refused(moonshine(),
       {
@@ -205,11 +199,11 @@ TEST(SpeechFile, ValuesOutOfBounds) {
 
 // 112 * 7 * 2 samples a row: 2^20 rows are more than 2^30 samples.
 TEST(SpeechFile, ClipsOutOfBounds) {
-  expect_refused(test::speech_file(test::wide_moonshine()), {{"frontend: strides", [](ModelT& m) {
-                                                                m.encoder->max_positions = kMaxPositions;
-                                                                convolution(m, 0).stride = 112;
-                                                                convolution(m, 1).stride = 7;
-                                                              }}});
+  expect_refused(speech_file(wide_moonshine()), {{"frontend: strides", [](ModelT& m) {
+                                                    m.encoder->max_positions = kMaxPositions;
+                                                    convolution(m, 0).stride = 112;
+                                                    convolution(m, 1).stride = 7;
+                                                  }}});
   // 4,096 windows of 1,024 rows, which have 32 values each, are 2^27 values.
   expect_refused(moonshine(), {{"frontend: strides", [](ModelT& m) {
                                   convolution(m, 1).kernel = kMaxKernel;
@@ -237,9 +231,9 @@ TEST(SpeechFile, LogMelsOutOfBounds) {
 // Moonshine with a detector of zeros.
 const FileImage& hearing() {
   static const FileImage file = [] {
-    test::OpenChoices options = test::tiny_moonshine();
+    OpenChoices options = tiny_moonshine();
     options.voice.resize(voice_floats());
-    return test::speech_file(options);
+    return speech_file(options);
   }();
   return file;
 }
@@ -256,7 +250,7 @@ TEST(SpeechFile, Detectors) {
 // An array that ends after its section, by as little as its place can say.
 void expect_extent_refused(
     const FileImage& file, format::SectionKind kind, const std::function<uint32_t&(ModelT&)>& place, uint64_t bytes) {
-  const FileImage moved = test::remade_with_contents(file, [&](ModelT& model, Contents& contents) {
+  const FileImage moved = remade_with_contents(file, [&](ModelT& model, Contents& contents) {
     std::vector<uint8_t>& section = contents[static_cast<size_t>(kind)];
     const size_t from = size_t{place(model)} * 64;
     std::vector<uint8_t> array(
@@ -266,15 +260,15 @@ void expect_extent_refused(
     section.insert(section.end(), array.begin(), array.end());
   });
   EXPECT_EQ(try_file(moved).status, GOLDCREST_OK) << try_file(moved).detail;
-  const FileImage shorter = test::remade_with_contents(
-      moved, [&](ModelT&, Contents& contents) { contents[static_cast<size_t>(kind)].pop_back(); });
+  const FileImage shorter =
+      remade_with_contents(moved, [&](ModelT&, Contents& contents) { contents[static_cast<size_t>(kind)].pop_back(); });
   const Verdict verdict = try_file(shorter);
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << verdict.detail;
 }
 
 TEST(SpeechFile, ArraysThatEndBehindTheirSection) {
   const auto parameters = format::SectionKind::Parameters;
-  const test::TinyConvolution first = test::tiny_moonshine().convolutions[0];
+  const TinyConvolution first = tiny_moonshine().convolutions[0];
   const uint64_t n = pad16(first.n);
   expect_extent_refused(
       moonshine(), format::SectionKind::Weights,
@@ -318,7 +312,7 @@ TEST(SpeechFile, ArraysThatEndBehindTheirSection) {
 template <typename T>
 Verdict with_value(
     const FileImage& file, format::SectionKind kind, const std::function<uint32_t(ModelT&)>& place, T value) {
-  return try_file(test::remade_with_contents(file, [&](ModelT& model, Contents& contents) {
+  return try_file(remade_with_contents(file, [&](ModelT& model, Contents& contents) {
     std::memcpy(
         contents[static_cast<size_t>(kind)].data() + size_t{place(model)} * 64 + sizeof value, &value, sizeof value);
   }));
@@ -377,19 +371,19 @@ TEST(SpeechFile, SelfTestsWithWrongClips) {
       m.self_test.push_back(std::move(line));
     };
   };
-  const std::vector<int16_t> clip = test::tiny_clip(1, 2000);
+  const std::vector<int16_t> clip = tiny_clip(1, 2000);
   EXPECT_EQ(try_file(remade(moonshine(), with_line(clip, {}))).status, GOLDCREST_OK);
   expect_refused(moonshine(), {
                                   {"self_test.samples", with_line({}, {})},
                                   {"self_test.source", with_line(clip, {1})},
                                   {"self_test.samples", with_line({1, 2, 3}, {})},
-                                  {"self_test.samples", with_line(test::tiny_clip(1, 4000), {})},
+                                  {"self_test.samples", with_line(tiny_clip(1, 4000), {})},
                               });
 }
 
 TEST(SpeechFile, FlippedBitsAreRefusedOrRun) {
-  test::expect_flips_refused_or_run(moonshine());
-  test::expect_flips_refused_or_run(whisper());
+  expect_flips_refused_or_run(moonshine());
+  expect_flips_refused_or_run(whisper());
 }
 }  // namespace
 }  // namespace goldcrest::test

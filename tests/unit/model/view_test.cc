@@ -3,16 +3,14 @@
 #include "goldcrest/goldcrest.h"
 #include "hostile_file.h"
 #include "model/validate.h"
-#include "model_generated.h"
 #include "support/guarded_buffer.h"
 #include "support/test.h"
-#include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
 TEST(ModelInfo, SaysWhatTheFileHolds) {
-  converter::ModelSpec spec = test::tiny_spec(test::deep_tiny_options());
-  test::add_tokenizers(converter::TokenizerKind::kBpe, spec);
+  ModelSpec spec = tiny_spec(deep_tiny_options());
+  add_tokenizers(converter::TokenizerKind::kBpe, spec);
   spec.name = "a name";
   spec.source_language = "en";
   spec.target_language = "fr";
@@ -23,13 +21,8 @@ TEST(ModelInfo, SaysWhatTheFileHolds) {
   spec.generation.beam_size = 5;
   spec.generation.min_target_tokens = 2;
   spec.generation.max_target_tokens = 22;
-  goldcrest_limits limits = {};
-  limits.max_source_tokens = 33;
-  limits.beam_size = 7;
-  limits.n_best = 3;
-  limits.batch = 4;
-  limits.encoder_rows = 12;
-  const converter::FileImage file = test::tiny_file(spec, Layout::kN4K16, limits);
+  goldcrest_limits limits = {.max_source_tokens = 33, .beam_size = 7, .batch = 4, .n_best = 3, .encoder_rows = 12};
+  const FileImage file = tiny_file(spec, Layout::kN4K16, limits);
   goldcrest_info info;
   ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
   EXPECT_EQ(info.format_version, 1u);
@@ -81,7 +74,7 @@ TEST(ModelInfo, SaysWhatTheFileHolds) {
 }
 
 TEST(ModelInfo, SaysWhichRulesTheFileHas) {
-  converter::ModelSpec spec = test::tiny_spec({});
+  ModelSpec spec = tiny_spec({});
   converter::RulesSpec& rules = spec.generation.rules;
   rules.renormalize = true;
   rules.force_end = false;
@@ -91,7 +84,7 @@ TEST(ModelInfo, SaysWhichRulesTheFileHas) {
   rules.max_extra_tokens = 50;
   rules.repetition_penalty = 1.25f;
   rules.max_length_factor = 2.5f;
-  const converter::FileImage file = test::tiny_file(spec);
+  const FileImage file = tiny_file(spec);
   goldcrest_info info;
   ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
   EXPECT_EQ(info.search.renormalize, GOLDCREST_YES);
@@ -105,16 +98,16 @@ TEST(ModelInfo, SaysWhichRulesTheFileHas) {
 }
 
 TEST(ModelInfo, TheWeightsHashIgnoresTheLayout) {
-  const converter::ModelSpec spec = test::tiny_spec(test::odd_tiny_options());
+  const ModelSpec spec = tiny_spec(odd_tiny_options());
   goldcrest_info a, b, c;
-  const auto info_of = [](const converter::FileImage& file, goldcrest_info* info) {
+  const auto info_of = [](const FileImage& file, goldcrest_info* info) {
     ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), info, nullptr), GOLDCREST_OK);
   };
-  info_of(test::tiny_file(spec, Layout::kN16K4), &a);
-  info_of(test::tiny_file(spec, Layout::kN4K16), &b);
-  test::TinyOptions other = test::odd_tiny_options();
+  info_of(tiny_file(spec, Layout::kN16K4), &a);
+  info_of(tiny_file(spec, Layout::kN4K16), &b);
+  TinyOptions other = odd_tiny_options();
   other.seed += 1;
-  info_of(test::tiny_file(test::tiny_spec(other)), &c);
+  info_of(tiny_file(tiny_spec(other)), &c);
   EXPECT_EQ(a.weights_hash, b.weights_hash);
   EXPECT_NE(a.weights_hash, c.weights_hash);
 }
@@ -135,8 +128,6 @@ TEST(Features, AreThoseOfTheSchema) {
 
 // Compares the structure check with FlatBuffers' own verifier with the generated functions, on damaged metadata.
 
-using converter::FileImage;
-
 bool generated_check(const uint8_t* metadata, size_t n) {
   flatbuffers::Verifier verifier(metadata, n, 8, 8192);
   return verifier.VerifyBuffer<format::Model>(nullptr);
@@ -155,7 +146,7 @@ void expect_known(const flatbuffers::TypeTable& type) {
 TEST(Structure, TheSchemaHasNothingThatTheCheckDoesNotKnow) { expect_known(*format::ModelTypeTable()); }
 
 TEST(Structure, EveryTruncationIsJudgedAsByTheGeneratedCheck) {
-  for (const FileImage* file : {&smallest_file(), &test::smallest_languages_file()}) {
+  for (const FileImage* file : {&smallest_file(), &smallest_languages_file()}) {
     const size_t metadata_bytes = format::GetModel(file->bytes())->sections()->Get(0)->offset() * 64;
     for (size_t n = 16; n <= metadata_bytes; ++n) {
       GuardedBuffer<uint8_t> cut((n + 63) / 64 * 64);
@@ -191,7 +182,7 @@ TEST(Structure, EveryFlippedBitIsJudgedAsByTheGeneratedCheck) {
 // As many tables as the check allows, and one more.
 TEST(Structure, TheNumberOfTablesIsJudgedAsByTheGeneratedCheck) {
   const auto judged = [](size_t n_lines) {
-    const FileImage file = test::remade(smallest_file(), [&](format::ModelT& model) {
+    const FileImage file = remade(smallest_file(), [&](ModelT& model) {
       model.self_test.clear();
       for (size_t i = 0; i < n_lines; ++i) model.self_test.push_back(std::make_unique<format::SelfTestLineT>());
     });

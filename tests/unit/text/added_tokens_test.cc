@@ -52,11 +52,9 @@ TEST(AddedTokens, HaveTheIdsOfTransformers) {
 }
 
 TokenizerSpec small_spec() {
-  TokenizerSpec spec;
-  spec.kind = converter::TokenizerKind::kUnigram;
-  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"\u2581", -3}, {"a", -4}, {"b", -4}};
-  spec.vocab_size = 4;
-  return spec;
+  return {.kind = converter::TokenizerKind::kUnigram,
+      .vocab_size = 4,
+      .pieces = {{"<unk>", 0, PieceType::kUnknown}, {"\u2581", -3}, {"a", -4}, {"b", -4}}};
 }
 
 TEST(AddedTokens, TakeTheSpacesAndStandApartAsTheirFlagsSay) {

@@ -2,7 +2,6 @@
 // Seeded damage to a tokenizer's packed tables.
 #pragma once
 
-#include <cstring>
 #include <random>
 #include <type_traits>
 

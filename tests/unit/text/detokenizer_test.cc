@@ -18,9 +18,7 @@ using Ids = std::vector<int32_t>;
 
 // 0 unknown, 1 control, 2.. as given.
 TokenizerSpec spec_of(TokenizerKind kind, const std::vector<std::string>& texts) {
-  TokenizerSpec spec;
-  spec.kind = kind;
-  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"</s>", 0, PieceType::kControl}};
+  TokenizerSpec spec = {.kind = kind, .pieces = {{"<unk>", 0, PieceType::kUnknown}, {"</s>", 0, PieceType::kControl}}};
   for (const std::string& text : texts)
     spec.pieces.push_back({text, 0, text.starts_with("<0x") ? PieceType::kByte : PieceType::kNormal});
   spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
@@ -60,9 +58,7 @@ TEST(Detokenize, JoinsWordsWithSpacesAndCharactersWithout) {
   EXPECT_EQ(words.decode({1, 2, 3, 1, 0, 2}), "the c\xE2\x96\x81t \u2047 the");
   const TestTokenizer characters(
       converter::character_tokenizer({"characters", {"<unk>", "</s>", "a", "\xC3\xA9"}, 0, {1}}));
-  EXPECT_EQ(characters.decode({2, 3, 1, 0, 2}),
-      "a\xC3\xA9\u2047"
-      "a");
+  EXPECT_EQ(characters.decode({2, 3, 1, 0, 2}), "a\xC3\xA9\u2047a");
 }
 
 std::vector<Ids> id_sequences(const TestTokenizer& tokenizer, uint32_t seed) {

@@ -7,9 +7,8 @@
 #include <unordered_map>
 
 #include "host/printable.h"
-#include "spec/error.h"
 #include "spec/trim_vocabulary.h"
-#include "support/test.h"
+#include "support/expect_error.h"
 #include "tokenizers/charsmap.h"
 #include "tokenizers/double_array_builder.h"
 #include "tokenizers/sentencepiece_model.h"
@@ -26,12 +25,7 @@ TokenizerSpec read_model(const std::string& name) {
 }
 
 std::string message_of(const std::string& bytes) {
-  try {
-    converter::parse_sentencepiece_model(bytes, "m.spm");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { converter::parse_sentencepiece_model(bytes, "m.spm"); });
 }
 
 testing::AssertionResult says(const std::string& message, const std::vector<std::string>& parts) {
@@ -114,12 +108,7 @@ std::string charsmap_of(const std::string& from, const std::string& to) {
 }
 
 std::string message_of_rules(const std::string& blob) {
-  try {
-    converter::split_charsmap(blob, "m.spm");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { converter::split_charsmap(blob, "m.spm"); });
 }
 
 TEST(SentencePieceModel, RefusesRulesWithoutEnd) {
@@ -140,12 +129,7 @@ TEST(SentencePieceModel, SaysWhatAFileIsThatIsNoModel) {
   const auto message_of_file = [](const std::string& content) -> std::string {
     const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "stand_in.spm";
     std::ofstream(path, std::ios::binary) << content;
-    std::string message = "no error";
-    try {
-      converter::read_sentencepiece_model(path);
-    } catch (const Error& error) {
-      message = error.what();
-    }
+    const std::string message = error_of([&] { converter::read_sentencepiece_model(path); });
     std::filesystem::remove(path);
     return message;
   };

@@ -4,7 +4,6 @@
 #include "goldcrest/sentences.h"
 
 #include "host/model_texts.h"
-#include "support/rng.h"
 #include "support/test.h"
 #include "text/characters.h"
 #include "text/utf8.h"

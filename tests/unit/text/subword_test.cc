@@ -5,10 +5,9 @@
 
 #include "base/bounds.h"
 #include "goldcrest/goldcrest.h"
-#include "spec/error.h"
 #include "spec/format_text.h"
 #include "spec/trim_vocabulary.h"
-#include "support/test.h"
+#include "support/expect_error.h"
 #include "text/bpe.h"
 #include "text/detokenizer.h"
 #include "tokenizers/subword_codes.h"
@@ -232,12 +231,7 @@ std::string merges_of(const std::string& content) {
 }
 
 std::string codes_message(const std::string& content) {
-  try {
-    parse_subword_codes(content, "codes");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { parse_subword_codes(content, "codes"); });
 }
 
 TEST(SubwordCodes, Versions) {
@@ -321,12 +315,10 @@ TEST(SubwordCodes, SurvivesCutsAndDamageAnywhere) {
 
 TEST(SubwordVocabulary, RefusesEntriesWithASpace) {
   const converter::SubwordCodes codes = parse_subword_codes("a b\n", "codes");
-  try {
+  EXPECT_EQ(error_of([&] {
     converter::subword_tokenizer(codes, {"vocabulary", {"<unk>", "a b"}, 0, {}});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "vocabulary: the entry of id 1, \"a b\", has a space; subword-nmt's have none");
-  }
+  }),
+      "vocabulary: the entry of id 1, \"a b\", has a space; subword-nmt's have none");
 }
 
 TEST(SubwordVocabulary, MergesAreFurtherEntries) {

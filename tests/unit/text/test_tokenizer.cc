@@ -38,15 +38,14 @@ std::string random_line(std::mt19937* generator, const std::vector<std::string>&
 }  // namespace
 
 DetokenizerView view_of(const converter::PackedDetokenizer& packed) {
-  DetokenizerView view = {};
-  view.kind = static_cast<TokenizerKind>(packed.kind);
-  view.add_dummy_prefix = packed.add_dummy_prefix;
-  view.remove_extra_whitespace = packed.remove_extra_whitespace;
-  view.n_pieces = packed.n_pieces;
-  view.text_offset = packed.text_offset.data();
-  view.text = packed.text.data();
-  view.text_bytes = static_cast<uint32_t>(packed.text.size());
-  view.type = packed.type.data();
+  DetokenizerView view = {.kind = static_cast<TokenizerKind>(packed.kind),
+      .add_dummy_prefix = packed.add_dummy_prefix,
+      .remove_extra_whitespace = packed.remove_extra_whitespace,
+      .n_pieces = packed.n_pieces,
+      .text_offset = packed.text_offset.data(),
+      .text = packed.text.data(),
+      .type = packed.type.data(),
+      .text_bytes = static_cast<uint32_t>(packed.text.size())};
   return view;
 }
 
@@ -136,8 +135,7 @@ std::vector<std::string> all_lines() {
 
 converter::Vocabulary read_vocabulary(const std::string& path) {
   const auto json = nlohmann::json::parse(read_bytes(path));
-  converter::Vocabulary vocabulary;
-  vocabulary.where = path;
+  converter::Vocabulary vocabulary = {.where = path};
   vocabulary.id_to_text.resize(json.size());
   for (const auto& [text, id] : json.items()) vocabulary.id_to_text.at(id.get<size_t>()) = text;
   vocabulary.unknown_id = json.at("<unk>").get<uint32_t>();

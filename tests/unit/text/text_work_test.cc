@@ -34,9 +34,8 @@ int run_within_bounds(const PackedTokenizer& packed, const std::string& text, ui
 
 // "a", "aa", "aaa", ...: a longer one has a better score; all but the first are unused.
 TEST(TextWork, OfAChainOfUnusedPiecesIsBounded) {
-  converter::TokenizerSpec spec;
-  spec.kind = converter::TokenizerKind::kBpe;
-  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"a", 0, PieceType::kNormal}};
+  converter::TokenizerSpec spec = {.kind = converter::TokenizerKind::kBpe,
+      .pieces = {{"<unk>", 0, PieceType::kUnknown}, {"a", 0, PieceType::kNormal}}};
   for (uint32_t n = 2; n <= 1500; ++n)
     spec.pieces.push_back({std::string(n, 'a'), static_cast<float>(n), PieceType::kUnused});
   spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
@@ -45,10 +44,9 @@ TEST(TextWork, OfAChainOfUnusedPiecesIsBounded) {
 }
 
 PackedTokenizer with_rules(std::vector<uint32_t> trie, std::string text) {
-  converter::TokenizerSpec spec;
-  spec.kind = converter::TokenizerKind::kUnigram;
-  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"a", 0, PieceType::kNormal}};
-  spec.vocab_size = 2;
+  converter::TokenizerSpec spec = {.kind = converter::TokenizerKind::kUnigram,
+      .vocab_size = 2,
+      .pieces = {{"<unk>", 0, PieceType::kUnknown}, {"a", 0, PieceType::kNormal}}};
   PackedTokenizer packed = converter::pack_tokenizer(spec);
   packed.normalizer_trie = std::move(trie);
   packed.normalizer_text = std::move(text);
@@ -88,9 +86,7 @@ TEST(TextWork, OfDamagedTablesIsBounded) {
 
 // Computes the printed bound by hand: 100 bytes are 308 normalized ones.
 TEST(TextWork, IsAFormulaOfTheTables) {
-  TokenizerView view = {};
-  view.kind = goldcrest::TokenizerKind::kUnigram;
-  view.max_piece_bytes = 20;
+  TokenizerView view = {.kind = goldcrest::TokenizerKind::kUnigram, .max_piece_bytes = 20};
   EXPECT_EQ(tokenizer_steps(view, 100), 308u * (20 + 3));
   view.normalizer_trie_units = 1;
   EXPECT_EQ(tokenizer_steps(view, 100), 308u * (20 + 3) + 101 * 3 * kMaxRuleBytes);

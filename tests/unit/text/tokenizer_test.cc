@@ -47,9 +47,7 @@ size_t scratch_for(const TokenizerView& view, size_t max_source_bytes) {
 
 TEST(TokenizerScratch, IsTheDocumentedSize) {
   const auto is = [](goldcrest::TokenizerKind kind, uint32_t constant, uint32_t per_byte) {
-    TokenizerView view = {};
-    view.kind = kind;
-    const ScratchSize size = tokenizer_scratch(view);
+    const ScratchSize size = tokenizer_scratch({.kind = kind});
     return size.constant == constant && size.per_byte == per_byte;
   };
   EXPECT_TRUE(is(goldcrest::TokenizerKind::kUnigram, 62, 21));
@@ -231,9 +229,8 @@ using Ids = std::vector<int32_t>;
 
 // Pieces get the ids 1, 2, ...; 0 is unknown.
 TestTokenizer bpe_of(std::vector<Piece> pieces) {
-  converter::TokenizerSpec spec;
-  spec.kind = converter::TokenizerKind::kBpe;
-  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}};
+  converter::TokenizerSpec spec = {
+      .kind = converter::TokenizerKind::kBpe, .pieces = {{"<unk>", 0, PieceType::kUnknown}}};
   spec.pieces.insert(spec.pieces.end(), pieces.begin(), pieces.end());
   spec.vocab_size = static_cast<uint32_t>(spec.pieces.size());
   spec.add_dummy_prefix = spec.remove_extra_whitespace = spec.escape_whitespace = false;

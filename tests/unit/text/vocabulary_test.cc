@@ -12,11 +12,9 @@
 namespace goldcrest::converter {
 namespace {
 TokenizerSpec model() {
-  TokenizerSpec spec;
-  spec.kind = TokenizerKind::kUnigram;
-  spec.pieces = {{"<unk>", 0, PieceType::kUnknown}, {"</s>", 0, PieceType::kControl}, {"a", -1}, {"b", -7}, {"c", -2}};
-  spec.vocab_size = 5;
-  return spec;
+  return {.kind = TokenizerKind::kUnigram,
+      .vocab_size = 5,
+      .pieces = {{"<unk>", 0, PieceType::kUnknown}, {"</s>", 0, PieceType::kControl}, {"a", -1}, {"b", -7}, {"c", -2}}};
 }
 
 TEST(CombineWithVocabulary, KeepsTheModelsTypesInTheVocabularysOrder) {
