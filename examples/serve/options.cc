@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "host/command_line.h"
 #include "host/messages.h"
@@ -37,6 +38,9 @@ std::vector<goldcrest::Option> rows_of(ServeArguments& a) {
       {"*--wyoming ADDRESS", text(a.wyoming),
           "serve Home Assistant's protocol at tcp://HOST:PORT or unix://PATH, or one client at stdio://. Only this "
           "machine reaches 127.0.0.1; 0.0.0.0 is every network, and the protocol has no keys"},
+      {"--add-on", flag(a.is_add_on),
+          "be Home Assistant's add-on: take options from /data/options.json, serve --wyoming tcp://0.0.0.0:10300, and "
+          "tell the Supervisor so"},
       {"*--http ADDRESS", text(a.http), "serve OpenAI's and LibreTranslate's APIs at HOST:PORT or unix://PATH"},
       {"*--api-key-file FILE", text(a.key_file),
           "answer only requests with a key of this file, one a line; needed where others than this machine reach "
@@ -71,6 +75,21 @@ std::string read_keys(ServeArguments& a) {
   return a.keys.empty() ? a.key_file + ": has no keys; expected one a line" : "";
 }
 
+// Adds the options that a user chose in Home Assistant. Returns what is wrong, or "".
+std::string add_chosen(std::vector<std::string>& words) {
+  const std::string name = "/data/options.json";
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(name.c_str(), "rb"));
+  if (!file) return name + ": cannot be read: " + std::strerror(errno);
+  const auto options = nlohmann::json::parse(file.get(), nullptr, false);
+  if (!options.is_object()) return name + ": is no JSON object; expected {\"model\": FILE, ...}";
+  for (const auto& [option, value] : options.items()) {
+    if (value.is_null() || value == false) continue;
+    const std::string word = value.is_string() ? value.get<std::string>() : value.dump();
+    words.push_back("--" + option + (value.is_boolean() ? "" : "=" + word));
+  }
+  return "";
+}
+
 std::string problem_of(ServeArguments& a) {
   const bool has_sockets = std::getenv("LISTEN_FDS") != nullptr;  // systemd's
   if (a.models.empty()) return "--model: no file; expected --model FILE";
@@ -97,8 +116,16 @@ std::optional<int> parse_options(int argc, const char* const* argv, ServeArgumen
       "last word.\n"
       "Sockets of systemd (LISTEN_FDS) are served too: those with FileDescriptorName=http as --http, others as "
       "--wyoming. SIGTERM ends the program within 2 s: answers that are not ready then are refused.\n"});
-  if (const auto answer = app.parse(argc, argv)) return print_answer(kProgram, *answer);
-  const std::string problem = problem_of(arguments);
+  auto answer = app.parse(argc, argv);
+  std::vector<std::string> words = {kProgram, "--wyoming=tcp://0.0.0.0:10300"};
+  std::string problem = arguments.is_add_on && !answer ? add_chosen(words) : "";
+  if (arguments.is_add_on && !answer && problem.empty()) {
+    std::vector<const char*> all;
+    for (const std::string& word : words) all.push_back(word.c_str());
+    answer = app.parse(static_cast<int>(all.size()), all.data());
+  }
+  if (answer) return print_answer(kProgram, *answer);
+  if (problem.empty()) problem = problem_of(arguments);
   if (!problem.empty()) return print_answer(kProgram, app.refuse(problem));
   return {};
 }
