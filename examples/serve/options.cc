@@ -75,18 +75,16 @@ std::string read_keys(ServeArguments& a) {
   return a.keys.empty() ? a.key_file + ": has no keys; expected one a line" : "";
 }
 
-// Adds the options that a user chose in Home Assistant. Returns what is wrong, or "".
-std::string add_chosen(std::vector<std::string>& words) {
+// Takes the options that a user chose in Home Assistant, which has checked their types. Returns what is wrong, or "".
+std::string take_chosen(ServeArguments& a) {
   const std::string name = "/data/options.json";
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(name.c_str(), "rb"));
-  if (!file) return name + ": cannot be read: " + std::strerror(errno);
-  const auto options = nlohmann::json::parse(file.get(), nullptr, false);
-  if (!options.is_object()) return name + ": is no JSON object; expected {\"model\": FILE, ...}";
-  for (const auto& [option, value] : options.items()) {
-    if (value.is_null() || value == false) continue;
-    const std::string word = value.is_string() ? value.get<std::string>() : value.dump();
-    words.push_back("--" + option + (value.is_boolean() ? "" : "=" + word));
-  }
+  if (!file) return "--add-on: " + name + ": cannot be read: " + std::strerror(errno);
+  const auto options = nlohmann::json::parse(file.get());
+  a.models = {options.at("model")};
+  a.language = options.at("language");
+  a.threads = options.at("threads");
+  a.wyoming = "tcp://0.0.0.0:10300";
   return "";
 }
 
@@ -116,15 +114,8 @@ std::optional<int> parse_options(int argc, const char* const* argv, ServeArgumen
       "last word.\n"
       "Sockets of systemd (LISTEN_FDS) are served too: those with FileDescriptorName=http as --http, others as "
       "--wyoming. SIGTERM ends the program within 2 s: answers that are not ready then are refused.\n"});
-  auto answer = app.parse(argc, argv);
-  std::vector<std::string> words = {kProgram, "--wyoming=tcp://0.0.0.0:10300"};
-  std::string problem = arguments.is_add_on && !answer ? add_chosen(words) : "";
-  if (arguments.is_add_on && !answer && problem.empty()) {
-    std::vector<const char*> all;
-    for (const std::string& word : words) all.push_back(word.c_str());
-    answer = app.parse(static_cast<int>(all.size()), all.data());
-  }
-  if (answer) return print_answer(kProgram, *answer);
+  if (const auto answer = app.parse(argc, argv)) return print_answer(kProgram, *answer);
+  std::string problem = arguments.is_add_on ? take_chosen(arguments) : "";
   if (problem.empty()) problem = problem_of(arguments);
   if (!problem.empty()) return print_answer(kProgram, app.refuse(problem));
   return {};

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """goldcrest-serve with clients: its texts are those of goldcrest-transcribe and goldcrest-translate, bad input gets an
 error and disturbs nobody. PyPI's clients take part if they are installed.
-Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [soak [SPEECH_MODEL]]"""
+Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [ENVIRONMENT [SPEECH_MODEL]]
+ENVIRONMENT: a folder for PyPI's clients and the wheel, with which this program runs again and soaks the server"""
 import atexit
 import faulthandler
 import json
@@ -21,9 +22,22 @@ import time
 import urllib.error
 import urllib.request
 import wave
+import zlib
 
 SOURCE, PROGRAMS, CONVERT = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 CLIP, ADD_ON = SOURCE / "tests/data/speech/ask.wav", SOURCE / "examples/serve/install/home_assistant"
+
+
+def enter(environment):
+    """Runs this program again with PyPI's clients and the wheel. Returns if that is so already or they cannot be had."""
+    python = environment / "bin/python"
+    if pathlib.Path(sys.prefix) == environment:
+        return
+    packages = ["wyoming==1.10.2", "openai==3.57.0", "libretranslatepy==2.1.4", "distributed==2026.8.0", SOURCE]
+    for words in ([sys.executable, "-m", "venv", environment], [python, "-m", "pip", "install", "--quiet", *packages]):
+        if subprocess.run(words).returncode != 0:
+            return
+    os.execv(python, [python, *sys.argv])
 
 
 def free_port():
@@ -98,9 +112,9 @@ class Server:
         body = b"".join(parts) + sound + b"\r\n--b--\r\n"
         return self.ask(path, body, Content_Type="multipart/form-data; boundary=b")
 
-    def raw(self, data, port=None, seconds=10):
+    def raw(self, data, port=None):
         """Sends bytes; returns all that comes until the server closes or says nothing for a while."""
-        with socket.create_connection(("127.0.0.1", port or self.http), timeout=seconds) as it:
+        with socket.create_connection(("127.0.0.1", port or self.http), timeout=60) as it:
             try:
                 it.sendall(data)
                 it.shutdown(socket.SHUT_WR)
@@ -228,6 +242,9 @@ def check_uploads(server, wav, text):
         assert status == 200 and (wanted is None or body == wanted), (fmt, status, body)
         if fmt == "json":
             assert json.loads(body)["text"] == text, body
+    for segment in json.loads(body)["segments"]:
+        said = segment["text"].encode()
+        assert segment["compression_ratio"] == len(said) / len(zlib.compress(said)) and segment["temperature"] >= 0, body
     assert server.upload(wav, path="/v1/audio/translations", model="any")[0] in (200, 400)
     bad = ((b"ID3\x04" + bytes(3000), 415), (b"", 415), (b"RIFF\0\0\0\0WAVEfmt ", 400), (wav[:-999], 400))
     for sound, status in bad:
@@ -241,6 +258,8 @@ def check_uploads(server, wav, text):
 def check_texts(server, lines, wanted):
     as_json = {"Content_Type": "application/json"}
     check_texts_once(server, lines, wanted)
+    form = server.upload(b"", path="/translate", q=lines[0], source="en", target="fr")[1]
+    assert json.loads(form) == {"translatedText": wanted[0]}, form
     one = json.dumps({"q": "\n".join(lines), "source": "auto", "target": "fr-CA"}).encode()
     answer = json.loads(server.ask("/translate", one, **as_json)[1])
     assert answer["translatedText"] == "\n".join(wanted) and answer["detectedLanguage"]["language"] == "en", answer
@@ -554,6 +573,8 @@ def main():
 
 SUPERVISOR = None
 if __name__ == "__main__":
+    if sys.argv[4:]:
+        enter(pathlib.Path(sys.argv[4]).resolve())
     try:
         SUPERVISOR = socket.create_server(("172.30.32.2", 80))
     except OSError:
