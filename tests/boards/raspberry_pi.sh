@@ -62,7 +62,7 @@ done
 export GOLDCREST_SYSROOT=$work-libevent
 if bash toolchains/sysroot.sh "$GOLDCREST_SYSROOT" $machine converter; then
   cmake --preset $preset -D "CMAKE_PREFIX_PATH=$GOLDCREST_SYSROOT/usr" > "$work/serve.log"
-  cmake --build build/$preset --target goldcrest-serve > "$work/serve.log" || { cat "$work/serve.log"; fail "no server"; }
+  cmake --build build/$preset --target goldcrest-serve > "$work/serve.log" || fail "no server: $(cat "$work/serve.log")"
   cp build/$preset/bin/goldcrest-serve "$work/pi/goldcrest"
   printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$emulator" "$work/pi/goldcrest/goldcrest-serve" > "$work/bin/goldcrest-serve"
   chmod +x "$work/bin/goldcrest-serve"

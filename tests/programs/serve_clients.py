@@ -29,7 +29,7 @@ CLIP, ADD_ON = SOURCE / "tests/data/speech/ask.wav", SOURCE / "examples/serve/in
 
 
 def enter(environment):
-    """Runs this program again with PyPI's clients and the wheel. Returns if that is so already or they cannot be had."""
+    """Runs this program again with PyPI's clients and the wheel; returns if it does already, or cannot have them."""
     python = environment / "bin/python"
     if pathlib.Path(sys.prefix) == environment:
         return
@@ -244,7 +244,8 @@ def check_uploads(server, wav, text):
             assert json.loads(body)["text"] == text, body
     for segment in json.loads(body)["segments"]:
         said = segment["text"].encode()
-        assert segment["compression_ratio"] == len(said) / len(zlib.compress(said)) and segment["temperature"] >= 0, body
+        assert segment["compression_ratio"] == len(said) / len(zlib.compress(said)), segment
+        assert segment["temperature"] >= 0, segment
     assert server.upload(wav, path="/v1/audio/translations", model="any")[0] in (200, 400)
     bad = ((b"ID3\x04" + bytes(3000), 415), (b"", 415), (b"RIFF\0\0\0\0WAVEfmt ", 400), (wav[:-999], 400))
     for sound, status in bad:
@@ -345,11 +346,13 @@ def check_add_on(supervisor, model, pcm, text, root):
         shutil.copy(source, target)
     (root / "data").mkdir()
     (root / "data/options.json").write_text(json.dumps(options))
-    command_line = ["chroot", root, *json.loads(dict(image)["ENTRYPOINT"])]
-    with subprocess.Popen(command_line, env=os.environ | {"SUPERVISOR_TOKEN": "secret"}, stderr=subprocess.PIPE) as server:
+    words = ["chroot", root, *json.loads(dict(image)["ENTRYPOINT"])]
+    token = os.environ | {"SUPERVISOR_TOKEN": "secret"}
+    with subprocess.Popen(words, env=token, stderr=subprocess.PIPE) as server:
         asking = supervisor.accept()[0]
         head, body = asking.recv(4096).split(b"\r\n\r\n")
-        assert head.startswith(b"POST /discovery HTTP/1.1\r\n") and b"\r\nAuthorization: Bearer secret\r\n" in head, head
+        assert head.startswith(b"POST /discovery HTTP/1.1\r\n"), head
+        assert b"\r\nAuthorization: Bearer secret\r\n" in head, head
         uri = f"tcp://{socket.gethostname()}:10300"
         assert json.loads(body) == {"service": "wyoming", "config": {"uri": uri}}, body
         asking.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
@@ -405,6 +408,14 @@ def footprint(pid):
     return int(dirty.split()[1]), len(os.listdir(f"/proc/{pid}/fd"))
 
 
+def be_8(client):
+    clients = [threading.Thread(target=client) for _ in range(8)]
+    for each in clients:
+        each.start()
+    for each in clients:
+        each.join()
+
+
 def check_soak(server, pcm, text, lines, wanted):
     """10,000 commands and 100,000 lines over 8 connections: memory stays, and so do descriptors."""
     def run(count):
@@ -413,11 +424,8 @@ def check_soak(server, pcm, text, lines, wanted):
                 assert dict(server.events(command(pcm)))["transcript"]["text"] == text
                 check_texts_once(server, lines * 4, wanted * 4)
                 done.append(1)
-        done, clients = [], [threading.Thread(target=client) for _ in range(8)]
-        for each in clients:
-            each.start()
-        for each in clients:
-            each.join()
+        done = []
+        be_8(client)
         assert len(done) == count // 8 * 8, len(done)
         time.sleep(0.5)
         now = footprint(server.process.pid)
@@ -539,12 +547,7 @@ def main():
             check_live(models[0], pcm)
             check_corpus(models[2], lines, work)
         results = []
-        clients = [threading.Thread(target=lambda: results.extend(
-            dict(server.events(command(pcm)))["transcript"]["text"] for _ in range(5))) for _ in range(8)]
-        for client in clients:
-            client.start()
-        for client in clients:
-            client.join()
+        be_8(lambda: results.extend(dict(server.events(command(pcm)))["transcript"]["text"] for _ in range(5)))
         assert results == [text] * 40, set(results)
         server.stop()
         check_doors(models[0], pcm, text)
