@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """goldcrest-serve with clients: its texts are those of goldcrest-transcribe and goldcrest-translate, bad input gets an
 error and disturbs nobody. PyPI's clients take part if they are installed.
-Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [ENVIRONMENT [SPEECH_MODEL]]
-ENVIRONMENT: a folder for PyPI's clients and the wheel, with which this program runs again and soaks the server"""
+Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [soak [SPEECH_MODEL]]"""
 import atexit
 import faulthandler
 import json
@@ -26,18 +25,6 @@ import zlib
 
 SOURCE, PROGRAMS, CONVERT = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 CLIP, ADD_ON = SOURCE / "tests/data/speech/ask.wav", SOURCE / "examples/serve/install/home_assistant"
-
-
-def enter(environment):
-    """Runs this program again with PyPI's clients and the wheel; returns if it does already, or cannot have them."""
-    python = environment / "bin/python"
-    if pathlib.Path(sys.prefix) == environment:
-        return
-    packages = ["wyoming==1.10.2", "openai==3.57.0", "libretranslatepy==2.1.4", "distributed==2026.8.0", SOURCE]
-    for words in ([sys.executable, "-m", "venv", environment], [python, "-m", "pip", "install", "--quiet", *packages]):
-        if subprocess.run(words).returncode != 0:
-            return
-    os.execv(python, [python, *sys.argv])
 
 
 def free_port():
@@ -577,8 +564,6 @@ def main():
 
 SUPERVISOR = None
 if __name__ == "__main__":
-    if sys.argv[4:]:
-        enter(pathlib.Path(sys.argv[4]).resolve())
     try:
         SUPERVISOR = socket.create_server(("172.30.32.2", 80))
     except OSError:
