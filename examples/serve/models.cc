@@ -95,6 +95,13 @@ bool SpeechModel::has_language(const std::string& language) const {
   return language.empty() || !matching_language(language, languages_).empty();
 }
 
+std::string SpeechModel::set(TextRequest request, Heard* heard) {
+  if (!is_multilingual_) heard->language = languages_[0];
+  std::string& language = request.task.language;
+  language = is_multilingual_ ? matching_language(language, languages_) : "";
+  return transcriber_->set_request(request);
+}
+
 std::string SpeechModel::hear_part(const Utterance& part, Purpose purpose, Transcription* made, Heard* heard) {
   const std::string problem = transcriber_->transcribe(part.samples, purpose, made);
   const uint32_t rate = transcriber_->sample_rate();
@@ -113,9 +120,6 @@ std::string SpeechModel::hear_part(const Utterance& part, Purpose purpose, Trans
 
 std::string SpeechModel::hear_all(
     Hearing hearing, TextRequest request, const std::function<void(const std::string&)>& add, Heard* heard) {
-  if (!is_multilingual_) heard->language = languages_[0];
-  std::string& language = request.task.language;
-  language = is_multilingual_ ? matching_language(language, languages_) : "";
   hearing.hear = [&](const Utterance& part, Purpose purpose, Transcription* made) {
     const size_t before = heard->text.size();
     const std::string failure = hear_part(part, purpose, made, heard);
@@ -123,13 +127,25 @@ std::string SpeechModel::hear_all(
     return failure;
   };
   uint64_t n_samples = 0;
-  std::string problem = transcriber_->set_request(request);
+  std::string problem = set(std::move(request), heard);
   if (problem.empty()) problem = hear_recording(hearing, *transcriber_, &n_samples);
   heard->seconds = static_cast<double>(n_samples) / transcriber_->sample_rate();
   return problem;
 }
 
-Heard SpeechModel::hear(const std::vector<int16_t>& samples, bool is_whole, TextRequest request) {
+Heard SpeechModel::hear_utterance(std::vector<int16_t> samples, TextRequest request) {
+  Heard heard;
+  Transcription made;
+  Utterance part = {0, std::move(samples), 0, 0};
+  part.speech_end = part.end();
+  std::string problem = set(std::move(request), &heard);
+  if (problem.empty() && part.samples.size() >= transcriber_->min_samples())
+    problem = hear_part(part, Purpose::kUtterance, &made, &heard);
+  heard.problem = {problem};
+  return heard;
+}
+
+Heard SpeechModel::hear(const std::vector<int16_t>& samples, TextRequest request) {
   size_t at = 0;
   Hearing hearing;
   hearing.read = [&](int16_t* to, size_t n) {
@@ -138,7 +154,6 @@ Heard SpeechModel::hear(const std::vector<int16_t>& samples, bool is_whole, Text
     at += n;
     return n;
   };
-  hearing.has_gate = hearing.takes_windows = is_whole;
   hearing.at_pauses = false;
   Heard heard;
   heard.problem = {hear_all(hearing, std::move(request), {}, &heard)};

@@ -309,9 +309,8 @@ def read_add_on():
     assert set("name version slug description arch".split()) <= set(values) <= ADD_ON_KEYS, values
     assert set(values["arch"].strip("[]").split(", ")) <= {"aarch64", "amd64"}, values
     assert values["startup"] in ("initialize", "system", "services", "application", "once"), values
-    assert re.fullmatch(r"[-_.A-Za-z0-9]+", values["slug"]) and values["init"] in ("true", "false"), values
     assert set(entries["map"]) <= {"type", "read_only", "path"} and entries["map"]["type"] == "share", entries
-    assert all(re.fullmatch(r"\d+/(tcp|udp)", port) for port in entries["ports"]), entries
+    assert re.fullmatch(r"[-_.A-Za-z0-9]+", values["slug"]) and set(entries["ports"]) == {"10300/tcp"}, values
     assert all(re.fullmatch(r"(bool|port|(str|int|float)(\(\d*,\d*\))?|list\(.+\))\??", kind)
                for kind in entries["schema"].values()) and set(entries["schema"]) == set(entries["options"]), entries
     return entries
@@ -538,6 +537,10 @@ def main():
         assert results == [text] * 40, set(results)
         server.stop()
         check_doors(models[0], pcm, text)
+        if shutil.which("systemd-analyze"):  # the page has this score: 0.5
+            unit = SOURCE / "examples/serve/install/goldcrest-serve.service"
+            subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=5", unit], check=True,
+                           stdout=subprocess.DEVNULL)
         check_add_on(SUPERVISOR, str(models[0]).split("=")[-1], pcm, text, work / "root")
         voice = write_detector(work / "voice.safetensors")
         check_detector(convert(work / "moonshine", work / "heard.gcst", "--voice", voice), pcm)
