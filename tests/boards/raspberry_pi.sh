@@ -61,8 +61,8 @@ done
 # The server, where Debian's libevent for the Pi can be had, answers with the texts of this machine's programs.
 export GOLDCREST_SYSROOT=$work-libevent
 if bash toolchains/sysroot.sh "$GOLDCREST_SYSROOT" $machine converter; then
-  cmake --preset $preset -D "CMAKE_PREFIX_PATH=$GOLDCREST_SYSROOT/usr" > "$work/serve.log"
-  cmake --build build/$preset --target goldcrest-serve > "$work/serve.log" || fail "no server: $(cat "$work/serve.log")"
+  cmake --preset $preset -D "CMAKE_PREFIX_PATH=$GOLDCREST_SYSROOT/usr" > "$work/log"
+  cmake --build build/$preset --target goldcrest-serve > "$work/log" || fail "no server: $(cat "$work/log")"
   cp build/$preset/bin/goldcrest-serve "$work/pi/goldcrest"
   printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$emulator" "$work/pi/goldcrest/goldcrest-serve" > "$work/bin/goldcrest-serve"
   chmod +x "$work/bin/goldcrest-serve"
