@@ -9,25 +9,6 @@ namespace {
 constexpr double kMostHeadSeconds = 15, kMostIdle = 75;
 constexpr uint64_t kMostOtherBody = uint64_t{1} << 18;  // bytes; of texts and the like
 
-const char* reason_of(int status) {
-  switch (status) {
-    case 200: return "OK";
-    case 204: return "No Content";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 413: return "Content Too Large";
-    case 415: return "Unsupported Media Type";
-    case 431: return "Request Header Fields Too Large";
-    case 501: return "Not Implemented";
-    case 503: return "Service Unavailable";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Internal Server Error";
-  }
-}
-
 std::string dumped(const json& body) { return body.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 bool is_of_openai(const std::string& path) { return path.compare(0, 4, "/v1/") == 0; }
@@ -167,7 +148,7 @@ void HttpProtocol::choose_handler() {
 }
 
 std::string HttpProtocol::head_of(int status, const char* type) const {
-  std::string head = "HTTP/1.1 " + std::to_string(status) + " " + reason_of(status) + "\r\n";
+  std::string head = "HTTP/1.1 " + std::to_string(status) + (status < 400 ? " OK\r\n" : " Error\r\n");
   if (type != nullptr) head += std::string("Content-Type: ") + type + "\r\n";
   const std::string origin = reader_.head.header("origin");
   if (!origin.empty() && status != 403)

@@ -96,34 +96,28 @@ std::string TranslationHandler::read_json() {
 // Reads the body. Returns what is wrong with it, or "".
 std::string TranslationHandler::read() {
   std::string problem;
+  std::vector<std::pair<std::string, std::string>> fields;
   if (type_.compare(0, 16, "application/json") == 0) {
     problem = read_json();
   } else if (type_.compare(0, 19, "multipart/form-data") == 0) {
-    std::pair<std::string, std::string> field;
-    bool has_field = false;
-    const auto end_field = [&] {
-      if (has_field) read_field(field.first, field.second);
-      return true;
-    };
     MultipartReader form(
         type_,
         [&](const std::string& name, const std::string&) {
-          end_field();
-          field = {name, ""};
-          return has_field = true;
+          fields.emplace_back(name, "");
+          return true;
         },
         [&](std::string_view bytes) {
-          field.second.append(bytes);
+          fields.back().second.append(bytes);
           return true;
         });
     if (!form.take(body_) || !form.is_done()) problem = form.problem() + "the form ends before its last boundary";
-    end_field();
   } else if (type_.compare(0, 33, "application/x-www-form-urlencoded") == 0) {
-    for (const auto& [name, value] : read_form(body_)) read_field(name, value);
+    fields = read_form(body_);
   } else {
     return "the Content-Type is none of application/json, application/x-www-form-urlencoded, multipart/form-data";
   }
   if (!problem.empty()) return problem;
+  for (const auto& [name, value] : fields) read_field(name, value);
   if (!has_text_) return "Invalid request: missing q parameter";
   if (source_.empty()) return "Invalid request: missing source parameter";
   if (target_.empty()) return "Invalid request: missing target parameter";

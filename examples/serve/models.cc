@@ -118,10 +118,34 @@ std::string SpeechModel::hear_part(const Utterance& part, Purpose purpose, Trans
   return problem;
 }
 
-Heard SpeechModel::hear(std::vector<int16_t> samples, bool is_whole, TextRequest request) {
+std::string SpeechModel::hear_all(
+    Hearing hearing, TextRequest request, const std::function<void(const std::string&)>& add, Heard* heard) {
+  hearing.hear = [&](const Utterance& part, Purpose purpose, Transcription* made) {
+    const size_t before = heard->text.size();
+    const std::string failure = hear_part(part, purpose, made, heard);
+    if (add && heard->text.size() > before) add(heard->text.substr(before));
+    return failure;
+  };
+  uint64_t n_samples = 0;
+  std::string problem = set(std::move(request), heard);
+  if (problem.empty()) problem = hear_recording(hearing, *transcriber_, &n_samples);
+  heard->seconds = static_cast<double>(n_samples) / transcriber_->sample_rate();
+  return problem;
+}
+
+Heard SpeechModel::hear_utterance(std::vector<int16_t> samples, TextRequest request) {
   Heard heard;
+  Transcription made;
+  Utterance part = {0, std::move(samples), 0, 0};
+  part.speech_end = part.end();
   std::string problem = set(std::move(request), &heard);
-  heard.seconds = static_cast<double>(samples.size()) / transcriber_->sample_rate();
+  if (problem.empty() && part.samples.size() >= transcriber_->min_samples())
+    problem = hear_part(part, Purpose::kUtterance, &made, &heard);
+  heard.problem = {problem};
+  return heard;
+}
+
+Heard SpeechModel::hear(const std::vector<int16_t>& samples, TextRequest request) {
   size_t at = 0;
   Hearing hearing;
   hearing.read = [&](int16_t* to, size_t n) {
@@ -131,17 +155,8 @@ Heard SpeechModel::hear(std::vector<int16_t> samples, bool is_whole, TextRequest
     return n;
   };
   hearing.at_pauses = false;
-  hearing.hear = [&](const Utterance& part, Purpose purpose, Transcription* made) {
-    return hear_part(part, purpose, made, &heard);
-  };
-  uint64_t n_samples = 0;
-  Transcription made;
-  if (problem.empty() && is_whole) problem = hear_recording(hearing, *transcriber_, &n_samples);
-  Utterance part = {0, std::move(samples), 0, 0};
-  part.speech_end = part.end();
-  if (problem.empty() && !is_whole && part.samples.size() >= transcriber_->min_samples())
-    problem = hear_part(part, Purpose::kUtterance, &made, &heard);
-  heard.problem = {problem};
+  Heard heard;
+  heard.problem = {hear_all(hearing, std::move(request), {}, &heard)};
   return heard;
 }
 
@@ -163,21 +178,11 @@ Heard SpeechModel::hear_file(const File& file, TextRequest request) {
   }
   heard.problem = {problem, true};
   if (heard.problem) return heard;
-  problem = set(std::move(request), &heard);
   Hearing hearing;
   hearing.read = [&](int16_t* samples, size_t n) { return reader.read(samples, n); };
   hearing.at_pauses = file.at_pauses;
   hearing.voice = has_voice_ && transcriber_->begin_voice(&voice_) ? &voice_ : nullptr;
-  hearing.hear = [&](const Utterance& part, Purpose purpose, Transcription* made) {
-    const size_t before = heard.text.size();
-    const std::string failure = hear_part(part, purpose, made, &heard);
-    if (file.add && heard.text.size() > before) file.add(heard.text.substr(before));
-    return failure;
-  };
-  uint64_t n_samples = 0;
-  if (problem.empty()) problem = hear_recording(hearing, *transcriber_, &n_samples);
-  heard.seconds = static_cast<double>(n_samples) / rate;
-  heard.problem = {problem};
+  heard.problem = {hear_all(hearing, std::move(request), file.add, &heard)};
   if (!heard.problem) heard.problem = {reader.problem(), true};
   const std::string failure = ffmpeg.finish();
   if (!failure.empty()) heard.problem = {failure, true};

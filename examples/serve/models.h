@@ -76,8 +76,9 @@ class SpeechModel {
   bool has_voice() const { return has_voice_; }
   const Transcriber& transcriber() const { return *transcriber_; }
 
-  // Hears the samples of a command. `is_whole`: no detector has cut them.
-  Heard hear(std::vector<int16_t> samples, bool is_whole, TextRequest request);
+  // Hears the samples of a command, or an utterance that a detector has cut.
+  Heard hear(const std::vector<int16_t>& samples, TextRequest request);
+  Heard hear_utterance(std::vector<int16_t> samples, TextRequest request);
   // Hears a file of sound; `add` gets each part of the text as soon as it is known.
   struct File {
     std::FILE* file;
@@ -90,6 +91,8 @@ class SpeechModel {
 
  private:
   std::string set(TextRequest request, Heard* heard);
+  std::string hear_all(goldcrest::host::Hearing hearing, TextRequest request,
+      const std::function<void(const std::string&)>& add, Heard* heard);
   std::string hear_part(const Utterance& part, Purpose purpose, Transcription* made, Heard* heard);
 
   std::string name_;

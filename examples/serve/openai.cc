@@ -2,6 +2,7 @@
 // OpenAI's API for speech: a form with a file comes in, its text goes out.
 #include <fcntl.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cctype>
@@ -61,6 +62,14 @@ json words_of(const Segment& segment) {
   return words;
 }
 
+// Returns how much larger a text is than zlib makes it. A loop has a large ratio.     openai/whisper
+double compression_ratio(const std::string& text) {
+  uLongf n = compressBound(text.size());
+  std::vector<Bytef> packed(n);
+  compress(packed.data(), &n, reinterpret_cast<const Bytef*>(text.data()), text.size());
+  return static_cast<double>(text.size()) / static_cast<double>(n);
+}
+
 json verbose(const Heard& heard, const Fields& fields, bool translates) {
   std::string language = goldcrest::language_name(heard.language);
   for (char& c : language) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));  // as OpenAI writes it
@@ -69,9 +78,9 @@ json verbose(const Heard& heard, const Fields& fields, bool translates) {
   json segments = json::array(), words = json::array();
   for (size_t i = 0; i < heard.parts.size(); ++i) {
     const Heard::Part& part = heard.parts[i];
-    segments.push_back(
-        {{"id", i}, {"seek", 0}, {"start", part.segment.begin}, {"end", part.segment.end}, {"text", part.segment.text},
-            {"tokens", part.segment.tokens}, {"temperature", part.temperature}, {"avg_logprob", part.avg_logprob}});
+    segments.push_back({{"id", i}, {"seek", 0}, {"start", part.segment.begin}, {"end", part.segment.end},
+        {"text", part.segment.text}, {"tokens", part.segment.tokens}, {"temperature", part.temperature},
+        {"avg_logprob", part.avg_logprob}, {"compression_ratio", compression_ratio(part.segment.text)}});
     if (part.no_speech >= 0) segments.back()["no_speech_prob"] = part.no_speech;
     for (json& word : words_of(part.segment)) words.push_back(std::move(word));
   }

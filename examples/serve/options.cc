@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "host/command_line.h"
 #include "host/messages.h"
@@ -37,6 +38,9 @@ std::vector<goldcrest::Option> rows_of(ServeArguments& a) {
       {"*--wyoming ADDRESS", text(a.wyoming),
           "serve Home Assistant's protocol at tcp://HOST:PORT or unix://PATH, or one client at stdio://. Only this "
           "machine reaches 127.0.0.1; 0.0.0.0 is every network, and the protocol has no keys"},
+      {"--add-on", flag(a.is_add_on),
+          "be Home Assistant's add-on: take options from /data/options.json, serve --wyoming tcp://0.0.0.0:10300, and "
+          "tell the Supervisor so"},
       {"*--http ADDRESS", text(a.http), "serve OpenAI's and LibreTranslate's APIs at HOST:PORT or unix://PATH"},
       {"*--api-key-file FILE", text(a.key_file),
           "answer only requests with a key of this file, one a line; needed where others than this machine reach "
@@ -71,6 +75,19 @@ std::string read_keys(ServeArguments& a) {
   return a.keys.empty() ? a.key_file + ": has no keys; expected one a line" : "";
 }
 
+// Takes the options that a user chose in Home Assistant, which has checked their types. Returns what is wrong, or "".
+std::string take_chosen(ServeArguments& a) {
+  const std::string name = "/data/options.json";
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(name.c_str(), "rb"));
+  if (!file) return "--add-on: " + name + ": cannot be read: " + std::strerror(errno);
+  const auto options = nlohmann::json::parse(file.get());
+  a.models = {options.at("model")};
+  a.language = options.at("language");
+  a.threads = options.at("threads");
+  a.wyoming = "tcp://0.0.0.0:10300";
+  return "";
+}
+
 std::string problem_of(ServeArguments& a) {
   const bool has_sockets = std::getenv("LISTEN_FDS") != nullptr;  // systemd's
   if (a.models.empty()) return "--model: no file; expected --model FILE";
@@ -98,7 +115,8 @@ std::optional<int> parse_options(int argc, const char* const* argv, ServeArgumen
       "Sockets of systemd (LISTEN_FDS) are served too: those with FileDescriptorName=http as --http, others as "
       "--wyoming. SIGTERM ends the program within 2 s: answers that are not ready then are refused.\n"});
   if (const auto answer = app.parse(argc, argv)) return print_answer(kProgram, *answer);
-  const std::string problem = problem_of(arguments);
+  std::string problem = arguments.is_add_on ? take_chosen(arguments) : "";
+  if (problem.empty()) problem = problem_of(arguments);
   if (!problem.empty()) return print_answer(kProgram, app.refuse(problem));
   return {};
 }

@@ -2,6 +2,8 @@
 // goldcrest-serve answers Home Assistant, and clients of OpenAI's speech API and of LibreTranslate's.
 #include "serve.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -92,6 +94,30 @@ std::string open_doors(Service& service) {
   return "";
 }
 
+// Tells Home Assistant's Supervisor where the add-on's server is, so that it offers the integration. The Supervisor's
+// address is 172.30.32.2 in each installation; a scratch image has nothing that finds it by name.
+void announce() {
+  const char* const token = std::getenv("SUPERVISOR_TOKEN");
+  char host[256] = "", status[13] = "";
+  gethostname(host, sizeof host - 1);
+  const std::string body = R"({"service":"wyoming","config":{"uri":"tcp://)" + std::string(host) + R"(:10300"}})";
+  const std::string request = "POST /discovery HTTP/1.1\r\nHost: supervisor\r\nAuthorization: Bearer " +
+                              std::string(token == nullptr ? "" : token) +
+                              "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+                              "\r\n\r\n" + body;
+  sockaddr_in name = {};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(80);
+  name.sin_addr.s_addr = htonl(0xac1e2002);
+  const int supervisor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool is_told = connect(supervisor, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 &&
+                       write(supervisor, request.data(), request.size()) > 0 &&
+                       recv(supervisor, status, 12, MSG_WAITALL) == 12 && std::string(status) == "HTTP/1.1 200";
+  close(supervisor);
+  say(is_told ? "Home Assistant knows this server"
+              : "Home Assistant's Supervisor does not answer; add the integration Wyoming Protocol by hand");
+}
+
 int run(const ServeArguments& arguments) {
   Loop loop;
   loop.max_clients = arguments.max_clients;
@@ -102,6 +128,7 @@ int run(const ServeArguments& arguments) {
     if (problem.empty()) problem = open_model(word, &service);
   if (problem.empty()) problem = open_doors(service);
   if (!problem.empty()) return refuse(problem);
+  if (arguments.is_add_on) std::thread(announce).detach();
   loop.run();
   interrupted = 1;  // a search under way stops at its next step
   std::thread([] {
@@ -114,8 +141,8 @@ int run(const ServeArguments& arguments) {
 
 int main(int argc, char** argv) {
   ServeArguments arguments;
-  if (const std::optional<int> status = parse_options(argc, argv, arguments)) return *status;
   try {
+    if (const std::optional<int> status = parse_options(argc, argv, arguments)) return *status;
     return run(arguments);
   } catch (const std::exception& error) {
     return refuse(error.what());

@@ -19,7 +19,7 @@ struct ServeArguments {
   uint32_t threads = 1, batch = 4, max_clients = 64;
   uint64_t max_upload = uint64_t{100} << 20;
   double max_seconds = 0, timeout = 120;
-  bool has_ffmpeg = false;
+  bool has_ffmpeg = false, is_add_on = false;
   std::vector<std::string> keys;  // of key_file
 };
 

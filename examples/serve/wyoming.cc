@@ -208,7 +208,9 @@ class WyomingProtocol : public Protocol {
     TextRequest request;
     request.task.language = language_;
     request.key_terms = terms_;
-    const std::function<Heard()> job = [=] { return model->hear(std::move(*sound), is_whole, request); };
+    const std::function<Heard()> job = [=] {
+      return is_whole ? model->hear(*sound, request) : model->hear_utterance(std::move(*sound), request);
+    };
     const auto done = [n = n_turns_](Connection& it, const Heard& heard) {
       static_cast<WyomingProtocol&>(it.protocol()).take_text(it, heard, n);
     };

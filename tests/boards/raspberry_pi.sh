@@ -10,9 +10,9 @@ cd "$(dirname "$0")/../.."
 fail() { echo "raspberry_pi.sh $bits: $*" >&2; exit 1; }
 
 if [ "$bits" = 64 ]; then
-  preset=raspberry-pi emulator='qemu-aarch64 -cpu cortex-a72' table=arm_neon
+  preset=raspberry-pi emulator='qemu-aarch64 -cpu cortex-a72' table=arm_neon machine=arm64
 else
-  preset=raspberry-pi-32 emulator='qemu-arm -cpu cortex-a15' table=arm_neon32
+  preset=raspberry-pi-32 emulator='qemu-arm -cpu cortex-a15' table=arm_neon32 machine=armhf
 fi
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/pi"
@@ -63,7 +63,19 @@ for task in speech speech_whisper; do
   $emulator "$work/pi/goldcrest/golden_speech" --compare "$files.gcst" "$files.raw" "$files"
 done
 
-for program in translate inspect bench transcribe; do
+# The server, where Debian's libevent for the Pi can be had, answers with the texts of this machine's programs.
+export GOLDCREST_SYSROOT=$work-libevent
+if bash toolchains/sysroot.sh "$GOLDCREST_SYSROOT" $machine converter; then
+  cmake --preset $preset -D "CMAKE_PREFIX_PATH=$GOLDCREST_SYSROOT/usr" > "$work/log"
+  cmake --build build/$preset --target goldcrest-serve > "$work/log" || fail "no server: $(cat "$work/log")"
+  cp build/$preset/bin/goldcrest-serve "$work/pi/goldcrest"
+  printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$emulator" "$work/pi/goldcrest/goldcrest-serve" > "$work/bin/goldcrest-serve"
+  chmod +x "$work/bin/goldcrest-serve"
+  ln -s "$build"/examples/goldcrest-{transcribe,translate} "$work/bin"
+  python3 tests/programs/serve_clients.py . "$work/bin" "$build/converter/goldcrest-convert" || fail "the server"
+  served=serve
+fi
+for program in translate inspect bench transcribe ${served:-}; do
   file="$work/pi/goldcrest/goldcrest-$program"
   if readelf -l "$file" | grep INTERP; then fail "$program is not static"; fi
   grep -q "Class: *ELF$bits\$" <<< "$(readelf -h "$file")" || fail "$program is not for $bits bits"

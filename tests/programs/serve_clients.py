@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """goldcrest-serve with clients: its texts are those of goldcrest-transcribe and goldcrest-translate, bad input gets an
 error and disturbs nobody. PyPI's clients take part if they are installed.
-Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [COMMANDS [SPEECH_MODEL]]
-COMMANDS: this many are a soak; 0: there is none"""
+Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [soak [SPEECH_MODEL]]"""
 import atexit
 import faulthandler
 import json
 import math
+import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -20,9 +21,10 @@ import time
 import urllib.error
 import urllib.request
 import wave
+import zlib
 
 SOURCE, PROGRAMS, CONVERT = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-CLIP = SOURCE / "tests/data/speech/ask.wav"
+CLIP, ADD_ON = SOURCE / "tests/data/speech/ask.wav", SOURCE / "examples/serve/install/home_assistant"
 
 
 def free_port():
@@ -97,9 +99,9 @@ class Server:
         body = b"".join(parts) + sound + b"\r\n--b--\r\n"
         return self.ask(path, body, Content_Type="multipart/form-data; boundary=b")
 
-    def raw(self, data, port=None, seconds=10):
+    def raw(self, data, port=None):
         """Sends bytes; returns all that comes until the server closes or says nothing for a while."""
-        with socket.create_connection(("127.0.0.1", port or self.http), timeout=seconds) as it:
+        with socket.create_connection(("127.0.0.1", port or self.http), timeout=60) as it:
             try:
                 it.sendall(data)
                 it.shutdown(socket.SHUT_WR)
@@ -227,6 +229,10 @@ def check_uploads(server, wav, text):
         assert status == 200 and (wanted is None or body == wanted), (fmt, status, body)
         if fmt == "json":
             assert json.loads(body)["text"] == text, body
+    for segment in json.loads(body)["segments"]:
+        said = segment["text"].encode()
+        assert segment["compression_ratio"] == len(said) / len(zlib.compress(said)), segment
+        assert segment["temperature"] >= 0, segment
     assert server.upload(wav, path="/v1/audio/translations", model="any")[0] in (200, 400)
     bad = ((b"ID3\x04" + bytes(3000), 415), (b"", 415), (b"RIFF\0\0\0\0WAVEfmt ", 400), (wav[:-999], 400))
     for sound, status in bad:
@@ -240,6 +246,8 @@ def check_uploads(server, wav, text):
 def check_texts(server, lines, wanted):
     as_json = {"Content_Type": "application/json"}
     check_texts_once(server, lines, wanted)
+    form = server.upload(b"", path="/translate", q=lines[0], source="en", target="fr")[1]
+    assert json.loads(form) == {"translatedText": wanted[0]}, form
     one = json.dumps({"q": "\n".join(lines), "source": "auto", "target": "fr-CA"}).encode()
     answer = json.loads(server.ask("/translate", one, **as_json)[1])
     assert answer["translatedText"] == "\n".join(wanted) and answer["detectedLanguage"]["language"] == "en", answer
@@ -281,33 +289,161 @@ def check_doors(model, pcm, text):
             client.close()
 
 
-def check_soak(server, pcm, text, lines, wanted, n):
-    """n commands, and as many lines of text, over 8 connections: memory stays, and so do descriptors."""
-    process = pathlib.Path(f"/proc/{server.process.pid}")
+# Keys of an add-on's config.yaml that Home Assistant's Supervisor accepts.     supervisor/addons/validate.py
+ADD_ON_KEYS = set("""advanced apparmor arch audio auth_api backup backup_exclude backup_post backup_pre boot
+  breaking_versions description devices devicetree discovery docker_api environment full_access gpio hassio_api
+  hassio_role homeassistant homeassistant_api host_dbus host_ipc host_network host_pid host_uts image ingress
+  ingress_entry ingress_port ingress_stream init journald kernel_modules legacy machine map name options panel_admin
+  panel_icon panel_title ports ports_description privileged realtime restore_post restore_pre schema services slug stage
+  startup stdin timeout tmpfs uart udev ulimits url usb version video watchdog webui""".split())
 
+
+def read_add_on():
+    """Returns the add-on's keys, and the entries of those that have some, after a comparison with the Supervisor's."""
+    values, entries = {}, {}
+    for line in (ADD_ON / "config.yaml").read_text().splitlines()[1:]:
+        key, _, value = line.strip(" -").partition(":")
+        if line[0] != " ":
+            top = key
+        (entries.setdefault(top, {}) if line[0] == " " else values)[key] = value.strip()
+    assert set("name version slug description arch".split()) <= set(values) <= ADD_ON_KEYS, values
+    assert set(values["arch"].strip("[]").split(", ")) <= {"aarch64", "amd64"}, values
+    assert values["startup"] in ("initialize", "system", "services", "application", "once"), values
+    assert set(entries["map"]) <= {"type", "read_only", "path"} and entries["map"]["type"] == "share", entries
+    assert re.fullmatch(r"[-_.A-Za-z0-9]+", values["slug"]) and set(entries["ports"]) == {"10300/tcp"}, values
+    assert all(re.fullmatch(r"(bool|port|(str|int|float)(\(\d*,\d*\))?|list\(.+\))\??", kind)
+               for kind in entries["schema"].values()) and set(entries["schema"]) == set(entries["options"]), entries
+    return entries
+
+
+def check_add_on(supervisor, model, pcm, text, root):
+    """The add-on's image in a root of its own takes the options, tells the Supervisor, and answers."""
+    options = {key: json.loads(value) if value.isdigit() else value for key, value in read_add_on()["options"].items()}
+    program = PROGRAMS / "goldcrest-serve"
+    if supervisor is None or program.read_bytes()[:4] != b"\x7fELF":
+        return print("the add-on's image is left out: it needs root, unshare -n, and a program of this machine")
+    image = [line.split(" ", 1) for line in (ADD_ON / "Dockerfile").read_text().splitlines() if line[0] != "#"]
+    assert image[:2] == [["FROM", "scratch"], ["COPY", "goldcrest-serve /"]] and len(image) == 3, image
+    linked = subprocess.run(["ldd", program], capture_output=True, text=True).stdout  # none of a release's program
+    for source, path in ((program, "/goldcrest-serve"), (model, options["model"]),
+                         *((library, library) for library in re.findall(r"/\S+", linked))):
+        target = root / path[1:]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+    (root / "data").mkdir()
+    (root / "data/options.json").write_text(json.dumps(options))
+    words = ["chroot", root, *json.loads(dict(image)["ENTRYPOINT"])]
+    token = os.environ | {"SUPERVISOR_TOKEN": "secret"}
+    with subprocess.Popen(words, env=token, stderr=subprocess.PIPE) as server:
+        asking = supervisor.accept()[0]
+        head, body = asking.recv(4096).split(b"\r\n\r\n")
+        assert head.startswith(b"POST /discovery HTTP/1.1\r\n"), head
+        assert b"\r\nAuthorization: Bearer secret\r\n" in head, head
+        uri = f"tcp://{socket.gethostname()}:10300"
+        assert json.loads(body) == {"service": "wyoming", "config": {"uri": uri}}, body
+        asking.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
+        asking.close()
+        log = [server.stderr.readline().decode() for _ in range(3)]
+        assert "Home Assistant knows this server" in log[2], log
+        with socket.create_connection(("127.0.0.1", 10300), timeout=20) as it:
+            it.sendall(command(pcm))
+            it.shutdown(socket.SHUT_WR)
+            answers = read_events(b"".join(iter(lambda: it.recv(65536), b"")).decode())
+        assert dict(answers)["transcript"]["text"] == text, answers
+        server.terminate()
+        assert server.wait(5) == 0
+
+
+def check_corpus(model, lines, work):
+    """Two Dask workers translate a corpus by translate_corpus.py, and one of them is killed in the middle."""
+    try:
+        import distributed
+        import goldcrest  # noqa: F401, the workers' wheel
+    except ImportError as error:
+        return print(f"the corpus is left out: {error}; pip install distributed, and the wheel")
+    (work / "corpus").write_text("".join(f"{line}\n" for line in lines * 200))
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        worker = [sys.executable, "-m", "dask", "worker", cluster.scheduler_address, "--nthreads", "1", "--no-nanny"]
+        workers = [subprocess.Popen(worker, stderr=subprocess.DEVNULL) for _ in range(2)]
+        for each in workers:
+            atexit.register(each.kill)
+        with distributed.Client(cluster) as client:
+            client.wait_for_workers(2, timeout=60)
+        program = [sys.executable, SOURCE / "examples/serve/translate_corpus.py", model, work / "corpus", work / "out",
+                   "--scheduler", cluster.scheduler_address, "--lines", "20"]
+        with subprocess.Popen(program) as process:
+            while len(list((work / "out.20").glob("*"))) < 3:
+                assert process.poll() is None
+                time.sleep(0.01)
+            workers[0].kill()
+            n_blocks = len(list((work / "out.20").glob("*")))
+            assert process.wait(120) == 0 and n_blocks < 25, n_blocks
+        workers[1].terminate()
+        assert workers[1].wait(30) == 0
+    with open(work / "corpus") as corpus:
+        wanted = subprocess.run([PROGRAMS / "goldcrest-translate", model, "--batch", "8"], stdin=corpus,
+                                capture_output=True, check=True).stdout
+    assert (work / "out").read_bytes() == wanted
+    print(f"a worker was killed after {n_blocks} of 30 blocks, and the corpus is whole")
+
+
+def footprint(pid):
+    """Returns the kilobytes of private dirty memory of a process, and its descriptors."""
+    lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().split("\n")
+    dirty = next(line for line in lines if line.startswith("Private_Dirty"))
+    return int(dirty.split()[1]), len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def be_8(client):
+    clients = [threading.Thread(target=client) for _ in range(8)]
+    for each in clients:
+        each.start()
+    for each in clients:
+        each.join()
+
+
+def check_soak(server, pcm, text, lines, wanted):
+    """10,000 commands and 100,000 lines over 8 connections: memory stays, and so do descriptors."""
     def run(count):
         def client():
             for _ in range(count // 8):
                 assert dict(server.events(command(pcm)))["transcript"]["text"] == text
-                check_texts_once(server, lines, wanted)
+                check_texts_once(server, lines * 4, wanted * 4)
                 done.append(1)
-        done, clients = [], [threading.Thread(target=client) for _ in range(8)]
-        for each in clients:
-            each.start()
-        for each in clients:
-            each.join()
+        done = []
+        be_8(client)
         assert len(done) == count // 8 * 8, len(done)
         time.sleep(0.5)
-        dirty = next(line for line in (process / "smaps_rollup").read_text().split("\n") if "Private_Dirty" in line)
-        return int(dirty.split()[1]), len(list((process / "fd").iterdir()))
+        now = footprint(server.process.pid)
+        print(f"after {count} more commands: {now[0]} kB private dirty, {now[1]} descriptors", flush=True)
+        return now
+    check_steady(run(count) for count in (1000, *[2256] * 4))
 
-    memory, files = [0], [0]
-    for part in (1000, *[(n - 1000) // 4] * 4):
-        now = run(part)
-        print(f"after {part} more commands: {now[0]} kB private dirty, {now[1]} descriptors", flush=True)
-        memory.append(now[0])
-        files.append(now[1])
-    assert memory[-1] <= memory[1] + 256 and files[-1] == files[1], (memory, files)
+
+def check_live(model, pcm):
+    """goldcrest-transcribe --live hears an hour of sound; its memory stays."""
+    with subprocess.Popen([PROGRAMS / "goldcrest-transcribe", model, "--live", "--json"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        texts = []
+        reader = threading.Thread(target=lambda: texts.extend(process.stdout))
+        reader.start()
+
+        def hear(minutes):
+            for _ in range(minutes * 60 * 32000 // len(pcm + bytes(32000))):
+                process.stdin.write(pcm + bytes(32000))
+            process.stdin.flush()
+            now = footprint(process.pid)
+            print(f"after {minutes} more minutes: {now[0]} kB private dirty, {len(texts)} texts", flush=True)
+            return now
+        check_steady(hear(minutes) for minutes in (6, 18, 18, 18))
+        process.stdin.close()
+        reader.join()
+    assert process.returncode == 0 and len(texts) > 1000, (process.returncode, len(texts))
+
+
+def check_steady(footprints):
+    memory, files = zip(*footprints)
+    assert max(memory) <= memory[0] + 256 and files[-1] <= files[0], (memory, files)
 
 
 def check_texts_once(server, lines, wanted):
@@ -391,19 +527,21 @@ def main():
         check_texts(server, lines, wanted)
         check_pypi(server, text, lines[0], wanted[0])
         check_hostile(server, pcm, text)
-        if int((sys.argv[4:] or ["0"])[0]) > 1000:
+        if sys.argv[4:]:
             faulthandler.cancel_dump_traceback_later()
-            check_soak(server, pcm, text, lines, wanted, int(sys.argv[4]))
+            check_soak(server, pcm, text, lines, wanted)
+            check_live(models[0], pcm)
+            check_corpus(models[2], lines, work)
         results = []
-        clients = [threading.Thread(target=lambda: results.extend(
-            dict(server.events(command(pcm)))["transcript"]["text"] for _ in range(5))) for _ in range(8)]
-        for client in clients:
-            client.start()
-        for client in clients:
-            client.join()
+        be_8(lambda: results.extend(dict(server.events(command(pcm)))["transcript"]["text"] for _ in range(5)))
         assert results == [text] * 40, set(results)
         server.stop()
         check_doors(models[0], pcm, text)
+        if shutil.which("systemd-analyze"):  # the page has this score: 0.5
+            unit = SOURCE / "examples/serve/install/goldcrest-serve.service"
+            subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=5", unit], check=True,
+                           stdout=subprocess.DEVNULL)
+        check_add_on(SUPERVISOR, str(models[0]).split("=")[-1], pcm, text, work / "root")
         voice = write_detector(work / "voice.safetensors")
         check_detector(convert(work / "moonshine", work / "heard.gcst", "--voice", voice), pcm)
         (work / "keys").write_text("secret\n")
@@ -427,5 +565,13 @@ def main():
         assert refused.returncode == 2 and "--api-key-file" in refused.stderr, refused
 
 
-faulthandler.dump_traceback_later(240, exit=True)
-main()
+SUPERVISOR = None
+if __name__ == "__main__":
+    try:
+        SUPERVISOR = socket.create_server(("172.30.32.2", 80))
+    except OSError:
+        if subprocess.run(["unshare", "-n", "ip", "addr"], capture_output=True).returncode == 0:
+            network = 'ip link set lo up && ip addr add 172.30.32.2/32 dev lo && exec "$@"'  # with this address
+            os.execvp("unshare", ["unshare", "-n", "sh", "-c", network, "-", sys.executable, *sys.argv])
+    faulthandler.dump_traceback_later(240, exit=True)
+    main()

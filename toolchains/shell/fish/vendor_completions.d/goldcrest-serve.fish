@@ -2,6 +2,7 @@ complete -c goldcrest-serve -l model -r -F -d 'serve this model of speech or of 
 complete -c goldcrest-serve -l language -x -d 'take this language for speech models whose files state none'
 complete -c goldcrest-serve -l max-seconds -x -d 'let a speech model hear at most this much at once'
 complete -c goldcrest-serve -l wyoming -x -d 'serve Home Assistant'\''s protocol at tcp'
+complete -c goldcrest-serve -l add-on -d 'be Home Assistant'\''s add-on'
 complete -c goldcrest-serve -l http -x -d 'serve OpenAI'\''s and LibreTranslate'\''s APIs at HOST'
 complete -c goldcrest-serve -l api-key-file -r -F -d 'answer only requests with a key of this file, one a line'
 complete -c goldcrest-serve -l allow-origin -x -d 'answer pages of this origin, such as https'
