@@ -20,7 +20,6 @@ my @words = (
 my $noun_clause = qr/^(?:What|Of|Those|Whether|From where|From which|That which|How)\b(?![^.]*\?)/;
 my @place = ([qr/(?<!left )(?<!leave )(?<!nothing )\bbehind\b/i, 'say "after" for "behind"']);  # not of messages
 my $tail = qr/^(?:of|that|which|whose) /;  # of a comment next to code
-my $later = qr{^(?:examples/serve|tests/(?:convert|programs))/};  # rooms whose comments have these two still
 my $longest = 30;  # words of a sentence on a page
 my %most = (figure => 6, semicolon => 2.5);  # for each 100 words of a page that has 100
 
@@ -38,7 +37,7 @@ sub check_text {
     my $here = $line + (substr($text, 0, $at) =~ tr/\n//);
     (my $flat = $sentence) =~ s/\s+/ /g;
     finding($file, $here, $flat, 'begin with the subject, not with a noun clause') if $flat =~ $noun_clause;
-    for (@words, $kind eq 'message' || $file =~ $later ? () : @place) {
+    for (@words, $kind eq 'message' ? () : @place) {
       my ($pattern, $message) = @$_;
       finding($file, $here, $flat, $message) while $flat =~ /$pattern/g;
     }
@@ -129,7 +128,7 @@ sub check_source {
       } elsif ($code =~ s{^((?:[^"/]|"(?:\\.|[^"\\])*"|/(?!/))*)//+<?\s?(.*)$}{$1}) {
         my $next_to_code = $2;
         $flush->();
-        finding($file, $line, $next_to_code, 'write a sentence, not the tail of a name') if $next_to_code =~ $tail and $file !~ $later;
+        finding($file, $line, $next_to_code, 'write a sentence, not the tail of a name') if $next_to_code =~ $tail;
         check_text($file, $line, $next_to_code, 'comment');
       }
       if ($code !~ /^\s*#\s*include/) {

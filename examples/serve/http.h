@@ -87,7 +87,7 @@ class HttpProtocol : public Protocol {
   std::string head_of(int status, const char* type) const;
 
   Service& service_;
-  Connection* client_ = nullptr;  // of the current call
+  Connection* client_ = nullptr;  // the current call's
   HttpReader reader_;
   std::unique_ptr<HttpHandler> handler_;
   bool is_begun_ = false, is_busy_ = false, has_ended_ = false, has_events_ = false, is_over_ = false;

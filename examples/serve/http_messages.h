@@ -33,7 +33,7 @@ class HttpReader {
   std::function<bool(std::string_view)> body;
   uint64_t most_body = UINT64_MAX;
   bool has_head = false, is_done = false;
-  int status = 0;  // of an error; 0: none
+  int status = 0;  // an error's status; 0: none
   std::string problem;
   bool is_begun() const { return is_begun_; }
 

@@ -23,7 +23,7 @@
 #include "serve.h"
 
 namespace {
-constexpr double kMostUnreadSeconds = 30;  // that a client may leave an answer unread
+constexpr double kMostUnreadSeconds = 30;  // a client may leave an answer unread this long
 
 timeval time_of(double seconds) {
   return {

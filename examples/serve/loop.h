@@ -116,7 +116,7 @@ class Loop {
     Loop* loop;
     ProtocolMaker maker;
     evconnlistener* listener;
-    std::string path;  // of a unix socket
+    std::string path;  // a unix socket's
   };
   static constexpr double kMostSeconds = 1.5;
 

@@ -168,7 +168,7 @@ Heard SpeechModel::hear_file(const File& file, TextRequest request) {
   std::rewind(file.file);
   std::string problem = reader.open(file.file, "audio", rate);
   std::rewind(file.file);
-  heard.is_unknown_format = !problem.empty() && std::fgetc(file.file) != 'R';  // of RIFF or RF64
+  heard.is_unknown_format = !problem.empty() && std::fgetc(file.file) != 'R';  // RIFF's or RF64's
   std::rewind(file.file);
   if (problem.empty()) {
     problem = reader.open(file.file, "audio", rate);
@@ -190,7 +190,7 @@ Heard SpeechModel::hear_file(const File& file, TextRequest request) {
 }
 
 struct TextModel::Text {
-  size_t input;  // of which it is a part
+  size_t input;  // it is a part of this
   MarkedText marked;
   std::string end;
   std::vector<Sentence> sentences = {};

@@ -51,13 +51,13 @@ struct Problem {
 // The text of a recording.
 struct Heard {
   Problem problem = {};
-  bool is_unknown_format = false;  // of the recording
+  bool is_unknown_format = false;  // the recording's
   std::string text = {};
   std::string language = {};
-  double seconds = 0;  // of sound
+  double seconds = 0;  // the sound's
   struct Part {
     Segment segment;          // in seconds of the recording
-    double earliest, latest;  // that its subtitles may be shown
+    double earliest, latest;  // so that its subtitles may be shown
     double avg_logprob, no_speech, temperature;
   };
   std::vector<Part> parts = {};

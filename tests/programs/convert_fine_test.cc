@@ -25,7 +25,7 @@ TEST_F(Convert, FineInputsOfMatricesByName) {
   EXPECT_GT(n_of_encoder(all), 0);
   EXPECT_EQ(n_of_encoder(decoder), 0);
   const std::vector<std::string> of_decoder = decoder.at("matrices");
-  std::vector<std::string> others;  // of the decoder, but without fine inputs
+  std::vector<std::string> others;  // the decoder's, but without fine inputs
   for (const std::string name : all.at("matrices"))
     if (!name.starts_with("enc") && std::ranges::find(of_decoder, name) == of_decoder.end()) others.push_back(name);
   EXPECT_EQ(others, (std::vector<std::string>{

@@ -173,7 +173,7 @@ TEST(MaxPositions, AreTheMostIdsOfASource) {
   EXPECT_TRUE(has(none.err, "--max-positions"));
 }
 
-// Returns the number behind the first line that begins with `name`.
+// Returns the number after the first line that begins with `name`.
 double number_of_line(const std::string& text, const std::string& name) {
   for (const std::string& line : lines_of(text))
     if (line.starts_with(name + " ")) return std::stod(line.substr(name.size()));

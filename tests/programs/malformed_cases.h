@@ -9,7 +9,7 @@ struct MalformedCase {
   std::string name;
   std::string task;
   std::function<void(const CheckpointCopy&)> breaks;
-  std::vector<std::string> words;  // of the message; "@" stands for the checkpoint's folder
+  std::vector<std::string> words;  // the message's; "@" stands for the checkpoint's folder
   Arguments options = {};          // "@" likewise
 };
 

@@ -88,7 +88,7 @@ std::vector<TimedWord> hear(Session& session, const std::vector<int16_t>& sample
   said->prompt.assign(result.tokens, result.tokens + result.n_prefix);
   said->ids.assign(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
   if (said->ids.back() == session.info().end_id) said->ids.pop_back();
-  if (session.info().fixed_window != 0) {  // which decodes any text; its ids are bytes
+  if (session.info().fixed_window != 0) {  // it decodes any text; its ids are bytes
     const std::string text = " ask no \xe6\x9d\xb1\xe4\xba\xac I";
     said->ids.assign(text.begin(), text.end());
     for (int32_t& id : said->ids) id &= 0xFF;

@@ -8,7 +8,7 @@ namespace {
 using namespace test;
 
 const std::filesystem::path kPieces = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr";
-constexpr uint32_t kIds = 5999;  // of source.spm and target.spm
+constexpr uint32_t kIds = 5999;  // source.spm's and target.spm's
 
 std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);

@@ -78,7 +78,7 @@ TEST(Families, LanguagesStandWhereTheTokenizersClassHasThem) {
     uint32_t start;
     std::optional<uint32_t> forced;
   };
-  constexpr uint32_t kEnglish = 131, kFrench = 132, kGerman = 133;  // behind 130 pieces, shifted by one
+  constexpr uint32_t kEnglish = 131, kFrench = 132, kGerman = 133;  // after 130 pieces, shifted by one
   const Case cases[] = {{"mbart", "en_XX", "fr_XX", {}, {2, kEnglish}, kFrench, std::nullopt},
       {"mbart50", "en_XX", "fr_XX", {kEnglish}, {2}, 2, kFrench}, {"m2m100", "en", "de", {kEnglish}, {2}, 2, kGerman},
       {"nllb", "fra_Latn", "eng_Latn", {kFrench}, {2}, 2, kEnglish}};

@@ -315,7 +315,7 @@ TEST(MarianNativeGraph, LearnedPositionsComeWithUnscaledEmbeddings) {
 using test::NativeFolder;
 
 const std::filesystem::path kPieces = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr";
-constexpr uint32_t kIds = 5999;  // of source.spm and target.spm
+constexpr uint32_t kIds = 5999;  // source.spm's and target.spm's
 
 // A model with a row for each piece of the example's SentencePiece models.
 struct PieceFolder : NativeFolder {
@@ -726,7 +726,7 @@ TEST(ShortlistFile, ReadsMariansText) {
   EXPECT_EQ(shortlist.offset, (std::vector<uint64_t>{0, 0, 1, 3, 4, 6}));
   // "the" keeps <unk> and "le"; "a" keeps both words; no pair at or below the threshold is kept.
   EXPECT_EQ(shortlist.ids, (Ids{3, 1, 3, 4, 5, 6}));
-  EXPECT_EQ(lexical(content, {2, 1, 0.1}).ids, (Ids{3, 1, 4, 6}));  // of equal probabilities the greater id
+  EXPECT_EQ(lexical(content, {2, 1, 0.1}).ids, (Ids{3, 1, 4, 6}));  // the greater id of equal probabilities
 }
 
 TEST(ShortlistFile, SaysWhichLineOfATextIsWrong) {

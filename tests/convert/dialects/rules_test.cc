@@ -103,7 +103,7 @@ TEST(MarianRules, OfConfigJsonAlone) {
   EXPECT_FALSE(checkpoint.load().generation.rules.force_end);
   checkpoint.config.erase("forced_eos_token_id");
   checkpoint.config["eos_token_id"] = 2;
-  checkpoint.folder.write("tokenizer_config.json", R"({"eos_token": "."})");  // which has that id
+  checkpoint.folder.write("tokenizer_config.json", R"({"eos_token": "."})");  // it has that id
   const ModelSpec other = checkpoint.load();
   EXPECT_EQ(other.generation.end_id, 2u);
   EXPECT_EQ(other.generation.rules, RulesSpec{.renormalize = true});

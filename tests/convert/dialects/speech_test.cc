@@ -96,7 +96,7 @@ TEST(Speech, WhisperHasAPromptAndNoTimestamps) {
       {"--max-seconds 2", "100 rows", "50 positions"});
 }
 
-// The ids that WhisperGenerationMixin._retrieve_init_tokens of transformers 5.24 gives behind the start, 259; kHeard
+// The ids that WhisperGenerationMixin._retrieve_init_tokens of transformers 5.24 gives after the start, 259; kHeard
 // stands for the language that it hears.
 TEST(Speech, AWhispersOwnSettingsMakeItsPrompt) {
   constexpr uint32_t kHeard = 0;

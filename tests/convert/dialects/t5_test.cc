@@ -202,7 +202,7 @@ TEST(T5Text, AddedTokensWithoutARowOrWithAnothersAreRefused) {
   test::expect_error([&] { load_t5(copy.path()); }, {"added_tokens_decoder", "\"x\" is not an id with an object"});
 }
 
-// MADLAD's language is an entry of its model, which stands behind a lone U+2581.
+// MADLAD's language is an entry of its model, which stands after a single U+2581.
 TEST(T5Text, TheLanguageOfMadladIsOneIdBehindASpace) {
   const ModelSpec spec = load_t5(folders() / "madlad-0");
   const TokenizerSpec& tokenizer = *spec.source_tokenizer;

@@ -57,7 +57,7 @@ TEST(CentreKeys, ChangesNoLogit) {
   for (size_t i = 0; i < after.size(); ++i) EXPECT_EQ(attentions_of(again)[i]->key.bias, after[i]->key.bias);
 }
 
-// A mean before a turn is no constant behind it. The keys that the decoder makes of the encoder's rows do not turn.
+// A mean before a turn is no constant after it. The keys that the decoder makes of the encoder's rows do not turn.
 TEST(CentreKeys, LeavesKeysThatTurn) {
   ModelSpec spec = test::random_spec(22);
   test::RandomFloats random(23);

@@ -293,8 +293,8 @@ const std::vector<int32_t> kSource = {3, 18, 7, 0, 7}, kTarget = {5, 36, 11, 5, 
 struct Case {
   std::string name;
   ModelSpec spec;
-  ExactLogits exact;  // of a naive pass in double
-  double tolerance;   // of a float32 pass
+  ExactLogits exact;  // a naive pass's in double
+  double tolerance;   // a float32 pass's
 };
 
 template <typename Change>

@@ -226,7 +226,7 @@ TEST(Yaml, SaysWhatItRefuses) {
 // A small text can have great depth, many values or many aliases.
 TEST(Yaml, BombsEndEarly) {
   EXPECT_EQ(yaml_message(std::string(9, '[') + std::string(9, ']')), "a.yml: line 1 has more than 8 levels");
-  EXPECT_EQ(yaml_message(std::string(60'000, '[')), "a.yml: line 1 has a key that is not a text");  // of the next level
+  EXPECT_EQ(yaml_message(std::string(60'000, '[')), "a.yml: line 1 has a key that is not a text");  // the next level's
   std::string many = "[0";
   for (int i = 0; i < 20'000; ++i) many += ",0";
   EXPECT_EQ(yaml_message(many + "]"), "a.yml: line 1 has more than 10000 values");
