@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adds a kind of block: applies made_up_block.patch to a copy of the tree and compares the files that it touches with
 # touched_files.txt. Then builds the copy's tests of layers, models and files, and runs them.
-# Usage: run.sh SOURCE BUILD
+# Without BUILD, only checks that the patch applies.
+# Usage: run.sh SOURCE [BUILD]
 set -euo pipefail
 source=$(cd "$1" && pwd)
+folder=$source/tests/extend
+if [ $# -eq 1 ]; then
+  exec patch -d "$source" -p1 --fuzz=0 --forward --batch --dry-run < "$folder/made_up_block.patch"
+fi
 mkdir -p "$2"
 build=$(cd "$2" && pwd)
-folder=$source/tests/extend tree=$build/tree
+tree=$build/tree
 tests=(layers_test model_test pack_test)
 
 fail() {
