@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the commands of engine/DECODING.md ("    $ COMMAND") and compares what they print with the indented lines below
-# them. Then runs the test programs that the page names and compares the percentages of the tables above them.
+# them. Then runs the test programs that the page names and compares the percentages of the tables above them, and each
+# command of converter/README.md with a small model.
 # Usage: decoding_page.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
@@ -39,4 +40,12 @@ while read -r test_command; do
     grep -oE '[0-9.]+ %')
 done < <(grep -oE '`build/host/tests/[^`]*`' "$page" | sed 's/`build\/host//; s/`//')
 [ "$n" -ge 15 ] || fail "only $n commands and figures are found"
+
+head -n 70 "$source/tests/data/g2p/valid.tsv" | tee lines.tsv held_out.tsv | cut -f 1 | tee lines.txt >sources.txt
+printf '%s\n' a b c d e AA1 K S >pieces.txt
+while read -r command; do
+  bash -euo pipefail -c "${command//MODEL/examples/models/g2p-small}" >printed 2>&1 || fail "failed: $command: $(<printed)"
+  n=$((n + 1))
+done < <(grep -E '^    goldcrest-' "$source/converter/README.md")
+[ "$n" -ge 40 ] || fail "only $n commands and figures are found"
 echo "decoding_page: $n commands and figures"
