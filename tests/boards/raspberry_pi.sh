@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the commands of boards/raspberry-pi/README.md and compares their output with this machine's. Two programs stand
 # in for the Pi: `scp` copies into a folder here, `ssh` runs programs of that folder under qemu-user. The host's
-# converter is that of the build under test.
-# Usage: raspberry_pi.sh 64|32 WORK_FOLDER BUILD_FOLDER
+# converter is that of the build under test. With `serve` also the static server, which takes some minutes.
+# Usage: raspberry_pi.sh 64|32 WORK_FOLDER BUILD_FOLDER [serve]
 set -euo pipefail
-bits=$1 work=$2 build=$3
+bits=$1 work=$2 build=$3 serves=${4:-}
 cd "$(dirname "$0")/../.."
 fail() { echo "raspberry_pi.sh $bits: $*" >&2; exit 1; }
 
@@ -65,7 +65,7 @@ done
 
 # The server, where Debian's libevent for the Pi can be had, answers with the texts of this machine's programs.
 export GOLDCREST_SYSROOT=$work-libevent
-if bash toolchains/sysroot.sh "$GOLDCREST_SYSROOT" $machine converter; then
+if [ -n "$serves" ] && bash toolchains/sysroot.sh "$GOLDCREST_SYSROOT" $machine converter; then
   cmake --preset $preset -D "CMAKE_PREFIX_PATH=$GOLDCREST_SYSROOT/usr" > "$work/log"
   cmake --build build/$preset --target goldcrest-serve > "$work/log" || fail "no server: $(cat "$work/log")"
   cp build/$preset/bin/goldcrest-serve "$work/pi/goldcrest"
