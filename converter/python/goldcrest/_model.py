@@ -391,9 +391,9 @@ class Model(Engine):
         `samples` is a path or a buffer of samples, as in transcribe. `words=True` gives each Segment its words with
         their times. `language` is a code, or a list of codes among which the model chooses. `translate=True` writes
         English. A Whisper reads `prompt` before each of its texts; `key_terms` are names and terms that a greedy search
-        spells as they are here. `voice=False` does not ask the file's voice detector, `gate=False` transcribes silence too, and
-        `guards=False` takes each text as the search found it. The program is a process of its own, with the Model's
-        threads and beams.
+        spells as they are here. `voice=False` does not ask the file's voice detector, `gate=False` transcribes silence
+        too, and `guards=False` takes each text as the search found it. The program is a process of its own, with the
+        Model's threads and beams.
         """
         rate = int(self._session.info.sample_rate)
         if rate == 0:
