@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Translates a large text with Dask's distributed and Goldcrest's wheel. See README.md in this folder.
+"""Translates a large text with Dask's distributed and goldcrest-translate. See README.md in this folder.
 Usage: translate_corpus.py MODEL INPUT OUTPUT [--scheduler ADDRESS] [--lines N] [--batch N]"""
 import argparse
 import itertools
 import os
 import pathlib
+import subprocess
 
 import distributed
 
 
 def translate(model, lines, batch):
-    """Runs in a worker, which keeps its model."""
-    import goldcrest
-
-    worker = distributed.get_worker()
-    if getattr(worker, "goldcrest_path", None) != model:
-        worker.goldcrest_model, worker.goldcrest_path = goldcrest.Model(model, batch=batch), model
-    return worker.goldcrest_model.translate(lines)
+    """Runs in a worker, by the program of the wheel or of another package. The file of a model is ready at once."""
+    run = subprocess.run(["goldcrest-translate", model, "--batch", str(batch)], input=b"".join(lines), capture_output=True)
+    if run.returncode != 0:
+        raise RuntimeError(f"goldcrest-translate ended with {run.returncode}: {run.stderr.decode()}")
+    return run.stdout
 
 
 def store(path, future):
     part = path.with_suffix(".part")
-    part.write_text("".join(line + "\n" for line in future.result()))
+    part.write_bytes(future.result())
     os.replace(part, path)
 
 
@@ -37,9 +36,9 @@ def main():
     folder.mkdir(exist_ok=True)
     # An engine takes one text after another: a worker needs a thread only.
     cluster = a.scheduler or distributed.LocalCluster(threads_per_worker=1, dashboard_address=None)
-    with distributed.Client(cluster) as client, open(a.input) as file:
+    with distributed.Client(cluster) as client, open(a.input, "rb") as file:
         most = 4 * max(1, sum(client.nthreads().values()))  # blocks that wait in memory
-        blocks = iter(lambda: [line.rstrip("\n") for line in itertools.islice(file, a.lines)], [])
+        blocks = iter(lambda: list(itertools.islice(file, a.lines)), [])
         running, names, n = distributed.as_completed(), {}, 0
         for n, lines in enumerate(blocks, 1):
             path = folder / f"{n:09}"
@@ -52,8 +51,8 @@ def main():
                 store(names.pop(done), done)
         for done in running:
             store(names.pop(done), done)
-    with open(a.output, "w") as out:
-        out.writelines((folder / f"{i:09}").read_text() for i in range(1, n + 1))
+    with open(a.output, "wb") as out:
+        out.writelines((folder / f"{i:09}").read_bytes() for i in range(1, n + 1))
 
 
 if __name__ == "__main__":

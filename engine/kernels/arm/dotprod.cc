@@ -26,27 +26,20 @@ constexpr bool kFinishesTogether = false;
 // clang-format on
 
 namespace goldcrest {
+void dotprod_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_i8mm has it too
+void dotprod_attention(const AttentionArgs<int8_t>& args, Numbers numbers) {
+  query_attention<CacheLevel::kFirst>(args, numbers);
+}
+
 namespace {
 void linear_of_four_rows_or_others(const LinearArgs<int8_t>& args) {
   if (args.rows == 4 && args.layout == Layout::kN16K4) return linear_of_four_rows(args);
   linear(args);
 }
 constexpr auto linear_of_dotprod = linear_by_dots<linear_of_four_rows_or_others>;
-
-void output_block_by_dots(const OutputBlockArgs<int8_t>& args) {
-  linear_of_dotprod(args.linear);
-  output_block_sums(args);
-}
-
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_of_dotprod>("arm_dotprod", kDotprodNeeds);
-  table.linear_packed = linear_packed_rows<>;
-  table.crc32c = crc32c_words;
-  table.int8.output_block = output_block_by_dots;
-  return table;
-}
 }  // namespace
 
 extern const Kernels kernels_arm_dotprod;
-constexpr Kernels kernels_arm_dotprod = for_this_build(make_table());
+constexpr Kernels kernels_arm_dotprod =
+    for_this_build(make_packed_table<linear_of_dotprod, dotprod_attention>("arm_dotprod", kDotprodNeeds));
 }  // namespace goldcrest

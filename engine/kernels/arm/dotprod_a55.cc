@@ -25,16 +25,7 @@ constexpr bool kFinishesTogether = false;
 #include "kernels/arm/dotprod_tile_a55-inl.h"
 
 namespace goldcrest {
-namespace {
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_flat>("arm_dotprod_a55", kDotprodNeeds);
-  table.linear_packed = linear_packed_rows<>;
-  table.crc32c = crc32c_words;
-  table.int8.output_block = output_block_flat;
-  return table;
-}
-}  // namespace
-
 extern const Kernels kernels_arm_dotprod_a55;
-constexpr Kernels kernels_arm_dotprod_a55 = for_this_build(make_table());
+constexpr Kernels kernels_arm_dotprod_a55 =
+    for_this_build(make_packed_table<linear_flat>("arm_dotprod_a55", kDotprodNeeds));
 }  // namespace goldcrest

@@ -28,6 +28,8 @@ constexpr bool kFinishesTogether = false;
 #include "kernels/arm/dotprod_linear-inl.h"
 
 namespace goldcrest {
+void dotprod_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_dotprod's
+
 namespace {
 // Two rows by four outputs, as SMMLA leaves them: outputs 0 and 1 of both rows, then outputs 2 and 3.
 struct PairSums {
@@ -167,21 +169,9 @@ void linear_by_pairs(const LinearArgs<int8_t>& args) {
   if (args.rows >= kZippedRows) return linear_by_zipped_panels(args);
   linear_by_zipped_rows(args, 0, args.rows);
 }
-
-void output_block_by_pairs(const OutputBlockArgs<int8_t>& args) {
-  linear_by_pairs(args.linear);
-  output_block_sums(args);
-}
-
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_by_pairs>("arm_i8mm", kI8mmNeeds);
-  table.linear_packed = linear_packed_rows<>;
-  table.crc32c = crc32c_words;
-  table.int8.output_block = output_block_by_pairs;
-  return table;
-}
 }  // namespace
 
 extern const Kernels kernels_arm_i8mm;
-constexpr Kernels kernels_arm_i8mm = for_this_build(make_table());
+constexpr Kernels kernels_arm_i8mm =
+    for_this_build(make_packed_table<linear_by_pairs, dotprod_attention>("arm_i8mm", kI8mmNeeds));
 }  // namespace goldcrest

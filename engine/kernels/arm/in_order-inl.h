@@ -82,10 +82,5 @@ struct TileOutputs {
 
 // All code is in one function, so that the callee-saved registers are saved only once.
 __attribute__((flatten)) inline void linear_flat(const LinearArgs<int8_t>& args) { linear(args); }
-
-inline void output_block_flat(const OutputBlockArgs<int8_t>& args) {
-  linear_flat(args.linear);
-  output_block_sums(args);
-}
 }  // namespace
 }  // namespace goldcrest

@@ -13,21 +13,12 @@
 // clang-format on
 
 namespace goldcrest {
-namespace {
-void output_block_by_fours(const OutputBlockArgs<int8_t>& args) {
-  linear_by_fours(args.linear);
-  output_block_sums(args);
+void neon_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_neon_a53 has it too
+void neon_attention(const AttentionArgs<int8_t>& args, Numbers numbers) {
+  query_attention<CacheLevel::kFirst>(args, numbers);
 }
-
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_by_fours>("arm_neon", kNeonNeeds);
-  table.linear_packed = linear_packed_rows<>;
-  table.crc32c = crc32c_words;
-  table.int8.output_block = output_block_by_fours;
-  return table;
-}
-}  // namespace
 
 extern const Kernels kernels_arm_neon;
-constexpr Kernels kernels_arm_neon = for_this_build(make_table());
+constexpr Kernels kernels_arm_neon =
+    for_this_build(make_packed_table<linear_by_fours, neon_attention>("arm_neon", kNeonNeeds));
 }  // namespace goldcrest

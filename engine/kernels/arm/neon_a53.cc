@@ -15,16 +15,9 @@
 // clang-format on
 
 namespace goldcrest {
-namespace {
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_flat>("arm_neon_a53", kNeonNeeds);
-  table.linear_packed = linear_packed_rows<>;
-  table.crc32c = crc32c_words;
-  table.int8.output_block = output_block_flat;
-  return table;
-}
-}  // namespace
+void neon_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_neon's
 
 extern const Kernels kernels_arm_neon_a53;
-constexpr Kernels kernels_arm_neon_a53 = for_this_build(make_table());
+constexpr Kernels kernels_arm_neon_a53 =
+    for_this_build(make_packed_table<linear_flat, neon_attention>("arm_neon_a53", kNeonNeeds));
 }  // namespace goldcrest

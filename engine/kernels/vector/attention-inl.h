@@ -188,9 +188,10 @@ inline void attention_values(Group<Kind>& group) {
 }
 
 template <typename Kind>
-inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_together, int8_t* q_rows, float* weights) {
+inline void attention_queries(
+    const AttentionArgs<int8_t>& args, uint32_t n_together, int8_t* q_rows, float* weights, CacheLevel prefetch_to) {
   const bool all_alike = args.rows == n_together;  // every group has all rows of a head
-  Group<Kind> group(args);
+  Group<Kind> group(args, prefetch_to);
   const size_t query_bytes = Kind::kFine ? size_t{3} * args.d_head : args.d_head;
   for (uint32_t i = 0; i < n_together; ++i) {
     group.queries[i].q = q_rows + i * query_bytes;
@@ -238,8 +239,9 @@ inline void attention_queries(const AttentionArgs<int8_t>& args, uint32_t n_toge
   }
 }
 
-template <Numbers kNumbers, CacheLevel kPrefetchTo>
-__attribute__((noinline)) void attention_of_queries(const AttentionArgs<int8_t>& args) {
+// prefetch_to: the cache that keys and values are prefetched to
+template <Numbers kNumbers>
+__attribute__((noinline)) void attention_of_queries(const AttentionArgs<int8_t>& args, CacheLevel prefetch_to) {
   const uint32_t padded_keys = (args.n_keys + 15) / 16 * 16;
   int8_t q_rows[kMaxQueries * kMaxHead * (kNumbers == Numbers::kFine ? 3 : 1)];
   float weights[kMaxWeights];
@@ -248,21 +250,30 @@ __attribute__((noinline)) void attention_of_queries(const AttentionArgs<int8_t>&
   int8_t* const q = fits ? q_rows : args.q_row;
   float* const w = fits ? weights : args.weights;
   if (args.ancestor != nullptr)
-    attention_queries<AttentionKind<true, kNumbers, kPrefetchTo>>(args, n_together, q, w);
+    attention_queries<AttentionKind<true, kNumbers>>(args, n_together, q, w, prefetch_to);
   else
-    attention_queries<AttentionKind<false, kNumbers, kPrefetchTo>>(args, n_together, q, w);
+    attention_queries<AttentionKind<false, kNumbers>>(args, n_together, q, w, prefetch_to);
 }
 
-template <void (*kLinear)(const LinearArgs<int8_t>&), CacheLevel kPrefetchTo>
-void attention(const AttentionArgs<int8_t>& args) {
-  if (shares_keys(args)) return attention_of_groups<kLinear>(args);
-  if (args.has_integers()) return attention_of_queries<Numbers::kIntegers, kPrefetchTo>(args);
-  attention_of_queries<Numbers::kInt8, kPrefetchTo>(args);
-}
+// This is half of a table's code. Tables with the same vectors have it once.
+using QueryAttention = void (*)(const AttentionArgs<int8_t>&, Numbers);
 
 template <CacheLevel kPrefetchTo>
+void query_attention(const AttentionArgs<int8_t>& args, Numbers numbers) {
+  if (numbers == Numbers::kFine) return attention_of_queries<Numbers::kFine>(args, kPrefetchTo);
+  if (numbers == Numbers::kIntegers) return attention_of_queries<Numbers::kIntegers>(args, kPrefetchTo);
+  attention_of_queries<Numbers::kInt8>(args, kPrefetchTo);
+}
+
+template <void (*kLinear)(const LinearArgs<int8_t>&), QueryAttention kQueries>
+void attention(const AttentionArgs<int8_t>& args) {
+  if (shares_keys(args)) return attention_of_groups<kLinear>(args);
+  kQueries(args, args.has_integers() ? Numbers::kIntegers : Numbers::kInt8);
+}
+
+template <QueryAttention kQueries>
 void fine_attention(const AttentionArgs<int8_t>& args) {
-  attention_of_queries<Numbers::kFine, kPrefetchTo>(args);
+  kQueries(args, Numbers::kFine);
 }
 }  // namespace
 }  // namespace goldcrest

@@ -60,8 +60,8 @@
 namespace goldcrest {
 namespace {
 // Makes the reference's table with every slot that this folder writes over vectors. An ISA's file then sets the slots
-// of its own. kKeysTo: the cache that attention prefetches keys and values to.
-template <void (*kLinear)(const LinearArgs<int8_t>&), CacheLevel kKeysTo = CacheLevel::kFirst>
+// of its own.
+template <void (*kLinear)(const LinearArgs<int8_t>&), QueryAttention kQueries = query_attention<CacheLevel::kFirst>>
 constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   Kernels table = kReferenceTable;
   table.name = name;
@@ -69,15 +69,15 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.int8.quantize_rows = quantize_rows;
   table.int8.linear = kLinear;
   table.int8.embed = embed;
-  table.int8.attention = attention<kLinear, kKeysTo>;
-  table.int8.output_block = output_block;
+  table.int8.attention = attention<kLinear, kQueries>;
+  table.int8.output_block = output_block_by<kLinear>;
   table.float32 = &kFloatKernels;
   table.layer_norm = layer_norm;
   table.logit_sums = logit_sums;
   table.finish_fine = finish_fine;
   if (kHasOnePass) table.quantize_fine_inputs = quantize_fine_inputs;
   table.quantize_fine = quantize_fine;
-  table.fine_attention = fine_attention<kKeysTo>;
+  table.fine_attention = fine_attention<kQueries>;
   table.recurrence = recurrence<16>;
   table.list_largest = list_largest;
   table.weights_valid = weights_valid;

@@ -6,10 +6,12 @@ namespace {
 enum class CacheLevel { kFirst, kSecond };
 
 // Prefetches the cache line `bytes` after `from`. It may be outside the array, because nothing is read.
-template <CacheLevel kTo = CacheLevel::kFirst>
-inline void prefetch(const void* from, size_t bytes) {
+inline void prefetch(const void* from, size_t bytes, CacheLevel to = CacheLevel::kFirst) {
   const void* const line = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + bytes);
-  __builtin_prefetch(line, 0, kTo == CacheLevel::kFirst ? 3 : 1);
+  if (to == CacheLevel::kFirst)
+    __builtin_prefetch(line, 0, 3);
+  else
+    __builtin_prefetch(line, 0, 1);
 }
 
 inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, size_t, size_t output) {
@@ -213,7 +215,7 @@ inline void linear_panels(const Args& args) {
   }
 }
 
-void linear(const LinearArgs<int8_t>& args) {
+[[maybe_unused]] void linear(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
   linear_panels(args);
 }
@@ -247,8 +249,9 @@ inline void output_block_sums(const OutputBlockArgs<Element>& args) {
   if (args.block_max != nullptr) logit_sums(logit_sums_of(args));
 }
 
-inline void output_block(const OutputBlockArgs<int8_t>& args) {
-  linear(args.linear);
+template <void (*kLinear)(const LinearArgs<int8_t>&)>
+void output_block_by(const OutputBlockArgs<int8_t>& args) {
+  kLinear(args.linear);
   output_block_sums(args);
 }
 

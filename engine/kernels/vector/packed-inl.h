@@ -78,5 +78,14 @@ void linear_packed_rows(const LinearArgs<int8_t>& args) {
     default: return packed_rows<4, kPrefetches>(args);
   }
 }
+
+// The same with packed weights, and a checksum by the CPU's instructions.
+template <void (*kLinear)(const LinearArgs<int8_t>&), QueryAttention kQueries = query_attention<CacheLevel::kFirst>>
+constexpr Kernels make_packed_table(const char* name, uint32_t cpu_features) {
+  Kernels table = make_vector_table<kLinear, kQueries>(name, cpu_features);
+  table.linear_packed = linear_packed_rows<>;
+  table.crc32c = crc32c_words;
+  return table;
+}
 }  // namespace
 }  // namespace goldcrest

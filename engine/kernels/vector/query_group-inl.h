@@ -3,6 +3,9 @@
 // and what is prefetched for the queries after them.
 
 namespace goldcrest {
+// kFine: queries, keys and values have remainders. kIntegers: weights are integers.
+enum class Numbers { kInt8, kFine, kIntegers };
+
 namespace {
 // The queries of a group need about 25 KB of the stack. Only CPUs that run an operating system use this file.
 constexpr uint32_t kMaxQueries = 4, kMaxWeights = 1024, kMaxGathered = 256;
@@ -36,19 +39,17 @@ struct Query {
 // same keys, none prefetches, because only the first few would wait.
 constexpr size_t kFromMemory = 65536;
 
-// kAncestors: hypotheses choose the keys. kFine: queries, keys and values have remainders. kIntegers: weights are
-// integers. kPrefetchTo: the cache that keys and values are prefetched to.
-enum class Numbers { kInt8, kFine, kIntegers };
-template <bool kWithAncestors, Numbers kNumbers, CacheLevel kLevel>
+// kAncestors: hypotheses choose the keys.
+template <bool kWithAncestors, Numbers kNumbers>
 struct AttentionKind {
   static constexpr bool kAncestors = kWithAncestors, kFine = kNumbers == Numbers::kFine;
   static constexpr bool kIntegers = kNumbers == Numbers::kIntegers;
-  static constexpr CacheLevel kPrefetchTo = kLevel;
 };
 
 // The keys and values that a group prefetches, of one head or more, one key for each that it sums.
 template <typename Kind>
 struct LaterKeys {
+  CacheLevel to;
   const int8_t* head = nullptr;       // keys of the head that is prefetched now
   const uint32_t* offsets = nullptr;  // places of the keys in it, if hypotheses choose them
   size_t head_bytes, position_bytes;  // from a head to the next, and from a position to the next
@@ -64,8 +65,8 @@ struct LaterKeys {
     --n_left;
     const size_t offset = Kind::kAncestors ? offsets[next] : next * position_bytes;
     for (size_t i = offset; i < offset + key_bytes; i += 64) {
-      prefetch<Kind::kPrefetchTo>(head, i);
-      prefetch<Kind::kPrefetchTo>(head, i + to_value);
+      prefetch(head, i, to);
+      prefetch(head, i + to_value, to);
     }
     if (++next < n_keys) return;
     next = 0;
@@ -93,7 +94,7 @@ struct Group {
   Places places[kAncestors ? kMaxQueries : 1];
 
   // cppcheck-suppress uninitMemberVar; code reads only the part of the arrays that it has filled
-  explicit Group(const AttentionArgs<int8_t>& of)
+  Group(const AttentionArgs<int8_t>& of, CacheLevel prefetch_to)
       : args(of),
         padded_keys((of.n_keys + 15) / 16 * 16),
         from_memory(of.rows <= kMaxQueries && of.n_heads * of.head_stride * of.d_head >= kFromMemory),
@@ -101,6 +102,7 @@ struct Group {
         n_gathered(!kAncestors                ? 0
                    : of.n_keys < kMaxGathered ? of.n_keys
                                               : kMaxGathered) {
+    later.to = prefetch_to;
     later.offsets = offsets;
     later.head_bytes = of.head_stride * key_bytes;
     later.position_bytes = of.position_stride * key_bytes;

@@ -105,16 +105,6 @@ constexpr bool kFinishesTogether = true;
 #include "kernels/x86/avx2_few_rows-inl.h"
 
 namespace goldcrest {
-namespace {
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_without_signs>("x86_avx2", kCpuAvx2);
-  table.int8.output_block = output_block_without_signs;
-  table.linear_packed = linear_packed_rows<>;
-  table.crc32c = crc32c_words;
-  return table;
-}
-}  // namespace
-
 extern const Kernels kernels_x86_avx2;
-constexpr Kernels kernels_x86_avx2 = for_this_build(make_table());
+constexpr Kernels kernels_x86_avx2 = for_this_build(make_packed_table<linear_without_signs>("x86_avx2", kCpuAvx2));
 }  // namespace goldcrest

@@ -244,10 +244,5 @@ void linear_without_signs(const LinearArgs<int8_t>& args) {
     if (!linear_few_rows<kMostFewRows>(group)) linear(group);
   }
 }
-
-void output_block_without_signs(const OutputBlockArgs<int8_t>& args) {
-  linear_without_signs(args.linear);
-  output_block_sums(args);
-}
 }  // namespace
 }  // namespace goldcrest

@@ -314,7 +314,8 @@ namespace goldcrest {
 namespace {
 template <bool kPrefetchesFew, CacheLevel kKeysTo>
 constexpr Kernels make_table(const char* name) {
-  Kernels table = make_vector_table<linear_by_rows, kKeysTo>(name, kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
+  Kernels table =
+      make_vector_table<linear_by_rows, query_attention<kKeysTo>>(name, kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
   table.int8.linear = linear_unsigned_inputs<kLongInputBytes, kPrefetchesFew>;
   table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes, kPrefetchesFew>>;
   table.linear_fine = linear_fine<kPrefetchesFew>;

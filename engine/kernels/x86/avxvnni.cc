@@ -124,16 +124,7 @@ constexpr bool kFinishesTogether = true;
 #include "kernels/x86/unsigned_weights-inl.h"
 
 namespace goldcrest {
-namespace {
-constexpr Kernels make_table() {
-  Kernels table = make_vector_table<linear_by_rows>("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni);
-  table.int8.output_block = output_block_by<linear_by_rows>;
-  table.linear_packed = linear_packed_rows<>;
-  table.crc32c = crc32c_words;
-  return table;
-}
-}  // namespace
-
 extern const Kernels kernels_x86_avxvnni;
-constexpr Kernels kernels_x86_avxvnni = for_this_build(make_table());
+constexpr Kernels kernels_x86_avxvnni =
+    for_this_build(make_packed_table<linear_by_rows>("x86_avxvnni", kCpuAvx2 | kCpuAvxVnni));
 }  // namespace goldcrest

@@ -69,11 +69,5 @@ void linear_by_rows(const LinearArgs<int8_t>& args) {
     linear_by_rows(some);
   }
 }
-
-template <void (*kLinear)(const LinearArgs<int8_t>&)>
-void output_block_by(const OutputBlockArgs<int8_t>& args) {
-  kLinear(args.linear);
-  output_block_sums(args);
-}
 }  // namespace
 }  // namespace goldcrest

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds by hand, without CMake: the source folder (by its Makefile, or from a list of files), an emitted model and the
-# program.
+# program. By the Makefile nothing is optimized, which is quick.
 # Usage: build.sh SOURCE_FOLDER/Makefile|LIST MODEL_FOLDER PROGRAM_C OUTPUT COMPILER_PREFIX "FLAGS" "LINK_FLAGS"
 set -euo pipefail
 list=$1 model=$2 program=$3 output=$4 prefix=$5
@@ -14,7 +14,7 @@ cd "$(dirname "$list")"
 library=()
 n=0
 if [ "$(basename "$list")" = Makefile ]; then
-  make -j 2 CXX="${prefix}g++" CXXFLAGS="-O2 ${flags[*]}" > /dev/null
+  make -j 2 CXX="${prefix}g++" CXXFLAGS="-O0 ${flags[*]}" > /dev/null
   library=(build/libgoldcrest.a)
 else
   while read -r file; do
