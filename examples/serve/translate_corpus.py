@@ -12,10 +12,10 @@ import distributed
 
 def translate(model, lines, batch):
     """Runs in a worker, by the program of the wheel or of another package. The file of a model is ready at once."""
-    run = subprocess.run(["goldcrest-translate", model, "--batch", str(batch)], input=b"".join(lines), capture_output=True)
-    if run.returncode != 0:
-        raise RuntimeError(f"goldcrest-translate ended with {run.returncode}: {run.stderr.decode()}")
-    return run.stdout
+    run = subprocess.run(["goldcrest-translate", model, f"--batch={batch}"], input=b"".join(lines), capture_output=True)
+    if run.returncode == 0:
+        return run.stdout
+    raise RuntimeError(f"goldcrest-translate ended with {run.returncode}: {run.stderr.decode()}")
 
 
 def store(path, future):

@@ -58,7 +58,7 @@ static_assert(kLimits.max_source_tokens == MODEL_G2P_MAX_SOURCE_TOKENS && kLimit
 END
 }
 
-# Configures and builds the project in $1, with further options of cmake. An engine in it is for debugging: that is quick.
+# Configures and builds the project in $1, with further options of cmake. Its engine is for debugging, which is quick.
 build_project() {
   local out=$1
   shift
@@ -144,7 +144,7 @@ case $consumer in
     grep -q 'Models are converted with .*goldcrest-convert' "$work/program.log" || fail "another converter was built"
     timeout 120 cmake --build "$work/program" --target run || fail "the program failed on the emulated board" ;;
   add_subdirectory | host_converter)
-    [ "$consumer" != add_subdirectory ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter" -DCMAKE_BUILD_TYPE=Debug)
+    [ "$consumer" != add_subdirectory ] || options+=(-DGOLDCREST_CONVERT_EXECUTABLE="$converter" -DCMAKE_BUILD_TYPE=)
     [ "$consumer" != host_converter ] || options+=(-DGOLDCREST_HOST_BUILD_FOLDER="$work/host_converter")
     for enum_flag in "${enum_flags[@]}"; do
       CFLAGS=$enum_flag CXXFLAGS=$enum_flag build_project "$work/program$enum_flag" "${options[@]}" \

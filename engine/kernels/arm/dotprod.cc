@@ -26,7 +26,7 @@ constexpr bool kFinishesTogether = false;
 // clang-format on
 
 namespace goldcrest {
-void dotprod_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_i8mm has it too
+void dotprod_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_i8mm's too
 void dotprod_attention(const AttentionArgs<int8_t>& args, Numbers numbers) {
   query_attention<CacheLevel::kFirst>(args, numbers);
 }

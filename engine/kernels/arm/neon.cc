@@ -13,7 +13,7 @@
 // clang-format on
 
 namespace goldcrest {
-void neon_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_neon_a53 has it too
+void neon_attention(const AttentionArgs<int8_t>& args, Numbers numbers);  // arm_neon_a53's too
 void neon_attention(const AttentionArgs<int8_t>& args, Numbers numbers) {
   query_attention<CacheLevel::kFirst>(args, numbers);
 }

@@ -255,7 +255,7 @@ __attribute__((noinline)) void attention_of_queries(const AttentionArgs<int8_t>&
     attention_queries<AttentionKind<false, kNumbers>>(args, n_together, q, w, prefetch_to);
 }
 
-// This is half of a table's code. Tables with the same vectors have it once.
+// This is half of a table's code; tables with the same vectors share it.
 using QueryAttention = void (*)(const AttentionArgs<int8_t>&, Numbers);
 
 template <CacheLevel kPrefetchTo>
