@@ -51,10 +51,16 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 for file in /etc/apt/apt.conf.d/*[Pp]roxy* /etc/pip.conf; do
   if [ -e "$file" ]; then cp "$file" "$root$file"; fi
 done
+# pip trusts there what it trusts here.
+certificates=${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}
+if [ -e "$certificates" ]; then cp -L "$certificates" "$root/certificates.crt"; else certificates=''; fi
 
 mkdir "$root/goldcrest"
 git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$root/goldcrest")
-in_root() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$root" "$@"; }
+in_root() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 GOLDCREST_WALK=whole \
+    ${certificates:+PIP_CERT=/certificates.crt} chroot "$root" "$@"
+}
 if [ -n "${4:-}" ]; then
   cp -r "$4" "$root/debs"
   in_root bash /goldcrest/tests/packages/debian.sh --in-root /debs
