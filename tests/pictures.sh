@@ -13,21 +13,7 @@ bash "$source/examples/pictures/draw.sh" "$work"
 for name in machines speed; do
   cmp "$work/$name.svg" "$source/examples/pictures/$name.svg" || fail "$name.svg is old: run examples/pictures/draw.sh"
 done
-# Texts have a contrast of at least 4.5 (WCAG 2) to a white page and, after @media, to a dark one.
-python3 - "$work"/*.svg <<'EOF' || fail "a text has too little contrast"
-import re, sys
-def luminance(colour):
-    parts = [int(colour[i:i + 2], 16) / 255 for i in (0, 2, 4)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-for name in sys.argv[1:]:
-    for page, style in zip(('ffffff', '0d1117'), open(name).read().split('</style>')[0].split('@media')):
-        colours = re.findall(r'(?:text|\.s){[^}]*fill:#(\w{6})', style)
-        assert len(colours) == 2, style
-        for dark, light in (sorted((luminance(page), luminance(c))) for c in colours):
-            print(f'{name}: contrast {(light + 0.05) / (dark + 0.05):.2f}')
-            assert light + 0.05 >= 4.5 * (dark + 0.05)
-EOF
+python3 "$source/tests/contrast.py" "$work"/*.svg || fail "a text has too little contrast"
 grep -q pictures/machines.svg "$source/README.md" || fail "README.md does not show machines.svg"
 grep -q pictures/speed.svg "$source/tests/peers/README.md" || fail "tests/peers/README.md does not show speed.svg"
 
