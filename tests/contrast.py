@@ -19,4 +19,4 @@ for name in sys.argv[1:]:
         assert len(colours) == 2, style
         for dark, light in (sorted((luminance(page), luminance(colour))) for colour in colours):
             contrast = (light + 0.05) / (dark + 0.05)
-            assert contrast >= 4.5, f"{name}: a text on #{page} has a contrast of {contrast:.2f}, at least 4.5 is wanted"
+            assert contrast >= 4.5, f"{name}: a text on #{page} has a contrast of {contrast:.2f}; 4.5 is wanted"
