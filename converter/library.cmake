@@ -1,21 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiler settings for the converter's libraries.
-option(GOLDCREST_QUICK_BUILD
-  "Compile many files of the engine, of a library and of a test program at once, and what computes little with -O1: half of the build's time, the same bytes" OFF)
-
-# Applies the option to a target. COMPUTES: it keeps the build's optimization.
-function(goldcrest_quick_build name)
-  cmake_parse_arguments(arg "COMPUTES" "" "" ${ARGN})
-  if(GOLDCREST_QUICK_BUILD)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 30)
-    if(NOT arg_COMPUTES)
-      target_compile_options(${name} PRIVATE -O1)
-    endif()
-  endif()
-endfunction()
-
 # The door to {fmt}.
 add_library(goldcrest_format_text STATIC spec/format_text.cc)
+goldcrest_quick_build(goldcrest_format_text)
 target_compile_features(goldcrest_format_text PUBLIC cxx_std_20)
 target_include_directories(goldcrest_format_text PUBLIC "${goldcrest_SOURCE_DIR}/converter")
 target_link_libraries(goldcrest_format_text PRIVATE goldcrest_host)
@@ -55,6 +42,7 @@ function(goldcrest_program name)
   add_library(goldcrest_${name}_program STATIC EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_compile_definitions(goldcrest_${name}_program PRIVATE main=goldcrest_${name}_main)
   foreach(target goldcrest-${name} goldcrest_${name}_program)
+    goldcrest_quick_build(${target})
     target_compile_definitions(${target} PRIVATE _FILE_OFFSET_BITS=64)  # files of more than 2 GB, on 32-bit systems too
     target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
     goldcrest_warnings(${target})

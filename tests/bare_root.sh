@@ -51,18 +51,21 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 for file in /etc/apt/apt.conf.d/*[Pp]roxy* /etc/pip.conf; do
   if [ -e "$file" ]; then cp "$file" "$root$file"; fi
 done
+# pip trusts there what it trusts here.
+cp -L "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$root/certificates.crt"
 
 mkdir "$root/goldcrest"
 git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$root/goldcrest")
-in_root() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$root" "$@"; }
+in_root() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 GOLDCREST_WALK=whole \
+    PIP_CERT=/certificates.crt chroot "$root" "$@"
+}
 if [ -n "${4:-}" ]; then
   cp -r "$4" "$root/debs"
   in_root bash /goldcrest/tests/packages/debian.sh --in-root /debs
   exit
 fi
 in_root bash /goldcrest/tests/readme_commands.sh /goldcrest /readme
-case $suite in
-  bookworm) in_root bash /goldcrest/tests/quickstart_xnnpack.sh /readme/tree without ;;
-  trixie) in_root bash /goldcrest/tests/quickstart_xnnpack.sh /readme/tree with ;;
-esac
+[ "$suite" != bookworm ] || in_root bash /goldcrest/tests/quickstart_xnnpack.sh /readme/tree without
+[ "$suite" != trixie ] || in_root bash /goldcrest/tests/quickstart_xnnpack.sh /readme/tree with
 echo "bare_root: $suite: every command of the README"

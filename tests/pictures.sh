@@ -13,6 +13,7 @@ bash "$source/examples/pictures/draw.sh" "$work"
 for name in machines speed; do
   cmp "$work/$name.svg" "$source/examples/pictures/$name.svg" || fail "$name.svg is old: run examples/pictures/draw.sh"
 done
+python3 "$source/tests/contrast.py" "$work"/*.svg || fail "a text has too little contrast"
 grep -q pictures/machines.svg "$source/README.md" || fail "README.md does not show machines.svg"
 grep -q pictures/speed.svg "$source/tests/peers/README.md" || fail "tests/peers/README.md does not show speed.svg"
 

@@ -4,7 +4,8 @@
 # the lines of the block ```text that follows, in their order. A block ```c is saved to the file that the line before it
 # names. The test command itself is left out. Then runs the blocks once more, without pip: installed and compiled, each
 # takes at most 60 s of a CPU.
-# GOLDCREST_WALK=quick leaves out blocks with pip, which compiles everything once more.
+# GOLDCREST_WALK=quick leaves out blocks with pip, which compiles everything once more. With GOLDCREST_WALK=whole it
+# exits with 77 (skipped) if pip has no index; else it leaves out only these blocks.
 # Usage: readme_commands.sh SOURCE WORK [PAGE]...
 set -euo pipefail
 source=$(cd "$1" && pwd)
@@ -21,14 +22,15 @@ run_block() {
   local TIMEFORMAT='%0U %0S'
   is_skipped=''
   grep -vE "^bash tests/run.sh${again:+|pip install}" "$work/block" >"$work/commands" || return 0
-  if grep -q '/pip install ' "$work/block" && [ "${GOLDCREST_WALK:-}${no_index:-}" != '' ]; then
+  if grep -q '/pip install ' "$work/block" && [ "${GOLDCREST_WALK:-}${no_index:-}" = quick ]; then
     is_skipped=yes
     return 0
   fi
   echo "== $(head -n 1 "$work/commands")"
   if ! { time bash -euo pipefail "$work/commands" </dev/null >"$work/printed" 2>"$work/errors"; } 2>"$work/times"; then
     if grep -q ' pip download \|/pip install ' "$work/commands" && grep -qi 'no matching distribution' "$work/errors"; then
-      echo "   skipped: pip has no index here" && : >"$work/printed" && is_skipped=yes no_index=yes
+      echo "   skipped: pip has no index here" && : >"$work/printed" && is_skipped=yes no_index=quick
+      [ "${GOLDCREST_WALK:-}" != whole ] || exit 77
       return 0
     fi
     tail -n 40 "$work/printed" "$work/errors" >&2

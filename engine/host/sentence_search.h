@@ -91,6 +91,7 @@ class SentenceSearch {
   // Takes the place of an earlier search. The sentences must outlive it; those without a source stay as they are.
   void begin(const Options& options, std::vector<Sentence*> sentences);
   bool is_done() const { return n_batch_ == 0 && n_done_ == order_.size(); }
+  double share_done() const { return static_cast<double>(n_done_) / static_cast<double>(order_.size()); }
 
   // Does a bounded amount of work: stores a batch, makes a step, or collects a sentence. Returns the sentence that is
   // finished with this call: with what was found, or with a problem. The others of its batch go on without a sentence

@@ -6,7 +6,7 @@
 using nlohmann::json;
 
 namespace {
-constexpr double kMostHeadSeconds = 15, kMostIdle = 75;
+constexpr double kMostHeadSeconds = 15, kMostIdleSeconds = 75;
 constexpr uint64_t kMostOtherBody = uint64_t{1} << 18;  // bytes; of texts and the like
 
 std::string dumped(const json& body) { return body.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -227,7 +227,7 @@ void HttpProtocol::finish_request() {
     return is_whole ? client_->finish() : client_->finish_gently();
   }
   reader_ = HttpReader();
-  client_->set_deadline(kMostIdle);
+  client_->set_deadline(kMostIdleSeconds);
   client_->resume();
 }
 

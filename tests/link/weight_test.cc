@@ -60,7 +60,7 @@ const std::vector<std::pair<std::string, int>> kCounts = {
     {"engine_includes", 1},
     {"examples_elsewhere", 1},
     {"presets", 2},
-    {"words", 12},
+    {"words", 19},
 };
 
 // Writes ceilings that are this much above the counts. Returns what the script prints of them.

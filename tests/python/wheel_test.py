@@ -3,6 +3,7 @@
 
 import contextlib
 import ctypes
+import fcntl
 import importlib.metadata
 import inspect
 import io
@@ -11,8 +12,10 @@ import os
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 import time
 import warnings
 from array import array
@@ -98,6 +101,26 @@ def test_bytes_of_the_program():
         assert expected.returncode == 0, expected.stderr
         model = goldcrest.Model("enfr.gcst", beam_size=beam, batch=batch, threads=threads)
         assert "".join(text + "\n" for text in model.translate(lines)).encode() == expected.stdout
+
+
+def test_progress():
+    """Work of more than a second shows tqdm's bar at a terminal, and nothing elsewhere or without tqdm."""
+    code = "import goldcrest; goldcrest.Model('enfr.gcst', threads=1).translate(['I do not know what to do.'] * 3000)"
+    for path in ("", os.environ.get("GOLDCREST_TQDM", "")):
+        screen, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        command = [sys.executable, "-c", code]
+        with subprocess.Popen(command, stderr=terminal, env={**os.environ, "PYTHONPATH": path}) as process:
+            os.close(terminal)
+            shown = b""
+            with contextlib.suppress(OSError):  # the end of a terminal
+                while some := os.read(screen, 4096):
+                    shown += some
+        os.close(screen)
+        assert process.returncode == 0, shown
+        assert bool(re.search(rb"\b\d+%\|", shown)) == bool(path), (path, shown)
+    done = subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": path})
+    assert done.stderr == b"", done.stderr
 
 
 def test_cost():

@@ -5,9 +5,11 @@ And the memory of an engine, planned without one.
 """
 
 import ctypes
+import importlib
 import os
 import threading
 import time
+import types
 import warnings
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -34,6 +36,15 @@ class Result(NamedTuple):
     token_scores: List[List[float]]
     error: str = ""
     cut: Sequence[bool] = ()
+
+
+def _bar() -> Any:
+    """Returns a bar for work that takes long: tqdm's, which shows at a terminal. Without tqdm it shows nothing."""
+    try:
+        tqdm = importlib.import_module("tqdm").tqdm
+    except ImportError:
+        return types.SimpleNamespace(n=0, update=lambda share: None, close=lambda: None)
+    return tqdm(total=1, bar_format="{percentage:3.0f}%|{bar}| {elapsed}<{remaining}", leave=False, disable=None)
 
 
 class Engine:
@@ -190,9 +201,15 @@ class Engine:
         return self._session.done(lib.goldcrest_python_add(self._session.handle, source, len(source), mode))
 
     def _work(self, search: bool) -> None:
-        session = self._session
-        while session.done(lib.goldcrest_python_work(session.handle, SLICE_MILLISECONDS, search)) != _native.DONE:
-            pass
+        session, begin, bar = self._session, time.monotonic(), None
+        try:
+            while session.done(lib.goldcrest_python_work(session.handle, SLICE_MILLISECONDS, search)) != _native.DONE:
+                if search and time.monotonic() - begin > 1:
+                    bar = bar or _bar()
+                    bar.update(lib.goldcrest_python_share_done(session.handle) - bar.n)
+        finally:
+            if bar is not None:
+                bar.close()
         self._warn()
 
     def _warn(self) -> None:

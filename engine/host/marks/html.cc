@@ -28,7 +28,6 @@ constexpr std::string_view kOptionalEnd =
 
 bool is_in(std::string_view list, const std::string& name) { return list.find(' ' + name + ' ') != list.npos; }
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 

@@ -21,7 +21,6 @@ Bytes bytes_that(bool (*belongs)(int)) {
 
 bool is_digit(int c) { return c >= '0' && c <= '9'; }
 bool is_word(int c) { return c == '_' || c > 127 || std::isalnum(c) != 0; }
-bool is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // The bytes after a backslash.
 Bytes escaped(char c) {

@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace goldcrest::host {
+// White space of ASCII.
+inline bool is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 // A pattern is a row of at most 63 characters or sets of them, each with ?, * or + after it: a letter, ., \d, \w, \s,
 // \S, [a-z_], [^"]. A backslash takes the special meaning from the character after it. Bytes above 127 count as
 // letters. There are no groups and no alternatives, so a search never goes back: its work is at most kMostBytes steps
