@@ -54,7 +54,7 @@ int store_clip(goldcrest_engine* engine, const GivenClip& given, bool fresh) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   if (!has_frontend(engine->runtime.model))
     return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "audio: the model takes ids or text");
-  const FrontendView view = view_frontend(engine->runtime.file);
+  const FrontendView view = view_frontend(engine->runtime.model.file);
   uint32_t n_rows = 0;
   GOLDCREST_TRY(check_clip(*engine, view, given, &n_rows));
   GOLDCREST_TRY(open_source(engine, fresh));
@@ -83,7 +83,7 @@ int goldcrest_add_features(goldcrest_engine* engine, const float* features, size
 
 int goldcrest_voice_begin(goldcrest_voice* voice, const goldcrest_engine* engine) {
   if (voice == nullptr || !usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  const uint32_t weights = view_voice(engine->runtime.file);
+  const uint32_t weights = view_voice(engine->runtime.model.file);
   if (weights == 0) return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "voice: the file has no detector");
   *voice = {};
   voice->kernels = engine->runtime.kernels;

@@ -26,7 +26,7 @@ void encode_block(const goldcrest_engine& engine, Range block) {
 }
 
 Stage stage_after_encoder(const goldcrest_engine& engine) {
-  return chooses_outputs(engine.search) ? Stage::kCandidates : Stage::kDecoderLayer;
+  return chooses_outputs(engine.options) ? Stage::kCandidates : Stage::kDecoderLayer;
 }
 
 // Returns the stage after the one that all rows have passed. Reports the weights that are not read again.
@@ -36,15 +36,15 @@ Progress next_stage(const goldcrest_engine& engine) {
   switch (engine.progress.stage) {
     case Stage::kMeasure: return {Stage::kEmbed, 0, 0};
     case Stage::kEmbed:
-      if (has_frontend(runtime.model)) report_idle_frontend(runtime.idle, runtime.file);
+      if (has_frontend(runtime.model)) report_idle_frontend(runtime.idle, runtime.model.file);
       return {Stage::kEncoderKeys, 0, 0};
     case Stage::kEncoderKeys: return {Stage::kEncoderRest, layer, 0};
     case Stage::kEncoderRest:
-      report_idle_encoder_layer(runtime.idle, runtime.file, layer);
+      report_idle_encoder_layer(runtime.idle, runtime.model.file, layer);
       if (layer + 1 < runtime.model.encoder.n_layers) return {Stage::kEncoderKeys, layer + 1, 0};
       return {Stage::kSourceKeys, 0, 0};
     default:
-      report_idle_source_keys(runtime.idle, runtime.file, layer);
+      report_idle_source_keys(runtime.idle, runtime.model.file, layer);
       if (layer + 1 < runtime.model.decoder.n_layers) return {Stage::kSourceKeys, layer + 1, 0};
       return {stage_after_encoder(engine), 0, 0};
   }
@@ -68,12 +68,12 @@ int check_heard(goldcrest_engine& engine) {
 // Returns the first stage of encoding.
 Stage first_stage(const goldcrest_engine& engine) {
   const Runtime& runtime = engine.runtime;
-  return has_frontend(runtime.model) && view_frontend(runtime.file).measures() ? Stage::kMeasure : Stage::kEmbed;
+  return has_frontend(runtime.model) && view_frontend(runtime.model.file).measures() ? Stage::kMeasure : Stage::kEmbed;
 }
 
 int encode_step(goldcrest_engine& engine) {
   Progress& progress = engine.progress;
-  if (chooses_outputs(engine.search) && progress.stage == Stage::kCandidates) {
+  if (chooses_outputs(engine.options) && progress.stage == Stage::kCandidates) {
     choose_candidates(engine);
   } else if (progress.stage != Stage::kDecoderLayer) {
     const uint32_t count = smaller(engine.batch.n_rows - progress.first_row, engine.runtime.limits.encoder_rows);
@@ -85,7 +85,7 @@ int encode_step(goldcrest_engine& engine) {
   }
   if (progress.stage != Stage::kDecoderLayer) return GOLDCREST_WORKING;
   if (kHasDrafts) engine.step.draft = engine.draft;
-  start_search(engine.search, engine.buffers, &engine.step);
+  start_search(engine.options, engine.buffers, &engine.step);
   engine.state = EngineState::kDecoding;
   return GOLDCREST_WORKING;
 }
@@ -97,7 +97,7 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
   SearchStep& step = engine.step;
   Progress& progress = engine.progress;
   const bool runs_layer = step.runs_layers && progress.stage == Stage::kDecoderLayer;
-  if (runs_layer && progress.layer == 0) list_rows(engine.search, buffers, &step);
+  if (runs_layer && progress.layer == 0) list_rows(engine.options, buffers, &step);
   const TargetRows rows = target_rows(buffers, step);
   if (runs_layer) {
     if (progress.layer == 0) embed_rows(runtime, engine.decoder, rows, buffers.tokens);
@@ -106,12 +106,12 @@ bool decode_stage(goldcrest_engine& engine, int32_t* token) {
     return false;
   }
   const auto output = [&] {
-    return OutputStep{runtime, engine.decoder, engine.search, rows, buffers.tokens, buffers.targets, buffers.sentences,
+    return OutputStep{runtime, engine.decoder, engine.options, rows, buffers.tokens, buffers.targets, buffers.sentences,
         buffers.top_tokens, buffers.shortlist, engine.batch.ids};
   };
-  if (step.runs_layers && has_lexicon(engine.search)) follow_lexicon(output());
+  if (step.runs_layers && has_lexicon(engine.options)) follow_lexicon(output());
   if (step.runs_output) run_output_layer(output());
-  *token = advance_search(runtime, engine.search, buffers, &step);
+  *token = advance_search(runtime, engine.options, buffers, &step);
   progress = {Stage::kDecoderLayer, 0, 0};
   return true;
 }
@@ -123,8 +123,8 @@ int decode_step(goldcrest_engine& engine, int32_t* token) {
   if (!complete) return GOLDCREST_WORKING;
 
   const bool finished = engine.step.n_rows == 0;
-  const bool chooses = !scores_targets(engine.search);
-  if (engine.batch.n_sentences == 1 && engine.search.strategy->one_hypothesis && chooses) {
+  const bool chooses = !scores_targets(engine.options);
+  if (engine.batch.n_sentences == 1 && engine.options.strategy->one_hypothesis && chooses) {
     if (finished) engine.state = EngineState::kLastTokenGiven;
     if (token != nullptr) *token = chosen;
     return GOLDCREST_TOKEN;
@@ -141,8 +141,8 @@ int engine_step(goldcrest_engine& engine, int32_t* token) {
     case EngineState::kSourcesEncoded: {
       bool follows_targets = false;
       if (takes_targets(engine.runtime.limits)) GOLDCREST_TRY(choose_targets(engine, &follows_targets));
-      set_options(engine.runtime, engine.options, engine.batch.n_sentences, follows_targets, &engine.search);
-      engine.runtime.model.coarse = (engine.options.flags & GOLDCREST_SEARCH_COARSE) != 0;
+      set_options(engine.runtime, engine.next_search, engine.batch.n_sentences, follows_targets, &engine.options);
+      engine.runtime.model.coarse = (engine.next_search.flags & GOLDCREST_SEARCH_COARSE) != 0;
       const bool is_encoded = engine.state == EngineState::kSourcesEncoded;
       engine.progress = {is_encoded ? stage_after_encoder(engine) : first_stage(engine), 0, 0};
       engine.state = EngineState::kEncoding;

@@ -59,13 +59,13 @@ struct goldcrest_engine {
   goldcrest::Batch batch;
   goldcrest::EncoderRefs encoder;
   goldcrest::DecoderRefs decoder;
-  goldcrest::SearchOptions search;  // the current search
+  goldcrest::SearchOptions options;  // of the current search
   goldcrest::SearchBuffers buffers;
   goldcrest::SearchStep step;
   goldcrest::Progress progress;
   goldcrest::BufferRef text_scratch;  // for the tokenizer
   size_t model_bytes;
-  goldcrest_search options;  // for the next search
+  goldcrest_search next_search;
   uint32_t step_size;
   goldcrest::Draft draft;    // for the next search
   uint32_t language;         // the entry of the texts' target language; kNoEntry: none

@@ -33,7 +33,7 @@ EngineRefs plan_engine(Plan& plan, const ModelView& model, const void* file) {
     text = {scratch.constant, scratch.per_byte, {GOLDCREST_FACTOR_SOURCE_BYTES, 0, 0, 0}};
   }
   refs.text_scratch = plan.add("text.scratch", Phase::kText, Region::kMain, text);
-  refs.encoder = plan_encoder(plan, model, file);
+  refs.encoder = plan_encoder(plan, model);
   refs.decoder = plan_decoder(plan, model);
   refs.search = plan_search(plan, model);
   return refs;

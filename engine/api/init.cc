@@ -103,7 +103,6 @@ int check_file(const goldcrest_config& config, const Kernels& kernels) {
 // Sets the part of *runtime that the caller gives. The plan gives the rest.
 void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const ModelView& model,
     const goldcrest_limits& limits, Runtime* runtime) {
-  runtime->file = static_cast<const uint8_t*>(config.model);
   runtime->kernels = &kernels;
   runtime->operations = operations_for(model.projection.weight_type);
   runtime->model = model;
@@ -134,7 +133,7 @@ void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
 
 [[maybe_unused]] void take_default_languages(goldcrest_engine* engine) {
   LanguagesView table;
-  if (!view_languages(engine->runtime.file, &table)) return;
+  if (!view_languages(engine->runtime.model.file, &table)) return;
   choose_languages(table, {table.of_sources().by_default, table.of_targets().by_default}, &engine->languages);
 }
 }  // namespace

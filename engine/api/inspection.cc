@@ -77,7 +77,7 @@ int goldcrest_score(goldcrest_engine* engine, uint32_t sentence, const int32_t* 
   GOLDCREST_REQUIRE(
       awaits_step(*engine), GOLDCREST_ERROR_STATE, "score: begin first, and give targets before the first step", -1);
   GOLDCREST_REQUIRE(sentence < engine->batch.n_sentences, GOLDCREST_ERROR_ARGUMENT, "sentence: no such source", -1);
-  GOLDCREST_REQUIRE(engine->search.sampling == nullptr, GOLDCREST_ERROR_ARGUMENT, "score: sampling is set", -1);
+  GOLDCREST_REQUIRE(engine->options.sampling == nullptr, GOLDCREST_ERROR_ARGUMENT, "score: sampling is set", -1);
   GOLDCREST_REQUIRE(n <= limits.max_target_tokens, GOLDCREST_ERROR_TOO_LONG,
       "target: more ids than limits.max_target_tokens", static_cast<int32_t>(limits.max_target_tokens));
   for (size_t i = 0; i < n; ++i) {

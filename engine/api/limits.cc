@@ -152,8 +152,8 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
 
 [[gnu::noinline]] void take_default_search(goldcrest_engine* engine) {
   goldcrest_info info;
-  view_info(engine->runtime.file, engine->model_bytes, &info);
-  goldcrest_search& options = engine->options;
+  view_info(engine->runtime.model.file, engine->model_bytes, &info);
+  goldcrest_search& options = engine->next_search;
   options = info.search;
   options.beam_size = engine->runtime.limits.beam_size;
   options.max_target_tokens = smaller(options.max_target_tokens, engine->runtime.limits.max_target_tokens);
@@ -168,7 +168,7 @@ extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_se
   goldcrest_detail& detail = *engine->detail;
   const bool busy = engine->state == EngineState::kEncoding || engine->state == EngineState::kDecoding;
   GOLDCREST_REQUIRE(!busy, GOLDCREST_ERROR_STATE, "set_search: a search is under way", -1);
-  if (engine->search.sampling != nullptr) {
+  if (engine->options.sampling != nullptr) {
     const uint32_t wanted = search != nullptr ? search->beam_size : 0;
     GOLDCREST_TRY(need_one_beam(*engine, value_or(wanted, engine->runtime.limits.beam_size)));
   }
@@ -180,11 +180,11 @@ extern "C" int goldcrest_set_search(goldcrest_engine* engine, const goldcrest_se
   const bool wants_times = search->flags / GOLDCREST_SEARCH_TIMESTAMPS == 1;  // with no unknown bit
   GOLDCREST_REQUIRE(
       has_times || !wants_times, GOLDCREST_ERROR_ARGUMENT, "search.flags: the file has no timestamps", -1);
-  GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->options, detail));
+  GOLDCREST_TRY(resolve_search(engine->runtime.limits, *search, &engine->next_search, detail));
   if constexpr (kHasSearch) {
     goldcrest_search file;
-    view_rules(engine->runtime.file, &file);
-    fill_rules(file, &engine->options);
+    view_rules(engine->runtime.model.file, &file);
+    fill_rules(file, &engine->next_search);
   }
   return GOLDCREST_OK;
 }

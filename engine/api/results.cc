@@ -55,10 +55,10 @@ int goldcrest_get_result(const goldcrest_engine* engine, uint32_t sentence, uint
   result->n_tokens = hypothesis.n_tokens;
   result->log_prob = hypothesis.log_prob;
   result->score = hypothesis.score;
-  result->was_cut = was_cut(engine->search, view, hypothesis.n_tokens, result->tokens[hypothesis.n_tokens - 1]);
-  result->logits_hash = hashes_logits(engine->search) ? view.state->logits_hash : 0;
-  result->n_outputs = count_outputs(engine->search, *view.state);
-  result->n_prefix = prompt_of(engine->search, view.state->prefix).n;
+  result->was_cut = was_cut(engine->options, view, hypothesis.n_tokens, result->tokens[hypothesis.n_tokens - 1]);
+  result->logits_hash = hashes_logits(engine->options) ? view.state->logits_hash : 0;
+  result->n_outputs = count_outputs(engine->options, *view.state);
+  result->n_prefix = prompt_of(engine->options, view.state->prefix).n;
   result->token_log_probs = nullptr;
   if (kHasInspection && view.recorded.hypothesis_log_probs != nullptr) {
     result->token_log_probs =
@@ -73,7 +73,7 @@ int64_t goldcrest_detokenize_token(const goldcrest_engine* engine, goldcrest_tex
       (token->text == nullptr && token->text_bytes > 0) || token->text_bytes > INT32_MAX)
     return GOLDCREST_ERROR_ARGUMENT;
   DetokenizerView view;
-  if (!view_detokenizer(engine->runtime.file, &view))
+  if (!view_detokenizer(engine->runtime.model.file, &view))
     return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
   return explained(*engine, detokenize_piece(view, state, *token, out, out_bytes));
 }
@@ -84,7 +84,7 @@ int64_t goldcrest_detokenize(const goldcrest_engine* engine, goldcrest_text_stat
   if (!usable(engine) || state == nullptr || (tokens == nullptr && n > 0) || (out == nullptr && out_bytes > 0))
     return GOLDCREST_ERROR_ARGUMENT;
   DetokenizerView view;
-  if (!view_detokenizer(engine->runtime.file, &view))
+  if (!view_detokenizer(engine->runtime.model.file, &view))
     return fail(*engine->detail, GOLDCREST_ERROR_UNSUPPORTED, "detokenize: the model has no detokenizer");
   return explained(*engine, detokenize(view, state, tokens, n, out, out_bytes));
 }

@@ -50,7 +50,7 @@ struct SourceLengths {
 // Its own function, so that the stack does not hold the information while lines run.
 [[gnu::noinline]] void view_file(const goldcrest_engine& engine, goldcrest_search* search, SourceLengths* lengths) {
   goldcrest_info info;
-  view_info(engine.runtime.file, engine.model_bytes, &info);
+  view_info(engine.runtime.model.file, engine.model_bytes, &info);
   *search = info.search;
   *lengths = {info.first_row_samples, info.row_samples, info.fixed_window ? info.limits.max_source_tokens : 0};
 }
@@ -72,8 +72,8 @@ int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
   search.min_target_tokens = 0;
   search.flags = GOLDCREST_SEARCH_HASH_LOGITS;
   uint32_t n_run = 0;
-  for (uint32_t i = 0; i < count_self_tests(engine->runtime.file); ++i) {
-    const SelfTestView line = view_self_test(engine->runtime.file, i);
+  for (uint32_t i = 0; i < count_self_tests(engine->runtime.model.file); ++i) {
+    const SelfTestView line = view_self_test(engine->runtime.model.file, i);
     if (count_source_rows(*engine, lengths, line) > limits.max_source_tokens ||
         line.n_target > limits.max_target_tokens)
       continue;
@@ -93,22 +93,22 @@ int run_lines(goldcrest_engine* engine, goldcrest_detail* detail) {
 
 extern "C" int goldcrest_self_test(goldcrest_engine* engine, goldcrest_detail* detail) {
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
-  const goldcrest_search options = engine->options;
+  const goldcrest_search options = engine->next_search;
   engine_clear(*engine);
-  const Sampler* const sampling = engine->search.sampling;
-  const goldcrest_lexicon* const lexicon = engine->search.lexicon;
+  const Sampler* const sampling = engine->options.sampling;
+  const goldcrest_lexicon* const lexicon = engine->options.lexicon;
   const bool lacks_language = engine->languages.lacks_for_ids;
   [[maybe_unused]] const goldcrest_sequences sequences = engine->sequences;
-  engine->search.sampling = nullptr;
-  engine->search.lexicon = nullptr;
+  engine->options.sampling = nullptr;
+  engine->options.lexicon = nullptr;
   engine->languages.lacks_for_ids = false;  // lines have languages of their own
-  if constexpr (kHasSearch) use_sequences(*engine, view_sequences(engine->runtime.file));
+  if constexpr (kHasSearch) use_sequences(*engine, view_sequences(engine->runtime.model.file));
   const int status = run_lines(engine, detail);
-  engine->search.sampling = sampling;
-  engine->search.lexicon = lexicon;
+  engine->options.sampling = sampling;
+  engine->options.lexicon = lexicon;
   engine->languages.lacks_for_ids = lacks_language;
   if constexpr (kHasSearch) use_sequences(*engine, sequences);
-  engine->options = options;
+  engine->next_search = options;
   engine_clear(*engine);
   return status;
 }

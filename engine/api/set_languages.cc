@@ -22,7 +22,7 @@ void count_only(void*, const char*, size_t, int32_t) {}
 bool find_target(const goldcrest_engine& engine, const char* name, const char* only, uint32_t* entry) {
   TokenizerView tokenizer;
   *entry = kNoEntry;
-  if (!view_tokenizer(engine.runtime.file, &tokenizer) || !tokenizer.language_codes) return is_same(name, only);
+  if (!view_tokenizer(engine.runtime.model.file, &tokenizer) || !tokenizer.language_codes) return is_same(name, only);
   uint32_t n = 0;  // bytes of the name, counted up to one more than the longest code
   while (n <= kMaxLanguageBytes && name[n] != '\0') ++n;
   *entry = find_language(tokenizer, {reinterpret_cast<const uint8_t*>(name), n});
@@ -87,16 +87,17 @@ int goldcrest_set_languages(goldcrest_engine* engine, const char* source, const 
   if (!usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   goldcrest_info info;
-  view_info(engine->runtime.file, engine->model_bytes, &info);
+  view_info(engine->runtime.model.file, engine->model_bytes, &info);
   LanguagesView table = {};
-  const bool has_table = kHasText && view_languages(engine->runtime.file, &table);
+  const bool has_table = kHasText && view_languages(engine->runtime.model.file, &table);
   uint32_t chosen[2] = {table.of_sources().by_default, table.of_targets().by_default};
-  GOLDCREST_REQUIRE(find_in_table(engine->runtime.file, table.of_sources(), source, info.source_language, &chosen[0]),
+  GOLDCREST_REQUIRE(
+      find_in_table(engine->runtime.model.file, table.of_sources(), source, info.source_language, &chosen[0]),
       GOLDCREST_ERROR_ARGUMENT, "source language: not the model's", -1);
   uint32_t entry = kNoEntry;
-  const bool has_target =
-      has_table ? find_in_table(engine->runtime.file, table.of_targets(), target, info.target_language, &chosen[1])
-                : target == nullptr || find_target(*engine, target, info.target_language, &entry);
+  const bool has_target = has_table ? find_in_table(engine->runtime.model.file, table.of_targets(), target,
+                                          info.target_language, &chosen[1])
+                                    : target == nullptr || find_target(*engine, target, info.target_language, &entry);
   GOLDCREST_REQUIRE(has_target, GOLDCREST_ERROR_ARGUMENT, "target language: the model has none of this name", -1);
   engine->language = entry;
   if (has_table) choose_languages(table, chosen, &engine->languages);

@@ -7,7 +7,7 @@
 
 namespace goldcrest {
 void take_default_lexicon(goldcrest_engine* engine) {
-  engine->search.lexicon = view_lexicon(engine->runtime.file, &engine->lexicon) ? &engine->lexicon : nullptr;
+  engine->options.lexicon = view_lexicon(engine->runtime.model.file, &engine->lexicon) ? &engine->lexicon : nullptr;
 }
 }  // namespace goldcrest
 
@@ -31,12 +31,12 @@ int check_given(const goldcrest_lexicon& lexicon, uint32_t vocab_size, goldcrest
   if (lexicon == nullptr) {
     take_default_lexicon(engine);
   } else if (lexicon->n_nodes == 0) {
-    engine->search.lexicon = nullptr;
+    engine->options.lexicon = nullptr;
   } else {
     const goldcrest_lexicon given = *lexicon;
     GOLDCREST_TRY(check_given(given, engine->runtime.model.vocab_size, &detail));
     engine->lexicon = given;
-    engine->search.lexicon = &engine->lexicon;
+    engine->options.lexicon = &engine->lexicon;
   }
   return GOLDCREST_OK;
 }

@@ -89,7 +89,7 @@ int goldcrest_get_agreed(const goldcrest_engine* engine, uint32_t sentence, int3
   const Hypothesis& best = *view.hypotheses;
   const int32_t* const finished = view.hypothesis_tokens + size_t{best.storage} * view.target_tokens;
   bool is_done = view.state->n_live == 0, has_finished = view.state->n_finished > 0;
-  const bool has_samples = draws_several(engine->search);
+  const bool has_samples = draws_several(engine->options);
   // Sample 0 is in slot 0 while it lives. Its result has rank 0.
   if (has_samples) is_done = has_finished = is_done || view.samples->sample != 0;
   const uint32_t n_live = is_done ? best.n_tokens : has_samples ? position : count_shared(view, position);

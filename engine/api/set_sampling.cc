@@ -34,7 +34,7 @@ namespace {
   const int32_t field = bad_field(engine.runtime.limits, wanted);
   GOLDCREST_REQUIRE(field < 0, bad,
       "sampling: temperature, top_k, top_p, min_p or n_samples (index 0 to 4) is outside its range", field);
-  GOLDCREST_TRY(need_one_beam(engine, engine.options.beam_size));
+  GOLDCREST_TRY(need_one_beam(engine, engine.next_search.beam_size));
   if constexpr (kHasInspection) {
     const bool follows_targets = awaits_step(engine) && has_targets(engine);
     GOLDCREST_REQUIRE(!follows_targets, bad, "sampling: a stored source has a target", -1);
@@ -63,7 +63,7 @@ int need_memory(const goldcrest_engine& engine) {
 
 [[gnu::noinline]] void goldcrest::use_sequences(goldcrest_engine& engine, const goldcrest_sequences& sequences) {
   engine.sequences = sequences;
-  engine.search.sequences = sequences.n != 0 || sequences.no_repeat_source_ngram != 0 ? &engine.sequences : nullptr;
+  engine.options.sequences = sequences.n != 0 || sequences.no_repeat_source_ngram != 0 ? &engine.sequences : nullptr;
 }
 
 extern "C" {
@@ -74,7 +74,7 @@ int goldcrest_set_sampling(goldcrest_engine* engine, const goldcrest_sampling* s
   GOLDCREST_TRY(need_no_search(*engine));
   if constexpr (kHasSearch) {
     if (sampling == nullptr) {
-      engine->search.sampling = nullptr;
+      engine->options.sampling = nullptr;
       return GOLDCREST_OK;
     }
     GOLDCREST_TRY(check_sampling(*engine, *sampling));
@@ -86,7 +86,7 @@ int goldcrest_set_sampling(goldcrest_engine* engine, const goldcrest_sampling* s
       sampler.n_samples = 1;
       sampler.strategy = &kSampling;
     }
-    engine->search.sampling = &sampler;
+    engine->options.sampling = &sampler;
   }
   return GOLDCREST_OK;
 }
@@ -116,7 +116,7 @@ int goldcrest_set_sequences(goldcrest_engine* engine, const goldcrest_sequences*
     return fail(detail, GOLDCREST_ERROR_UNSUPPORTED, "sequences: this build lacks GOLDCREST_SEARCH");
   GOLDCREST_TRY(need_no_search(*engine));
   if (sequences == nullptr) {
-    use_sequences(*engine, view_sequences(engine->runtime.file));
+    use_sequences(*engine, view_sequences(engine->runtime.model.file));
     return GOLDCREST_OK;
   }
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;

@@ -134,7 +134,7 @@ int store_text(goldcrest_engine* engine, const char* text, size_t text_bytes, bo
   GOLDCREST_TRY(check_languages(*engine, languages.lacks_for_text));
   GOLDCREST_TRY(open_source(engine, fresh));
   TokenizerView tokenizer;
-  if (!view_tokenizer(engine->runtime.file, &tokenizer))
+  if (!view_tokenizer(engine->runtime.model.file, &tokenizer))
     return GOLDCREST_ERROR_UNSUPPORTED;  // cannot be: limits were checked
   const GenerationView& generation = engine->runtime.generation;
   const uint32_t around = generation.n_prefix + generation.n_suffix + languages.n_before + languages.n_behind;

@@ -12,19 +12,19 @@ struct CallSiteVisitor {
   void operator()(const LinearCallSite& site) const { visit(context, site); }
 };
 
-void for_each_encoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit);
-void for_each_decoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit);
+void for_each_encoder_call_site(const ModelView& model, const CallSiteVisitor& visit);
+void for_each_decoder_call_site(const ModelView& model, const CallSiteVisitor& visit);
 
 // Calls visit(LinearCallSite) for every call site of both stacks, but those with remainders, which are
 // calls without a bias of the layer, those of packed weights, and those of a frontend: native kernels compute them.
 template <typename Visit>
-void for_each_call_site(const void* file, const ModelView& model, const Visit& visit) {
+void for_each_call_site(const ModelView& model, const Visit& visit) {
   const auto call = [](void* context, const LinearCallSite& site) {
     if (!site.view.has_remainders() && !site.view.is_packed()) (*static_cast<const Visit*>(context))(site);
   };
   const CallSiteVisitor visitor = {call, const_cast<Visit*>(&visit)};
-  for_each_encoder_call_site(file, model, visitor);
-  for_each_decoder_call_site(file, model, visitor);
+  for_each_encoder_call_site(model, visitor);
+  for_each_decoder_call_site(model, visitor);
 }
 
 // Calls visit(LinearCallSite) for every call site of one layer. Each file in blocks/ lists those of its block in

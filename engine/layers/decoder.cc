@@ -109,14 +109,14 @@ DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits)
   return macs;
 }
 
-void for_each_decoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit) {
+void for_each_decoder_call_site(const ModelView& model, const CallSiteVisitor& visit) {
   for (uint32_t i = 0; i < model.decoder.n_layers; ++i)
-    for_each_call_site_of_layer(model.decoder, view_decoder_layer(file, i), visit);
+    for_each_call_site_of_layer(model.decoder, view_decoder_layer(model.file, i), visit);
 }
 
 void decoder_layer_source_keys(
     const Runtime& runtime, const DecoderRefs& refs, const SourceRows& source, uint32_t layer) {
-  const CrossAttentionView cross = view_decoder_layer(runtime.file, layer).cross_attention;
+  const CrossAttentionView cross = view_decoder_layer(runtime.model.file, layer).cross_attention;
   const KvCache keys =
       kv_cache_layer(runtime, runtime.model.decoder, refs.source_keys, layer, source.batch.row_capacity);
   for_all_rows(runtime, runtime.model.encoder, source.encoder.pass, source.block, [&](const Pass& pass) {
@@ -133,7 +133,7 @@ void decoder_embed(const Runtime& runtime, const DecoderRefs& refs, uint32_t pos
 
 void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const TargetRows& targets, uint32_t layer) {
   const StackView& stack = runtime.model.decoder;
-  const DecoderLayerView view = view_decoder_layer(runtime.file, layer);
+  const DecoderLayerView view = view_decoder_layer(runtime.model.file, layer);
   LayerKeys keys = keys_of_layer(runtime, refs, targets, view, layer);
   const bool is_recorded = records_queries(runtime.limits, layer);
   const KvCache queries =

@@ -27,10 +27,10 @@ void run_layer(const Pass& pass, const SentencesOfRows& sentences, const Encoder
 LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, model.features}; }
 }  // namespace
 
-EncoderRefs plan_encoder(Plan& plan, const ModelView& model, const void* file) {
+EncoderRefs plan_encoder(Plan& plan, const ModelView& model) {
   constexpr uint8_t kSource = GOLDCREST_FACTOR_SOURCE_TOKENS, kBatch = GOLDCREST_FACTOR_BATCH;
   EncoderRefs refs;
-  if (has_frontend(model)) refs.frontend = plan_frontend(plan, view_frontend(file));
+  if (has_frontend(model)) refs.frontend = plan_frontend(plan, view_frontend(model.file));
   refs.x = plan.add("encoder.x", Phase::kEncode, Region::kMain,
       {0, sizeof(float) * uint64_t{model.encoder.d_model_padded}, {kSource, kBatch, 0, 0}});
   refs.keys = plan_sentence_keys(plan, model.encoder);
@@ -53,9 +53,9 @@ uint64_t largest_encoder_step_macs(const ModelView& model, const goldcrest_limit
   return larger(keys, layer - keys);
 }
 
-void for_each_encoder_call_site(const void* file, const ModelView& model, const CallSiteVisitor& visit) {
+void for_each_encoder_call_site(const ModelView& model, const CallSiteVisitor& visit) {
   for (uint32_t i = 0; i < model.encoder.n_layers; ++i)
-    for_each_call_site_of_layer(model.encoder, view_encoder_layer(file, i), visit);
+    for_each_call_site_of_layer(model.encoder, view_encoder_layer(model.file, i), visit);
 }
 
 void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, Range block) {
@@ -75,7 +75,7 @@ void encoder_embed(const Runtime& runtime, const EncoderRefs& refs, const Batch&
 void encoder_layer_keys(
     const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer, Range block) {
   const StackView& stack = runtime.model.encoder;
-  const SelfAttentionView self = view_encoder_layer(runtime.file, layer).self_attention;
+  const SelfAttentionView self = view_encoder_layer(runtime.model.file, layer).self_attention;
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
   for_all_rows(runtime, stack, refs.pass, block, [&](const Pass& pass) {
     const Quantized h =
@@ -87,7 +87,7 @@ void encoder_layer_keys(
 void encoder_layer_rest(
     const Runtime& runtime, const EncoderRefs& refs, const Batch& batch, uint32_t layer, Range block) {
   const StackView& stack = runtime.model.encoder;
-  const EncoderLayerView view = view_encoder_layer(runtime.file, layer);
+  const EncoderLayerView view = view_encoder_layer(runtime.model.file, layer);
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
   for_all_rows(runtime, stack, refs.pass, block, [&](const Pass& pass) {
     float* x = encoder_rows(runtime, refs, pass.rows.first);

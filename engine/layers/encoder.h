@@ -13,7 +13,7 @@ struct EncoderRefs {
   BufferRef frontend;  // scratch of a task (layers/inputs/frontend.h); unplanned in models without one
 };
 
-EncoderRefs plan_encoder(Plan& plan, const ModelView& model, const void* file);
+EncoderRefs plan_encoder(Plan& plan, const ModelView& model);
 
 // Returns the multiply-accumulates of the largest of the steps below; a frontend's are apart
 // (layers/inputs/frontend.h).

@@ -11,7 +11,6 @@ namespace goldcrest {
 struct Operations;
 
 struct Runtime {
-  const uint8_t* file;
   const Kernels* kernels;
   const Operations* operations;  // for the type of the file's weights
   ModelView model;
@@ -28,7 +27,7 @@ struct Runtime {
   // Returns the tensor at this offset of the file, in units.
   template <typename T>
   const T* tensor(uint32_t units) const {
-    return reinterpret_cast<const T*>(file + size_t{units} * kAlignment);
+    return reinterpret_cast<const T*>(model.file + size_t{units} * kAlignment);
   }
 
   template <typename T>

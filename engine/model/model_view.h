@@ -67,6 +67,7 @@ struct StackView {
 };
 
 struct ModelView {
+  const uint8_t* file;
   StackView encoder, decoder;
   LinearView projection;  // [vocab_size padded, d_model]
   uint32_t vocab_size;    // target; not padded

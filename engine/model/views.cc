@@ -94,8 +94,8 @@ NormView shared_norm(const Sections& sections, const format::Norm* table) { retu
 [[gnu::cold]] ModelView view_model(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
-  ModelView view = {resolver.stack(*root.encoder()), resolver.stack(*root.decoder()),
-      resolver.linear(*root.projection()), root.projection()->n(), root.features(),
+  ModelView view = {static_cast<const uint8_t*>(model), resolver.stack(*root.encoder()),
+      resolver.stack(*root.decoder()), resolver.linear(*root.projection()), root.projection()->n(), root.features(),
       count_recurrent(root, root.decoder()->layers()->size()), 1, 1, false, false};
   if constexpr (kHasAccuracy) {
     bool &source = view.fine_encoder, &target = view.fine_decoder;

@@ -102,7 +102,7 @@ uint32_t last_token(const Runtime& runtime) {
 // Sets the score of each hypothesis. They differ by less than a step of the logits, so that each continues with its own
 // best token.
 void set_scores(const goldcrest_engine& engine) {
-  const bool is_last = engine.step.position + 2 == engine.search.max_target_tokens;
+  const bool is_last = engine.step.position + 2 == engine.options.max_target_tokens;
   for (uint32_t sentence = 0; sentence < engine.batch.n_sentences; ++sentence) {
     const SentenceView view = sentence_view(engine.buffers, sentence);
     for (uint32_t b = 0; b < view.state->n_live; ++b) view.scores[b] = is_last ? static_cast<float>(b) / 65536 : 0.0f;
@@ -154,7 +154,7 @@ constexpr bool kHasFpu = true;
 // Returns whether the work depends not only on shapes but also on the source or on the text so far.
 bool is_unbounded(const goldcrest_engine& engine) {
   const GenerationView& generation = engine.runtime.generation;
-  const bool has_rules = penalizes_repetition(engine.options) || forbids_ngrams(engine.options) ||
+  const bool has_rules = penalizes_repetition(engine.next_search) || forbids_ngrams(engine.next_search) ||
                          generation.n_biased > 0 || generation.n_more_ends > 0;
   return !kHasFpu || has_rules || plans_shortlist(engine.runtime.limits);
 }

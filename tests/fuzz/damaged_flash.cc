@@ -107,7 +107,7 @@ bool is_plain(const Flash& flash) {
 void expect_self_test(const Flash& flash, goldcrest_engine* engine, int error) {
   const goldcrest_limits& limits = engine->runtime.limits;
   bool runs = false;
-  for (uint32_t i = 0; i < count_self_tests(engine->runtime.file); ++i) {
+  for (uint32_t i = 0; i < count_self_tests(engine->runtime.model.file); ++i) {
     const format::SelfTestLine& line = *flash.model().self_test()->Get(i);
     runs |= line.source()->size() <= limits.max_source_tokens && line.target()->size() <= limits.max_target_tokens;
   }
@@ -130,7 +130,7 @@ void damage_metadata(Flash& flash, goldcrest_engine* engine) {
     expect_self_test(flash, engine, GOLDCREST_ERROR_ARGUMENT);
     table.SetField(format::Generation::VT_LENGTH_PENALTY, penalty, 1.0f);
   }
-  for (uint32_t i = 0; i < count_self_tests(engine->runtime.file); ++i)
+  for (uint32_t i = 0; i < count_self_tests(engine->runtime.model.file); ++i)
     changeable(*flash.model().self_test()->Get(i)->source()->data()) = UINT32_MAX;
   expect_self_test(flash, engine, GOLDCREST_ERROR_TOKEN_RANGE);
   if (flash.model().tokenizer() == nullptr || goldcrest_begin_text(engine, "a", 1) < 0) return;

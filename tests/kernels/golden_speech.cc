@@ -146,7 +146,7 @@ void write_features(const Paths& paths) {
   const TestEngine engine({model.get(), model.size()}, {});
   std::string features;
   if constexpr (kHasSpeech) {
-    const FrontendView view = view_frontend(engine.get()->runtime.file);
+    const FrontendView view = view_frontend(engine.get()->runtime.model.file);
     if (!view.has_log_mel) throw std::runtime_error(paths.model + ": no log-mel");
     const uint32_t window = engine.info().limits.max_source_tokens * view.row_stride * view.row_samples;
     const Samples samples = {clip.data(), std::min(static_cast<uint32_t>(clip.size()), window), window};

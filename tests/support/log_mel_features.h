@@ -12,10 +12,10 @@ namespace goldcrest::test {
 inline std::vector<std::vector<float>> log_mel_features(
     const TestEngine& engine, const Samples& samples, size_t n_frames) {
   const Runtime& runtime = engine.get()->runtime;
-  const LogMelView view = view_frontend(runtime.file).log_mel;
+  const LogMelView view = view_frontend(runtime.model.file).log_mel;
   std::vector<uint64_t> scratch(log_mel_scratch_floats(view) / 2 + 9);
-  auto* aligned = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
-  const LogMel log_mel(runtime, view, aligned);
+  auto* aligned = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+  const LogMel log_mel = {runtime, view, aligned};
   std::vector<std::vector<float>> frames(n_frames, std::vector<float>(view.n_mels));
   float largest = kLeastFeature;
   for (size_t i = 0; i < n_frames; ++i) {

@@ -21,12 +21,11 @@ inline const void* weights_of(const void* file, const LayerCall& call) {
 
 // Calls visit(context, call) for every call site that layers/ and decoding/ list. The native table computes a call that
 // is missing here.
-void walk_layers(
-    const void* file, const ModelView& model, void (*visit)(void* context, const LayerCall& call), void* context);
+void walk_layers(const ModelView& model, void (*visit)(void* context, const LayerCall& call), void* context);
 
 template <typename Visit>
-void for_each_layer(const void* file, const ModelView& model, const Visit& visit) {
+void for_each_layer(const ModelView& model, const Visit& visit) {
   const auto visit_one = [](void* context, const LayerCall& call) { (*static_cast<const Visit*>(context))(call); };
-  walk_layers(file, model, visit_one, const_cast<Visit*>(&visit));
+  walk_layers(model, visit_one, const_cast<Visit*>(&visit));
 }
 }  // namespace goldcrest

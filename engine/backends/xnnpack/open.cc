@@ -24,12 +24,12 @@ uint64_t row_bytes(const LinearView& view) {
 
 goldcrest_xnnpack_memory memory_for(const void* file, const goldcrest_limits& limits) {
   const ModelView view = view_model(file);
-  const Extent extent = extent_of(file, view);
+  const Extent extent = extent_of(view);
   Space model_space(nullptr, 0), engine_space(nullptr, 0);
   lay_out_model(model_space, extent);
   lay_out_engine(engine_space, extent, limits);
   goldcrest_xnnpack_memory memory = {model_space.used_bytes(), 0, engine_space.used_bytes()};
-  for_each_layer(file, view, [&](const LayerCall& call) {
+  for_each_layer(view, [&](const LayerCall& call) {
     memory.weights_bytes += xnnpack::packed_bytes(layer_of(file, call, tensor<int8_t>(file, call.view.weights)));
     if (row_bytes(call.view) > memory.packing_bytes) memory.packing_bytes = row_bytes(call.view);
   });
@@ -42,7 +42,7 @@ int pack_layers(const goldcrest_xnnpack_config& config, const ModelParts& parts,
   int8_t* const rows = static_cast<int8_t*>(config.packing);
   size_t used_bytes = 0;
   uint32_t index = 0, n_failed = 0;
-  for_each_layer(model.file, view_model(model.file), [&](const LayerCall& call) {
+  for_each_layer(view_model(model.file), [&](const LayerCall& call) {
     if (n_failed == 0 && !call.is_float()) unpack_rows(model.file, call.view, rows);
     const bool packed = n_failed == 0 && xnnpack::pack(layer_of(model.file, call, rows), index, model.provider,
                                              model.weights, &used_bytes);
@@ -86,7 +86,7 @@ int goldcrest_xnnpack_open(const goldcrest_backend** backend, const goldcrest_xn
   GOLDCREST_REQUIRE(config->packing_bytes >= memory.packing_bytes, GOLDCREST_ERROR_ARENA_TOO_SMALL,
       "packing: smaller than goldcrest_xnnpack_plan_memory says", byte_index(memory.packing_bytes));
 
-  const Extent extent = extent_of(config->model, view_model(config->model));
+  const Extent extent = extent_of(view_model(config->model));
   Space space(config->weights, config->weights_bytes);
   const ModelParts parts = lay_out_model(space, extent);
   for (uint32_t i = 0; i < extent.n_layers; ++i) parts.offsets[i] = xnnpack::kNotPacked;

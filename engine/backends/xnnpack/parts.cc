@@ -7,9 +7,9 @@
 #include "base/arithmetic.h"
 
 namespace goldcrest {
-Extent extent_of(const void* file, const ModelView& model) {
+Extent extent_of(const ModelView& model) {
   Extent extent;
-  for_each_layer(file, model, [&](const LayerCall& call) {
+  for_each_layer(model, [&](const LayerCall& call) {
     ++extent.n_layers;
     extent.widest_input = larger(extent.widest_input, call.view.k);
     extent.widest_output = larger(extent.widest_output, call.y_stride);

@@ -20,7 +20,7 @@ struct Extent {
   bool is_float = false;
 };
 
-Extent extent_of(const void* file, const ModelView& model);
+Extent extent_of(const ModelView& model);
 
 // Takes arrays from a block of memory one after another. Without memory it only counts.
 class Space {

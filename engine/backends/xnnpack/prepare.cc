@@ -73,7 +73,7 @@ void choose_layers(const XnnpackModel& model, const ModelView& view, const Engin
   constexpr uint32_t kMaxShapes = 32;
   Shape shapes[kMaxShapes];
   uint32_t n_shapes = 0;
-  for_each_layer(model.file, view, [&](const LayerCall& call) {
+  for_each_layer(view, [&](const LayerCall& call) {
     uint32_t at = 0;
     while (at < n_shapes && (shapes[at].n != call.view.n || shapes[at].k != call.view.k)) ++at;
     const uint32_t classes = at < n_shapes ? shapes[at].classes : measure(model.file, call, parts);
@@ -102,7 +102,7 @@ int prepare_engine(
   GOLDCREST_REQUIRE(args.memory != nullptr && is_aligned(args.memory), GOLDCREST_ERROR_ARGUMENT,
       "backend_memory: null or not aligned to 64 bytes", -1);
   const ModelView view = view_model(model.file);
-  const Extent extent = extent_of(model.file, view);
+  const Extent extent = extent_of(view);
   Space space(args.memory, args.memory_bytes);
   const EngineParts parts = lay_out_engine(space, extent, *args.limits);
   GOLDCREST_REQUIRE(!space.overflowed(), GOLDCREST_ERROR_ARENA_TOO_SMALL,
@@ -120,7 +120,7 @@ int prepare_engine(
 
   xnnpack::Region region = {parts.objects, parts.objects + parts.objects_bytes};
   uint32_t index = 0, n_failed = 0;
-  for_each_layer(model.file, view, [&](const LayerCall& call) {
+  for_each_layer(view, [&](const LayerCall& call) {
     if (n_failed > 0 || !make_layer(model, call, index++, parts, &region)) ++n_failed;
   });
   GOLDCREST_REQUIRE(n_failed == 0, GOLDCREST_ERROR_UNSUPPORTED, "xnnpack: an operator could not be made; its layer is",

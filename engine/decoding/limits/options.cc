@@ -26,7 +26,7 @@ void set_options(const Runtime& runtime, const goldcrest_search& wanted, uint32_
   options->model = &runtime.model;
   options->generation = &runtime.generation;
   options->n_sentences = n_sentences;
-  if constexpr (kHasSpeech && !kHasSearch) options->max_length_factor = view_length_factor(runtime.file);
+  if constexpr (kHasSpeech && !kHasSearch) options->max_length_factor = view_length_factor(runtime.model.file);
   options->strategy = &strategy_for(wanted);
   options->follows_targets = follows_targets;
   if (draws_tokens(*options)) options->strategy = options->sampling->strategy;

@@ -18,7 +18,7 @@ bool sums_changed_values(const SearchOptions& options) {
 }
 
 bool LogProbabilities::run(const LogitBlock& block) const {
-  const float log_sum = *decoder_rows(runtime_, decoder_, block.row);
+  const float log_sum = *decoder_rows(step_.runtime, step_.decoder, block.row);
   for (uint32_t i = 0; i < block.outputs.count; ++i) block.values[i] -= log_sum;
   return true;
 }

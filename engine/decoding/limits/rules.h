@@ -30,8 +30,7 @@ inline bool sums_logits(const SearchOptions& options) {
 // Turns logits into log-probabilities.
 class LogProbabilities {
  public:
-  explicit LogProbabilities(const OutputStep& step)
-      : runs_(lists_log_probs(step.options)), runtime_(step.runtime), decoder_(step.decoder) {}
+  explicit LogProbabilities(const OutputStep& step) : runs_(lists_log_probs(step.options)), step_(step) {}
 
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return true; }
@@ -39,8 +38,7 @@ class LogProbabilities {
 
  private:
   const bool runs_;
-  const Runtime& runtime_;
-  const DecoderRefs& decoder_;
+  const OutputStep& step_;
 };
 
 // Adds the file's biases to the values of their tokens.

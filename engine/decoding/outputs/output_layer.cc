@@ -25,7 +25,7 @@ using Stages = StageList<HashLogits, StageIf<kHasInspection, ListTarget>, StageI
 class OutputLayer {
  public:
   OutputLayer(const OutputStep& step, const OutputSet& outputs)
-      : step_(step), runtime_(step.runtime), outputs_(outputs), stages_(step), sums_(sums_logits(step.options)) {}
+      : step_(step), outputs_(outputs), stages_(step), sums_(sums_logits(step.options)) {}
 
   uint32_t n_blocks() const { return count_output_blocks(outputs_.n); }
   // Returns whether all blocks are computed twice, first for the log-sum-exp of each row.
@@ -37,10 +37,10 @@ class OutputLayer {
 
   // Returns the quantized inputs of these rows, with their remainders if the projection has fine inputs.
   OutputInputs quantize(Range rows, uint32_t task) const {
-    const StackView& stack = runtime_.model.decoder;
-    const Pass pass = make_pass(runtime_, stack, step_.decoder.pass, rows.first, {rows, task, 1});
-    const LinearView& projection = runtime_.model.projection;
-    (void)goldcrest::quantize(pass, projection, decoder_rows(runtime_, step_.decoder, rows.first));
+    const StackView& stack = step_.runtime.model.decoder;
+    const Pass pass = make_pass(step_.runtime, stack, step_.decoder.pass, rows.first, {rows, task, 1});
+    const LinearView& projection = step_.runtime.model.projection;
+    (void)goldcrest::quantize(pass, projection, decoder_rows(step_.runtime, step_.decoder, rows.first));
     return {pass.inputs, projection.has_remainders() ? pass.fine : FineScratch()};
   }
 
@@ -68,7 +68,7 @@ class OutputLayer {
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
       float* const logits = compute(rows, inputs, shared, outputs, lists, sums_, task);
-      trace_rows(runtime_,
+      trace_rows(step_.runtime,
           {"logits", static_cast<int32_t>(i), step_.rows.position, logits, rows.count, outputs.count, kOutputBlock});
       LogitBlock block = {logits, outputs, outputs_, lists, rows.first};
       for (; block.row < rows.first + rows.count; ++block.row, block.values += kOutputBlock)
@@ -86,13 +86,13 @@ class OutputLayer {
   // Ends the first pass: stores each row's log-sum-exp over the row's inputs, which `quantize` has read already.
   void store_sums(Range rows) const {
     for (uint32_t row = rows.first; row < rows.first + rows.count; ++row)
-      *decoder_rows(runtime_, step_.decoder, row) = log_sum_exp(lists(0), row);
+      *decoder_rows(step_.runtime, step_.decoder, row) = log_sum_exp(lists(0), row);
   }
 
  private:
   [[gnu::always_inline]] void collect_allowed(const LogitBlock& block) const {
     if (has_lexicon(step_.options)) keep_allowed(step_, block);
-    collect(*runtime_.kernels, block);
+    collect(*step_.runtime.kernels, block);
   }
 
   Range block_outputs(uint32_t block) const {
@@ -104,15 +104,15 @@ class OutputLayer {
       bool sums, uint32_t task) const {
     const size_t first_sum = size_t{rows.first} * lists.block_stride + outputs.first / kOutputBlock;
     float* const logits = lists.logits + size_t{rows.first} * kOutputBlock;
-    operations(runtime_).output_block(runtime_,
-        {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits, kSharesInputs ? &shared : nullptr,
-            task},
-        {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.block_stride});
+    operations(step_.runtime)
+        .output_block(step_.runtime,
+            {&outputs_.panels, outputs.first, outputs.count, inputs, rows.count, logits,
+                kSharesInputs ? &shared : nullptr, task},
+            {sums ? lists.block_max + first_sum : nullptr, lists.block_sum + first_sum, lists.block_stride});
     return logits;
   }
 
   const OutputStep& step_;
-  const Runtime& runtime_;
   const OutputSet& outputs_;
   const Stages stages_;
   const bool sums_;  // the pass that lists tokens also computes the blocks' sums

@@ -221,7 +221,7 @@ uint32_t gather_chosen(const Runtime& runtime, const ShortlistBuffers& buffers, 
 OutputSet choose_candidates(
     const Runtime& runtime, const ShortlistBuffers& buffers, uint32_t sentence, const ShortlistIds& ids) {
   ShortlistView shortlist;
-  const bool has_shortlist = view_shortlist(runtime.file, &shortlist);
+  const bool has_shortlist = view_shortlist(runtime.model.file, &shortlist);
   if (!has_shortlist) return candidate_outputs(runtime, buffers, sentence, 0);  // the limits' are a lexicon's
   clear_candidates(runtime, buffers);
   CandidateSet chosen(shortlist, buffers.chosen);

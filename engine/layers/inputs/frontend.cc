@@ -56,50 +56,48 @@ struct Part {
 
 // The view of the frontend, the scratch of all tasks, and the part that they work on.
 struct Frontend {
-  [[gnu::noinline]] Frontend(const Runtime& of, const BufferRef& ref)
-      : runtime(of), view(view_frontend(of.file)), parts(parts_of(view)), scratch(ref) {}
   // Returns the place of what a task has measured, which its scratch begins with.
   [[gnu::noinline]] Measured* measured(uint32_t task) const { return runtime.task_buffer<Measured>(scratch, task); }
-  [[gnu::noinline]] Stem stem(uint32_t task) const {
-    Stem made(runtime, view, parts, reinterpret_cast<uint8_t*>(measured(task)), *part.clip);
-    made.count_rows(*part.sentence);
-    return made;
+  [[gnu::noinline]] Stem stem_of(uint32_t task) const {
+    Stem stem = {runtime, view, parts, reinterpret_cast<uint8_t*>(measured(task)), *part.clip};
+    stem.count_rows(*part.sentence);
+    return stem;
   }
+  void run_chunks(Range chunks, uint32_t task) const;
+  void run_part(uint64_t macs_a_chunk) const;
+
   const Runtime& runtime;
   const FrontendView view;
   const ScratchParts parts;
   const BufferRef& scratch;
-  Part part = {};
+  Part part;
 };
 
-[[gnu::noinline]] void run_chunks(const Frontend& frontend, Range chunks, uint32_t task) {
-  const Stem stem = frontend.stem(task);
-  const Part& part = frontend.part;
+[[gnu::noinline]] void Frontend::run_chunks(Range chunks, uint32_t task) const {
+  const Stem stem = stem_of(task);
   for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
     const uint32_t offset = i * part.each, begin = part.first + offset;
     const Rows rows = {static_cast<int32_t>(begin), smaller(part.end - begin, part.each)};
     if (part.x != nullptr)
-      stem.run(rows, part.x + size_t{offset} * frontend.runtime.model.encoder.d_model_padded);
+      stem.run(rows, part.x + size_t{offset} * runtime.model.encoder.d_model_padded);
     else
-      frontend.view.has_log_mel ? stem.load(rows) : stem.measure_values(rows);
+      view.has_log_mel ? stem.load(rows) : stem.measure_values(rows);
   }
 }
 
-// Runs a part and adds what all tasks have measured to the clip's sums. The sums are exact, so their order has no
+// Runs the part and adds what all tasks have measured to the clip's sums. The sums are exact, so their order has no
 // effect. A part that computes rows adds nothing: of its features, none is larger than the largest measured one.
-[[gnu::noinline]] void run_part(const Frontend& frontend, uint64_t macs_a_chunk) {
-  const Part& part = frontend.part;
+[[gnu::noinline]] void Frontend::run_part(uint64_t macs_a_chunk) const {
   const uint32_t n_chunks = (part.end - part.first + part.each - 1) / part.each;
-  const Split split = split_work(macs_a_chunk * n_chunks, n_chunks, frontend.runtime.threads);
+  const Split split = split_work(macs_a_chunk * n_chunks, n_chunks, runtime.threads);
   Clip& clip = *part.clip;
-  for (uint32_t task = 0; task < split.n_tasks; ++task) *frontend.measured(task) = {0, 0, clip.largest};
-  run_pieces(frontend.runtime, split,
-      [&](uint32_t piece, uint32_t task) { run_chunks(frontend, split.part_of(n_chunks, piece), task); });
+  for (uint32_t task = 0; task < split.n_tasks; ++task) *measured(task) = {0, 0, clip.largest};
+  run_pieces(runtime, split, [&](uint32_t piece, uint32_t task) { run_chunks(split.part_of(n_chunks, piece), task); });
   for (uint32_t task = 0; task < split.n_tasks; ++task) {
-    const Measured& measured = *frontend.measured(task);
-    clip.sum += measured.sum;
-    clip.squares += measured.squares;
-    clip.largest = larger(clip.largest, measured.largest);
+    const Measured& by_task = *measured(task);
+    clip.sum += by_task.sum;
+    clip.squares += by_task.squares;
+    clip.largest = larger(clip.largest, by_task.largest);
   }
 }
 }  // namespace
@@ -126,8 +124,8 @@ uint64_t largest_frontend_step_macs(const FrontendView& view, const goldcrest_li
 }
 
 void run_frontend(const Runtime& runtime, const BufferRef& scratch, const Batch& batch, const Range& block, float* x) {
-  Frontend frontend(runtime, scratch);
-  const FrontendView& view = frontend.view;
+  const FrontendView view = view_frontend(runtime.model.file);
+  Frontend frontend = {runtime, view, parts_of(view), scratch, {}};
   for (uint32_t i = 0; i < batch.n_sentences; ++i) {
     const Sentence& sentence = batch.sentences[i];
     const Range rows = common({sentence.first_row, sentence.n_rows}, block);
@@ -138,13 +136,13 @@ void run_frontend(const Runtime& runtime, const BufferRef& scratch, const Batch&
     if (x == nullptr) {
       const uint32_t stride = measured_stride(view);
       frontend.part = {&sentence, &clip, first * stride, end * stride, frontend.parts.out_rows[0], nullptr};
-      if (is_end) frontend.part.end = frontend.stem(0).n_rows(view.has_log_mel ? 0 : 1);
-      run_part(frontend, frontend.part.each * measured_macs(view));
+      if (is_end) frontend.part.end = frontend.stem_of(0).n_rows(view.has_log_mel ? 0 : 1);
+      frontend.run_part(frontend.part.each * measured_macs(view));
       continue;
     }
     float* const y = x + size_t{rows.first - block.first} * runtime.model.encoder.d_model_padded;
     frontend.part = {&sentence, &clip, first, end, kGroupRows, y};
-    run_part(frontend, group_macs(view, kGroupRows));
+    frontend.run_part(group_macs(view, kGroupRows));
     const uint32_t n = static_cast<uint32_t>(clip.n);
     const uint32_t stride = view.row_stride * (clip.has_features != 0 ? 1 : view.row_samples);
     const size_t bytes = item_bytes(view, clip), checked = bytes * smaller(n, first * stride);

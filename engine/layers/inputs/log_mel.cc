@@ -13,14 +13,14 @@ constexpr float kToLog10 = 0.434294482f;  // 1 / ln 10
 
 void LogMel::run(const Samples& window, uint32_t frame, float* features) const {
   const Spectrum spectrum = {
-      view_.n_fft, runtime_.tensor<float>(view_.window), runtime_.tensor<float>(view_.twiddle), scratch_};
-  const bool is_silent = !spectrum.load(window, static_cast<int32_t>(frame * view_.hop - view_.n_fft / 2));
+      view.n_fft, runtime.tensor<float>(view.window), runtime.tensor<float>(view.twiddle), scratch};
+  const bool is_silent = !spectrum.load(window, static_cast<int32_t>(frame * view.hop - view.n_fft / 2));
   if (!is_silent) spectrum.find_power();
-  const float* weight = runtime_.tensor<float>(view_.weight);
-  const uint32_t* const first = runtime_.tensor<uint32_t>(view_.first);
-  const uint32_t* const count = runtime_.tensor<uint32_t>(view_.count);
+  const float* weight = runtime.tensor<float>(view.weight);
+  const uint32_t* const first = runtime.tensor<uint32_t>(view.first);
+  const uint32_t* const count = runtime.tensor<uint32_t>(view.count);
   const float* const power = spectrum.power();
-  for (uint32_t band = 0, n_bands = view_.n_mels; band < n_bands; ++band) {
+  for (uint32_t band = 0, n_bands = view.n_mels; band < n_bands; ++band) {
     float sum = 0.0f;
     const float* bin = power + first[band];
     for (uint32_t n = is_silent ? 0 : count[band]; n > 0; --n) sum += *weight++ * *bin++;

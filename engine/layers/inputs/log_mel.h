@@ -9,19 +9,13 @@
 #include "model/frontend_view.h"
 
 namespace goldcrest {
-class LogMel {
- public:
-  // scratch: float [log_mel_scratch_floats], aligned to 64 bytes
-  LogMel(const Runtime& runtime, const LogMelView& view, uint8_t* scratch)
-      : runtime_(runtime), view_(view), scratch_(reinterpret_cast<float*>(scratch)) {}
-
+struct LogMel {
   // features [n_mels] <- log10 of each band's power in a frame, at least -10.
   void run(const Samples& window, uint32_t frame, float* features) const;
 
- private:
-  const Runtime& runtime_;
-  const LogMelView& view_;
-  float* scratch_;
+  const Runtime& runtime;
+  const LogMelView& view;
+  float* scratch;  // [log_mel_scratch_floats], aligned to 64 bytes
 };
 
 inline uint32_t log_mel_scratch_floats(const LogMelView& view) { return spectrum_floats(view.n_fft); }

@@ -68,20 +68,20 @@ ScratchParts parts_of(const FrontendView& view) {
 }
 
 void Stem::count_rows(const Sentence& sentence) {
-  n_rows_[0] = view_.fixed_window ? sentence.n_rows * view_.row_stride : static_cast<uint32_t>(clip_.n);
-  for (uint32_t i = 0; i < view_.n_convolutions; ++i) n_rows_[i + 1] = view_.convolutions[i].rows_of(n_rows_[i]);
+  level_rows[0] = view.fixed_window ? sentence.n_rows * view.row_stride : static_cast<uint32_t>(clip.n);
+  for (uint32_t i = 0; i < view.n_convolutions; ++i) level_rows[i + 1] = view.convolutions[i].rows_of(level_rows[i]);
 }
 
 void Stem::run(const Rows& rows, float* x) const {
   Rows ranges[kMaxConvolutions];
-  const uint32_t n = view_.n_convolutions;
+  const uint32_t n = view.n_convolutions;
   Rows needed = rows;
-  for (uint32_t i = n; i-- > 0;) ranges[i] = needed = inputs_of(i, needed.within(n_rows_[i + 1]));
+  for (uint32_t i = n; i-- > 0;) ranges[i] = needed = inputs_of(i, needed.within(level_rows[i + 1]));
   load(ranges[0]);
   for (uint32_t i = 0; i < n; ++i) {
     const Rows out = i + 1 < n ? ranges[i + 1] : rows;
-    const Rows inside = out.within(n_rows_[i + 1]);
-    const size_t width = view_.convolutions[i].linear.n;
+    const Rows inside = out.within(level_rows[i + 1]);
+    const size_t width = view.convolutions[i].linear.n;
     float* y = i + 1 < n ? level(i + 1) : x;
     const size_t before = static_cast<size_t>(inside.first - out.first);
     memset(y, 0, before * width * sizeof(float));
@@ -93,7 +93,7 @@ void Stem::run(const Rows& rows, float* x) const {
 }
 
 void Stem::measure_values(const Rows& rows) const {
-  const ConvolutionView& convolution = view_.convolutions[0];
+  const ConvolutionView& convolution = view.convolutions[0];
   load(inputs_of(0, rows));
   float* const y = level(1);
   convolve(0, rows, nullptr, y);
@@ -108,35 +108,35 @@ void Stem::measure_values(const Rows& rows) const {
 }
 
 const float* Stem::positions(const Rows& rows) const {
-  const StackView& stack = runtime_.model.encoder;
+  const StackView& stack = runtime.model.encoder;
   if (!stack.positions_used) return nullptr;
-  return runtime_.tensor<float>(stack.positions) + static_cast<size_t>(rows.first) * stack.d_model_padded;
+  return runtime.tensor<float>(stack.positions) + static_cast<size_t>(rows.first) * stack.d_model_padded;
 }
 
 Rows Stem::inputs_of(uint32_t i, const Rows& out) const {
-  const ConvolutionView& convolution = view_.convolutions[i];
+  const ConvolutionView& convolution = view.convolutions[i];
   return {out.first * static_cast<int32_t>(convolution.stride) - static_cast<int32_t>(convolution.padding),
       (out.count - 1) * convolution.stride + convolution.kernel};
 }
 
 Samples Stem::window() const {
-  return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip_.address)), static_cast<uint32_t>(clip_.n),
-      n_rows_[0] * view_.row_samples};
+  return {reinterpret_cast<const int16_t*>(static_cast<uintptr_t>(clip.address)), static_cast<uint32_t>(clip.n),
+      level_rows[0] * view.row_samples};
 }
 
 void Stem::load(Rows rows) const {
-  const ConvolutionView& convolution = view_.convolutions[0];
-  const bool has_features = clip_.has_features != 0, of_frames = view_.has_log_mel && !has_features;
+  const ConvolutionView& convolution = view.convolutions[0];
+  const bool has_features = clip.has_features != 0, of_frames = view.has_log_mel && !has_features;
   const bool of_samples = !has_features && !of_frames;
   // The last window is padded to a multiple of 16 samples.
   if (of_samples) rows.count += convolution.linear.k - convolution.kernel;
-  const size_t width = convolution.width, channels = view_.channels;
+  const size_t width = convolution.width, channels = view.channels;
   float* x = level(0);
   memset(x, 0, rows.count * width * sizeof(float));
-  const Rows inside = rows.within(of_frames ? n_rows_[0] : static_cast<uint32_t>(clip_.n));
+  const Rows inside = rows.within(of_frames ? level_rows[0] : static_cast<uint32_t>(clip.n));
   x += static_cast<size_t>(inside.first - rows.first) * width;
   const size_t first = static_cast<size_t>(inside.first);
-  const float* const features = reinterpret_cast<const float*>(static_cast<uintptr_t>(clip_.address));
+  const float* const features = reinterpret_cast<const float*>(static_cast<uintptr_t>(clip.address));
   const int16_t* const samples = window().samples;
   for (uint32_t i = 0; i < inside.count; ++i, x += width) {
     if (of_samples) {
@@ -144,40 +144,40 @@ void Stem::load(Rows rows) const {
     } else if (has_features) {
       memcpy(x, features + (first + i) * channels, channels * sizeof(float));
     } else {
-      const LogMel log_mel(runtime_, view_.log_mel, scratch_ + parts_.transform);
-      log_mel.run(window(), static_cast<uint32_t>(inside.first) + i, x);
+      float* const spectrum = reinterpret_cast<float*>(scratch + parts.transform);
+      LogMel{runtime, view.log_mel, spectrum}.run(window(), static_cast<uint32_t>(inside.first) + i, x);
       for (size_t j = 0; j < channels; ++j) {
         measured().largest = larger(measured().largest, x[j]);
-        x[j] = scale_log_mel(x[j], clip_.largest);
+        x[j] = scale_log_mel(x[j], clip.largest);
       }
     }
   }
 }
 
 void Stem::convolve(uint32_t i, const Rows& rows, const float* residual, float* y) const {
-  const ConvolutionView& convolution = view_.convolutions[i];
+  const ConvolutionView& convolution = view.convolutions[i];
   const LinearView& linear = convolution.linear;
-  const LinearInputs inputs = {scratch_ + parts_.inputs, reinterpret_cast<float*>(scratch_ + parts_.scales)};
-  FineScratch fine = {reinterpret_cast<float*>(scratch_ + parts_.products), static_cast<size_t>(parts_.fine_floats)};
-  if (runtime_.model.coarse) fine.values = nullptr;
-  quantize_one_by_one(runtime_, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs,
+  const LinearInputs inputs = {scratch + parts.inputs, reinterpret_cast<float*>(scratch + parts.scales)};
+  FineScratch fine = {reinterpret_cast<float*>(scratch + parts.products), static_cast<size_t>(parts.fine_floats)};
+  if (runtime.model.coarse) fine.values = nullptr;
+  quantize_one_by_one(runtime, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs,
       linear.fine_input ? fine.values : nullptr);
   LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   if (convolution.has_tanh) call.residual = nullptr;
-  run_product(runtime_, call, fine, 0);
+  run_product(runtime, call, fine, 0);
   if (convolution.has_tanh) apply_tanh(y, size_t{rows.count} * linear.n, residual);
 }
 
 void Stem::normalize(float* y, uint32_t rows) const {
-  const ConvolutionView& convolution = view_.convolutions[0];
+  const ConvolutionView& convolution = view.convolutions[0];
   const NormView& norm = convolution.whole_norm;
   if (!norm.present()) return;
-  const float n = static_cast<float>(n_rows_[1] * convolution.n_outputs);  // below kMaxMeasured
-  const float mean = static_cast<float>(clip_.sum) * kToFloat / n;
-  const float variance = static_cast<float>(clip_.squares) * (kToFloat * kToFloat) / n - mean * mean;
+  const float n = static_cast<float>(level_rows[1] * convolution.n_outputs);  // below kMaxMeasured
+  const float mean = static_cast<float>(clip.sum) * kToFloat / n;
+  const float variance = static_cast<float>(clip.squares) * (kToFloat * kToFloat) / n - mean * mean;
   const float inverse_deviation = 1.0f / sqrt_float((variance > 0.0f ? variance : 0.0f) + norm.epsilon);
-  const float* const gamma = runtime_.tensor<float>(norm.gamma);
-  const float* const beta = runtime_.tensor<float>(norm.beta);
+  const float* const gamma = runtime.tensor<float>(norm.gamma);
+  const float* const beta = runtime.tensor<float>(norm.beta);
   for (uint32_t row = 0; row < rows; ++row)
     for (uint32_t j = 0; j < convolution.linear.n; ++j, ++y)
       *y = ((*y - mean) * inverse_deviation) * gamma[j] + beta[j];

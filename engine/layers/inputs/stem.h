@@ -37,17 +37,12 @@ struct ScratchParts {
 
 ScratchParts parts_of(const FrontendView& view);
 
-class Stem {
- public:
-  // Call count_rows before anything else.
-  Stem(const Runtime& runtime, const FrontendView& view, const ScratchParts& parts, uint8_t* scratch, const Clip& clip)
-      : runtime_(runtime), view_(view), parts_(parts), scratch_(scratch), clip_(clip) {}
-
-  // Finds the rows of each level of the clip.
+struct Stem {
+  // Finds the rows of each level of the clip. Call this before anything below.
   void count_rows(const Sentence& sentence);
 
-  Measured& measured() const { return *reinterpret_cast<Measured*>(scratch_); }
-  uint32_t n_rows(uint32_t level) const { return n_rows_[level]; }
+  Measured& measured() const { return *reinterpret_cast<Measured*>(scratch); }
+  uint32_t n_rows(uint32_t level) const { return level_rows[level]; }
 
   // x <- encoder rows, [count, d_model padded].
   void run(const Rows& rows, float* x) const;
@@ -59,8 +54,7 @@ class Stem {
   // these frames, if they are those of a log-mel.
   void load(Rows rows) const;
 
- private:
-  float* level(uint32_t i) const { return reinterpret_cast<float*>(scratch_ + parts_.rows[i]); }
+  float* level(uint32_t i) const { return reinterpret_cast<float*>(scratch + parts.rows[i]); }
   const float* positions(const Rows& rows) const;  // null: none are added
   Rows inputs_of(uint32_t i, const Rows& out) const;
   Samples window() const;
@@ -69,11 +63,11 @@ class Stem {
   // Applies the first convolution's norm: that of layer norm, but with mean and variance over the whole clip.
   void normalize(float* y, uint32_t rows) const;
 
-  const Runtime& runtime_;
-  const FrontendView& view_;
-  const ScratchParts& parts_;
-  uint8_t* scratch_;
-  const Clip& clip_;
-  uint32_t n_rows_[kMaxConvolutions + 1] = {};
+  const Runtime& runtime;
+  const FrontendView& view;
+  const ScratchParts& parts;
+  uint8_t* scratch;
+  const Clip& clip;
+  uint32_t level_rows[kMaxConvolutions + 1] = {};
 };
 }  // namespace goldcrest

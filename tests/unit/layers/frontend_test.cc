@@ -278,7 +278,7 @@ TEST(Rotary, TurnsPairsOfColumns) {
 // y = activation((p + bias) + p') + residual, with a residual that is apart, that is y, and with none; in one slice and
 // in several.
 void expect_two_products(const Runtime& runtime) {
-  const LinearView view = view_encoder_layer(runtime.file, 0).feed_forward.in;
+  const LinearView view = view_encoder_layer(runtime.model.file, 0).feed_forward.in;
   ASSERT_TRUE(view.fine_input);
   constexpr uint32_t kRows = 3;
   const uint32_t k = view.k, n = view.n;

@@ -40,7 +40,7 @@ TEST(Quantized, OutlivesTheFirstProduct) {
     const Runtime& runtime = engine.get()->runtime;
     const StackView& stack = runtime.model.encoder;
     const Pass pass = make_pass(runtime, stack, engine.get()->encoder.pass, 0, {{0, kRows}, 0, 1});
-    const EncoderLayerView layer = view_encoder_layer(runtime.file, 0);
+    const EncoderLayerView layer = view_encoder_layer(runtime.model.file, 0);
     const LinearView &in = layer.feed_forward.in, &query_key_value = layer.self_attention.query_key_value;
 
     test::Rng rng(5);
@@ -305,7 +305,7 @@ std::set<Call> listed_calls(const void* file) {
   const auto add = [&](const LinearCallSite& site) {
     calls.insert({size_t{site.view.weights} * kAlignment, site.view.n, site.view.k, site.activation, site.adds});
   };
-  for_each_call_site(file, model, add);
+  for_each_call_site(model, add);
   for_each_output_call_site(model, add);
   return calls;
 }
