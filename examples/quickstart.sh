@@ -3,6 +3,7 @@
 # Installs missing packages, builds the programs into build/bin, converts the shipped English-French checkpoint and
 # translates with it.
 set -euo pipefail
+[ $# -eq 0 ] || { sed -n 's/^# \([Iat]\)/\1/p' "$0"; [ "$1" = --help ]; exit; }
 cd "$(dirname "$0")/.."
 
 bash toolchains/install_packages.sh

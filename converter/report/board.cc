@@ -139,8 +139,8 @@ LinkerScript parse_linker_script(std::string_view text, const std::string& where
 namespace {
 std::string read_script(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (file.peek() == EOF) throw Error("{}: cannot be read, or is empty; expected a linker script", path);
   std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.good() && !file.eof()) throw Error("{}: cannot be read; expected a linker script", path);
   return text;
 }
 
