@@ -28,7 +28,6 @@ std::string_view source_of(const MarkedText& text, const Sentence& sentence) {
   return std::string_view(text.text).substr(sentence.begin, sentence.bytes);
 }
 
-
 std::string trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
