@@ -3,6 +3,7 @@
 # Installs missing packages, builds the programs into build/bin, converts the shipped English-French checkpoint and
 # translates with it.
 set -euo pipefail
+[ $# -eq 0 ] || { sed -n 's/^# \([Iat]\)/\1/p' "$0"; [ "$1" = --help ]; exit; }
 cd "$(dirname "$0")/.."
 
 bash toolchains/install_packages.sh
@@ -19,9 +20,7 @@ build/bin/goldcrest-convert examples/models/enfr -o build/enfr.gcst
 build/bin/goldcrest-inspect build/enfr.gcst --self-test
 
 sentences=("Where is the station?" "I don't know what to do." "She bought a new car yesterday." "Can you help me, please?")
-echo
-printf '%s\n' "${sentences[@]}"
-echo
+printf '%s\n' '' "${sentences[@]}" ''
 printf '%s\n' "${sentences[@]}" | build/bin/goldcrest-translate build/enfr.gcst --stats
 
 # A line of several sentences is translated sentence by sentence.

@@ -48,18 +48,14 @@ debootstrap --variant=minbase "$verification" --components="$components" "$suite
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
-for file in /etc/apt/apt.conf.d/*[Pp]roxy* /etc/pip.conf; do
-  if [ -e "$file" ]; then cp "$file" "$root$file"; fi
-done
+cp --parents /etc/apt/apt.conf.d/*[Pp]roxy* /etc/pip.conf "$root" 2>/dev/null || true
 # pip trusts there what it trusts here.
 cp -L "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$root/certificates.crt"
 
 mkdir "$root/goldcrest"
 git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$root/goldcrest")
-in_root() {
-  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 GOLDCREST_WALK=whole \
-    PIP_CERT=/certificates.crt chroot "$root" "$@"
-}
+settings=(PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 GOLDCREST_WALK=whole PIP_CERT=/certificates.crt)
+in_root() { env -i "${settings[@]}" chroot "$root" "$@"; }
 if [ -n "${4:-}" ]; then
   cp -r "$4" "$root/debs"
   in_root bash /goldcrest/tests/packages/debian.sh --in-root /debs

@@ -22,10 +22,8 @@ run_block() {
   local TIMEFORMAT='%0U %0S'
   is_skipped=''
   grep -vE "^bash tests/run.sh${again:+|pip install}" "$work/block" >"$work/commands" || return 0
-  if grep -q '/pip install ' "$work/block" && [ "${GOLDCREST_WALK:-}${no_index:-}" = quick ]; then
-    is_skipped=yes
-    return 0
-  fi
+  [[ ${GOLDCREST_WALK:-}$no_index != *quick ]] || ! grep -q '/pip install ' "$work/block" || is_skipped=yes
+  [ -z "$is_skipped" ] || return 0
   echo "== $(head -n 1 "$work/commands")"
   if ! { time bash -euo pipefail "$work/commands" </dev/null >"$work/printed" 2>"$work/errors"; } 2>"$work/times"; then
     if grep -q ' pip download \|/pip install ' "$work/commands" && grep -qi 'no matching distribution' "$work/errors"; then
@@ -37,7 +35,6 @@ run_block() {
     echo "readme_commands: failed: $(cat "$work/commands")" >&2
     exit 1
   fi
-  local user system
   read -r user system <"$work/times"
   echo "   $((user + system)) s of a CPU"
   [ -z "$again" ] || [ $((user + system)) -le 60 ] || { echo "readme_commands: too slow once compiled" >&2; exit 1; }
@@ -78,7 +75,7 @@ walk() {
   done <"$1"
 }
 
-n_blocks=0
+n_blocks=0 no_index=''
 for again in '' yes; do
   for page in "${pages[@]}"; do
     echo "= $page${again:+, once more}"

@@ -84,7 +84,7 @@ std::vector<NumberedLine> read_lines(const std::string& path, bool cuts, const c
     if (line.ends_with('\r')) line.pop_back();
     if (line.find_first_not_of(cuts ? "" : " \t\r") != std::string::npos) lines.push_back({number, line});
   }
-  if (file.bad()) throw Error("{}: reading failed", path);
+  if (file.bad()) throw Error("{}: cannot be read to its end; expected a file of lines", path);
   if (lines.empty()) throw Error("{}: no {}", path, none);
   return lines;
 }

@@ -200,9 +200,10 @@ std::filesystem::path directory_of(const std::filesystem::path& checkpoint) {
   std::error_code error;
   const auto status = std::filesystem::status(checkpoint, error);
   if (!std::filesystem::exists(status)) {
-    const std::string name = checkpoint.string();
+    const std::string given = checkpoint.string(), hub = "https://huggingface.co/";
+    const std::string name = given.substr(given.starts_with(hub) ? hub.size() : 0);
     const bool may_be_hub = std::ranges::count(name, '/') == 1 && name.find_first_of("./~") == name.find('/');
-    throw Error("{}: no such file or directory; expected a checkpoint's directory or its weight file{}", name,
+    throw Error("{}: no such file or directory; expected a checkpoint's directory or its weight file{}", given,
         may_be_hub ? "; a model of Hugging Face is downloaded with: hf download " + name + " --local-dir model" : "");
   }
   if (std::filesystem::is_directory(status)) return checkpoint;

@@ -132,7 +132,7 @@ std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& p
       references.insert(references.end(), found.begin(), found.end());
     }
   }
-  if (file.bad()) throw Error("{}: reading failed", path.string());
+  if (file.bad()) throw Error("{}: cannot be read to its end; expected a file of lines", path.string());
   if (lines.empty()) throw Error("{}: no lines; expected source [TAB reference]...", path.string());
   return lines;
 }

@@ -292,9 +292,7 @@ int goldcrest_python_work(goldcrest_session* session, double milliseconds, int s
 }
 
 // The share of the job's sentences whose search is done.
-double goldcrest_python_share_done(const goldcrest_session* session) {
-  return session->job.search ? session->job.search->share_done() : 0;
-}
+double goldcrest_python_share(const goldcrest_session* s) { return s->job.search ? s->job.search->share_done() : 0; }
 
 // *part <- sentence `index` of an input and its hypothesis `rank`. After the last sentence: only the space at the end.
 // With marks, the input's whole text is that of sentence 0. Returns 1, or 0 after the last sentence.

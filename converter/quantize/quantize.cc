@@ -247,8 +247,8 @@ Layout layout_for_cpu(std::string_view cpu) {
   for (const std::string_view name : {"cortex-m55", "cortex-m85"})
     if (cpu == name) return Layout::kN4K16;
   throw Error(
-      "unknown CPU '{}'; expected generic, x86, cortex-a followed by a number, cortex-m4, cortex-m7, cortex-m33, "
-      "cortex-m55 or cortex-m85{}",
+      "unknown CPU '{}'; expected generic, x86, cortex-a followed by a number (Raspberry Pi 3: 53, 4: 72, 5: 76), "
+      "cortex-m4, cortex-m7, cortex-m33, cortex-m55 or cortex-m85{}",
       cpu, guess(cpu, {"generic", "x86", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85"}));
 }
 

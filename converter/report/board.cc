@@ -139,9 +139,8 @@ LinkerScript parse_linker_script(std::string_view text, const std::string& where
 namespace {
 std::string read_script(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.good() && !file.eof()) throw Error("{}: cannot be read; expected a linker script", path);
-  return text;
+  if (file.peek() == EOF) throw Error("{}: cannot be read, or is empty; expected a linker script", path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 Room& room_of(std::vector<Room>& rooms, const Region& region) {
@@ -219,15 +218,12 @@ std::vector<Board> find_boards(const std::string& name) {
   if (name.find('/') != std::string::npos || name.ends_with(".ld"))
     return {{name, parse_linker_script(read_script(name), name)}};
   std::vector<Board> boards;
-  std::vector<std::string> names;
-  for (const BoardScript& script : kBoardScripts) {
-    names.emplace_back(script.name);
+  for (const BoardScript& script : kBoardScripts)
     if (name == "all" || name == script.name)
       boards.push_back({script.name, parse_linker_script(script.text, script.name)});
-  }
   if (boards.empty()) {
     throw Error("'{}' is not a board; expected {}, all, or the path of a linker script (.ld){}", printable(name),
-        join_text(names, ", "), guess(name, names));
+        join_text(board_names(), ", "), guess(name, board_names()));
   }
   return boards;
 }

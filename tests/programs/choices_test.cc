@@ -41,8 +41,8 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
   convert(
       {"--weights", "int 8"}, "--weights: \"int 8\" is not one of its words: int8 or float32; did you mean \"int8\"?");
   convert({"--cpu", "cortex-m54"},
-      "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number, cortex-m4, cortex-m7, "
-      "cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
+      "--cpu: unknown CPU 'cortex-m54'; expected generic, x86, cortex-a followed by a number (Raspberry Pi 3: 53, 4: "
+      "72, 5: 76), cortex-m4, cortex-m7, cortex-m33, cortex-m55 or cortex-m85; did you mean \"cortex-m4\"?");
   convert({"--board", "rpi-pico3"},
       "--board: 'rpi-pico3' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
       "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");

@@ -61,12 +61,18 @@ TEST_F(FrontDoor, WrongThingsAreNamed) {
   adapter.write("adapter_config.json", "{}");
   EXPECT_TRUE(
       has(message(adapter.path()), "(adapter_config.json) without the model's own weights: merge the adapter first"));
-  EXPECT_TRUE(has(message("google/flan-t5-small"), "hf download google/flan-t5-small --local-dir model"));
+  for (const char* name : {"google/flan-t5-small", "https://huggingface.co/google/flan-t5-small"})
+    EXPECT_TRUE(has(message(name), "hf download google/flan-t5-small --local-dir model"));
   for (const char* path : {"./model", "no/such/model", "/no/model", "../model", "model"})
     EXPECT_FALSE(has(message(path), "hf download")) << path;
   const std::string speech = random_speech_model("moonshine");
   EXPECT_TRUE(has(run(translate_program(), {speech}).err, "takes samples; goldcrest-transcribe runs models of speech"));
   EXPECT_TRUE(has(run(transcribe_program(), {converted_model("g2p")}).err, "goldcrest-translate runs models of text"));
+  for (const char* option : {"--board", "--evaluate", "--self-test"}) {
+    const Outcome outcome =
+        run(convert_program(), {"-q", GOLDCREST_SOURCE_DIR "/examples/models/g2p", option, folder / ""});
+    EXPECT_TRUE(has(outcome.err, std::string(folder / "") + ": cannot be read")) << outcome.err;
+  }
   const Outcome list = translate("enfr", {"--abbreviations", folder / ""}, "a\n");
   EXPECT_EQ(list.err, "goldcrest-translate: " + std::string(folder / "") + ": cannot be read: Is a directory\n");
 }

@@ -103,9 +103,8 @@ ln -s "$source/examples" "$work/run/examples"
 if "$python" -m mypy --version > /dev/null 2>&1; then (cd "$source/converter/python" && "$python" -m mypy --strict goldcrest); fi
 if "$python" -m ruff --version > /dev/null 2>&1; then "$python" -m ruff check --no-cache --config "$source/pyproject.toml" "$source/converter/python"; fi
 cd "$work/run"
-GOLDCREST_TQDM=$("$python" -c 'import tqdm, pathlib; print(pathlib.Path(tqdm.__file__).parents[1])' 2> /dev/null || true)
-export GOLDCREST_TQDM
-"$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
+GOLDCREST_TQDM=$("$python" -c 'import tqdm, os; print(os.path.dirname(tqdm.__path__[0]))' 2> /dev/null || true) \
+  "$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
 "$work/environment/bin/python" -W error "$source/tests/python/interrupt_test.py"
 "$work/environment/bin/python" -W error "$source/tests/python/options_test.py" "$source"
 "$work/environment/bin/python" -W error "$source/tests/python/refusal_test.py"

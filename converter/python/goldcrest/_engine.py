@@ -9,7 +9,6 @@ import importlib
 import os
 import threading
 import time
-import types
 import warnings
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -39,12 +38,12 @@ class Result(NamedTuple):
 
 
 def _bar() -> Any:
-    """Returns a bar for work that takes long: tqdm's, which shows at a terminal. Without tqdm it shows nothing."""
+    """Returns a bar for work that takes long: tqdm's, which shows only at a terminal. Returns False without tqdm."""
     try:
-        tqdm = importlib.import_module("tqdm").tqdm
+        form = "{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
+        return importlib.import_module("tqdm").tqdm(total=1, bar_format=form, leave=False, disable=None)
     except ImportError:
-        return types.SimpleNamespace(n=0, update=lambda share: None, close=lambda: None)
-    return tqdm(total=1, bar_format="{percentage:3.0f}%|{bar}| {elapsed}<{remaining}", leave=False, disable=None)
+        return False
 
 
 class Engine:
@@ -202,14 +201,12 @@ class Engine:
 
     def _work(self, search: bool) -> None:
         session, begin, bar = self._session, time.monotonic(), None
-        try:
-            while session.done(lib.goldcrest_python_work(session.handle, SLICE_MILLISECONDS, search)) != _native.DONE:
-                if search and time.monotonic() - begin > 1:
-                    bar = bar or _bar()
-                    bar.update(lib.goldcrest_python_share_done(session.handle) - bar.n)
-        finally:
-            if bar is not None:
-                bar.close()
+        while session.done(lib.goldcrest_python_work(session.handle, SLICE_MILLISECONDS, search)) != _native.DONE:
+            bar = _bar() if bar is None and search and time.monotonic() - begin > 1 else bar
+            if bar:
+                bar.update(lib.goldcrest_python_share(session.handle) - bar.n)
+        if bar:
+            bar.close()
         self._warn()
 
     def _warn(self) -> None:

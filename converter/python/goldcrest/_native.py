@@ -174,7 +174,7 @@ _calls: List[Any] = [
     ("goldcrest_python_add", c_int, [c_void_p, c_void_p, c_size_t, c_int]),
     ("goldcrest_python_refuse", c_int, [c_void_p, c_size_t, c_char_p]),
     ("goldcrest_python_work", c_int, [c_void_p, c_double, c_int]),
-    ("goldcrest_python_share_done", c_double, [c_void_p]),
+    ("goldcrest_python_share", c_double, [c_void_p]),
     ("goldcrest_python_sentence", c_int, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(Part)]),
     ("goldcrest_python_explain", None, [c_void_p, c_int64]),
     ("goldcrest_plan_memory", c_int, [c_void_p, c_size_t, POINTER(Limits), POINTER(Memory), VISIT, c_void_p, c_void_p]),
