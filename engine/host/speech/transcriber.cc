@@ -388,16 +388,23 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
 
 // Gives the segments their words. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
-  goldcrest::host::SpokenText said = {prompt, {}, phrases_.empty()};
-  if (purpose_ == Purpose::kWindow) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
-  for (const Segment& segment : made->segments)
+  goldcrest::host::SpokenText said = {prompt, {}, {}, phrases_.empty()};
+  const bool has_times = purpose_ == Purpose::kWindow;
+  if (has_times) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
+  for (const Segment& segment : made->segments) {
     said.ids.insert(said.ids.end(), segment.tokens.begin(), segment.tokens.end());
+    const auto n_ids = static_cast<uint32_t>(segment.tokens.size());
+    if (has_times) said.parts.push_back({n_ids, segment.begin, segment.end});
+  }
   std::vector<goldcrest::host::TimedWord> words;
   const int64_t status = goldcrest::host::find_words(session_, said, n_samples, &words);
   size_t n_given = 0, n_before = 0, i = 0;  // ids of words, ids of segments; words
   for (Segment& segment : made->segments) {
     n_before += segment.tokens.size();
     for (; i < words.size() && n_given < n_before; n_given += words[i++].n_ids) segment.words.push_back(words[i]);
+    if (!has_times || segment.words.empty()) continue;
+    segment.begin = segment.words.front().begin;
+    segment.end = segment.words.back().end;
   }
   return status;
 }

@@ -177,12 +177,17 @@ struct Run : TimedWord {
 int64_t cut_runs(const Session& session, const SpokenText& said, const float* log_probs, std::vector<Run>* runs) {
   goldcrest_text_state state = {};
   bool is_whole = true;  // the id before ended a character
+  size_t part = 0;
+  uint32_t part_end = 0;
   for (uint32_t i = 0; i < said.ids.size(); ++i) {
     char text[4096];
     const int64_t bytes = goldcrest_detokenize(session.engine(), &state, &said.ids[i], 1, text, sizeof(text));
     if (bytes < 0) return bytes;
     const std::string_view piece(text, static_cast<size_t>(bytes));
-    const bool begins = runs->empty() || (!piece.empty() && piece[0] == ' ') || has_no_spaces(first_character(piece)) ||
+    const bool begins_part = i == part_end && part < said.parts.size();
+    if (begins_part) part_end += said.parts[part++].n_ids;
+    const bool begins = runs->empty() || begins_part || (!piece.empty() && piece[0] == ' ') ||
+                        has_no_spaces(first_character(piece)) ||
                         (piece.size() == 1 && std::ispunct(static_cast<unsigned char>(piece[0])) != 0);
     if (begins && is_whole) runs->push_back({{"", 0, 0, 0, 0}, i});
     Run& run = runs->back();
@@ -200,15 +205,19 @@ int64_t cut_runs(const Session& session, const SpokenText& said, const float* lo
 }
 
 // Words longer than this many of their median are cut where a sentence begins or ends: a pause is in them.
-void cut_long_words(std::vector<Run>* runs) {
-  constexpr double kLongest = 2, kMostMedian = 0.7;
+constexpr double kLongest = 2;
+
+// Returns the median.
+double cut_long_words(std::vector<Run>* runs) {
+  constexpr double kMostMedian = 0.7;
   std::vector<double> durations;
   for (const Run& run : *runs)
     if (run.end > run.begin) durations.push_back(run.end - run.begin);
-  if (durations.empty()) return;
+  if (durations.empty()) return 0;
   std::sort(durations.begin(), durations.end());
   const size_t n = durations.size();
-  const double most = kLongest * std::min(kMostMedian, (durations[(n - 1) / 2] + durations[n / 2]) / 2);
+  const double median = std::min(kMostMedian, (durations[(n - 1) / 2] + durations[n / 2]) / 2),
+               most = kLongest * median;
   for (size_t i = 0; i < runs->size(); ++i) {
     Run& run = (*runs)[i];
     if (run.end - run.begin <= most) continue;
@@ -217,6 +226,7 @@ void cut_long_words(std::vector<Run>* runs) {
     else if (i == 0 || is_one_of((*runs)[i - 1].text, kSentenceEnds))
       run.begin = run.end - most;
   }
+  return median;
 }
 
 // *words <- the runs, with their marks.
@@ -241,6 +251,29 @@ void join_marks(const std::vector<Run>& runs, std::vector<TimedWord>* words) {
   }
 }
 }  // namespace
+
+void cut_pauses(double median, const std::vector<TimedPart>& parts, std::vector<TimedWord>* words) {
+  constexpr double kPause = 4, kNear = 0.5;
+  const double most = kLongest * median;
+  double speech_end = 0;
+  size_t i = 0;
+  for (const TimedPart& part : parts) {
+    const size_t first = i;
+    for (uint32_t n = 0; i < words->size() && n < part.n_ids; ++i) n += (*words)[i].n_ids;
+    if (i == first) continue;
+    TimedWord &begin = (*words)[first], &end = (*words)[i - 1], &second = (*words)[std::min(first + 1, i - 1)];
+    if (begin.end - speech_end > kPause * median &&
+        (begin.end - begin.begin > most || second.end - begin.begin > 2 * most)) {
+      if (&second != &begin && second.end - second.begin > most)
+        begin.end = second.begin = std::max(second.end / 2, second.end - most);
+      begin.begin = std::max(0.0, begin.end - most);
+    }
+    if (part.begin < begin.end && part.begin - kNear > begin.begin)
+      begin.begin = std::max(0.0, std::min(begin.end - median, part.begin));
+    if (part.end > end.begin && part.end + kNear < end.end) end.end = std::max(end.begin + median, part.end);
+    speech_end = end.end;
+  }
+}
 
 void ask_for_words(const Session& session, goldcrest_limits* limits) {
   const goldcrest_text_traits& traits = session.traits();
@@ -295,8 +328,9 @@ int64_t find_words(const Session& session, const SpokenText& said, size_t n_samp
     run.begin = static_cast<double>(first[run.first]) * seconds;
     run.end = static_cast<double>(next < first.size() ? first[next] : n_rows) * seconds;
   }
-  cut_long_words(&runs);
+  const double median = cut_long_words(&runs);
   join_marks(runs, words);
+  cut_pauses(median, said.parts, words);
   return GOLDCREST_OK;
 }
 }  // namespace goldcrest::host
