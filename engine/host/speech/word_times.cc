@@ -12,28 +12,36 @@
 
 namespace goldcrest::host {
 namespace {
-constexpr uint32_t kMedianWidth = 7;  // rows; odd
+constexpr size_t kMedianWidth = 7, kSide = kMedianWidth / 2;  // rows
+constexpr size_t kTogether = 16;                              // rows whose medians are found at once
+constexpr size_t kMostStored = 1u << 20;                      // weights that are kept to be read once
 
 // The attention of a result's ids, one after another: each head's weights less their mean over the ids, in their
 // deviations, smoothed over time; then the mean of the heads.
 class AttentionRows {
  public:
   AttentionRows(const Session& session, uint32_t n_tokens, size_t n_rows)
-      : session_(session), n_rows_(n_rows), n_tokens_(n_tokens), weights_(session.memory().limits.max_source_tokens) {
+      : session_(session),
+        n_rows_(n_rows),
+        n_tokens_(n_tokens),
+        weights_(session.memory().limits.max_source_tokens),
+        around_(n_rows + kMedianWidth + kTogether) {
     const goldcrest_text_traits& traits = session.traits();
     heads_.assign(traits.alignment_heads, traits.alignment_heads + traits.n_alignment_heads);
     if (heads_.empty())
       for (uint32_t i = 0; i < session.info().decoder_layers * session.info().decoder_heads; ++i) heads_.push_back(i);
   }
 
-  // Reads all ids once, for the means and deviations. Returns a negative status on an error.
+  // Reads all ids, for the means and deviations. Returns a negative status on an error.
   int64_t measure() {
     mean_.assign(heads_.size() * n_rows_, 0.0f);
     inverse_deviation_ = mean_;
+    const bool is_short = n_tokens_ * mean_.size() <= kMostStored;
     for (uint32_t token = 0; token < n_tokens_; ++token) {
       for (size_t h = 0; h < heads_.size(); ++h) {
         const int64_t status = read(token, h);
         if (status < 0) return status;
+        if (is_short) stored_.insert(stored_.end(), weights_.data(), weights_.data() + n_rows_);
         for (size_t t = 0; t < n_rows_; ++t) {
           // Welford's mean and sum of squares, which lose nothing where weights hardly differ.
           float &mean = mean_[h * n_rows_ + t], &squares = inverse_deviation_[h * n_rows_ + t];
@@ -52,11 +60,13 @@ class AttentionRows {
   int64_t get(uint32_t token, std::vector<float>* row) {
     row->assign(n_rows_, 0.0f);
     for (size_t h = 0; h < heads_.size(); ++h) {
-      const int64_t status = read(token, h);
+      const size_t at = (token * heads_.size() + h) * n_rows_;
+      const int64_t status = stored_.empty() ? read(token, h) : int64_t{GOLDCREST_OK};
       if (status < 0) return status;
+      if (!stored_.empty()) std::copy_n(stored_.data() + at, n_rows_, weights_.data());
       for (size_t t = 0; t < n_rows_; ++t)
         weights_[t] = (weights_[t] - mean_[h * n_rows_ + t]) * inverse_deviation_[h * n_rows_ + t];
-      for (size_t t = 0; t < n_rows_; ++t) (*row)[t] += median_at(t) / static_cast<float>(heads_.size());
+      add_medians(row->data());
     }
     return GOLDCREST_OK;
   }
@@ -75,23 +85,37 @@ class AttentionRows {
     return GOLDCREST_OK;
   }
 
-  // Returns the median around a row; both ends are mirrored.
-  float median_at(size_t t) const {
-    constexpr size_t kSide = kMedianWidth / 2;
-    if (n_rows_ <= kSide) return weights_[t];
-    float window[kMedianWidth];
-    for (size_t i = 0; i < kMedianWidth; ++i) {
-      const size_t at = t + i < kSide ? kSide - t - i : t + i - kSide;
-      window[i] = weights_[at < n_rows_ ? at : 2 * (n_rows_ - 1) - at];
+  // sums[t] += the median of the weights around row t, of each head its share; both ends are mirrored.
+  void add_medians(float* sums) {
+    const size_t side = n_rows_ > kSide ? kSide : 0, last = n_rows_ - 1;
+    for (size_t i = 0; i < side; ++i) {
+      around_[i] = weights_[side - i];
+      around_[side + n_rows_ + i] = weights_[last - 1 - i];
     }
-    std::nth_element(window, window + kSide, window + kMedianWidth);
-    return window[kSide];
+    std::copy_n(weights_.data(), n_rows_, around_.data() + side);
+    for (size_t first = 0; first < n_rows_; first += kTogether) {
+      float window[kMedianWidth][kTogether];
+      for (size_t i = 0; i < kMedianWidth; ++i)
+        std::copy_n(&around_[first + (side == 0 ? 0 : i)], kTogether, window[i]);
+      for (size_t n = kMedianWidth - 1; n >= kSide; --n) {  // the largest of the first n + 1 goes to their end
+        for (size_t i = 0; i < n; ++i) {
+          for (size_t t = 0; t < kTogether; ++t) {
+            const float smaller = std::min(window[i][t], window[i + 1][t]);
+            window[i + 1][t] = std::max(window[i][t], window[i + 1][t]);
+            window[i][t] = smaller;
+          }
+        }
+      }
+      for (size_t t = 0; t < std::min(kTogether, n_rows_ - first); ++t)
+        sums[first + t] += window[kSide][t] / static_cast<float>(heads_.size());
+    }
   }
 
   const Session& session_;
   size_t n_rows_;
   uint32_t n_tokens_;
-  std::vector<float> weights_, mean_, inverse_deviation_;
+  std::vector<float> weights_, around_, mean_, inverse_deviation_;
+  std::vector<float> stored_;  // of all ids, if they are few
   std::vector<uint32_t> heads_;
 };
 
