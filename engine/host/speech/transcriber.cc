@@ -39,6 +39,15 @@ double mean_log_prob(const goldcrest_result& result) {
 }
 }  // namespace
 
+void drop_instants(Transcription* made) {
+  const auto is_instant = [](const Segment& segment) { return segment.end <= segment.begin; };
+  const auto end = std::remove_if(made->segments.begin(), made->segments.end(), is_instant);
+  if (end == made->segments.end()) return;
+  made->segments.erase(end, made->segments.end());
+  made->text.clear();
+  for (const Segment& segment : made->segments) made->text += segment.text;
+}
+
 // Turns seconds into encoder rows.
 std::string Transcriber::set_limits() {
   goldcrest_limits& limits = options_.limits;
@@ -332,6 +341,7 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
   if (status < 0 || purpose_ == Purpose::kPartial) return status;
   if (!phrases_.empty()) status = hear_phrase(prompt, n_samples, made);
   if (status >= 0 && options_.finds_words) status = find_words(prompt, n_samples, made);
+  drop_instants(made);
   made->no_speech = no_speech_;
   if (no_speech_ <= kMostNoSpeech || made->avg_logprob > kLeastLogprob) return status;
   made->segments.clear();  // nobody speaks, and the text is unlikely, too     openai/whisper
@@ -399,8 +409,9 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
 
 // Gives the segments their words. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
-  goldcrest::host::SpokenText said = {prompt, {}, {}, phrases_.empty() && made->rank == 0};
+  goldcrest::host::SpokenText said = {prompt, {}, {}, 0, phrases_.empty() && made->rank == 0};
   const bool has_times = purpose_ == Purpose::kWindow;
+  said.latest = static_cast<double>(made->n_heard) / session_.info().sample_rate;  // the next window begins here
   if (has_times) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
   for (const Segment& segment : made->segments) {
     said.ids.insert(said.ids.end(), segment.tokens.begin(), segment.tokens.end());

@@ -38,6 +38,9 @@ struct Transcription {
   bool uncertain = false;            // it repeats or is unlikely, and no temperature gave a better text
 };
 
+// Leaves out segments that take no time: the model made them up.     openai/whisper
+void drop_instants(Transcription* made);
+
 // A text is a partial one, or that of an utterance, or one with times of its own, which the model cuts where it sees
 // fit.
 enum class Purpose { kPartial, kUtterance, kWindow };

@@ -276,7 +276,7 @@ void join_marks(const std::vector<Run>& runs, std::vector<TimedWord>* words) {
 }
 }  // namespace
 
-void cut_pauses(double median, const std::vector<TimedPart>& parts, std::vector<TimedWord>* words) {
+void cut_pauses(double median, double latest, const std::vector<TimedPart>& parts, std::vector<TimedWord>* words) {
   constexpr double kPause = 4, kNear = 0.5;
   const double most = kLongest * median;
   double speech_end = 0;
@@ -295,6 +295,10 @@ void cut_pauses(double median, const std::vector<TimedPart>& parts, std::vector<
     if (part.begin < begin.end && part.begin - kNear > begin.begin)
       begin.begin = std::max(0.0, std::min(begin.end - median, part.begin));
     if (part.end > end.begin && part.end + kNear < end.end) end.end = std::max(end.begin + median, part.end);
+    for (size_t at = first; at < i; ++at) {
+      (*words)[at].begin = std::min((*words)[at].begin, latest);
+      (*words)[at].end = std::min((*words)[at].end, latest);
+    }
     speech_end = end.end;
   }
 }
@@ -354,7 +358,7 @@ int64_t find_words(const Session& session, const SpokenText& said, size_t n_samp
   }
   const double median = cut_long_words(&runs);
   join_marks(runs, words);
-  cut_pauses(median, said.parts, words);
+  cut_pauses(median, said.latest, said.parts, words);
   return GOLDCREST_OK;
 }
 }  // namespace goldcrest::host

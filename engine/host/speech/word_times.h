@@ -29,12 +29,13 @@ struct TimedPart {
 struct SpokenText {
   std::vector<int32_t> prompt, ids;
   std::vector<TimedPart> parts = {};  // of all ids; empty: it has no times of its own
+  double latest = 0;                  // seconds; parts end here at most
   bool is_result = true;              // the search is done; else the decoder reads it once more
 };
 
 // Cuts a pause from the first words of each part, and from its last, as openai/whisper's add_word_timestamps does.
-// median: the words' usual seconds.
-void cut_pauses(double median, const std::vector<TimedPart>& parts, std::vector<TimedWord>* words);
+// median: the words' usual seconds; latest: none ends later.
+void cut_pauses(double median, double latest, const std::vector<TimedPart>& parts, std::vector<TimedWord>* words);
 
 // Adds to *limits what find_words needs.
 void ask_for_words(const Session& session, goldcrest_limits* limits);
