@@ -33,7 +33,7 @@ struct Transcription {
   std::string language = {};         // the model was told it or heard it; empty: it knows one
   double language_probability = -1;  // among several that the user named; below 0: not chosen so
   double temperature = 0;            // the sampling's; 0: it was searched
-  uint32_t rank = 0;                 // of the samples that were drawn at once
+  uint32_t rank = 0;                 // its number among samples drawn at once
   bool repeats = false;              // its last tokens are a loop
   bool uncertain = false;            // it repeats or is unlikely, and no temperature gave a better text
 };
@@ -130,7 +130,7 @@ class Transcriber {
   KeyTerms key_terms_;
   std::vector<int32_t> prompt_, last_text_;  // ids that the model reads before a text
   uint32_t most_context_ = 0;                // at most this many
-  uint32_t beam_size_ = 1;                   // of a search without terms
+  uint32_t beam_size_ = 1;                   // searches without terms have this many beams
   int32_t heard_language_ = -1;              // the current samples' id
   double no_speech_ = -1;                    // the probability that nobody speaks in them
   bool is_encoded_ = false;

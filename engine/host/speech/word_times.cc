@@ -115,7 +115,7 @@ class AttentionRows {
   size_t n_rows_;
   uint32_t n_tokens_;
   std::vector<float> weights_, around_, mean_, inverse_deviation_;
-  std::vector<float> stored_;  // of all ids, if they are few
+  std::vector<float> stored_;  // a short text keeps the weights of its ids here
   std::vector<uint32_t> heads_;
 };
 

@@ -28,7 +28,7 @@ struct TimedPart {
 // A text of ids, without an end, that follows a prompt.
 struct SpokenText {
   std::vector<int32_t> prompt, ids;
-  std::vector<TimedPart> parts = {};  // of all ids; empty: it has no times of its own
+  std::vector<TimedPart> parts = {};  // they cover all ids; empty: the text has no times of its own
   double latest = 0;                  // seconds; parts end here at most
   bool is_result = true;              // the search is done; else the decoder reads it once more
 };
