@@ -242,6 +242,23 @@ TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {
     EXPECT_FALSE(heard.at("uncertain").get<bool>());
 }
 
+TEST(Transcript, ShowsSubtitlesUntilTheNextSegment) {
+  TranscribeArguments arguments;
+  arguments.format = Format::kSrt;
+  Transcript transcript(arguments, kRate, false);
+  const Utterance window = {0, Samples(8 * kRate), 0, 8 * kRate};
+  Transcription made;
+  made.n_heard = 6 * kRate;
+  for (const double begin : {1.0, 5.0})  // 20 characters a second take longer than the words
+    made.segments.push_back(
+        {begin, begin + 0.5, "", {}, {{" Twenty characters in one line", begin, begin + 0.5, 1, 1}}});
+  testing::internal::CaptureStdout();
+  transcript.add("", window, made);
+  const std::string shown = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(has(shown, "00:00:01,000 --> 00:00:02,450")) << shown;
+  EXPECT_TRUE(has(shown, "00:00:04,550 --> 00:00:06,000")) << shown;
+}
+
 TEST(Transcribe, TheLikeliestOfSeveralSamplesCounts) {
   const PackedFolders recordings(recorded("speech.json"));
   const CheckpointCopy checkpoint(recordings.path() / "moonshine");
