@@ -105,14 +105,15 @@ std::string SpeechModel::set(TextRequest request, Heard* heard) {
 std::string SpeechModel::hear_part(const Utterance& part, Purpose purpose, Transcription* made, Heard* heard) {
   const std::string problem = transcriber_->transcribe(part.samples, purpose, made);
   const uint32_t rate = transcriber_->sample_rate();
-  const bool is_one = made->segments.size() == 1;
   if (!made->language.empty()) heard->language = made->language;
-  for (const Segment& segment : made->segments) {
-    Segment shown = goldcrest::host::placed(segment, part, 0, rate);
+  for (size_t i = 0; i < made->segments.size(); ++i) {
+    const bool is_last = i + 1 == made->segments.size();
+    Segment shown = goldcrest::host::placed(made->segments[i], part, 0, rate);
     shown.text = goldcrest::single_line(shown.text, true);
     heard->text += (heard->text.empty() || shown.text.empty() ? "" : " ") + shown.text;
-    const double begin = is_one ? static_cast<double>(part.begin) / rate : shown.begin;
-    const double end = is_one ? static_cast<double>(part.end()) / rate : shown.end;
+    const double begin = static_cast<double>(part.begin) / rate;
+    const double end = is_last ? static_cast<double>(part.begin + made->n_heard) / rate
+                               : goldcrest::host::placed(made->segments[i + 1], part, 0, rate).begin;
     heard->parts.push_back({std::move(shown), begin, end, made->avg_logprob, made->no_speech, made->temperature});
   }
   return problem;

@@ -20,8 +20,7 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
       {"Speech"},
       {"*--language CODE", text(arguments.language),
           "take this language of the speech, a code or an English name such as fr or french, or the likeliest of "
-          "several, "
-          "as fr,de,en [the file's, or what a model hears]"},
+          "several, as fr,de,en [the file's, or what a model hears]"},
       {"*--translate", flag(arguments.translates), "write in English what is said in another language (Whisper)"},
       {"*--prompt TEXT", text(arguments.prompt),
           "let a Whisper read TEXT before it writes, as if the speaker had said it: names, a topic, a style"},
@@ -37,14 +36,15 @@ std::vector<goldcrest::Option> rows_of(TranscribeArguments& arguments) {
           "--srt --vtt"},
       {"*--no-gate", flag(arguments.no_gate), "transcribe silence and noise too; models write words into them"},
       {"*--no-voice", flag(arguments.no_voice),
-          "tell speech from other sound by its loudness, although the file has a voice detector (goldcrest-convert "
-          "--voice)"},
+          "tell speech from other sound by its loudness, although the file has a voice detector"},
       {"--ffmpeg", flag(arguments.ffmpeg), "let ffmpeg convert clips that are not such WAV files"},
       {"Search"},
       {"--drop-uncertain", flag(arguments.drop_uncertain),
           "leave out texts that stay unlikely or repeat themselves at all temperatures; without it JSON marks them"},
       {"--no-guards", flag(arguments.no_guards),
           "take each text as the search found it; no sampling at temperatures of 0.2 to 1, which takes memory"},
+      {"--best-of N", number(arguments.best_of, 1, 16),
+          "draw N texts at once at each of these temperatures and take the likeliest, which takes memory [1]"},
       {"*--beam-size N", number(arguments.limits.beam_size, 0, 16),
           "keep N hypotheses, 1 to 16; 1 is greedy [0: the model's]"},
       {"*--max-target N", number(arguments.limits.max_target_tokens), "write at most N tokens [0: the model's]"},

@@ -132,15 +132,16 @@ void Transcript::print_segment(const std::string& clip, const Segment& segment) 
 }
 
 void Transcript::add(const std::string& clip, const Utterance& utterance, const Transcription& made) {
-  const bool one_text = made.segments.size() == 1;
   if (rewrites_ && format_ != Format::kJson) std::printf("\r\033[K");
   for (size_t i = 0; i < made.segments.size(); ++i) {
     const Segment segment = placed(utterance, made.segments[i]);
     if (format_ == Format::kJson) {
       print_object(clip, segment, made);
     } else if (format_ == Format::kSrt || format_ == Format::kVtt) {
-      print_subtitles(segment, one_text ? seconds(utterance.begin) : segment.begin,
-          one_text ? seconds(utterance.end()) : segment.end);
+      // Subtitles may be shown until the next segment.
+      const bool is_last = i + 1 == made.segments.size();
+      print_subtitles(segment, seconds(utterance.begin),
+          is_last ? seconds(utterance.begin + made.n_heard) : placed(utterance, made.segments[i + 1]).begin);
     } else {
       print_segment(clip, segment);
     }

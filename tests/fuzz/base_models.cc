@@ -246,11 +246,19 @@ const std::vector<ModelParts>& speech_models() {
     std::vector<ModelParts> made;
     for (OpenChoices options : tiny_speech_options()) {
       options.half = made.empty() ? 16 : 0;  // rotary, in the first one
-      if (made.size() == 1) {                // a voice detector, in the second
+      if (made.size() == 1) {                // a voice detector, and times, in the second
         Rng rng(5);
         for (uint32_t i = 0; i < voice_floats(); ++i) options.voice.push_back(rng.uniform());
       }
-      made.push_back(parts_of(speech_file(options)));
+      const bool has_times = kHasTimestamps && made.size() == 1;
+      made.push_back(parts_of(remade(speech_file(options), [&](ModelT& model) {
+        if (!has_times) return;
+        model.features |= kFeaturePrompt | kFeatureTimestamps;
+        model.generation->forced_ids = {19};
+        model.generation->first_timestamp = 20;
+        model.generation->max_first_timestamp = 3;
+        model.generation->alignment_heads = {0, 3};
+      })));
     }
     return made;
   }();

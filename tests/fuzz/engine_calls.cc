@@ -82,6 +82,7 @@ class Calls {
     const int planned =
         goldcrest_plan_memory(model_.data(), model_.size(), &limits, &memory_, count_buffer, &n_visited_, nullptr);
     allow(planned, {kArgument, kCorrupt, kVersion, kUnsupported}, "plan_memory: errors");
+    check_traits(known);
     require(known == 0 || planned == known, "plan_memory refuses what model_info refuses");
     const int64_t bytes = goldcrest_arena_bytes(model_.data(), model_.size(), &limits);
     require(planned == 0 ? bytes == static_cast<int64_t>(memory_.arena_bytes) : bytes == planned, "arena_bytes");
@@ -99,6 +100,16 @@ class Calls {
   void count_languages(decltype(goldcrest_source_languages)* list, Languages& languages) {
     const int n = list(model_.data(), model_.size(), count_language, &languages, nullptr);
     require(n == languages.n || n == kCorrupt, "languages: calls equal the returned number");
+  }
+
+  void check_traits(int known) {
+    goldcrest_text_traits traits;
+    require(goldcrest_get_text_traits(model_.data(), model_.size(), &traits, nullptr) == known, "text_traits: errors");
+    if (known < 0) return;
+    require(traits.first_timestamp < info_.target_vocab_size, "text_traits: a time is an id");
+    for (uint32_t i = 0; i < traits.n_alignment_heads; ++i)
+      require(
+          traits.alignment_heads[i] < info_.decoder_layers * info_.decoder_heads, "text_traits: the decoder's heads");
   }
 
   void check_slices() {
@@ -188,7 +199,7 @@ class Calls {
       case 14: return self_test();
       default:
         if (script_.one_in(4)) misuse_engine(engine_, hears());
-        if (script_.one_in(2)) return (void)allow(goldcrest_search_again(engine_), {kState}, "search_again: errors");
+        if (script_.one_in(2)) return search_again();
         return goldcrest_reset(engine_);
     }
   }
@@ -242,6 +253,30 @@ class Calls {
       if (status == GOLDCREST_TOKEN) require_target(token);
       get_agreed(0);
     }
+  }
+
+  void search_again() {
+    const int64_t status = allow(goldcrest_search_again(engine_), {kState}, "search_again: errors");
+    if (status < 0 || script_.one_in(4) || !may_run()) return;
+    const std::vector<int32_t> expected = run_draft({});
+    draft_ = ids(info_.target_vocab_size);  // mostly the result with a change
+    const size_t n_kept = expected.empty() ? 0 : script_.below(256) % expected.size();
+    draft_.insert(draft_.begin(), expected.begin(), expected.begin() + static_cast<ptrdiff_t>(n_kept));
+    if (goldcrest_search_again(engine_) < 0) return;
+    require(run_draft(draft_) == expected, "set_draft: changes no bit");
+  }
+
+  // Returns what is found with a draft, which must stay in place: ids without the prompt, then bits of the scores.
+  std::vector<int32_t> run_draft(const std::vector<int32_t>& draft) {
+    allow(goldcrest_set_draft(engine_, draft.data(), draft.size()), {kArgument, kState, kRange, kUnsupported},
+        "set_draft: errors");
+    goldcrest_result result = {};
+    if (allow(goldcrest_run(engine_), {kState}, "run: errors") < 0) return {};
+    if (goldcrest_get_result(engine_, 0, 0, &result) < 0) return {};
+    std::vector<int32_t> found(result.tokens + result.n_prefix, result.tokens + result.n_tokens);
+    for (const float value : {result.log_prob, result.score}) found.push_back(std::bit_cast<int32_t>(value));
+    found.push_back(static_cast<int32_t>(result.logits_hash));
+    return found;
   }
 
   void get_agreed(uint32_t sentence) {
@@ -346,7 +381,7 @@ class Calls {
     search.beam_size = script_.below(5);
     search.max_target_tokens = script_.below(5);
     search.min_target_tokens = script_.below(3);
-    search.flags = script_.below(16);
+    search.flags = script_.below(32);
     search.length_penalty = static_cast<float>(script_.below(7)) - 2;
     search.renormalize = static_cast<uint8_t>(script_.below(4));
     search.force_end = static_cast<uint8_t>(script_.below(4));
@@ -398,6 +433,7 @@ class Calls {
   Languages sources_, targets_;
   Sounds sounds_;
   ChangingLexicon lexicon_;
+  std::vector<int32_t> draft_;
   Memory arena_, scratch_;
   goldcrest_engine* engine_ = nullptr;
 };

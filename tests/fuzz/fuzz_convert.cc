@@ -7,7 +7,9 @@
 #include "converter/spec/error.h"
 #include "fuzz/checkpoints.h"
 #include "fuzz/engine_calls.h"
+#include "model/frontend_view.h"
 #include "support/temporary_folder.h"
+#include "support/voice_tensors.h"
 
 namespace goldcrest::test {
 namespace {
@@ -47,6 +49,24 @@ void convert(Script& script, const std::filesystem::path& folder) {
   require(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr) == GOLDCREST_OK, "the engine takes it");
   call_engine(file.span(), script);
 }
+
+// Reads a voice detector with a changed header or changed weights.
+void read_detector(Script& script, const std::filesystem::path& folder) {
+  static const CheckpointFiles good = [] {
+    std::ostringstream stream;
+    write_safetensors(stream, random_detector(1), converter::ElementType::kF32);
+    const std::string bytes = stream.str();
+    const size_t n_header = 8 + static_cast<uint8_t>(bytes[0]) + 256 * static_cast<uint8_t>(bytes[1]);
+    return CheckpointFiles{{"header", bytes.substr(8, n_header - 8)}, {"weights", bytes.substr(n_header)}};
+  }();
+  CheckpointFiles files = good;
+  for (uint32_t i = script.below(4); i > 0; --i) change_checkpoint(script, files);
+  std::ofstream(folder / "detector", std::ios::binary) << safetensors_bytes(files["header"], files["weights"]);
+  converter::ModelSpec spec;
+  spec.encoder.frontend.emplace().sample_rate = kVoiceSampleRate;
+  converter::add_voice(folder / "detector", spec);
+  require(spec.voice.size() == voice_floats(), "a detector has all weights");
+}
 }  // namespace
 
 void run_input(Script script) {
@@ -73,10 +93,12 @@ void run_input(Script script) {
     if (question == 15) converter::config_template(choose_path(script, folder.path()));
     if (question == 14) converter::load_shape(choose_path(script, folder.path()), 1u << 20);
     if (question == 13) converter::list_families();
+    if (question == 12) read_detector(script, folder.path());
     convert(script, folder.path());
     ++tally.models;
   } catch (const converter::Error& error) {
-    const std::string message = error.what();
+    std::string message = error.what();
+    if (message.starts_with("--voice: ")) message.erase(0, 9);
     const bool is_told = message.starts_with(folder.path().string()) && message.size() < 4096;
     if (!is_told) std::fprintf(stderr, "%s\n", message.c_str());
     require(is_told, "an error is short and begins with the file's name");

@@ -12,7 +12,8 @@
 namespace goldcrest::test {
 class CheckpointCopy {
  public:
-  explicit CheckpointCopy(const std::string& task) : path_(folder_ / task) {
+  // Copies a folder of examples/models, or one with an absolute path.
+  explicit CheckpointCopy(const std::string& task) : path_(folder_ / std::filesystem::path(task).filename()) {
     std::filesystem::create_directory(path_);
     for (const auto& entry : std::filesystem::directory_iterator(checkpoint_folder(task)))
       std::filesystem::copy_file(entry.path(), path_ / entry.path().filename());

@@ -7,6 +7,7 @@
 #include "convert/support/sample_folder.h"
 #include "host/speech/utterances.h"
 #include "listen_firmware/voice_gate.h"
+#include "programs/checkpoint_copy.h"
 #include "programs/models.h"
 #include "programs/wave.h"
 #include "support/test.h"
@@ -239,6 +240,39 @@ TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {
   EXPECT_TRUE(utterances_of(model, {"--drop-uncertain"}, clip).empty());
   for (const nlohmann::json& heard : utterances_of(model, {"--no-guards"}, clip))
     EXPECT_FALSE(heard.at("uncertain").get<bool>());
+}
+
+TEST(Transcript, ShowsSubtitlesUntilTheNextSegment) {
+  TranscribeArguments arguments;
+  arguments.format = Format::kSrt;
+  Transcript transcript(arguments, kRate, false);
+  const Utterance window = {0, Samples(8 * kRate), 0, 8 * kRate};
+  Transcription made;
+  made.n_heard = 6 * kRate;
+  for (const double begin : {1.0, 5.0})  // 20 characters a second take longer than the words
+    made.segments.push_back(
+        {begin, begin + 0.5, "", {}, {{" Twenty characters in one line", begin, begin + 0.5, 1, 1}}});
+  testing::internal::CaptureStdout();
+  transcript.add("", window, made);
+  const std::string shown = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(has(shown, "00:00:01,000 --> 00:00:02,450")) << shown;
+  EXPECT_TRUE(has(shown, "00:00:04,550 --> 00:00:06,000")) << shown;
+}
+
+TEST(Transcribe, TheLikeliestOfSeveralSamplesCounts) {
+  const PackedFolders recordings(recorded("speech.json"));
+  const CheckpointCopy checkpoint(recordings.path() / "moonshine");
+  checkpoint.edit_tensors([](std::vector<NamedTensor>& tensors) {  // the search is in doubt, a sample is not
+    for (NamedTensor& tensor : tensors)
+      if (tensor.name == "model.decoder.norm.weight") std::ranges::fill(tensor.values, 3.0f);
+  });
+  const std::string model = testing::TempDir() + "surer.gcst", clip = read_file(kClip);
+  ASSERT_EQ(convert(checkpoint.path(), {"-o", model}).status, 0);
+  const nlohmann::json one = utterances_of(model, {}, clip).at(0);
+  const nlohmann::json five = utterances_of(model, {"--best-of", "5"}, clip).at(0);
+  for (const nlohmann::json& heard : {one, five}) EXPECT_NEAR(heard.at("temperature").get<double>(), 0.2, 1e-6);
+  EXPECT_GT(five.at("avg_logprob").get<double>(), one.at("avg_logprob").get<double>());
+  EXPECT_EQ(utterances_of(model, {"--best-of", "5", "--words"}, clip).at(0).at("text"), five.at("text"));
 }
 
 TEST(Transcribe, ATaskAtRunTimeIsThatOfTheCheckpoint) {

@@ -5,6 +5,7 @@
 #include "goldcrest/inspection.h"
 #include "goldcrest/speech.h"
 #include "host/speech/subtitles.h"
+#include "host/speech/transcriber.h"
 #include "programs/models.h"
 #include "support/test.h"
 
@@ -153,6 +154,44 @@ TEST(WordTimes, AreThoseOfWholeMatrices) {
     }
   }
   EXPECT_GT(n_compared, 16u);
+}
+
+TEST(WordTimes, OfSegmentsStopAtTheirBordersWithoutPauses) {
+  Session session;
+  ASSERT_EQ(session.open(random_speech_model("whisper"), 1), "");
+  const std::vector<int16_t> samples(12000, 100);
+  host::SpokenText said;
+  ASSERT_EQ(hear(session, samples, &said).at(0).text, " ask");
+  said.parts = {{3, 0, 0.1}, {static_cast<uint32_t>(said.ids.size() - 3), 0.1, 0.75}};
+  std::vector<TimedWord> words;
+  ASSERT_EQ(host::find_words(session, said, samples.size(), &words), GOLDCREST_OK);
+  EXPECT_EQ(words.at(0).text + "|" + words.at(1).text, " as|k");
+
+  words = {{" a", 0, 0.2, 1, 1}, {" b", 0.2, 0.4, 1, 1}};
+  const auto part = [&](double begin, double middle, double end) {
+    words.push_back({" a", begin, middle, 1, 1});
+    words.push_back({" b", middle, end, 1, 1});
+  };
+  part(0.4, 3.4, 3.6);  // a pause is in the first word,
+  part(3.6, 3.8, 6);    // in the last,
+  part(6, 6.2, 9);      // in the second,
+  part(9, 9.7, 9.9);    // in a first one that the segment's time contradicts
+  host::cut_pauses(0.2, 9.8, {{2, 0, 0.4}, {2, 3.1, 3.8}, {2, 3.6, 4}, {2, 8.6, 9}, {2, 9.65, 9.9}}, &words);
+  const double expected[][2] = {
+      {0, 0.2}, {0.2, 0.4}, {3, 3.4}, {3.4, 3.6}, {3.6, 3.8}, {3.8, 4}, {8.2, 8.6}, {8.6, 9}, {9.5, 9.7}, {9.7, 9.8}};
+  for (size_t i = 0; i < words.size(); ++i) {
+    EXPECT_NEAR(words[i].begin, expected[i][0], 1e-9) << i;
+    EXPECT_NEAR(words[i].end, expected[i][1], 1e-9) << i;
+  }
+}
+
+TEST(WordTimes, SegmentsThatTakeNoTimeAreLeftOut) {
+  Transcription made;
+  made.segments = {{0, 1, " one", {}, {}}, {1, 1, " none", {}, {}}};
+  made.text = " one none";
+  drop_instants(&made);
+  EXPECT_EQ(made.text, " one");
+  EXPECT_EQ(made.segments.size(), 1u);
 }
 
 // Words that each take 0.3 s, 0.05 s apart, and 2 s after each word that ends with "#".

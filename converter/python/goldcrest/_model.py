@@ -385,6 +385,7 @@ class Model(Engine):
         voice: bool = True,
         gate: bool = True,
         guards: bool = True,
+        best_of: int = 1,
     ) -> Iterator[Segment]:
         """Yields what a clip of any length says, part by part, as soon as it is known: goldcrest-transcribe's Segments.
 
@@ -392,7 +393,8 @@ class Model(Engine):
         their times. `language` is a code, or a list of codes among which the model chooses. `translate=True` writes
         English. A Whisper reads `prompt` before each of its texts; `key_terms` are names and terms that a greedy search
         spells as they are here. `voice=False` does not ask the file's voice detector, `gate=False` transcribes silence
-        too, and `guards=False` takes each text as the search found it. The program is a process of its own, with the
+        too, and `guards=False` takes each text as the search found it. Where a text is doubtful, `best_of` are sampled at
+        each temperature and the likeliest counts. The program is a process of its own, with the
         Model's threads and beams.
         """
         rate = int(self._session.info.sample_rate)
@@ -410,6 +412,7 @@ class Model(Engine):
         if language is not None:
             arguments.append("--language=" + (language if isinstance(language, str) else ",".join(language)))
         arguments += [f"--threads={self._session.threads}", f"--beam-size={self._given['beam_size']}"]
+        arguments.append(f"--best-of={best_of}")
         if prompt:
             arguments.append("--prompt=" + prompt)
         if isinstance(key_terms, str):

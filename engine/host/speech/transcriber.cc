@@ -33,7 +33,20 @@ double entropy_of(const std::vector<int32_t>& tokens, size_t n) {
   for (const auto& [token, share] : counts) entropy -= share * std::log(share);
   return entropy;
 }
+
+double mean_log_prob(const goldcrest_result& result) {
+  return static_cast<double>(result.log_prob) / std::max(1u, result.n_tokens - result.n_prefix);
+}
 }  // namespace
+
+void drop_instants(Transcription* made) {
+  const auto is_instant = [](const Segment& segment) { return segment.end <= segment.begin; };
+  const auto end = std::remove_if(made->segments.begin(), made->segments.end(), is_instant);
+  if (end == made->segments.end()) return;
+  made->segments.erase(end, made->segments.end());
+  made->text.clear();
+  for (const Segment& segment : made->segments) made->text += segment.text;
+}
 
 // Turns seconds into encoder rows.
 std::string Transcriber::set_limits() {
@@ -89,10 +102,10 @@ std::string Transcriber::start() {
   if (problem.empty()) problem = set_limits();
   if (problem.empty() && !key_terms_.empty() && options_.limits.beam_size > 1)
     problem = "--key-terms: follows a greedy search; leave --beam-size at 1";
-  const uint32_t beam_size =
-      options_.limits.beam_size != 0 ? options_.limits.beam_size : session_.info().limits.beam_size;
-  options_.drafts = options_.drafts && beam_size == 1;
-  if (options_.drafts) options_.limits.beam_size = kDraftRows;
+  beam_size_ = options_.limits.beam_size != 0 ? options_.limits.beam_size : session_.info().limits.beam_size;
+  options_.drafts = options_.drafts && beam_size_ == 1;
+  options_.limits.n_best = options_.no_guards ? 1 : options_.best_of;
+  options_.limits.beam_size = std::max({beam_size_, options_.drafts ? kDraftRows : 1, options_.limits.n_best});
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (!problem.empty()) return problem;
   tokens_.resize(session_.memory().limits.max_target_tokens);
@@ -138,7 +151,7 @@ std::string Transcriber::warning() const {
 int64_t Transcriber::set_search(double temperature) {
   goldcrest_engine* const engine = session_.engine();
   goldcrest_search search = session_.info().search;
-  search.beam_size = temperature == 0 && key_terms_.empty() && !options_.drafts ? 0 : 1;
+  search.beam_size = temperature == 0 && key_terms_.empty() ? beam_size_ : 1;
   search.max_target_tokens = std::min(search.max_target_tokens, session_.memory().limits.max_target_tokens);
   search.min_target_tokens = std::min(search.min_target_tokens, search.max_target_tokens);
   search.flags = options_.no_guards ? 0 : GOLDCREST_SEARCH_SCORES;
@@ -147,6 +160,7 @@ int64_t Transcriber::set_search(double temperature) {
   sampling.temperature = static_cast<float>(temperature);
   sampling.top_k = kMostSampled;
   sampling.top_p = 1;
+  sampling.n_samples = options_.best_of;
   int status = options_.no_guards ? GOLDCREST_OK : goldcrest_set_sampling(engine, nullptr);
   if (status >= 0) status = goldcrest_set_search(engine, &search);
   return status < 0 || temperature == 0 ? status : goldcrest_set_sampling(engine, &sampling);
@@ -246,6 +260,13 @@ int64_t Transcriber::run(size_t n_samples, Transcription* made) {
   goldcrest_result result = {};
   if (status == GOLDCREST_DONE) {
     status = goldcrest_get_result(engine, 0, 0, &result);
+    goldcrest_result other = {};
+    for (uint32_t rank = 1; status >= 0 && made->temperature > 0 && rank < options_.best_of; ++rank) {
+      status = goldcrest_get_result(engine, 0, rank, &other);
+      if (status < 0 || mean_log_prob(other) <= mean_log_prob(result)) continue;
+      result = other;
+      made->rank = rank;
+    }
     return status < 0 ? status : take_text(result, n_samples, made);
   }
   made->n_heard = n_samples;
@@ -291,7 +312,6 @@ void cut_segments(const std::vector<int32_t>& ids, int32_t first_time, double ro
 // Takes the text of a result, and finds what else is asked for. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples, Transcription* made) {
   const goldcrest_info& info = session_.info();
-  const uint32_t n_searched = result.n_tokens - result.n_prefix;
   // Words that the file forces are text, as in transformers.
   uint32_t n_prompt = 0;
   while (reads_context() && result.tokens[n_prompt++] != info.decoder_start_id) continue;
@@ -300,7 +320,7 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
     if (session_.append_text(result.tokens + n_prompt, 1, &forced) < 0 || !forced.empty()) break;
   const std::vector<int32_t> prompt(result.tokens, result.tokens + n_prompt);
   std::vector<int32_t> ids(result.tokens + n_prompt, result.tokens + result.n_tokens);
-  made->avg_logprob = static_cast<double>(result.log_prob) / std::max(1u, n_searched);
+  made->avg_logprob = mean_log_prob(result);
   if (result.was_cut != 0) made->cut = goldcrest::cut_problem(info, session_.memory().limits, result.n_tokens);
   if (!ids.empty() && ids.back() == info.end_id) ids.pop_back();
   made->repeats = entropy_of(ids, ids.size()) < kLeastEntropy;
@@ -321,6 +341,7 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
   if (status < 0 || purpose_ == Purpose::kPartial) return status;
   if (!phrases_.empty()) status = hear_phrase(prompt, n_samples, made);
   if (status >= 0 && options_.finds_words) status = find_words(prompt, n_samples, made);
+  drop_instants(made);
   made->no_speech = no_speech_;
   if (no_speech_ <= kMostNoSpeech || made->avg_logprob > kLeastLogprob) return status;
   made->segments.clear();  // nobody speaks, and the text is unlikely, too     openai/whisper
@@ -388,16 +409,24 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
 
 // Gives the segments their words. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
-  goldcrest::host::SpokenText said = {prompt, {}, phrases_.empty()};
-  if (purpose_ == Purpose::kWindow) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
-  for (const Segment& segment : made->segments)
+  goldcrest::host::SpokenText said = {prompt, {}, {}, 0, phrases_.empty() && made->rank == 0};
+  const bool has_times = purpose_ == Purpose::kWindow;
+  said.latest = static_cast<double>(made->n_heard) / session_.info().sample_rate;  // the next window begins here
+  if (has_times) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
+  for (const Segment& segment : made->segments) {
     said.ids.insert(said.ids.end(), segment.tokens.begin(), segment.tokens.end());
+    const auto n_ids = static_cast<uint32_t>(segment.tokens.size());
+    if (has_times) said.parts.push_back({n_ids, segment.begin, segment.end});
+  }
   std::vector<goldcrest::host::TimedWord> words;
   const int64_t status = goldcrest::host::find_words(session_, said, n_samples, &words);
   size_t n_given = 0, n_before = 0, i = 0;  // ids of words, ids of segments; words
   for (Segment& segment : made->segments) {
     n_before += segment.tokens.size();
     for (; i < words.size() && n_given < n_before; n_given += words[i++].n_ids) segment.words.push_back(words[i]);
+    if (!has_times || segment.words.empty()) continue;
+    segment.begin = segment.words.front().begin;
+    segment.end = segment.words.back().end;
   }
   return status;
 }

@@ -33,9 +33,13 @@ struct Transcription {
   std::string language = {};         // the model was told it or heard it; empty: it knows one
   double language_probability = -1;  // among several that the user named; below 0: not chosen so
   double temperature = 0;            // the sampling's; 0: it was searched
+  uint32_t rank = 0;                 // its number among samples drawn at once
   bool repeats = false;              // its last tokens are a loop
   bool uncertain = false;            // it repeats or is unlikely, and no temperature gave a better text
 };
+
+// Leaves out segments that take no time: the model made them up.     openai/whisper
+void drop_instants(Transcription* made);
 
 // A text is a partial one, or that of an utterance, or one with times of its own, which the model cuts where it sees
 // fit.
@@ -48,6 +52,7 @@ struct TranscriberOptions {
   goldcrest_limits limits = {};
   double max_seconds = 0;  // 0: the model's
   bool no_guards = false;  // the first text counts
+  uint32_t best_of = 1;    // texts that are sampled at once; the likeliest counts. Each takes memory
   bool finds_words = false;
   bool drafts = false;           // a text is like the partial one before it, which makes it faster
   std::string prompt;            // the model reads this text before each of its own; empty: none
@@ -125,6 +130,7 @@ class Transcriber {
   KeyTerms key_terms_;
   std::vector<int32_t> prompt_, last_text_;  // ids that the model reads before a text
   uint32_t most_context_ = 0;                // at most this many
+  uint32_t beam_size_ = 1;                   // searches without terms have this many beams
   int32_t heard_language_ = -1;              // the current samples' id
   double no_speech_ = -1;                    // the probability that nobody speaks in them
   bool is_encoded_ = false;

@@ -12,28 +12,36 @@
 
 namespace goldcrest::host {
 namespace {
-constexpr uint32_t kMedianWidth = 7;  // rows; odd
+constexpr size_t kMedianWidth = 7, kSide = kMedianWidth / 2;  // rows
+constexpr size_t kTogether = 16;                              // rows whose medians are found at once
+constexpr size_t kMostStored = 1u << 20;                      // weights that are kept to be read once
 
 // The attention of a result's ids, one after another: each head's weights less their mean over the ids, in their
 // deviations, smoothed over time; then the mean of the heads.
 class AttentionRows {
  public:
   AttentionRows(const Session& session, uint32_t n_tokens, size_t n_rows)
-      : session_(session), n_rows_(n_rows), n_tokens_(n_tokens), weights_(session.memory().limits.max_source_tokens) {
+      : session_(session),
+        n_rows_(n_rows),
+        n_tokens_(n_tokens),
+        weights_(session.memory().limits.max_source_tokens),
+        around_(n_rows + kMedianWidth + kTogether) {
     const goldcrest_text_traits& traits = session.traits();
     heads_.assign(traits.alignment_heads, traits.alignment_heads + traits.n_alignment_heads);
     if (heads_.empty())
       for (uint32_t i = 0; i < session.info().decoder_layers * session.info().decoder_heads; ++i) heads_.push_back(i);
   }
 
-  // Reads all ids once, for the means and deviations. Returns a negative status on an error.
+  // Reads all ids, for the means and deviations. Returns a negative status on an error.
   int64_t measure() {
     mean_.assign(heads_.size() * n_rows_, 0.0f);
     inverse_deviation_ = mean_;
+    const bool is_short = n_tokens_ * mean_.size() <= kMostStored;
     for (uint32_t token = 0; token < n_tokens_; ++token) {
       for (size_t h = 0; h < heads_.size(); ++h) {
         const int64_t status = read(token, h);
         if (status < 0) return status;
+        if (is_short) stored_.insert(stored_.end(), weights_.data(), weights_.data() + n_rows_);
         for (size_t t = 0; t < n_rows_; ++t) {
           // Welford's mean and sum of squares, which lose nothing where weights hardly differ.
           float &mean = mean_[h * n_rows_ + t], &squares = inverse_deviation_[h * n_rows_ + t];
@@ -52,11 +60,13 @@ class AttentionRows {
   int64_t get(uint32_t token, std::vector<float>* row) {
     row->assign(n_rows_, 0.0f);
     for (size_t h = 0; h < heads_.size(); ++h) {
-      const int64_t status = read(token, h);
+      const size_t at = (token * heads_.size() + h) * n_rows_;
+      const int64_t status = stored_.empty() ? read(token, h) : int64_t{GOLDCREST_OK};
       if (status < 0) return status;
+      if (!stored_.empty()) std::copy_n(stored_.data() + at, n_rows_, weights_.data());
       for (size_t t = 0; t < n_rows_; ++t)
         weights_[t] = (weights_[t] - mean_[h * n_rows_ + t]) * inverse_deviation_[h * n_rows_ + t];
-      for (size_t t = 0; t < n_rows_; ++t) (*row)[t] += median_at(t) / static_cast<float>(heads_.size());
+      add_medians(row->data());
     }
     return GOLDCREST_OK;
   }
@@ -75,23 +85,37 @@ class AttentionRows {
     return GOLDCREST_OK;
   }
 
-  // Returns the median around a row; both ends are mirrored.
-  float median_at(size_t t) const {
-    constexpr size_t kSide = kMedianWidth / 2;
-    if (n_rows_ <= kSide) return weights_[t];
-    float window[kMedianWidth];
-    for (size_t i = 0; i < kMedianWidth; ++i) {
-      const size_t at = t + i < kSide ? kSide - t - i : t + i - kSide;
-      window[i] = weights_[at < n_rows_ ? at : 2 * (n_rows_ - 1) - at];
+  // sums[t] += the median of the weights around row t, of each head its share; both ends are mirrored.
+  void add_medians(float* sums) {
+    const size_t side = n_rows_ > kSide ? kSide : 0, last = n_rows_ - 1;
+    for (size_t i = 0; i < side; ++i) {
+      around_[i] = weights_[side - i];
+      around_[side + n_rows_ + i] = weights_[last - 1 - i];
     }
-    std::nth_element(window, window + kSide, window + kMedianWidth);
-    return window[kSide];
+    std::copy_n(weights_.data(), n_rows_, around_.data() + side);
+    for (size_t first = 0; first < n_rows_; first += kTogether) {
+      float window[kMedianWidth][kTogether];
+      for (size_t i = 0; i < kMedianWidth; ++i)
+        std::copy_n(&around_[first + (side == 0 ? 0 : i)], kTogether, window[i]);
+      for (size_t n = kMedianWidth - 1; n >= kSide; --n) {  // the largest of the first n + 1 goes to their end
+        for (size_t i = 0; i < n; ++i) {
+          for (size_t t = 0; t < kTogether; ++t) {
+            const float smaller = std::min(window[i][t], window[i + 1][t]);
+            window[i + 1][t] = std::max(window[i][t], window[i + 1][t]);
+            window[i][t] = smaller;
+          }
+        }
+      }
+      for (size_t t = 0; t < std::min(kTogether, n_rows_ - first); ++t)
+        sums[first + t] += window[kSide][t] / static_cast<float>(heads_.size());
+    }
   }
 
   const Session& session_;
   size_t n_rows_;
   uint32_t n_tokens_;
-  std::vector<float> weights_, mean_, inverse_deviation_;
+  std::vector<float> weights_, around_, mean_, inverse_deviation_;
+  std::vector<float> stored_;  // a short text keeps the weights of its ids here
   std::vector<uint32_t> heads_;
 };
 
@@ -177,12 +201,17 @@ struct Run : TimedWord {
 int64_t cut_runs(const Session& session, const SpokenText& said, const float* log_probs, std::vector<Run>* runs) {
   goldcrest_text_state state = {};
   bool is_whole = true;  // the id before ended a character
+  size_t part = 0;
+  uint32_t part_end = 0;
   for (uint32_t i = 0; i < said.ids.size(); ++i) {
     char text[4096];
     const int64_t bytes = goldcrest_detokenize(session.engine(), &state, &said.ids[i], 1, text, sizeof(text));
     if (bytes < 0) return bytes;
     const std::string_view piece(text, static_cast<size_t>(bytes));
-    const bool begins = runs->empty() || (!piece.empty() && piece[0] == ' ') || has_no_spaces(first_character(piece)) ||
+    const bool begins_part = i == part_end && part < said.parts.size();
+    if (begins_part) part_end += said.parts[part++].n_ids;
+    const bool begins = runs->empty() || begins_part || (!piece.empty() && piece[0] == ' ') ||
+                        has_no_spaces(first_character(piece)) ||
                         (piece.size() == 1 && std::ispunct(static_cast<unsigned char>(piece[0])) != 0);
     if (begins && is_whole) runs->push_back({{"", 0, 0, 0, 0}, i});
     Run& run = runs->back();
@@ -200,15 +229,19 @@ int64_t cut_runs(const Session& session, const SpokenText& said, const float* lo
 }
 
 // Words longer than this many of their median are cut where a sentence begins or ends: a pause is in them.
-void cut_long_words(std::vector<Run>* runs) {
-  constexpr double kLongest = 2, kMostMedian = 0.7;
+constexpr double kLongest = 2;
+
+// Returns the median.
+double cut_long_words(std::vector<Run>* runs) {
+  constexpr double kMostMedian = 0.7;
   std::vector<double> durations;
   for (const Run& run : *runs)
     if (run.end > run.begin) durations.push_back(run.end - run.begin);
-  if (durations.empty()) return;
+  if (durations.empty()) return 0;
   std::sort(durations.begin(), durations.end());
   const size_t n = durations.size();
-  const double most = kLongest * std::min(kMostMedian, (durations[(n - 1) / 2] + durations[n / 2]) / 2);
+  const double median = std::min(kMostMedian, (durations[(n - 1) / 2] + durations[n / 2]) / 2),
+               most = kLongest * median;
   for (size_t i = 0; i < runs->size(); ++i) {
     Run& run = (*runs)[i];
     if (run.end - run.begin <= most) continue;
@@ -217,6 +250,7 @@ void cut_long_words(std::vector<Run>* runs) {
     else if (i == 0 || is_one_of((*runs)[i - 1].text, kSentenceEnds))
       run.begin = run.end - most;
   }
+  return median;
 }
 
 // *words <- the runs, with their marks.
@@ -241,6 +275,33 @@ void join_marks(const std::vector<Run>& runs, std::vector<TimedWord>* words) {
   }
 }
 }  // namespace
+
+void cut_pauses(double median, double latest, const std::vector<TimedPart>& parts, std::vector<TimedWord>* words) {
+  constexpr double kPause = 4, kNear = 0.5;
+  const double most = kLongest * median;
+  double speech_end = 0;
+  size_t i = 0;
+  for (const TimedPart& part : parts) {
+    const size_t first = i;
+    for (uint32_t n = 0; i < words->size() && n < part.n_ids; ++i) n += (*words)[i].n_ids;
+    if (i == first) continue;
+    TimedWord &begin = (*words)[first], &end = (*words)[i - 1], &second = (*words)[std::min(first + 1, i - 1)];
+    if (begin.end - speech_end > kPause * median &&
+        (begin.end - begin.begin > most || second.end - begin.begin > 2 * most)) {
+      if (&second != &begin && second.end - second.begin > most)
+        begin.end = second.begin = std::max(second.end / 2, second.end - most);
+      begin.begin = std::max(0.0, begin.end - most);
+    }
+    if (part.begin < begin.end && part.begin - kNear > begin.begin)
+      begin.begin = std::max(0.0, std::min(begin.end - median, part.begin));
+    if (part.end > end.begin && part.end + kNear < end.end) end.end = std::max(end.begin + median, part.end);
+    for (size_t at = first; at < i; ++at) {
+      (*words)[at].begin = std::min((*words)[at].begin, latest);
+      (*words)[at].end = std::min((*words)[at].end, latest);
+    }
+    speech_end = end.end;
+  }
+}
 
 void ask_for_words(const Session& session, goldcrest_limits* limits) {
   const goldcrest_text_traits& traits = session.traits();
@@ -295,8 +356,9 @@ int64_t find_words(const Session& session, const SpokenText& said, size_t n_samp
     run.begin = static_cast<double>(first[run.first]) * seconds;
     run.end = static_cast<double>(next < first.size() ? first[next] : n_rows) * seconds;
   }
-  cut_long_words(&runs);
+  const double median = cut_long_words(&runs);
   join_marks(runs, words);
+  cut_pauses(median, said.latest, said.parts, words);
   return GOLDCREST_OK;
 }
 }  // namespace goldcrest::host

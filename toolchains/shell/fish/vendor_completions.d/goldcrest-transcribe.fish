@@ -11,6 +11,7 @@ complete -c goldcrest-transcribe -l no-voice -d 'tell speech from other sound by
 complete -c goldcrest-transcribe -l ffmpeg -d 'let ffmpeg convert clips that are not such WAV files'
 complete -c goldcrest-transcribe -l drop-uncertain -d 'leave out texts that stay unlikely or repeat themselves at all temperatures'
 complete -c goldcrest-transcribe -l no-guards -d 'take each text as the search found it'
+complete -c goldcrest-transcribe -l best-of -x -d 'draw N texts at once at each of these temperatures and take the likeliest, which takes memory'
 complete -c goldcrest-transcribe -l beam-size -x -d 'keep N hypotheses, 1 to 16'
 complete -c goldcrest-transcribe -l max-target -x -d 'write at most N tokens'
 complete -c goldcrest-transcribe -l timestamps -d 'print a line for each utterance, with its begin and end'
