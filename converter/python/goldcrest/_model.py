@@ -393,9 +393,9 @@ class Model(Engine):
         their times. `language` is a code, or a list of codes among which the model chooses. `translate=True` writes
         English. A Whisper reads `prompt` before each of its texts; `key_terms` are names and terms that a greedy search
         spells as they are here. `voice=False` does not ask the file's voice detector, `gate=False` transcribes silence
-        too, and `guards=False` takes each text as the search found it. Where a text is doubtful, `best_of` are sampled at
-        each temperature and the likeliest counts. The program is a process of its own, with the
-        Model's threads and beams.
+        too, and `guards=False` takes each text as the search found it. Where a text is doubtful, `best_of` are drawn at
+        each temperature and the likeliest counts. The program is a process of its own, with the Model's threads and
+        beams.
         """
         rate = int(self._session.info.sample_rate)
         if rate == 0:
@@ -411,8 +411,8 @@ class Model(Engine):
         arguments = [name for name, is_on in {**switches, "--no-guards": not guards}.items() if is_on]
         if language is not None:
             arguments.append("--language=" + (language if isinstance(language, str) else ",".join(language)))
-        arguments += [f"--threads={self._session.threads}", f"--beam-size={self._given['beam_size']}"]
-        arguments.append(f"--best-of={best_of}")
+        beam_size = f"--beam-size={self._given['beam_size']}"
+        arguments += [f"--threads={self._session.threads}", beam_size, f"--best-of={best_of}"]
         if prompt:
             arguments.append("--prompt=" + prompt)
         if isinstance(key_terms, str):

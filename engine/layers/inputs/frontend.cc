@@ -125,7 +125,7 @@ uint64_t largest_frontend_step_macs(const FrontendView& view, const goldcrest_li
 
 void run_frontend(const Runtime& runtime, const BufferRef& scratch, const Batch& batch, const Range& block, float* x) {
   const FrontendView view = view_frontend(runtime.model.file);
-  Frontend frontend = {runtime, view, parts_of(view), scratch, {}};
+  auto frontend = Frontend{runtime, view, parts_of(view), scratch, {}};
   for (uint32_t i = 0; i < batch.n_sentences; ++i) {
     const Sentence& sentence = batch.sentences[i];
     const Range rows = common({sentence.first_row, sentence.n_rows}, block);

@@ -221,7 +221,8 @@ TEST(Board, EveryBoardOfTheRepositoryIsKnown) {
       {"'pico' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, riscv-virt, "
        "rpi-pico2, all, or the path of a linker script (.ld)"},
       "pico");
-  test::expect_error([] { find_boards("/none.ld"); }, {"/none.ld: cannot be read; expected a linker script"}, "none");
+  test::expect_error(
+      [] { find_boards("/none.ld"); }, {"/none.ld: cannot be read, or is empty; expected a linker script"}, "none");
 }
 }  // namespace
 }  // namespace goldcrest::converter
