@@ -59,7 +59,7 @@ struct goldcrest_engine {
   goldcrest::Batch batch;
   goldcrest::EncoderRefs encoder;
   goldcrest::DecoderRefs decoder;
-  goldcrest::SearchOptions options;  // of the current search
+  goldcrest::SearchOptions options;  // the current search's
   goldcrest::SearchBuffers buffers;
   goldcrest::SearchStep step;
   goldcrest::Progress progress;
