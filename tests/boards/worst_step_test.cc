@@ -75,7 +75,7 @@ enum class Kind { kWorst, kHostile, kNatural };
 void set_scores(Rng& rng, Kind kind, const goldcrest_engine& engine) {
   const SentenceView view = sentence_view(engine.buffers, 0);
   const uint32_t scores =
-      kind == Kind::kWorst ? 1 + (engine.step.position + 2 == engine.search.max_target_tokens) : rng.below(4);
+      kind == Kind::kWorst ? 1 + (engine.step.position + 2 == engine.options.max_target_tokens) : rng.below(4);
   for (uint32_t b = 0; b < view.state->n_live && scores > 0; ++b)
     view.scores[b] = scores == 1 ? 0.0f : scores == 2 ? static_cast<float>(b) * 1e-5f : any_number(rng);
 }
