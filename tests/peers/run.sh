@@ -41,6 +41,10 @@ case $script in
     packages+=(ctranslate2==4.8.5) ;;
   speech | speech_equality)
     program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
+  home)
+    [[ -d $source/../shared/data/speech/phrases ]] || { echo "skipped: no clips in ../shared" && exit 77; }
+    program=goldcrest-transcribe wrong='s/.*/7/' few=(--clips 2) modules="faster_whisper, wyoming_bench"
+    packages=(wyoming-bench==2026.10.0 wyoming-faster-whisper==3.8.1) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac
@@ -72,6 +76,7 @@ fi
 # A copy of the build whose program pipes its results through sed.
 mkdir -p "$work/wrong/converter" "$work/wrong/examples"
 ln -sf "$build/converter/goldcrest-convert" "$work/wrong/converter/goldcrest-convert"
+ln -sf "$build/examples/goldcrest-serve" "$work/wrong/examples/goldcrest-serve"
 printf '#!/bin/sh\n"%s" "$@" | sed "%s"\n' "$build/examples/$program" "$wrong" >"$work/wrong/examples/$program"
 chmod +x "$work/wrong/examples/$program"
 if "$python" "$source/tests/peers/$script.py" "$@" --build "$work/wrong" --work "$work/models" ${few[@]+"${few[@]}"} \
