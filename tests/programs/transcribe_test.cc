@@ -3,6 +3,7 @@
 // with small random models.
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "convert/support/sample_folder.h"
 #include "host/speech/utterances.h"
@@ -368,6 +369,30 @@ TEST(Transcribe, KeyTermsNeedAGreedySearch) {
   EXPECT_EQ(transcribe(model, {kClip, "--key-terms", list, "--no-guards"}), transcribe(model, {kClip, "--no-guards"}));
   const Outcome refused = run(transcribe_program(), {model, kClip, "--key-terms", list, "--beam-size", "2"});
   EXPECT_TRUE(refused.status == 1 && has(refused.err, "--key-terms: follows a greedy search")) << refused.err;
+}
+
+// Where a text is like a term, it is spelled as the term, unless that is much less likely.
+TEST(Transcribe, ATextIsSpelledAsTheTermThatItIsLike) {
+  const PackedFolders recordings(recorded("speech.json"));
+  const FolderCopy checkpoint(recordings.path() / "whisper");
+  std::vector<int> others;  // a text has letters only
+  const nlohmann::json entries = nlohmann::json::parse(read_file(checkpoint.path() / "vocab.json"));
+  for (const auto& [entry, id] : entries.items())
+    if (entry.size() > 1 || !std::isalpha(entry[0])) others.push_back(id);
+  checkpoint.set("generation_config.json", "suppress_tokens", others);
+  const std::string model = testing::TempDir() + "letters.gcst", list = testing::TempDir() + "like.txt";
+  ASSERT_EQ(convert(checkpoint.path(), {"-o", model}).status, 0);
+  const std::string text = utterances_of(model, {kClip, "--no-guards"}, "").at(0).at("text");
+  ASSERT_GE(text.size(), 12u);
+  for (const size_t n_other : {size_t{1}, text.size() / 2}) {
+    std::string term = text;
+    for (size_t i = 0; i < n_other; ++i) term[i] = term[i] == 'x' ? 'y' : 'x';
+    std::ofstream(list) << term << "\n";
+    const nlohmann::json spelled =
+        utterances_of(model, {kClip, "--no-guards", "--key-terms", list, "--words"}, "").at(0);
+    EXPECT_EQ(spelled.at("text"), n_other == 1 ? term : text);
+    EXPECT_EQ(spelled.at("words").at(0).at("word"), spelled.at("text"));
+  }
 }
 
 // A file with ids that stand for times cuts a clip into segments itself; the ids are no text.

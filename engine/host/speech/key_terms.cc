@@ -2,26 +2,80 @@
 #include "host/speech/key_terms.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "host/speech/phrases.h"
 #include "host/text_lines.h"
+#include "host/wording.h"
 
 namespace {
+constexpr size_t kMostLike = 4;  // places in a text
 constexpr float kBonus = 2;  // nats; for the second id of a term, and log(i) times as much more for the one after i ids
 
-// Adds the ids of a term, as they stand in texts.
-void add_term(const Spelling& it, std::vector<std::vector<int32_t>>* entries) {
-  if (it.has_mark) return;
-  entries->push_back(it.ids);
-  if (!it.ids_without_space.empty()) entries->push_back(it.ids_without_space);
+bool is_letter(char it) { return static_cast<uint8_t>(it) >= 0x80 || std::isalnum(static_cast<uint8_t>(it)) != 0; }
+
+// Returns a text's runs of letters and digits: begin and end.
+std::vector<std::pair<size_t, size_t>> words_in(std::string_view text) {
+  std::vector<std::pair<size_t, size_t>> words;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (!is_letter(text[i])) continue;
+    if (i == 0 || !is_letter(text[i - 1])) words.emplace_back(i, i);
+    words.back().second = i + 1;
+  }
+  return words;
+}
+
+// Returns a text's letters and digits, in lower case where they are ASCII.
+std::string letters_of(std::string_view text) {
+  std::string letters;
+  for (const char it : text)
+    if (is_letter(it)) letters += static_cast<char>(std::tolower(static_cast<uint8_t>(it)));
+  return letters;
 }
 }  // namespace
 
+std::vector<Likeness> KeyTerms::find_like(const std::string& text) const {
+  const auto words = words_in(text);
+  std::vector<Likeness> found;
+  for (const KeyTerm& term : written_) {
+    const std::string wanted = letters_of(term.low), capital = letters_of(term.text);
+    const size_t most = words_in(term.low).size() + 2;  // words that one term may have become
+    for (size_t first = 0; first < words.size(); ++first) {
+      for (size_t last = first; last < std::min(words.size(), first + most); ++last) {
+        const size_t begin = words[first].first, end = words[last].second;
+        const std::string letters = letters_of(std::string_view(text).substr(begin, end - begin));
+        const size_t edits = letters == capital ? 0 : goldcrest::edit_distance(letters, wanted);
+        if (2 * edits <= wanted.size()) found.push_back({begin, end, &term, wanted.size(), edits});
+      }
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+      [](const Likeness& a, const Likeness& b) { return a.edits * b.n_letters < b.edits * a.n_letters; });
+  // A part that is spelled as a term stays.
+  std::vector<Likeness> like;
+  for (const Likeness& it : found) {
+    const bool is_spelled = std::any_of(found.begin(), found.end(),
+        [&](const Likeness& other) { return other.edits == 0 && other.begin < it.end && it.begin < other.end; });
+    if (!is_spelled && like.size() < kMostLike) like.push_back(it);
+  }
+  return like;
+}
+
+// Takes the ids of a term, as they stand in texts.
+void KeyTerms::add(const Spelling& it, std::vector<std::vector<int32_t>>* entries) {
+  if (it.has_mark) return;
+  if (written_.empty() || written_.back().text != it.line) written_.push_back({it.line, it.line});
+  written_.back().low = it.text;  // the last of its spellings
+  entries->push_back(it.ids);
+  if (!it.ids_without_space.empty()) entries->push_back(it.ids_without_space);
+}
+
 std::string KeyTerms::read(const std::string& path, const goldcrest::Session& session) {
   std::vector<std::vector<int32_t>> entries;
-  const std::string problem = read_spellings(path, session, [&](const Spelling& it) { add_term(it, &entries); });
+  const std::string problem = read_spellings(path, session, [&](const Spelling& it) { add(it, &entries); });
   if (problem.empty()) take(std::move(entries));
   return problem;
 }
@@ -29,11 +83,12 @@ std::string KeyTerms::read(const std::string& path, const goldcrest::Session& se
 void KeyTerms::set(const std::vector<std::string>& terms, const goldcrest::Session& session) {
   if (terms == names_) return;
   names_ = terms;
+  written_.clear();
   terms_ = {};
   if (!cutter_) cutter_.emplace(session);
   std::vector<std::vector<int32_t>> entries;
   for (const std::string& term : terms)
-    if (!is_blank(term)) visit_spellings(term, *cutter_, session, [&](const Spelling& it) { add_term(it, &entries); });
+    if (!is_blank(term)) visit_spellings(term, *cutter_, session, [&](const Spelling& it) { add(it, &entries); });
   if (!entries.empty()) take(std::move(entries));
 }
 

@@ -13,6 +13,20 @@
 #include "host/model_texts.h"
 #include "host/session.h"
 
+// A user's term, and the same in lower case.
+struct KeyTerm {
+  std::string text, low;
+};
+
+// A part of a text that is written much like a term. All in bytes.
+struct Likeness {
+  size_t begin, end;
+  const KeyTerm* term;
+  size_t n_letters, edits;  // those of the term, and how many of them to change
+};
+
+struct Spelling;
+
 // Each further id of a term's spelling gets a bonus. The engine's sequences are of one id each, and change from step to
 // step of a greedy search with the ids before: so a list of terms costs no more than a single one.
 class KeyTerms {
@@ -25,16 +39,21 @@ class KeyTerms {
 
   bool empty() const { return terms_.first_edge.empty(); }
 
+  // Returns where a text is like terms that it does not spell: the likest first, at most a few.
+  std::vector<Likeness> find_like(const std::string& text) const;
+
   // Gives the engine the sequences. Returns a negative status on an error.
   int64_t begin(goldcrest_engine* engine);
   // Follows the search: `token` was chosen, and the ids that may go on with a term get their bonus.
   void follow(int32_t token);
 
  private:
+  void add(const Spelling& it, std::vector<std::vector<int32_t>>* entries);
   void take(std::vector<std::vector<int32_t>> entries);
 
   std::optional<TextCutter> cutter_;  // from set()
   std::vector<std::string> names_;    // set() has taken these
+  std::vector<KeyTerm> written_;      // all terms
   goldcrest::LexiconSpec terms_;
   std::vector<std::pair<uint32_t, uint32_t>> open_;  // nodes that the last ids lead to, and their depths
   // Room for the ids that go on with two terms at once.

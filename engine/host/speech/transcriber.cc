@@ -90,7 +90,9 @@ std::string Transcriber::start() {
     options_.limits.max_candidates =
         goldcrest::lexicon_candidates(phrases_.lexicon(), 1, session_.info().target_vocab_size);
   }
-  const bool scores = !phrases_.empty() || !task_.languages.empty() || (!options_.no_guards && entries_.no_speech >= 0);
+  const bool has_terms = !options_.key_terms.empty() || options_.takes_requests;
+  const bool scores =
+      !phrases_.empty() || has_terms || !task_.languages.empty() || (!options_.no_guards && entries_.no_speech >= 0);
   if (scores) options_.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
   options_.limits.max_sampled = options_.no_guards ? 0 : kMostSampled;
   TaskPrompt longest = task_;
@@ -340,6 +342,8 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
   }
   if (status < 0 || purpose_ == Purpose::kPartial) return status;
   if (!phrases_.empty()) status = hear_phrase(prompt, n_samples, made);
+  const bool has_terms = !key_terms_.empty() && phrases_.empty() && purpose_ != Purpose::kWindow && !made->uncertain;
+  if (status >= 0 && has_terms && made->segments.size() == 1) status = spell_terms(prompt, made);
   if (status >= 0 && options_.finds_words) status = find_words(prompt, n_samples, made);
   drop_instants(made);
   made->no_speech = no_speech_;
@@ -372,7 +376,7 @@ int64_t Transcriber::search_phrases(std::vector<int32_t>* ids) {
 // Takes the likeliest phrase in place of the text, of those that are like it and the one that a search finds; none, if
 // the text is much likelier, says much more or is a loop. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
-  constexpr double kMostLoss = 2;  // nats for each id of the phrase
+  constexpr double kMostLoss = 2.25;  // nats for each id of the phrase
   std::vector<std::vector<int32_t>> texts(2);
   for (const Segment& segment : made->segments)
     texts[0].insert(texts[0].end(), segment.tokens.begin(), segment.tokens.end());
@@ -407,9 +411,49 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
   return status;
 }
 
+// Spells parts of a text as the terms that they are like. For each letter in which a part and its term agree, the text
+// may become less likely by a nat, with the term as it is written or in lower case. Returns a negative status, or
+// GOLDCREST_OK.
+int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcription* made) {
+  constexpr size_t kMostTried = 8;
+  std::vector<Likeness> like = key_terms_.find_like(made->text);
+  if (like.empty()) return GOLDCREST_OK;
+  const TextCutter cutter(session_);
+  Segment& segment = made->segments.front();
+  const auto score = [&](const std::vector<int32_t>& ids, double* log_prob) {
+    std::vector<int32_t> target = prompt;
+    target.insert(target.end(), ids.begin(), ids.end());
+    target.push_back(session_.info().end_id);
+    return log_prob_of(target, log_prob);
+  };
+  double log_prob = 0;
+  int64_t status = score(segment.tokens, &log_prob);
+  for (size_t tried = 0; !like.empty() && tried < kMostTried; ++tried) {
+    const Likeness it = like.front();
+    like.erase(like.begin());
+    double best = -HUGE_VAL;
+    std::vector<int32_t> ids;
+    std::string text;
+    for (const std::string& term : {it.term->low, it.term->text}) {
+      text = std::string(made->text).replace(it.begin, it.end - it.begin, term);
+      double spelled = -HUGE_VAL;
+      if (status >= 0 && cutter.cut_by_merges(text, &ids).empty()) status = score(ids, &spelled);
+      best = std::max(best, spelled);
+    }
+    if (status < 0) return status;
+    if (log_prob - best > static_cast<double>(it.n_letters - it.edits)) continue;
+    made->avg_logprob += (best - log_prob) / static_cast<double>(ids.size() + 1);
+    made->text = segment.text = text;
+    segment.tokens = ids;
+    log_prob = best;
+    like = key_terms_.find_like(text);
+  }
+  return status;
+}
+
 // Gives the segments their words. Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made) {
-  goldcrest::host::SpokenText said = {prompt, {}, {}, 0, phrases_.empty() && made->rank == 0};
+  goldcrest::host::SpokenText said = {prompt, {}, {}, 0, phrases_.empty() && key_terms_.empty() && made->rank == 0};
   const bool has_times = purpose_ == Purpose::kWindow;
   said.latest = static_cast<double>(made->n_heard) / session_.info().sample_rate;  // the next window begins here
   if (has_times) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
