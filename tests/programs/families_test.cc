@@ -97,6 +97,31 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   for (const auto& [name, n] : named) EXPECT_EQ(n, name.starts_with("nllb") ? 2 : 1) << name;
 }
 
+// A BART of misaki's, with words and the phonemes that transformers gives them (tests/peers/families.py --record).
+TEST(Misaki, WordsHaveThePhonemesOfTransformers) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = bart_relatives() / "misaki";
+  std::string words, phonemes;
+  for (const std::string& line : lines_of(read_file(checkpoint / "words.tsv"))) {
+    words += line.substr(0, line.find('\t')) + "\n";
+    phonemes += line.substr(line.find('\t') + 1) + "\n";
+  }
+  EXPECT_EQ(std::ranges::count(words, '\n'), 200);
+  const std::string file = convert_quietly(checkpoint, folder, {"--weights", "float32"});
+  EXPECT_EQ(with_status(0, translate_file(file, {"--no-split"}, words)).out, phonemes);
+}
+
+TEST(Misaki, RefusesListsThatDoNotFitTheTables) {
+  const FolderCopy copy(bart_relatives() / "misaki");
+  for (const size_t n : {4, 63}) {
+    copy.set("config.json", "phoneme_chars", std::string(n, 'a'));
+    EXPECT_EQ(with_status(1, run(convert_program(), {"-q", copy.path()})).err,
+        "goldcrest-convert: " + (copy.path() / "config.json").string() + ": setting \"phoneme_chars\" has " +
+            std::to_string(n) +
+            " characters, expected four special ones and others, at most 62, the rows of the tables\n");
+  }
+}
+
 TEST_F(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
   const std::string file = convert_quietly(bart_relatives() / "nllb", folder, {});
   const auto message = [&](const Arguments& options) {
