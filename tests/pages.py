@@ -105,7 +105,7 @@ class Suites:
 
     def names(self, command):
         """A command whose script, preset, target or tests are in the suites."""
-        part = re.search(r"[a-z_/]+\.(?:sh|py)|--(?:preset|target|install)(?: [a-z_-]+)?|(?<=-R )\w+", command)
+        part = re.search(r"[a-z_/]+\.(?:sh|py)(?:(?<=sdk\.sh) \w+)?|--(?:preset|target|install)(?: [a-z_-]+)?|(?<=-R )\w+", command)
         return part and part[0] in self.scripts + " ".join(self.tests)
 
     def runs(self, command, page, glob, test, _, *named):

@@ -215,7 +215,7 @@ def pronounced(model, n: int) -> list[tuple[str, list[int], str]]:
     """Returns random words, some with unknown characters, their ids, and the phonemes that generate gives them."""
     draw, made = random.Random(9), []
     while len(made) < n:
-        words = ["".join(draw.choices(LETTERS[3:] + "£", k=draw.randint(1, 12))) for _ in range(min(250, n - len(made)))]
+        words = ["".join(draw.choices(LETTERS[3:] + "£", k=draw.randint(1, 12))) for _ in range(min(n - len(made), 250))]
         ids = [[1, *(max(LETTERS.find(letter), 3) for letter in word), 2] for word in words]
         rows = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in ids], batch_first=True)
         with torch.no_grad():

@@ -41,6 +41,7 @@ case $script in
     packages+=(ctranslate2==4.8.5) ;;
   speech | speech_equality)
     program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
+  forecasts) modules+=", chronos" packages+=(chronos-forecasting==1.5.3) wrong='s/\t-/\t-9/' ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac

@@ -29,15 +29,6 @@ std::map<std::string, std::filesystem::path> stand_ins() {
       {"byt5-small", t5 / "byt5-0"}, {"madlad400-3b-mt", t5 / "madlad-0"}};
 }
 
-std::vector<std::string> page_commands() {
-  const std::string page =
-      read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "converter/dialects/HUGGING_FACE.md");
-  std::vector<std::string> commands;
-  for (const std::string& line : lines_of(page))
-    if (line.starts_with("    goldcrest-")) commands.push_back(line.substr(4));
-  return commands;
-}
-
 std::string name_of_output(const std::string& command) {
   std::istringstream words(command);
   for (std::string word; words >> word;)
@@ -72,7 +63,7 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   const std::string path = convert_program().parent_path(), translate_path = translate_program().parent_path();
   std::map<std::string, int> named;
   int n_translated = 0;
-  for (const std::string& command : page_commands()) {
+  for (const std::string& command : commands_of("converter/dialects/HUGGING_FACE.md")) {
     const Outcome outcome = run("/bin/sh", {"-c", "PATH=\"" + path + ":" + translate_path + ":$PATH\" " + command},
         {.input = "We are not here.\n", .folder = folder.path()});
     ASSERT_EQ(outcome.status, 0) << command << "\n" << outcome.err;

@@ -242,14 +242,13 @@ TEST(CTranslate2, ThePagesCommandsConvertAFolderAndAPackage) {
   const CTranslate2Folder checkpoint;
   checkpoint.write();
   std::filesystem::create_directory_symlink(checkpoint.folder.path(), package.checkpoint.folder / "FOLDER");
-  for (const char* input : {"FOLDER", "translate-en_es-1_0.argosmodel"}) {
-    const std::string command = "goldcrest-convert " + std::string(input);
-    EXPECT_TRUE(has(page("CTRANSLATE2.md"), "\n    " + command + " -o model.gcst")) << command;
+  const std::vector<std::string> commands = commands_of("converter/dialects/CTRANSLATE2.md");
+  EXPECT_EQ(commands.size(), 2u);
+  for (const std::string& command : commands) {
     const std::string path = convert_program().parent_path();
-    const Outcome converted = run("/bin/sh", {"-c", "PATH=\"" + path + ":$PATH\" " + command + " -o model.gcst"},
-        {.folder = package.checkpoint.folder.path()});
-    with_status(0, converted);
-    EXPECT_TRUE(has(converted.out, " (ctranslate2)")) << converted.out;
+    const Outcome converted =
+        run("/bin/sh", {"-c", "PATH=\"" + path + ":$PATH\" " + command}, {.folder = package.checkpoint.folder.path()});
+    EXPECT_TRUE(has(with_status(0, converted).out, " (ctranslate2)")) << converted.out;
   }
 }
 

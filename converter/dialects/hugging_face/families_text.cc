@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizers of mBART, mBART-50, M2M-100, NLLB and Pegasus: a SentencePiece model whose ids fairseq's dictionary
 // shifts, special tokens in front and languages after (transformers/models/FAMILY/tokenization_FAMILY.py at v4.57).
-// Those of BARTs that misaki uses for unknown words: letters and phonemes that config.json lists.
+// A BART that misaki uses for unknown words has letters and phonemes, which config.json lists.
 #include <algorithm>
 #include <optional>
 
