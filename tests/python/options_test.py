@@ -311,10 +311,17 @@ def unpack(folder, files):
         Path(folder, file).write_bytes(bytes.fromhex(text))
 
 
+def converted(folder, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        goldcrest.convert(folder, folder + ".gcst", **options)
+    return folder + ".gcst"
+
+
 def test_phonemes():
     """The page's fallback for misaki gives each word transformers' phonemes."""
     unpack("misaki", json.loads((SOURCE / "tests/data/families.json").read_text())["misaki"])
-    goldcrest.convert("misaki", "misaki.gcst", weights="float32")
+    converted("misaki", weights="float32")
     page = (SOURCE / "converter/dialects/HUGGING_FACE.md").read_text()
     made = {"goldcrest": goldcrest}
     exec(re.search(r"```python\n(.*?)```", page, re.S)[1], made)
@@ -337,12 +344,12 @@ def test_forecasts():
         "n_tokens": config["vocab_size"], "n_special_tokens": 2, "pad_token_id": 0, "eos_token_id": 1,
         "use_eos_token": True, "context_length": 32, "num_samples": 20, "temperature": 1.0, "top_k": 50, "top_p": 1.0}
     Path("chronos/config.json").write_text(json.dumps(config))
-    goldcrest.convert("chronos", "chronos.gcst")
-    first, again, other = (forecast("chronos.gcst", "chronos/config.json", [1, 2, 4] * 9, 6, seed=i) for i in (1, 1, 2))
+    file = converted("chronos")
+    first, again, other = (forecast(file, "chronos/config.json", [1, 2, 4] * 9, 6, seed=i) for i in (1, 1, 2))
     assert first.shape == (6, 3) and (first[:, 0] < first[:, 1]).all() and (first[:, 1] < first[:, 2]).all(), first
     assert (first == again).all() and (first != other).any()
     try:
-        forecast("chronos.gcst", "chronos/config.json", [1, float("nan"), 2], 6)
+        forecast(file, "chronos/config.json", [1, float("nan"), 2], 6)
     except ValueError as error:
         return print(f"forecasts: {error}")
     raise AssertionError("a gap is taken")
@@ -354,10 +361,7 @@ def test_languages():
         if name not in ("nllb", "m2m100", "mbart50"):
             continue
         unpack(name, files)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            goldcrest.convert(name, name + ".gcst")
-        model = goldcrest.Model(name + ".gcst")
+        model = goldcrest.Model(converted(name))
         refuses(model.translate, "a b")
         for source, target in ((model.source_languages[0], model.languages[-1]), (model.source_languages[-1], model.languages[0])):
             asked = [f"--source-lang={source}", f"--target-lang={target}"]
