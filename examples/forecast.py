@@ -21,9 +21,8 @@ class Bins:
         settings = json.loads(pathlib.Path(config).read_text(encoding="utf-8"))["chronos_config"]
         if settings["tokenizer_class"] != "MeanScaleUniformBins":
             raise ValueError(f"{config}: tokenizer_class is not MeanScaleUniformBins, which this script knows")
-        self.settings, limits = settings, settings["tokenizer_kwargs"]
-        low, high = limits["low_limit"], limits["high_limit"]
-        n = settings["n_tokens"] - settings["n_special_tokens"] - 1
+        self.settings, n = settings, settings["n_tokens"] - settings["n_special_tokens"] - 1
+        low, high = (settings["tokenizer_kwargs"][name] for name in ("low_limit", "high_limit"))
         at = numpy.arange(n) * float(numpy.float32((high - low) / (n - 1)))
         # Each half from its own end, rounded once, as torch.linspace.
         self.centers = numpy.where(numpy.arange(n) < n // 2, low + at, high - at[::-1]).astype(numpy.float32)
