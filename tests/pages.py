@@ -89,6 +89,8 @@ def check(source, build):
     promises = (source / "tests/RELIABILITY.md").read_text().split("\n## ")[0].split("\n- **")[1:]
     last = [re.findall(r"`([^`]* [^`]*)`", promise)[-1] for promise in promises]
     wrong += [f"RELIABILITY.md: no suite runs: {command}" for command in last if not is_in_suite(command)]
+    if wrong:
+        wrong.append("Let a test run it and name that in tests/pages.txt, or end it with: # needs WHAT_A_TEST_HAS_NOT")
     sys.exit("\n".join(wrong) or len(last) != 10)
 
 

@@ -3,7 +3,7 @@
 transformers' generate, greedy and at beam 4, and the scores are within 1e-3. With --ctranslate2 they are CTranslate2's too.
 Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, also where they are equal.
 
-    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--ctranslate2]
+    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--words 200] [--ctranslate2]
     python tests/peers/families.py --work FOLDER --record tests/data/families.json
 
 All pairs of six languages are compared too, with text, ids and scores, by a file with the table of languages and by files
