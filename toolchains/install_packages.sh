@@ -24,7 +24,7 @@ if [[ "${1:-}" =~ ^(tests|arm|release)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
 fi
 if [ "${1:-}" = tests ]; then
-  packages+=(libgtest-dev libsentencepiece-dev binutils cppcheck patch pkgconf "${firmware[@]}")
+  packages+=(libgtest-dev libsentencepiece-dev sentencepiece curl binutils cppcheck patch pkgconf "${firmware[@]}")
 elif [ "${1:-}" = release ]; then
   packages+=(git ca-certificates binutils python3-venv zip "${web[@]}")
 elif [ "${1:-}" = firmware ]; then

@@ -246,7 +246,11 @@ std::vector<std::string> next_commands(const Report& report) {
   commands.push_back("goldcrest-inspect " + output + " --self-test --map");
   if (!report.evaluation)
     commands.push_back("goldcrest-convert " + input + " --evaluate lines.tsv --report report.html");
-  commands.push_back("goldcrest-convert " + output + " --emit-c firmware --board rpi-pico2");
+  const auto fitting = std::ranges::find_if(report.boards, &BoardFit::fits);
+  if (fitting != report.boards.end())
+    commands.push_back("goldcrest-convert " + output + " --emit-c firmware --board " + quoted_for_shell(fitting->name));
+  else if (report.boards.empty())
+    commands.push_back("goldcrest-convert " + output + " --board all");
   return commands;
 }
 

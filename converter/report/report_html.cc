@@ -28,6 +28,8 @@ std::vector<LayerBar> layer_bars(const Report& report) {
   return bars;
 }
 
+constexpr double kMuchNoise = 2;  // in percent; models whose texts int8 keeps have less
+
 // The noise of rounding, in percent of the weights' own root mean square.
 double noise_percent(const TensorRecord& tensor) { return 100 * std::pow(10.0, -*tensor.sqnr_db / 20); }
 
@@ -128,20 +130,24 @@ std::string layers_html(const Report& report) {
   for (const LayerBar& bar : bars)
     if (bar.worst != nullptr && (worst == nullptr || *bar.worst->sqnr_db < *worst->sqnr_db)) worst = bar.worst;
   if (worst == nullptr) return "<h2>Loss by layer</h2><p>None: all weights are float32.</p>\n";
+  const double full = std::max(kMuchNoise, noise_percent(*worst));
   std::string html = format_text(
-      "<h2>Loss by layer</h2><p>The bar is the rounding noise of the layer's worst matrix, as a share of its weights. "
-      "The largest is <b class=bad>{}</b> in {}: its noise is {:.2f} % of its weights ({:.1f} dB below them). One "
-      "scale "
-      "serves a row, so a row with a few weights far above the others loses most.</p>\n"
+      "<h2>Loss by layer</h2><p>The bar is the rounding noise of the layer's worst matrix, as a share of its weights; "
+      "a full bar is {:.2g} %. From 0.5 to 1 % is usual, and above {} % a bar is red. The largest is <b{}>{}</b> in "
+      "{}: "
+      "its noise is {:.2f} % of its weights ({:.1f} dB below them). One scale serves a row, so a row with a few "
+      "weights "
+      "far above the others loses most.</p>\n"
       "<div class=\"row s\"><span>layer</span><span class=n>bytes</span><span class=n>noise</span></div>\n",
-      escape_html(worst->name), escape_html(worst->group), noise_percent(*worst), *worst->sqnr_db);
+      full, kMuchNoise, noise_percent(*worst) > kMuchNoise ? " class=bad" : "", escape_html(worst->name),
+      escape_html(worst->group), noise_percent(*worst), *worst->sqnr_db);
   for (size_t i = 0; i < std::min(kMostLayers, bars.size()); ++i) {
     const LayerBar& bar = bars[i];
-    const bool is_worst = bar.worst == worst;
+    const bool is_bad = bar.worst != nullptr && noise_percent(*bar.worst) > kMuchNoise;
     html += format_text("<div class=row><span>{}</span><span class=n>{}</span><span class=\"n{}\">{}</span>{}</div>\n",
-        escape_html(bar.name), grouped(bar.bytes), is_worst ? " bad" : "",
+        escape_html(bar.name), grouped(bar.bytes), is_bad ? " bad" : "",
         bar.worst != nullptr ? format_text("{:.2f} %", noise_percent(*bar.worst)) : "float32",
-        bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / noise_percent(*worst), is_worst) : "");
+        bar.worst != nullptr ? bar_svg(noise_percent(*bar.worst) / full, is_bad) : "");
   }
   if (bars.size() > kMostLayers)
     html += format_text("<p class=s>{} more layers: see --json.</p>\n", bars.size() - kMostLayers);

@@ -228,13 +228,6 @@ def main():
         for file in (packages / folder).rglob("*"):
             if file.is_file() and file.suffix not in (".gcst",) and str(REPOSITORY) in file.read_text(encoding="utf-8"):
                 errors.append(f"{file} has a path of this machine")
-    page = (REPOSITORY / "toolchains/packages/README.md").read_text(encoding="utf-8")
-    tests = "".join((REPOSITORY / "tests" / part / "CMakeLists.txt").read_text(encoding="utf-8") for part in ("packages", "web"))
-    commands = re.findall(r"`(?:bash|python3) tests/packages/(\S+)([^`]*)`", page)
-    check(len(commands) >= 7, "toolchains/packages/README.md names no checks")
-    for script, arguments in commands:
-        check((REPOSITORY / "tests/packages" / script).is_file() and script in tests, f"README.md: {script} is no test")
-        check(script != "sdk.sh" or re.search(rf"foreach\(ecosystem .*\b{arguments.split()[0]}\b", tests), f"README.md: {script}{arguments}")
     if "--kconfig" in sys.argv:
         check_kconfig(packages)
     for sentence in skipped:

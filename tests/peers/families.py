@@ -3,11 +3,11 @@
 transformers' generate, greedy and at beam 4, and the scores are within 1e-3. With --ctranslate2 they are CTranslate2's too.
 Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, also where they are equal.
 
-    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--ctranslate2]
+    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--words 200] [--ctranslate2]
     python tests/peers/families.py --work FOLDER --record tests/data/families.json
 
 All pairs of six languages are compared too, with text, ids and scores, by a file with the table of languages and by files
-of one pair.
+of one pair; and words of a BART whose config.json lists letters and phonemes, as misaki's does.
 
 The second form writes two small checkpoints of each family, with samples for `goldcrest-convert --check`, into one file:
 {FOLDER: {FILE: its bytes in hexadecimal}}. The second one is saved as transformers 4 saves it.
@@ -18,6 +18,7 @@ import json
 import pathlib
 import random
 import shutil
+import string
 from collections import Counter
 
 import sentencepiece
@@ -26,7 +27,7 @@ import transformers
 from safetensors.torch import save_file
 
 import product
-from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, scored, translate
+from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, results_of, scored, translate
 from random_checkpoints import Trace
 
 # Folder, class of the model, class of the tokenizer, first three languages, the tokenizer's shift.
@@ -205,10 +206,48 @@ def compare_languages(options: argparse.Namespace, family: tuple, tokenizer: pat
                     peer.compare(ids, beams, ([int(i) for i in found.split()], float(score)), counts)
 
 
+# A BART of misaki's: the first four characters of each list stand for special tokens.
+LETTERS = "____'" + string.ascii_letters + "é"
+PHONEMES = "____AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹɾʃʊʌʒʤʧˈˌθᵊᵻʔ"
+
+
+def pronounced(model, n: int) -> list[tuple[str, list[int], str]]:
+    """Returns random words, some with unknown characters, their ids, and the phonemes that generate gives them."""
+    draw, made = random.Random(9), []
+    while len(made) < n:
+        words = ["".join(draw.choices(LETTERS[3:] + "£", k=draw.randint(1, 12))) for _ in range(min(n - len(made), 250))]
+        ids = [[1, *(max(LETTERS.find(letter), 3) for letter in word), 2] for word in words]
+        rows = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in ids], batch_first=True)
+        with torch.no_grad():
+            spoken = model.generate(rows, attention_mask=(rows > 0).long(), num_beams=1, do_sample=False).tolist()
+        made += zip(words, ids, ["".join(PHONEMES[i] for i in row if 3 < i < len(PHONEMES)) for row in spoken])
+    return made
+
+
+def compare_words(options: argparse.Namespace, folder: pathlib.Path, counts: Counter) -> None:
+    """Words by text; those that differ, by ids."""
+    given = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1, "d_model": 12}
+    family = ("misaki", "Bart", None, [], 0)
+    model = random_model(family, 4, vocab_size=62, grapheme_chars=LETTERS, phoneme_chars=PHONEMES, **given)
+    write_checkpoint(family, model, folder, {})
+    words = pronounced(model, 200 if options.record else options.words)
+    if options.record:
+        lines = "".join(f"{word}\t{phonemes}\n" for word, _, phonemes in words)
+        (folder / "words.tsv").write_text(lines, encoding="utf-8")
+        return
+    file = converted(options, folder)
+    found = translate(options, file, "".join(word + "\n" for word, _, _ in words), "--no-split")
+    others = [ids for (_, ids, phonemes), line in zip(words, found, strict=True) if line != phonemes]
+    counts["searches"] += len(words) - len(others)
+    print(f"misaki: {len(words) - len(others)} of {len(words)} words are equal", flush=True)
+    for ids in others:
+        Peer(folder.name, model, {}).compare(ids, 1, results_of(options, file, [ids], 1)[0], counts)
+
+
 def options_of(description: str, **more: object) -> argparse.Namespace:
     """With --ctranslate2, CTranslate2 is compared too."""
     return product.parsed(product.parser_of(
-        description, build=pathlib.Path, record=pathlib.Path, seeds=4, lines=15, ctranslate2=False, **more))
+        description, build=pathlib.Path, record=pathlib.Path, seeds=4, lines=15, words=200, ctranslate2=False, **more))
 
 
 def seeds_to_record(family: tuple) -> list[int]:
@@ -242,6 +281,8 @@ def main() -> None:
             print(f"{family[0]}: so far {counts['searches']} searches, of which {counts['ties']} are ties", flush=True)
             if family[0] in SIX:
                 compare_languages(options, family, tokenizers["fairseq"], 0, counts)
+    folders.append(product.emptied(options.work / "misaki"))
+    compare_words(options, folders[-1], counts)
     if not options.record:
         return check(counts)
     options.record.write_text(json.dumps(

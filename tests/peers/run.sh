@@ -45,6 +45,7 @@ case $script in
     [[ -d $source/../shared/data/speech/phrases ]] || { echo "skipped: no clips in ../shared" && exit 77; }
     program=goldcrest-transcribe wrong='s/.*/7/' few=(--clips 2) modules="faster_whisper, wyoming_bench"
     packages=(wyoming-bench==2026.10.0 wyoming-faster-whisper==3.8.1) ;;
+  forecasts) modules+=", chronos" packages+=(chronos-forecasting==1.5.3) wrong='s/\t-/\t-9/' ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac

@@ -29,15 +29,6 @@ std::map<std::string, std::filesystem::path> stand_ins() {
       {"byt5-small", t5 / "byt5-0"}, {"madlad400-3b-mt", t5 / "madlad-0"}};
 }
 
-std::vector<std::string> page_commands() {
-  const std::string page =
-      read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "converter/dialects/HUGGING_FACE.md");
-  std::vector<std::string> commands;
-  for (const std::string& line : lines_of(page))
-    if (line.starts_with("    goldcrest-")) commands.push_back(line.substr(4));
-  return commands;
-}
-
 std::string name_of_output(const std::string& command) {
   std::istringstream words(command);
   for (std::string word; words >> word;)
@@ -72,7 +63,7 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   const std::string path = convert_program().parent_path(), translate_path = translate_program().parent_path();
   std::map<std::string, int> named;
   int n_translated = 0;
-  for (const std::string& command : page_commands()) {
+  for (const std::string& command : commands_of("converter/dialects/HUGGING_FACE.md")) {
     const Outcome outcome = run("/bin/sh", {"-c", "PATH=\"" + path + ":" + translate_path + ":$PATH\" " + command},
         {.input = "We are not here.\n", .folder = folder.path()});
     ASSERT_EQ(outcome.status, 0) << command << "\n" << outcome.err;
@@ -95,6 +86,31 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
   }
   EXPECT_EQ(n_translated, 2);
   for (const auto& [name, n] : named) EXPECT_EQ(n, name.starts_with("nllb") ? 2 : 1) << name;
+}
+
+// A BART of misaki's, with words and the phonemes that transformers gives them (tests/peers/families.py --record).
+TEST(Misaki, WordsHaveThePhonemesOfTransformers) {
+  const TemporaryFolder folder;
+  const std::filesystem::path checkpoint = bart_relatives() / "misaki";
+  std::string words, phonemes;
+  for (const std::string& line : lines_of(read_file(checkpoint / "words.tsv"))) {
+    words += line.substr(0, line.find('\t')) + "\n";
+    phonemes += line.substr(line.find('\t') + 1) + "\n";
+  }
+  EXPECT_EQ(std::ranges::count(words, '\n'), 200);
+  const std::string file = convert_quietly(checkpoint, folder, {"--weights", "float32"});
+  EXPECT_EQ(with_status(0, translate_file(file, {"--no-split"}, words)).out, phonemes);
+}
+
+TEST(Misaki, RefusesListsThatDoNotFitTheTables) {
+  const FolderCopy copy(bart_relatives() / "misaki");
+  for (const size_t n : {4, 63}) {
+    copy.set("config.json", "phoneme_chars", std::string(n, 'a'));
+    EXPECT_EQ(with_status(1, run(convert_program(), {"-q", copy.path()})).err,
+        "goldcrest-convert: " + (copy.path() / "config.json").string() + ": setting \"phoneme_chars\" has " +
+            std::to_string(n) +
+            " characters, expected four special ones and others, at most 62, the rows of the tables\n");
+  }
 }
 
 TEST_F(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {

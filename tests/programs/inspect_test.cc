@@ -234,6 +234,24 @@ std::string page(const char* name) {
   return read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "converter/dialects" / name);
 }
 
+// Runs the commands of CTRANSLATE2.md.
+TEST(CTranslate2, ThePagesCommandsConvertAFolderAndAPackage) {
+  const Package package;
+  const std::filesystem::path zip = package.write_zip(package.entries());
+  std::filesystem::rename(zip, package.checkpoint.folder / "translate-en_es-1_0.argosmodel");
+  const CTranslate2Folder checkpoint;
+  checkpoint.write();
+  std::filesystem::create_directory_symlink(checkpoint.folder.path(), package.checkpoint.folder / "FOLDER");
+  const std::vector<std::string> commands = commands_of("converter/dialects/CTRANSLATE2.md");
+  EXPECT_EQ(commands.size(), 2u);
+  for (const std::string& command : commands) {
+    const std::string path = convert_program().parent_path();
+    const Outcome converted =
+        run("/bin/sh", {"-c", "PATH=\"" + path + ":$PATH\" " + command}, {.folder = package.checkpoint.folder.path()});
+    EXPECT_TRUE(has(with_status(0, converted).out, " (ctranslate2)")) << converted.out;
+  }
+}
+
 TEST(Toolkit, ThePagesCommandsConvertThem) {
   const std::string path = convert_program().parent_path();
   for (const bool is_fairseq : {false, true}) {

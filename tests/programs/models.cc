@@ -96,5 +96,12 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+std::vector<std::string> commands_of(const std::string& page) {
+  std::vector<std::string> commands;
+  for (const std::string& line : lines_of(read_file(kRoot / page)))
+    if (line.starts_with("    goldcrest-")) commands.push_back(line.substr(4, line.find("  ", 4) - 4));
+  return commands;
+}
+
 std::string ids_text(const std::vector<int32_t>& ids) { return converter::join_text(ids, " "); }
 }  // namespace goldcrest::test

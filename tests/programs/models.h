@@ -43,6 +43,8 @@ std::vector<GoldenLine> golden_lines(const std::string& task);
 
 size_t files_in(const std::filesystem::path& folder);
 std::string read_file(const std::filesystem::path& path);
+// The commands of a page of the repository: indented lines that begin with a program's name, without comments.
+std::vector<std::string> commands_of(const std::string& page);
 // "5 3 0"
 std::string ids_text(const std::vector<int32_t>& ids);
 }  // namespace goldcrest::test

@@ -3,7 +3,9 @@
 error and disturbs nobody. PyPI's clients take part if they are installed.
 Usage: serve_clients.py SOURCE FOLDER_OF_PROGRAMS CONVERT [soak [SPEECH_MODEL]]"""
 import atexit
+import contextlib
 import faulthandler
+import importlib.util
 import json
 import math
 import os
@@ -387,6 +389,53 @@ def check_corpus(model, lines, work):
     print(f"a worker was killed after {n_blocks} of 30 blocks, and the corpus is whole")
 
 
+def check_page(folder, moonshine, enfr, lines):
+    """Runs the commands of examples/serve/README.md, with a small model of speech and ports that are free."""
+    page = (SOURCE / "examples/serve/README.md").read_text()
+    fetched = (SOURCE / "examples/speech/README.md").read_text()  # speech_page_full runs these commands
+    (folder / "build/bin").mkdir(parents=True)
+    for name, target in {"tests": SOURCE / "tests", "examples": SOURCE / "examples", "build/moonshine-tiny": moonshine,
+                         "build/enfr.gcst": enfr, "build/bin/goldcrest-convert": CONVERT,
+                         "build/bin/goldcrest-serve": PROGRAMS / "goldcrest-serve"}.items():
+        (folder / name).symlink_to(target)
+    (folder / "corpus.en").write_text("\n".join(lines) + "\n")
+    ports = {port: str(free_port()) for port in ("10300", "8080", "8786")}
+    path = f"{PROGRAMS}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    how = {"cwd": folder, "env": os.environ | {"PATH": path}, "text": True}
+    blocks = re.findall(r"```sh\n(.*?)```\n(?:```text\n(.*?)```)?", page, re.S)
+    assert len(blocks) == 4, blocks
+    for commands, wanted in blocks:
+        servers, printed = [], ""
+        if "dask" in commands and importlib.util.find_spec("distributed") is None:
+            continue
+        for command in commands.strip().split("\n"):
+            for port, free in ports.items():
+                command = command.replace("HOST", "127.0.0.1").replace(port, free)
+            if re.match("build/bin/goldcrest-serve|dask", command):
+                servers.append(subprocess.Popen(["bash", "-c", "exec " + command], stdout=subprocess.PIPE,
+                                                stderr=subprocess.STDOUT, **how))
+                atexit.register(servers[-1].kill)
+                where = "127.0.0.1", int(re.search(r"[ :](\d{4,})", command)[1])
+                for _ in range(400):
+                    with contextlib.suppress(OSError), socket.create_connection(where):
+                        break
+                    time.sleep(0.05)
+            elif not re.match("bash|python3 -m pip|python3 examples/speech", command):
+                ran = subprocess.run(["bash", "-c", command], check=True, capture_output=True, timeout=120, **how)
+                printed += ran.stdout
+            else:
+                assert command in fetched, command
+        for server in reversed(servers):
+            server.terminate()
+            printed += server.communicate(timeout=60)[0]
+        for port, free in ports.items():
+            printed = printed.replace(free, port)
+        for line in wanted.strip().split("\n"):
+            assert line.removesuffix("...") in printed, (line, printed)
+    if (folder / "corpus.fr").exists():
+        assert (folder / "corpus.fr").read_text().count("\n") == len(lines)
+
+
 def footprint(pid):
     """Returns the kilobytes of private dirty memory of a process, and its descriptors."""
     lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().split("\n")
@@ -532,6 +581,7 @@ def main():
             check_soak(server, pcm, text, lines, wanted)
             check_live(models[0], pcm)
         check_corpus(models[2], lines, work)
+        check_page(work / "page", work / "moonshine", models[2], lines)
         results = []
         be_8(lambda: results.extend(dict(server.events(command(pcm)))["transcript"]["text"] for _ in range(5)))
         assert results == [text] * 40, set(results)

@@ -10,14 +10,6 @@
 
 namespace goldcrest::test {
 namespace {
-// The commands of a page: indented lines that begin with a program's name.
-std::vector<std::string> commands_of(const std::string& page) {
-  std::vector<std::string> commands;
-  for (const std::string& line : lines_of(read_file(std::filesystem::path(GOLDCREST_SOURCE_DIR) / page)))
-    if (line.starts_with("    goldcrest-")) commands.push_back(line.substr(4));
-  return commands;
-}
-
 TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
   const std::vector<std::string> commands = commands_of("converter/dialects/TUTORIALS.md");
   ASSERT_EQ(commands.size(), 2u);

@@ -4,12 +4,14 @@
 Usage: options_test.py SOURCE
 """
 
+import importlib.util
 import json
 import random
 import re
 import subprocess
 import sys
 import time
+import types
 import warnings
 from array import array
 from pathlib import Path
@@ -303,18 +305,63 @@ def test_steps_of_layers():
     assert large.translate_batch([text], n_best=4) == small.translate_batch([text], n_best=4)
 
 
+def unpack(folder, files):
+    Path(folder).mkdir(exist_ok=True)
+    for file, text in files.items():
+        Path(folder, file).write_bytes(bytes.fromhex(text))
+
+
+def converted(folder, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        goldcrest.convert(folder, folder + ".gcst", **options)
+    return folder + ".gcst"
+
+
+def test_phonemes():
+    """The page's fallback for misaki gives each word transformers' phonemes."""
+    unpack("misaki", json.loads((SOURCE / "tests/data/families.json").read_text())["misaki"])
+    converted("misaki", weights="float32")
+    page = (SOURCE / "converter/dialects/HUGGING_FACE.md").read_text()
+    made = {"goldcrest": goldcrest}
+    exec(re.search(r"```python\n(.*?)```", page, re.S)[1], made)
+    for line in Path("misaki/words.tsv").read_text(encoding="utf-8").splitlines():
+        word, phonemes = line.split("\t")
+        assert made["fallback"](types.SimpleNamespace(text=word)) == (phonemes, 1), line
+
+
+def test_forecasts():
+    """examples/forecast.py: ordered quantiles of each number, the same for a seed; a series with gaps is refused."""
+    if importlib.util.find_spec("numpy") is None:
+        return print("forecasts: no numpy")
+    sys.path.append(str(SOURCE / "examples"))
+    from forecast import forecast
+
+    unpack("chronos", json.loads((SOURCE / "tests/data/t5.json").read_text())["folders"]["t5-0"])
+    config = json.loads(Path("chronos/config.json").read_text())
+    config["chronos_config"] = {
+        "tokenizer_class": "MeanScaleUniformBins", "tokenizer_kwargs": {"low_limit": -15.0, "high_limit": 15.0},
+        "n_tokens": config["vocab_size"], "n_special_tokens": 2, "pad_token_id": 0, "eos_token_id": 1,
+        "use_eos_token": True, "context_length": 32, "num_samples": 20, "temperature": 1.0, "top_k": 50, "top_p": 1.0}
+    Path("chronos/config.json").write_text(json.dumps(config))
+    file = converted("chronos")
+    first, again, other = (forecast(file, "chronos/config.json", [1, 2, 4] * 9, 6, seed=i) for i in (1, 1, 2))
+    assert first.shape == (6, 3) and (first[:, 0] < first[:, 1]).all() and (first[:, 1] < first[:, 2]).all(), first
+    assert (first == again).all() and (first != other).any()
+    try:
+        forecast(file, "chronos/config.json", [1, float("nan"), 2], 6)
+    except ValueError as error:
+        return print(f"forecasts: {error}")
+    raise AssertionError("a gap is taken")
+
+
 def test_languages():
     """Models of several languages: their lists, the languages of a Model and of the texts that follow, as the program."""
     for name, files in json.loads((SOURCE / "tests/data/families.json").read_text()).items():
         if name not in ("nllb", "m2m100", "mbart50"):
             continue
-        Path(name).mkdir(exist_ok=True)
-        for file, text in files.items():
-            Path(name, file).write_bytes(bytes.fromhex(text))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            goldcrest.convert(name, name + ".gcst")
-        model = goldcrest.Model(name + ".gcst")
+        unpack(name, files)
+        model = goldcrest.Model(converted(name))
         refuses(model.translate, "a b")
         for source, target in ((model.source_languages[0], model.languages[-1]), (model.source_languages[-1], model.languages[0])):
             asked = [f"--source-lang={source}", f"--target-lang={target}"]

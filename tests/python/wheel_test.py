@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the installed package. Usage: wheel_test.py SOURCE WHEEL"""
 
+import argparse
 import contextlib
 import ctypes
 import fcntl
@@ -180,6 +181,13 @@ def test_state_dict():
     goldcrest.convert(tensors, "state.gcst", config="examples/models/g2p/config.json", folder="examples/models/g2p")
     words_ = ["goldcrest", "engine", "small"]
     assert goldcrest.Model("g2p.gcst").translate(words_) == goldcrest.Model("state.gcst").translate(words_)
+    assert repr(goldcrest.Model("g2p.gcst")) == f"<goldcrest.Model {Path('g2p.gcst').absolute()}>"
+    try:
+        goldcrest.convert(argparse.Namespace(state_dict=dict), "out.gcst")
+    except goldcrest.Error as error:
+        assert "give module.state_dict()" in str(error), error
+    else:
+        raise AssertionError("a module is taken for a checkpoint")
 
 
 def test_prefixes():

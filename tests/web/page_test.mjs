@@ -15,7 +15,7 @@ const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(name => s
 if (!browser) { console.log('page_test: skipped: no Chromium'); process.exit(77); }
 const work = mkdtempSync(join(tmpdir(), 'goldcrest_page'));
 
-// The web server of the page's README, on a port of its own.
+// The web server of examples/web/README.md, on a port of its own.
 const served = join(folder, 'model.gcst');
 copyFileSync(modelPath, served);
 const server = spawn('python3', ['-u', '-m', 'http.server', '0', '-b', '127.0.0.1', '-d', folder], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizers of mBART, mBART-50, M2M-100, NLLB and Pegasus: a SentencePiece model whose ids fairseq's dictionary
 // shifts, special tokens in front and languages after (transformers/models/FAMILY/tokenization_FAMILY.py at v4.57).
+// A BART that misaki uses for unknown words has letters and phonemes, which config.json lists.
 #include <algorithm>
 #include <optional>
 
@@ -278,12 +279,40 @@ class FamilyTextReader {
   ModelSpec& spec_;
   std::filesystem::path model_path_;
 };
+
+// The characters of a setting, by their ids; "_" stands for the first four, which are special. As misaki, this prints
+// nothing for an unknown one.
+TokenizerSpec listed_characters(const Config& config, const char* key, uint32_t vocab_size) {
+  Vocabulary vocabulary = {config.where(key), {}, 3, {0, 1, 2}};
+  std::vector<std::string>& texts = vocabulary.id_to_text;
+  for (const char byte : config.text(key))
+    if ((byte & 0xC0) == 0x80 && !texts.empty())
+      texts.back() += byte;
+    else
+      texts.emplace_back(1, byte);
+  if (texts.size() <= 4 || texts.size() > vocab_size) {
+    throw Error("{} has {} characters, expected four special ones and others, at most {}, the rows of the tables",
+        vocabulary.where, texts.size(), vocab_size);
+  }
+  const char* const special[] = {"<pad>", "<s>", "</s>", "<unk>"};
+  std::copy(std::begin(special), std::end(special), texts.begin());
+  texts.resize(vocab_size);
+  TokenizerSpec tokenizer = character_tokenizer(vocabulary);
+  tokenizer.unknown_surface = "";
+  return tokenizer;
+}
 }  // namespace
 
 void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, ModelSpec& spec) {
   spec.generation.source_suffix = {sizes.end_id};
   if (sizes.kind == FamilyText::kNone) {
-    if (!checkpoint.is_shape) {
+    if (checkpoint.config.has("grapheme_chars")) {
+      spec.source_tokenizer = listed_characters(checkpoint.config, "grapheme_chars", sizes.vocab_size);
+      spec.target_tokenizer = listed_characters(checkpoint.config, "phoneme_chars", sizes.vocab_size);
+      spec.generation.source_prefix = {1};
+      spec.generation.source_suffix = {2};
+      spec.generation.unknown_id = 3;
+    } else if (!checkpoint.is_shape) {
       spec.warnings.emplace_back(
           "the tokenizer of this family (byte-level BPE, or words that another program cuts) is not read: the file "
           "takes and gives token ids (--ids)");

@@ -116,7 +116,8 @@ Graph graph_of(const Checkpoint& checkpoint) {
   read_feed_forward(config, graph);
   read_buckets(config, graph);
   const uint32_t usual_positions =
-      config.count_or("n_positions", reads_bytes(checkpoint) ? 1024 : 512, 1, kMaxPositions);
+      std::max(config.count_or("n_positions", reads_bytes(checkpoint) ? 1024 : 512, 1, kMaxPositions),
+          chronos_positions(config));
   graph.max_positions = checkpoint.choices.max_positions != 0 ? checkpoint.choices.max_positions : usual_positions;
   check_position_rows(checkpoint.choices.max_positions != 0 ? "--max-positions" : config.where("n_positions"),
       2 * uint64_t{graph.max_positions}, graph.n_heads);

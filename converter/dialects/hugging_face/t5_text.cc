@@ -105,8 +105,15 @@ bool reads_bytes(const Checkpoint& checkpoint) {
          checkpoint.config.count_or("vocab_size", 0, 0, UINT32_MAX) == kFirstByte + kBytes + kByteSentinels;
 }
 
+uint32_t chronos_positions(const Config& config) {
+  const Value* settings = config.find("chronos_config");
+  if (settings == nullptr) return 0;
+  return Config(*settings, config.where("chronos_config"), {}).count("context_length", 1, kMaxPositions - 1) + 1;
+}
+
 void read_t5_text(const Checkpoint& checkpoint, uint32_t vocab_size, ModelSpec& spec) {
   spec.generation.source_suffix = {spec.generation.end_id};
+  if (chronos_positions(checkpoint.config) != 0) return;
   if (reads_bytes(checkpoint)) {
     if (vocab_size < kFirstByte + kBytes) {
       throw Error("{} is {}, expected at least {}: ByT5 has an entry for each byte behind three others",

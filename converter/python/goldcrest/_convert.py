@@ -331,6 +331,8 @@ def _prepare(
     """Returns the path of a checkpoint; a state dict and a mapping of a config are written to `work`."""
     import json
 
+    if hasattr(checkpoint, "state_dict"):
+        raise Error("the checkpoint is a module; give module.state_dict(), with config= or folder=")
     if not isinstance(checkpoint, Mapping):
         source: Path = checkpoint
     else:

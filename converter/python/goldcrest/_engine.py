@@ -51,6 +51,9 @@ class Engine:
 
     __reduce_ex__ = _native.refuse_copy
 
+    def __repr__(self) -> str:
+        return f"<goldcrest.{type(self).__name__} {self._session.path}>"
+
     def __init__(self, path: Path, threads: int) -> None:
         self._lock = threading.Lock()
         self._session = Session(path, threads)

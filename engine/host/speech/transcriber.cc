@@ -412,8 +412,8 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
 }
 
 // Spells parts of a text as the terms that they are like. For each letter in which a part and its term agree, the text
-// may become less likely by a nat, with the term as it is written or in lower case. Returns a negative status, or
-// GOLDCREST_OK.
+// may become less likely by a nat; with the term in lower case, too, unless one letter is all, which may be a plural's.
+// Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcription* made) {
   constexpr size_t kMostTried = 8;
   std::vector<Likeness> like = key_terms_.find_like(made->text);
@@ -436,8 +436,10 @@ int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcripti
     std::string text;
     for (const std::string& term : {it.term->low, it.term->text}) {
       text = std::string(made->text).replace(it.begin, it.end - it.begin, term);
+      ids.clear();
       double spelled = -HUGE_VAL;
-      if (status >= 0 && cutter.cut_by_merges(text, &ids).empty()) status = score(ids, &spelled);
+      const bool may_be_plural = it.edits == 1 && term != it.term->text;
+      if (status >= 0 && cutter.cut_by_merges(text, &ids).empty() && !may_be_plural) status = score(ids, &spelled);
       best = std::max(best, spelled);
     }
     if (status < 0) return status;

@@ -7,35 +7,12 @@ namespace goldcrest::converter {
 namespace {
 using namespace test;
 
-const std::filesystem::path kPieces = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/enfr";
-constexpr uint32_t kIds = 5999;  // source.spm's and target.spm's
-
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 // Returns the n-th Chinese character as UTF-8.
 std::string character(size_t n) {
   const auto code = static_cast<uint32_t>(0x4E00 + n);
   return {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
       static_cast<char>(0x80 | (code & 0x3F))};
 }
-
-// A model with a row for each entry of the example's vocabulary.
-struct PieceFolder : CTranslate2Folder {
-  PieceFolder() {
-    shape = {kIds, 4, 8, 2, 1, 1, false};
-    native = native_tensors(shape, 1);
-    model = ctranslate2_model(native, shape);
-    vocabulary = nlohmann::json::array();
-    const nlohmann::json ids = nlohmann::json::parse(bytes_of(kPieces / "vocab.json"));
-    std::vector<std::string> texts(ids.size());
-    for (const auto& [text, id] : ids.items()) texts[id.get<size_t>()] = text;
-    for (uint32_t id = 0; id < kIds; ++id) vocabulary.push_back(texts[id]);
-  }
-  void copy(const char* from, const char* to) const { std::filesystem::copy_file(kPieces / from, folder / to); }
-};
 
 TEST(CTranslate2Text, TwoSentencePieceModels) {
   PieceFolder checkpoint;
@@ -225,31 +202,6 @@ TEST(CTranslate2Text, MergesWithoutWords) {
       "shared_vocabulary.json: none of its 12 entries is a word or a part of one: they are special tokens and language "
       "codes");
 }
-
-// A package of Argos Translate in a folder, and its zip.
-struct Package {
-  PieceFolder checkpoint;
-  std::string metadata = R"({"from_code": "en", "to_code": "fr", "links": [], "target_prefix": ""})";
-
-  std::vector<ZipEntry> entries() const {
-    return {{"translate-en_fr-1_0/", ""}, deflated("translate-en_fr-1_0/metadata.json", metadata),
-        deflated("translate-en_fr-1_0/sentencepiece.model", bytes_of(kPieces / "source.spm")),
-        deflated("translate-en_fr-1_0/model/config.json", checkpoint.config.dump()),
-        deflated("translate-en_fr-1_0/model/shared_vocabulary.json", checkpoint.vocabulary.dump()),
-        deflated("translate-en_fr-1_0/model/model.bin", checkpoint.model.bytes())};
-  }
-  std::filesystem::path write_zip(const std::vector<ZipEntry>& entries) const {
-    std::ostringstream stream;
-    ZipWriter writer(stream);
-    for (const ZipEntry& entry : entries) writer.add(entry);
-    writer.finish();
-    return checkpoint.folder.write("translate-en_fr-1_0.argosmodel", stream.str());
-  }
-  std::string message(const std::vector<ZipEntry>& entries) const {
-    const std::string path = write_zip(entries).string();
-    return error_of([&] { load_checkpoint(path, {}); }, path);
-  }
-};
 
 TEST(CTranslate2Text, AnArgosPackage) {
   const Package package;

@@ -159,6 +159,19 @@ TEST(T5, PositionsAreTheUsualOnesUnlessTheConfigOrTheUserSaysMore) {
   test::expect_error([&] { (void)Reference(load_t5(copy.path())).encode(source); }, {"position 40"});
 }
 
+// Its ids are bins of numbers, and its last source id is the end.
+TEST(T5Text, AChronosHasNoTokenizerAndPositionsForItsContext) {
+  const T5Copy copy("t5-0");
+  Value settings = Value::map();
+  copy.set("chronos_config", settings);
+  test::expect_error([&] { load_t5(copy.path()); }, {"\"chronos_config\"", "\"context_length\" is missing"});
+  settings["context_length"] = 600;
+  copy.set("chronos_config", settings);
+  const ModelSpec spec = load_t5(copy.path());
+  EXPECT_EQ(spec.encoder.positions.rows, 601u);
+  EXPECT_FALSE(spec.source_tokenizer);
+}
+
 TEST(T5Text, SentinelsAreControlAndRowsWithoutNamesAreSuppressed) {
   const ModelSpec spec = load_t5(folders() / "t5-0");
   const TokenizerSpec& tokenizer = *spec.source_tokenizer;

@@ -153,10 +153,22 @@ TEST(Report, HtmlBeginsWithTheVerdict) {
   EXPECT_NE(html.find("<dt>reference</dt><dd>a b</dd><dt>float32</dt><dd>a b</dd><dt>int8</dt>"), std::string::npos);
 }
 
-TEST(Report, HtmlHasABarForEachLayerAndMarksTheWorst) {
-  const Report report = make_report();
+TEST(Report, HtmlOffersABoardThatFits) {
+  Report report = make_report();
+  report.boards = {{.name = "small"}, {.name = "large", .fits = true}};
+  EXPECT_NE(report_html(report).find("--emit-c firmware --board large"), std::string::npos);
+  report.boards.pop_back();
+  EXPECT_EQ(report_html(report).find("--emit-c"), std::string::npos);
+  report.boards.clear();
+  EXPECT_NE(report_html(report).find("' --board all"), std::string::npos);
+}
+
+TEST(Report, HtmlHasABarForEachLayerAndMarksNoiseAboveTwoPercent) {
+  Report report = make_report();
+  EXPECT_EQ(count(report_html(report), "<rect class=worst "), 0u);
   std::set<std::string> groups;
   const TensorRecord* worst = nullptr;
+  report.tensors.front().sqnr_db = 20;
   for (const TensorRecord& tensor : report.tensors) {
     groups.insert(tensor.group);
     if (tensor.sqnr_db && (worst == nullptr || *tensor.sqnr_db < *worst->sqnr_db)) worst = &tensor;
