@@ -12,7 +12,7 @@
 #include "host/wording.h"
 
 namespace {
-constexpr size_t kMostLike = 4;  // places in a text
+constexpr size_t kMostLike = 3;  // places in a text
 constexpr float kBonus = 2;  // nats; for the second id of a term, and log(i) times as much more for the one after i ids
 
 bool is_letter(char it) { return static_cast<uint8_t>(it) >= 0x80 || std::isalnum(static_cast<uint8_t>(it)) != 0; }
@@ -48,7 +48,8 @@ std::vector<Likeness> KeyTerms::find_like(const std::string& text) const {
         const size_t begin = words[first].first, end = words[last].second;
         const std::string letters = letters_of(std::string_view(text).substr(begin, end - begin));
         const size_t edits = letters == capital ? 0 : goldcrest::edit_distance(letters, wanted);
-        if (2 * edits <= wanted.size()) found.push_back({begin, end, &term, wanted.size(), edits});
+        if (20 * edits + 18 <= 9 * wanted.size() || edits == 0)
+          found.push_back({begin, end, &term, wanted.size(), edits});
       }
     }
   }

@@ -416,6 +416,7 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
 // Returns a negative status, or GOLDCREST_OK.
 int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcription* made) {
   constexpr size_t kMostTried = 8;
+  constexpr double kMostCapitals = 6;  // nats by which capitals may make a text likelier
   std::vector<Likeness> like = key_terms_.find_like(made->text);
   if (like.empty()) return GOLDCREST_OK;
   const TextCutter cutter(session_);
@@ -431,19 +432,22 @@ int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcripti
   for (size_t tried = 0; !like.empty() && tried < kMostTried; ++tried) {
     const Likeness it = like.front();
     like.erase(like.begin());
+    const double least = log_prob - static_cast<double>(it.n_letters - it.edits);
     double best = -HUGE_VAL;
     std::vector<int32_t> ids;
     std::string text;
     for (const std::string& term : {it.term->low, it.term->text}) {
       text = std::string(made->text).replace(it.begin, it.end - it.begin, term);
       ids.clear();
-      double spelled = -HUGE_VAL;
       const bool may_be_plural = it.edits == 1 && term != it.term->text;
-      if (status >= 0 && cutter.cut_by_merges(text, &ids).empty() && !may_be_plural) status = score(ids, &spelled);
+      const bool is_hopeless = std::isfinite(best) && best < least - kMostCapitals;
+      if (!cutter.cut_by_merges(text, &ids).empty() || may_be_plural || is_hopeless) continue;
+      double spelled = 0;
+      status = score(ids, &spelled);
+      if (status < 0) return status;
       best = std::max(best, spelled);
     }
-    if (status < 0) return status;
-    if (log_prob - best > static_cast<double>(it.n_letters - it.edits)) continue;
+    if (best < least) continue;
     made->avg_logprob += (best - log_prob) / static_cast<double>(ids.size() + 1);
     made->text = segment.text = text;
     segment.tokens = ids;
