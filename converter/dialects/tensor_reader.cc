@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <span>
 
 #include "base/bounds.h"
@@ -185,8 +187,10 @@ std::shared_ptr<const Matrix> TensorReader::convolution(
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
   const std::string name = prefix + ".weight";
-  // A convolution of width 1 is this matrix with one more axis.
-  const bool is_kernel = has(name) && shape(name) == std::vector<uint64_t>{outputs, inputs, 1};
+  // A convolution over one window has the matrix' values with more axes.
+  const std::vector<uint64_t> found = has(name) ? shape(name) : std::vector<uint64_t>{};
+  const bool is_kernel = found.size() > 2 && found[0] == outputs &&
+                         std::accumulate(found.begin() + 1, found.end(), uint64_t{1}, std::multiplies<>()) == inputs;
   return {is_kernel ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs),
       has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
 }

@@ -55,12 +55,13 @@ uint32_t beam_size_of(std::string_view key) {
 }
 
 // The clips of samples.npy, which follow one another, and the place of the next one.
+template <typename Item>
 struct Clips {
   std::string where;
-  std::vector<int16_t> samples;
+  std::vector<Item> samples;
   size_t next = 0;
 
-  std::vector<int16_t> take(size_t n) {
+  std::vector<Item> take(size_t n) {
     if (n == 0 || n > samples.size() - next) {
       throw Error(
           "{}: has {} more samples, expected the {} of the next line's \"samples\"", where, samples.size() - next, n);
@@ -70,16 +71,18 @@ struct Clips {
   }
 };
 
-Clips read_clips(const std::filesystem::path& path) {
+template <typename Item>
+Clips<Item> read_clips(const std::filesystem::path& path) {
+  constexpr const char* kType = std::is_same_v<Item, float> ? "<f4" : "<i2";
   const std::string bytes = read_small_file(path, kMaxClipBytes), where = path.string();
   const NumpyHeader header = parse_numpy_header(bytes, where);
-  if (header.type != "<i2" || header.shape.size() != 1 ||
-      header.shape[0] != (bytes.size() - header.bytes) / sizeof(int16_t)) {
-    throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"<i2\"", where,
-        header.type, join_text(header.shape, ", "), bytes.size() - header.bytes);
+  if (header.type != kType || header.shape.size() != 1 ||
+      header.shape[0] != (bytes.size() - header.bytes) / sizeof(Item)) {
+    throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"{}\"", where,
+        header.type, join_text(header.shape, ", "), bytes.size() - header.bytes, kType);
   }
-  Clips clips = {where, std::vector<int16_t>(header.shape[0])};
-  std::memcpy(clips.samples.data(), bytes.data() + header.bytes, clips.samples.size() * sizeof(int16_t));
+  Clips<Item> clips = {where, std::vector<Item>(header.shape[0])};
+  std::memcpy(clips.samples.data(), bytes.data() + header.bytes, clips.samples.size() * sizeof(Item));
   return clips;
 }
 
@@ -125,7 +128,8 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
   const std::string text = read_small_file(path, kMaxResultBytes);
   Samples samples;
   std::set<size_t> seen;
-  Clips clips;
+  Clips<int16_t> clips;
+  Clips<float> rows;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -135,8 +139,14 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     if (row.find_first_not_of(" \t\r") == row.npos) continue;
     SampleLine line = read_line(parse_json(row, kMaxDepth, where), samples.lines.size(), spec, where);
     if (spec.encoder.frontend) {
-      if (clips.where.empty()) clips = read_clips(folder / "samples.npy");
-      line.samples = clips.take(read_count(parse_json(row, kMaxDepth, where), "samples", 0, where));
+      const size_t n = read_count(parse_json(row, kMaxDepth, where), "samples", 0, where);
+      const bool has_rows = spec.encoder.frontend->input == FrontendInput::kFrames;
+      if (clips.where.empty() && rows.where.empty()) {
+        if (has_rows) rows = read_clips<float>(folder / "samples.npy");
+        if (!has_rows) clips = read_clips<int16_t>(folder / "samples.npy");
+      }
+      if (has_rows) line.features = rows.take(n);
+      if (!has_rows) line.samples = clips.take(n);
     }
     if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} appears twice", where, line.line);
     samples.lines.push_back(std::move(line));

@@ -17,6 +17,7 @@ const char* activation_name(Activation activation) {
     case Activation::kGeluTanh: return "gelu_tanh";
     case Activation::kSilu: return "silu";
     case Activation::kTanh: return "tanh";
+    case Activation::kNone: return "none";
   }
   return "";
 }

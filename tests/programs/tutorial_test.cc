@@ -96,6 +96,8 @@ constexpr const char* kFamilies =
     "families](converter/dialects/HUGGING_FACE.md) |\n"
     "| Moonshine and Whisper of Hugging Face | yes | safetensors (also sharded), `pytorch_model.bin`; [details of "
     "speech models](converter/dialects/speech/SPEECH.md) |\n"
+    "| TrOCR of Hugging Face: images to text | yes | safetensors (also sharded), `pytorch_model.bin`; [details of "
+    "images](converter/dialects/IMAGES.md) |\n"
     "| your own PyTorch `nn.Transformer` | yes | safetensors, `torch.save` state dict; [a "
     "config.json](converter/dialects/NN_TRANSFORMER.md), which `--print-config` drafts |\n"
     "| the Annotated Transformer of Harvard NLP | yes | safetensors (also sharded), `torch.save` state dict; [a short "

@@ -15,9 +15,15 @@ constexpr const char *kQuery = ".q_proj", *kKey = ".k_proj", *kValue = ".v_proj"
 constexpr const char* kAttentionNorm = "_layer_norm";
 constexpr const char *kInner = ".fc1", *kOuter = ".fc2", *kLastNorm = ".final_layer_norm";
 
+uint32_t source_width(const LayerShape& shape, const std::string& attention) {
+  return shape.source_width != 0 && attention.ends_with(kCrossAttention) ? shape.source_width : shape.d_model;
+}
+
 AttentionSpec read_attention(const std::string& prefix, const LayerShape& shape, TensorReader& tensors) {
   const auto projection = [&](const char* name, bool has_bias = true) {
-    return tensors.linear(prefix + name, shape.d_model, shape.d_model, has_bias);
+    const bool reads_source = name == kKey || name == kValue;
+    const uint32_t inputs = reads_source ? source_width(shape, prefix) : shape.d_model;
+    return tensors.linear(prefix + name, shape.d_model, inputs, has_bias);
   };
   return {projection(kQuery), projection(kKey, shape.has_key_bias), projection(kValue), projection(kOut),
       tensors.norm(prefix + kAttentionNorm, shape.d_model, true, shape.norm_epsilon)};
@@ -31,7 +37,8 @@ void add_linear(const std::string& prefix, uint64_t outputs, uint64_t inputs, st
 void add_attention(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors) {
   const uint32_t d_model = shape.d_model;
   for (const char* name : {kQuery, kKey, kValue, kOut}) {
-    add_linear(prefix + name, d_model, d_model, tensors);
+    const bool reads_source = name == kKey || name == kValue;
+    add_linear(prefix + name, d_model, reads_source ? source_width(shape, prefix) : d_model, tensors);
     if (name == kKey && !shape.has_key_bias) tensors.pop_back();
   }
   add_norm_tensors(prefix + kAttentionNorm, d_model, tensors);

@@ -16,6 +16,7 @@ struct LayerShape {
   float norm_epsilon = 0;
   bool is_decoder = false;  // with cross-attention
   bool has_key_bias = true;
+  uint32_t source_width = 0;  // inputs of the cross-attention's keys and values; 0: d_model
 };
 
 // `prefix`: for instance "model.encoder.layers.0".

@@ -98,31 +98,6 @@ bool has_vocabulary(const Checkpoint& checkpoint) {
          std::filesystem::exists(side_file(checkpoint, "vocab.json"), error);
 }
 
-// tokenizer.json, or vocab.json with the special tokens in added_tokens.json.
-Vocabulary read_whisper_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids, ModelSpec& spec) {
-  std::error_code error;
-  const auto exists = [&](const char* name) { return std::filesystem::exists(side_file(checkpoint, name), error); };
-  if (exists("tokenizer.json")) {
-    spec.tokenizer_files = {side_file(checkpoint, "tokenizer.json")};
-    return read_tokenizer_json(spec.tokenizer_files[0], n_ids, SpeechText::kByteLevel);
-  }
-  const std::filesystem::path path = side_file(checkpoint, "vocab.json");
-  if (!exists("vocab.json")) {
-    throw Error("{}: is missing, and so is tokenizer.json: copy one of them from where the checkpoint came from",
-        path.string());
-  }
-  spec.tokenizer_files = {path};
-  Value entries = read_json_object(path), added = Value::map();
-  if (exists("added_tokens.json")) {
-    spec.tokenizer_files.push_back(side_file(checkpoint, "added_tokens.json"));
-    added = read_json_object(spec.tokenizer_files.back());
-    update(entries, added);
-  }
-  Vocabulary vocabulary = vocabulary_of_json(entries, n_ids, path.string());
-  for (const auto& [text, id] : added.members()) vocabulary.added_ids.push_back(static_cast<uint32_t>(id.natural()));
-  return vocabulary;
-}
-
 std::vector<uint32_t> ids_in_setting(const Config& settings, const std::string& key, uint32_t n_ids) {
   const Value* const list = settings.find(key);
   if (list == nullptr) return {};
@@ -263,7 +238,7 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
     count_prompt(own.has("min_new_tokens"), sizes.target_positions, &spec.generation);
     return spec;
   }
-  const Vocabulary vocabulary = read_whisper_vocabulary(checkpoint, sizes.vocab_size, spec);
+  const Vocabulary vocabulary = read_byte_level_vocabulary(checkpoint, sizes.vocab_size, spec);
   WhisperIds ids = find_whisper_ids(vocabulary, own.flag_or("is_multilingual", sizes.vocab_size >= kFirstMultilingual));
   check_id(own, "no_timestamps_token_id", ids.no_timestamps);
   check_id(own, "decoder_start_token_id", ids.start);
@@ -298,6 +273,30 @@ std::vector<ShapedTensor> whisper_tensors(const Config& config) {
   return tensors;
 }
 }  // namespace
+
+Vocabulary read_byte_level_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids, ModelSpec& spec) {
+  std::error_code error;
+  const auto exists = [&](const char* name) { return std::filesystem::exists(side_file(checkpoint, name), error); };
+  if (exists("tokenizer.json")) {
+    spec.tokenizer_files = {side_file(checkpoint, "tokenizer.json")};
+    return read_tokenizer_json(spec.tokenizer_files[0], n_ids, SpeechText::kByteLevel);
+  }
+  const std::filesystem::path path = side_file(checkpoint, "vocab.json");
+  if (!exists("vocab.json")) {
+    throw Error("{}: is missing, and so is tokenizer.json: copy one of them from where the checkpoint came from",
+        path.string());
+  }
+  spec.tokenizer_files = {path};
+  Value entries = read_json_object(path), added = Value::map();
+  if (exists("added_tokens.json")) {
+    spec.tokenizer_files.push_back(side_file(checkpoint, "added_tokens.json"));
+    added = read_json_object(spec.tokenizer_files.back());
+    update(entries, added);
+  }
+  Vocabulary vocabulary = vocabulary_of_json(entries, n_ids, path.string());
+  for (const auto& [text, id] : added.members()) vocabulary.added_ids.push_back(static_cast<uint32_t>(id.natural()));
+  return vocabulary;
+}
 
 const ConfigFamily kWhisperFamily = {
     "whisper", "Whisper", load_whisper, whisper_tensors, nullptr, nullptr, {nullptr, nullptr}};

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random TrOCRs: the float32 files' layers and results are those of transformers.
+
+    python tests/peers/images.py --build build/host --work FOLDER [--models 200] [--seed 1] [--only NUMBER]
+
+Encoders are ViT's and DeiT's, of images and patches that are not square, in colours or in grey; pixels come from
+transformers' processors with Pillow, and images are of any size. `--check` compares every layer for the first image,
+and the ids of all. goldcrest-read must print transformers' texts for the images as PNG. Different results are a tie if
+the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and for ties in more than
+0.5 % of the searches."""
+
+import json
+import pathlib
+import random
+import shutil
+import sys
+import time
+from collections import Counter
+
+import numpy
+import torch
+import transformers
+from PIL import Image
+from transformers.models.deit.image_processing_pil_deit import DeiTImageProcessorPil
+from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
+
+import product
+import speech
+from generation_settings import Draw, WARNED, draw_settings
+from random_checkpoints import Trace
+from speech_equality import CLOSE, MOST_TIES, found_ids
+
+IMAGES = 4
+NOT_DRAWN = {*WARNED, "encoder_no_repeat_ngram_size", "eos_token_id"}
+
+
+def texts_of(draw: random.Random) -> tuple[list[str], dict]:
+    """Returns the entries of a vocabulary, and the files of its tokenizer."""
+    special, words = ["<s>", "<pad>", "</s>", "<unk>"], [f"w{i}" for i in range(draw.randint(20, 200))]
+    if draw.random() < 0.5:
+        entries = [*special, *speech.byte_characters(), *(f"\u0120{word}" for word in words), "<mask>"]
+        return entries, {"vocab.json": {entry: i for i, entry in enumerate(entries)}}
+    space = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always"}
+    entries = [*special, *(f"\u2581{word}" for word in words), *(f"{word}x" for word in words)]
+    return entries, {"tokenizer.json": {
+        "added_tokens": [{"id": i, "content": entry, "special": True, "single_word": False, "lstrip": False,
+                          "rstrip": False, "normalized": False} for i, entry in enumerate(special)],
+        "normalizer": None, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]},
+        "decoder": space,
+        "model": {"type": "Unigram", "unk_id": 3, "vocab": [[entry, -1.0 - i] for i, entry in enumerate(entries)]}}}
+
+
+def text_of(entries: list[str], ids: list[int]) -> str:
+    byte_of = {character: byte for byte, character in enumerate(speech.byte_characters())}
+    shown = [entries[i] for i in ids if i < len(entries) and not entries[i].startswith("<")]
+    if any(entry.startswith("\u0120") for entry in entries):
+        return bytes(byte_of[c] for c in "".join(shown)).decode("utf-8", "replace")
+    return "".join(shown).replace("\u2581", " ")
+
+
+def processor_of(draw: random.Random, height: int, width: int, colours: int):
+    numbers = {"image_mean": [draw.uniform(0.3, 0.6) for _ in range(colours)],
+               "image_std": [draw.uniform(0.2, 0.6) for _ in range(colours)], "resample": draw.choice([2, 3])}
+    if draw.random() < 0.5:
+        return ViTImageProcessorPil(size={"height": height, "width": width}, **numbers)
+    size = {"height": height + draw.randint(0, 40), "width": width + draw.randint(0, 41)}
+    return DeiTImageProcessorPil(size=size, crop_size={"height": height, "width": width}, **numbers)
+
+
+def made_model(draw: random.Random, seed: int, folder: pathlib.Path) -> tuple:
+    """Writes a checkpoint. Returns transformers' model of the file, its processor, its entries and its end."""
+    heads, patch, colours = draw.choice([1, 2, 3]), [draw.choice([4, 8, 12]), draw.choice([4, 6, 16])], draw.choice([1, 3, 3])
+    size = [patch[0] * draw.randint(1, 4), patch[1] * draw.randint(1, 6)]
+    d_encoder, d_decoder = heads * draw.choice([8, 12, 20]), draw.choice([2, 4]) * draw.choice([6, 8, 10])
+    entries, files = texts_of(draw)
+    kind = draw.choice([transformers.ViTConfig, transformers.DeiTConfig])
+    encoder = kind(hidden_size=d_encoder, num_hidden_layers=draw.randint(1, 2), num_attention_heads=heads,
+                   intermediate_size=draw.randint(8, 60), hidden_act=draw.choice(["gelu", "relu"]), image_size=size,
+                   patch_size=patch, num_channels=colours, qkv_bias=draw.random() < 0.7)
+    decoder = transformers.TrOCRConfig(
+        vocab_size=len(entries) + draw.choice([0, 3]), d_model=d_decoder, decoder_layers=draw.randint(1, 2),
+        decoder_attention_heads=2, decoder_ffn_dim=draw.randint(8, 60), max_position_embeddings=draw.randint(24, 40),
+        activation_function=draw.choice(["gelu", "relu"]), scale_embedding=draw.random() < 0.5,
+        use_learned_position_embeddings=draw.random() < 0.6, layernorm_embedding=draw.random() < 0.7,
+        tie_word_embeddings=draw.random() < 0.5, cross_attention_hidden_size=d_encoder, decoder_start_token_id=2)
+    config = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    config.decoder_start_token_id = config.eos_token_id = 2
+    config.pad_token_id = 1
+    model = transformers.VisionEncoderDecoderModel(config)
+    speech.fill(model, seed)
+    for name, parameter in model.named_parameters():
+        if "encoder_attn.o" in name:
+            parameter.data *= 6  # what is seen decides
+    settings, _ = draw_settings(Draw(draw, len(entries), decoder.max_position_embeddings - 2, 2, 1), NOT_DRAWN)
+    settings["decoder_start_token_id"] = 2
+    processor = processor_of(draw, *size, colours)
+    model = speech.store(model, files | {"generation_config.json": settings}, folder)
+    processor.save_pretrained(folder)
+    positions = model.decoder.model.decoder.embed_positions
+    if not decoder.use_learned_position_embeddings:  # which transformers 5.24 leaves without values
+        positions.weights = positions.get_embedding(decoder.max_position_embeddings + 2, d_decoder, 1)
+    return model, processor, entries, settings
+
+
+def image_of(draw: random.Random, seed: int, colours: int) -> Image.Image:
+    """Noise of large and small squares, of any size."""
+    noise, shape = numpy.random.default_rng(seed), [draw.choice([1, 7, 31, 90, 211]), draw.choice([1, 5, 40, 133, 320])]
+    coarse = noise.integers(0, 256, [-(-side // 8) for side in shape] + [colours])
+    pixels = numpy.kron(coarse, numpy.ones((8, 8, 1)))[:shape[0], :shape[1]] + noise.integers(-30, 30, [*shape, colours])
+    return Image.fromarray(pixels.clip(0, 255).astype(numpy.uint8).squeeze(2) if colours == 1 else
+                           pixels.clip(0, 255).astype(numpy.uint8))
+
+
+def rows_of(pixels: torch.Tensor, model) -> torch.Tensor:
+    """The rows of the engine: zeros for the tokens, then the patches."""
+    projection = model.encoder.embeddings.patch_embeddings.projection
+    patches = torch.nn.functional.unfold(pixels, projection.kernel_size, stride=projection.kernel_size)[0].T
+    tokens = model.encoder.embeddings.position_embeddings.shape[1] - len(patches)
+    return torch.cat([torch.zeros(tokens, patches.shape[1]), patches])
+
+
+def trace_of(model, pixels: torch.Tensor, target: list[int]) -> dict[str, torch.Tensor]:
+    rows, decoder = Trace(), model.decoder.model.decoder
+    encoder = model.encoder
+    layers = encoder.layers if hasattr(encoder, "layers") else encoder.encoder.layer
+    rows.keep_stack("encoder", layers, encoder.layernorm)
+    rows.keep_stack("decoder", decoder.layers, None)
+    return rows.rows_along(model, pixels, [2, *target[:-1]])
+
+
+def check_model(options, seed: int, counts: Counter) -> list[str]:
+    """Returns what departs from transformers."""
+    draw, folder, file = random.Random(seed), options.work / str(seed), options.work / f"{seed}.gcst"
+    model, processor, entries, settings = made_model(draw, seed, folder)
+    colours = model.config.encoder.num_channels
+    images = [image_of(draw, seed + i, colours) for i in range(IMAGES)]
+    lines, rows = [], []
+    beam_sizes = list(dict.fromkeys([1, 4, settings.get("num_beams", 1)]))
+    for i, image in enumerate(images):
+        pixels = processor(image if colours == 3 else numpy.asarray(image)[..., None], return_tensors="pt",
+                           input_data_format="channels_last").pixel_values
+        rows.append(rows_of(pixels, model))
+        line = {"samples": rows[-1].numel()}
+        for beams in beam_sizes:
+            ids = model.generate(pixels, num_beams=beams)[0].tolist()[1:]
+            line["greedy" if beams == 1 else f"beam{beams}"] = ids[:ids.index(2) + 1] if 2 in ids else ids
+        lines.append(line)
+        if i == 0:
+            made = trace_of(model, pixels, line["greedy"])
+            speech.save_file({name: value.contiguous() for name, value in made.items()}, folder / "trace.safetensors")
+    numpy.save(folder / "samples.npy", torch.cat(rows).flatten().numpy())
+    (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    checked = product.check(options, folder, folder, "-o", file, "--quiet")
+    report = checked.stdout + checked.stderr
+    counts["models"] += 1
+    counts["searches"] += IMAGES * len(beam_sizes)
+    found, departures = found_ids(checked.stdout), []
+    if " departs" in report or checked.returncode and not found:
+        departures.append(report[-3000:])
+    for (search, line), (ids, ahead) in found.items():
+        counts["ties"] += abs(ahead) < CLOSE
+        word = "a tie" if abs(ahead) < CLOSE else "departs"
+        print(f"model {seed}, {search}, line {line}: {word}, ahead by {ahead}", flush=True)
+        if abs(ahead) >= CLOSE:
+            departures.append(f"{search}, line {line}: {ids}, transformers {lines[line][search]}")
+    return departures
+
+
+def main() -> None:
+    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int))
+    begin, counts, n_departures = time.time(), Counter(), 0
+    numbers = range(options.seed * 10000, options.seed * 10000 + options.models)
+    for seed in numbers if options.only is None else [options.only]:
+        departures = check_model(options, seed, counts)
+        n_departures += bool(departures)
+        for departure in departures:
+            print(f"model {seed} departs: {departure}", flush=True)
+        if not departures and options.only is None:
+            shutil.rmtree(options.work / str(seed))
+    print(f"{dict(counts)}; {n_departures} models depart; {time.time() - begin:.0f} s; transformers "
+          f"{transformers.__version__}")
+    if n_departures or counts["ties"] > MOST_TIES * counts["searches"]:
+        sys.exit(f"goldcrest departs: {n_departures} models, {counts['ties']} ties of {counts['searches']} searches")
+
+
+if __name__ == "__main__":
+    main()
