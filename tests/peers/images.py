@@ -2,12 +2,14 @@
 """Random TrOCRs: the float32 files' layers and results are those of transformers.
 
     python tests/peers/images.py --build build/host --work FOLDER [--models 200] [--seed 1] [--only NUMBER]
+        [--record tests/data/images.json]
 
 Encoders are ViT's and DeiT's, of images and patches that are not square, in colours or in grey; pixels come from
 transformers' processors with Pillow, and images are of any size. `--check` compares every layer for the first image,
 and the ids of all. goldcrest-read must print transformers' texts for the images as PNG. Different results are a tie if
 the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and for ties in more than
-0.5 % of the searches."""
+0.5 % of the searches. --record packs three of the models, with the pixels and what transformers computed: {MODEL:
+{FILE: its bytes in hexadecimal}}."""
 
 import json
 import pathlib
@@ -30,13 +32,14 @@ from generation_settings import Draw, WARNED, draw_settings
 from random_checkpoints import Trace
 from speech_equality import CLOSE, MOST_TIES, found_ids
 
-IMAGES = 4
+IMAGES, RECORDED = 4, [20003, 20025, 20042]
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 NOT_DRAWN = {*WARNED, "encoder_no_repeat_ngram_size", "eos_token_id"}
 
 
 def texts_of(draw: random.Random) -> tuple[list[str], dict]:
     """Returns the entries of a vocabulary, and the files of its tokenizer."""
-    special, words = ["<s>", "<pad>", "</s>", "<unk>"], [f"w{i}" for i in range(draw.randint(20, 200))]
+    special, words = SPECIAL[:4], [f"w{i}" for i in range(draw.randint(20, 200))]
     if draw.random() < 0.5:
         entries = [*special, *speech.byte_characters(), *(f"\u0120{word}" for word in words), "<mask>"]
         return entries, {"vocab.json": {entry: i for i, entry in enumerate(entries)}}
@@ -52,10 +55,15 @@ def texts_of(draw: random.Random) -> tuple[list[str], dict]:
 
 def text_of(entries: list[str], ids: list[int]) -> str:
     byte_of = {character: byte for byte, character in enumerate(speech.byte_characters())}
-    shown = [entries[i] for i in ids if i < len(entries) and not entries[i].startswith("<")]
+    shown = [entries[i] for i in ids if i < len(entries) and entries[i] not in SPECIAL]
     if any(entry.startswith("\u0120") for entry in entries):
         return bytes(byte_of[c] for c in "".join(shown)).decode("utf-8", "replace")
     return "".join(shown).replace("\u2581", " ")
+
+
+def readable(text: str) -> str:
+    """Returns the text without what a line shows in another way: spaces, control characters, bytes that are no UTF-8."""
+    return "".join(character for character in text if character > " " and character not in "\x7f\ufffd")
 
 
 def processor_of(draw: random.Random, height: int, width: int, colours: int):
@@ -163,20 +171,40 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         print(f"model {seed}, {search}, line {line}: {word}, ahead by {ahead}", flush=True)
         if abs(ahead) >= CLOSE:
             departures.append(f"{search}, line {line}: {ids}, transformers {lines[line][search]}")
+    paths = [folder / f"{i}.png" for i in range(IMAGES)]
+    for image, path in zip(images, paths):
+        image.save(path)
+    if options.record:
+        for i, image in enumerate(images):
+            numpy.save(folder / f"{i}.npy", numpy.asarray(image).reshape(image.height, image.width, colours))
+    shown = product.attempt(options.build / "examples/goldcrest-read", file, *paths)
+    beams = settings.get("num_beams", 1)
+    search = "greedy" if beams == 1 else f"beam{beams}"
+    for i, text in enumerate(shown.stdout.split("\n")[:-1] if shown.returncode == 0 else [shown.stderr]):
+        expected = text_of(entries, found.get((search, i), [lines[i][search]])[0])
+        if readable(text) != readable(expected):
+            departures.append(f"{paths[i]}: goldcrest-read prints {text!r}, expected {expected!r}")
     return departures
 
 
 def main() -> None:
-    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int))
+    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int,
+                                              record=pathlib.Path))
     begin, counts, n_departures = time.time(), Counter(), 0
     numbers = range(options.seed * 10000, options.seed * 10000 + options.models)
-    for seed in numbers if options.only is None else [options.only]:
+    if options.record or options.only is not None:
+        numbers = RECORDED if options.record else [options.only]
+    for seed in numbers:
         departures = check_model(options, seed, counts)
         n_departures += bool(departures)
         for departure in departures:
             print(f"model {seed} departs: {departure}", flush=True)
-        if not departures and options.only is None:
+        if not departures and numbers is not RECORDED:
             shutil.rmtree(options.work / str(seed))
+    if options.record:
+        packed = {str(seed): {path.name: path.read_bytes().hex() for path in sorted((options.work / str(seed)).iterdir())
+                              if path.suffix != ".png"} for seed in RECORDED}
+        options.record.write_text(json.dumps(packed, indent=1) + "\n")
     print(f"{dict(counts)}; {n_departures} models depart; {time.time() - begin:.0f} s; transformers "
           f"{transformers.__version__}")
     if n_departures or counts["ties"] > MOST_TIES * counts["searches"]:
