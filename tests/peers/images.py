@@ -204,7 +204,7 @@ def main() -> None:
     if options.record:
         packed = {str(seed): {path.name: path.read_bytes().hex() for path in sorted((options.work / str(seed)).iterdir())
                               if path.suffix != ".png"} for seed in RECORDED}
-        options.record.write_text(json.dumps(packed, indent=1) + "\n")
+        options.record.write_text(json.dumps(packed) + "\n")
     print(f"{dict(counts)}; {n_departures} models depart; {time.time() - begin:.0f} s; transformers "
           f"{transformers.__version__}")
     if n_departures or counts["ties"] > MOST_TIES * counts["searches"]:

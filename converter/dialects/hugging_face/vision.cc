@@ -3,6 +3,7 @@
 // ViT or DeiT, the decoder of TrOCR.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/bounds.h"
 #include "dialects/config.h"
@@ -14,142 +15,119 @@
 #include "dialects/positions.h"
 #include "dialects/speech/parts.h"
 #include "dialects/tensor_reader.h"
+#include "dialects/text/tokenizer_json.h"
+#include "dialects/text/vocabulary_file.h"
 #include "host/wording.h"
+#include "sources/values/json_text.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
 constexpr uint32_t kUsualSide = 224, kUsualPatch = 16, kUsualPositions = 512, kTrocrOffset = 2;
-constexpr double kVisionEpsilon = 1e-12;
+
+[[noreturn]] void refuse(const Config& config, const char* key, const std::string& expected) {
+  const Value* const found = config.find(key);
+  throw Error("{} is {}, expected {}", config.where(key), found == nullptr ? "missing" : write_json(*found), expected);
+}
 
 struct Size {
   uint32_t height = 0, width = 0;
   bool operator==(const Size&) const = default;
+  std::string text() const { return format_text("{} x {}", height, width); }
 };
 
 // Reads a side, [height, width], or {"height": h, "width": w}.
 Size size_of(const Config& config, const char* key, uint32_t usual) {
-  const Value* const value = config.find(key);
-  if (value == nullptr) return {usual, usual};
-  Config sides(Value::map(), "", {});
-  if (value->is_map()) {
-    sides = Config(*value, config.where(key), config.path());
-  } else {
-    const bool is_pair = value->is_list() && value->size() == 2;
-    sides = Config({{"height", is_pair ? (*value)[0] : *value}, {"width", is_pair ? (*value)[1] : *value}},
-        config.where(key), config.path());
-  }
-  if (sides.keys() != std::vector<std::string>{"height", "width"})
-    throw Error("{}: found {}, expected \"height\" and \"width\"", config.where(key), list_in_quotes(sides.keys(), 4));
+  const Value* const found = config.find(key);
+  if (found == nullptr) return {usual, usual};
+  const bool is_pair = found->is_list() && found->size() == 2;
+  const Value value = found->is_map() ? *found
+                      : is_pair       ? Value{{"height", (*found)[0]}, {"width", (*found)[1]}}
+                                      : Value{{"height", *found}, {"width", *found}};
+  const Config sides(value, config.where(key), config.path());
+  if (sides.keys() != std::vector<std::string>{"height", "width"}) refuse(config, key, "\"height\" and \"width\"");
   return {sides.count("height", 1, kMaxImageSide), sides.count("width", 1, kMaxImageSide)};
 }
 
-// What the encoder reads of an image.
+// The parts of an image that the encoder reads.
 struct Patches {
   Size image, patch;
-  uint32_t colours = 0, tokens = 0;  // tokens: rows before the patches
+  uint32_t colours = 0, tokens = 0;  // `tokens` counts the rows before the patches
   uint32_t count() const { return (image.height / patch.height) * (image.width / patch.width); }
   uint32_t values() const { return colours * patch.height * patch.width; }
 };
 
 Patches patches_of(const Config& encoder) {
   const std::string type = encoder.text_or("model_type", "");
-  if (type != "vit" && type != "deit")
-    throw Error("{} is {}, expected \"vit\" or \"deit\"", encoder.where("model_type"), in_quotes(type));
-  Patches patches = {size_of(encoder, "image_size", kUsualSide), size_of(encoder, "patch_size", kUsualPatch),
+  if (type != "vit" && type != "deit") refuse(encoder, "model_type", "\"vit\" or \"deit\"");
+  const Patches patches = {size_of(encoder, "image_size", kUsualSide), size_of(encoder, "patch_size", kUsualPatch),
       encoder.count_or("num_channels", 3, 1, 3), type == "deit" ? 2u : 1u};
-  if (patches.colours == 2) throw Error("{} is 2, expected 1 or 3", encoder.where("num_channels"));
-  if (patches.image.height % patches.patch.height != 0 || patches.image.width % patches.patch.width != 0) {
-    throw Error("{}: {} x {} pixels, expected multiples of the patch, {} x {}", encoder.where("image_size"),
-        patches.image.height, patches.image.width, patches.patch.height, patches.patch.width);
-  }
+  if (patches.colours == 2) refuse(encoder, "num_channels", "1 or 3");
+  if (patches.image.height % patches.patch.height != 0 || patches.image.width % patches.patch.width != 0)
+    refuse(encoder, "image_size", "multiples of the patch, " + patches.patch.text());
+  if (patches.values() > kMaxWidth || patches.count() >= kMaxPositions)
+    refuse(encoder, "patch_size", format_text("{} values and {} rows at most", kMaxWidth, kMaxPositions));
   return patches;
 }
 
-// Reads the settings of ViTImageProcessor or DeiTImageProcessor. Throws Error for any other setting that asks for
-// something.
-class ProcessorReader {
- public:
-  ProcessorReader(const Config& settings, const Patches& patches) : settings_(settings), patches_(patches) {
-    std::string type = settings.text_or("image_processor_type", settings.text_or("feature_extractor_type", ""));
-    for (const char* end : {"Fast", "Pil", "ImageProcessor", "FeatureExtractor"})
-      if (type.ends_with(end)) type.resize(type.size() - std::string_view(end).size());
-    is_deit_ = type == "DeiT";
-    if (!is_deit_ && type != "ViT" && !type.empty()) {
-      throw Error("{} is {}, expected \"ViTImageProcessor\" or \"DeiTImageProcessor\"",
-          settings.where("image_processor_type"), in_quotes(type));
-    }
-  }
+// One number, or one of each colour.
+double number_of_colour(const Config& settings, const char* key, size_t colour, uint32_t colours, double least) {
+  const Value* const value = settings.find(key);
+  if (value == nullptr) return 0.5;
+  if (value->is_list() && value->size() != colours) refuse(settings, key, format_text("{} numbers", colours));
+  const Value of = value->is_list() ? (*value)[std::min<size_t>(colour, colours - 1)] : *value;
+  return Config({{key, of}}, settings.path().string(), {}).number_or(key, 0.5, least, 1e3);
+}
 
-  ImageSpec read() const {
-    const Size resized = size_of(settings_, "size", is_deit_ ? 256 : kUsualSide);
-    const bool is_cropped = settings_.flag_or("do_center_crop", is_deit_);
-    const Size cropped = size_of(settings_, "crop_size", kUsualSide), used = is_cropped ? cropped : resized;
-    if (used != patches_.image) {
-      throw Error("{}: images become {} x {} pixels, expected {} x {}, the encoder's \"image_size\"",
-          settings_.where(is_cropped ? "crop_size" : "size"), used.height, used.width, patches_.image.height,
-          patches_.image.width);
-    }
-    if (resized.height < used.height || resized.width < used.width)
-      throw Error("{}: is larger than \"size\", {} x {}", settings_.where("crop_size"), resized.height, resized.width);
-    if (!settings_.flag_or("do_resize", true)) throw Error("{} is false, expected true", settings_.where("do_resize"));
-    const uint32_t resample = settings_.count_or("resample", is_deit_ ? 3 : 2, 0, 5);
-    if (resample != 2 && resample != 3)
-      throw Error("{} is {}, expected 2 (bilinear) or 3 (bicubic)", settings_.where("resample"), resample);
-    ImageSpec image = {used.height, used.width, resized.height, resized.width, patches_.patch.height,
-        patches_.patch.width, resample == 3};
-    const double factor = settings_.number_or("rescale_factor", 1.0 / 255, 1e-6, 1e3);
-    const bool is_rescaled = settings_.flag_or("do_rescale", true), is_normal = settings_.flag_or("do_normalize", true);
-    for (size_t i = 0; i < 3; ++i) {
-      const double mean = is_normal ? of_colour("image_mean", i, -1e3) : 0;
-      const double deviation = is_normal ? of_colour("image_std", i, 1e-3) : 1;
-      image.scale[i] = static_cast<float>((is_rescaled ? factor : 1) / deviation);
-      image.offset[i] = static_cast<float>(-mean / deviation + 0.0);  // no -0
-    }
-    refuse_others();
-    return image;
+// Reads the settings of ViTImageProcessor or DeiTImageProcessor, and refuses any other one that asks for something.
+ImageSpec read_settings(const Config& settings, const Patches& patches) {
+  const char* const kind = settings.has("image_processor_type") ? "image_processor_type" : "feature_extractor_type";
+  const std::string type = settings.text_or(kind, "ViT");
+  const bool is_deit = type.starts_with("DeiT");
+  if (!is_deit && !type.starts_with("ViT")) refuse(settings, kind, "\"ViTImageProcessor\" or \"DeiTImageProcessor\"");
+  const bool is_cropped = settings.flag_or("do_center_crop", is_deit),
+             is_normal = settings.flag_or("do_normalize", true);
+  const Size resized = size_of(settings, "size", is_deit ? 256 : kUsualSide);
+  const Size used = is_cropped ? size_of(settings, "crop_size", kUsualSide) : resized;
+  if (used != patches.image)
+    refuse(settings, is_cropped ? "crop_size" : "size", patches.image.text() + ", the encoder's \"image_size\"");
+  if (resized.height < used.height || resized.width < used.width)
+    refuse(settings, "size", used.text() + " or more, as \"crop_size\"");
+  if (!settings.flag_or("do_resize", true)) refuse(settings, "do_resize", "true");
+  const uint32_t resample = settings.count_or("resample", is_deit ? 3 : 2, 0, 5);
+  if (resample != 2 && resample != 3) refuse(settings, "resample", "2 (bilinear) or 3 (bicubic)");
+  ImageSpec image = {
+      used.height, used.width, resized.height, resized.width, patches.patch.height, patches.patch.width, resample == 3};
+  const double stored = settings.number_or("rescale_factor", 1.0 / 255, 1e-6, 1e3);
+  const double factor = settings.flag_or("do_rescale", true) ? stored : 1;
+  for (size_t i = 0; i < 3; ++i) {
+    const double mean = number_of_colour(settings, "image_mean", i, patches.colours, -1e3);
+    const double deviation = number_of_colour(settings, "image_std", i, patches.colours, 1e-3);
+    image.scale[i] = static_cast<float>(is_normal ? factor / deviation : factor);
+    image.offset[i] = static_cast<float>(is_normal ? 0 - mean / deviation : 0);
   }
-
- private:
-  // One number, or one of each colour.
-  double of_colour(const char* key, size_t colour, double least) const {
-    const Value* const value = settings_.find(key);
-    if (value == nullptr) return 0.5;
-    if (value->is_list() && value->size() != patches_.colours)
-      throw Error("{} has {} numbers, expected {}", settings_.where(key), value->size(), patches_.colours);
-    const size_t place = std::min<size_t>(colour, patches_.colours - 1);
-    const Value of = value->is_list() ? (*value)[place] : *value;
-    return Config({{key, of}}, settings_.path().string(), {}).number_or(key, 0.5, least, 1e3);
+  static const std::set<std::string> kOtherSettings = {"auto_map", "crop_size", "data_format", "default_to_square",
+      "device", "disable_grouping", "do_convert_rgb", "feature_extractor_type", "input_data_format", "processor_class",
+      "return_tensors"};
+  for (const std::string& key : settings.unread()) {
+    const Value* const value = settings.find(key);
+    if (value != nullptr && *value != false && !kOtherSettings.contains(key))
+      refuse(settings, key.c_str(), "no such setting of images, which is not known");
   }
-
-  void refuse_others() const {
-    static const std::vector<std::string> kIgnoredOfImages = {"_processor_class", "auto_map", "data_format",
-        "default_to_square", "device", "disable_grouping", "do_convert_rgb", "feature_extractor_type",
-        "image_processor_type", "image_seq_length", "input_data_format", "processor_class", "return_tensors"};
-    for (const std::string& key : settings_.unread()) {
-      const Value* const value = settings_.find(key);
-      if (value == nullptr || *value == false || std::ranges::find(kIgnoredOfImages, key) != kIgnoredOfImages.end())
-        continue;
-      throw Error("{} is {}: this setting of images is not known", settings_.where(key), write_json(*value));
-    }
-  }
-
-  const Config& settings_;
-  const Patches& patches_;
-  bool is_deit_ = false;
-};
+  return image;
+}
 
 // transformers 5 stores them in processor_config.json, as "image_processor".
 ImageSpec read_processor(const Checkpoint& checkpoint, const Patches& patches) {
   const Config own = side_config(checkpoint, "preprocessor_config.json");
   const Config both = side_config(checkpoint, "processor_config.json").object_or_empty("image_processor");
   const Config& found = own.keys().empty() ? both : own;
-  if (!found.keys().empty()) return ProcessorReader(found, patches).read();
+  if (!found.keys().empty()) return read_settings(found, patches);
   if (!checkpoint.is_shape)
     throw Error("{}: is missing; it tells how images become pixels. Copy it from where the checkpoint came from",
         own.path().string());
   const Value size = {{"height", patches.image.height}, {"width", patches.image.width}};
-  return ProcessorReader(Config({{"size", size}}, own.path().string(), own.path()), patches).read();
+  return read_settings(Config({{"size", size}}, own.path().string(), own.path()), patches);
 }
 
 // Reads the tensors; without a TensorReader lists them.
@@ -170,12 +148,6 @@ class VisionReader {
     if (tensors_ == nullptr) return std::move(shapes_);
     std::vector<std::string> unused = tensors_->unused();
     std::erase_if(unused, [](const std::string& name) { return name.starts_with("encoder.pooler."); });
-    if (tensors_->has("enc_to_dec_proj.weight")) {
-      throw Error(
-          "{}: a layer between encoder and decoder is not supported; expected a decoder with "
-          "\"cross_attention_hidden_size\"",
-          tensors_->describe("enc_to_dec_proj.weight"));
-    }
     tensors_->check_missing();
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
@@ -205,8 +177,7 @@ class VisionReader {
 
   void set_heads(const Config& config, const char* heads, StackSpec& stack) {
     stack.n_heads = config.count(heads, 1, kMaxHeads);
-    if (stack.d_model % stack.n_heads != 0)
-      throw Error("{} is {}, expected a divisor of {}", config.where(heads), stack.n_heads, stack.d_model);
+    if (stack.d_model % stack.n_heads != 0) refuse(config, heads, format_text("a divisor of {}", stack.d_model));
     stack.d_head = stack.d_model / stack.n_heads;
     stack.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(stack.d_head)));
   }
@@ -218,7 +189,7 @@ class VisionReader {
     set_heads(encoder_, "num_attention_heads", stack);
     stack.activation = read_activation(encoder_, "hidden_act");
     stack.pre_norm = true;
-    const double epsilon = encoder_.number_or("layer_norm_eps", kVisionEpsilon, 1e-12, 1);
+    const double epsilon = encoder_.number_or("layer_norm_eps", 1e-12, 1e-12, 1);
     const bool has_bias = encoder_.flag_or("qkv_bias", true);
     const uint32_t d = stack.d_model, layers = encoder_.count("num_hidden_layers", 1, kMaxLayers);
     read_patches(stack);
@@ -239,8 +210,6 @@ class VisionReader {
   void read_patches(StackSpec& stack) {
     const std::string prefix = "encoder.embeddings.";
     const uint32_t d = stack.d_model, rows = patches_.tokens + patches_.count();
-    if (patches_.values() > kMaxWidth || rows > kMaxPositions)
-      throw Error("{}: patches of {} values, {} rows", encoder_.where("patch_size"), patches_.values(), rows);
     ConvolutionSpec patch = {linear(prefix + "patch_embeddings.projection", d, patches_.values()), patches_.values(), 1,
         1, 0, Activation::kNone};
     patch.linear.fine_input = true;
@@ -248,7 +217,8 @@ class VisionReader {
     const char* const names[] = {"cls_token", "distillation_token"};
     for (uint32_t token = 0; token < patches_.tokens; ++token) {
       const auto added = matrix(prefix + names[token], 1, d);
-      if (added->values.empty() || stack.positions.values.empty() || patch.linear.bias.empty()) continue;
+      const bool is_shape = stack.positions.same_rows || stack.positions.values.empty();
+      if (is_shape || added->values.empty() || patch.linear.bias.empty()) continue;
       float* const row = stack.positions.values.edit().data() + size_t{token} * d;
       for (uint32_t i = 0; i < d; ++i) row[i] += added->values[i] - patch.linear.bias[i];
     }
@@ -260,8 +230,8 @@ class VisionReader {
   }
 
   void read_trocr() {
-    const std::string type = decoder_.text_or("model_type", ""), prefix = "decoder.model.decoder.";
-    if (type != "trocr") throw Error("{} is {}, expected \"trocr\"", decoder_.where("model_type"), in_quotes(type));
+    const std::string prefix = "decoder.model.decoder.";
+    if (decoder_.text_or("model_type", "") != "trocr") refuse(decoder_, "model_type", "\"trocr\"");
     StackSpec& stack = spec_.decoder;
     const uint32_t d = stack.d_model = decoder_.count("d_model", 4, kMaxWidth);
     stack.d_ff = decoder_.count("decoder_ffn_dim", 1, kMaxWidth);
@@ -275,9 +245,9 @@ class VisionReader {
       stack.embedding_norm = norm(prefix + "layernorm_embedding", d, kSeq2SeqNormEpsilon);
     LayerShape shape = {d, stack.d_ff, kSeq2SeqNormEpsilon, true};
     shape.source_width = decoder_.count_or("cross_attention_hidden_size", d, 1, kMaxWidth);
-    if (shape.source_width != spec_.encoder.d_model) {
-      throw Error("{} is {}, expected {}, the encoder's \"hidden_size\"", decoder_.where("cross_attention_hidden_size"),
-          shape.source_width, spec_.encoder.d_model);
+    if (shape.source_width != spec_.encoder.d_model) {  // there is a layer between the two
+      refuse(decoder_, "cross_attention_hidden_size",
+          format_text("{}, the encoder's \"hidden_size\"", spec_.encoder.d_model));
     }
     const uint32_t layers = decoder_.count("decoder_layers", 1, kMaxLayers);
     for (uint32_t i = 0; i < layers; ++i) {
@@ -302,11 +272,9 @@ class VisionReader {
     }
     const uint32_t pad = decoder_.count_or("pad_token_id", 1, 0, kMaxVocabulary);
     if (pad == spec_.generation.decoder_start_id)
-      throw Error("{} is {}, which starts texts too: transformers gives padding no position",
-          decoder_.where("pad_token_id"), pad);
+      refuse(decoder_, "pad_token_id", "another id than that of the start, because padding has no position");
     check_position_rows(decoder_.where("max_position_embeddings"), rows, stack.d_model);
-    if (stack.d_model % 2 != 0)
-      throw Error("{} is {}, expected an even number", decoder_.where("d_model"), stack.d_model);
+    if (stack.d_model % 2 != 0) refuse(decoder_, "d_model", "an even number");
     stack.positions = sinusoid_table({false, true, pad + 1}, rows, stack.d_model);
   }
 
@@ -322,11 +290,12 @@ void read_vision_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   const uint32_t rows = spec.decoder.embedding->rows;
   std::error_code error;
   const auto exists = [&](const char* name) { return std::filesystem::exists(side_file(checkpoint, name), error); };
-  if (exists("sentencepiece.bpe.model"))
+  const bool has_json = exists("tokenizer.json"), has_entries = exists("vocab.json");
+  const bool has_pieces = exists("sentencepiece.bpe.model");
+  if (has_pieces ||
+      (has_json && !has_entries && !read_tokenizer_json(side_file(checkpoint, "tokenizer.json")).is_byte_level))
     return read_family_text(checkpoint, {FamilyText::kXlmRoberta, rows, spec.generation.end_id}, spec);
-  if (exists("vocab.json") || exists("tokenizer.json")) {
-    if (!exists("vocab.json") && !read_json_object(side_file(checkpoint, "tokenizer.json"))["model"].contains("merges"))
-      return read_family_text(checkpoint, {FamilyText::kXlmRoberta, rows, spec.generation.end_id}, spec);
+  if (has_json || has_entries) {
     Vocabulary vocabulary = read_byte_level_vocabulary(checkpoint, rows, spec);
     for (const char* text : {"<s>", "<pad>", "</s>", "<unk>", "<mask>"})
       if (const auto id = find_id(vocabulary, text)) vocabulary.control_ids.push_back(*id);
@@ -341,9 +310,8 @@ void read_vision_text(const Checkpoint& checkpoint, ModelSpec& spec) {
 
 // Ids of the decoder's settings count where the model has none.
 Config with_ids_of_decoder(const Config& config) {
-  Value settings = Value::map();
+  Value settings = read_json_object(config.path());
   const Config decoder = config.object_or_empty("decoder");
-  for (const std::string& key : config.keys()) settings[key] = config.has(key) ? *config.find(key) : Value();
   for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id", "decoder_start_token_id"})
     if (!config.has(key) && decoder.has(key)) settings[key] = *decoder.find(key);
   return Config(std::move(settings), config.path().string(), config.path());

@@ -142,14 +142,14 @@ TEST(Images, SettingsThatWouldChangeResultsAreRefused) {
     Value value;
     const char* message;
   };
-  const Case cases[] = {{"preprocessor_config.json", "do_pad", true, "\"do_pad\" is true: this setting"},
+  const Case cases[] = {{"preprocessor_config.json", "do_pad", true, "\"do_pad\" is true, expected no such setting"},
       {"preprocessor_config.json", "resample", 1, "expected 2 (bilinear) or 3"},
       {"preprocessor_config.json", "do_resize", false, "expected true"},
       {"preprocessor_config.json", "size", {{"shortest_edge", 30}}, "expected \"height\" and \"width\""},
-      {"preprocessor_config.json", "crop_size", 9, "9 x 9 pixels, expected"},
-      {"preprocessor_config.json", "size", 5, "is larger than \"size\", 5 x 5"},
-      {"preprocessor_config.json", "image_mean", Value::list({0.5}), "has 1 numbers, expected 3"},
-      {"preprocessor_config.json", "image_processor_type", "DonutImageProcessor", "\"Donut\", expected \"ViT"},
+      {"preprocessor_config.json", "crop_size", 9, "is 9, expected 24 x"},
+      {"preprocessor_config.json", "size", 5, "is 5, expected 24 x"},
+      {"preprocessor_config.json", "image_mean", Value::list({0.5}), "is [0.5], expected 3 numbers"},
+      {"preprocessor_config.json", "image_processor_type", "DonutImageProcessor", "expected \"ViTImageProcessor\""},
       {"config.json", "encoder", {{"model_type", "swin"}}, "\"swin\", expected \"vit\" or \"deit\""},
       {"config.json", "decoder", {{"model_type", "gpt2"}, {"vocab_size", 9}, {"eos_token_id", 2}},
           "expected \"trocr\""}};
