@@ -41,6 +41,9 @@ case $script in
     packages+=(ctranslate2==4.8.5) ;;
   speech | speech_equality)
     program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
+  images)
+    program=goldcrest-read wrong='s/.*/7/' modules+=", safetensors, PIL; assert int(PIL.__version__.split('.')[0]) < 13"
+    packages=("${packages[@]/5.23/5.24}" safetensors==0.8.0 pillow==12.0.0) ;;
   inspection) wrong='s/-1[.]/-1.1/' ;;
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac

@@ -259,6 +259,26 @@ def found_ids(report: str) -> dict[tuple[str, int], tuple[list[int], float]]:
     return found
 
 
+def compare(seed: int, lines: list[dict], report: str, counts: Counter, printed) -> list[str]:
+    """Returns the searches that depart. printed(source, beams, ids) returns a program's text, and that of the ids."""
+    departures, others = [], found_ids(report)
+    for i, line in enumerate(lines):
+        for search, expected in line.items():
+            if search == "samples":
+                continue
+            counts["searches"] += 1
+            ids, ahead = others.get((search, i), (expected, 0.0))
+            where, (text, shown) = f"source {i}, {search}", printed(i, 1 if search == "greedy" else int(search[4:]), ids)
+            if ids != expected and abs(ahead) < CLOSE:
+                counts["ties"] += 1
+                print(f"model {seed}, {where}: a tie, transformers is ahead by {ahead}: {ids}, {expected}", flush=True)
+            elif ids != expected:
+                departures.append(f"{where}: {ids}, transformers {expected}, ahead by {ahead}")
+            if text != shown:
+                departures.append(f"{where}: prints {text!r}, expected {shown!r}")
+    return departures
+
+
 def check_model(options, seed: int, counts: Counter) -> list[str]:
     """Returns what departs from transformers."""
     folder, file = options.work / str(seed), options.work / f"{seed}.gcst"
@@ -276,24 +296,15 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         return [f"goldcrest-convert: {checked.returncode} {report}{checked.stderr}"]
     if checked.returncode == 3:
         product.convert(options, folder, file)
-    departures, others = [], found_ids(report)
-    for i, (clip, line) in enumerate(zip(clips, lines)):
-        product.write_wav(folder / "clip.wav", clip)
-        for beams in beam_sizes:
-            search = "greedy" if beams == 1 else f"beam{beams}"
-            expected, counts["searches"] = line[search], counts["searches"] + 1
-            ids, ahead = others.get((search, i), (expected, 0.0))
-            given = [] if beams == kind.settings.get("num_beams", 1) else ["--beam-size", beams]
-            made = product.attempt(options.build / "examples/goldcrest-transcribe", file, folder / "clip.wav",
-                                   "--no-gate", "--no-guards", "--keep-controls", *given, text=None)
-            where, shown, printed = f"clip {i}, {search}", kind.printed(ids), readable(made.stdout[:-1])
-            if ids != expected and abs(ahead) < CLOSE:
-                counts["ties"] += 1
-                print(f"model {seed}, {where}: a tie, transformers is ahead by {ahead}: {ids}, {expected}", flush=True)
-            elif ids != expected:
-                departures.append(f"{where}: {ids}, transformers {expected}, ahead by {ahead}")
-            if made.returncode or printed != shown:
-                departures.append(f"{where}: prints {printed!r}, expected {shown!r}; {made.stderr.decode()[-300:]}")
+
+    def printed(source: int, beams: int, ids: list[int]) -> tuple[str, str]:
+        product.write_wav(folder / "clip.wav", clips[source])
+        given = [] if beams == kind.settings.get("num_beams", 1) else ["--beam-size", beams]
+        made = product.attempt(options.build / "examples/goldcrest-transcribe", file, folder / "clip.wav",
+                               "--no-gate", "--no-guards", "--keep-controls", *given, text=None)
+        return readable(made.stderr if made.returncode else made.stdout[:-1]), kind.printed(ids)
+
+    departures = compare(seed, lines, report, counts, printed)
     counts[type(kind).__name__] += 1
     if departures:
         return [*departures, f"added: {kind.added}; in {folder}; {json.dumps(kind.settings)[:1500]}"]
@@ -301,12 +312,11 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
     return []
 
 
-def main() -> None:
-    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int))
+def run(options, check, numbers) -> None:
+    """Checks the models with these numbers. Ends the script if one departs, or for too many ties."""
     begin, counts, n_departures = time.time(), Counter(), 0
-    numbers = range(options.seed * 10000, options.seed * 10000 + options.models)
-    for seed in numbers if options.only is None else [options.only]:
-        departures = check_model(options, seed, counts)
+    for seed in numbers:
+        departures = check(options, seed, counts)
         n_departures += bool(departures)
         for departure in departures:
             print(f"model {seed} departs: {departure}", flush=True)
@@ -314,6 +324,16 @@ def main() -> None:
           f"{transformers.__version__}")
     if n_departures or counts["ties"] > MOST_TIES * counts["searches"]:
         sys.exit(f"goldcrest departs: {n_departures} models, {counts['ties']} ties of {counts['searches']} searches")
+
+
+def numbers_of(options) -> list[int]:
+    first = options.seed * 10000
+    return [*range(first, first + options.models)] if options.only is None else [options.only]
+
+
+def main() -> None:
+    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int))
+    run(options, check_model, numbers_of(options))
 
 
 if __name__ == "__main__":
