@@ -73,13 +73,13 @@ struct Clips {
 
 template <typename Item>
 Clips<Item> read_clips(const std::filesystem::path& path) {
-  constexpr const char* kType = std::is_same_v<Item, float> ? "<f4" : "<i2";
+  const std::string type = sizeof(Item) == sizeof(float) ? "<f4" : "<i2";
   const std::string bytes = read_small_file(path, kMaxClipBytes), where = path.string();
   const NumpyHeader header = parse_numpy_header(bytes, where);
-  if (header.type != kType || header.shape.size() != 1 ||
+  if (header.type != type || header.shape.size() != 1 ||
       header.shape[0] != (bytes.size() - header.bytes) / sizeof(Item)) {
     throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"{}\"", where,
-        header.type, join_text(header.shape, ", "), bytes.size() - header.bytes, kType);
+        header.type, join_text(header.shape, ", "), bytes.size() - header.bytes, type);
   }
   Clips<Item> clips = {where, std::vector<Item>(header.shape[0])};
   std::memcpy(clips.samples.data(), bytes.data() + header.bytes, clips.samples.size() * sizeof(Item));

@@ -189,7 +189,7 @@ struct LogMelSpec {
   Matrix filters;             // [bands, n_fft / 2 + 1]
 };
 
-// How an image becomes patches (FORMAT.md, "Images").
+// An image becomes patches by these settings (FORMAT.md, "Images").
 struct ImageSpec {
   uint32_t height = 0, width = 0, resized_height = 0, resized_width = 0, patch_height = 0, patch_width = 0;
   bool cubic = false;
@@ -207,7 +207,7 @@ struct FrontendSpec {
   bool fixed_window = false;  // every clip is cut or filled up to as many rows as the stack has positions
   std::optional<LogMelSpec> log_mel = {};
   std::vector<ConvolutionSpec> convolutions;
-  std::optional<ImageSpec> image = {};  // of frames
+  std::optional<ImageSpec> image = {};  // makes the frames
 };
 
 // Queries and keys of self-attention turn by their positions: in each head, columns c and c + half for c < half.

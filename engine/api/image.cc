@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/engine.h"
+#include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "model/frontend_view.h"
 
@@ -27,8 +28,9 @@ struct Axis {
   bool cubic;
 
   double scale() const { return static_cast<double>(in) / out; }
-  double width() const { return in > out ? scale() : 1.0; }  // of the curve, in inputs
+  double width() const { return larger(scale(), 1.0); }  // the curve's, in inputs
   double reach() const { return cubic ? 2.0 * width() : width(); }
+  double middle(uint32_t at) const { return (at + 0.5) * scale(); }
 
   // Returns the most inputs of an output.
   uint32_t most() const {
@@ -36,18 +38,15 @@ struct Axis {
     return 2 * (whole + (whole < reach() ? 1 : 0)) + 1;
   }
 
-  double middle(uint32_t at) const { return (at + 0.5) * scale(); }
-
   Window window(uint32_t at) const {
-    const double low = middle(at) - reach() + 0.5, high = middle(at) + reach() + 0.5;
-    const uint32_t first = low > 0 ? static_cast<uint32_t>(low) : 0, end = high < in ? static_cast<uint32_t>(high) : in;
+    const auto first = static_cast<uint32_t>(larger(middle(at) - reach() + 0.5, 0.0));
+    const auto end = static_cast<uint32_t>(smaller(middle(at) + reach() + 0.5, static_cast<double>(in)));
     return {first, end - first};
   }
 
   // Keys' cubic with a = -1/2 (1981), or a triangle.
   double curve(uint32_t input, uint32_t at) const {
-    double x = (input - middle(at) + 0.5) * (1.0 / width());
-    x = x < 0 ? -x : x;
+    const double distance = (input - middle(at) + 0.5) * (1.0 / width()), x = distance < 0 ? -distance : distance;
     if (!cubic) return x < 1 ? 1 - x : 0;
     if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
     return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
@@ -67,8 +66,7 @@ struct Axis {
 };
 
 uint8_t rounded(int32_t sum) {
-  const int32_t value = (sum + (1 << (kWeightBits - 1))) >> kWeightBits;
-  return static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+  return static_cast<uint8_t>(smaller<int32_t>(larger<int32_t>((sum >> (kWeightBits - 1)) + 1, 0) >> 1, 255));
 }
 
 // An image that is being read, and the places of the parts of its memory, in bytes.
@@ -78,27 +76,25 @@ struct Resize {
         view(settings),
         columns{of.width, settings.resized_width, settings.cubic != 0},
         rows{of.height, settings.resized_height, settings.cubic != 0},
-        across(columns.most()),
-        down(rows.most()),
-        left((settings.resized_width - settings.width) / 2),
-        top((settings.resized_height - settings.height) / 2) {
+        top((settings.resized_height - settings.height) / 2),
+        values(settings.width * of.colours) {
     windows = sizeof(float) * of.n * of.channels;
     weights = windows + sizeof(Window) * view.width;
-    row_weights = weights + uint64_t{sizeof(int32_t)} * across * view.width;
-    ring = row_weights + uint64_t{sizeof(int32_t)} * down;
-    line = ring + uint64_t{down} * values();
+    row_weights = weights + uint64_t{sizeof(int32_t)} * columns.most() * view.width;
+    ring = row_weights + uint64_t{sizeof(int32_t)} * rows.most();
+    line = ring + uint64_t{rows.most()} * values;
     end = line + uint64_t{of.width} * of.colours;
   }
 
-  uint32_t values() const { return view.width * image.colours; }  // of a row
   template <typename T>
   T* at(uint64_t place) const {
     return reinterpret_cast<T*>(reinterpret_cast<uint8_t*>(image.features) + place);
   }
 
   void weigh_columns() const {
+    const uint32_t left = (view.resized_width - view.width) / 2, most = columns.most();
     for (uint32_t x = 0; x < view.width; ++x)
-      at<Window>(windows)[x] = columns.weigh(left + x, at<int32_t>(weights) + size_t{x} * across);
+      at<Window>(windows)[x] = columns.weigh(left + x, at<int32_t>(weights) + size_t{x} * most);
   }
 
   // line <- the colours of pixels: blended with white, or their luma (ITU-R BT.601).
@@ -118,16 +114,16 @@ struct Resize {
 
   // The ring's row of next_in <- the columns of the line.
   void resize_line() const {
-    uint8_t* out = at<uint8_t>(ring) + size_t{image.next_in % down} * values();
-    for (uint32_t x = 0; x < view.width; ++x) {
+    const uint32_t most = columns.most();
+    uint8_t* const out = at<uint8_t>(ring) + size_t{image.next_in % rows.most()} * values;
+    for (uint32_t i = 0; i < values; ++i) {
+      const uint32_t x = i / image.colours, c = i % image.colours;
       const Window inputs = at<Window>(windows)[x];
-      const int32_t* const weight = at<int32_t>(weights) + size_t{x} * across;
-      for (uint32_t c = 0; c < image.colours; ++c) {
-        const uint8_t* const in = at<uint8_t>(line) + size_t{inputs.first} * image.colours + c;
-        int32_t sum = 0;
-        for (uint32_t i = 0; i < inputs.n; ++i) sum += weight[i] * in[size_t{i} * image.colours];
-        *out++ = rounded(sum);
-      }
+      const int32_t* const weight = at<int32_t>(weights) + size_t{x} * most;
+      const uint8_t* const in = at<uint8_t>(line) + size_t{inputs.first} * image.colours + c;
+      int32_t sum = 0;
+      for (uint32_t t = 0; t < inputs.n; ++t) sum += weight[t] * in[size_t{t} * image.colours];
+      out[i] = rounded(sum);
     }
   }
 
@@ -135,49 +131,42 @@ struct Resize {
   void write_row(uint32_t y) const {
     const int32_t* const weight = at<int32_t>(row_weights);
     const Window inputs = rows.weigh(top + y, at<int32_t>(row_weights));
-    const uint32_t patch = static_cast<uint32_t>(image.n) - view.patches() +
-                           y / view.patch_height * (view.width / view.patch_width);  // the first
-    float* const features = image.features + size_t{patch} * image.channels;
-    for (uint32_t i = 0; i < values(); ++i) {
-      int32_t sum = 0;
-      uint32_t slot = inputs.first % down;
-      for (uint32_t t = 0; t < inputs.n; ++t) {
-        sum += weight[t] * at<uint8_t>(ring)[size_t{slot} * values() + i];
-        slot = slot + 1 == down ? 0 : slot + 1;
-      }
+    const uint32_t most = rows.most(), first = static_cast<uint32_t>(image.n) - view.patches() +
+                                               y / view.patch_height * (view.width / view.patch_width);
+    for (uint32_t i = 0; i < values; ++i) {
       const uint32_t x = i / image.colours, c = i % image.colours;
+      int32_t sum = 0;
+      for (uint32_t t = 0, slot = inputs.first % most; t < inputs.n; ++t, slot = slot + 1 == most ? 0 : slot + 1)
+        sum += weight[t] * at<uint8_t>(ring)[size_t{slot} * values + i];
       const uint32_t place = (c * view.patch_height + y % view.patch_height) * view.patch_width + x % view.patch_width;
-      features[size_t{x / view.patch_width} * image.channels + place] = rounded(sum) * view.scale[c] + view.offset[c];
+      image.features[size_t{first + x / view.patch_width} * image.channels + place] =
+          rounded(sum) * view.scale[c] + view.offset[c];
     }
   }
 
   const goldcrest_image& image;
   const ImageView& view;
   const Axis columns, rows;
-  const uint32_t across, down;  // most inputs of a column, of a row
-  const uint32_t left, top;
+  const uint32_t top, values;  // values of a row of the resized image
   uint64_t windows, weights, row_weights, ring, line, end;
 };
 
-// Fills in what the model tells. Returns null if it takes no images.
+// Fills in what the model tells. Returns null if it takes no images, or none of this size.
 const ImageView* settings_of(const goldcrest_engine& engine, goldcrest_image& image) {
   const ImageView* const view = view_image(engine.runtime.model.file);
-  if (view == nullptr) return nullptr;
+  const bool is_good = image.width - 1 < kMaxPictureSide && image.height - 1 < kMaxPictureSide &&
+                       uint64_t{image.width} * image.height < kMaxPicturePixels && image.format <= GOLDCREST_RGBA;
+  if (view == nullptr || !is_good) return nullptr;
   image.settings = view;
   image.channels = view_frontend(engine.runtime.model.file).channels;
   image.colours = image.channels / (view->patch_height * view->patch_width);
   image.n = engine.runtime.model.encoder.max_positions;
   return view;
 }
-
-bool is_size(const goldcrest_image& image) {
-  return image.width - 1 < kMaxPictureSide && image.height - 1 < kMaxPictureSide &&
-         uint64_t{image.width} * image.height < kMaxPicturePixels && image.format <= GOLDCREST_RGBA;
-}
 }  // namespace
 
 uint64_t goldcrest_image_bytes(const goldcrest_image* image, const goldcrest_engine* engine) {
-  if (image == nullptr || !usable(engine) || !is_size(*image)) return 0;
+  if (image == nullptr || !usable(engine)) return 0;
   goldcrest_image whole = *image;
   const ImageView* const view = settings_of(*engine, whole);
   return view != nullptr ? Resize(whole, *view).end : 0;
@@ -187,11 +176,10 @@ int goldcrest_image_begin(goldcrest_image* image, const goldcrest_engine* engine
   if (image == nullptr || !usable(engine)) return GOLDCREST_ERROR_ARGUMENT;
   goldcrest_detail& detail = *engine->detail;
   const ImageView* const view = settings_of(*engine, *image);
-  GOLDCREST_REQUIRE(view != nullptr, GOLDCREST_ERROR_UNSUPPORTED, "image: the model takes none", -1);
-  GOLDCREST_REQUIRE(is_size(*image), GOLDCREST_ERROR_ARGUMENT, "image: size or format", -1);
-  GOLDCREST_REQUIRE(memory != nullptr && reinterpret_cast<uintptr_t>(memory) % alignof(float) == 0 &&
-                        bytes >= Resize(*image, *view).end,
-      GOLDCREST_ERROR_ARGUMENT, "image: memory below goldcrest_image_bytes, or misaligned", -1);
+  GOLDCREST_REQUIRE(view != nullptr, GOLDCREST_ERROR_UNSUPPORTED, "image: size, format, or the model takes none", -1);
+  const bool is_aligned = memory != nullptr && reinterpret_cast<uintptr_t>(memory) % alignof(float) == 0;
+  GOLDCREST_REQUIRE(is_aligned && bytes >= Resize(*image, *view).end, GOLDCREST_ERROR_ARGUMENT,
+      "image: memory below goldcrest_image_bytes, or misaligned", -1);
   GOLDCREST_REQUIRE(image->n <= engine->runtime.limits.max_source_tokens, GOLDCREST_ERROR_TOO_LONG,
       "image: more rows than limits.max_source_tokens", static_cast<int32_t>(image->n));
   image->features = static_cast<float*>(memory);

@@ -32,13 +32,13 @@ struct LogMelView {
   uint32_t weight;        // float, band by band
 };
 
-// How an image becomes feature rows: the numbers of Frontend.image (FORMAT.md, "Images").
+// The numbers of Frontend.image, by which an image becomes feature rows (FORMAT.md, "Images").
 struct ImageView {
-  uint32_t height, width;                  // of the pixels that become patches
-  uint32_t resized_height, resized_width;  // of the resized image, whose middle they are
+  uint32_t height, width;                  // the pixels that become patches
+  uint32_t resized_height, resized_width;  // the resized image, whose middle they are
   uint32_t patch_height, patch_width;
   uint32_t cubic;             // 1: resizes by cubic curves; 0: linearly
-  float scale[3], offset[3];  // of each colour; a value is pixel * scale + offset
+  float scale[3], offset[3];  // by colour: a value is pixel * scale + offset
 
   uint32_t patches() const { return (height / patch_height) * (width / patch_width); }
 };

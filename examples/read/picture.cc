@@ -25,11 +25,11 @@ struct Decoding {
     std::snprintf(problem, sizeof problem, "%s%s", before, why);
     std::longjmp(end, 1);
   }
-  void check_size(uint64_t width, uint64_t height) {
-    const bool is_good = width - 1 < kMostSide && height - 1 < kMostSide && width * height < kMostPixels;
+  void check_size(uint32_t width, uint32_t height) {
+    const bool is_good = width - 1 < kMostSide && height - 1 < kMostSide && uint64_t{width} * height < kMostPixels;
     if (is_good) return;
     char size[60];
-    std::snprintf(size, sizeof size, "has %ju x %ju pixels", uintmax_t{width}, uintmax_t{height});
+    std::snprintf(size, sizeof size, "has %u x %u pixels", width, height);
     stop(size, "; expected 1 to 65,535 a side, and fewer than 100,000,000");
   }
   void make_room(Picture* picture) {

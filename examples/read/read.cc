@@ -33,19 +33,6 @@ ExitStatus refuse(const std::string& name, const std::string& problem) {
   return kFailed;
 }
 
-goldcrest_image image_of(uint32_t width, uint32_t height, goldcrest_pixels format) {
-  goldcrest_image image = {};
-  image.width = width;
-  image.height = height;
-  image.format = format;
-  return image;
-}
-
-bool takes_images(const goldcrest_engine* engine) {
-  const goldcrest_image any = image_of(1, 1, GOLDCREST_GREY);
-  return goldcrest_image_bytes(&any, engine) != 0;
-}
-
 std::string start(const ReadArguments& arguments, goldcrest::Session* session) {
   std::string problem = session->open(arguments.model, arguments.limits.threads);
   if (problem.empty()) problem = kernels_problem(arguments.kernels);
@@ -53,7 +40,9 @@ std::string start(const ReadArguments& arguments, goldcrest::Session* session) {
   if (problem.empty()) problem = goldcrest::limits_problem(session->info(), arguments.limits);
   if (problem.empty()) problem = session->start({arguments.kernels, false, false, false, {}, {}}, arguments.limits);
   if (!problem.empty()) return problem;
-  if (!takes_images(session->engine()))
+  goldcrest_image any = {};
+  any.width = any.height = 1;
+  if (goldcrest_image_bytes(&any, session->engine()) == 0)
     return "the model takes no images; goldcrest-translate and goldcrest-transcribe run the others";
   return session->info().has_detokenizer ? "" : "the model has no detokenizer, so its tokens have no text";
 }
@@ -61,15 +50,17 @@ std::string start(const ReadArguments& arguments, goldcrest::Session* session) {
 // *text <- the text of an image. Returns a problem, or "".
 std::string read_image(goldcrest::Session* session, const Picture& picture, std::string* text) {
   goldcrest_engine* const engine = session->engine();
-  goldcrest_image image = image_of(picture.width, picture.height, picture.format);
+  goldcrest_image image = {};
+  image.width = picture.width;
+  image.height = picture.height;
+  image.format = picture.format;
   std::vector<uint32_t> memory(goldcrest_image_bytes(&image, engine) / sizeof(uint32_t) + 1);
   int status = goldcrest_image_begin(&image, engine, memory.data(), memory.size() * sizeof(uint32_t));
   for (uint32_t y = 0; status >= 0 && y < picture.height; ++y)
     status = goldcrest_image_row(&image, &picture.pixels[y * picture.row_bytes()]);
   if (status >= 0) status = goldcrest_begin_features(engine, image.features, image.n);
   if (status >= 0) status = goldcrest_run(engine);
-  int64_t written = status;
-  if (status >= 0) written = session->append_result(0, 0, {}, text, nullptr);
+  const int64_t written = status < 0 ? status : session->append_result(0, 0, {}, text, nullptr);
   return written < 0 ? session->describe(written) : "";
 }
 

@@ -80,6 +80,8 @@ std::string read(const std::string& bytes, Picture* picture) {
   return problem;
 }
 
+std::string text_of(const Picture& picture) { return {picture.pixels.begin(), picture.pixels.end()}; }
+
 const Png kGrey = {8, 0, std::string("\0abc\0def", 8)};
 
 TEST(Pictures, PixelsOfEachKindOfPng) {
@@ -106,7 +108,7 @@ TEST(Pictures, PixelsOfEachKindOfPng) {
     Picture picture;
     EXPECT_EQ(read(c.png.bytes(), &picture), "");
     EXPECT_EQ(picture.format, c.format);
-    EXPECT_EQ(std::string(picture.pixels.begin(), picture.pixels.end()), c.pixels);
+    EXPECT_EQ(text_of(picture), c.pixels);
   }
 }
 
@@ -118,7 +120,7 @@ TEST(Pictures, AreTurnedAsTheirExifDataSays) {
     png.more = chunk("eXIf", exif(orientation));
     Picture picture;
     EXPECT_EQ(read(png.bytes(), &picture), "");
-    EXPECT_EQ(std::string(picture.pixels.begin(), picture.pixels.end()), turned[static_cast<size_t>(orientation)]);
+    EXPECT_EQ(text_of(picture), turned[static_cast<size_t>(orientation)]);
     EXPECT_EQ(picture.width, orientation < 5 ? 3u : 2u);
   }
   Picture picture;

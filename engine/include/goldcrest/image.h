@@ -34,14 +34,13 @@ typedef struct goldcrest_image {
 } goldcrest_image;
 
 /* Returns the bytes of memory for such an image: the features, weights of pixels, and as many rows as one of the
- * resized image reads. 0: the model takes no images, or none of this size. */
+ * resized image reads. 0: the model takes no images, or none of this size and format. */
 uint64_t goldcrest_image_bytes(const goldcrest_image *image, const goldcrest_engine *engine);
 
-/* Starts an image. The memory, aligned to 4 bytes, must stay until the engine has read the features; the engine's file
- * must stay until the last row.
- * Errors: ERROR_ARGUMENT (a null pointer; memory misaligned or too small; a size or format out of range),
- * ERROR_UNSUPPORTED (the model takes no images, or the build lacks GOLDCREST_SPEECH), ERROR_TOO_LONG (limits with fewer
- * encoder rows than an image has). */
+/* Starts an image. The memory, aligned to 4 bytes, must stay until the engine has read the features.
+ * Errors: ERROR_ARGUMENT (a null pointer; memory misaligned or too small), ERROR_UNSUPPORTED (no images, or none of
+ * this size and format; a build without GOLDCREST_SPEECH), ERROR_TOO_LONG (limits.max_source_tokens below an image's
+ * rows). */
 GOLDCREST_MUST_CHECK int goldcrest_image_begin(
     goldcrest_image *image, const goldcrest_engine *engine, void *memory, size_t bytes);
 
