@@ -8,8 +8,8 @@ Encoders are ViT's and DeiT's, of images and patches that are not square, in col
 transformers' processors with Pillow, and images are of any size. `--check` compares every layer for the first image,
 and the ids of all. goldcrest-read must print transformers' texts for the images as PNG. Different results are a tie if
 the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and for ties in more than
-0.5 % of the searches. --record packs three of the models, with the pixels and what transformers computed: {MODEL:
-{FILE: its bytes in hexadecimal}}."""
+0.5 % of the searches. --record packs three of the models, with the pixels and what transformers computed, and
+files of each kind with Pillow's pixels: {FOLDER: {FILE: its bytes in hexadecimal}}."""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ from collections import Counter
 import numpy
 import torch
 import transformers
-from PIL import Image
+from PIL import Image, ImageOps
 from transformers.models.deit.image_processing_pil_deit import DeiTImageProcessorPil
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
@@ -168,12 +168,36 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
     return departures
 
 
+def write_files(folder: pathlib.Path) -> None:
+    """Writes files of all kinds, and NAME.npy with the pixels of those that goldcrest-read reads."""
+    pixels = numpy.random.default_rng(5).integers(0, 256, [5, 7, 4]).astype(numpy.uint8)
+    clear, colour = Image.fromarray(pixels), Image.fromarray(numpy.kron(pixels[..., :3], numpy.ones((8, 8, 1), numpy.uint8)))
+    files = {"clear.png": clear, "palette.png": clear.quantize(9), "pair.png": clear.convert("LA"), "photo.jpg": colour}
+    files |= {"bits.png": colour.convert("1"), "grey.png": colour.convert("L"), "grey.jpg": colour.convert("L")}
+    for name, image in files.items():
+        image.save(folder / name)
+    for i in range(10):
+        exif = Image.Exif()
+        exif[274] = i
+        colour.save(folder / f"turned{i}.{'png' if i % 3 else 'jpg'}", exif=exif)
+    for path in [*folder.iterdir()]:
+        image = ImageOps.exif_transpose(Image.open(path))
+        mode = "RGBA" if image.mode[0] in "LP" and image.mode != "L" or image.mode == "RGBA" else image.mode
+        numpy.save(folder / (path.name + ".npy"), numpy.atleast_3d(numpy.asarray(image.convert(mode.replace("1", "L")))))
+    Image.fromarray(pixels[..., 0].astype(numpy.uint16) * 256 + 99).save(folder / "deep.png")
+    numpy.save(folder / "deep.png.npy", pixels[..., :1])
+    colour.convert("CMYK").save(folder / "print.jpg")
+    Image.new("1", (10000, 10000)).save(folder / "large.png")
+    Image.new("1", (70000, 1)).save(folder / "wide.png")
+
+
 def main() -> None:
     options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int, record=pathlib.Path))
     run(options, check_model, RECORDED if options.record else numbers_of(options))
     if options.record:
-        packed = {str(seed): {path.name: path.read_bytes().hex() for path in sorted((options.work / str(seed)).iterdir())}
-                  for seed in RECORDED}
+        write_files(product.emptied(options.work / "files"))
+        packed = {folder: {path.name: path.read_bytes().hex() for path in sorted((options.work / folder).iterdir())}
+                  for folder in ["files", *map(str, RECORDED)]}
         options.record.write_text(json.dumps(packed) + "\n")
 
 

@@ -334,7 +334,9 @@ def test_images():
     import json
     import re
 
-    for name, files in json.loads((SOURCE / "tests/data/images.json").read_text()).items():
+    recorded = json.loads((SOURCE / "tests/data/images.json").read_text())
+    del recorded["files"]
+    for name, files in recorded.items():
         os.makedirs(name, exist_ok=True)
         data = {file: bytes.fromhex(text) for file, text in files.items()}
         for file, content in data.items():
