@@ -54,35 +54,33 @@ uint32_t beam_size_of(std::string_view key) {
   return failure == std::errc() && stop == end && beam_size >= 2 && beam_size <= kMaxBeams ? beam_size : 0;
 }
 
-// The clips of samples.npy, which follow one another, and the place of the next one.
-template <typename Item>
+// The clips of samples.npy, which follow one another, and the place of the next one in bytes.
 struct Clips {
-  std::string where;
-  std::vector<Item> samples;
+  std::string where, bytes;
   size_t next = 0;
 
+  template <typename Item>
   std::vector<Item> take(size_t n) {
-    if (n == 0 || n > samples.size() - next) {
-      throw Error(
-          "{}: has {} more samples, expected the {} of the next line's \"samples\"", where, samples.size() - next, n);
-    }
-    next += n;
-    return {samples.begin() + static_cast<ptrdiff_t>(next - n), samples.begin() + static_cast<ptrdiff_t>(next)};
+    const size_t left = (bytes.size() - next) / sizeof(Item);
+    if (n == 0 || n > left)
+      throw Error("{}: has {} more samples, expected the {} of the next line's \"samples\"", where, left, n);
+    std::vector<Item> items(n);
+    std::memcpy(items.data(), bytes.data() + next, n * sizeof(Item));
+    next += n * sizeof(Item);
+    return items;
   }
 };
 
-template <typename Item>
-Clips<Item> read_clips(const std::filesystem::path& path) {
-  const std::string type = sizeof(Item) == sizeof(float) ? "<f4" : "<i2";
-  const std::string bytes = read_small_file(path, kMaxClipBytes), where = path.string();
-  const NumpyHeader header = parse_numpy_header(bytes, where);
-  if (header.type != type || header.shape.size() != 1 ||
-      header.shape[0] != (bytes.size() - header.bytes) / sizeof(Item)) {
-    throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"{}\"", where,
-        header.type, join_text(header.shape, ", "), bytes.size() - header.bytes, type);
+// `type` is NumPy's: "<i2" or "<f4".
+Clips read_clips(const std::filesystem::path& path, const std::string& type) {
+  Clips clips = {path.string(), read_small_file(path, kMaxClipBytes)};
+  const NumpyHeader header = parse_numpy_header(clips.bytes, clips.where);
+  clips.next = header.bytes;
+  const size_t n_bytes = clips.bytes.size() - header.bytes, item_bytes = type == "<f4" ? 4 : 2;
+  if (header.type != type || header.shape.size() != 1 || header.shape[0] != n_bytes / item_bytes) {
+    throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"{}\"", clips.where,
+        header.type, join_text(header.shape, ", "), n_bytes, type);
   }
-  Clips<Item> clips = {where, std::vector<Item>(header.shape[0])};
-  std::memcpy(clips.samples.data(), bytes.data() + header.bytes, clips.samples.size() * sizeof(Item));
   return clips;
 }
 
@@ -128,8 +126,7 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
   const std::string text = read_small_file(path, kMaxResultBytes);
   Samples samples;
   std::set<size_t> seen;
-  Clips<int16_t> clips;
-  Clips<float> rows;
+  Clips clips;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -141,12 +138,9 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     if (spec.encoder.frontend) {
       const size_t n = read_count(parse_json(row, kMaxDepth, where), "samples", 0, where);
       const bool has_rows = spec.encoder.frontend->input == FrontendInput::kFrames;
-      if (clips.where.empty() && rows.where.empty()) {
-        if (has_rows) rows = read_clips<float>(folder / "samples.npy");
-        if (!has_rows) clips = read_clips<int16_t>(folder / "samples.npy");
-      }
-      if (has_rows) line.features = rows.take(n);
-      if (!has_rows) line.samples = clips.take(n);
+      if (clips.where.empty()) clips = read_clips(folder / "samples.npy", has_rows ? "<f4" : "<i2");
+      if (has_rows) line.features = clips.take<float>(n);
+      if (!has_rows) line.samples = clips.take<int16_t>(n);
     }
     if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} appears twice", where, line.line);
     samples.lines.push_back(std::move(line));
