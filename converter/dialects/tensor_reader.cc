@@ -87,9 +87,12 @@ void TensorReader::check_missing() const {
   if (!missing_.empty()) throw_missing(missing_);
 }
 
-bool TensorReader::note_missing(const std::string& name) {
+bool TensorReader::note_missing(const std::string& name, std::vector<uint64_t> shape) {
   if (has(name)) return false;
-  if (std::find(missing_.begin(), missing_.end(), name) == missing_.end()) missing_.push_back(name);
+  if (lists())
+    listed_.push_back({name, std::move(shape)});
+  else if (std::find(missing_.begin(), missing_.end(), name) == missing_.end())
+    missing_.push_back(name);
   return true;
 }
 
@@ -111,7 +114,7 @@ MatrixValues TensorReader::values(const std::string& name, const Tensor& loaded)
 }
 
 std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
-  if (note_missing(name)) return {};
+  if (note_missing(name, {n})) return {};
   const std::vector<uint64_t> found = shape(name);
   const bool fits = !found.empty() && found.back() == n &&
                     std::all_of(found.begin(), found.end() - 1, [](uint64_t s) { return s == 1; });
@@ -120,7 +123,7 @@ std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
 }
 
 std::shared_ptr<const Matrix> TensorReader::matrix(const std::string& name, uint32_t rows, uint32_t columns) {
-  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
+  if (note_missing(name, {rows, columns})) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
   const std::vector<uint64_t> found = shape(name);
   if (found != std::vector<uint64_t>{rows, columns})
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), rows, columns);
@@ -148,7 +151,7 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
 }
 
 std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, uint32_t rows, uint32_t columns) {
-  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
+  if (note_missing(name, {columns, rows})) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
   const std::vector<uint64_t> found = shape(name);
   if (found != std::vector<uint64_t>{columns, rows})
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), columns, rows);
@@ -167,7 +170,8 @@ std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, 
 std::shared_ptr<const Matrix> TensorReader::convolution(
     const std::string& name, uint32_t outputs, uint32_t channels, uint32_t kernel) {
   const uint32_t columns = channels * kernel;
-  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, outputs, columns, {}});
+  if (note_missing(name, {outputs, channels, kernel}))
+    return std::make_shared<const Matrix>(Matrix{name, outputs, columns, {}});
   const std::vector<uint64_t> found = shape(name);
   if (found != std::vector<uint64_t>{outputs, channels, kernel})
     throw Error("{} has shape {}, expected [{}, {}, {}]", describe(name), shape_text(found), outputs, channels, kernel);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sources/containers/shape_tensors.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
 
@@ -19,6 +20,11 @@ std::string without_wrappers(std::string name);
 
 class TensorReader {
  public:
+  // Lists the tensors that are asked for. They have no values, and has() is false.
+  TensorReader() = default;
+  bool lists() const { return source_ == nullptr; }
+  const std::vector<ShapedTensor>& listed() const { return listed_; }
+
   // All functions below take names without the prefixes of wrappers ("module.", "_orig_mod.").
   explicit TensorReader(std::shared_ptr<const TensorSource> source);
 
@@ -64,7 +70,7 @@ class TensorReader {
   // The values of the tensor `name`, which `loaded` is; they are read on demand.
   MatrixValues values(const std::string& name, const Tensor& loaded) const;
   std::shared_ptr<const Matrix> kernel(const std::string& name, uint32_t rows, uint32_t columns);
-  bool note_missing(const std::string& name);  // returns true if it is missing
+  bool note_missing(const std::string& name, std::vector<uint64_t> shape);  // returns true if it is missing
   [[noreturn]] void throw_missing(const std::vector<std::string>& missing) const;
 
   const std::shared_ptr<const TensorSource> source_;
@@ -74,6 +80,7 @@ class TensorReader {
   std::map<std::shared_ptr<const Matrix>, std::string> hashes_;
   std::set<std::string> used_;
   std::vector<std::string> missing_;
+  std::vector<ShapedTensor> listed_;
 };
 
 // Copies the rows [begin, end) to a matrix of their own; it has no values if the whole has none.

@@ -29,20 +29,6 @@ AttentionSpec read_attention(const std::string& prefix, const LayerShape& shape,
       tensors.norm(prefix + kAttentionNorm, shape.d_model, true, shape.norm_epsilon)};
 }
 
-void add_linear(const std::string& prefix, uint64_t outputs, uint64_t inputs, std::vector<ShapedTensor>& tensors) {
-  tensors.push_back({prefix + ".weight", {outputs, inputs}});
-  tensors.push_back({prefix + ".bias", {outputs}});
-}
-
-void add_attention(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors) {
-  const uint32_t d_model = shape.d_model;
-  for (const char* name : {kQuery, kKey, kValue, kOut}) {
-    const bool reads_source = name == kKey || name == kValue;
-    add_linear(prefix + name, d_model, reads_source ? source_width(shape, prefix) : d_model, tensors);
-    if (name == kKey && !shape.has_key_bias) tensors.pop_back();
-  }
-  add_norm_tensors(prefix + kAttentionNorm, d_model, tensors);
-}
 }  // namespace
 
 LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorReader& tensors) {
@@ -53,19 +39,6 @@ LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorR
       tensors.linear(prefix + kOuter, shape.d_model, shape.d_ff, true),
       tensors.norm(prefix + kLastNorm, shape.d_model, true, shape.norm_epsilon)};
   return layer;
-}
-
-void add_layer_tensors(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors) {
-  add_attention(prefix + kSelfAttention, shape, tensors);
-  if (shape.is_decoder) add_attention(prefix + kCrossAttention, shape, tensors);
-  add_linear(prefix + kInner, shape.d_ff, shape.d_model, tensors);
-  add_linear(prefix + kOuter, shape.d_model, shape.d_ff, tensors);
-  add_norm_tensors(prefix + kLastNorm, shape.d_model, tensors);
-}
-
-void add_norm_tensors(const std::string& prefix, uint32_t d_model, std::vector<ShapedTensor>& tensors) {
-  tensors.push_back({prefix + ".weight", {d_model}});
-  tensors.push_back({prefix + ".bias", {d_model}});
 }
 
 Activation read_activation(const Config& config, const char* key) {

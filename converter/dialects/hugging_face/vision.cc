@@ -130,10 +130,9 @@ ImageSpec read_processor(const Checkpoint& checkpoint, const Patches& patches) {
   return read_settings(Config({{"size", size}}, own.path().string(), own.path()), patches);
 }
 
-// Reads the tensors; without a TensorReader lists them.
 class VisionReader {
  public:
-  VisionReader(const Config& config, TensorReader* tensors, ModelSpec& spec)
+  VisionReader(const Config& config, TensorReader& tensors, ModelSpec& spec)
       : encoder_(config.object_or_empty("encoder")),
         decoder_(config.object_or_empty("decoder")),
         tensors_(tensors),
@@ -142,37 +141,28 @@ class VisionReader {
 
   const Patches& patches() const { return patches_; }
 
-  std::vector<ShapedTensor> read() {
+  void read() {
     read_encoder();
     read_trocr();
-    if (tensors_ == nullptr) return std::move(shapes_);
-    std::vector<std::string> unused = tensors_->unused();
+    tensors_.check_missing();
+    std::vector<std::string> unused = tensors_.unused();
     std::erase_if(unused, [](const std::string& name) { return name.starts_with("encoder.pooler."); });
-    tensors_->check_missing();
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
-    return {};
   }
 
  private:
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias = true) {
-    if (tensors_ != nullptr) return tensors_->linear(prefix, outputs, inputs, has_bias);
-    shapes_.push_back({prefix + ".weight", {outputs, inputs}});
-    if (has_bias) shapes_.push_back({prefix + ".bias", {outputs}});
-    return {};
+    return tensors_.linear(prefix, outputs, inputs, has_bias);
   }
-
   NormSpec norm(const std::string& prefix, uint32_t width, double epsilon) {
-    if (tensors_ != nullptr) return tensors_->norm(prefix, width, true, static_cast<float>(epsilon));
-    add_norm_tensors(prefix, width, shapes_);
-    return {};
+    return tensors_.norm(prefix, width, true, static_cast<float>(epsilon));
   }
-
+  // A matrix, or one with an axis before it.
   std::shared_ptr<const Matrix> matrix(const std::string& name, uint32_t rows, uint32_t columns) {
-    if (tensors_ == nullptr) return shapes_.push_back({name, {rows, columns}}), std::make_shared<const Matrix>();
-    const auto table = tensors_->has(name) ? tensors_->table(name, columns) : tensors_->matrix(name, rows, columns);
+    const auto table = tensors_.has(name) ? tensors_.table(name, columns) : tensors_.matrix(name, rows, columns);
     if (table->rows == rows) return table;
-    throw Error("{} has {} rows, expected {}", tensors_->describe(name), table->rows, rows);
+    throw Error("{} has {} rows, expected {}", tensors_.describe(name), table->rows, rows);
   }
 
   void set_heads(const Config& config, const char* heads, StackSpec& stack) {
@@ -252,22 +242,21 @@ class VisionReader {
     const uint32_t layers = decoder_.count("decoder_layers", 1, kMaxLayers);
     for (uint32_t i = 0; i < layers; ++i) {
       const std::string name = format_text("{}layers.{}", prefix, i);
-      if (tensors_ == nullptr) add_layer_tensors(name, shape, shapes_);
-      if (tensors_ != nullptr) stack.layers.push_back(read_layer(name, shape, *tensors_));
+      stack.layers.push_back(read_layer(name, shape, tensors_));
     }
     const char* const head = "decoder.output_projection.weight";
-    const bool has_head = tensors_ != nullptr && tensors_->has(head);
+    const bool has_head = tensors_.has(head);
     const bool is_tied = !has_head && decoder_.flag_or("tie_word_embeddings", true);
     const auto own = is_tied ? stack.embedding : matrix(head, vocabulary, d);
     spec_.projection = {
-        has_head ? tensors_->share_if_equal(stack.embedding, own) : own, std::vector<float>(vocabulary, 0.0f)};
+        has_head ? tensors_.share_if_equal(stack.embedding, own) : own, std::vector<float>(vocabulary, 0.0f)};
   }
 
   void read_trocr_positions(const std::string& name, StackSpec& stack) {
     const uint32_t rows = decoder_.count_or("max_position_embeddings", kUsualPositions, 1, kMaxPositions - 2);
     if (decoder_.flag_or("use_learned_position_embeddings", true)) {
       const auto stored = matrix(name, rows + kTrocrOffset, stack.d_model);
-      if (tensors_ != nullptr) stack.positions = *slice_rows(stored, kTrocrOffset, rows + kTrocrOffset);
+      stack.positions = *slice_rows(stored, kTrocrOffset, rows + kTrocrOffset);
       return;
     }
     const uint32_t pad = decoder_.count_or("pad_token_id", 1, 0, kMaxVocabulary);
@@ -279,10 +268,9 @@ class VisionReader {
   }
 
   const Config encoder_, decoder_;
-  TensorReader* const tensors_;
+  TensorReader& tensors_;
   ModelSpec& spec_;
   const Patches patches_;
-  std::vector<ShapedTensor> shapes_;
 };
 
 // XLM-RoBERTa's pieces, or byte-level BPE. A file of images has no tokenizer, only a detokenizer.
@@ -328,7 +316,7 @@ ModelSpec load_vision(const Checkpoint& checkpoint) {
   bounds.usual_start = of_start.optional_count("bos_token_id", 0, vocabulary - 1);
   spec.generation = hugging_face_generation(generation, config, bounds, spec.warnings);
   TensorReader tensors(checkpoint.tensors);
-  VisionReader reader(config, &tensors, spec);
+  VisionReader reader(config, tensors, spec);
   reader.read();
   spec.encoder.frontend->image = read_processor(checkpoint, reader.patches());
   read_vision_text(checkpoint, spec);
@@ -337,7 +325,9 @@ ModelSpec load_vision(const Checkpoint& checkpoint) {
 
 std::vector<ShapedTensor> vision_tensors(const Config& config) {
   ModelSpec spec;
-  return VisionReader(config, nullptr, spec).read();
+  TensorReader lister;
+  VisionReader(config, lister, spec).read();
+  return lister.listed();
 }
 }  // namespace
 

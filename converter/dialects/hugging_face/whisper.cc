@@ -251,26 +251,10 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
 
 std::vector<ShapedTensor> whisper_tensors(const Config& config) {
   require_whisper_settings(config);
-  const Sizes sizes = sizes_of(config);
-  const uint64_t d = sizes.d_model;
-  std::vector<ShapedTensor> tensors = {{"model.decoder.embed_tokens.weight", {sizes.vocab_size, d}}};
-  for (const bool is_second : {false, true}) {
-    const std::string name = is_second ? "model.encoder.conv2" : "model.encoder.conv1";
-    tensors.push_back({name + ".weight", {d, is_second ? d : sizes.bands, kWhisperKernel}});
-    tensors.push_back({name + ".bias", {d}});
-  }
-  for (const std::string stack : {"encoder", "decoder"}) {
-    const std::string prefix = "model." + stack;
-    const bool is_decoder = stack == "decoder";
-    tensors.push_back(
-        {prefix + ".embed_positions.weight", {is_decoder ? sizes.target_positions : sizes.source_positions, d}});
-    LayerShape shape = {sizes.d_model, config.count(stack + "_ffn_dim", 1, kMaxWidth), 0, is_decoder};
-    shape.has_key_bias = false;
-    const uint32_t layers = config.count(stack + "_layers", 1, kMaxLayers);
-    for (uint32_t i = 0; i < layers; ++i) add_layer_tensors(format_text("{}.layers.{}", prefix, i), shape, tensors);
-    add_norm_tensors(prefix + ".layer_norm", sizes.d_model, tensors);
-  }
-  return tensors;
+  ModelSpec spec;
+  TensorReader lister;
+  read_whisper_graph(config, lister, spec);
+  return lister.listed();
 }
 }  // namespace
 
