@@ -191,12 +191,18 @@ std::shared_ptr<const Matrix> TensorReader::convolution(
 
 LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias) {
   const std::string name = prefix + ".weight";
-  // A convolution over one window has the matrix' values with more axes.
-  const std::vector<uint64_t> found = has(name) ? shape(name) : std::vector<uint64_t>{};
-  const bool is_kernel = found.size() > 2 && found[0] == outputs &&
-                         std::accumulate(found.begin() + 1, found.end(), uint64_t{1}, std::multiplies<>()) == inputs;
+  // A convolution of width 1 is this matrix with one more axis.
+  const bool is_kernel = has(name) && shape(name) == std::vector<uint64_t>{outputs, inputs, 1};
   return {is_kernel ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs),
       has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
+}
+
+LinearSpec TensorReader::window(const std::string& prefix, uint32_t outputs, uint32_t inputs) {
+  const std::string name = prefix + ".weight";
+  const std::vector<uint64_t> found = has(name) ? shape(name) : std::vector<uint64_t>{};
+  const bool fits = found.size() > 2 && found[0] == outputs &&
+                    std::accumulate(found.begin() + 1, found.end(), uint64_t{1}, std::multiplies<>()) == inputs;
+  return {fits ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs), vector(prefix + ".bias", outputs)};
 }
 
 std::shared_ptr<const Matrix> TensorReader::kernel(const std::string& name, uint32_t rows, uint32_t columns) {

@@ -49,9 +49,11 @@ class TensorReader {
   // weight of channel c at step t.
   std::shared_ptr<const Matrix> convolution(
       const std::string& name, uint32_t outputs, uint32_t channels, uint32_t kernel);
-  // Reads prefix + ".weight" and prefix + ".bias". The weight may be a convolution over one window, with more
-  // axes. Without a bias the bias is zeros.
+  // Reads prefix + ".weight" and prefix + ".bias". The weight may be a convolution of width 1, [outputs, inputs, 1].
+  // Without a bias the bias is zeros.
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);
+  // The same of a convolution over one window: the axes after the first are its inputs.
+  LinearSpec window(const std::string& prefix, uint32_t outputs, uint32_t inputs);
   NormSpec norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon);
 
   // Returns the first table if both have the same shape and values, so that equal tables are stored once; else the

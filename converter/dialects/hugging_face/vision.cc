@@ -200,8 +200,8 @@ class VisionReader {
   void read_patches(StackSpec& stack) {
     const std::string prefix = "encoder.embeddings.";
     const uint32_t d = stack.d_model, rows = patches_.tokens + patches_.count();
-    ConvolutionSpec patch = {linear(prefix + "patch_embeddings.projection", d, patches_.values()), patches_.values(), 1,
-        1, 0, Activation::kNone};
+    ConvolutionSpec patch = {tensors_.window(prefix + "patch_embeddings.projection", d, patches_.values()),
+        patches_.values(), 1, 1, 0, Activation::kNone};
     patch.linear.fine_input = true;
     stack.positions = *matrix(prefix + "position_embeddings", rows, d);
     const char* const names[] = {"cls_token", "distillation_token"};
