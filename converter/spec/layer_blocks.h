@@ -54,6 +54,7 @@ inline uint32_t block_features(const ModelSpec& spec) {
     if (!stack->centred) features |= kFeatureRmsNorm;
     if (stack->gated) features |= kFeatureGated;
     if (stack->rotary) features |= kFeatureRotary;
+    if (stack->head) features |= kFeatureImage;
     if (stack->frontend) features |= frontend_features(*stack->frontend);
     for (const LayerSpec& layer : stack->layers) {
       for_each_block(

@@ -231,6 +231,7 @@ struct StackSpec {
   std::vector<LayerSpec> layers;
   std::optional<RotarySpec> rotary = {};
   std::optional<FrontendSpec> frontend = {};  // the encoder's, in place of `embedding`
+  std::optional<LinearSpec> head = {};        // the decoder's: activation(head(x)) is what final_norm takes
 };
 
 enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter, kSubword };

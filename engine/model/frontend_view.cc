@@ -58,6 +58,12 @@ uint32_t view_voice(const void* model) {
   return units != 0 ? Resolver(root).parameters + units : 0;
 }
 
+LinearView view_head(const void* model) {
+  const format::Model& root = *format::GetModel(model);
+  const format::Linear* const head = root.decoder()->head();
+  return head != nullptr ? shared_linear(Resolver(root), *head) : LinearView{};
+}
+
 const ImageView* view_image(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const format::Frontend* const frontend = root.encoder()->frontend();

@@ -97,6 +97,9 @@ float view_length_factor(const void* model);
 // Returns null if the model takes no images, and for numbers that are not as many as an ImageView has.
 const ImageView* view_image(const void* model);
 
+// Returns the decoder's layer before its final norm, of which n is 0 if there is none.
+LinearView view_head(const void* model);
+
 // Trusts the file, whose features must have kFeatureFrontend. Only in builds with frontends.
 FrontendView view_frontend(const void* model);
 }  // namespace goldcrest

@@ -193,6 +193,7 @@ struct Stack : Table {
     VT_PRE_NORM = 16, VT_EMBEDDING = 18, VT_EMBEDDING_SCALE = 20, VT_POSITIONS = 22, VT_MAX_POSITIONS = 24,
     VT_EMBEDDING_NORM = 26, VT_FINAL_NORM = 28, VT_LAYERS = 30, VT_CENTRED = 32, VT_GATED = 34,
     VT_POSITIONS_USED = 36, VT_ROTARY = 38, VT_FRONTEND = 40, VT_FINE_ATTENTION = 42, VT_INTEGER_ATTENTION = 44,
+    VT_HEAD = 46,
   };
   uint32_t d_model() const { return number<uint32_t>(VT_D_MODEL); }
   uint32_t d_ff() const { return number<uint32_t>(VT_D_FF); }
@@ -215,6 +216,7 @@ struct Stack : Table {
   const Frontend* frontend() const { return content<Frontend>(VT_FRONTEND); }
   bool fine_attention() const { return number<uint8_t>(VT_FINE_ATTENTION) != 0; }
   bool integer_attention() const { return number<uint8_t>(VT_INTEGER_ATTENTION) != 0; }
+  const Linear* head() const { return content<Linear>(VT_HEAD); }
 };
 
 struct Tokenizer : Table {
@@ -453,7 +455,7 @@ constexpr uint8_t kFieldKinds[] = {
     // Rotary
     2, 2,
     // Stack
-    2, 2, 2, 2, 2, 0, 0, 10, 2, 2, 2, 11, 11, 145, 0, 0, 0, 21, 20, 0, 0,
+    2, 2, 2, 2, 2, 0, 0, 10, 2, 2, 2, 11, 11, 145, 0, 0, 0, 21, 20, 0, 0, 9,
     // Tokenizer
     0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 130,
     // Detokenizer
@@ -478,11 +480,11 @@ constexpr uint8_t kFieldKinds[] = {
 // The fields that a file may have only with one of a set of features, ascending, each with its set and its default.
 constexpr FeatureField kFeatureFields[] = {
     {11, 0, 0}, {12, 1, 0}, {13, 2, 0}, {19, 1, 0}, {20, 2, 0}, {30, 3, 0}, {43, 4, 0}, {64, 5, 0}, {65, 6, 0},
-    {82, 7, 1}, {83, 8, 0}, {84, 9, 1}, {85, 10, 0}, {86, 11, 0}, {87, 12, 0}, {88, 13, 0}, {112, 14, 0},
-    {142, 15, 0}, {143, 15, 0}, {144, 15, 0}, {145, 15, 0}, {146, 15, 2}, {147, 15, 1}, {148, 15, 0}, {149, 15, 0},
-    {150, 15, 0}, {151, 15, 0}, {152, 16, 0}, {153, 17, 0}, {154, 17, 0}, {155, 17, 0}, {156, 18, 0}, {157, 18, 0},
-    {158, 18, 0}, {162, 19, 0}, {163, 19, 0}, {171, 20, 0}, {172, 17, 0}, {177, 20, 0}, {178, 11, 0}, {179, 21, 0},
-    {209, 22, 0}, {210, 21, 0}, {211, 23, 0}, {212, 24, 0},
+    {82, 7, 1}, {83, 8, 0}, {84, 9, 1}, {85, 10, 0}, {86, 11, 0}, {87, 12, 0}, {88, 13, 0}, {89, 6, 0},
+    {113, 14, 0}, {143, 15, 0}, {144, 15, 0}, {145, 15, 0}, {146, 15, 0}, {147, 15, 2}, {148, 15, 1}, {149, 15, 0},
+    {150, 15, 0}, {151, 15, 0}, {152, 15, 0}, {153, 16, 0}, {154, 17, 0}, {155, 17, 0}, {156, 17, 0}, {157, 18, 0},
+    {158, 18, 0}, {159, 18, 0}, {163, 19, 0}, {164, 19, 0}, {172, 20, 0}, {173, 17, 0}, {178, 20, 0}, {179, 11, 0},
+    {180, 21, 0}, {210, 22, 0}, {211, 21, 0}, {212, 23, 0}, {213, 24, 0},
 };
 constexpr uint32_t bit(Feature feature) { return static_cast<uint32_t>(feature); }
 constexpr uint32_t kFeatureSets[] = {
@@ -516,8 +518,8 @@ constexpr uint32_t kFeatureSets[] = {
 // In the order above.
 constexpr TableFields kTables[] = {
     {0, 4}, {4, 10}, {14, 7}, {21, 3}, {24, 3}, {27, 4}, {31, 4}, {35, 3}, {38, 2}, {40, 4}, {44, 7}, {51, 8},
-    {59, 7}, {66, 2}, {68, 21}, {89, 24}, {113, 8}, {121, 8}, {129, 35}, {164, 9}, {173, 7}, {180, 7}, {187, 8},
-    {195, 18},
+    {59, 7}, {66, 2}, {68, 22}, {90, 24}, {114, 8}, {122, 8}, {130, 35}, {165, 9}, {174, 7}, {181, 7}, {188, 8},
+    {196, 18},
 };
 constexpr uint32_t kRootTable = 23;
 }  // namespace reader

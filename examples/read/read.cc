@@ -97,7 +97,7 @@ std::vector<goldcrest::Option> rows_of(ReadArguments& arguments) {
 int main(int argc, char** argv) {
   ReadArguments arguments;
   arguments.limits.threads = 1;
-  goldcrest::CommandLine app({kProgram, "Turns images into text with a .gcst model that reads them (TrOCR).",
+  goldcrest::CommandLine app({kProgram, "Turns images into text with a .gcst model that reads them (TrOCR, manga-ocr).",
       rows_of(arguments), "  goldcrest-read trocr.gcst line.png\n",
       "0 done, 1 failed, 2 bad usage, 3 some images failed.",
       "Each image gives one line of text, which is empty if the image cannot be read. Transparent pixels are shown on "

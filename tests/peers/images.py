@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random TrOCRs: the float32 files' layers and results are those of transformers.
+"""Random TrOCRs and manga-ocrs: the float32 files' layers and results are those of transformers.
 
     python tests/peers/images.py --build build/host --work FOLDER [--models 200] [--seed 1] [--only NUMBER]
         [--record tests/data/images.json]
 
-Encoders are ViT's and DeiT's, of images and patches that are not square, in colours or in grey; pixels come from
+Encoders are ViT's and DeiT's, two of five decoders BERT's, of images and patches that are not square, in colours or in grey; pixels come from
 transformers' processors with Pillow, and images are of any size. `--check` compares every layer for the first image,
 and the ids of all. goldcrest-read must print transformers' texts for the images as PNG. Different results are a tie if
 the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and for ties in more than
-0.5 % of the searches. --record packs three of the models, with the pixels and what transformers computed, and
+0.5 % of the searches. --record packs four of the models, with the pixels and what transformers computed, and
 files of each kind with Pillow's pixels: {FOLDER: {FILE: its bytes in hexadecimal}}."""
 
 import json
@@ -30,13 +30,18 @@ from generation_settings import Draw, WARNED, draw_settings
 from random_checkpoints import Trace
 from speech_equality import compare, numbers_of, run
 
-IMAGES, RECORDED = 4, [20003, 20025, 20042]
-SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+IMAGES, RECORDED = 4, [20003, 20025, 20042, 20059]
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "[UNK]", "[PAD]", "[SEP]", "[CLS]"]
 NOT_DRAWN = {*WARNED, "encoder_no_repeat_ngram_size", "eos_token_id"}
+# With these, texts of a random BERT are the same ids in another order, which are ties.
+NOT_OF_BERT = {"no_repeat_ngram_size", "repetition_penalty", "sequence_bias"}
 
 
-def texts_of(draw: random.Random) -> tuple[list[str], dict]:
+def texts_of(draw: random.Random, is_bert: bool) -> tuple[list[str], dict]:
     """Returns the entries of a vocabulary, and the files of its tokenizer."""
+    if is_bert:
+        entries = [*SPECIAL[5:], *(f"{draw.choice(['', '##'])}\u6587{i}" for i in range(draw.randint(20, 200)))]
+        return entries, {"vocab.txt": "".join(entry + "\n" for entry in entries)}
     special, words = SPECIAL[:4], [f"w{i}" for i in range(draw.randint(20, 200))]
     if draw.random() < 0.5:
         entries = [*special, *speech.byte_characters(), *(f"\u0120{word}" for word in words), "<mask>"]
@@ -52,7 +57,7 @@ def texts_of(draw: random.Random) -> tuple[list[str], dict]:
 
 
 def text_of(entries: list[str], ids: list[int]) -> str:
-    shown = "".join(entries[i] for i in ids if i < len(entries) and entries[i] not in SPECIAL)
+    shown = "".join(entries[i].removeprefix("##") for i in ids if i < len(entries) and entries[i] not in SPECIAL)
     if "<mask>" not in entries:
         return shown.replace("\u2581", " ")
     return bytes(speech.byte_characters().index(character) for character in shown).decode("utf-8", "replace")
@@ -77,7 +82,8 @@ def made_model(draw: random.Random, seed: int, folder: pathlib.Path) -> tuple:
     heads, patch, colours = draw.choice([1, 2, 3]), [draw.choice([4, 8, 12]), draw.choice([4, 6, 16])], draw.choice([1, 3, 3])
     size = [patch[0] * draw.randint(1, 4), patch[1] * draw.randint(1, 6)]
     d_encoder, d_decoder = heads * draw.choice([8, 12, 20]), draw.choice([2, 4]) * draw.choice([6, 8, 10])
-    entries, files = texts_of(draw)
+    is_bert = seed % 5 in (1, 4)
+    entries, files = texts_of(draw, is_bert)
     kind = draw.choice([transformers.ViTConfig, transformers.DeiTConfig])
     encoder = kind(hidden_size=d_encoder, num_hidden_layers=draw.randint(1, 2), num_attention_heads=heads,
                    intermediate_size=draw.randint(8, 60), hidden_act=draw.choice(["gelu", "relu"]), image_size=size,
@@ -88,6 +94,10 @@ def made_model(draw: random.Random, seed: int, folder: pathlib.Path) -> tuple:
         activation_function=draw.choice(["gelu", "relu"]), scale_embedding=draw.random() < 0.5,
         use_learned_position_embeddings=draw.random() < 0.6, layernorm_embedding=draw.random() < 0.7,
         tie_word_embeddings=draw.random() < 0.5, cross_attention_hidden_size=d_encoder, decoder_start_token_id=2)
+    if is_bert:
+        decoder = transformers.BertConfig(
+            vocab_size=decoder.vocab_size, hidden_size=d_encoder, num_attention_heads=heads, num_hidden_layers=2,
+            intermediate_size=44, max_position_embeddings=decoder.max_position_embeddings, hidden_act="gelu")
     config = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
     config.decoder_start_token_id = config.eos_token_id = 2
     config.pad_token_id = 1
@@ -96,11 +106,20 @@ def made_model(draw: random.Random, seed: int, folder: pathlib.Path) -> tuple:
     for name, parameter in model.named_parameters():
         if "encoder_attn.o" in name:
             parameter.data *= 6  # what is seen decides
-    settings, _ = draw_settings(Draw(draw, len(entries), decoder.max_position_embeddings - 2, 2, 1), NOT_DRAWN)
-    settings["decoder_start_token_id"] = 2
+        if "bert.embeddings" in name and "LayerNorm" not in name:
+            parameter.data *= 6  # or orders of ids make ties
+        if "bert" in name and ".attention.output.dense.weight" in name:
+            parameter.data *= 3
+    settings, _ = draw_settings(Draw(draw, len(entries), decoder.max_position_embeddings - 2, 2, 1),
+                                NOT_DRAWN | (NOT_OF_BERT if is_bert else set()))
+    settings |= {"decoder_start_token_id": 2} | ({"bad_words_ids": [[1]]} if is_bert else {})
     processor = processor_of(draw, *size, colours)
-    model = speech.store(model, files | {"generation_config.json": settings}, folder)
+    model = speech.store(model, {"generation_config.json": settings, **{file: content for file, content in files.items()
+                                                                        if file.endswith(".json")}}, folder)
     processor.save_pretrained(folder)
+    if is_bert:
+        (folder / "vocab.txt").write_text(files["vocab.txt"], encoding="utf-8")
+        return model, processor, entries, settings
     positions = model.decoder.model.decoder.embed_positions
     if not decoder.use_learned_position_embeddings:  # which transformers 5.24 leaves without values
         positions.weights = positions.get_embedding(decoder.max_position_embeddings + 2, d_decoder, 1)
@@ -142,7 +161,8 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         if i == 0:
             trace = Trace()
             trace.keep_stack("encoder", model.encoder.layers, model.encoder.layernorm)
-            trace.keep_stack("decoder", model.decoder.model.decoder.layers, None)
+            decoder = model.decoder.bert.encoder.layer if hasattr(model.decoder, "bert") else model.decoder.model.decoder.layers
+            trace.keep_stack("decoder", decoder, None)
             made = trace.rows_along(model, pixels, [2, *lines[0]["greedy"][:-1]])
             speech.save_file({name: value.contiguous() for name, value in made.items()}, folder / "trace.safetensors")
         image.save(options.work / f"{i}.png")

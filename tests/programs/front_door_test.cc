@@ -103,7 +103,8 @@ TEST_F(FrontDoor, AnotherFamilyIsNamed) {
           "Marian, OPUS-MT), \"bart\" (BART), \"mbart\" (mBART, mBART-50), \"pegasus\" (Pegasus), \"m2m_100\" "
           "(M2M-100, NLLB), \"blenderbot\" (Blenderbot), \"fsmt\" (FSMT), \"t5\" (T5, FLAN-T5, ByT5, MADLAD), \"mt5\" "
           "(mT5), \"umt5\" (umT5), \"moonshine\" (Moonshine), \"whisper\" (Whisper), "
-          "\"vision-encoder-decoder\" (TrOCR), \"nn_transformer\" (PyTorch nn.Transformer), \"annotated_transformer\" "
+          "\"vision-encoder-decoder\" (TrOCR, manga-ocr), \"nn_transformer\" (PyTorch nn.Transformer), "
+          "\"annotated_transformer\" "
           "(the Annotated Transformer), \"seq2seq_transformer\" (PyTorch's "
           "translation tutorial), \"trevett_transformer\" (Ben Trevett's tutorial 6); this is another encoder-decoder "
           "of Hugging Face; its family is not supported\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images to text (transformers/models/{vision_encoder_decoder,vit,deit,trocr}/modeling_*.py at v5.24): the encoder of
-// ViT or DeiT, the decoder of TrOCR.
+// Images to text (transformers/models/{vision_encoder_decoder,vit,deit,trocr,bert}/modeling_*.py at v5.24): the encoder
+// of ViT or DeiT, the decoder of TrOCR or BERT.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -143,10 +143,13 @@ class VisionReader {
 
   void read() {
     read_encoder();
-    read_trocr();
+    decoder_.text_or("model_type", "") == "bert" ? read_bert() : read_trocr();
     tensors_.check_missing();
     std::vector<std::string> unused = tensors_.unused();
-    std::erase_if(unused, [](const std::string& name) { return name.starts_with("encoder.pooler."); });
+    std::erase_if(unused, [](const std::string& name) {
+      return name.starts_with("encoder.pooler.") || name == "decoder.cls.predictions.decoder.bias" ||
+             name == "decoder.bert.embeddings.position_ids";
+    });
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
@@ -221,7 +224,7 @@ class VisionReader {
 
   void read_trocr() {
     const std::string prefix = "decoder.model.decoder.";
-    if (decoder_.text_or("model_type", "") != "trocr") refuse(decoder_, "model_type", "\"trocr\"");
+    if (decoder_.text_or("model_type", "") != "trocr") refuse(decoder_, "model_type", "\"trocr\" or \"bert\"");
     StackSpec& stack = spec_.decoder;
     const uint32_t d = stack.d_model = decoder_.count("d_model", 4, kMaxWidth);
     stack.d_ff = decoder_.count("decoder_ffn_dim", 1, kMaxWidth);
@@ -235,21 +238,65 @@ class VisionReader {
       stack.embedding_norm = norm(prefix + "layernorm_embedding", d, kSeq2SeqNormEpsilon);
     LayerShape shape = {d, stack.d_ff, kSeq2SeqNormEpsilon, true};
     shape.source_width = decoder_.count_or("cross_attention_hidden_size", d, 1, kMaxWidth);
-    if (shape.source_width != spec_.encoder.d_model) {  // there is a layer between the two
-      refuse(decoder_, "cross_attention_hidden_size",
-          format_text("{}, the encoder's \"hidden_size\"", spec_.encoder.d_model));
-    }
+    check_source_width("cross_attention_hidden_size", shape.source_width);
     const uint32_t layers = decoder_.count("decoder_layers", 1, kMaxLayers);
     for (uint32_t i = 0; i < layers; ++i) {
       const std::string name = format_text("{}layers.{}", prefix, i);
       stack.layers.push_back(read_layer(name, shape, tensors_));
     }
-    const char* const head = "decoder.output_projection.weight";
-    const bool has_head = tensors_.has(head);
-    const bool is_tied = !has_head && decoder_.flag_or("tie_word_embeddings", true);
-    const auto own = is_tied ? stack.embedding : matrix(head, vocabulary, d);
-    spec_.projection = {
-        has_head ? tensors_.share_if_equal(stack.embedding, own) : own, std::vector<float>(vocabulary, 0.0f)};
+    read_projection("decoder.output_projection.weight", std::vector<float>(vocabulary, 0.0f));
+  }
+
+  // There is a layer between encoder and decoder if they have other widths.
+  void check_source_width(const char* key, uint32_t width) const {
+    const uint32_t expected = spec_.encoder.d_model;
+    if (width != expected) refuse(decoder_, key, format_text("{}, the encoder's \"hidden_size\"", expected));
+  }
+
+  void read_projection(const char* name, std::vector<float> bias) {
+    const auto& words = spec_.decoder.embedding;
+    const bool is_stored = tensors_.has(name), is_tied = !is_stored && decoder_.flag_or("tie_word_embeddings", true);
+    const auto own = is_tied ? words : matrix(name, words->rows, spec_.decoder.d_model);
+    spec_.projection = {is_stored ? tensors_.share_if_equal(words, own) : own, std::move(bias)};
+  }
+
+  void read_bert() {
+    const std::string prefix = "decoder.bert.", inputs = prefix + "embeddings.", head = "decoder.cls.predictions.";
+    StackSpec& stack = spec_.decoder;
+    const uint32_t d = stack.d_model = decoder_.count("hidden_size", 2, kMaxWidth);
+    check_source_width("hidden_size", d);
+    if (decoder_.text_or("position_embedding_type", "absolute") != "absolute")
+      refuse(decoder_, "position_embedding_type", "\"absolute\"");
+    stack.d_ff = decoder_.count("intermediate_size", 1, kMaxWidth);
+    set_heads(decoder_, "num_attention_heads", stack);
+    stack.activation = read_activation(decoder_, "hidden_act");
+    const double epsilon = decoder_.number_or("layer_norm_eps", 1e-12, 1e-12, 1);
+    const uint32_t vocabulary = decoder_.count("vocab_size", 1, kMaxVocabulary);
+    stack.embedding = matrix(inputs + "word_embeddings.weight", vocabulary, d);
+    const uint32_t rows = decoder_.count_or("max_position_embeddings", kUsualPositions, 1, kMaxPositions);
+    stack.positions = *matrix(inputs + "position_embeddings.weight", rows, d);
+    const auto type =
+        matrix(inputs + "token_type_embeddings.weight", decoder_.count_or("type_vocab_size", 2, 1, kMaxVocabulary), d);
+    const bool has_values = !type->values.empty() && !stack.positions.values.empty() && !stack.positions.same_rows;
+    for (size_t i = 0; has_values && i < size_t{rows} * d; ++i) stack.positions.values.edit()[i] += type->values[i % d];
+    stack.embedding_norm = norm(inputs + "LayerNorm", d, epsilon);
+    const auto attention = [&](const std::string& name) {
+      const std::string self = name + ".self.", out = name + ".output.";
+      return AttentionSpec{linear(self + "query", d, d), linear(self + "key", d, d), linear(self + "value", d, d),
+          linear(out + "dense", d, d), norm(out + "LayerNorm", d, epsilon)};
+    };
+    for (uint32_t i = 0; i < decoder_.count("num_hidden_layers", 1, kMaxLayers); ++i) {
+      const std::string name = format_text("{}encoder.layer.{}.", prefix, i);
+      LayerSpec layer;
+      layer.self_attention = attention(name + "attention");
+      layer.cross_attention = attention(name + "crossattention");
+      layer.feed_forward = {linear(name + "intermediate.dense", stack.d_ff, d),
+          linear(name + "output.dense", d, stack.d_ff), norm(name + "output.LayerNorm", d, epsilon)};
+      stack.layers.push_back(std::move(layer));
+    }
+    stack.head = linear(head + "transform.dense", d, d);
+    stack.final_norm = norm(head + "transform.LayerNorm", d, epsilon);
+    read_projection("decoder.cls.predictions.decoder.weight", tensors_.vector(head + "bias", vocabulary));
   }
 
   void read_trocr_positions(const std::string& name, StackSpec& stack) {
@@ -273,11 +320,34 @@ class VisionReader {
   const Patches patches_;
 };
 
+// BERT's pieces: "##" continues a word. Japanese has no spaces between words.
+TokenizerSpec bert_tokenizer(const Checkpoint& checkpoint, const Vocabulary& vocabulary) {
+  const Config settings = side_config(checkpoint, "tokenizer_config.json");
+  const bool has_spaces = !settings.text_or("tokenizer_class", "").starts_with("BertJapanese");
+  TokenizerSpec spec;
+  spec.kind = TokenizerKind::kBpe;
+  spec.vocab_size = static_cast<uint32_t>(vocabulary.id_to_text.size());
+  spec.unknown_surface = "";
+  for (const std::string& text : vocabulary.id_to_text) {
+    const bool is_special =
+        text.empty() || std::set<std::string>{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}.contains(text);
+    const bool goes_on = text.size() > 2 && text.starts_with("##");
+    spec.pieces.push_back({goes_on ? text.substr(2) : (has_spaces && !is_special ? "\u2581" : "") + text, 0,
+        is_special ? PieceType::kControl : PieceType::kNormal});
+  }
+  return spec;
+}
+
 // XLM-RoBERTa's pieces, or byte-level BPE. A file of images has no tokenizer, only a detokenizer.
 void read_vision_text(const Checkpoint& checkpoint, ModelSpec& spec) {
   const uint32_t rows = spec.decoder.embedding->rows;
   std::error_code error;
   const auto exists = [&](const char* name) { return std::filesystem::exists(side_file(checkpoint, name), error); };
+  if (spec.decoder.head && exists("vocab.txt")) {
+    spec.tokenizer_files = {side_file(checkpoint, "vocab.txt")};
+    spec.target_tokenizer = bert_tokenizer(checkpoint, read_vocabulary(spec.tokenizer_files[0], rows));
+    return;
+  }
   const bool has_json = exists("tokenizer.json"), has_entries = exists("vocab.json");
   const bool has_pieces = exists("sentencepiece.bpe.model");
   if (has_pieces ||
@@ -331,7 +401,8 @@ std::vector<ShapedTensor> vision_tensors(const Config& config) {
 }
 }  // namespace
 
-const ConfigFamily kVisionFamily = {"vision-encoder-decoder", "TrOCR", load_vision, vision_tensors, nullptr, nullptr,
-    {"TrOCR of Hugging Face: images to text",
+const ConfigFamily kVisionFamily = {"vision-encoder-decoder", "TrOCR, manga-ocr", load_vision, vision_tensors, nullptr,
+    nullptr,
+    {"TrOCR and manga-ocr of Hugging Face: images to text",
         "safetensors (also sharded), `pytorch_model.bin`; [details of images](converter/dialects/IMAGES.md)"}};
 }  // namespace goldcrest::converter

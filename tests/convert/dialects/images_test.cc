@@ -5,7 +5,9 @@
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
+#include "evaluate/check_samples.h"
 #include "goldcrest/image.h"
+#include "goldcrest/speech.h"
 #include "sources/containers/numpy_array.h"
 #include "sources/files/input_file.h"
 #include "support/engine_fixture.h"
@@ -15,7 +17,7 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr const char* kModels[] = {"20003", "20025", "20042"};
+constexpr const char* kModels[] = {"20003", "20025", "20042", "20059"};
 constexpr size_t kImages = 4, kMostBytes = 1 << 20;
 
 const std::filesystem::path& image_folders() {
@@ -50,18 +52,23 @@ std::vector<float> features_of(const test::TestEngine& engine, const std::string
   return {image.features, image.features + image.n * image.channels};
 }
 
-TEST(Images, PixelsAreThoseOfPillow) {
+TEST(Images, PixelsAreThoseOfPillowAndIdsThoseOfTransformers) {
   uint32_t crc = 0;
   for (const std::string model : kModels) {
     const std::filesystem::path folder = image_folders() / model;
     const ModelSpec spec = load_checkpoint(folder, {});
     const FileImage file = test::tiny_file(spec, Layout::kN16K4, {}, Weights::kFloat32);
-    const test::TestEngine engine(file.span(), {});
+    test::TestEngine engine(file.span(), {});
+    engine.change_search([](goldcrest_search& search) { search.beam_size = 1; });
+    const Samples expected_ids = read_samples(folder, spec);
     const std::string samples = read_small_file(folder / "samples.npy", kMostBytes);
     size_t place = parse_numpy_header(samples, "samples").bytes;
     for (size_t i = 0; i < kImages; ++i) {
       const std::string pixels = read_small_file(folder / (std::to_string(i) + ".npy"), kMostBytes);
       const std::vector<float> found = features_of(engine, pixels);
+      ASSERT_EQ(goldcrest_begin_features(engine.get(), found.data(), spec.encoder.positions.rows), 0);
+      ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+      EXPECT_EQ(engine.results(0)[0].tokens, expected_ids.lines[i].find("greedy")->tokens) << model << ", image " << i;
       crc = crc32c(crc, found.data(), found.size() * sizeof(float));
       for (const float value : found) {
         float expected = 0;
@@ -72,7 +79,7 @@ TEST(Images, PixelsAreThoseOfPillow) {
     }
     EXPECT_EQ(place, samples.size());
   }
-  EXPECT_EQ(crc, 633419217u);
+  EXPECT_EQ(crc, 2616589742u);
 }
 
 TEST(Images, TransparentPixelsAreWhiteAndGreyIsLuma) {

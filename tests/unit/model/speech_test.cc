@@ -238,6 +238,8 @@ TEST(SpeechFile, ImagesOutOfBounds) {
       {"frontend.image", [](ModelT& m) { m.encoder->max_positions = 5; }},
       {"convolutions.activation", [](ModelT& m) { convolution(m, 0).activation = static_cast<format::Activation>(6); }},
       {"encoder: dimensions", [](ModelT& m) { m.encoder->activation = format::Activation::None; }},
+      {"head", [](ModelT& m) { m.decoder->head = std::make_unique<format::LinearT>(*m.projection); }},
+      {"head", [](ModelT& m) { m.encoder->head = std::make_unique<format::LinearT>(*m.projection); }},
   };
   // height, width, resized height and width, patch height and width, cubic, scale
   constexpr std::pair<size_t, uint32_t> kNumbers[] = {{0, 0}, {0, 6}, {0, 16}, {1, 0}, {1, 15}, {1, UINT32_MAX}, {2, 7},
