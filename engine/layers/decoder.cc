@@ -62,11 +62,6 @@ void run_layer(
       [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
 }
 
-// n is 0 without a head.
-LinearView head_of(const ModelView& model) {
-  return has_feature(model.features, kFeatureImage) ? view_head(model.file) : LinearView{};
-}
-
 // Returns the number of layers with self-attention. Only these store keys of each target position.
 uint32_t count_self_attending(const ModelView& model) { return model.decoder.n_layers - model.count_recurrent(); }
 
@@ -106,8 +101,8 @@ DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits)
     const uint64_t keys = uint64_t{limits.max_source_tokens} + (kind.is_recurrent() ? 0 : limits.max_target_tokens);
     PassNeeds needs = {};
     add_layer(kind, stack, model.encoder.d_model, needs);
-    const LinearView head = head_of(model);
-    const uint64_t layer = rows * (row_macs(model, model.fine_decoder, needs.decoder) + uint64_t{head.n} * head.k) +
+    const uint32_t head = has_feature(model.features, kFeatureImage) ? stack.d_model_padded : 0;  // there may be one
+    const uint64_t layer = rows * (row_macs(model, model.fine_decoder, needs.decoder) + uint64_t{head} * head) +
                            attention_macs(stack, rows, keys);
     macs.source_keys = limits.encoder_rows * row_macs(model, model.fine_encoder, needs.encoder);
     macs.largest_layer = larger(macs.largest_layer, n_layers > 0 ? layer : 0);
@@ -152,8 +147,10 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
     run_layer(pass, targets, view, keys, x);
     trace(pass, "decoder.layers", static_cast<int32_t>(layer), targets.position, x);
     if (layer + 1 < stack.n_layers || !stack.final_norm.present()) return;
-    const LinearView head = head_of(runtime.model);
-    if (head.n != 0) multiply(pass, head, quantize(pass, head, x), {stack.activation}, x);
+    if (has_feature(runtime.model.features, kFeatureImage)) {
+      const LinearView head = view_head(runtime.model.file);
+      if (head.n != 0) multiply(pass, head, quantize(pass, head, x), {stack.activation}, x);
+    }
     layer_norm(pass, stack.final_norm, x);
     trace(pass, "decoder.norm", -1, targets.position, x);
   });
