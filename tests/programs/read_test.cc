@@ -76,8 +76,10 @@ TEST(Read, EachImageHasALineAndBadOnesAMessage) {
   says(1, {converted_model("g2p"), good}, "takes no images");
   says(2, {model}, "IMAGE");
   folder.write("lines.tsv", "good.png\ttext\n");
-  const Outcome evaluated = convert(checkpoint, {"-o", model, "--evaluate", folder.path() / "lines.tsv"});
-  EXPECT_NE(with_status(1, evaluated).err.find("reads images"), std::string::npos);
+  for (const Arguments& options : {Arguments{"--evaluate", folder.path() / "lines.tsv"}, Arguments{"--pack", "all"}}) {
+    const Outcome refused = convert(checkpoint, {"-o", model, options[0], options[1]});
+    EXPECT_NE(with_status(1, refused).err.find("reads images"), std::string::npos) << refused.err;
+  }
 }
 }  // namespace
 }  // namespace goldcrest::test
