@@ -4,12 +4,12 @@
     python tests/peers/images.py --build build/host --work FOLDER [--models 200] [--seed 1] [--only NUMBER]
         [--record tests/data/images.json]
 
-Encoders are ViT's and DeiT's, two of five decoders BERT's, of images and patches that are not square, in colours or in grey; pixels come from
-transformers' processors with Pillow, and images are of any size. `--check` compares every layer for the first image,
-and the ids of all. goldcrest-read must print transformers' texts for the images as PNG. Different results are a tie if
-the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and for ties in more than
-0.5 % of the searches. --record packs four of the models, with the pixels and what transformers computed, and
-files of each kind with Pillow's pixels: {FOLDER: {FILE: its bytes in hexadecimal}}."""
+Encoders are ViT's and DeiT's, two of five decoders BERT's. Images and patches are not square, in colours or in grey.
+Pixels come from transformers' processors with Pillow, and images are of any size. `--check` compares every layer for
+the first image, and the ids of all. goldcrest-read must print transformers' texts for the images as PNG. Different
+results are a tie if the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and for ties
+in more than 0.5 % of the searches. --record packs four of the models, with the pixels and what transformers computed,
+and files of each kind with Pillow's pixels: {FOLDER: {FILE: its bytes in hexadecimal}}."""
 
 import json
 import pathlib
@@ -51,8 +51,8 @@ def texts_of(draw: random.Random, is_bert: bool) -> tuple[list[str], dict]:
     return entries, {"tokenizer.json": {
         "added_tokens": [{"id": i, "content": entry, "special": True, "single_word": False, "lstrip": False,
                           "rstrip": False, "normalized": False} for i, entry in enumerate(special)],
-        "normalizer": None, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]},
-        "decoder": space,
+        "normalizer": None, "decoder": space,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]},
         "model": {"type": "Unigram", "unk_id": 3, "vocab": [[entry, -1.0 - i] for i, entry in enumerate(entries)]}}}
 
 
@@ -64,7 +64,7 @@ def text_of(entries: list[str], ids: list[int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Returns the text without what a line shows in another way: spaces, control characters, bytes that are no UTF-8."""
+    """Returns the text without what a line shows in another way: spaces, control characters, bytes."""
     return "".join(character for character in text if character > " " and character not in "\x7f\ufffd")
 
 
@@ -79,7 +79,8 @@ def processor_of(draw: random.Random, height: int, width: int, colours: int):
 
 def made_model(draw: random.Random, seed: int, folder: pathlib.Path) -> tuple:
     """Writes a checkpoint. Returns transformers' model of the file, its processor, its entries and its end."""
-    heads, patch, colours = draw.choice([1, 2, 3]), [draw.choice([4, 8, 12]), draw.choice([4, 6, 16])], draw.choice([1, 3, 3])
+    heads, patch = draw.choice([1, 2, 3]), [draw.choice([4, 8, 12]), draw.choice([4, 6, 16])]
+    colours = draw.choice([1, 3, 3])
     size = [patch[0] * draw.randint(1, 4), patch[1] * draw.randint(1, 6)]
     d_encoder, d_decoder = heads * draw.choice([8, 12, 20]), draw.choice([2, 4]) * draw.choice([6, 8, 10])
     is_bert = seed % 5 in (1, 4)
@@ -130,8 +131,8 @@ def image_of(draw: random.Random, seed: int, colours: int) -> Image.Image:
     """Noise of large and small squares, of any size."""
     noise, shape = numpy.random.default_rng(seed), [draw.choice([1, 7, 31, 90, 211]), draw.choice([1, 5, 40, 133, 320])]
     coarse = noise.integers(0, 256, [-(-side // 8) for side in shape] + [colours])
-    pixels = numpy.kron(coarse, numpy.ones((8, 8, 1)))[:shape[0], :shape[1]] + noise.integers(-30, 30, [*shape, colours])
-    pixels = pixels.clip(0, 255).astype(numpy.uint8)
+    pixels = numpy.kron(coarse, numpy.ones((8, 8, 1)))[:shape[0], :shape[1]]
+    pixels = (pixels + noise.integers(-30, 30, [*shape, colours])).clip(0, 255).astype(numpy.uint8)
     return Image.fromarray(pixels if colours == 3 else pixels[..., 0])
 
 
@@ -161,8 +162,9 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         if i == 0:
             trace = Trace()
             trace.keep_stack("encoder", model.encoder.layers, model.encoder.layernorm)
-            decoder = model.decoder.bert.encoder.layer if hasattr(model.decoder, "bert") else model.decoder.model.decoder.layers
-            trace.keep_stack("decoder", decoder, None)
+            is_bert = hasattr(model.decoder, "bert")
+            trace.keep_stack(
+                "decoder", model.decoder.bert.encoder.layer if is_bert else model.decoder.model.decoder.layers, None)
             made = trace.rows_along(model, pixels, [2, *lines[0]["greedy"][:-1]])
             speech.save_file({name: value.contiguous() for name, value in made.items()}, folder / "trace.safetensors")
         image.save(options.work / f"{i}.png")
@@ -191,7 +193,8 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
 def write_files(folder: pathlib.Path) -> None:
     """Writes files of all kinds, and NAME.npy with the pixels of those that goldcrest-read reads."""
     pixels = numpy.random.default_rng(5).integers(0, 256, [5, 7, 4]).astype(numpy.uint8)
-    clear, colour = Image.fromarray(pixels), Image.fromarray(numpy.kron(pixels[..., :3], numpy.ones((8, 8, 1), numpy.uint8)))
+    clear = Image.fromarray(pixels)
+    colour = Image.fromarray(numpy.kron(pixels[..., :3], numpy.ones((8, 8, 1), numpy.uint8)))
     files = {"clear.png": clear, "palette.png": clear.quantize(9), "pair.png": clear.convert("LA"), "photo.jpg": colour}
     files |= {"bits.png": colour.convert("1"), "grey.png": colour.convert("L"), "grey.jpg": colour.convert("L")}
     for name, image in files.items():
@@ -203,7 +206,8 @@ def write_files(folder: pathlib.Path) -> None:
     for path in [*folder.iterdir()]:
         image = ImageOps.exif_transpose(Image.open(path))
         mode = "RGBA" if image.mode[0] in "LP" and image.mode != "L" or image.mode == "RGBA" else image.mode
-        numpy.save(folder / (path.name + ".npy"), numpy.atleast_3d(numpy.asarray(image.convert(mode.replace("1", "L")))))
+        shown = numpy.asarray(image.convert(mode.replace("1", "L")))
+        numpy.save(folder / (path.name + ".npy"), numpy.atleast_3d(shown))
     Image.fromarray(pixels[..., 0].astype(numpy.uint16) * 256 + 99).save(folder / "deep.png")
     numpy.save(folder / "deep.png.npy", pixels[..., :1])
     colour.convert("CMYK").save(folder / "print.jpg")

@@ -268,7 +268,8 @@ def compare(seed: int, lines: list[dict], report: str, counts: Counter, printed)
                 continue
             counts["searches"] += 1
             ids, ahead = others.get((search, i), (expected, 0.0))
-            where, (text, shown) = f"source {i}, {search}", printed(i, 1 if search == "greedy" else int(search[4:]), ids)
+            beams, where = 1 if search == "greedy" else int(search[4:]), f"source {i}, {search}"
+            text, shown = printed(i, beams, ids)
             if ids != expected and abs(ahead) < CLOSE:
                 counts["ties"] += 1
                 print(f"model {seed}, {where}: a tie, transformers is ahead by {ahead}: {ids}, {expected}", flush=True)

@@ -376,8 +376,8 @@ class Model(Engine):
     def read(self, image: Any) -> Any:
         """Returns the text of an image, or a list of those of a list of images.
 
-        An image is a Pillow image, or a buffer of 8-bit numbers [rows, columns], or [rows, columns, 3] of red, green and
-        blue, or [rows, columns, 4] with opacity, which is shown on white.
+        An image is a Pillow image, or a buffer of 8-bit numbers [rows, columns], or [rows, columns, 3] of red, green
+        and blue, or [rows, columns, 4] with opacity, which is shown on white.
         """
         if isinstance(image, (list, tuple)):
             return [self.read(each) for each in image]
