@@ -7,9 +7,9 @@
 Encoders are ViT's and DeiT's, two of five decoders BERT's. Images and patches are not square, in colours or in grey.
 Pixels come from transformers' processors with Pillow, and images are of any size. `--check` compares every layer for
 the first image, and the ids of all. goldcrest-read must print transformers' texts for the images as PNG. Different
-results are a tie if the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and for ties
-in more than 0.5 % of the searches. --record packs four of the models, with the pixels and what transformers computed,
-and files of each kind with Pillow's pixels: {FOLDER: {FILE: its bytes in hexadecimal}}."""
+results are a tie if the best two differ by less than 1e-3; ties are printed. Exit status 1 for another departure, and
+for ties in more than 0.5 % of the searches. --record packs four of the models, with the pixels and what transformers
+computed, and files of each kind with Pillow's pixels: {FOLDER: {FILE: its bytes in hexadecimal}}."""
 
 import json
 import pathlib
