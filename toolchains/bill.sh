@@ -25,6 +25,8 @@ licence_of() {
     libfmt-dev | nlohmann-json3-dev | libyaml-cpp-dev) echo MIT ;;
     zlib1g-dev) echo Zlib ;;
     libevent-dev) echo BSD-3-Clause ;;
+    libpng-dev) echo libpng-2.0 ;;
+    libjpeg*-dev) echo IJG AND BSD-3-Clause AND Zlib ;;
     libeigen3-dev) echo MPL-2.0 ;;
     wasi-libc) echo MIT ;;
     libclang-* | libc++-*) echo Apache-2.0 WITH LLVM-exception ;;

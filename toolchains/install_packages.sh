@@ -14,7 +14,7 @@ is_offered() { [ -n "$(offered_version "$1")" ]; }
 least_xnnpack=0.0~git20241108
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev
-  libfmt-dev libssl-dev libeigen3-dev libevent-dev libyaml-cpp-dev zlib1g-dev)
+  libfmt-dev libssl-dev libeigen3-dev libevent-dev libyaml-cpp-dev zlib1g-dev libpng-dev libjpeg-dev)
 optional=()  # where the distribution has them
 web=(clang lld llvm wasi-libc libclang-rt-dev-wasm32 libc++-dev-wasm32)  # WebAssembly
 riscv=(gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf

@@ -66,6 +66,8 @@ void calibrate(const std::vector<MatrixLevel>& pack, Job& job) {
   const std::vector<const Matrix*> matrices = packed_inputs(job.spec, pack);
   if (matrices.empty()) return;
   const LinesOf<NumberedLine>& lines = job.lines.calibration;
+  if (job.spec.encoder.frontend && job.spec.encoder.frontend->image)
+    throw Error("{}: reads images, on which --pack cannot be calibrated yet; leave it out", job.input);
   if (lines.empty() && job.spec.encoder.frontend)
     throw Error("{}: is a model of speech; --pack needs --calibrate with clips of speech", job.input);
   job.progress.stage("calibrating");

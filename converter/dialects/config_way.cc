@@ -18,7 +18,7 @@ namespace goldcrest::converter {
 namespace {
 constexpr const ConfigFamily* kFamilies[] = {&kMarianFamily, &kBartFamily, &kMBartFamily, &kPegasusFamily, &kM2mFamily,
     &kBlenderbotFamily, &kFsmtFamily, &kT5Family, &kMT5Family, &kUmT5Family, &kMoonshineFamily, &kWhisperFamily,
-    &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
+    &kVisionFamily, &kNnTransformerFamily, &kAnnotatedFamily, &kSeq2SeqFamily, &kTrevettFamily};
 
 std::string supported() {
   std::string text;

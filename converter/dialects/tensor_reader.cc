@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <span>
 
 #include "base/bounds.h"
@@ -85,9 +87,12 @@ void TensorReader::check_missing() const {
   if (!missing_.empty()) throw_missing(missing_);
 }
 
-bool TensorReader::note_missing(const std::string& name) {
+bool TensorReader::note_missing(const std::string& name, std::vector<uint64_t> shape) {
   if (has(name)) return false;
-  if (std::find(missing_.begin(), missing_.end(), name) == missing_.end()) missing_.push_back(name);
+  if (lists())
+    listed_.push_back({name, std::move(shape)});
+  else if (std::find(missing_.begin(), missing_.end(), name) == missing_.end())
+    missing_.push_back(name);
   return true;
 }
 
@@ -109,7 +114,7 @@ MatrixValues TensorReader::values(const std::string& name, const Tensor& loaded)
 }
 
 std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
-  if (note_missing(name)) return {};
+  if (note_missing(name, {n})) return {};
   const std::vector<uint64_t> found = shape(name);
   const bool fits = !found.empty() && found.back() == n &&
                     std::all_of(found.begin(), found.end() - 1, [](uint64_t s) { return s == 1; });
@@ -118,7 +123,7 @@ std::vector<float> TensorReader::vector(const std::string& name, uint32_t n) {
 }
 
 std::shared_ptr<const Matrix> TensorReader::matrix(const std::string& name, uint32_t rows, uint32_t columns) {
-  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
+  if (note_missing(name, {rows, columns})) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
   const std::vector<uint64_t> found = shape(name);
   if (found != std::vector<uint64_t>{rows, columns})
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), rows, columns);
@@ -146,7 +151,7 @@ std::shared_ptr<const Matrix> TensorReader::table(const std::string& name, uint3
 }
 
 std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, uint32_t rows, uint32_t columns) {
-  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
+  if (note_missing(name, {columns, rows})) return std::make_shared<const Matrix>(Matrix{name, rows, columns, {}});
   const std::vector<uint64_t> found = shape(name);
   if (found != std::vector<uint64_t>{columns, rows})
     throw Error("{} has shape {}, expected [{}, {}]", describe(name), shape_text(found), columns, rows);
@@ -165,7 +170,8 @@ std::shared_ptr<const Matrix> TensorReader::transposed(const std::string& name, 
 std::shared_ptr<const Matrix> TensorReader::convolution(
     const std::string& name, uint32_t outputs, uint32_t channels, uint32_t kernel) {
   const uint32_t columns = channels * kernel;
-  if (note_missing(name)) return std::make_shared<const Matrix>(Matrix{name, outputs, columns, {}});
+  if (note_missing(name, {outputs, channels, kernel}))
+    return std::make_shared<const Matrix>(Matrix{name, outputs, columns, {}});
   const std::vector<uint64_t> found = shape(name);
   if (found != std::vector<uint64_t>{outputs, channels, kernel})
     throw Error("{} has shape {}, expected [{}, {}, {}]", describe(name), shape_text(found), outputs, channels, kernel);
@@ -189,6 +195,14 @@ LinearSpec TensorReader::linear(const std::string& prefix, uint32_t outputs, uin
   const bool is_kernel = has(name) && shape(name) == std::vector<uint64_t>{outputs, inputs, 1};
   return {is_kernel ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs),
       has_bias ? vector(prefix + ".bias", outputs) : std::vector<float>(outputs, 0.0f)};
+}
+
+LinearSpec TensorReader::window(const std::string& prefix, uint32_t outputs, uint32_t inputs) {
+  const std::string name = prefix + ".weight";
+  const std::vector<uint64_t> found = has(name) ? shape(name) : std::vector<uint64_t>{};
+  const bool fits = found.size() > 2 && found[0] == outputs &&
+                    std::accumulate(found.begin() + 1, found.end(), uint64_t{1}, std::multiplies<>()) == inputs;
+  return {fits ? kernel(name, outputs, inputs) : matrix(name, outputs, inputs), vector(prefix + ".bias", outputs)};
 }
 
 std::shared_ptr<const Matrix> TensorReader::kernel(const std::string& name, uint32_t rows, uint32_t columns) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sources/containers/shape_tensors.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
 
@@ -19,6 +20,11 @@ std::string without_wrappers(std::string name);
 
 class TensorReader {
  public:
+  // Lists the tensors that are asked for. They have no values, and has() is false.
+  TensorReader() = default;
+  bool lists() const { return source_ == nullptr; }
+  const std::vector<ShapedTensor>& listed() const { return listed_; }
+
   // All functions below take names without the prefixes of wrappers ("module.", "_orig_mod.").
   explicit TensorReader(std::shared_ptr<const TensorSource> source);
 
@@ -46,6 +52,8 @@ class TensorReader {
   // Reads prefix + ".weight" and prefix + ".bias". The weight may be a convolution of width 1, [outputs, inputs, 1].
   // Without a bias the bias is zeros.
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias);
+  // The same of a convolution over one window: the axes after the first are its inputs.
+  LinearSpec window(const std::string& prefix, uint32_t outputs, uint32_t inputs);
   NormSpec norm(const std::string& prefix, uint32_t d_model, bool has_bias, float epsilon);
 
   // Returns the first table if both have the same shape and values, so that equal tables are stored once; else the
@@ -64,7 +72,7 @@ class TensorReader {
   // The values of the tensor `name`, which `loaded` is; they are read on demand.
   MatrixValues values(const std::string& name, const Tensor& loaded) const;
   std::shared_ptr<const Matrix> kernel(const std::string& name, uint32_t rows, uint32_t columns);
-  bool note_missing(const std::string& name);  // returns true if it is missing
+  bool note_missing(const std::string& name, std::vector<uint64_t> shape);  // returns true if it is missing
   [[noreturn]] void throw_missing(const std::vector<std::string>& missing) const;
 
   const std::shared_ptr<const TensorSource> source_;
@@ -74,6 +82,7 @@ class TensorReader {
   std::map<std::shared_ptr<const Matrix>, std::string> hashes_;
   std::set<std::string> used_;
   std::vector<std::string> missing_;
+  std::vector<ShapedTensor> listed_;
 };
 
 // Copies the rows [begin, end) to a matrix of their own; it has no values if the whole has none.

@@ -10,7 +10,8 @@
 //                        encoder.layers.<i>, encoder.norm, the same for decoder, logits; for a stem also
 //                        encoder.features and encoder.convolutions.<i>, after its norm
 //   samples.npy          for a model of speech: the clips of all lines one after another, int16. A line then has
-//                        "samples", the number of its clip's samples, in place of "source_ids"
+//                        "samples", the number of its clip's samples, in place of "source_ids". For a model of feature
+//                        rows (images): their values, float32
 // If a first layer departs, other heads, activations, orders of norms and scales of embeddings are tried, two at a
 // time. Only results.jsonl is required; it has the ids that the other files were made with.
 #pragma once

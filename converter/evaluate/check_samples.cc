@@ -54,32 +54,33 @@ uint32_t beam_size_of(std::string_view key) {
   return failure == std::errc() && stop == end && beam_size >= 2 && beam_size <= kMaxBeams ? beam_size : 0;
 }
 
-// The clips of samples.npy, which follow one another, and the place of the next one.
+// The clips of samples.npy, which follow one another, and the place of the next one in bytes.
 struct Clips {
-  std::string where;
-  std::vector<int16_t> samples;
+  std::string where, bytes;
   size_t next = 0;
 
-  std::vector<int16_t> take(size_t n) {
-    if (n == 0 || n > samples.size() - next) {
-      throw Error(
-          "{}: has {} more samples, expected the {} of the next line's \"samples\"", where, samples.size() - next, n);
-    }
-    next += n;
-    return {samples.begin() + static_cast<ptrdiff_t>(next - n), samples.begin() + static_cast<ptrdiff_t>(next)};
+  template <typename Item>
+  std::vector<Item> take(size_t n) {
+    const size_t left = (bytes.size() - next) / sizeof(Item);
+    if (n == 0 || n > left)
+      throw Error("{}: has {} more samples, expected the {} of the next line's \"samples\"", where, left, n);
+    std::vector<Item> items(n);
+    std::memcpy(items.data(), bytes.data() + next, n * sizeof(Item));
+    next += n * sizeof(Item);
+    return items;
   }
 };
 
-Clips read_clips(const std::filesystem::path& path) {
-  const std::string bytes = read_small_file(path, kMaxClipBytes), where = path.string();
-  const NumpyHeader header = parse_numpy_header(bytes, where);
-  if (header.type != "<i2" || header.shape.size() != 1 ||
-      header.shape[0] != (bytes.size() - header.bytes) / sizeof(int16_t)) {
-    throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"<i2\"", where,
-        header.type, join_text(header.shape, ", "), bytes.size() - header.bytes);
+// `type` is NumPy's: "<i2" or "<f4".
+Clips read_clips(const std::filesystem::path& path, const std::string& type) {
+  Clips clips = {path.string(), read_small_file(path, kMaxClipBytes)};
+  const NumpyHeader header = parse_numpy_header(clips.bytes, clips.where);
+  clips.next = header.bytes;
+  const size_t n_bytes = clips.bytes.size() - header.bytes, item_bytes = type == "<f4" ? 4 : 2;
+  if (header.type != type || header.shape.size() != 1 || header.shape[0] != n_bytes / item_bytes) {
+    throw Error("{}: found the type \"{}\" and the shape [{}] for {} bytes; expected one axis of \"{}\"", clips.where,
+        header.type, join_text(header.shape, ", "), n_bytes, type);
   }
-  Clips clips = {where, std::vector<int16_t>(header.shape[0])};
-  std::memcpy(clips.samples.data(), bytes.data() + header.bytes, clips.samples.size() * sizeof(int16_t));
   return clips;
 }
 
@@ -135,8 +136,11 @@ Samples read_samples(const std::filesystem::path& folder, const ModelSpec& spec)
     if (row.find_first_not_of(" \t\r") == row.npos) continue;
     SampleLine line = read_line(parse_json(row, kMaxDepth, where), samples.lines.size(), spec, where);
     if (spec.encoder.frontend) {
-      if (clips.where.empty()) clips = read_clips(folder / "samples.npy");
-      line.samples = clips.take(read_count(parse_json(row, kMaxDepth, where), "samples", 0, where));
+      const size_t n = read_count(parse_json(row, kMaxDepth, where), "samples", 0, where);
+      const bool has_rows = spec.encoder.frontend->input == FrontendInput::kFrames;
+      if (clips.where.empty()) clips = read_clips(folder / "samples.npy", has_rows ? "<f4" : "<i2");
+      if (has_rows) line.features = clips.take<float>(n);
+      if (!has_rows) line.samples = clips.take<int16_t>(n);
     }
     if (!seen.insert(line.line).second) throw Error("{}: \"line\" {} appears twice", where, line.line);
     samples.lines.push_back(std::move(line));

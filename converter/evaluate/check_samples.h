@@ -24,11 +24,15 @@ struct SampleLine {
   size_t line = 0;
   std::vector<int32_t> source;         // a text's ids
   std::vector<int16_t> samples;        // a clip's samples
+  std::vector<float> features;         // rows of features, one after another
   std::vector<SampleSearch> searches;  // by name
   uint32_t max_target_tokens = 0;      // 0: not given
 
   const SampleSearch* find(const std::string& name) const;  // null: absent
-  Source input() const { return samples.empty() ? Source(source) : Source(std::span<const int16_t>(samples)); }
+  Source input() const {
+    if (!features.empty()) return std::span<const float>(features);
+    return samples.empty() ? Source(source) : Source(std::span<const int16_t>(samples));
+  }
 };
 
 struct Samples {

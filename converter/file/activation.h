@@ -14,6 +14,7 @@ inline format::Activation stored_activation(Activation activation) {
     case Activation::kGeluTanh: return format::Activation::GeluTanh;
     case Activation::kSilu: return format::Activation::Silu;
     case Activation::kTanh: return format::Activation::Tanh;
+    case Activation::kNone: return format::Activation::None;
   }
   throw Error("activation {} is unknown", static_cast<int>(activation));
 }

@@ -68,7 +68,9 @@ class Builder {
   std::unique_ptr<format::LayerT> layer(const std::string& name, const LayerSpec& layer, const StackSpec& stack);
   std::unique_ptr<format::EmbeddingT> embedding(const Matrix& matrix);
   // Returns whether the matrix gets a second one. One that keeps its integers leaves no remainder.
-  bool refines(const std::string& name, const Matrix& of) { return has_second(name) && of.stored_scale.empty(); }
+  bool refines(const std::string& name, const Matrix& of) {
+    return has_second(name) && of.stored_scale.empty() && !name.ends_with(".head");
+  }
   bool has_second(const std::string& name) { return (levels_.terms_of(name) & kSecondMatrix) != 0; }
   // Returns whether the matrix has weights of 4 bits. Convolutions keep 8: they are small, and every row depends on
   // them.
@@ -390,6 +392,10 @@ std::unique_ptr<format::StackT> Builder::stack(const std::string& name, const St
     advance();
   }
   group_ = name;
+  if (stack.head) {
+    const Placement in_order = Placement::in_order(stack.d_model);
+    out->head = linear(name + ".head", {{{"head", &*stack.head}}, in_order, in_order});
+  }
   if (stack.final_norm) out->final_norm = norm(name + ".final_norm", *stack.final_norm);
   return out;
 }

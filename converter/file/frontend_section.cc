@@ -2,6 +2,7 @@
 #include "file/frontend_section.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,13 @@ std::unique_ptr<format::FrontendT> write_frontend(const FrontendSpec& frontend, 
   for (size_t i = 0; i < frontend.convolutions.size(); ++i) {
     const std::string name = format_text("encoder.frontend.convolutions.{}", i);
     out->convolutions.push_back(write_convolution(name, frontend.convolutions[i], parts));
+  }
+  if (frontend.image) {
+    const ImageSpec& image = *frontend.image;
+    out->image = {image.height, image.width, image.resized_height, image.resized_width, image.patch_height,
+        image.patch_width, image.cubic ? 1u : 0u};
+    for (const float* numbers : {image.scale, image.offset})
+      for (size_t i = 0; i < 3; ++i) out->image.push_back(std::bit_cast<uint32_t>(numbers[i]));
   }
   if (frontend.log_mel) out->log_mel = write_log_mel(*frontend.log_mel, parts.parameters);
   return out;

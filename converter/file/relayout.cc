@@ -57,6 +57,7 @@ void add(format::LinearT& linear, StoredMatrices& matrices) { add(linear, linear
 void add(format::StackT& stack, StoredMatrices& matrices) {
   if (stack.embedding != nullptr)
     add(*stack.embedding, stack.embedding->vocab_size, stack.embedding->d_model, matrices);
+  if (stack.head != nullptr) add(*stack.head, matrices);
   if (stack.frontend != nullptr)
     for (const auto& convolution : stack.frontend->convolutions) add(*convolution->linear, matrices);
   for_each_linear(stack, [&](const MatrixEntry&, format::LinearT& linear) { add(linear, matrices); });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "goldcrest/decoding.h"
+#include "goldcrest/image.h"
 #include "goldcrest/languages.h"
 #include "host/messages.h"
 #include "host/model_texts.h"
@@ -47,7 +48,7 @@ extern "C" {
 size_t goldcrest_python_size(int index) {
   const size_t sizes[] = {sizeof(goldcrest_limits), sizeof(goldcrest_search), sizeof(goldcrest_info),
       sizeof(goldcrest_memory), sizeof(goldcrest_buffer), sizeof(goldcrest_python_job), sizeof(goldcrest_sampling),
-      sizeof(goldcrest_sequences)};
+      sizeof(goldcrest_sequences), sizeof(goldcrest_image)};
   return index >= 0 && static_cast<size_t>(index) < sizeof sizes / sizeof *sizes ? sizes[index] : 0;
 }
 

@@ -22,6 +22,7 @@ float activate(Activation activation, float x) {
       return 0.5f * x * (1.0f + tanh_float(0.79788456f * (x + 0.044715f * (x * x * x))));
     case Activation::kSilu: return x * sigmoid_float(x);
     case Activation::kTanh: return tanh_float(x);
+    case Activation::kNone: return x;
   }
   throw Error("activation {}: unknown", static_cast<int>(activation));
 }

@@ -272,6 +272,7 @@ Rows Reference::Pass::decode(const EncodedSource& encoded, std::span<const int32
         stack, layer.feed_forward.norm, x, [&](const Rows& h) { return feed_forward(stack, layer.feed_forward, h); });
     trace("decoder.layers", static_cast<int>(i), position, 0, x);
   }
+  if (stack.head) x = linear(*stack.head, x).unaryExpr([&](float v) { return activate(stack.activation, v); });
   if (stack.final_norm) {
     x = norm(stack, *stack.final_norm, x);
     trace("decoder.norm", -1, position, 0, x);

@@ -17,6 +17,7 @@ const char* activation_name(Activation activation) {
     case Activation::kGeluTanh: return "gelu_tanh";
     case Activation::kSilu: return "silu";
     case Activation::kTanh: return "tanh";
+    case Activation::kNone: return "none";
   }
   return "";
 }
@@ -213,6 +214,8 @@ std::string report_summary(const Report& report) {
 }
 
 std::string verdict(const Report& report) {
+  if (!report.evaluation && report.info.source_vocab_size == 0 && report.info.sample_rate == 0)
+    return "written without a self-test, because the model takes rows of features";
   if (!report.evaluation) return "the self-test passes; --evaluate LINES measures int8 on your own text";
   const Evaluation& evaluation = *report.evaluation;
   const size_t n = evaluation.lines.size();
@@ -240,11 +243,13 @@ std::vector<std::string> next_commands(const Report& report) {
   const std::string output = report.output.empty() ? "model.gcst" : quoted_for_shell(report.output);
   std::vector<std::string> commands;
   if (report.output.empty()) commands.push_back("goldcrest-convert " + input + " -o " + output);
-  commands.push_back(report.info.sample_rate != 0 ? "goldcrest-transcribe " + output + " clip.wav"
-                     : report.info.has_tokenizer  ? "goldcrest-translate " + output + " lines.txt"
-                                                  : "goldcrest-translate " + output + " --ids ids.txt");
+  const bool reads_images = report.info.sample_rate == 0 && report.info.feature_channels != 0;
+  commands.push_back(reads_images                   ? "goldcrest-read " + output + " image.png"
+                     : report.info.sample_rate != 0 ? "goldcrest-transcribe " + output + " clip.wav"
+                     : report.info.has_tokenizer    ? "goldcrest-translate " + output + " lines.txt"
+                                                    : "goldcrest-translate " + output + " --ids ids.txt");
   commands.push_back("goldcrest-inspect " + output + " --self-test --map");
-  if (!report.evaluation)
+  if (!report.evaluation && !reads_images)
     commands.push_back("goldcrest-convert " + input + " --evaluate lines.tsv --report report.html");
   const auto fitting = std::ranges::find_if(report.boards, &BoardFit::fits);
   if (fitting != report.boards.end())

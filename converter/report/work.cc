@@ -40,6 +40,7 @@ Work work_of(const format::ModelT& model) {
     (entry.reads_source() ? work.source_position : work.token) += products(linear);
   });
   work.token += products(*model.projection);
+  if (model.decoder->head) work.token += products(*model.decoder->head);
   work.token_per_position = attention(*model.decoder);
   work.source_per_position = attention(*model.encoder);
   return work;

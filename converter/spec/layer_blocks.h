@@ -41,7 +41,7 @@ inline Groups groups_of_part(const Dimension& dimension, const StackGroups& stac
 
 // Returns the features that a file needs for a stem. Fine inputs are int8's, but the bit allows them in any file.
 inline uint32_t frontend_features(const FrontendSpec& frontend) {
-  uint32_t features = kFeatureFrontend | (frontend.log_mel ? kFeatureLogMel : 0);
+  uint32_t features = kFeatureFrontend | (frontend.log_mel ? kFeatureLogMel : 0) | (frontend.image ? kFeatureImage : 0);
   for (const ConvolutionSpec& convolution : frontend.convolutions)
     if (convolution.linear.fine_input) features |= kFeatureRefined;
   return features;
@@ -54,6 +54,7 @@ inline uint32_t block_features(const ModelSpec& spec) {
     if (!stack->centred) features |= kFeatureRmsNorm;
     if (stack->gated) features |= kFeatureGated;
     if (stack->rotary) features |= kFeatureRotary;
+    if (stack->head) features |= kFeatureImage;
     if (stack->frontend) features |= frontend_features(*stack->frontend);
     for (const LayerSpec& layer : stack->layers) {
       for_each_block(

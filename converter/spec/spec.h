@@ -171,7 +171,7 @@ struct LayerSpec {
   std::optional<RecurrentSpec> recurrent = std::nullopt;  // decoder only
 };
 
-enum class Activation { kRelu, kGelu, kGeluTanh, kSilu, kTanh };  // kGelu: erf; kTanh: of convolutions only
+enum class Activation { kRelu, kGelu, kGeluTanh, kSilu, kTanh, kNone };  // kGelu: erf; the last two: of convolutions
 
 // Row i of the outputs is activation(linear(window i)). Window i is the input rows [i * stride - padding, i * stride -
 // padding + kernel); rows outside of the input are zeros.
@@ -189,6 +189,13 @@ struct LogMelSpec {
   Matrix filters;             // [bands, n_fft / 2 + 1]
 };
 
+// An image becomes patches by these settings (FORMAT.md, "Images").
+struct ImageSpec {
+  uint32_t height = 0, width = 0, resized_height = 0, resized_width = 0, patch_height = 0, patch_width = 0;
+  bool cubic = false;
+  float scale[3] = {}, offset[3] = {};  // by colour: a value is pixel * scale + offset
+};
+
 enum class FrontendInput { kSamples, kFrames };
 
 // From samples of 16 bits, or from rows of features, to the rows of the encoder. The stack's positions are added to
@@ -200,6 +207,7 @@ struct FrontendSpec {
   bool fixed_window = false;  // every clip is cut or filled up to as many rows as the stack has positions
   std::optional<LogMelSpec> log_mel = {};
   std::vector<ConvolutionSpec> convolutions;
+  std::optional<ImageSpec> image = {};  // makes the frames
 };
 
 // Queries and keys of self-attention turn by their positions: in each head, columns c and c + half for c < half.
@@ -223,6 +231,7 @@ struct StackSpec {
   std::vector<LayerSpec> layers;
   std::optional<RotarySpec> rotary = {};
   std::optional<FrontendSpec> frontend = {};  // the encoder's, in place of `embedding`
+  std::optional<LinearSpec> head = {};        // the decoder's: activation(head(x)) is what final_norm takes
 };
 
 enum class TokenizerKind { kUnigram, kBpe, kWord, kCharacter, kSubword };

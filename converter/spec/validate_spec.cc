@@ -200,6 +200,7 @@ void check_stack(const std::string& name, const ModelSpec& model, bool is_decode
     throw Error("{} uses no positions and has no other way to tell them apart; expected attention biases", name);
   if (stack.rotary) check_rotary(name + ".rotary", stack);
   if (stack.embedding_norm) check_norm(name + ".embedding_norm", *stack.embedding_norm, stack.d_model);
+  if (stack.head) check_linear(name + ".head", *stack.head, stack.d_model, stack.d_model);
   if (stack.final_norm) check_norm(name + ".final_norm", *stack.final_norm, stack.d_model);
   const StackGroups groups = groups_of(stack, model.encoder.d_model);
   const uint32_t features = block_features(model);

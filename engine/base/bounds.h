@@ -30,6 +30,8 @@ constexpr uint32_t kMaxTransform = 1024;
 constexpr uint32_t kMaxBands = 256;
 constexpr uint64_t kMaxMeasured = uint64_t{1} << 32;
 constexpr uint32_t kMinSampleRate = 1000, kMaxSampleRate = 192000;
+// Images: a side of the pixels that a model takes; a side, and pixels, of an image that a caller brings.
+constexpr uint32_t kMaxImageSide = 4096, kMaxPictureSide = 65535, kMaxPicturePixels = 100000000;
 
 // Tokenizers: bytes of the longest piece and of either side of a normalizer's rule; magnitude of a score.
 constexpr uint32_t kMaxPieceBytes = 4096;

@@ -15,6 +15,7 @@
 #include "layers/call_sites.h"
 #include "layers/inputs/embedding.h"
 #include "layers/norm.h"
+#include "model/frontend_view.h"
 
 namespace goldcrest {
 namespace {
@@ -100,8 +101,9 @@ DecoderMacs decoder_macs(const ModelView& model, const goldcrest_limits& limits)
     const uint64_t keys = uint64_t{limits.max_source_tokens} + (kind.is_recurrent() ? 0 : limits.max_target_tokens);
     PassNeeds needs = {};
     add_layer(kind, stack, model.encoder.d_model, needs);
-    const uint64_t layer =
-        rows * row_macs(model, model.fine_decoder, needs.decoder) + attention_macs(stack, rows, keys);
+    const uint32_t head = has_feature(model.features, kFeatureImage) ? stack.d_model_padded : 0;  // there may be one
+    const uint64_t layer = rows * (row_macs(model, model.fine_decoder, needs.decoder) + uint64_t{head} * head) +
+                           attention_macs(stack, rows, keys);
     macs.source_keys = limits.encoder_rows * row_macs(model, model.fine_encoder, needs.encoder);
     macs.largest_layer = larger(macs.largest_layer, n_layers > 0 ? layer : 0);
     macs.layers += n_layers * layer;
@@ -145,6 +147,10 @@ void decoder_layer(const Runtime& runtime, const DecoderRefs& refs, const Target
     run_layer(pass, targets, view, keys, x);
     trace(pass, "decoder.layers", static_cast<int32_t>(layer), targets.position, x);
     if (layer + 1 < stack.n_layers || !stack.final_norm.present()) return;
+    if (has_feature(runtime.model.features, kFeatureImage)) {
+      const LinearView head = view_head(runtime.model.file);
+      if (head.n != 0) multiply(pass, head, quantize(pass, head, x), {stack.activation}, x);
+    }
     layer_norm(pass, stack.final_norm, x);
     trace(pass, "decoder.norm", -1, targets.position, x);
   });

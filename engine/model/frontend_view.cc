@@ -23,7 +23,8 @@ namespace {
   view.stride = number_of(&table, format::Convolution::VT_STRIDE);
   view.padding = number_of(&table, format::Convolution::VT_PADDING);
   view.has_tanh = table.activation() == format::Activation::Tanh;
-  view.activation = view.has_tanh ? Activation::kNone : static_cast<Activation>(table.activation());
+  const bool is_stacks = table.activation() < format::Activation::Tanh;
+  view.activation = is_stacks ? static_cast<Activation>(table.activation()) : Activation::kNone;
   return view;
 }
 
@@ -55,6 +56,22 @@ uint32_t view_voice(const void* model) {
   const format::Model& root = *format::GetModel(model);
   const uint32_t units = has_feature(root.features(), kFeatureVoice) ? root.voice() : 0;
   return units != 0 ? Resolver(root).parameters + units : 0;
+}
+
+LinearView view_head(const void* model) {
+  const format::Model& root = *format::GetModel(model);
+  const format::Linear* const head = root.decoder()->head();
+  return head != nullptr ? shared_linear(Resolver(root), *head) : LinearView{};
+}
+
+const ImageView* view_image(const void* model) {
+  const format::Model& root = *format::GetModel(model);
+  const format::Frontend* const frontend = root.encoder()->frontend();
+  if (frontend == nullptr || !has_feature(root.features(), kFeatureImage)) return nullptr;
+  const auto* const numbers = frontend->image();
+  return numbers == nullptr || numbers->size() != sizeof(ImageView) / sizeof(uint32_t)
+             ? nullptr
+             : reinterpret_cast<const ImageView*>(numbers->data());
 }
 
 FrontendView view_frontend(const void* model) {

@@ -16,7 +16,7 @@ struct ConvolutionView {
   uint32_t width;           // values of an input row: 1 for samples, else padded channels
   uint32_t kernel, stride;  // input rows
   uint32_t padding;         // input rows; 2 * padding < kernel
-  Activation activation;    // kNone with has_tanh
+  Activation activation;    // kNone with has_tanh, and with images
   bool has_tanh;
 
   // Returns the output rows of this many input rows; at least 1 for frontends' own numbers of rows.
@@ -30,6 +30,17 @@ struct LogMelView {
   uint32_t twiddle;       // float [2, n_fft]: cos, then sin
   uint32_t first, count;  // uint32 [n_mels]: the bins of each band
   uint32_t weight;        // float, band by band
+};
+
+// The numbers of Frontend.image, by which an image becomes feature rows (FORMAT.md, "Images").
+struct ImageView {
+  uint32_t height, width;                  // the pixels that become patches
+  uint32_t resized_height, resized_width;  // the resized image, whose middle they are
+  uint32_t patch_height, patch_width;
+  uint32_t cubic;             // 1: resizes by cubic curves; 0: linearly
+  float scale[3], offset[3];  // by colour: a value is pixel * scale + offset
+
+  uint32_t patches() const { return (height / patch_height) * (width / patch_width); }
 };
 
 struct FrontendView {
@@ -82,6 +93,12 @@ uint32_t number_of(const void* table, uint32_t field);
 
 // Returns the most ids of a text for each encoder row of its clip; infinite: any. For builds without rules.
 float view_length_factor(const void* model);
+
+// Returns null if the model takes no images, and for numbers that are not as many as an ImageView has.
+const ImageView* view_image(const void* model);
+
+// Returns the decoder's layer before its final norm, of which n is 0 if there is none.
+LinearView view_head(const void* model);
 
 // Trusts the file, whose features must have kFeatureFrontend. Only in builds with frontends.
 FrontendView view_frontend(const void* model);

@@ -22,7 +22,7 @@ static_assert(same(Layout::kRowMajor, format::Layout::RowMajor) && same(Layout::
 static_assert(same(Activation::kRelu, format::Activation::Relu) && same(Activation::kGelu, format::Activation::Gelu) &&
               same(Activation::kGeluTanh, format::Activation::GeluTanh) &&
               same(Activation::kSilu, format::Activation::Silu) &&
-              format::Activation::MAX == format::Activation::Tanh);  // convolutions take it too
+              format::Activation::MAX == format::Activation::None);  // convolutions take it and Tanh too
 static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kBpe, format::TokenizerKind::Bpe) &&
               same(TokenizerKind::kWord, format::TokenizerKind::Word) &&

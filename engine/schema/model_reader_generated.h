@@ -18,10 +18,10 @@ enum class Feature : uint32_t {
   LogMel = 128, Prompt = 256, Shortlist = 512, Packed = 1024, Refined = 2048, RefinedWeights = 4096,
   FineAttention = 16384, IntegerAttention = 32768, Rules = 8192, Subword = 131072, Languages = 262144,
   Sequences = 524288, Lexicon = 1048576, Voice = 16777216, AddedTokens = 33554432, Timestamps = 134217728,
-  MAX = Timestamps,
+  Image = 268435456, MAX = Image,
 };
 enum class Activation : uint8_t {
-  Relu, Gelu, GeluTanh, Silu, Tanh, MAX = Tanh,
+  Relu, Gelu, GeluTanh, Silu, Tanh, None, MAX = None,
 };
 enum class TokenizerKind : uint8_t {
   Unigram, Bpe, Word, Character, Subword, MAX = Subword,
@@ -168,6 +168,7 @@ struct LogMel : Table {
 struct Frontend : Table {
   enum : Slot {
     VT_INPUT = 4, VT_SAMPLE_RATE = 6, VT_CHANNELS = 8, VT_FIXED_WINDOW = 10, VT_CONVOLUTIONS = 12, VT_LOG_MEL = 14,
+    VT_IMAGE = 16,
   };
   FrontendInput input() const { return static_cast<FrontendInput>(number<uint8_t>(VT_INPUT)); }
   uint32_t sample_rate() const { return number<uint32_t>(VT_SAMPLE_RATE); }
@@ -175,6 +176,7 @@ struct Frontend : Table {
   bool fixed_window() const { return number<uint8_t>(VT_FIXED_WINDOW) != 0; }
   const References<Convolution>* convolutions() const { return content<References<Convolution>>(VT_CONVOLUTIONS); }
   const LogMel* log_mel() const { return content<LogMel>(VT_LOG_MEL); }
+  const Vector<uint32_t>* image() const { return content<Vector<uint32_t>>(VT_IMAGE); }
 };
 
 struct Rotary : Table {
@@ -191,6 +193,7 @@ struct Stack : Table {
     VT_PRE_NORM = 16, VT_EMBEDDING = 18, VT_EMBEDDING_SCALE = 20, VT_POSITIONS = 22, VT_MAX_POSITIONS = 24,
     VT_EMBEDDING_NORM = 26, VT_FINAL_NORM = 28, VT_LAYERS = 30, VT_CENTRED = 32, VT_GATED = 34,
     VT_POSITIONS_USED = 36, VT_ROTARY = 38, VT_FRONTEND = 40, VT_FINE_ATTENTION = 42, VT_INTEGER_ATTENTION = 44,
+    VT_HEAD = 46,
   };
   uint32_t d_model() const { return number<uint32_t>(VT_D_MODEL); }
   uint32_t d_ff() const { return number<uint32_t>(VT_D_FF); }
@@ -213,6 +216,7 @@ struct Stack : Table {
   const Frontend* frontend() const { return content<Frontend>(VT_FRONTEND); }
   bool fine_attention() const { return number<uint8_t>(VT_FINE_ATTENTION) != 0; }
   bool integer_attention() const { return number<uint8_t>(VT_INTEGER_ATTENTION) != 0; }
+  const Linear* head() const { return content<Linear>(VT_HEAD); }
 };
 
 struct Tokenizer : Table {
@@ -447,11 +451,11 @@ constexpr uint8_t kFieldKinds[] = {
     // LogMel
     2, 2, 2, 2, 2, 2, 2, 2,
     // Frontend
-    0, 2, 2, 0, 146, 19,
+    0, 2, 2, 0, 146, 19, 130,
     // Rotary
     2, 2,
     // Stack
-    2, 2, 2, 2, 2, 0, 0, 10, 2, 2, 2, 11, 11, 145, 0, 0, 0, 21, 20, 0, 0,
+    2, 2, 2, 2, 2, 0, 0, 10, 2, 2, 2, 11, 11, 145, 0, 0, 0, 21, 20, 0, 0, 9,
     // Tokenizer
     0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 130,
     // Detokenizer
@@ -475,12 +479,12 @@ constexpr uint8_t kFieldKinds[] = {
 
 // The fields that a file may have only with one of a set of features, ascending, each with its set and its default.
 constexpr FeatureField kFeatureFields[] = {
-    {11, 0, 0}, {12, 1, 0}, {13, 2, 0}, {19, 1, 0}, {20, 2, 0}, {30, 3, 0}, {43, 4, 0}, {64, 5, 0}, {81, 6, 1},
-    {82, 7, 0}, {83, 8, 1}, {84, 9, 0}, {85, 10, 0}, {86, 11, 0}, {87, 12, 0}, {111, 13, 0}, {141, 14, 0},
-    {142, 14, 0}, {143, 14, 0}, {144, 14, 0}, {145, 14, 2}, {146, 14, 1}, {147, 14, 0}, {148, 14, 0}, {149, 14, 0},
-    {150, 14, 0}, {151, 15, 0}, {152, 16, 0}, {153, 16, 0}, {154, 16, 0}, {155, 17, 0}, {156, 17, 0}, {157, 17, 0},
-    {161, 18, 0}, {162, 18, 0}, {170, 19, 0}, {171, 16, 0}, {176, 19, 0}, {177, 10, 0}, {178, 20, 0}, {208, 21, 0},
-    {209, 20, 0}, {210, 22, 0}, {211, 23, 0},
+    {11, 0, 0}, {12, 1, 0}, {13, 2, 0}, {19, 1, 0}, {20, 2, 0}, {30, 3, 0}, {43, 4, 0}, {64, 5, 0}, {65, 6, 0},
+    {82, 7, 1}, {83, 8, 0}, {84, 9, 1}, {85, 10, 0}, {86, 11, 0}, {87, 12, 0}, {88, 13, 0}, {89, 6, 0},
+    {113, 14, 0}, {143, 15, 0}, {144, 15, 0}, {145, 15, 0}, {146, 15, 0}, {147, 15, 2}, {148, 15, 1}, {149, 15, 0},
+    {150, 15, 0}, {151, 15, 0}, {152, 15, 0}, {153, 16, 0}, {154, 17, 0}, {155, 17, 0}, {156, 17, 0}, {157, 18, 0},
+    {158, 18, 0}, {159, 18, 0}, {163, 19, 0}, {164, 19, 0}, {172, 20, 0}, {173, 17, 0}, {178, 20, 0}, {179, 11, 0},
+    {180, 21, 0}, {210, 22, 0}, {211, 21, 0}, {212, 23, 0}, {213, 24, 0},
 };
 constexpr uint32_t bit(Feature feature) { return static_cast<uint32_t>(feature); }
 constexpr uint32_t kFeatureSets[] = {
@@ -490,6 +494,7 @@ constexpr uint32_t kFeatureSets[] = {
     bit(Feature::AttentionBias),
     bit(Feature::Recurrent),
     bit(Feature::LogMel),
+    bit(Feature::Image),
     bit(Feature::RmsNorm),
     bit(Feature::Gated),
     bit(Feature::AttentionBias) | bit(Feature::Rotary) | bit(Feature::Frontend),
@@ -513,8 +518,8 @@ constexpr uint32_t kFeatureSets[] = {
 // In the order above.
 constexpr TableFields kTables[] = {
     {0, 4}, {4, 10}, {14, 7}, {21, 3}, {24, 3}, {27, 4}, {31, 4}, {35, 3}, {38, 2}, {40, 4}, {44, 7}, {51, 8},
-    {59, 6}, {65, 2}, {67, 21}, {88, 24}, {112, 8}, {120, 8}, {128, 35}, {163, 9}, {172, 7}, {179, 7}, {186, 8},
-    {194, 18},
+    {59, 7}, {66, 2}, {68, 22}, {90, 24}, {114, 8}, {122, 8}, {130, 35}, {165, 9}, {174, 7}, {181, 7}, {188, 8},
+    {196, 18},
 };
 constexpr uint32_t kRootTable = 23;
 }  // namespace reader

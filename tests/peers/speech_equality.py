@@ -260,10 +260,10 @@ def found_ids(report: str) -> dict[tuple[str, int], tuple[list[int], float]]:
     return found
 
 
-def closest_cut(kind, model, clip: numpy.ndarray, beams: int) -> float:
+def closest_cut(model, ends, beams: int, generate) -> float:
     """Returns by how little, in a step of transformers' beam search, the last of the continuations that stay was ahead
     of the first that goes."""
-    choose, ends, gaps = model._get_top_k_continuations, kind.settings["eos_token_id"], []
+    choose, gaps = model._get_top_k_continuations, []
 
     def watch(*, accumulated_log_probs, **named):
         scores = accumulated_log_probs.clone().view(beams, -1)
@@ -275,10 +275,34 @@ def closest_cut(kind, model, clip: numpy.ndarray, beams: int) -> float:
     model._get_top_k_continuations = watch
     try:
         with torch.no_grad():
-            kind.generate(model, clip, beams)
+            generate()
     finally:
         del model._get_top_k_continuations
     return min(gaps, default=float("inf"))
+
+
+def compare(seed: int, lines: list[dict], report: str, counts: Counter, printed, cut) -> list[str]:
+    """Returns the searches that depart. printed(source, beams, ids) returns a program's text, and that of the ids.
+    cut(source, beams) is closest_cut of a search."""
+    departures, others = [], found_ids(report)
+    for i, line in enumerate(lines):
+        for search, expected in line.items():
+            if search == "samples":
+                continue
+            counts["searches"] += 1
+            ids, ahead = others.get((search, i), (expected, 0.0))
+            beams, where = 1 if search == "greedy" else int(search[4:]), f"source {i}, {search}"
+            text, shown = printed(i, beams, ids)
+            departs = [f"{where}: {ids}, transformers {expected}, ahead by {ahead}"] if ids != expected else []
+            if text != shown:
+                departs.append(f"{where}: prints {text!r}, expected {shown!r}")
+            is_tie = departs and (text == shown and abs(ahead) < CLOSE or beams > 1 and cut(i, beams) < CLOSEST_CUT)
+            if is_tie:
+                counts["ties"] += 1
+                print(f"model {seed}, a tie: {'; '.join(departs)}", flush=True)
+            else:
+                departures += departs
+    return departures
 
 
 def check_model(options, seed: int, counts: Counter) -> list[str]:
@@ -303,27 +327,19 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         return [f"goldcrest-convert: {checked.returncode} {report}{checked.stderr}"]
     if checked.returncode == 3:
         product.convert(options, folder, file)
-    departures, others = [], found_ids(report)
-    for i, (clip, line) in enumerate(zip(clips, lines)):
-        product.write_wav(folder / "clip.wav", clip)
-        for beams in beam_sizes:
-            search = "greedy" if beams == 1 else f"beam{beams}"
-            expected, counts["searches"] = line[search], counts["searches"] + 1
-            ids, ahead = others.get((search, i), (expected, 0.0))
-            given = [] if beams == kind.settings.get("num_beams", 1) else ["--beam-size", beams]
-            made = product.attempt(options.build / "examples/goldcrest-transcribe", file, folder / "clip.wav",
-                                   "--no-gate", "--no-guards", "--keep-controls", *given, text=None)
-            where, shown, printed = f"clip {i}, {search}", kind.printed(ids), readable(made.stdout[:-1])
-            departs = [f"{where}: {ids}, transformers {expected}, ahead by {ahead}"] if ids != expected else []
-            if made.returncode or printed != shown:
-                departs += [f"{where}: prints {printed!r}, expected {shown!r}; {made.stderr.decode()[-300:]}"]
-            if departs and not made.returncode and (
-                    printed == shown and abs(ahead) < CLOSE or
-                    beams > 1 and closest_cut(kind, model, clip, beams) < CLOSEST_CUT):
-                counts["ties"] += 1
-                print(f"model {seed}, a tie: {'; '.join(departs)}", flush=True)
-            else:
-                departures += departs
+
+    def printed(source: int, beams: int, ids: list[int]) -> tuple[str, str]:
+        product.write_wav(folder / "clip.wav", clips[source])
+        given = [] if beams == kind.settings.get("num_beams", 1) else ["--beam-size", beams]
+        made = product.attempt(options.build / "examples/goldcrest-transcribe", file, folder / "clip.wav",
+                               "--no-gate", "--no-guards", "--keep-controls", *given, text=None)
+        return readable(made.stderr if made.returncode else made.stdout[:-1]), kind.printed(ids)
+
+    def cut(source: int, beams: int) -> float:
+        return closest_cut(model, kind.settings["eos_token_id"], beams,
+                           lambda: kind.generate(model, clips[source], beams))
+
+    departures = compare(seed, lines, report, counts, printed, cut)
     counts[type(kind).__name__] += 1
     if departures:
         return [*departures, f"added: {kind.added}; in {folder}; {json.dumps(kind.settings)[:1500]}"]
@@ -331,12 +347,11 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
     return []
 
 
-def main() -> None:
-    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int))
+def run(options, check, numbers) -> None:
+    """Checks the models with these numbers. Ends the script if one departs, or for too many ties."""
     begin, counts, n_departures = time.time(), Counter(), 0
-    numbers = range(options.seed * 10000, options.seed * 10000 + options.models)
-    for seed in numbers if options.only is None else [options.only]:
-        departures = check_model(options, seed, counts)
+    for seed in numbers:
+        departures = check(options, seed, counts)
         n_departures += bool(departures)
         for departure in departures:
             print(f"model {seed} departs: {departure}", flush=True)
@@ -344,6 +359,16 @@ def main() -> None:
           f"{transformers.__version__}")
     if n_departures or counts["ties"] > MOST_TIES * counts["searches"]:
         sys.exit(f"goldcrest departs: {n_departures} models, {counts['ties']} ties of {counts['searches']} searches")
+
+
+def numbers_of(options) -> list[int]:
+    first = options.seed * 10000
+    return [*range(first, first + options.models)] if options.only is None else [options.only]
+
+
+def main() -> None:
+    options = product.parsed(product.parser_of(__doc__, models=200, seed=1, only=int))
+    run(options, check_model, numbers_of(options))
 
 
 if __name__ == "__main__":

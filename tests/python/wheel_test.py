@@ -337,6 +337,34 @@ def test_speech():
     refuses(goldcrest.Model("enfr.gcst").transcribe, "clip.wav")
 
 
+def test_images():
+    """read gives the texts of the ids that transformers chose; other images are refused."""
+    import json
+    import re
+
+    recorded = json.loads((SOURCE / "tests/data/images.json").read_text())
+    del recorded["files"]
+    for name, files in recorded.items():
+        os.makedirs(name, exist_ok=True)
+        data = {file: bytes.fromhex(text) for file, text in files.items()}
+        for file, content in data.items():
+            Path(name, file).write_bytes(content)
+        goldcrest.convert(name, name + ".gcst", weights="float32", quiet=True)
+        model = goldcrest.Model(name + ".gcst", beam_size=1)
+        images, expected = [], []
+        for i, line in enumerate(data["results.jsonl"].decode().splitlines()):
+            npy = data[f"{i}.npy"]
+            shape = [int(size) for size in re.search(rb"\((\d+), (\d+), (\d)\)", npy).groups()]
+            images.append(memoryview(npy[-math.prod(shape) :]).cast("B", shape))
+            expected.append(model.decode(json.loads(line)["greedy"]).lstrip(" "))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # texts reach their limit
+            assert model.read(images) == [model.read(image) for image in images] == expected, name
+    for image in (None, 5, "a.png", array("f", [1.0]), memoryview(bytes(12)).cast("B", [2, 3, 2]), memoryview(b"")):
+        refuses(model.read, image)
+    refuses(goldcrest.Model("moonshine.gcst").read, images[0])
+
+
 def test_channels():
     """Samples [samples, channels], as soundfile gives them, become their mean, rounded towards zero."""
     dice = random.Random(9)

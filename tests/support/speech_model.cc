@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/speech_model.h"
 
+#include <bit>
 #include <numbers>
 
 #include "base/build_options.h"
@@ -35,6 +36,8 @@ class FrontendWriter {
       width = pad16(channels);
     }
     if (options_.n_fft != 0) frontend->log_mel = log_mel();
+    frontend->image = options_.image;
+    if (!options_.image.empty()) model_.features |= kFeatureImage;
     model_.encoder->frontend = std::move(frontend);
     if (options_.half != 0) {
       model_.features |= kFeatureRotary;
@@ -236,7 +239,23 @@ OpenChoices tiny_frames() {
   return options;
 }
 
-std::vector<OpenChoices> tiny_speech_options() { return {tiny_moonshine(), tiny_whisper(), tiny_frames()}; }
+OpenChoices tiny_images(bool cubic, uint32_t colours) {
+  OpenChoices options;
+  options.seed = 34;
+  options.convolutions = {{24, 1, 1, 0, format::Activation::None, false, true}};
+  options.input = format::FrontendInput::Frames;
+  options.fixed_window = true;
+  options.encoder_positions = 10;  // 4 tokens, 2 x 3 patches
+  options.channels = 4 * 6 * colours;
+  options.image = {8, 18, 12, 19, 4, 6, cubic ? 1u : 0u};
+  for (const float number : {1 / 128.0f, 1 / 120.0f, 1 / 140.0f, -1.0f, -0.9f, 0.0f})
+    options.image.push_back(std::bit_cast<uint32_t>(number));
+  return options;
+}
+
+std::vector<OpenChoices> tiny_speech_options() {
+  return {tiny_moonshine(), tiny_whisper(), tiny_frames(), tiny_images()};
+}
 
 FileImage speech_file(const OpenChoices& options) {
   TinyOptions tiny = {.seed = options.seed,

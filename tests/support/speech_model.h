@@ -28,7 +28,8 @@ struct OpenChoices {
   uint32_t half = 0;            // both stacks' rotary; 0: none
   bool fine_layers = false;
   uint32_t encoder_positions = 24;
-  std::vector<float> voice = {};  // a detector
+  std::vector<float> voice = {};     // a detector
+  std::vector<uint32_t> image = {};  // Frontend.image
   converter::Weights weights = converter::Weights::kInt8;
   Layout layout = Layout::kN16K4;
 };
@@ -39,11 +40,13 @@ OpenChoices tiny_moonshine();
 OpenChoices tiny_whisper();
 // Feature rows, odd widths, clips of their own lengths.
 OpenChoices tiny_frames();
+// Patches of images, in colours or in grey, with rows before them.
+OpenChoices tiny_images(bool cubic = true, uint32_t colours = 3);
 
 // The first with kernels as large as Moonshine's own, so that work is split over tasks.
 OpenChoices wide_moonshine();
 
-// The first three.
+// The first four.
 std::vector<OpenChoices> tiny_speech_options();
 
 FileImage speech_file(const OpenChoices& options);

@@ -79,6 +79,18 @@ class FamilyTextReader {
     finish(model, vocabulary);
   }
 
+  void read_results() {
+    const std::optional<TokenizerSpec> json =
+        files_.has_pieces() ? std::nullopt : files_.read_json(spec_, std::nullopt);
+    if (!json && !files_.has_pieces()) return;
+    const TokenizerSpec model = json ? *json : sentencepiece("sentencepiece.bpe.model");
+    Vocabulary vocabulary = json ? named(model) : shifted(model, kShiftByOne, kFirstOwnPiece);
+    if (!json) name_special(model, vocabulary);
+    spec_.target_tokenizer = combine_with_vocabulary(model, vocabulary);
+    spec_.target_tokenizer->unknown_surface = "";
+    spec_.generation.unknown_id = vocabulary.unknown_id;
+  }
+
   void read_multilingual() {
     const Class& kind = tokenizer_class();
     const bool is_json = &kind != &kM2m && !files_.has_pieces();
@@ -304,7 +316,7 @@ TokenizerSpec listed_characters(const Config& config, const char* key, uint32_t 
 }  // namespace
 
 void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, ModelSpec& spec) {
-  spec.generation.source_suffix = {sizes.end_id};
+  if (sizes.kind != FamilyText::kXlmRoberta) spec.generation.source_suffix = {sizes.end_id};
   if (sizes.kind == FamilyText::kNone) {
     if (checkpoint.config.has("grapheme_chars")) {
       spec.source_tokenizer = listed_characters(checkpoint.config, "grapheme_chars", sizes.vocab_size);
@@ -324,6 +336,8 @@ void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, Mode
   FamilyTextReader reader(checkpoint, sizes, spec);
   if (sizes.kind == FamilyText::kPegasus)
     reader.read_pegasus();
+  else if (sizes.kind == FamilyText::kXlmRoberta)
+    reader.read_results();
   else
     reader.read_multilingual();
 }

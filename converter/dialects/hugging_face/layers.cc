@@ -15,27 +15,20 @@ constexpr const char *kQuery = ".q_proj", *kKey = ".k_proj", *kValue = ".v_proj"
 constexpr const char* kAttentionNorm = "_layer_norm";
 constexpr const char *kInner = ".fc1", *kOuter = ".fc2", *kLastNorm = ".final_layer_norm";
 
+uint32_t source_width(const LayerShape& shape, const std::string& attention) {
+  return shape.source_width != 0 && attention.ends_with(kCrossAttention) ? shape.source_width : shape.d_model;
+}
+
 AttentionSpec read_attention(const std::string& prefix, const LayerShape& shape, TensorReader& tensors) {
   const auto projection = [&](const char* name, bool has_bias = true) {
-    return tensors.linear(prefix + name, shape.d_model, shape.d_model, has_bias);
+    const bool reads_source = name == kKey || name == kValue;
+    const uint32_t inputs = reads_source ? source_width(shape, prefix) : shape.d_model;
+    return tensors.linear(prefix + name, shape.d_model, inputs, has_bias);
   };
   return {projection(kQuery), projection(kKey, shape.has_key_bias), projection(kValue), projection(kOut),
       tensors.norm(prefix + kAttentionNorm, shape.d_model, true, shape.norm_epsilon)};
 }
 
-void add_linear(const std::string& prefix, uint64_t outputs, uint64_t inputs, std::vector<ShapedTensor>& tensors) {
-  tensors.push_back({prefix + ".weight", {outputs, inputs}});
-  tensors.push_back({prefix + ".bias", {outputs}});
-}
-
-void add_attention(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors) {
-  const uint32_t d_model = shape.d_model;
-  for (const char* name : {kQuery, kKey, kValue, kOut}) {
-    add_linear(prefix + name, d_model, d_model, tensors);
-    if (name == kKey && !shape.has_key_bias) tensors.pop_back();
-  }
-  add_norm_tensors(prefix + kAttentionNorm, d_model, tensors);
-}
 }  // namespace
 
 LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorReader& tensors) {
@@ -46,19 +39,6 @@ LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorR
       tensors.linear(prefix + kOuter, shape.d_model, shape.d_ff, true),
       tensors.norm(prefix + kLastNorm, shape.d_model, true, shape.norm_epsilon)};
   return layer;
-}
-
-void add_layer_tensors(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors) {
-  add_attention(prefix + kSelfAttention, shape, tensors);
-  if (shape.is_decoder) add_attention(prefix + kCrossAttention, shape, tensors);
-  add_linear(prefix + kInner, shape.d_ff, shape.d_model, tensors);
-  add_linear(prefix + kOuter, shape.d_model, shape.d_ff, tensors);
-  add_norm_tensors(prefix + kLastNorm, shape.d_model, tensors);
-}
-
-void add_norm_tensors(const std::string& prefix, uint32_t d_model, std::vector<ShapedTensor>& tensors) {
-  tensors.push_back({prefix + ".weight", {d_model}});
-  tensors.push_back({prefix + ".bias", {d_model}});
 }
 
 Activation read_activation(const Config& config, const char* key) {

@@ -16,16 +16,11 @@ struct LayerShape {
   float norm_epsilon = 0;
   bool is_decoder = false;  // with cross-attention
   bool has_key_bias = true;
+  uint32_t source_width = 0;  // inputs of the cross-attention's keys and values; 0: d_model
 };
 
 // `prefix`: for instance "model.encoder.layers.0".
 LayerSpec read_layer(const std::string& prefix, const LayerShape& shape, TensorReader& tensors);
-
-// Adds the tensors of such a layer to the list.
-void add_layer_tensors(const std::string& prefix, const LayerShape& shape, std::vector<ShapedTensor>& tensors);
-
-// Adds prefix + ".weight" and prefix + ".bias".
-void add_norm_tensors(const std::string& prefix, uint32_t d_model, std::vector<ShapedTensor>& tensors);
 
 // The activations of a feed-forward network, by transformers' names (transformers/activations.py at v5.2).
 

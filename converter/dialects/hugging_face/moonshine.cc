@@ -201,7 +201,8 @@ class MoonshineReader {
   void read_tables() {
     const uint32_t rows = config_.count("vocab_size", 1, kMaxVocabulary);
     spec_.decoder.embedding = tensors_.matrix("model.decoder.embed_tokens.weight", rows, d_model_);
-    const bool is_tied = config_.flag_or("tie_word_embeddings", true) || !tensors_.has("proj_out.weight");
+    const bool may_be_own = tensors_.lists() || tensors_.has("proj_out.weight");
+    const bool is_tied = config_.flag_or("tie_word_embeddings", true) || !may_be_own;
     if (is_tied && tensors_.has("proj_out.weight")) tensors_.matrix("proj_out.weight", rows, d_model_);
     spec_.projection = {is_tied ? spec_.decoder.embedding : tensors_.matrix("proj_out.weight", rows, d_model_),
         std::vector<float>(rows, 0.0f)};
@@ -247,39 +248,10 @@ ModelSpec load_moonshine(const Checkpoint& checkpoint) {
 }
 
 std::vector<ShapedTensor> moonshine_tensors(const Config& config) {
-  require_moonshine_settings(config);
-  const uint64_t d = config.count("hidden_size", 4, kMaxWidth / 2),
-                 d_ff = config.count("intermediate_size", 1, kMaxWidth / 2);
-  std::vector<ShapedTensor> tensors = {
-      {"model.decoder.embed_tokens.weight", {config.count("vocab_size", 1, kMaxVocabulary), d}}};
-  for (const Kernel& kernel : kKernels) {
-    const std::string name = std::string("model.encoder.") + kernel.name;
-    tensors.push_back(
-        {name + ".weight", {kernel.widths_out * d, std::max<uint64_t>(1, kernel.widths_in * d), kernel.kernel}});
-    if (kernel.has_bias) tensors.push_back({name + ".bias", {kernel.widths_out * d}});
-  }
-  for (const char* part : {".weight", ".bias"}) tensors.push_back({std::string("model.encoder.groupnorm") + part, {d}});
-  for (const std::string stack : {"encoder", "decoder"}) {
-    const bool is_decoder = stack == "decoder";
-    for (uint32_t i = 0; i < config.count(stack + "_num_hidden_layers", 1, kMaxLayers); ++i) {
-      const std::string prefix = format_text("model.{}.layers.{}.", stack, i);
-      for (const char* block : {"self_attn.", "encoder_attn."}) {
-        if (!is_decoder && block == std::string("encoder_attn.")) continue;
-        for (const char* name : {"q", "k", "v", "o"})
-          tensors.push_back({prefix + block + name + "_proj.weight", {d, d}});
-      }
-      const uint64_t inner = is_decoder ? 2 * d_ff : d_ff;
-      tensors.insert(
-          tensors.end(), {{prefix + "input_layernorm.weight", {d}}, {prefix + "post_attention_layernorm.weight", {d}},
-                             {prefix + "mlp.fc1.weight", {inner, d}}, {prefix + "mlp.fc1.bias", {inner}},
-                             {prefix + "mlp.fc2.weight", {d, d_ff}}, {prefix + "mlp.fc2.bias", {d}}});
-      if (is_decoder) tensors.push_back({prefix + "final_layernorm.weight", {d}});
-    }
-    tensors.push_back({is_decoder ? "model.decoder.norm.weight" : "model.encoder.layer_norm.weight", {d}});
-  }
-  if (!config.flag_or("tie_word_embeddings", true))
-    tensors.push_back({"proj_out.weight", {config.count("vocab_size", 1, kMaxVocabulary), d}});
-  return tensors;
+  ModelSpec spec;
+  TensorReader lister;
+  MoonshineReader({{}, config, nullptr, true}, lister, spec).read();
+  return lister.listed();
 }
 }  // namespace
 

@@ -29,8 +29,7 @@ class GraphReader {
 
   void read(const std::vector<std::string>& ignored) {
     read_tables(graph_.table_names, graph_.tables, tensors_, spec_);
-    read_stack("encoder", spec_.encoder);
-    read_stack("decoder", spec_.decoder);
+    read_stacks();
     tensors_.check_missing();
     std::vector<std::string> unused = tensors_.unused();
     std::erase_if(unused, [&](const std::string& name) {
@@ -38,6 +37,11 @@ class GraphReader {
     });
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
+  }
+
+  void read_stacks() {
+    read_stack("encoder", spec_.encoder);
+    read_stack("decoder", spec_.decoder);
   }
 
  private:
@@ -121,24 +125,15 @@ std::vector<std::string> seq2seq_counts() {
 std::vector<ShapedTensor> seq2seq_tensors(const Seq2SeqGraph& graph, const Config& config) {
   const TableSettings& tables = graph.tables;
   const bool has_one_table = tables.shared && tables.tied;  // as transformers 5 saves them
-  std::vector<ShapedTensor> tensors;
-  if (has_one_table) tensors.push_back({graph.table_names.shared, {tables.source_rows, tables.d_model}});
-  for (const std::string stack : {"encoder", "decoder"}) {
-    const std::string prefix = "model." + stack;
-    const bool is_decoder = stack == "decoder";
-    if (!has_one_table) {
-      tensors.push_back({is_decoder ? graph.table_names.decoder : graph.table_names.encoder,
-          {is_decoder ? tables.target_rows : tables.source_rows, tables.d_model}});
-    }
-    if (graph.positions == PositionTable::kLearned) {
-      const uint64_t rows = uint64_t{graph.max_positions} + graph.dropped_positions;
-      tensors.push_back({positions_name(stack), {rows, tables.d_model}});
-    }
-    if (graph.embedding_norm) add_norm_tensors(prefix + ".layernorm_embedding", tables.d_model, tensors);
-    if (graph.final_norm) add_norm_tensors(prefix + ".layer_norm", tables.d_model, tensors);
-    const LayerShape shape = {tables.d_model, count_of(config, stack, "_ffn_dim"), 0, is_decoder};
-    const uint32_t layers = count_of(config, stack, "_layers");
-    for (uint32_t i = 0; i < layers; ++i) add_layer_tensors(format_text("{}.layers.{}", prefix, i), shape, tensors);
+  ModelSpec spec;
+  TensorReader lister;
+  GraphReader(graph, config, lister, spec).read_stacks();
+  std::vector<ShapedTensor> tensors = lister.listed();
+  if (has_one_table) {
+    tensors.push_back({graph.table_names.shared, {tables.source_rows, tables.d_model}});
+  } else {
+    tensors.push_back({graph.table_names.encoder, {tables.source_rows, tables.d_model}});
+    tensors.push_back({graph.table_names.decoder, {tables.target_rows, tables.d_model}});
   }
   if (!tables.tied) tensors.push_back({graph.table_names.head, {tables.target_rows, tables.d_model}});
   return tensors;

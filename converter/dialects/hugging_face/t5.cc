@@ -133,7 +133,7 @@ class T5Reader {
 
   void read() {
     // A projection of its own is used wherever it is stored. transformers 5 writes that it is tied in any case.
-    const bool tied = !tensors_.has(kTables.head);
+    const bool tied = tensors_.lists() ? graph_.scales_logits : !tensors_.has(kTables.head);
     read_tables(kTables, {true, tied, graph_.vocab_size, graph_.vocab_size, graph_.d_model}, tensors_, spec_);
     read_stack(false, spec_.encoder);
     read_stack(true, spec_.decoder);
@@ -224,32 +224,10 @@ class T5Reader {
 // of its own. Models whose logits are not scaled do, so they get one here.
 std::vector<ShapedTensor> t5_tensors(const Config& config) {
   const Graph graph = graph_of({config.path().parent_path(), config, nullptr, true});
-  const uint32_t d = graph.d_model, width = graph.attention_width();
-  std::vector<ShapedTensor> tensors = {{kTables.shared, {graph.vocab_size, d}}};
-  const auto add = [&](const std::string& name, std::vector<uint64_t> shape) {
-    tensors.push_back({name + ".weight", std::move(shape)});
-  };
-  for (const bool is_decoder : {false, true}) {
-    const std::string stack = stack_name(is_decoder);
-    for (uint32_t i = 0; i < graph.n_layers(is_decoder); ++i) {
-      const std::string prefix = format_text("{}.block.{}.layer.", stack, i);
-      for (uint32_t part = 0; part < (is_decoder ? 2u : 1u); ++part) {
-        const std::string name = format_text("{}{}.{}", prefix, part, part == 0 ? "SelfAttention" : "EncDecAttention");
-        for (const char* projection : {".q", ".k", ".v"}) add(name + projection, {width, d});
-        add(name + ".o", {d, width});
-        if (part == 0 && graph.has_bias(i)) add(name + ".relative_attention_bias", {graph.buckets.n, graph.n_heads});
-        add(format_text("{}{}.layer_norm", prefix, part), {d});
-      }
-      const std::string last = prefix + (is_decoder ? "2" : "1"), dense = last + ".DenseReluDense.";
-      add(dense + (graph.gated ? "wi_1" : "wi"), {graph.d_ff, d});
-      if (graph.gated) add(dense + "wi_0", {graph.d_ff, d});
-      add(dense + "wo", {d, graph.d_ff});
-      add(last + ".layer_norm", {d});
-    }
-    add(stack + ".final_layer_norm", {d});
-  }
-  if (!graph.scales_logits) tensors.push_back({kTables.head, {graph.vocab_size, d}});
-  return tensors;
+  ModelSpec spec;
+  TensorReader lister;
+  T5Reader(graph, lister, spec).read();
+  return lister.listed();
 }
 
 ModelSpec load_t5(const Checkpoint& checkpoint) {

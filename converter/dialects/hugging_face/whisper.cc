@@ -98,31 +98,6 @@ bool has_vocabulary(const Checkpoint& checkpoint) {
          std::filesystem::exists(side_file(checkpoint, "vocab.json"), error);
 }
 
-// tokenizer.json, or vocab.json with the special tokens in added_tokens.json.
-Vocabulary read_whisper_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids, ModelSpec& spec) {
-  std::error_code error;
-  const auto exists = [&](const char* name) { return std::filesystem::exists(side_file(checkpoint, name), error); };
-  if (exists("tokenizer.json")) {
-    spec.tokenizer_files = {side_file(checkpoint, "tokenizer.json")};
-    return read_tokenizer_json(spec.tokenizer_files[0], n_ids, SpeechText::kByteLevel);
-  }
-  const std::filesystem::path path = side_file(checkpoint, "vocab.json");
-  if (!exists("vocab.json")) {
-    throw Error("{}: is missing, and so is tokenizer.json: copy one of them from where the checkpoint came from",
-        path.string());
-  }
-  spec.tokenizer_files = {path};
-  Value entries = read_json_object(path), added = Value::map();
-  if (exists("added_tokens.json")) {
-    spec.tokenizer_files.push_back(side_file(checkpoint, "added_tokens.json"));
-    added = read_json_object(spec.tokenizer_files.back());
-    update(entries, added);
-  }
-  Vocabulary vocabulary = vocabulary_of_json(entries, n_ids, path.string());
-  for (const auto& [text, id] : added.members()) vocabulary.added_ids.push_back(static_cast<uint32_t>(id.natural()));
-  return vocabulary;
-}
-
 std::vector<uint32_t> ids_in_setting(const Config& settings, const std::string& key, uint32_t n_ids) {
   const Value* const list = settings.find(key);
   if (list == nullptr) return {};
@@ -263,7 +238,7 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
     count_prompt(own.has("min_new_tokens"), sizes.target_positions, &spec.generation);
     return spec;
   }
-  const Vocabulary vocabulary = read_whisper_vocabulary(checkpoint, sizes.vocab_size, spec);
+  const Vocabulary vocabulary = read_byte_level_vocabulary(checkpoint, sizes.vocab_size, spec);
   WhisperIds ids = find_whisper_ids(vocabulary, own.flag_or("is_multilingual", sizes.vocab_size >= kFirstMultilingual));
   check_id(own, "no_timestamps_token_id", ids.no_timestamps);
   check_id(own, "decoder_start_token_id", ids.start);
@@ -276,28 +251,36 @@ ModelSpec load_whisper(const Checkpoint& checkpoint) {
 
 std::vector<ShapedTensor> whisper_tensors(const Config& config) {
   require_whisper_settings(config);
-  const Sizes sizes = sizes_of(config);
-  const uint64_t d = sizes.d_model;
-  std::vector<ShapedTensor> tensors = {{"model.decoder.embed_tokens.weight", {sizes.vocab_size, d}}};
-  for (const bool is_second : {false, true}) {
-    const std::string name = is_second ? "model.encoder.conv2" : "model.encoder.conv1";
-    tensors.push_back({name + ".weight", {d, is_second ? d : sizes.bands, kWhisperKernel}});
-    tensors.push_back({name + ".bias", {d}});
-  }
-  for (const std::string stack : {"encoder", "decoder"}) {
-    const std::string prefix = "model." + stack;
-    const bool is_decoder = stack == "decoder";
-    tensors.push_back(
-        {prefix + ".embed_positions.weight", {is_decoder ? sizes.target_positions : sizes.source_positions, d}});
-    LayerShape shape = {sizes.d_model, config.count(stack + "_ffn_dim", 1, kMaxWidth), 0, is_decoder};
-    shape.has_key_bias = false;
-    const uint32_t layers = config.count(stack + "_layers", 1, kMaxLayers);
-    for (uint32_t i = 0; i < layers; ++i) add_layer_tensors(format_text("{}.layers.{}", prefix, i), shape, tensors);
-    add_norm_tensors(prefix + ".layer_norm", sizes.d_model, tensors);
-  }
-  return tensors;
+  ModelSpec spec;
+  TensorReader lister;
+  read_whisper_graph(config, lister, spec);
+  return lister.listed();
 }
 }  // namespace
+
+Vocabulary read_byte_level_vocabulary(const Checkpoint& checkpoint, uint32_t n_ids, ModelSpec& spec) {
+  std::error_code error;
+  const auto exists = [&](const char* name) { return std::filesystem::exists(side_file(checkpoint, name), error); };
+  if (exists("tokenizer.json")) {
+    spec.tokenizer_files = {side_file(checkpoint, "tokenizer.json")};
+    return read_tokenizer_json(spec.tokenizer_files[0], n_ids, SpeechText::kByteLevel);
+  }
+  const std::filesystem::path path = side_file(checkpoint, "vocab.json");
+  if (!exists("vocab.json")) {
+    throw Error("{}: is missing, and so is tokenizer.json: copy one of them from where the checkpoint came from",
+        path.string());
+  }
+  spec.tokenizer_files = {path};
+  Value entries = read_json_object(path), added = Value::map();
+  if (exists("added_tokens.json")) {
+    spec.tokenizer_files.push_back(side_file(checkpoint, "added_tokens.json"));
+    added = read_json_object(spec.tokenizer_files.back());
+    update(entries, added);
+  }
+  Vocabulary vocabulary = vocabulary_of_json(entries, n_ids, path.string());
+  for (const auto& [text, id] : added.members()) vocabulary.added_ids.push_back(static_cast<uint32_t>(id.natural()));
+  return vocabulary;
+}
 
 const ConfigFamily kWhisperFamily = {
     "whisper", "Whisper", load_whisper, whisper_tensors, nullptr, nullptr, {nullptr, nullptr}};

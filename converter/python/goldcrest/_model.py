@@ -373,6 +373,29 @@ class Model(Engine):
             agreed = self._agreed()
             return self._text(agreed).decode("utf-8", "replace").lstrip(" ")
 
+    def read(self, image: Any) -> Any:
+        """Returns the text of an image, or a list of those of a list of images.
+
+        An image is a Pillow image, or a buffer of 8-bit numbers [rows, columns], or [rows, columns, 3] of red, green
+        and blue, or [rows, columns, 4] with opacity, which is shown on white.
+        """
+        if isinstance(image, (list, tuple)):
+            return [self.read(each) for each in image]
+        height, width, values, pixels = _values.pixels_of(image)
+        shown = _native.Image(width, height, {1: 0, 3: 1, 4: 3}[values])
+        with self._use():
+            self._ready()
+            size = lib.goldcrest_image_bytes(shown, self._engine)
+            memory = (ctypes.c_float * (size // 4 + 1))()
+            self._check(lib.goldcrest_image_begin(shown, self._engine, memory, ctypes.sizeof(memory)))
+            first = ctypes.cast(ctypes.c_char_p(pixels), ctypes.c_void_p).value or 0
+            for row in range(height):
+                self._check(lib.goldcrest_image_row(shown, first + row * width * values))
+            self._check(lib.goldcrest_begin_features(self._engine, shown.features, shown.n))
+            for _ in self._steps():
+                pass
+            return self._text(self._agreed()).decode("utf-8", "replace").lstrip(" ")
+
     def transcribe_segments(
         self,
         samples: Any,

@@ -138,6 +138,14 @@ Job = _struct(
     (POINTER(Sequences), "sequences"),
     (c_double, "deadline"),
 )
+Image = _struct(
+    "goldcrest_image",
+    (c_uint32, "width height format"),
+    (POINTER(c_float), "features"),
+    (c_size_t, "n"),
+    (c_void_p, "settings"),
+    (c_uint32, "channels colours next_in next_out"),
+)
 Detail = _struct("goldcrest_detail", (c_char_p, "message"), (c_int32, "index"))
 TextState = _struct("goldcrest_text_state", (c_uint8, "started n_pending"), (c_uint8 * 4, "pending"))
 
@@ -189,6 +197,9 @@ _calls: List[Any] = [
     ("goldcrest_set_stream", c_int, [c_void_p, c_uint32, c_uint32]),
     ("goldcrest_begin_audio", c_int, [c_void_p, POINTER(c_int16), c_size_t]),
     ("goldcrest_begin_features", c_int, [c_void_p, POINTER(c_float), c_size_t]),
+    ("goldcrest_image_bytes", c_uint64, [POINTER(Image), c_void_p]),
+    ("goldcrest_image_begin", c_int, [POINTER(Image), c_void_p, c_void_p, c_size_t]),
+    ("goldcrest_image_row", c_int, [POINTER(Image), c_void_p]),
     ("goldcrest_begin", c_int, [c_void_p, POINTER(c_int32), c_size_t]),
     ("goldcrest_reset", None, [c_void_p]),
     ("goldcrest_get_agreed", c_int, [c_void_p, c_uint32, POINTER(c_int32), c_size_t]),
@@ -203,7 +214,7 @@ def _load() -> Any:
     for name, result, arguments in _calls:
         call = getattr(library, name)
         call.restype, call.argtypes = result, arguments
-    structs = (Limits, Search, Info, Memory, PlannedBuffer, Job, Sampling, Sequences)
+    structs = (Limits, Search, Info, Memory, PlannedBuffer, Job, Sampling, Sequences, Image)
     sizes = [library.goldcrest_python_size(index) for index in range(len(structs))]
     for struct, size in zip((*structs, Part), (*sizes, library.goldcrest_python_part_size())):
         if size != ctypes.sizeof(struct):

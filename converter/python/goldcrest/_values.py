@@ -109,6 +109,26 @@ def samples_of(values: Any) -> Any:
     return array_of(_mixed(array, shape[1]), ctypes.c_int16, "h")
 
 
+def pixels_of(image: Any) -> Tuple[int, int, int, bytes]:
+    """Returns height, width, values of a pixel and the pixels of a Pillow image or of a buffer of 8-bit numbers."""
+    mode = getattr(image, "mode", "")
+    if mode and hasattr(image, "convert"):
+        if mode[0] in "IF":
+            raise Error(f"an image has the mode {mode}; expected 8 bits a value")
+        has_alpha = mode[-1] in "Aa" or "transparency" in image.info
+        target = "RGBA" if has_alpha else "L" if mode in ("1", "L") else "RGB"
+        return image.height, image.width, len(target), image.convert(target).tobytes()
+    try:
+        view = memoryview(image)
+    except TypeError:
+        raise TypeError(f"an image is {type(image).__name__}; expected a Pillow image or a buffer") from None
+    shape = tuple(view.shape or ())
+    if view.format != "B" or len(shape) not in (2, 3) or (*shape, 1)[2] not in (1, 3, 4):
+        wanted = "8-bit numbers [rows, columns], or with 1, 3 or 4 values a pixel"
+        raise TypeError(f"an image has the shape {list(shape)} and the format {view.format!r}; expected {wanted}")
+    return shape[0], shape[1], (*shape, 1)[2], view.tobytes()
+
+
 def code_of(language: Optional[str]) -> Optional[bytes]:
     """Returns the code of a language, or None."""
     if not isinstance(language, (str, type(None))):

@@ -28,7 +28,9 @@ int Validator::check_convolution(const format::Convolution& table, const Convolu
   if (view.stride * view.width % 16 != 0) return refuse({"convolutions: channels", index});
   if (k > kMaxWidth || n - 1 >= kMaxWidth) return refuse(subject);
   GOLDCREST_TRY(check_linear(table.linear(), n, k, subject));
-  if (table.activation() > format::Activation::Tanh) return refuse({"convolutions.activation", index});
+  const bool is_image = has_feature(features_, kFeatureImage);
+  if (table.activation() > (is_image ? format::Activation::None : format::Activation::Tanh))
+    return refuse({"convolutions.activation", index});
   const format::Norm* norm = table.whole_norm();
   if (norm == nullptr) return GOLDCREST_OK;
   const Subject of_norm = {"convolutions.whole_norm", index};
@@ -91,8 +93,26 @@ int Validator::check_frontend() {
   if (view.has_log_mel) GOLDCREST_TRY(check_log_mel(*table, view));
   if (view.channels - 1 >= (of_samples && !view.has_log_mel ? 1 : kMaxWidth)) return refuse({"frontend.channels", -1});
   GOLDCREST_TRY(check_convolutions(*table, view));
+  if (has_feature(features_, kFeatureImage)) GOLDCREST_TRY(check_image(view));
   report_idle_frontend(functions_.idle, file_);
   return GOLDCREST_OK;
+}
+
+// Each patch is a row of the only convolution, and each row before the patches has a position.
+int Validator::check_image(const FrontendView& view) {
+  const ImageView* const image = view_image(file_);
+  const Subject subject = {"frontend.image", -1};
+  if (image == nullptr || view.sample_rate != 0 || !view.fixed_window) return refuse(subject);
+  if (view.n_convolutions != 1 || view.convolutions[0].kernel != 1) return refuse(subject);
+  const auto is_side = [](uint32_t whole, uint32_t part, uint32_t patch) {
+    return whole <= kMaxImageSide && part - 1 < whole && patch - 1 < part && part % patch == 0;
+  };
+  if (!is_side(image->resized_height, image->height, image->patch_height)) return refuse(subject);
+  if (!is_side(image->resized_width, image->width, image->patch_width)) return refuse(subject);
+  const uint32_t colour = image->patch_height * image->patch_width;  // at most 2^24
+  const bool is_good = (view.channels == colour || view.channels == 3 * colour) && image->cubic <= 1 &&
+                       image->patches() <= model_->encoder()->max_positions() && values_in_range(image->scale, 6);
+  return is_good ? GOLDCREST_OK : refuse(subject);
 }
 
 // The detector needs a frontend that takes its samples.

@@ -219,6 +219,12 @@ int Validator::check_stack(const format::Stack* stack, bool is_decoder, const ch
   GOLDCREST_REQUIRE_INTACT(!(is_float32() && stack->fine_attention()), name, -1);
   if (stack->embedding_norm() != nullptr)
     GOLDCREST_TRY(check_norm(stack->embedding_norm(), stack->d_model(), "embedding_norm", -1));
+  const format::Linear* const head = has_feature(features_, kFeatureImage) ? stack->head() : nullptr;
+  if (head != nullptr) {
+    GOLDCREST_TRY(check_linear(head, stack->d_model(), stack->d_model(), {"head", -1}));
+    GOLDCREST_REQUIRE_INTACT(
+        is_decoder && stack->final_norm() != nullptr && !head->fine_input() && !head->refined(), "head", -1);
+  }
   return stack->final_norm() != nullptr ? check_norm(stack->final_norm(), stack->d_model(), "final_norm", -1)
                                         : GOLDCREST_OK;
 }

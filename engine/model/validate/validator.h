@@ -77,6 +77,7 @@ class Validator {
   int check_log_mel(const format::Frontend& frontend, const FrontendView& view);
   // Returns the name of what is wrong, or null. *band <- the band that it concerns, if any.
   const char* wrong_of_log_mel(const LogMelView& view, int32_t* band);
+  int check_image(const FrontendView& view);
   int check_voice();
   int check_samples(const format::SelfTestLine& line, int32_t index);
 

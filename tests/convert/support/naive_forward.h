@@ -104,6 +104,7 @@ class NaiveForward {
         return v * 0.5 * (1.0 + hyperbolic_tangent(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
       case converter::Activation::kSilu: return v * sigmoid(v);
       case converter::Activation::kTanh: return hyperbolic_tangent(v);
+      case converter::Activation::kNone: return v;
     }
     return NAN;
   }

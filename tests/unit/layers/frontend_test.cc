@@ -24,6 +24,7 @@ double activate(format::Activation activation, double x) {
     case format::Activation::Gelu: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
     case format::Activation::Silu: return x / (1 + std::exp(-x));
     case format::Activation::Tanh: return std::tanh(x);
+    case format::Activation::None: return x;
     default: ADD_FAILURE(); return x;
   }
 }

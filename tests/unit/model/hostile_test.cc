@@ -319,7 +319,7 @@ TEST(Hostile, VersionsAndFeatures) {
                                  kFeatureShortlist | kFeatureRefined | kFeatureRules | kFeatureSubword |
                                  kFeatureAddedTokens | kFeatureLanguages | kFeatureSequences | kFeatureLexicon |
                                  kFeatureRefinedWeights | kFeatureFineAttention | kFeatureVoice |
-                                 kFeatureIntegerAttention | kFeatureTimestamps | kFeaturePacked;
+                                 kFeatureIntegerAttention | kFeatureTimestamps | kFeaturePacked | kFeatureImage;
     if ((1u << bit & kTested) != 0) continue;
     for (const FileImage* file : kFiles) {
       for (const uint32_t features : {1u << bit, 1u << bit | 1u}) {

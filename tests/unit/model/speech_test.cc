@@ -228,6 +228,29 @@ TEST(SpeechFile, LogMelsOutOfBounds) {
   expect_refused(whisper(), lies);
 }
 
+TEST(SpeechFile, ImagesOutOfBounds) {
+  const FileImage file = speech_file(tiny_images());
+  std::vector<Lie> lies = {
+      {"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureImage; }},
+      {"frontend.image", [](ModelT& m) { m.encoder->frontend->image.clear(); }},
+      {"frontend.image", [](ModelT& m) { m.encoder->frontend->image.pop_back(); }},
+      {"frontend.image", [](ModelT& m) { m.encoder->frontend->fixed_window = false; }},
+      {"frontend.image", [](ModelT& m) { m.encoder->max_positions = 5; }},
+      {"convolutions.activation", [](ModelT& m) { convolution(m, 0).activation = static_cast<format::Activation>(6); }},
+      {"encoder: dimensions", [](ModelT& m) { m.encoder->activation = format::Activation::None; }},
+      {"head", [](ModelT& m) { m.decoder->head = std::make_unique<format::LinearT>(*m.projection); }},
+      {"head", [](ModelT& m) { m.encoder->head = std::make_unique<format::LinearT>(*m.projection); }},
+  };
+  // height, width, resized height and width, patch height and width, cubic, scale
+  constexpr std::pair<size_t, uint32_t> kNumbers[] = {{0, 0}, {0, 6}, {0, 16}, {1, 0}, {1, 15}, {1, UINT32_MAX}, {2, 7},
+      {2, kMaxImageSide + 1}, {3, 17}, {3, UINT32_MAX}, {4, 0}, {4, 2}, {5, 0}, {5, 9}, {5, UINT32_MAX}, {6, 2},
+      {7, 0x7f800000}, {12, 0x7fc00000}, {12, 1}};
+  for (const auto& [place, number] : kNumbers)
+    lies.push_back({"frontend.image", [=](ModelT& m) { m.encoder->frontend->image[place] = number; }});
+  expect_refused(file, lies);
+  expect_refused(moonshine(), {{"frontend.image", [](ModelT& m) { m.features |= kFeatureImage; }}});
+}
+
 // Moonshine with a detector of zeros.
 const FileImage& hearing() {
   static const FileImage file = [] {

@@ -1,0 +1,8 @@
+complete -c goldcrest-read -l beam-size -x -d 'keep N hypotheses, 1 to 16'
+complete -c goldcrest-read -l max-target -x -d 'write at most N tokens'
+complete -c goldcrest-read -l threads -x -d 'use N threads'
+complete -c goldcrest-read -l kernels -x -d 'force a kernel table by its name'
+complete -c goldcrest-read -s h -l help -d 'show the most used options and end'
+complete -c goldcrest-read -l help-all -d 'show all options and end'
+complete -c goldcrest-read -l version -d 'print the version and end'
+complete -c goldcrest-read -l completion -x -a 'bash zsh fish man' -d 'print what completes these options in a shell, or the manual page'
