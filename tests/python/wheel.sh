@@ -49,8 +49,7 @@ if [ $# -gt 2 ]; then
   # pip reads the tag: the wheel is for glibc 2.34 and later ones, of which Debian 12's is one.
   "$python" -m pip install --quiet --no-index --no-deps --no-compile --only-binary :all: --platform manylinux_2_34_$tag \
     --target "$work/installed" "$work"/dist/*.whl
-  "$work/environment/bin/python" -m pip install --quiet numpy || echo "skipped: numpy cannot be had"
-mkdir "$work/run"
+  mkdir "$work/run"
   for model in enfr g2p; do "$converter" --quiet "$source/examples/models/$model" -o "$work/run/$model.expected" > /dev/null; done
   cd "$work/run"
   exec "$emulator" -cpu max -L "$root" -E PYTHONHOME="$root/usr" -E PYTHONPATH="$work/installed" "$root/usr/bin/python3.11" -W error \
@@ -99,6 +98,7 @@ fi
 [ "$(stat -c %s "$work"/dist/*.tar.gz)" -le 3000000 ] || { ls -l "$work/dist" >&2; exit 1; }
 "$python" -m venv "$work/environment"
 "$work/environment/bin/python" -m pip install --quiet --no-index "$work"/dist/*.whl
+"$work/environment/bin/python" -m pip install --quiet numpy || echo "skipped: numpy cannot be had"
 mkdir "$work/run"
 ln -s "$source/examples" "$work/run/examples"
 if "$python" -m mypy --version > /dev/null 2>&1; then (cd "$source/converter/python" && "$python" -m mypy --strict goldcrest); fi
