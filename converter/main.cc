@@ -5,7 +5,6 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
-
 #include "cli/command_line.h"
 #include "cli/console.h"
 #include "cli/convert.h"

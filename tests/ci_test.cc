@@ -2,7 +2,6 @@
 // The workflow of continuous integration, which never runs here. The test checks that it is YAML, and that its steps
 // are commands of this repository with arguments that they take.
 #include <yaml-cpp/yaml.h>
-
 #include "support/test.h"
 
 namespace goldcrest {

@@ -4,7 +4,6 @@
 // depend on a byte that was not written. All engines must give the same results.
 // Usage: sanitized_engine ENGINES THREADS MODEL LINES; $GOLDCREST_KERNELS names a kernel table.
 #include <thread>
-
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "host/thread_pool.h"

@@ -4,7 +4,6 @@
  * hardware.
  */
 #include <stdbool.h>
-
 #include "board_api.h"
 
 enum { kEndOfInput = 0x04, kBackspace = 0x08, kDelete = 0x7F };

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-
 #include "cli/changes.h"
 #include "cli/quality.h"
 #include "evaluate/line_encoder.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-
 #include "cli/in_memory_model.h"
 #include "report/vocabulary.h"
 #include "report/work.h"

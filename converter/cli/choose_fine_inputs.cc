@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-
 #include "cli/changes.h"
 #include "cli/quality.h"
 #include "evaluate/line_encoder.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.h"
-
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "cli/console.h"
 #include "dialects/dialect.h"
@@ -32,8 +30,7 @@ constexpr const char* kNotes =
     "report, so its reader may leave early (| head).\n";
 
 // Makes a check of an option's text from a function that throws Error.
-template <typename Function>
-auto refused_by(Function function) {
+template <typename Function> auto refused_by(Function function) {
   return [function](const std::string& value) -> std::string {
     try {
       function(value);

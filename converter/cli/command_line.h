@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "cli/progress.h"
 #include "dialects/dialect.h"
 #include "evaluate/evaluate.h"
@@ -41,8 +40,7 @@ struct NumberedLine {
 };
 
 // A file that an option names, and its lines; both are empty without the option.
-template <typename Line>
-struct LinesOf {
+template <typename Line> struct LinesOf {
   std::string path;
   std::vector<Line> lines;
   bool empty() const { return lines.empty(); }

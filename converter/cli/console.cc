@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.h"
-
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-
 #include "host/messages.h"
 #include "host/printable.h"
 #include "spec/error.h"

@@ -4,7 +4,6 @@
 #include <ctime>
 #include <memory>
 #include <optional>
-
 #include "cli/changes.h"
 #include "cli/console.h"
 #include "cli/convert.h"
@@ -63,10 +62,8 @@ void choose(const ReadOptions& options, Job& job) {
 void read_checkpoint(const ReadOptions& options, Job& job) {
   job.progress.stage("loading " + job.input);
   ModelSpec& spec = job.spec = load_checkpoint(job.input, {options.config, job.progress.counter(), options.choices});
-  if (options.shortlist == "none")
-    spec.shortlist.reset();
-  else if (!options.shortlist.empty())
-    spec.shortlist = read_shortlist(options.shortlist, spec);
+  if (options.shortlist == "none") spec.shortlist.reset();
+  else if (!options.shortlist.empty()) spec.shortlist = read_shortlist(options.shortlist, spec);
   choose(options, job);
   if (!options.voice.empty()) add_voice(options.voice, spec);
   if (options.choices.timestamps && spec.generation.first_timestamp == 0)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
-
 #include "cli/console.h"
 #include "cli/convert.h"
 #include "cli/progress.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/in_memory_model.h"
-
 #include <algorithm>
 #include <iterator>
 #include <numeric>
-
 #include "file/format.h"
 #include "quantize/quantize.h"
 #include "spec/error.h"

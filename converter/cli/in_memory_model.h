@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "cli/command_line.h"
 #include "file/write.h"
 #include "report/engine_session.h"

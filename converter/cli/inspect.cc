@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 #include "host/command_line.h"
 #include "host/messages.h"
@@ -127,10 +126,8 @@ bool self_test(goldcrest::Session* session, const goldcrest_limits& limits) {
   std::string problem = session->start({"", false, false, false, false, {}}, limits);
   const int status = problem.empty() ? goldcrest_self_test(session->engine(), &detail) : GOLDCREST_OK;
   if (status < 0) problem = describe_error(status, detail);
-  if (problem.empty())
-    print_text("self-test    passed with kernels {}\n", goldcrest_kernels_name(session->engine()));
-  else
-    print_text("self-test    FAILED: {}\n", problem);
+  if (problem.empty()) print_text("self-test    passed with kernels {}\n", goldcrest_kernels_name(session->engine()));
+  else print_text("self-test    FAILED: {}\n", problem);
   return problem.empty();
 }
 

@@ -3,7 +3,6 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
-
 #include "cli/changes.h"
 #include "evaluate/line_encoder.h"
 #include "host/printable.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/preflight.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-
 #include "base/bounds.h"
 #include "evaluate/line_encoder.h"
 #include "file/metadata.h"

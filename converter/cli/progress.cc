@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/progress.h"
-
 #include <sys/ioctl.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-
 #include "cli/console.h"
 #include "host/printable.h"
 #include "spec/format_text.h"
@@ -48,10 +45,8 @@ void Progress::stage(const std::string& name) {
   stage_ = printable(name);
   if (!screen_.show) return;
   last_seconds_ = screen_.seconds();
-  if (screen_.terminal)
-    redraw(stage_.substr(0, screen_.columns > 5 ? screen_.columns - 5 : 0) + " ...");
-  else
-    screen_.show(stage_ + "\n");
+  if (screen_.terminal) redraw(stage_.substr(0, screen_.columns > 5 ? screen_.columns - 5 : 0) + " ...");
+  else screen_.show(stage_ + "\n");
 }
 
 void Progress::at(size_t done, size_t total) {
@@ -60,10 +55,8 @@ void Progress::at(size_t done, size_t total) {
   if (now - last_seconds_ < (screen_.terminal ? kSecondsBetweenDrawings : kSecondsBetweenLines)) return;
   last_seconds_ = now;
   const size_t percent = percent_of(done, total);
-  if (screen_.terminal)
-    redraw(bar_line(stage_, percent, screen_.columns));
-  else
-    screen_.show(format_text("{}: {} of {} ({} %)\n", stage_, done, total, percent));
+  if (screen_.terminal) redraw(bar_line(stage_, percent, screen_.columns));
+  else screen_.show(format_text("{}: {} of {} ({} %)\n", stage_, done, total, percent));
 }
 
 std::function<void(size_t, size_t)> Progress::counter() {

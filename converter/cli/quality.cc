@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/quality.h"
-
 #include <algorithm>
 #include <map>
-
 #include "evaluate/check.h"
 #include "evaluate/line_encoder.h"
 #include "host/text_lines.h"

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-
 #include "cli/command_line.h"
 #include "cli/write_outputs.h"
 #include "file/write.h"

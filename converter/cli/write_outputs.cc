@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/write_outputs.h"
-
 #include <algorithm>
-
 #include "cli/console.h"
 #include "file/emit_c.h"
 #include "file/format.h"

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-
 #include "cli/command_line.h"
 #include "file/write.h"
 #include "report/report.h"

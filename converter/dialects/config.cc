@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of a config.json, with checks of type and range. Remembers which settings were read.
 #include "dialects/config.h"
-
 #include <algorithm>
 #include <iterator>
-
 #include "host/wording.h"
 #include "sources/values/json_text.h"
 #include "spec/error.h"

@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {

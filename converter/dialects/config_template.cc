@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts the config.json of an nn.Transformer from its tensors.
 #include "dialects/config_template.h"
-
 #include <algorithm>
 #include <cctype>
 #include <optional>
-
 #include "base/bounds.h"
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
@@ -164,10 +162,8 @@ class ConfigTemplate {
   }
   // Asks for a setting unless the tutorial's code fixes it.
   void ask(const std::string& key, const std::string& choices) {
-    if (of_tutorial_.contains(key))
-      set(json_, key, of_tutorial_[key], "the tutorial's; no tensor tells it");
-    else
-      set(json_, key, nullptr, choices);
+    if (of_tutorial_.contains(key)) set(json_, key, of_tutorial_[key], "the tutorial's; no tensor tells it");
+    else set(json_, key, nullptr, choices);
   }
   void ask_token(const std::string& key, const std::string& meaning, const char* Tutorial::*of_tutorial) {
     ask(key,
@@ -206,10 +202,8 @@ class ConfigTemplate {
     }
     ask("activation", R"("relu", "gelu" (with erf), "gelu_tanh" or "silu"; PyTorch's default is "relu")");
     ask("norm_first", "true or false; PyTorch's default is false");
-    if (tutorial_ == nullptr)
-      set(json_, "layer_norm_eps", 1e-5, "PyTorch's default");
-    else
-      ask("layer_norm_eps", "");
+    if (tutorial_ == nullptr) set(json_, "layer_norm_eps", 1e-5, "PyTorch's default");
+    else ask("layer_norm_eps", "");
     ask("scale_embedding", "true if embeddings are multiplied by sqrt(d_model), as in PyTorch's tutorials, else false");
   }
 
@@ -238,8 +232,7 @@ class ConfigTemplate {
     if (of_tutorial_.contains("max_positions"))
       set(json_, "max_positions", of_tutorial_["max_positions"],
           format_text("{}: the rows of \"{}\"; fewer make a smaller file", meaning, tutorial_->sinusoids));
-    else
-      ask("max_positions", "an integer: " + meaning);
+    else ask("max_positions", "an integer: " + meaning);
   }
 
   // Names the tables that may be of positions: by their names, or else all that have no other role yet.
@@ -333,8 +326,7 @@ class ConfigTemplate {
   // If `n_entries` is 0, no table tells the size.
   void add_vocab_size(const std::string& side, uint64_t n_entries) {
     const std::string key = side + "_vocab_size";
-    if (n_entries != 0)
-      json_[key] = n_entries;
+    if (n_entries != 0) json_[key] = n_entries;
     else
       json_[key + "?"] =
           format_text("the rows of tensors.{}_embedding; --shape needs them if no vocabulary is given", side);
@@ -359,25 +351,18 @@ class ConfigTemplate {
     const Names linears = last_linears();
     const std::string &source = source_, &target = target_;
     const auto name_or_ask = [&](const char* role, const std::string& name) {
-      if (name.empty())
-        ask_name(role, embeddings_, "");
-      else
-        roles_[role] = name;
+      if (name.empty()) ask_name(role, embeddings_, "");
+      else roles_[role] = name;
     };
     name_or_ask("source_embedding", source);
-    if (!source.empty() && source == target)
-      json_["shared_embeddings"] = true;
-    else
-      name_or_ask("target_embedding", target);
+    if (!source.empty() && source == target) json_["shared_embeddings"] = true;
+    else name_or_ask("target_embedding", target);
     const Names fitting =
         only(linears, [&](const std::string& name) { return !target.empty() && rows(name) == rows(target); });
     const Names& projections = fitting.empty() ? linears : fitting;
-    if (projections.size() == 1)
-      roles_["output_projection"] = without_weight(projections[0]);
-    else if (linears.empty() && !target.empty() && embeddings_.size() <= 2)
-      json_["tied_output_projection"] = true;
-    else
-      ask_name("output_projection", linears.empty() ? embeddings_ : linears, ": the last linear layer");
+    if (projections.size() == 1) roles_["output_projection"] = without_weight(projections[0]);
+    else if (linears.empty() && !target.empty() && embeddings_.size() <= 2) json_["tied_output_projection"] = true;
+    else ask_name("output_projection", linears.empty() ? embeddings_ : linears, ": the last linear layer");
     add_prefixes();
   }
 

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <string>
 #include <vector>
-
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {

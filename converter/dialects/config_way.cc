@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families that a config.json names by its model_type, and the errors if none is named.
 #include <algorithm>
-
 #include "dialects/dialect.h"
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/marian.h"

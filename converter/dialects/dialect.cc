@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a checkpoint by the way that recognises it, and lists the families of all ways.
 #include "dialects/dialect.h"
-
 #include <algorithm>
 #include <map>
 #include <sstream>
 #include <utility>
-
 #include "dialects/ctranslate2/ctranslate2.h"
 #include "dialects/marian/marian_native.h"
 #include "dialects/text/subword_text.h"
@@ -175,10 +173,8 @@ std::string plain(const std::string& text) {
   std::string result;
   for (const char c : text) {
     if (c == '`' || c == '[' || (c == '(' && result.ends_with('('))) continue;
-    if (c == ']')
-      result += " (";
-    else
-      result += c;
+    if (c == ']') result += " (";
+    else result += c;
   }
   return result;
 }

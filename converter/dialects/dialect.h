@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-
 #include "dialects/config.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/sniffing/sniff_kinds.h"

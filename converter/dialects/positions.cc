@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sinusoidal position tables for all dialects. Frameworks differ in frequency, layout and first position.
 #include "dialects/positions.h"
-
 #include <algorithm>
 #include <cmath>
-
 #include "math/deterministic_math.h"
 #include "spec/error.h"
 

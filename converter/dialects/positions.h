@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

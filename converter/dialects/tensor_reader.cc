@@ -2,13 +2,11 @@
 // Reads tensors by name and checks each for its shape and for values that are not finite. Remembers which tensors were
 // used and which are missing.
 #include "dialects/tensor_reader.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <span>
-
 #include "base/bounds.h"
 #include "host/wording.h"
 #include "sources/files/sha256.h"
@@ -89,10 +87,8 @@ void TensorReader::check_missing() const {
 
 bool TensorReader::note_missing(const std::string& name, std::vector<uint64_t> shape) {
   if (has(name)) return false;
-  if (lists())
-    listed_.push_back({name, std::move(shape)});
-  else if (std::find(missing_.begin(), missing_.end(), name) == missing_.end())
-    missing_.push_back(name);
+  if (lists()) listed_.push_back({name, std::move(shape)});
+  else if (std::find(missing_.begin(), missing_.end(), name) == missing_.end()) missing_.push_back(name);
   return true;
 }
 

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
 #include "sources/containers/shape_tensors.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <vector>
-
 #include "dialects/dialect.h"
 #include "sources/containers/shape_tensors.h"
 #include "sources/sniffing/sniff.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate/centre_keys.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
-
 #include "reference/reference.h"
 #include "spec/format_text.h"
 

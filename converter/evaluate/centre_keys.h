@@ -9,7 +9,6 @@
 #include <functional>
 #include <string>
 #include <vector>
-
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

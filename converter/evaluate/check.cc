@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares layers first, in forward order, then logits, then, if all of those agree, the searches.
 #include "evaluate/check.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,7 +9,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-
 #include "evaluate/check_samples.h"
 #include "reference/reference_search.h"
 #include "sources/containers/tensor_source.h"
@@ -110,12 +108,10 @@ void check_trace(const ModelSpec& spec, const Samples& samples, double tolerance
   std::vector<std::pair<std::tuple<int, uint64_t>, std::string>> names;
   for (const std::string& name : samples.trace->names()) {
     const auto order = forward_order(name);
-    if (!order)
-      report.not_compared.push_back(name + ": not a layer's name (check.h has them)");
+    if (!order) report.not_compared.push_back(name + ": not a layer's name (check.h has them)");
     else if (std::get<0>(*order) > 0 && !has_target)
       report.not_compared.push_back(name + ": the first line of results.jsonl has no \"greedy\" ids");
-    else
-      names.emplace_back(*order, name);
+    else names.emplace_back(*order, name);
   }
   std::sort(names.begin(), names.end());
   const std::map<std::string, Captured> layers = capture(spec, sample);
@@ -306,10 +302,8 @@ CheckReport check(
   CheckReport report;
   check_trace(reference.spec(), samples, options.tolerance, report);
   check_logits(reference, samples, options.tolerance, report);
-  if (report.first_departure() == nullptr)
-    check_searches(reference, samples, options, report);
-  else
-    report.equal_with = find_settings(reference.spec(), samples, options.tolerance, report);
+  if (report.first_departure() == nullptr) check_searches(reference, samples, options, report);
+  else report.equal_with = find_settings(reference.spec(), samples, options.tolerance, report);
   if (report.first_departure() != nullptr)
     report.not_compared.push_back("searches: they would say nothing while a layer departs");
   return report;

@@ -22,7 +22,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "reference/reference.h"
 
 namespace goldcrest::converter {

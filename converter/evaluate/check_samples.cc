@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ids are checked against the vocabularies and lengths against the positions, so later code need not check them.
 #include "evaluate/check_samples.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <set>
 #include <string_view>
-
 #include "base/bounds.h"
 #include "sources/containers/numpy_array.h"
 #include "sources/files/input_file.h"
@@ -59,8 +57,7 @@ struct Clips {
   std::string where, bytes;
   size_t next = 0;
 
-  template <typename Item>
-  std::vector<Item> take(size_t n) {
+  template <typename Item> std::vector<Item> take(size_t n) {
     const size_t left = (bytes.size() - next) / sizeof(Item);
     if (n == 0 || n > left)
       throw Error("{}: has {} more samples, expected the {} of the next line's \"samples\"", where, left, n);

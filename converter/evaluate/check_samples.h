@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
 #include "reference/reference.h"
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate/deviation.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
 #include "base/bounds.h"
 #include "reference/reference_search.h"
 #include "spec/error.h"

@@ -8,7 +8,6 @@
 #include <functional>
 #include <string>
 #include <vector>
-
 #include "evaluate/evaluate.h"
 #include "spec/spec.h"
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both translators get the same batches; figures are collected line by line.
 #include "evaluate/evaluate.h"
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
-
 #include "evaluate/metrics.h"
 #include "host/printable.h"
 #include "spec/error.h"
@@ -120,10 +118,8 @@ std::vector<EvaluationLine> read_evaluation_lines(const std::filesystem::path& p
     const std::vector<std::string> fields = split(text, "\t");
     if (fields[0].empty()) throw Error("{}:{}: no source before the first tab", path.string(), number);
     const auto [place, is_new] = index_of_source.try_emplace(fields[0], lines.size());
-    if (is_new)
-      lines.push_back({.source = fields[0], .references = {}, .number = number});
-    else
-      ++lines[place->second].n_lines;
+    if (is_new) lines.push_back({.source = fields[0], .references = {}, .number = number});
+    else ++lines[place->second].n_lines;
     std::vector<std::string>& references = lines[place->second].references;
     for (size_t i = 1; i < fields.size(); ++i) {
       if (fields[i].empty()) continue;

@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
 #include "reference/reference_search.h"
 
 namespace goldcrest::converter {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate/line_encoder.h"
-
 #include <utility>
-
 #include "host/printable.h"
 #include "host/speech/wav.h"
 #include "host/text_lines.h"
@@ -68,10 +66,8 @@ std::string spoken_words(const std::string& text) {
   for (const char c : text) {
     const bool is_upper = c >= 'A' && c <= 'Z', is_digit = c >= '0' && c <= '9';
     const bool is_letter = is_upper || (c >= 'a' && c <= 'z') || (static_cast<uint8_t>(c) & 0x80) != 0;
-    if (is_letter || is_digit)
-      words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
-    else if ((c == ' ' || c == '\t' || c == '-') && !words.empty() && words.back() != ' ')
-      words += ' ';
+    if (is_letter || is_digit) words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    else if ((c == ' ' || c == '\t' || c == '-') && !words.empty() && words.back() != ' ') words += ' ';
   }
   if (words.ends_with(' ')) words.pop_back();
   return words;

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "spec/spec.h"
 #include "tokenizers/segmenter.h"
 

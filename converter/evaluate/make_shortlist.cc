@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums are added in the order of the pairs, in doubles and without the mathematical library.
 #include "evaluate/make_shortlist.h"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>

@@ -8,7 +8,6 @@
 #include <functional>
 #include <span>
 #include <vector>
-
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

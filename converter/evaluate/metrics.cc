@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict UTF-8 and Unicode white space, without a library.
 #include "evaluate/metrics.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -107,10 +106,8 @@ std::u32string rewrite_pairs(std::u32string_view text, First first, Second secon
 std::u32string set_apart(std::u32string_view text) {
   std::u32string separated;
   for (const char32_t c : text)
-    if (is_separate(c))
-      separated.append({U' ', c, U' '});
-    else
-      separated.push_back(c);
+    if (is_separate(c)) separated.append({U' ', c, U' '});
+    else separated.push_back(c);
   const auto not_digit = [](char32_t c) { return !is_digit(c); };
   const auto is_dash = [](char32_t c) { return c == U'-'; };
   const auto after = [](char32_t a, char32_t b, std::u32string& out) { out.append({a, U' ', b, U' '}); };
@@ -123,8 +120,7 @@ std::u32string set_apart(std::u32string_view text) {
 using NgramCounts = std::map<std::u32string_view, uint64_t>;
 
 // Counts the n-grams of single-spaced `line`, which must outlive the counts; n = 1..4 at index n - 1.
-template <size_t kOrders>
-std::array<NgramCounts, kOrders> count_ngrams(const std::vector<std::u32string_view>& words) {
+template <size_t kOrders> std::array<NgramCounts, kOrders> count_ngrams(const std::vector<std::u32string_view>& words) {
   std::array<NgramCounts, kOrders> counts;
   for (size_t n = 1; n <= kOrders; ++n) {
     for (size_t i = 0; i + n <= words.size(); ++i) {

@@ -69,8 +69,7 @@ double sentence_chrf(std::string_view hypothesis, const std::vector<std::string>
 // Edit distance of words (for pronunciations: phonemes), and the share of lines that equal a reference.
 
 // Returns the fewest insertions, deletions and substitutions (Levenshtein 1966) that turn one sequence into the other.
-template <typename T>
-size_t edit_distance(std::span<const T> a, std::span<const T> b) {
+template <typename T> size_t edit_distance(std::span<const T> a, std::span<const T> b) {
   std::vector<size_t> row(b.size() + 1);  // row[j]: distance from a's first i elements to b's first j
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {

@@ -2,13 +2,11 @@
 // Walks the model in the order of the file: encoder, decoder, projection. A tensor's metadata and bytes are made at the
 // same place.
 #include "file/build.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
 #include <utility>
-
 #include "base/build_options.h"
 #include "base/hash.h"
 #include "file/activation.h"
@@ -78,8 +76,7 @@ class Builder {
     return name.find(".convolutions.") == name.npos && (packed_.terms_of(name) & kPackedWeights) != 0;
   }
   // Returns whether a table, which several may share, has something that `asks` says of one of its names.
-  template <typename Asks>
-  bool any_name_of(const Matrix& table, const Asks& asks) const;
+  template <typename Asks> bool any_name_of(const Matrix& table, const Asks& asks) const;
   // Makes `matrix` a packed one. Returns the packer of its rows, for the inputs of `inputs_of`.
   RowPacker make_packer(const Matrix& inputs_of, const Placement& columns, QuantizedMatrix& matrix);
   std::unique_ptr<format::LinearT> projection();
@@ -203,8 +200,7 @@ std::unique_ptr<format::LinearT> Builder::linear(const std::string& name, const 
   return out;
 }
 
-template <typename Asks>
-bool Builder::any_name_of(const Matrix& table, const Asks& asks) const {
+template <typename Asks> bool Builder::any_name_of(const Matrix& table, const Asks& asks) const {
   bool any = is_projected(table) && asks("projection");
   for (const auto& [name, stack] :
       {std::pair{"encoder.embedding", &spec_.encoder}, {"decoder.embedding", &spec_.decoder}})

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "file/fine_inputs.h"
 #include "file/section_writer.h"
 #include "goldcrest/goldcrest.h"

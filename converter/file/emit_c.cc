@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file/emit_c.h"
-
 #include <algorithm>
 #include <iterator>
 #include <system_error>
-
 #include "file/write.h"
 #include "spec/error.h"
 

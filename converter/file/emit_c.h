@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::converter {

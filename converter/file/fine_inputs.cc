@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file/fine_inputs.h"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
-
 #include "base/align.h"
 #include "file/format.h"
 #include "host/printable.h"

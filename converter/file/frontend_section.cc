@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file/frontend_section.h"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 #include <vector>
-
 #include "file/activation.h"
 #include "file/format.h"
 #include "math/deterministic_math.h"

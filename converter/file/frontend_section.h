@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-
 #include "file/section_writer.h"
 #include "quantize/quantize.h"
 #include "spec/spec.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets fields one by one, in the schema's order.
 #include "file/metadata.h"
-
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "file/format.h"

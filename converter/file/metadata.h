@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-
 #include "goldcrest/goldcrest.h"
 #include "spec/spec.h"
 

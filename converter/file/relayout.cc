@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unpacks every matrix and packs it again.
 #include "file/relayout.h"
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <map>
-
 #include "base/build_options.h"
 #include "base/hash.h"
 #include "file/fine_inputs.h"
@@ -36,8 +34,7 @@ struct StoredMatrix {
 using StoredMatrices = std::map<uint64_t, StoredMatrix>;
 
 // table: a linear layer or an embedding, with `rows` rows and `columns` columns before padding.
-template <typename Table>
-void add(Table& table, uint32_t rows, uint32_t columns, StoredMatrices& matrices) {
+template <typename Table> void add(Table& table, uint32_t rows, uint32_t columns, StoredMatrices& matrices) {
   StoredMatrix& matrix = matrices[table.weights * uint64_t{kAlignment}];
   rows = pad16(rows) << table.refined;
   if (!matrix.layout.empty() && (rows != matrix.rows || pad16(columns) != matrix.columns ||

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-
 #include "file/write.h"
 #include "quantize/quantize.h"
 #include "spec/spec.h"

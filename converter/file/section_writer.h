@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 #include <vector>
-
 #include "base/align.h"
 #include "spec/error.h"
 
@@ -39,8 +38,7 @@ class SectionWriter {
   explicit SectionWriter(format::SectionKind kind) : section_{kind, {}} {}
 
   // Appends an array and returns its offset in units. Array: contiguous numbers or characters.
-  template <typename Array>
-  uint32_t append(const Array& values) {
+  template <typename Array> uint32_t append(const Array& values) {
     const uint64_t units = units_, size = values.size() * sizeof(values[0]);
     if (size == 0) return 0;
     if (units > UINT32_MAX) throw Error("the model is too large: a section goes beyond 256 GiB");
@@ -51,8 +49,7 @@ class SectionWriter {
   }
 
   // Does the same, but does not store an array again that this function has appended before.
-  template <typename Array>
-  uint32_t append_once(const Array& values) {
+  template <typename Array> uint32_t append_once(const Array& values) {
     const uint64_t size = values.size() * sizeof(values[0]);
     for (const auto& [units, index] : shared_) {
       const std::vector<uint8_t>& stored = section_.arrays[index];

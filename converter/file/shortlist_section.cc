@@ -2,10 +2,8 @@
 // N-grams of a shortlist are put in the file's order, in which an n-gram follows all that begin with it. Their lists
 // follow those of the ids.
 #include "file/shortlist_section.h"
-
 #include <algorithm>
 #include <memory>
-
 #include "base/build_options.h"
 #include "file/format.h"
 #include "model/model_view.h"

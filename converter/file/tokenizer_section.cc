@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets fields one by one, in the schema's order. Arrays that source and target share are stored once.
 #include "file/tokenizer_section.h"
-
 #include "file/format.h"
 #include "spec/error.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-
 #include "file/section_writer.h"
 #include "tokenizers/pack_tokenizer.h"
 

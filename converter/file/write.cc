@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assembles metadata, sections and trailer into one image.
 #include "file/write.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
 #include <type_traits>
-
 #include "base/crc32c.h"
 #include "file/format.h"
 #include "spec/error.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <span>
 #include <vector>
-
 #include "base/align.h"
 #include "file/build.h"
 

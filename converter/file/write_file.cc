@@ -6,12 +6,10 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <filesystem>
 #include <string>
 #include <system_error>
-
 #include "file/write.h"
 #include "spec/error.h"
 

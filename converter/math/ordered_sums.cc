@@ -2,7 +2,6 @@
 // The 16 partial sums are four vectors of four. These vectors of GCC and clang are computed element by element on any
 // CPU.
 #include "math/ordered_sums.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>

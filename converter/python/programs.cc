@@ -3,7 +3,6 @@
 // transcribe or inspect.
 #include <cstdio>
 #include <string_view>
-
 #include "goldcrest/goldcrest.h"
 
 int goldcrest_convert_main(int argc, char** argv);

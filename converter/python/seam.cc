@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdio>
 #include <utility>
-
 #include "goldcrest/decoding.h"
 #include "host/marks/html.h"
 #include "host/messages.h"

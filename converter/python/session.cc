@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of the Python package before and between jobs: engine, languages, target texts as ids, a lexicon.
 #include "session.h"
-
 #include <algorithm>
 #include <utility>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/image.h"
 #include "goldcrest/languages.h"

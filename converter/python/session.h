@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"
 #include "host/marks/glossary.h"
@@ -81,8 +80,7 @@ struct goldcrest_session : goldcrest::Session {
 };
 
 // Runs `work`, which returns a message or an empty string. Returns 0, or -1 with the message in the session.
-template <typename Work>
-int guard(goldcrest_session* session, const Work& work) {
+template <typename Work> int guard(goldcrest_session* session, const Work& work) {
   try {
     session->message = work();
     return session->message.empty() ? 0 : -1;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only operations that IEEE 754 rounds exactly once, in a fixed order: every machine writes the same file.
 #include "quantize/pack_rows.h"
-
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
 #include <set>
-
 #include "host/printable.h"
 #include "model/packed.h"
 #include "spec/error.h"
@@ -197,8 +195,7 @@ double RowPacker::pack_rows(
 
 namespace {
 // Calls visit(index of the nibble's byte, high, index of the weight, index of the multiplier) for all weights.
-template <typename Visit>
-void for_each_nibble(uint32_t rows, uint32_t columns, Layout layout, Visit visit) {
+template <typename Visit> void for_each_nibble(uint32_t rows, uint32_t columns, Layout layout, Visit visit) {
   const PackedBlock block = packed_block(layout);
   const size_t n_groups = packed_groups(columns);
   for (size_t row = 0; row < rows; ++row) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <vector>
-
 #include "quantize/quantize.h"
 
 namespace goldcrest::converter {

@@ -2,14 +2,12 @@
 // The file's numbers are computed only with operations that IEEE 754 rounds exactly once, so every machine writes the
 // same file.
 #include "quantize/quantize.h"
-
 #include <algorithm>
 #include <cassert>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <limits>
-
 #include "host/printable.h"
 #include "host/wording.h"
 #include "quantize/pack_rows.h"
@@ -226,8 +224,7 @@ Block block_of(Layout layout, uint32_t columns) {
 }
 
 // Calls move(row-major offset, packed offset, bytes) for every run of consecutive inputs, in packed order.
-template <typename Move>
-void for_each_run(uint32_t rows, uint32_t columns, Layout layout, Move move) {
+template <typename Move> void for_each_run(uint32_t rows, uint32_t columns, Layout layout, Move move) {
   assert(rows % 16 == 0 && columns % 16 == 0);
   const Block block = block_of(layout, columns);
   size_t packed = 0;

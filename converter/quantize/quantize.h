@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "base/align.h"
 #include "model/model_view.h"
 #include "model/packed.h"

@@ -2,11 +2,9 @@
 // Moonshine's stem (transformers/models/moonshine/modeling_moonshine.py) and Whisper's
 // (transformers/models/whisper/{modeling,feature_extraction}_whisper.py at v5.23) are cases of it.
 #include "reference/frontend.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
-
 #include "math/deterministic_math.h"
 #include "reference/operations.h"
 #include "spec/error.h"

@@ -5,7 +5,6 @@
 #include <functional>
 #include <span>
 #include <string>
-
 #include "math/ordered_sums.h"
 #include "spec/spec.h"
 

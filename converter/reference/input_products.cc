@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/input_products.h"
-
 #include <algorithm>
 
 namespace goldcrest::converter {

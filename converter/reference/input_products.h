@@ -8,7 +8,6 @@
 #include <map>
 #include <span>
 #include <vector>
-
 #include "math/ordered_sums.h"
 #include "spec/spec.h"
 

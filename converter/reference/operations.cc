@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/operations.h"
-
 #include "kernels/reference/math.h"
 #include "reference/input_products.h"
 #include "spec/error.h"

@@ -3,10 +3,8 @@
 // machine: Eigen adds, multiplies and divides elements, sums have a fixed order, and functions consist of basic
 // operations.
 #include "reference/reference.h"
-
 #include <cmath>
 #include <utility>
-
 #include "kernels/reference/math.h"
 #include "math/ordered_sums.h"
 #include "reference/frontend.h"

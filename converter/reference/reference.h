@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

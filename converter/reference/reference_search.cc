@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log-probabilities in double, then argmax, or the best continuations of all live hypotheses.
 #include "reference/reference_search.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
-
 #include "math/deterministic_math.h"
 #include "spec/error.h"
 #include "spec/spec.h"
@@ -119,8 +117,7 @@ std::vector<double> constrained(std::span<const float> logits, const GenerationS
   const bool has_biases = !rules.biases.empty() || generation.sequences != SequencesSpec{};
   if (rules.renormalize || (is_greedy && (rules.repetition_penalty != 1 || has_biases)))
     subtract(log_sum_exp(values), values);
-  else if (is_greedy)
-    subtract(raw_sum, values);
+  else if (is_greedy) subtract(raw_sum, values);
   const auto force = [&](uint32_t id) {
     std::fill(values.begin(), values.end(), kNever);
     values[id] = 0;

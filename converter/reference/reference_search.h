@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <vector>
-
 #include "reference/reference.h"
 
 namespace goldcrest::converter {

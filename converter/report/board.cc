@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/board.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
 #include <iterator>
 #include <string_view>
-
 #include "host/printable.h"
 #include "host/wording.h"
 #include "spec/error.h"

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::converter {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/engine_session.h"
-
 #include <algorithm>
-
 #include "base/hash.h"
 #include "evaluate/line_encoder.h"
 #include "goldcrest/languages.h"

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
 #include "evaluate/evaluate.h"
 #include "file/write.h"
 #include "goldcrest/goldcrest.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-
 #include "base/align.h"
 #include "spec/error.h"
 

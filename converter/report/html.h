@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "report/memory_map.h"
 
 namespace goldcrest::converter {

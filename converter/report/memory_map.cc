@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/memory_map.h"
-
 #include <algorithm>
 #include <array>
-
 #include "base/align.h"
 #include "spec/error.h"
 

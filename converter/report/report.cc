@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/report.h"
-
 #include <algorithm>
-
 #include "host/printable.h"
 #include "host/wording.h"
 #include "report/rules.h"
@@ -254,8 +252,7 @@ std::vector<std::string> next_commands(const Report& report) {
   const auto fitting = std::ranges::find_if(report.boards, &BoardFit::fits);
   if (fitting != report.boards.end())
     commands.push_back("goldcrest-convert " + output + " --emit-c firmware --board " + quoted_for_shell(fitting->name));
-  else if (report.boards.empty())
-    commands.push_back("goldcrest-convert " + output + " --board all");
+  else if (report.boards.empty()) commands.push_back("goldcrest-convert " + output + " --board all");
   return commands;
 }
 

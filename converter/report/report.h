@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "evaluate/centre_keys.h"
 #include "evaluate/deviation.h"
 #include "evaluate/evaluate.h"

@@ -3,7 +3,6 @@
 // one script evaluates the arena's formula for the sliders.
 #include <algorithm>
 #include <cmath>
-
 #include "report/report.h"
 #include "spec/error.h"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // In the order of goldcrest_search.
 #include "report/rules.h"
-
 #include <algorithm>
 #include <cmath>
-
 #include "base/bounds.h"
 #include "spec/format_text.h"
 

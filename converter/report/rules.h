@@ -4,7 +4,6 @@
 
 #include <string>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 #include "spec/spec.h"
 

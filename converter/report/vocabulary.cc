@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/vocabulary.h"
-
 #include <algorithm>
-
 #include "file/shortlist_section.h"
 #include "spec/error.h"
 #include "spec/format_text.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-
 #include "evaluate/deviation.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/make_shortlist.h"

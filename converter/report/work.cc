@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/work.h"
-
 #include "base/align.h"
 #include "file/format.h"
 #include "model/blocks.h"

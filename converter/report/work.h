@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "file/fine_inputs.h"
 #include "sources/values/value.h"
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdexcept>
-
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {

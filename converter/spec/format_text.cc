@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/format_text.h"
-
 #include <fmt/args.h>
 #include <fmt/format.h>
-
 #include <cstdio>
 
 namespace goldcrest::converter {

@@ -13,8 +13,7 @@ class FormatValue {
  public:
   enum class Kind : unsigned char { kFlag, kCharacter, kSigned, kUnsigned, kFloat, kDouble, kText };
 
-  template <typename T>
-  static constexpr Kind kind_of() {
+  template <typename T> static constexpr Kind kind_of() {
     if constexpr (std::is_same_v<T, bool>) return Kind::kFlag;
     if constexpr (std::is_same_v<T, char>) return Kind::kCharacter;
     if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) return Kind::kSigned;
@@ -26,10 +25,8 @@ class FormatValue {
 
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   FormatValue(T value) : kind(kind_of<T>()) {  // NOLINT(google-explicit-constructor): made of every argument
-    if constexpr (std::is_floating_point_v<T>)
-      number = value;
-    else
-      integer = static_cast<unsigned long long>(value);
+    if constexpr (std::is_floating_point_v<T>) number = value;
+    else integer = static_cast<unsigned long long>(value);
   }
   FormatValue(std::string_view value) : kind(Kind::kText), text(value) {}    // NOLINT(google-explicit-constructor)
   FormatValue(const std::string& value) : kind(Kind::kText), text(value) {}  // NOLINT(google-explicit-constructor)
@@ -45,8 +42,7 @@ class FormatValue {
 consteval bool fits_values(std::string_view pattern, const FormatValue::Kind* kinds, size_t n);
 
 // A pattern for values of these types, checked at compile time.
-template <typename... Values>
-class Pattern {
+template <typename... Values> class Pattern {
  public:
   consteval Pattern(const char* text) : text_(text) {  // NOLINT(google-explicit-constructor): made of a literal
     constexpr FormatValue::Kind kKinds[] = {FormatValue::kind_of<std::decay_t<Values>>()..., FormatValue::Kind::kText};
@@ -76,8 +72,7 @@ void print_text(const Pattern<std::type_identity_t<Values>...>& pattern, const V
 }
 
 // Joins the range's values with a separator.
-template <typename Range>
-std::string join_text(const Range& range, std::string_view separator) {
+template <typename Range> std::string join_text(const Range& range, std::string_view separator) {
   std::string text;
   bool is_first = true;
   for (const auto& value : range) {

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstddef>
-
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

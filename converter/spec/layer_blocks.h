@@ -6,20 +6,15 @@
 #include <cstring>
 #include <optional>
 #include <vector>
-
 #include "model/blocks.h"
 #include "spec/spec.h"
 
 namespace goldcrest::converter {
 // Returns a layer's block, which may be optional or always present.
-template <typename Block>
-const Block* given_block(const std::optional<Block>& block) {
+template <typename Block> const Block* given_block(const std::optional<Block>& block) {
   return block ? &*block : nullptr;
 }
-template <typename Block>
-const Block* given_block(const Block& block) {
-  return &block;
-}
+template <typename Block> const Block* given_block(const Block& block) { return &block; }
 
 // Returns the linear layers that form the rows of a stored matrix. A single layer is named like the matrix.
 inline std::vector<LinearPart> parts_of(const MatrixEntry& entry, const LinearSpec& linear) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/spec.h"
-
 #include <algorithm>
 #include <iterator>
 

@@ -15,7 +15,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
 #include "host/lexicon.h"
 
 namespace goldcrest::converter {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/trim_vocabulary.h"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-
 #include "host/printable.h"
 #include "spec/error.h"
 #include "spec/subword_entry.h"
@@ -166,10 +164,8 @@ void trim_tokenizer(const std::vector<uint32_t>& kept, TokenizerSpec& tokenizer)
   for (uint32_t entry = 0; entry < tokenizer.pieces.size(); ++entry) {
     const Piece& piece = tokenizer.pieces[entry];
     const bool stays = entry >= tokenizer.vocab_size || new_ids[entry] != kRemoved;
-    if (stays)
-      pieces.push_back(piece);
-    else
-      removed.push_back(&piece);
+    if (stays) pieces.push_back(piece);
+    else removed.push_back(&piece);
   }
   if (tokenizer.kind == TokenizerKind::kBpe) add_merges(removed, pieces);
   if (tokenizer.kind == TokenizerKind::kSubword) add_removed(removed, pieces);

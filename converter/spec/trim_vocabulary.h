@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <vector>
-
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

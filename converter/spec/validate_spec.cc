@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounds are FORMAT.md's, section 3.
 #include "spec/validate_spec.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <span>
 #include <string>
-
 #include "base/align.h"
 #include "base/bounds.h"
 #include "host/printable.h"
@@ -19,8 +17,7 @@ namespace {
 constexpr size_t kMostConvolutions = 4;
 
 // Also refuses NaN.
-template <typename T>
-void require_range(const std::string& setting, T found, T low, T high) {
+template <typename T> void require_range(const std::string& setting, T found, T low, T high) {
   if (!(found >= low && found <= high)) throw Error("{} is {}; expected {} to {}", setting, found, low, high);
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blob: the size of the trie in bytes as a little-endian uint32, the trie's units, the strings.
 #include "tokenizers/charsmap.h"
-
 #include <iterator>
-
 #include "base/bounds.h"
 #include "spec/error.h"
 #include "text/double_array.h"

@@ -2,9 +2,7 @@
 // First fit: a node's children take the first place where all of their units are free. Only the last few blocks are
 // searched, so building stays near linear (the bound of darts-clone, see engine/text/double_array.h).
 #include "tokenizers/double_array_builder.h"
-
 #include <algorithm>
-
 #include "spec/error.h"
 
 namespace goldcrest::converter {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes once what SentencePiece computes each time it loads a model: tries, score bounds, byte ids.
 #include "tokenizers/pack_tokenizer.h"
-
 #include <algorithm>
 #include <cfloat>
 #include <iterator>
 #include <map>
-
 #include "base/bounds.h"
 #include "host/wording.h"
 #include "model/tokenizer_view.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tokenizers/segmenter.h"
-
 #include "spec/error.h"
 #include "text/tokenizer.h"
 

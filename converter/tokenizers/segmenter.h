@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string_view>
 #include <vector>
-
 #include "model/tokenizer_view.h"
 #include "tokenizers/pack_tokenizer.h"
 

@@ -2,12 +2,10 @@
 // sentencepiece_model.proto at v0.1.97 gives the field numbers; model_interface.cc (InitializePieces) lists what a
 // model must have.
 #include "tokenizers/sentencepiece_model.h"
-
 #include <array>
 #include <bit>
 #include <cmath>
 #include <unordered_set>
-
 #include "base/bounds.h"
 #include "host/printable.h"
 #include "host/wording.h"

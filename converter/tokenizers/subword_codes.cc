@@ -2,11 +2,9 @@
 // apply_bpe.py of subword-nmt 0.3.8 (BPE.__init__): lines of two symbols separated by a space; the second may end with
 // </w>. All lines are checked before any is used.
 #include "tokenizers/subword_codes.h"
-
 #include <algorithm>
 #include <functional>
 #include <unordered_set>
-
 #include "base/bounds.h"
 #include "host/printable.h"
 #include "host/wording.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list decides ids and the unknown id; the model, if there is one, decides types and scores.
 #include "tokenizers/vocabulary.h"
-
 #include <algorithm>
 #include <unordered_map>
-
 #include "base/bounds.h"
 #include "host/wording.h"
 #include "spec/error.h"

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <vector>
-
 #include "spec/spec.h"
 #include "tokenizers/subword_codes.h"
 

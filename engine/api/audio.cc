@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes sources that are sound: checks them and stores where they are.
 #include "base/exact_floats.h"
-
 #include "api/engine.h"
 #include "base/build_options.h"
 #include "goldcrest/speech.h"

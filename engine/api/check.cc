@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the checksums of a file slice by slice.
 #include "base/exact_floats.h"
-
 #include "goldcrest/check.h"
-
 #include "api/engine_plan.h"
 #include "base/status.h"
 

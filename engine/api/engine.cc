@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a search, one bounded piece of work a step.
 #include "base/exact_floats.h"
-
 #include "api/engine.h"
-
 #include "base/arithmetic.h"
 #include "decoding/outputs/output_choice.h"
 #include "decoding/outputs/output_layer.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects every layer's buffers into one plan, counts the work of a step, and tells how much memory a file needs.
 #include "base/exact_floats.h"
-
 #include "api/engine_plan.h"
-
 #include "api/engine.h"
 #include "api/limits.h"
 #include "backends/backend.h"

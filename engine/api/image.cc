@@ -2,11 +2,8 @@
 // Images become rows of patches. They are resized as Pillow 12 does (src/libImaging/Resample.c): columns first, then
 // rows, with weights of 22 bits, and 8 bits between the two.
 #include "base/exact_floats.h"
-
 #include "goldcrest/image.h"
-
 #include <string.h>
-
 #include "api/engine.h"
 #include "base/arithmetic.h"
 #include "base/bounds.h"
@@ -86,8 +83,7 @@ struct Resize {
     end = line + uint64_t{of.width} * of.colours;
   }
 
-  template <typename T>
-  T* at(uint64_t place) const {
+  template <typename T> T* at(uint64_t place) const {
     return reinterpret_cast<T*>(reinterpret_cast<uint8_t*>(image.features) + place);
   }
 

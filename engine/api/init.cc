@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes an engine: checks the file, the caller's memory and this build, then makes the object.
 #include "base/exact_floats.h"
-
 #include <string.h>
-
 #include "api/engine.h"
 #include "api/engine_plan.h"
 #include "api/limits.h"
@@ -120,10 +118,8 @@ void fill_runtime(const goldcrest_config& config, const Kernels& kernels, const 
 void place_state(const EngineRefs& refs, goldcrest_engine* engine) {
   const Runtime& runtime = engine->runtime;
   engine->batch.sentences = runtime.buffer<Sentence>(refs.sentences);
-  if (has_frontend(runtime.model))
-    engine->batch.clips = runtime.buffer<Clip>(refs.clips);
-  else
-    engine->batch.ids = runtime.buffer<int32_t>(refs.source_ids);
+  if (has_frontend(runtime.model)) engine->batch.clips = runtime.buffer<Clip>(refs.clips);
+  else engine->batch.ids = runtime.buffer<int32_t>(refs.source_ids);
   engine->batch.row_capacity = size_t{runtime.limits.max_source_tokens} * runtime.limits.batch;
   engine->encoder = refs.encoder;
   engine->text_scratch = refs.text_scratch;

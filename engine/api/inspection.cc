@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inspection: scores given targets and returns the alignments of results.
 #include "base/exact_floats.h"
-
 #include "goldcrest/inspection.h"
-
 #include <string.h>
-
 #include "api/engine.h"
 #include "base/arithmetic.h"
 

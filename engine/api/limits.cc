@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "api/limits.h"
-
 #include <stddef.h>
 #include <string.h>
-
 #include "api/engine.h"
 #include "base/arithmetic.h"
 #include "base/bounds.h"
@@ -14,10 +11,7 @@
 
 namespace goldcrest {
 namespace {
-template <typename T>
-T value_or(T value, decltype(T{}) fallback) {
-  return value != 0 ? value : fallback;
-}
+template <typename T> T value_or(T value, decltype(T{}) fallback) { return value != 0 ? value : fallback; }
 
 int check_rules(const goldcrest_search& wanted, goldcrest_detail& detail) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
@@ -140,10 +134,8 @@ int resolve_search(const goldcrest_limits& limits, const goldcrest_search& wante
   const uint32_t known_flags = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS | GOLDCREST_SEARCH_ALL_OUTPUTS |
                                GOLDCREST_SEARCH_COARSE | GOLDCREST_SEARCH_TIMESTAMPS;
   GOLDCREST_REQUIRE((wanted.flags & ~known_flags) == 0, bad, "search.flags: unknown bits", -1);
-  if constexpr (kHasSearch)
-    GOLDCREST_TRY(check_rules(wanted, detail));
-  else
-    GOLDCREST_REQUIRE(leaves_rules(wanted), GOLDCREST_ERROR_UNSUPPORTED, "search: rules need GOLDCREST_SEARCH", -1);
+  if constexpr (kHasSearch) GOLDCREST_TRY(check_rules(wanted, detail));
+  else GOLDCREST_REQUIRE(leaves_rules(wanted), GOLDCREST_ERROR_UNSUPPORTED, "search: rules need GOLDCREST_SEARCH", -1);
   *search = wanted;
   search->beam_size = beam_size;
   search->max_target_tokens = max_target_tokens;

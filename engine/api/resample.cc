@@ -3,9 +3,7 @@
 // Kaiser window (J. O. Smith, Digital Audio Resampling, 2002). The sinc's zeros are as far apart as samples of the
 // lower rate, so it is an anti-aliasing filter too.
 #include "base/exact_floats.h"
-
 #include "goldcrest/resample.h"
-
 #include <string.h>
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Returns results: hypotheses as ids and as text.
 #include "base/exact_floats.h"
-
 #include "api/engine.h"
 #include "decoding/outputs/output_choice.h"
 #include "decoding/search/hypotheses.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file's own self-test: does this device compute what the converter computed?
 #include "base/exact_floats.h"
-
 #include <string.h>
-
 #include "api/engine.h"
 #include "base/build_options.h"
 #include "goldcrest/speech.h"

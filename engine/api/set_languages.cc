@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the languages of a model, and chooses those of the next sources by name.
 #include "base/exact_floats.h"
-
 #include "api/engine.h"
 #include "goldcrest/languages.h"
 #include "text/languages.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the lexicon of the following searches.
 #include "base/exact_floats.h"
-
 #include "api/engine.h"
 #include "model/validate.h"
 

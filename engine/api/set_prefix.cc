@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the prefixes and drafts of results, and returns the tokens of a result that are certain already.
 #include "base/exact_floats.h"
-
 #include "api/engine.h"
 #include "decoding/search/hypotheses.h"
 #include "goldcrest/decoding.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the caller's settings of sampling, the streams of its sources, and its sequences.
 #include "base/exact_floats.h"
-
 #include "api/engine.h"
 #include "base/bounds.h"
 #include "model/validate.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes sources, as ids or as text: checks them and stores their ids after those of the batch.
 #include "base/exact_floats.h"
-
 #include <string.h>
-
 #include "api/engine.h"
 #include "goldcrest/tokens.h"
 #include "text/piece_lookup.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describes a status in words.
 #include "base/exact_floats.h"
-
 #include "goldcrest/goldcrest.h"
 
 extern "C" const char* goldcrest_status_string(int status) {

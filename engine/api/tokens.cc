@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "goldcrest/tokens.h"
-
 #include "base/status.h"
 #include "model/model_view.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "backends/backend.h"
-
 #include "base/build_options.h"
 
 namespace goldcrest {

@@ -3,13 +3,7 @@
 #pragma once
 
 namespace goldcrest {
-template <typename T>
-constexpr T smaller(T a, T b) {
-  return a < b ? a : b;
-}
+template <typename T> constexpr T smaller(T a, T b) { return a < b ? a : b; }
 
-template <typename T>
-constexpr T larger(T a, T b) {
-  return a > b ? a : b;
-}
+template <typename T> constexpr T larger(T a, T b) { return a > b ? a : b; }
 }  // namespace goldcrest

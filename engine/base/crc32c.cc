@@ -2,7 +2,6 @@
 // Computes CRC-32C byte by byte with a table made at compile time: small enough for firmware, the same on every
 // machine.
 #include "base/exact_floats.h"
-
 #include "base/crc32c.h"
 
 namespace goldcrest {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/command_line.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
-
 #include "goldcrest/goldcrest.h"
 #include "host/printable.h"
 
@@ -62,21 +60,18 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-template <typename Number>
-std::string number_text(Number number) {
+template <typename Number> std::string number_text(Number number) {
   std::ostringstream stream;
   stream << number;
   return stream.str();
 }
 
-template <typename Number>
-std::string out_of_range(const std::string& word, Number least, Number most) {
+template <typename Number> std::string out_of_range(const std::string& word, Number least, Number most) {
   return "Value " + word + " not in range " + number_text(least) + " to " + number_text(most);
 }
 
 // A whole number of any type fits 64 bits and a sign.
-template <typename Number>
-std::string read_whole(const std::string& word, Number least, Number most, Number* number) {
+template <typename Number> std::string read_whole(const std::string& word, Number least, Number most, Number* number) {
   const bool is_negative = !word.empty() && word[0] == '-';
   const std::string digits = word.substr(is_negative ? 1 : 0);
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
@@ -88,8 +83,7 @@ std::string read_whole(const std::string& word, Number least, Number most, Numbe
   return errno != 0 || size > room || *number < least ? out_of_range(word, least, most) : "";
 }
 
-template <typename Number>
-std::string read_real(const std::string& word, Number least, Number most, Number* number) {
+template <typename Number> std::string read_real(const std::string& word, Number least, Number most, Number* number) {
   char* end = nullptr;
   const double value = std::strtod(word.c_str(), &end);
   const bool is_bounded = least != std::numeric_limits<Number>::lowest() || most != std::numeric_limits<Number>::max();
@@ -173,10 +167,8 @@ CommandLine::CommandLine(Program program) : program_(std::move(program)) {
     const std::string names = option.names + (is_essential ? 1 : 0);
     Row row = {option, {}, "", heading + " " + option.needs, !option.value.read, names[0] != '-', is_essential};
     for (const std::string& word : words_of(names))
-      if (word[0] == '-')
-        row.names.push_back(word);
-      else
-        row.value = word;
+      if (word[0] == '-') row.names.push_back(word);
+      else row.value = word;
     if (row.is_heading || row.is_place) row.names = {names}, row.value = "";
     rows_.push_back(row);
   }

@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
 #include "host/wording.h"
 
 namespace goldcrest {
@@ -54,8 +53,7 @@ std::string read_number(const std::string& word, uint64_t least, uint64_t most, 
 std::string read_number(const std::string& word, float least, float most, float* number);
 std::string read_number(const std::string& word, double least, double most, double* number);
 
-template <typename Number, typename Function>
-Reader number_to(Number least, Number most, Function store) {
+template <typename Number, typename Function> Reader number_to(Number least, Number most, Function store) {
   return {[=](const std::string& word) {
     Number number = {};
     const std::string problem = read_number(word, least, most, &number);
@@ -68,8 +66,7 @@ Reader number(Number& value, std::common_type_t<Number> least = std::numeric_lim
     std::common_type_t<Number> most = std::numeric_limits<Number>::max()) {
   return number_to<Number>(least, most, [&value](Number number) { value = number; });
 }
-template <typename Number>
-Reader number(std::optional<Number>& value) {
+template <typename Number> Reader number(std::optional<Number>& value) {
   return number_to<Number>(std::numeric_limits<Number>::lowest(), std::numeric_limits<Number>::max(),
       [&value](Number number) { value = number; });
 }
@@ -78,8 +75,7 @@ Reader number(std::optional<Number>& value) {
 Reader text(std::string& value, std::function<std::string(const std::string& text)> problem = {});
 
 // For a flag: sets the variable to `to`.
-template <typename Variable, typename To>
-Reader set(Variable& value, To to) {
+template <typename Variable, typename To> Reader set(Variable& value, To to) {
   return {[&value, to](const std::string&) {
     value = to;
     return std::string();
@@ -104,8 +100,7 @@ Reader choice(std::string& value, const std::vector<std::string>& words);
 // Replaces a list by the words that are given.
 Reader texts(std::vector<std::string>& values);
 // The same, but each word has commas between its values. `of_one` returns the Reader that reads one of them.
-template <typename Element, typename Function>
-Reader comma_list(std::vector<Element>& values, Function of_one) {
+template <typename Element, typename Function> Reader comma_list(std::vector<Element>& values, Function of_one) {
   Element any = {};
   const auto read = [&values, of_one, is_first = true](const std::string& word) mutable {
     if (is_first) values.clear();

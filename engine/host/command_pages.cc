@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The help, the manual page and the completions that a table of options makes.
 #include <algorithm>
-
 #include "goldcrest/goldcrest.h"
 #include "host/command_line.h"
 
@@ -84,10 +83,8 @@ std::string bash(const std::string& program, const std::vector<Row>& rows) {
     for (const std::string& name : row.names) all += (all.empty() ? "" : " ") + name;
     if (row.value.empty() || is_file(row)) continue;
     const std::string names = join_words(row.names, "|"), words = join_words(row.option.value.words, " ");
-    if (words.empty())
-      without_words += (without_words.empty() ? "" : "|") + names;
-    else
-      cases += "    " + names + ") COMPREPLY=($(compgen -W '" + words + "' -- \"$word\")); return ;;\n";
+    if (words.empty()) without_words += (without_words.empty() ? "" : "|") + names;
+    else cases += "    " + names + ") COMPREPLY=($(compgen -W '" + words + "' -- \"$word\")); return ;;\n";
   }
   const std::string function = "_" + replace_all(program, "-", "_");
   return function + "() {\n  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n" +
@@ -160,10 +157,8 @@ std::string man(const Program& program, const std::string& usage, const std::vec
                      program.name + " \\- " + roff(first.substr(0, first.find_last_not_of(".") + 1)) +
                      ".SH SYNOPSIS\n" + roff(usage) + ".SH DESCRIPTION\n" + roff(program.about) + ".SH OPTIONS\n";
   for (const Row& row : rows)
-    if (row.is_heading)
-      page += ".SS " + roff(row.name());
-    else
-      page += ".TP\n.B " + roff(names_of(row)) + roff(help_of(row));
+    if (row.is_heading) page += ".SS " + roff(row.name());
+    else page += ".TP\n.B " + roff(names_of(row)) + roff(help_of(row));
   if (*program.notes != 0) page += ".SH NOTES\n" + roff(program.notes);
   return page + ".SH EXIT STATUS\n" + roff(program.statuses) + ".SH EXAMPLES\n" + roff(program.examples);
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <vector>
-
 #include "goldcrest/decoding.h"
 
 namespace goldcrest {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/messages.h"
-
 #include <unistd.h>
-
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -10,7 +8,6 @@
 #include <cstring>
 #include <new>
 #include <vector>
-
 #include "goldcrest/inspection.h"
 #include "host/printable.h"
 #include "host/wording.h"

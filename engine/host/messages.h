@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <exception>
 #include <string>
-
 #include "goldcrest/goldcrest.h"
 #include "host/command_line.h"
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/model_memory.h"
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
-
 #include "goldcrest/goldcrest.h"
 
 MappedFile::~MappedFile() {
@@ -37,10 +34,8 @@ std::string MappedFile::open(const std::string& path) {
   } else {
     size_ = static_cast<size_t>(status.st_size);
     void* mapped = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-    if (mapped == MAP_FAILED)
-      problem = path + ": " + std::strerror(errno);
-    else
-      bytes_ = mapped;
+    if (mapped == MAP_FAILED) problem = path + ": " + std::strerror(errno);
+    else bytes_ = mapped;
   }
   close(descriptor);
   return problem;

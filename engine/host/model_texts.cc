@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/model_texts.h"
-
 #include <algorithm>
 #include <cctype>
-
 #include "goldcrest/languages.h"
 #include "goldcrest/tokens.h"
 #include "host/messages.h"
@@ -158,10 +156,8 @@ std::string task_prompt(const goldcrest::Session& session, const SpeechTask& tas
   }
   prompt->ids.push_back(-1);
   for (const int32_t id : forced)
-    if (is_language(id))
-      prompt->ids.front() = id;
-    else
-      prompt->ids.push_back(task.translates && id == entries.transcribe ? entries.translate : id);
+    if (is_language(id)) prompt->ids.front() = id;
+    else prompt->ids.push_back(task.translates && id == entries.transcribe ? entries.translate : id);
   std::vector<int32_t>& named = prompt->languages;
   for (size_t at = 0, end = 0; at < task.language.size(); at = end + 1) {
     end = std::min(task.language.find(',', at), task.language.size());
@@ -285,8 +281,7 @@ bool TextCutter::merge_part(std::string_view part, std::vector<int32_t>* ids) co
 std::string TextCutter::cut_by_merges(const std::string& text, std::vector<int32_t>* ids) const {
   if (!problem_.empty()) return problem_;
   std::string spaced = adds_space_ ? std::string(kPieceSpace) : "";
-  if (has_bytes_)
-    spaced = text;
+  if (has_bytes_) spaced = text;
   else
     for (const char c : text) spaced += c == ' ' ? std::string(kPieceSpace) : std::string(1, c);
   for (size_t begin = 0, end = 0; begin < spaced.size(); begin = end) {

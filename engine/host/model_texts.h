@@ -8,7 +8,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/tokens.h"
 #include "host/session.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/open_backend.h"
-
 #include "host/messages.h"
 
 #ifdef GOLDCREST_HAS_XNNPACK
 #include <pthreadpool.h>
-
 #include "goldcrest/xnnpack.h"
 #endif
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-
 #include "goldcrest/goldcrest.h"
 #include "host/model_memory.h"
 

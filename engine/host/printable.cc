@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Well-formed UTF-8 is Table 3-7 of the Unicode Standard.
 #include "host/printable.h"
-
 #include <algorithm>
 
 namespace goldcrest {
@@ -33,10 +32,8 @@ std::string escape(std::string_view text, bool keep_line_ends) {
   while (!text.empty()) {
     const size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
-    if (length != 0 && (!is_unseen(character) || (keep_line_ends && character == "\n")))
-      result += character;
-    else
-      append_escaped(character, &result);
+    if (length != 0 && (!is_unseen(character) || (keep_line_ends && character == "\n"))) result += character;
+    else append_escaped(character, &result);
     text.remove_prefix(character.size());
   }
   return result;

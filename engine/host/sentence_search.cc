@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/sentence_search.h"
-
 #include <algorithm>
 #include <utility>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/speech.h"
@@ -63,8 +61,7 @@ int SentenceSearch::store(Session* session, uint32_t index, const Sentence& sent
   int status = samples.empty()
                    ? (index == 0 ? goldcrest_begin : goldcrest_add)(engine, ids.data(), ids.size())
                    : (index == 0 ? goldcrest_begin_audio : goldcrest_add_audio)(engine, samples.data(), samples.size());
-  if (status >= 0 && options_.scores_targets)
-    status = goldcrest_score(engine, index, target.data(), target.size());
+  if (status >= 0 && options_.scores_targets) status = goldcrest_score(engine, index, target.data(), target.size());
   else if (status >= 0 && !target.empty())
     status = goldcrest_set_prefix(engine, index, target.data(), target.size(), options_.prefix_flags);
   const std::vector<int32_t>& draft = sentence.draft;

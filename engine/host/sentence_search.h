@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.hpp"
 #include "host/session.h"

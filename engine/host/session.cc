@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/session.h"
-
 #include <algorithm>
-
 #include "goldcrest/decoding.h"
 #include "host/messages.h"
 
@@ -82,8 +80,7 @@ int Session::tokenize(const std::string& text, std::vector<int32_t>* source, std
 namespace {
 // Appends what `write` writes into a buffer, with more room as long as it needs more. Returns a negative status on an
 // error.
-template <typename Write>
-int64_t append_written(std::string* text, size_t likely, const Write& write) {
+template <typename Write> int64_t append_written(std::string* text, size_t likely, const Write& write) {
   const size_t begin = text->size();
   int64_t status = GOLDCREST_OK;
   do {

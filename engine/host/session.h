@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/tokens.h"

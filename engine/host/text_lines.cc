@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/text_lines.h"
-
 #include <algorithm>
 #include <charconv>
 #include <system_error>
 #include <utility>
-
 #include "host/printable.h"
 
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/thread_pool.h"
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -30,8 +29,7 @@ inline void pause_briefly() {
 }
 
 // Returns whether is_there() becomes true within kLooking.
-template <typename IsThere>
-bool look_for(IsThere is_there) {
+template <typename IsThere> bool look_for(IsThere is_there) {
   constexpr int kLooks = 32;  // polls between two readings of the clock
   const auto start = std::chrono::steady_clock::now();
   do {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-
 #include "goldcrest/goldcrest.h"
 
 class ThreadPool {

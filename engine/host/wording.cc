@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows names and shapes from an untrusted file in messages.
 #include "host/wording.h"
-
 #include <algorithm>
 #include <cctype>
 #include <utility>
-
 #include "host/printable.h"
 
 namespace goldcrest {

@@ -2,7 +2,6 @@
 // Runs a fixed vector through every kind of arithmetic. This finds, at start-up, a build whose compiler flags change
 // the bits.
 #include "base/exact_floats.h"
-
 #include "base/hash.h"
 #include "kernels/kernels.h"
 

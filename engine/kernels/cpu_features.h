@@ -35,8 +35,7 @@ constexpr ArmFeature kArmFeatures[] = {
 };
 
 // Returns the features of a 64-bit Arm CPU. `has` returns whether the system tells of an ArmFeature.
-template <typename Has>
-uint32_t arm64_features(const Has& has) {
+template <typename Has> uint32_t arm64_features(const Has& has) {
   uint32_t features = kCpuNeon;  // every 64-bit Arm has NEON
   for (const ArmFeature& entry : kArmFeatures)
     if (has(entry)) features |= entry.feature;

@@ -18,7 +18,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "model/model_view.h"
 
 namespace goldcrest {
@@ -35,8 +34,7 @@ constexpr float kCloseLogits = 0.0625f;
 //          else q = round_half_even(x * (127 / amax)), scale = amax / 127, symmetric in [-127, 127]
 //   float  a copy without values that could lead to an infinity or a denormal: q = x, but 0 if |x| < 2^-60;
 //          amax < 2^-40 or > 2^56 (or not a number): the whole row is 0
-template <typename Element>
-struct QuantizeRowsArgs {
+template <typename Element> struct QuantizeRowsArgs {
   const float* x;                           // [rows, n], row stride x_stride
   Element* q;                               // [rows, n], row stride q_stride; float: may be x
   float* scale;                             // [rows], stride scale_stride; float: null
@@ -65,8 +63,7 @@ struct SharedInputs {
 // y[m, j] = activation(product[m, j] + bias[j]) + residual[m, j], where product[m, j] is
 //   int8   float(sum over k of x[m, k] * w[j, k]) * (x_scale[m] * w_scale[j])
 //   float  sum over k of x[m, k] * w[j, k], as 16 strided partial sums and a fixed tree
-template <typename Element>
-struct LinearArgs {
+template <typename Element> struct LinearArgs {
   const Element* x;           // [rows, k], of quantize_rows
   const float* x_scale;       // [rows]; float: null
   const Element* w;           // [n, k] in `layout`
@@ -90,8 +87,7 @@ struct LinearArgs {
 // Embeds one token.
 //   int8   y[j] = float(w[token, j]) * (w_scale[token] * embedding_scale) + position[j]
 //   float  y[j] = w[token, j] * embedding_scale + position[j]
-template <typename Element>
-struct EmbedArgs {
+template <typename Element> struct EmbedArgs {
   const Element* w;       // [vocab_size padded, n] in `layout`
   const float* w_scale;   // [vocab_size padded]; float: null
   const float* position;  // [n]
@@ -119,8 +115,7 @@ struct EmbedArgs {
 constexpr float kLargestWeight = 16383.0f, kLargestWeightSum = 0x1p24f;
 constexpr float kSmallestScaled = 0x1p-80f, kLargestScaled = 0x1p60f;
 
-template <typename Element>
-struct AttentionArgs {
+template <typename Element> struct AttentionArgs {
   const float* q;             // [rows, n_heads, d_head], row stride q_stride
   const Element* keys;        // head h at h * head_stride * d_head; rows of [d_head], of quantize_rows
   const Element* values;      // likewise
@@ -147,8 +142,7 @@ struct AttentionArgs {
 constexpr uint32_t kOutputBlock = 256;  // outputs in one block of the log-sum-exp
 
 // Computes one block of the output layer: logits, the largest of them, and the sum of exp(logit - largest).
-template <typename Element>
-struct OutputBlockArgs {
+template <typename Element> struct OutputBlockArgs {
   LinearArgs<Element> linear;  // n: the block's outputs, padded; y: logits, row stride kOutputBlock
   uint32_t count;              // the block's outputs, not padded, 1..256
   float* block_max;            // [rows], stride `stride`; null: compute neither
@@ -221,8 +215,7 @@ struct ListLargestArgs {
 };
 
 // The operations that depend on the weights' type.
-template <typename Element>
-struct TypedKernels {
+template <typename Element> struct TypedKernels {
   void (*quantize_rows)(const QuantizeRowsArgs<Element>&);
   void (*linear)(const LinearArgs<Element>&);
   void (*embed)(const EmbedArgs<Element>&);

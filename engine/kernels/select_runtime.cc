@@ -28,7 +28,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
 #include "base/types.h"
 #include "goldcrest/goldcrest.h"
 #include "kernels/cpu_features.h"

@@ -3,7 +3,6 @@
 // the compiler's flags decide. A program links only this table; with GOLDCREST_ALL_KERNEL_TABLES, for tests, it links
 // all.
 #include "base/exact_floats.h"
-
 #include "goldcrest/goldcrest.h"
 #include "kernels/reference/reference.h"
 

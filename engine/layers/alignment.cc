@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/alignment.h"
-
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
@@ -43,8 +41,7 @@ struct FineRows {
   static float product(const int8_t* a, const int8_t* b, uint32_t n) { return reference_fine_product(a, b, n); }
 };
 
-template <typename Rows>
-void keep(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
+template <typename Rows> void keep(const Pass& pass, const float* query, size_t row, const KvCache& queries) {
   const uint32_t d_head = pass.stack.d_head;
   const size_t row_elements = size_t{Rows::kNumbers} * d_head;
   auto* const elements = static_cast<typename Rows::Element*>(queries.keys) + row * row_elements;
@@ -53,8 +50,7 @@ void keep(const Pass& pass, const float* query, size_t row, const KvCache& queri
       {query, elements, scales, d_head, queries.rows * row_elements, queries.rows, pass.stack.n_heads, d_head});
 }
 
-template <typename Rows>
-void align(const StackView& stack, const AlignedHead& aligned, float* weights) {
+template <typename Rows> void align(const StackView& stack, const AlignedHead& aligned, float* weights) {
   const uint32_t d_head = stack.d_head, n = aligned.key_rows.count;
   const auto row_of = [&](const KvCache& cache, size_t row) {
     const auto* const elements = static_cast<const typename Rows::Element*>(cache.keys);

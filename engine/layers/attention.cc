@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/attention.h"
-
 #include "layers/rotary.h"
 
 namespace goldcrest {

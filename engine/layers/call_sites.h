@@ -17,8 +17,7 @@ void for_each_decoder_call_site(const ModelView& model, const CallSiteVisitor& v
 
 // Calls visit(LinearCallSite) for every call site of both stacks, but those with remainders, which are
 // calls without a bias of the layer, those of packed weights, and those of a frontend: native kernels compute them.
-template <typename Visit>
-void for_each_call_site(const ModelView& model, const Visit& visit) {
+template <typename Visit> void for_each_call_site(const ModelView& model, const Visit& visit) {
   const auto call = [](void* context, const LinearCallSite& site) {
     if (!site.view.has_remainders() && !site.view.is_packed()) (*static_cast<const Visit*>(context))(site);
   };

@@ -5,9 +5,7 @@
 // task's rows. Hypotheses share the keys and values that their ancestors stored, which are never written again. The
 // source's keys and values are complete before the first position (decoder_layer_source_keys).
 #include "base/exact_floats.h"
-
 #include "layers/decoder.h"
-
 #include "layers/blocks/cross_attention.h"
 #include "layers/blocks/feed_forward.h"
 #include "layers/blocks/recurrent.h"
@@ -66,8 +64,7 @@ void run_layer(
 uint32_t count_self_attending(const ModelView& model) { return model.decoder.n_layers - model.count_recurrent(); }
 
 // Calls add(kind) for each kind of layer that the model's decoder has.
-template <typename Add>
-void for_each_kind(const ModelView& model, const Add& add) {
+template <typename Add> void for_each_kind(const ModelView& model, const Add& add) {
   add(LayerKind{true, false, model.features});
   if (model.count_recurrent() > 0) add(LayerKind{true, true, model.features});
 }

@@ -4,9 +4,7 @@
 // the block's last matrix adds to it. Tasks share out the rows (for_all_rows). From another task's rows a task reads
 // only keys and values, which encoder_layer_keys has written one pass earlier.
 #include "base/exact_floats.h"
-
 #include "layers/encoder.h"
-
 #include "layers/blocks/feed_forward.h"
 #include "layers/blocks/self_attention.h"
 #include "layers/call_sites.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/kv_cache.h"
-
 #include "layers/runtime.h"
 
 namespace goldcrest {

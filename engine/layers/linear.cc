@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/linear.h"
-
 #include "base/arithmetic.h"
 #include "model/packed.h"
 
@@ -38,8 +36,7 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
 Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x) {
   if (matrix.fine_input && pass.fine.exists())
     quantize_one_by_one(pass.runtime, {x, matrix.k, pass.rows.count, matrix.k}, pass.inputs, pass.fine.values);
-  else
-    operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, matrix.k, pass.inputs);
+  else operations(pass.runtime).quantize(pass.runtime, x, pass.rows.count, matrix.k, pass.inputs);
   return {matrix.k};
 }
 

@@ -2,29 +2,18 @@
 // Each operation is written once, as a template over the element type. It makes the kernels' arguments from views,
 // buffers and shapes.
 #include "base/exact_floats.h"
-
 #include "layers/operations.h"
-
 #include <string.h>
-
 #include "base/arithmetic.h"
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
 namespace {
-template <typename Element>
-constexpr bool kScaled = sizeof(Element) == 1;  // int8 has scales
+template <typename Element> constexpr bool kScaled = sizeof(Element) == 1;  // int8 has scales
 
-template <typename Element>
-const TypedKernels<Element>& kernels_of(const Runtime& runtime);
-template <>
-const TypedKernels<int8_t>& kernels_of<int8_t>(const Runtime& runtime) {
-  return runtime.kernels->int8;
-}
-template <>
-const TypedKernels<float>& kernels_of<float>(const Runtime& runtime) {
-  return *runtime.kernels->float32;
-}
+template <typename Element> const TypedKernels<Element>& kernels_of(const Runtime& runtime);
+template <> const TypedKernels<int8_t>& kernels_of<int8_t>(const Runtime& runtime) { return runtime.kernels->int8; }
+template <> const TypedKernels<float>& kernels_of<float>(const Runtime& runtime) { return *runtime.kernels->float32; }
 
 template <typename Element>
 void quantize(const Runtime& runtime, const float* x, uint32_t rows, uint32_t n, const LinearInputs& inputs) {
@@ -57,8 +46,7 @@ LinearArgs<Element> linear_args(
 }
 
 // Returns the arguments of a call.
-template <typename Element>
-LinearArgs<Element> args_of(const Runtime& runtime, const LinearCall& call) {
+template <typename Element> LinearArgs<Element> args_of(const Runtime& runtime, const LinearCall& call) {
   const LinearTensors tensors = tensors_of(runtime, *call.view);
   LinearArgs<Element> args = linear_args<Element>(runtime, tensors, {0, tensors.n}, call.x, call.rows);
   args.residual = call.residual;
@@ -75,13 +63,10 @@ void linear(const Kernels& kernels, const LinearArgs<int8_t>& args) {
   kernels.int8.linear(args);
 }
 
-template <typename Element>
-void linear(const Runtime& runtime, const LinearCall& call) {
+template <typename Element> void linear(const Runtime& runtime, const LinearCall& call) {
   const LinearArgs<Element> args = args_of<Element>(runtime, call);
-  if constexpr (kScaled<Element>)
-    linear(*runtime.kernels, args);
-  else
-    kernels_of<Element>(runtime).linear(args);
+  if constexpr (kScaled<Element>) linear(*runtime.kernels, args);
+  else kernels_of<Element>(runtime).linear(args);
 }
 
 // The remainders that a product has besides those of all inputs.
@@ -148,14 +133,12 @@ bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
   const LinearTensors& outputs = *call.outputs;
   if (call.inputs.fine.exists())
     multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
-  else
-    linear(kernels, args);
+  else linear(kernels, args);
   if (sums.largest == nullptr) return;
   kernels.logit_sums({args.y, sums.largest, sums.sum, kOutputBlock, sums.stride, call.rows, call.count});
 }
 
-template <typename Element>
-void output_block(const Runtime& runtime, const OutputCall& call, const BlockSums& sums) {
+template <typename Element> void output_block(const Runtime& runtime, const OutputCall& call, const BlockSums& sums) {
   const Range outputs = {call.first, pad16(call.count)};
   LinearArgs<Element> args = linear_args<Element>(runtime, *call.outputs, outputs, call.inputs.x, call.rows);
   args.y = call.logits;
@@ -200,14 +183,12 @@ void embed(const Runtime& runtime, const StackView& stack, uint32_t token, uint3
 }
 
 // Returns the numbers of a head's row of keys or values.
-template <typename Element>
-size_t numbers_of_row(const StackView& stack) {
+template <typename Element> size_t numbers_of_row(const StackView& stack) {
   return kScaled<Element> && stack.has_fine_attention() ? size_t{2} * stack.d_head : stack.d_head;
 }
 
 // Returns the function that quantizes queries, keys and values.
-template <typename Element>
-auto quantize_of(const Runtime& runtime, [[maybe_unused]] const StackView& stack) {
+template <typename Element> auto quantize_of(const Runtime& runtime, [[maybe_unused]] const StackView& stack) {
   if constexpr (kScaled<Element>) {
     if (stack.has_fine_attention()) return runtime.kernels->quantize_fine;
   }

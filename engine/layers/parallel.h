@@ -77,8 +77,7 @@ inline Split split_work(uint64_t macs, uint32_t n, uint32_t most_tasks) {
 }
 
 // Calls task(i, i) for every i in [0, n_tasks); returns when all are done.
-template <typename Task>
-void run_tasks(const Runtime& runtime, uint32_t n_tasks, const Task& task) {
+template <typename Task> void run_tasks(const Runtime& runtime, uint32_t n_tasks, const Task& task) {
   if (n_tasks == 1 || runtime.parallel_for == nullptr) {
     for (uint32_t i = 0; i < n_tasks; ++i) task(i, i);
     return;
@@ -91,8 +90,7 @@ void run_tasks(const Runtime& runtime, uint32_t n_tasks, const Task& task) {
 
 // Calls work(piece, task) for every piece, in ascending order within a task; returns when all are done. `work` must not
 // call run_pieces.
-template <typename Work>
-void run_pieces(const Runtime& runtime, Split split, const Work& work) {
+template <typename Work> void run_pieces(const Runtime& runtime, Split split, const Work& work) {
   if constexpr (kHasSystem) {
     uint32_t n_taken = 0;  // by all tasks, atomically
     run_tasks(runtime, split.n_tasks, [&](uint32_t task, uint32_t) {

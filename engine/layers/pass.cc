@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/pass.h"
-
 #include "base/types.h"
 
 namespace goldcrest {

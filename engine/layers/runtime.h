@@ -25,20 +25,17 @@ struct Runtime {
   uint32_t threads;  // tasks that work may be split into, >= 1
 
   // Returns the tensor at this offset of the file, in units.
-  template <typename T>
-  const T* tensor(uint32_t units) const {
+  template <typename T> const T* tensor(uint32_t units) const {
     return reinterpret_cast<const T*>(model.file + size_t{units} * kAlignment);
   }
 
-  template <typename T>
-  T* buffer(BufferRef ref) const {
+  template <typename T> T* buffer(BufferRef ref) const {
     return reinterpret_cast<T*>(
         part[static_cast<int>(ref.region)][static_cast<int>(ref.phase)] + size_t{ref.offset} * kAlignment);
   }
 
   // Returns the part of `task` in a buffer with a part for each task.
-  template <typename T>
-  T* task_buffer(BufferRef ref, uint32_t task) const {
+  template <typename T> T* task_buffer(BufferRef ref, uint32_t task) const {
     ref.offset += task * ref.task_stride;
     return buffer<T>(ref);
   }

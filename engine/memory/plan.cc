@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "memory/plan.h"
-
 #include "base/build_options.h"
 
 namespace goldcrest {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdint.h>
-
 #include "base/align.h"
 #include "goldcrest/goldcrest.h"
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stdint.h>
-
 #include "base/align.h"
 #include "base/build_options.h"
 #include "base/types.h"
@@ -56,12 +55,9 @@ template <auto kMember, typename Object>
 }
 
 // The same for a number, inlined.
-template <auto kMember, typename Object>
-[[gnu::always_inline]] inline uint32_t number_of(const Object& object) {
-  if constexpr (kIsMemberFunction<decltype(kMember)>)
-    return (object.*kMember)();
-  else
-    return object.*kMember;
+template <auto kMember, typename Object> [[gnu::always_inline]] inline uint32_t number_of(const Object& object) {
+  if constexpr (kIsMemberFunction<decltype(kMember)>) return (object.*kMember)();
+  else return object.*kMember;
 }
 
 // The elements of a dimension, in groups. A file can pad each group separately, as it does with heads.
@@ -76,46 +72,36 @@ struct StackGroups {
 };
 
 // Returns whether the stack's feed-forward blocks have a gate.
-template <typename Stack>
-[[gnu::always_inline]] inline bool is_gated(const Stack& stack) {
+template <typename Stack> [[gnu::always_inline]] inline bool is_gated(const Stack& stack) {
   return kHasLayers && number_of<&Stack::gated>(stack) != 0;
 }
 
 // Returns whether a second matrix follows the first, of a matrix or a table of embeddings.
-template <typename Table>
-[[gnu::always_inline]] inline bool is_refined(const Table& table) {
+template <typename Table> [[gnu::always_inline]] inline bool is_refined(const Table& table) {
   return kHasAccuracy && table.refined();
 }
 
-template <typename Table>
-[[gnu::always_inline]] inline bool is_packed(const Table& table) {
+template <typename Table> [[gnu::always_inline]] inline bool is_packed(const Table& table) {
   return kHasPacked && table.packed();
 }
 
 // Returns whether the stack has a row of its own for each position.
-template <typename Stack>
-[[gnu::always_inline]] inline bool uses_positions(const Stack& stack) {
+template <typename Stack> [[gnu::always_inline]] inline bool uses_positions(const Stack& stack) {
   return number_of<&Stack::positions_used>(stack) != 0;
 }
 
 // Returns whether the stack's norms subtract the mean.
-template <typename Stack>
-[[gnu::always_inline]] inline bool is_centred(const Stack& stack) {
+template <typename Stack> [[gnu::always_inline]] inline bool is_centred(const Stack& stack) {
   return number_of<&Stack::centred>(stack) != 0;
 }
 
 // Returns a block's biases; null if it has none or its type of block cannot have any.
-template <typename Block, typename = void>
-constexpr bool kCanHaveBias = false;
-template <typename Block>
-constexpr bool kCanHaveBias<Block, IfValid<decltype(&Block::bias)>> = true;
+template <typename Block, typename = void> constexpr bool kCanHaveBias = false;
+template <typename Block> constexpr bool kCanHaveBias<Block, IfValid<decltype(&Block::bias)>> = true;
 
-template <typename Block>
-auto bias_of([[maybe_unused]] const Block& block) {
-  if constexpr (kCanHaveBias<Block>)
-    return member_of<&Block::bias>(block);
-  else
-    return nullptr;
+template <typename Block> auto bias_of([[maybe_unused]] const Block& block) {
+  if constexpr (kCanHaveBias<Block>) return member_of<&Block::bias>(block);
+  else return nullptr;
 }
 
 // Returns the widths of a stack: the schema's table or object, a view, or the converter's spec. Only here does a choice
@@ -165,8 +151,7 @@ struct SelfAttentionBlock {
   static constexpr MatrixEntry kMatrices[] = {
       {"layers.self_attention.query_key_value", {3, Width::kHeads}, {1, Width::kModel}},
       {"layers.self_attention.out", {1, Width::kModel}, {1, Width::kHeads}}};
-  template <typename Layer>
-  static auto of(Layer& layer) -> decltype(member_of<&Layer::self_attention>(layer)) {
+  template <typename Layer> static auto of(Layer& layer) -> decltype(member_of<&Layer::self_attention>(layer)) {
     return member_of<&Layer::self_attention>(layer);
   }
   template <typename Visit, typename... Blocks>
@@ -190,8 +175,7 @@ struct RecurrentBlock {
   static constexpr bool belongs(const LayerKind& layer) { return layer.is_recurrent(); }
   static constexpr MatrixEntry kMatrices[] = {
       {"layers.recurrent.input_forget", {2, Width::kPaddedModel}, {1, Width::kModel}}};
-  template <typename Layer>
-  static auto of(Layer& layer) -> decltype(member_of<&Layer::recurrent>(layer)) {
+  template <typename Layer> static auto of(Layer& layer) -> decltype(member_of<&Layer::recurrent>(layer)) {
     return member_of<&Layer::recurrent>(layer);
   }
   template <typename Visit, typename... Blocks>
@@ -216,8 +200,7 @@ struct CrossAttentionBlock {
   static constexpr MatrixEntry kMatrices[] = {{"layers.cross_attention.query", {1, Width::kHeads}, {1, Width::kModel}},
       {"layers.cross_attention.key_value", {2, Width::kHeads}, {1, Width::kSourceModel}},
       {"layers.cross_attention.out", {1, Width::kModel}, {1, Width::kHeads}}};
-  template <typename Layer>
-  static auto of(Layer& layer) -> decltype(member_of<&Layer::cross_attention>(layer)) {
+  template <typename Layer> static auto of(Layer& layer) -> decltype(member_of<&Layer::cross_attention>(layer)) {
     return member_of<&Layer::cross_attention>(layer);
   }
   template <typename Visit, typename... Blocks>
@@ -242,8 +225,7 @@ struct FeedForwardBlock {
   static constexpr bool belongs(const LayerKind&) { return true; }
   static constexpr MatrixEntry kMatrices[] = {{"layers.feed_forward.in", {1, Width::kGatedInner}, {1, Width::kModel}},
       {"layers.feed_forward.out", {1, Width::kModel}, {1, Width::kInner}}};
-  template <typename Layer>
-  static auto of(Layer& layer) -> decltype(member_of<&Layer::feed_forward>(layer)) {
+  template <typename Layer> static auto of(Layer& layer) -> decltype(member_of<&Layer::feed_forward>(layer)) {
     return member_of<&Layer::feed_forward>(layer);
   }
   template <typename Visit, typename... Blocks>
@@ -272,13 +254,11 @@ struct DecoderLayerView {
 };
 
 // Tells whether a type of layer can hold a block.
-template <typename Block, typename Layer, typename = void>
-constexpr bool kCanHold = false;
+template <typename Block, typename Layer, typename = void> constexpr bool kCanHold = false;
 template <typename Block, typename Layer>
 constexpr bool kCanHold<Block, Layer, IfValid<decltype(Block::of(*static_cast<Layer*>(nullptr)))>> = true;
 
-template <typename... Blocks>
-struct BlockList {
+template <typename... Blocks> struct BlockList {
   template <typename Visit, typename... Layers>
   [[gnu::always_inline]] static inline void for_each(Visit&& visit, Layers&... layers) {
     (visit_one<Blocks>(visit, layers...), ...);
@@ -304,14 +284,12 @@ template <typename Visit, typename... Layers>
 }
 
 // Returns whether a layer (the schema's table) has a recurrent block.
-template <typename Table>
-bool has_recurrent(const Table& layer) {
+template <typename Table> bool has_recurrent(const Table& layer) {
   return kHasLayers && member_of<&Table::recurrent>(layer) != nullptr;
 }
 
 // Calls visit(entry, linear) for every matrix of the layers of a stack (the schema's object).
-template <typename Stack, typename Visit>
-void for_each_linear(Stack& stack, const Visit& visit) {
+template <typename Stack, typename Visit> void for_each_linear(Stack& stack, const Visit& visit) {
   for (auto& layer : stack.layers) {
     for_each_block(
         [&](auto block, auto& of_layer) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "model/float_bounds.h"
-
 #include <string.h>
-
 #include "base/align.h"
 
 namespace goldcrest {

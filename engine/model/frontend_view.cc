@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "model/frontend_view.h"
-
 #include <string.h>
 
 // clang-format off

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {

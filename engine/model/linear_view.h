@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdint.h>
-
 #include "base/build_options.h"
 
 namespace goldcrest {

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "base/align.h"
 #include "base/build_options.h"
 #include "goldcrest/decoding.h"

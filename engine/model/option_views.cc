@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the views of tables that few files have: languages, lexicons.
 #include "base/exact_floats.h"
-
 #include "base/build_options.h"
 #include "model/model_view.h"
 #include "schema/model_reader_generated.h"

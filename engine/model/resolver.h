@@ -30,8 +30,7 @@ uint32_t section_offset(const format::Model& model, format::SectionKind kind) {
 bool has_fine_input(const format::Linear& table) { return kHasAccuracy && table.fine_input(); }
 
 // Returns ModelView::refined_tables.
-template <typename Model>
-[[maybe_unused]] uint8_t refined_tables(const Model& model) {
+template <typename Model> [[maybe_unused]] uint8_t refined_tables(const Model& model) {
   const auto* const source = model.encoder()->embedding();
   return static_cast<uint8_t>(
       (source != nullptr && is_refined(*source) ? 1 : 0) | (is_refined(*model.decoder()->embedding()) ? 2 : 0));
@@ -61,8 +60,7 @@ struct Resolver : Sections {
     return {parameters + table->gamma(), parameters + table->beta(), table->epsilon()};
   }
 
-  template <typename Block, typename Table, typename View>
-  void block(Block, const Table& table, View& view) const {
+  template <typename Block, typename Table, typename View> void block(Block, const Table& table, View& view) const {
     Block::for_each_matrix(
         [this](const MatrixEntry&, const format::Linear* from, LinearView& to) { to = shared_linear(*this, *from); },
         table, view);
@@ -70,8 +68,7 @@ struct Resolver : Sections {
     if constexpr (kHasLayers && kCanHaveBias<Table>) view.bias = bias(table);
   }
 
-  template <typename Table>
-  [[gnu::noinline]] AttentionBiasView bias(const Table& block) const {
+  template <typename Table> [[gnu::noinline]] AttentionBiasView bias(const Table& block) const {
     const format::AttentionBias* table = bias_of(block);
     if (table == nullptr) return {0, 0, 0};
     return {positions + table->table(), table->before(), pad16(table->before() + 1 + table->after()) + 16};

@@ -2,7 +2,6 @@
 // A loop over the kinds of the schema's fields checks a FlatBuffer: afterwards everything that the accessors read is
 // inside the file and aligned. It refuses what FlatBuffers' own verifier refuses, in a tenth of that code.
 #include "base/exact_floats.h"
-
 #include "base/build_options.h"
 #include "model/validate.h"
 #include "schema/model_reader_generated.h"

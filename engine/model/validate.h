@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "goldcrest/check.h"
 #include "goldcrest/decoding.h"
 #include "model/idle_weights.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the views of model_view.h but for frontends (frontend_view.cc), languages and lexicons (option_views.cc).
 #include "base/exact_floats.h"
-
 #include "base/build_options.h"
 #include "model/frontend_view.h"
 #include "model/model_view.h"
@@ -13,8 +12,7 @@
 namespace goldcrest {
 namespace {
 // Compares the numbers of enumerators of the schema and of a view. validate_model has checked the ranges.
-template <typename View, typename Stored>
-constexpr bool same(View view, Stored stored) {
+template <typename View, typename Stored> constexpr bool same(View view, Stored stored) {
   return static_cast<uint32_t>(view) == static_cast<uint32_t>(stored);
 }
 static_assert(same(Layout::kRowMajor, format::Layout::RowMajor) && same(Layout::kN16K4, format::Layout::N16K4) &&
@@ -30,8 +28,7 @@ static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kSubword, format::TokenizerKind::MAX));
 
 // Fills in the blocks of a layer of view.kind.
-template <typename View>
-void view_blocks(const Resolver& resolver, const format::Layer& table, View& view) {
+template <typename View> void view_blocks(const Resolver& resolver, const format::Layer& table, View& view) {
   for_each_block(
       [&](auto block, const auto* from, auto& to) {
         if (block.belongs(view.kind)) resolver.block(block, *from, to);
@@ -77,8 +74,7 @@ struct TokenizerSection {
   explicit TokenizerSection(const void* file)
       : start(static_cast<const uint8_t*>(file) +
               size_t{section_offset(*format::GetModel(file), format::SectionKind::Tokenizer)} * kAlignment) {}
-  template <typename T>
-  const T* at(uint32_t units) const {
+  template <typename T> const T* at(uint32_t units) const {
     return reinterpret_cast<const T*>(start + size_t{units} * kAlignment);
   }
   const uint8_t* start;

@@ -17,14 +17,10 @@ using Slot = uint16_t;  // the place of a field's entry in a vtable, bytes
 // Distances in a file are below this number of bytes.
 constexpr uint32_t kMaxBufferBytes = 0x7fffffff;
 
-template <typename T>
-T read(const uint8_t* at) {
-  return *reinterpret_cast<const T*>(at);
-}
+template <typename T> T read(const uint8_t* at) { return *reinterpret_cast<const T*>(at); }
 
 // A vector of numbers.
-template <typename T>
-class Vector {
+template <typename T> class Vector {
  public:
   uint32_t size() const { return n_; }
   const T* data() const { return reinterpret_cast<const T*>(&n_ + 1); }
@@ -37,8 +33,7 @@ class Vector {
 };
 
 // A vector of tables, or of texts: of the distances to them.
-template <typename T>
-class References {
+template <typename T> class References {
  public:
   class Iterator {
    public:
@@ -76,24 +71,19 @@ class Table {
     return slot < read<uint16_t>(entries) ? read<uint16_t>(entries + slot) : uint16_t{0};
   }
 
-  template <typename T>
-  T number(Slot slot, T otherwise) const {
+  template <typename T> T number(Slot slot, T otherwise) const {
     const uint16_t place = place_of(slot);
     return place != 0 ? read<T>(bytes_ + place) : otherwise;
   }
 
   // The same for a field that is 0 if it is absent.
-  template <typename T>
-  T number(Slot slot) const {
+  template <typename T> T number(Slot slot) const {
     const uint16_t place = place_of(slot);
     return place != 0 ? read<T>(bytes_ + place) : T{0};
   }
 
   // Returns the content to which a field refers, or nullptr.
-  template <typename T>
-  const T* content(Slot slot) const {
-    return reinterpret_cast<const T*>(content_at(slot));
-  }
+  template <typename T> const T* content(Slot slot) const { return reinterpret_cast<const T*>(content_at(slot)); }
 
  private:
   // Not inlined, because its copies take 650 bytes of flash on a Cortex-M.

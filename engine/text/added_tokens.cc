@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits a text at added tokens: in the text, then in the normalized text of each part between.
 #include "base/exact_floats.h"
-
 #include "text/added_tokens.h"
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "base/status.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies a text into items: tokens, and the text between them. The longest token at a place is taken.
 #include "base/exact_floats.h"
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "base/status.h"
@@ -55,10 +54,8 @@ uint32_t Items::next_to(Neighbour wanted, const uint8_t* text, const uint8_t* te
   uint32_t low = 0, high = added[kAddedSpaces + wanted / 2];
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (runs[middle] <= key)
-      low = middle + 1;
-    else
-      high = middle;
+    if (runs[middle] <= key) low = middle + 1;
+    else high = middle;
   }
   return low % 2 != 0 ? n_char : 0;
 }

@@ -4,11 +4,8 @@
 // the next. The index of a symbol's first byte identifies it; each symbol has at most one pair, with the symbol after
 // it. A tournament tree over the pairs replaces the queue, so memory is fixed and no entry is ever stale.
 #include "base/exact_floats.h"
-
 #include "text/bpe.h"
-
 #include <string.h>
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "base/build_options.h"
@@ -171,10 +168,8 @@ void Merger::run() {
   for (uint32_t begin = 0; begin < text_.n; begin += symbol_bytes(begin)) key_[begin] = pair_key(begin);
   for (uint32_t node = text_.n - 1; node > 0; --node) play(node);
   for (uint32_t time = 1; key_[best_pair()] >= kLeastKey; ++time)
-    if (is_subword())
-      time = merge_equal(time);
-    else
-      merge(best_pair(), time);
+    if (is_subword()) time = merge_equal(time);
+    else merge(best_pair(), time);
   if (is_subword()) join_word_ends();
 }
 

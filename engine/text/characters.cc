@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "text/characters.h"
-
 #include "text/utf8.h"
 
 namespace goldcrest {

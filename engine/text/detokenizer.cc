@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes two passes over the ids: the first only counts, so that nothing is written if the text does not fit.
 #include "base/exact_floats.h"
-
 #include "text/detokenizer.h"
-
 #include <string.h>
-
 #include "base/build_options.h"
 #include "text/utf8.h"
 
@@ -68,10 +65,8 @@ void Writer::write_pending(bool last) {
     const TextSpan rest = {state_.pending + begin, state_.n_pending - begin};
     if (!last && char_bytes(rest.bytes[0]) > rest.n) break;
     const uint32_t n = valid_char_bytes(rest);
-    if (n > 0)
-      append(rest.bytes, n);
-    else
-      append(kReplacementSymbol, sizeof(kReplacementSymbol));
+    if (n > 0) append(rest.bytes, n);
+    else append(kReplacementSymbol, sizeof(kReplacementSymbol));
     begin += n > 0 ? n : 1;
   }
   state_.n_pending = static_cast<uint8_t>(state_.n_pending - begin);

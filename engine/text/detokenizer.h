@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "goldcrest/tokens.h"
 #include "model/tokenizer_view.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a trie with two array accesses for each byte, both checked.
 #include "base/exact_floats.h"
-
 #include "text/double_array.h"
 
 namespace goldcrest {

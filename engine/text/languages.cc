@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "text/languages.h"
-
 #include <string.h>
-
 #include "goldcrest/goldcrest.h"
 #include "text/double_array.h"
 #include "text/piece_lookup.h"

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "base/bounds.h"
 #include "model/tokenizer_view.h"
 #include "text/utf8.h"

@@ -2,11 +2,8 @@
 // Makes one pass over the text. It looks at each replacement as a whole, because the rules for spaces apply after
 // rewriting.
 #include "base/exact_floats.h"
-
 #include "text/normalizer.h"
-
 #include <string.h>
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "base/build_options.h"
@@ -33,10 +30,8 @@ class Output {
 
   void put(TextSpan text) {
     for (uint32_t i = 0; i < text.n && !full_; ++i)
-      if (text.bytes[i] == ' ')
-        put_space();
-      else
-        append(&text.bytes[i], 1);
+      if (text.bytes[i] == ' ') put_space();
+      else append(&text.bytes[i], 1);
   }
 
   void put_space() {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks over the piece trie. A value that is no entry counts as no piece.
 #include "base/exact_floats.h"
-
 #include "text/piece_lookup.h"
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 

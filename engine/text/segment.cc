@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "text/segment.h"
-
 #include "base/status.h"
 #include "text/bpe.h"
 #include "text/languages.h"

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "base/build_options.h"
 #include "text/token_writer.h"
 

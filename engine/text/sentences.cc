@@ -2,9 +2,7 @@
 // One pass over the characters of a part. An end mark is judged at the white space after it, by what follows and by
 // the word before; places where a long sentence may be cut are noted on the way.
 #include "base/exact_floats.h"
-
 #include "goldcrest/sentences.h"
-
 #include "text/characters.h"
 
 namespace goldcrest {

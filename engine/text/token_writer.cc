@@ -2,9 +2,7 @@
 // Follows PopulateSentencePieceText of sentencepiece_processor.cc at v0.1.97. kSurface does the same as Hugging Face's
 // MarianTokenizer, which looks pieces up in vocab.json.
 #include "base/exact_floats.h"
-
 #include "text/token_writer.h"
-
 #include "base/status.h"
 #include "text/piece_lookup.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the caller's language before a text, and splits the text at added tokens, if the file has some.
 #include "base/exact_floats.h"
-
 #include "text/tokenizer.h"
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "base/status.h"

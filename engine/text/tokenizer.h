@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdint.h>
-
 #include "text/segment.h"
 
 namespace goldcrest {

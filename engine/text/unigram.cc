@@ -3,9 +3,7 @@
 // it stores the best score of a path that ends there, and the length of the path's last piece. It does not store ids,
 // but finds them again in the trie.
 #include "base/exact_floats.h"
-
 #include "text/unigram.h"
-
 #include "base/status.h"
 #include "text/normalizer.h"
 #include "text/piece_lookup.h"

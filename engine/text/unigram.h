@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stddef.h>
-
 #include "text/token_writer.h"
 
 namespace goldcrest {

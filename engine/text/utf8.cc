@@ -2,7 +2,6 @@
 // Decodes UTF-8 by table 3-7 of the Unicode standard: the range of the second byte rules out overlong forms, surrogates
 // and code points beyond U+10FFFF.
 #include "base/exact_floats.h"
-
 #include "text/utf8.h"
 
 namespace goldcrest {

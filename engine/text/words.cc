@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits text at white space or between characters. Every part becomes one id, known or not.
 #include "base/exact_floats.h"
-
 #include "text/words.h"
-
 #include "base/status.h"
 #include "text/piece_lookup.h"
 

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
 #include "host/command_line.h"
 #include "host/messages.h"
 #include "host/wording.h"
@@ -237,10 +236,8 @@ int main(int argc, char** argv) {
   bench::Arguments arguments;
   if (const std::optional<bench::ExitStatus> status = bench::parse_options(argc, argv, arguments)) return *status;
   try {
-    if (arguments.list_kernels)
-      list_kernels();
-    else
-      run(arguments, goldcrest::command_line(argc, argv));
+    if (arguments.list_kernels) list_kernels();
+    else run(arguments, goldcrest::command_line(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", bench::kProgram, describe_exception(error, arguments.settings.model).c_str());
     return bench::kFailed;

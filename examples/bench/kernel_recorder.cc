@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_recorder.h"
-
 #include <algorithm>
-
 #include "api/observe.h"
 
 namespace bench {

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-
 #include "goldcrest/goldcrest.h"
 #include "observed_kernels.h"
 #include "timing.h"
@@ -42,8 +41,7 @@ class KernelRecorder {
   KernelRecorder& operator=(const KernelRecorder&) = delete;
 
   // Runs work() and returns its record.
-  template <typename Work>
-  Record record(const Work& work) {
+  template <typename Work> Record record(const Work& work) {
     begin();
     const double seconds = time_once(work);
     return end(seconds);

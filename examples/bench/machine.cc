@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.h"
-
 #include <sys/utsname.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +12,6 @@
 #include <set>
 #include <string_view>
 #include <vector>
-
 #include "kernels/kernels.h"
 #include "kernels/reference/reference.h"
 #include "spec/format_text.h"
@@ -37,8 +34,7 @@ uint64_t sum_words(const uint64_t* words, size_t n) {
 }
 
 // Zeros that start on a cache line, as an engine's buffers do, because vectors across two lines take twice as long.
-template <typename T>
-class Buffer {
+template <typename T> class Buffer {
  public:
   explicit Buffer(size_t n) : storage_(n * sizeof(T) + kCacheLine) {}
   T* begin() {
@@ -110,8 +106,7 @@ class NormalLinear {
 };
 
 // Calls work(thread) once for every thread of the pool, at the same time.
-template <typename Work>
-void on_all_threads(const ThreadPool& pool, const Work& work) {
+template <typename Work> void on_all_threads(const ThreadPool& pool, const Work& work) {
   if (pool.threads() == 1) return work(0);
   const auto task = [](void* context, size_t thread) { (*static_cast<const Work*>(context))(thread); };
   pool.parallel_for()(pool.context(), task, const_cast<Work*>(&work), pool.threads());

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-
 #include "host/thread_pool.h"
 #include "kernels/kernels.h"
 #include "timing.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measurements.h"
-
 #include <algorithm>
 #include <fstream>
 #include <numeric>
@@ -35,8 +34,7 @@ double slot_seconds(const std::vector<Record>& records, size_t slot, double Kern
 }
 
 // Returns the record of one call of work(); its seconds are medians over the calls.
-template <typename Work>
-Record recorded(goldcrest_engine* engine, const Patience& patience, const Work& work) {
+template <typename Work> Record recorded(goldcrest_engine* engine, const Patience& patience, const Work& work) {
   const auto records_of = [&](Calls calls) {
     KernelRecorder recorder(engine, calls);
     return repeat(patience, [&] { return recorder.record(work); });

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "kernel_recorder.h"
 #include "machine.h"
 #include "model_runner.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_runner.h"
-
 #include <random>
 #include <stdexcept>
-
 #include "goldcrest/speech.h"
 #include "host/messages.h"
 #include "host/model_texts.h"

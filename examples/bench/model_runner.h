@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 #include "host/model_memory.h"
 #include "host/open_backend.h"

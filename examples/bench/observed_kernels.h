@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-
 #include "kernels/kernels.h"
 #include "model/packed.h"
 
@@ -39,8 +38,7 @@ struct CallWork {
   uint64_t exponentials = 0;
 };
 
-template <typename Element>
-CallWork linear_work(Slot slot, const goldcrest::LinearArgs<Element>& args) {
+template <typename Element> CallWork linear_work(Slot slot, const goldcrest::LinearArgs<Element>& args) {
   // The parameters are a float bias; int8 also has a float scale and an int32 sum.
   const uint64_t output_bytes = args.k * sizeof(Element) + (sizeof(Element) == 1 ? 12 : 4);
   const bool has_exponentials =
@@ -62,8 +60,7 @@ CallWork attention_work(const goldcrest::AttentionArgs<Element>& args, uint64_t 
 //   static const goldcrest::Kernels* table;        the engine's own
 //   static auto observe(const CallWork&, call, const goldcrest::LargestNumbers* list = nullptr);
 //     returns call(); a second call finds other numbers in the list and takes another time, if they are not restored
-template <typename Observer, typename Element>
-struct ObservedTypedKernels {
+template <typename Observer, typename Element> struct ObservedTypedKernels {
   static goldcrest::TypedKernels<Element> table() {
     static_assert(sizeof(goldcrest::TypedKernels<Element>) == 5 * sizeof(void (*)()), "a slot that is not observed");
     goldcrest::TypedKernels<Element> kernels = {};
@@ -80,10 +77,8 @@ struct ObservedTypedKernels {
   static constexpr bool kScaled = !std::is_same_v<Element, float>;
 
   static const goldcrest::TypedKernels<Element>& own() {
-    if constexpr (kScaled)
-      return Observer::table->int8;
-    else
-      return *Observer::table->float32;
+    if constexpr (kScaled) return Observer::table->int8;
+    else return *Observer::table->float32;
   }
 
   static void quantize_rows(const goldcrest::QuantizeRowsArgs<Element>& args) {
@@ -109,8 +104,7 @@ struct ObservedTypedKernels {
   }
 };
 
-template <typename Observer>
-struct ObservedKernels {
+template <typename Observer> struct ObservedKernels {
   // Returns `own` with observers in the slots that searches use. Slots for opening a file and for backends stay as they
   // are. Every slot is named, so that a new one breaks the build here. float32: the observed float32 table; null if
   // `own` has none.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
-
 #include <algorithm>
-
 #include "spec/format_text.h"
 
 namespace bench {

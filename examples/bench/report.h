@@ -4,7 +4,6 @@
 
 #include <string>
 #include <vector>
-
 #include "measurements.h"
 
 namespace bench {

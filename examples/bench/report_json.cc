@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-
 #include "report.h"
 #include "sources/values/json_text.h"
 #include "spec/format_text.h"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <iterator>
 #include <vector>
-
 #include "report.h"
 #include "spec/format_text.h"
 
@@ -152,8 +151,7 @@ struct KernelsTable {
   Text& text;
   std::vector<size_t> slots;
 
-  template <typename Seconds>
-  void append(const std::string& what, const Seconds& slot_seconds) const {
+  template <typename Seconds> void append(const std::string& what, const Seconds& slot_seconds) const {
     text += format_text("{:<36}", what);
     for (const size_t slot : slots) text += format_text("{:>14.2f}", slot_seconds(slot) * 1e6);
   }

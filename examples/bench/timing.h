@@ -34,8 +34,7 @@ class Stopwatch {
 };
 
 // Returns the seconds of one call.
-template <typename Work>
-double time_once(const Work& work) {
+template <typename Work> double time_once(const Work& work) {
   double seconds = 0;
   {
     const Stopwatch watch(seconds);
@@ -69,8 +68,7 @@ inline Timing timing_of(const std::vector<double>& times) {
 }
 
 // Returns the result of work() in each counted call.
-template <typename Work>
-auto repeat(const Patience& patience, const Work& work) {
+template <typename Work> auto repeat(const Patience& patience, const Work& work) {
   for (size_t i = 0; i < patience.warm_ups; ++i) work();
   std::vector<decltype(work())> results;
   for (double total = 0; total < patience.seconds || results.size() < patience.repetitions;)
@@ -79,14 +77,12 @@ auto repeat(const Patience& patience, const Work& work) {
 }
 
 // Times single calls of work(). A call must take much longer than reading the clock, that is some microseconds.
-template <typename Work>
-Timing time_repeated(const Patience& patience, const Work& work) {
+template <typename Work> Timing time_repeated(const Patience& patience, const Work& work) {
   return timing_of(repeat(patience, [&] { return time_once(work); }));
 }
 
 // Returns the median of one quantity of the results.
-template <typename Results, typename Quantity>
-Timing timing_of(const Results& results, const Quantity& quantity) {
+template <typename Results, typename Quantity> Timing timing_of(const Results& results, const Quantity& quantity) {
   std::vector<double> times;
   for (const auto& result : results) times.push_back(quantity(result));
   return timing_of(times);

@@ -7,7 +7,6 @@
 //                 the first does not end, and the others change places, so that the whole past is reordered
 // kAllowance covers the rest, such as the outcome of comparisons of two numbers.
 #include "worst_step.h"
-
 #include "api/engine.h"
 #include "base/arithmetic.h"
 #include "board_api.h"

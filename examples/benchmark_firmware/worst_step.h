@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "goldcrest/goldcrest.h"
 
 #ifdef __cplusplus

@@ -3,7 +3,6 @@
  * Text and numbers on a board's console.
  */
 #include "console_text.h"
-
 #include "board_api.h"
 
 void put_text(const char *text) {

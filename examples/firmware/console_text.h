@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "goldcrest/goldcrest.h"
 
 /* Writes a string that ends with a zero. */

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
 #include "board_api.h"
 #include "console_text.h"
 #include "goldcrest/goldcrest.h"
@@ -66,8 +65,7 @@ void External_Handler(void) {
   ++n_pieces;
   if (in_turn >= 16 && in_turn - 16 < n_sound)
     memcpy(half[next], sound + (in_turn - 16) * kHalfSamples, sizeof half[next]);
-  else
-    memset(half[next], 0, sizeof half[next]);
+  else memset(half[next], 0, sizeof half[next]);
   on_full_half(next);
   next = !next;
 }
@@ -93,10 +91,8 @@ typedef struct listen_loop {
 
 /* An utterance has ended: the engine works on those that have, in turn, and the gate fills the next one. */
 static void queue_utterance(listen_loop *loop) {
-  if (loop->n_ended - loop->n_done < 2)
-    ++loop->n_ended;
-  else /* the engine is slower than the speaker */
-    ++loop->n_lost;
+  if (loop->n_ended - loop->n_done < 2) ++loop->n_ended;
+  else /* the engine is slower than the speaker */ ++loop->n_lost;
   loop->utterances[loop->n_ended % 3].n_halves = 0;
 }
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
 #include "goldcrest/goldcrest.h"
 #include "sound_power.h"
 

@@ -5,7 +5,6 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-
 #include "board_api.h"
 #include "console_text.h"
 #include "goldcrest/decoding.h"

@@ -4,7 +4,6 @@
 // libjpeg's header needs stdio's before it.
 #include <jpeglib.h>
 #include <png.h>
-
 #include <csetjmp>
 #include <cstring>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <string>
 #include <vector>
-
 #include "goldcrest/image.h"
 
 struct Picture {

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-
 #include "goldcrest/speech.h"
 #include "host/command_line.h"
 #include "host/messages.h"

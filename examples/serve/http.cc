@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http.h"
-
 #include <algorithm>
 
 using nlohmann::json;

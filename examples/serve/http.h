@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-
 #include "http_messages.h"
 #include "loop.h"
 #include "models.h"
@@ -67,8 +66,7 @@ class HttpProtocol : public Protocol {
   bool takes_key(const std::string& key) const;
 
   // Lets a worker do a job. `done` then gets its result here, if the request is still the same.
-  template <typename Result, typename Done>
-  void work(Worker& worker, std::function<Result()> job, Done done) {
+  template <typename Result, typename Done> void work(Worker& worker, std::function<Result()> job, Done done) {
     const auto finished = [done, n = n_requests_](Connection& it, Result& result) {
       auto& http = static_cast<HttpProtocol&>(it.protocol());
       http.client_ = &it;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP/1.1: RFC 9110 and RFC 9112. Forms: RFC 7578 and the URL standard.
 #include "http_messages.h"
-
 #include <algorithm>
 
 namespace {

@@ -2,7 +2,6 @@
 // LibreTranslate's API: texts come in as a form or as JSON, their translations go out.
 #include <algorithm>
 #include <set>
-
 #include "host/wording.h"
 #include "http.h"
 

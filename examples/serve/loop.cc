@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop.h"
-
 #include <arpa/inet.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -10,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -18,7 +16,6 @@
 #include <cstring>
 #include <new>
 #include <vector>
-
 #include "host/printable.h"
 #include "serve.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <event2/event.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

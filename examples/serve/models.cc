@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models.h"
-
 #include <algorithm>
 #include <exception>
-
 #include "goldcrest/languages.h"
 #include "host/marks/html.h"
 #include "host/marks/marked_text.h"

@@ -15,7 +15,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
 #include "host/session.h"
 #include "host/speech/recordings.h"
 #include "host/speech/transcriber.h"
@@ -157,10 +156,8 @@ bool work_for(
     loop->post([=] {
       const std::shared_ptr<Connection> it = weak.lock();
       if (!it || it->is_finishing()) return;
-      if (*result)
-        done(*it, **result);
-      else
-        it->protocol().refuse(*it, problem);
+      if (*result) done(*it, **result);
+      else it->protocol().refuse(*it, problem);
     });
   });
 }

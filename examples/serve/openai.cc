@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-
 #include "host/speech/subtitles.h"
 #include "host/wording.h"
 #include "http.h"

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
-
 #include "host/command_line.h"
 #include "host/messages.h"
 #include "host/text_lines.h"

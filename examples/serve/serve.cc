@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-serve answers Home Assistant, and clients of OpenAI's speech API and of LibreTranslate's.
 #include "serve.h"
-
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <thread>
-
 #include "host/messages.h"
 #include "host/wording.h"
 #include "http.h"

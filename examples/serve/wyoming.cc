@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wyoming.h"
-
 #include <algorithm>
 #include <tuple>
 #include <utility>
-
 #include "goldcrest/goldcrest.h"
 #include "host/speech/utterances.h"
 #include "host/speech/wav.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wyoming_events.h"
-
 #include <algorithm>
 
 std::string WyomingEvent::text(const char* field) const {

@@ -7,7 +7,6 @@
 #define GOLDCREST_EXAMPLES_WATCHDOG_H_
 
 #include <stdint.h>
-
 #include "board_api.h"
 #include "console_text.h"
 

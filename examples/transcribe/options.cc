@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
-
 #include "host/command_line.h"
 #include "host/messages.h"
 

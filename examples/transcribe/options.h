@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "host/speech/subtitles.h"
 #include "host/speech/transcriber.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-transcribe turns speech into text.
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -9,7 +8,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-
 #include "host/messages.h"
 #include "host/speech/ffmpeg.h"
 #include "host/speech/recordings.h"
@@ -90,10 +88,8 @@ class Program {
     for (const std::string& clip : arguments_.clips) {
       if (is_interrupted()) break;
       const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(clip.c_str(), "rb"));
-      if (file)
-        hear_file(file.get(), clip, &transcript);
-      else
-        refuse(clip, std::string("cannot be read: ") + std::strerror(errno));
+      if (file) hear_file(file.get(), clip, &transcript);
+      else refuse(clip, std::string("cannot be read: ") + std::strerror(errno));
     }
     if (arguments_.stats) print_stats();
     const bool is_printed = finish_output(kProgram);

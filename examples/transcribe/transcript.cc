@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transcript.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
-
 #include "host/printable.h"
 #include "host/speech/recordings.h"
 
@@ -64,10 +62,8 @@ void Transcript::show_partial(uint64_t begin, const std::string& text) {
   constexpr size_t kMostShown = 72;
   if (format_ == Format::kJson)
     print_json({{"start", static_cast<double>(begin) / sample_rate_}, {"partial", true}, {"text", text}});
-  else if (rewrites_)
-    std::printf("\r%s\033[K", tail_of(line(text), kMostShown).c_str());
-  else
-    std::printf("... %s\n", line(text).c_str());
+  else if (rewrites_) std::printf("\r%s\033[K", tail_of(line(text), kMostShown).c_str());
+  else std::printf("... %s\n", line(text).c_str());
   std::fflush(stdout);
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "host/speech/utterances.h"
 #include "options.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-
 #include "host/command_line.h"
 #include "host/messages.h"
 #include "translator.h"

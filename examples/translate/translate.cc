@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-
 #include "host/messages.h"
 #include "translator.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "translator.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -8,7 +7,6 @@
 #include <cstring>
 #include <string_view>
 #include <utility>
-
 #include "goldcrest/goldcrest.hpp"
 #include "goldcrest/inspection.h"
 #include "goldcrest/languages.h"
@@ -330,10 +328,8 @@ void Translator::translate() {
   }
   for (const Sentence& sentence : sentences_) {
     Line& line = lines_[sentence.input];
-    if (line.writer)
-      line.writer->add(sentence, &line.out);
-    else
-      line.out += sentence.space + results_of(sentence);
+    if (line.writer) line.writer->add(sentence, &line.out);
+    else line.out += sentence.space + results_of(sentence);
   }
   sentences_.clear();
 }

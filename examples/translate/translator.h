@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"

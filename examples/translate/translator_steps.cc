@@ -2,7 +2,6 @@
 // The search of goldcrest-translate step by step: prefixes, text as it becomes certain, deadlines, interrupts. Then its
 // output: results as text, ids, scores and alignments, messages about lines, statistics.
 #include <sys/resource.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
@@ -11,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "host/messages.h"
@@ -241,10 +239,8 @@ std::string Translator::results_of(const Sentence& sentence) const {
       append_number(static_cast<double>(found.score), &out);
       out += '\t';
     }
-    if (!options_.score_file.empty())
-      append_number(static_cast<double>(found.log_prob), &out);
-    else if (!options_.stream)
-      out += text_or_ids(found);
+    if (!options_.score_file.empty()) append_number(static_cast<double>(found.log_prob), &out);
+    else if (!options_.stream) out += text_or_ids(found);
     for (size_t i = 0; i < found.token_log_probs.size(); ++i) {
       out += i == 0 ? '\t' : ' ';
       append_number(static_cast<double>(found.token_log_probs[i]), &out);
@@ -274,10 +270,8 @@ void Translator::print(Line& line) {
     }
     line.writer->finish(&line.out);
     n_unplaced_ += line.writer->n_unplaced();
-    if (options_.html)
-      line.end.clear();
-    else
-      line.out = in_line(line.out);
+    if (options_.html) line.end.clear();
+    else line.out = in_line(line.out);
   }
   if (error.empty()) {
     if (line.n_cut != 0 && n_cut_lines_++ == 0) {

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <iosfwd>
-
 #include "support/standard.h"
 
 namespace arm_cycles {

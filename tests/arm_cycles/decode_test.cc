@@ -136,8 +136,7 @@ TEST(DecodeThumb, VectorsAndFloats) {
 
 // Reads files of tracer.c that are written by hand.
 
-template <typename T>
-void write(const std::string& path, const std::vector<T>& values) {
+template <typename T> void write(const std::string& path, const std::vector<T>& values) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
 }

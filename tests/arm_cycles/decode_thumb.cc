@@ -223,8 +223,7 @@ Instruction decode_known(std::string_view name, std::string_view text) {
   if (begins_with_any(
           name, {"ldr", "str", "ldm", "stm", "push", "pop", "vldr", "vstr", "vldm", "vstm", "vpush", "vpop"}))
     decode_memory(name, operands, &out);
-  else
-    decode_operation(name, operands, &out);
+  else decode_operation(name, operands, &out);
   if (conditional || begins_with_any(name, {"csel", "cset", "cinc", "cneg", "vpsel"})) out.reads.push_back(kFlags);
   if (conditional && out.kind != Kind::kStoreX) append(out.reads, out.writes);
   return out;

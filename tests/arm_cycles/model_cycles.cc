@@ -9,7 +9,6 @@
 // 1 % slower than its row, and one percent farther from its bound.
 #include <iostream>
 #include <unordered_map>
-
 #include "arm_cycles/core.h"
 #include "support/program.h"
 

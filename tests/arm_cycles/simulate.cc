@@ -160,10 +160,8 @@ class OutOfOrder {
   void issue(int64_t cycle) {
     size_t kept = 0;
     for (const size_t i : waiting_)
-      if (ready(entry(i), cycle) && ports_.take(cost(i).uses, cycle))
-        entry(i).issued = cycle;
-      else
-        waiting_[kept++] = i;
+      if (ready(entry(i), cycle) && ports_.take(cost(i).uses, cycle)) entry(i).issued = cycle;
+      else waiting_[kept++] = i;
     waiting_.resize(kept);
   }
 

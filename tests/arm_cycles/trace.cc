@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns traced blocks into instructions. A block that never runs is not decoded.
 #include <unordered_map>
-
 #include "arm_cycles/core.h"
 
 namespace arm_cycles {
@@ -12,8 +11,7 @@ std::ifstream open(const std::string& path) {
   return file;
 }
 
-template <typename Records>
-Records read_records(const std::string& path) {
+template <typename Records> Records read_records(const std::string& path) {
   std::ifstream file = open(path);
   Records records;
   for (typename Records::value_type record; file.read(reinterpret_cast<char*>(&record), sizeof record);)
@@ -30,10 +28,8 @@ TraceFile::TraceFile(const std::string& prefix, Decoder decode)
       blocks_(read_records<std::vector<Block>>(prefix + ".blocks")),
       runs_(read_records<std::u32string>(prefix + ".runs")) {
   for (size_t run = 0; run < runs_.size(); ++run)
-    if (runs_[run] == kSection)
-      begins_.push_back(run + 1);
-    else if (begins_.empty() || runs_[run] >= blocks_.size())
-      throw std::runtime_error(prefix + ": damaged");
+    if (runs_[run] == kSection) begins_.push_back(run + 1);
+    else if (begins_.empty() || runs_[run] >= blocks_.size()) throw std::runtime_error(prefix + ": damaged");
   // Reads lines such as "      10:  sadalp  v0.4s, v1.8h", by their offset.
   std::ifstream file = open(prefix + ".listing");
   for (std::string text; std::getline(file, text);) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the first word of benchmark_firmware between the markers of tracer.c, greedily and at beam 4.
 #include <cstring>
-
 #include "arm_cycles/traced.h"
 
 extern "C" {

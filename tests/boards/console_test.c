@@ -4,7 +4,6 @@
  * stack. This is firmware in C, linked only with goldcrest_board.
  */
 #include <string.h>
-
 #include "board_api.h"
 
 static void write_text(const char *text) { board_write(text, strlen(text)); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: every kernel table of the build equals the reference bit for bit (tests/kernels/contract_cases.h).
 #include <cstdio>
-
 #include "board_api.h"
 #include "kernels/contract_cases.h"
 #include "kernels/reference/reference.h"

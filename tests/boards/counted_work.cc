@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counted_work.h"
-
 #include <cstring>
-
 #include "board_api.h"
 #include "instruction_count.h"
 #include "support/rng.h"

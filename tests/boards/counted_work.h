@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
 

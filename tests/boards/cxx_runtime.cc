@@ -2,12 +2,10 @@
 // The parts of a C++ library that the C++ headers need, only for tests: memory from newlib's heap and std::string's
 // members. Functions that would throw an exception end the program.
 #include <malloc.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <string>
-
 #include "board_api.h"
 
 namespace {

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-
 #include "api/engine.h"
 #include "base/hash.h"
 #include "board_api.h"

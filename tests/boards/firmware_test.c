@@ -4,7 +4,6 @@
  * have no symbol of a heap, of streams or of a C++ runtime (firmware_code.sh).
  */
 #include <string.h>
-
 #include "board_api.h"
 #include "goldcrest/goldcrest.h"
 #include "model_firmware.h"

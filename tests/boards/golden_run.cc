@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "boards/golden_run.h"
-
 #include <cstdio>
 #include <cstdlib>
-
 #include "base/hash.h"
 
 extern "C" {

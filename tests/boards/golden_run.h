@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
 #include "goldcrest/goldcrest.h"
 #include "model_golden.h"
 

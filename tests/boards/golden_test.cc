@@ -3,7 +3,6 @@
 // table. The hash must be the host's.
 #include <cinttypes>
 #include <cstdio>
-
 #include "board_api.h"
 #include "boards/golden_run.h"
 #include "boards/instruction_count.h"

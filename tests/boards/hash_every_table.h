@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-
 #include "goldcrest/goldcrest.h"
 
 extern "C" {
@@ -19,8 +18,7 @@ inline std::string_view words_to_hash() { return {hashed_words, static_cast<size
 
 // Prints each table's hash and returns whether all are the host's. `config` is an engine's, except for its kernels and
 // detail. `hash_of` is int(goldcrest_engine*, uint64_t*) and returns a status.
-template <typename HashOf>
-bool every_table_has_the_hash(goldcrest_config config, const HashOf& hash_of) {
+template <typename HashOf> bool every_table_has_the_hash(goldcrest_config config, const HashOf& hash_of) {
   const uint64_t expected = std::strtoull(expected_hash, nullptr, 16);
   bool all_pass = expected != 0 && goldcrest_kernels_at(0) != nullptr;
   for (uint32_t i = 0; goldcrest_kernels_at(i) != nullptr; ++i) {

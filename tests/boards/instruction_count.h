@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstdio>
-
 #include "board_api.h"
 
 namespace goldcrest::test {
@@ -14,8 +13,7 @@ inline uint64_t instructions_since(uint64_t start_ticks) {
 }
 
 // Counts one call of `operation`; runs it several times, because the clock's ticks are coarse.
-template <typename Operation>
-uint64_t instructions_of(Operation operation) {
+template <typename Operation> uint64_t instructions_of(Operation operation) {
   constexpr uint32_t kCalls = 8;
   const uint64_t start = board_ticks();
   for (uint32_t i = 0; i < kCalls; ++i) operation();

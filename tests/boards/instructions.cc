@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
-
 #include "board_api.h"
 #include "counted_work.h"
 #include "instruction_count.h"

@@ -3,7 +3,6 @@
 // given share of the instructions that it takes without the lexicon. Only its token ids matter, so the models of two
 // shapes have random weights.
 #include <cstdio>
-
 #include "board_api.h"
 #include "goldcrest/decoding.h"
 #include "instruction_count.h"

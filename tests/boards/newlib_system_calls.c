@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-
 #include "board_api.h"
 #include "common/linker_symbols.h"
 

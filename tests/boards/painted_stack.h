@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-
 #include "common/linker_symbols.h"
 #include "goldcrest/goldcrest.h"
 
@@ -38,8 +37,7 @@ inline uint32_t stack_pointer() {
 }
 
 // Calls a function, and keeps the bytes that it wrote below the stack as it was at the call. `call` must be inlined.
-template <typename Call>
-__attribute__((noinline)) int painted(const char* name, Call call) {
+template <typename Call> __attribute__((noinline)) int painted(const char* name, Call call) {
   const auto bottom = reinterpret_cast<uintptr_t>(board_stack_bottom);
   const uint32_t top = stack_pointer();
   for (uintptr_t at = bottom; at < top; at += 4) *reinterpret_cast<volatile uint32_t*>(at) = kPaint;

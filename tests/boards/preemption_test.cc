@@ -3,7 +3,6 @@
 // use. Both must get the golden hash. Engine A works in main, engine B in the timer's handler, at varying times.
 #include <cinttypes>
 #include <cstdio>
-
 #include "board_api.h"
 #include "boards/golden_run.h"
 #include "kernels/reference/reference.h"
@@ -30,16 +29,14 @@ constexpr const char* kActivityNames[kActivities] = {
 volatile uint32_t activity = kOther;
 
 // Calls the best table's kernel and records it in `activity`.
-template <typename Args>
-void watched(void (*kernel)(const Args&), Activity name, const Args& args) {
+template <typename Args> void watched(void (*kernel)(const Args&), Activity name, const Args& args) {
   const uint32_t outer = activity;
   activity = name;
   kernel(args);
   activity = outer;
 }
 
-template <auto slot, Activity name, typename Args>
-void watched_slot(const Args& args) {
+template <auto slot, Activity name, typename Args> void watched_slot(const Args& args) {
   watched(kBest.int8.*slot, name, args);
 }
 
@@ -136,10 +133,8 @@ void preempt(bool has_float_state) {
   if (has_float_state) ++n_with_float_state;
   status_b = run_b.step();
   activity = interrupted;
-  if (status_b < 0 || status_b == GOLDCREST_DONE)
-    stop_timer();
-  else
-    start_timer();  // counts from here, so that engine A gets its turn
+  if (status_b < 0 || status_b == GOLDCREST_DONE) stop_timer();
+  else start_timer();  // counts from here, so that engine A gets its turn
 }
 
 bool same_hash(const char* name, const GoldenRun& run) {

@@ -3,7 +3,6 @@
 // Instructions are counted, so the figure is the same in every run.
 #include <cstdio>
 #include <cstring>
-
 #include "board_api.h"
 #include "counted_work.h"
 #include "instruction_count.h"

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-
 #include "base/hash.h"
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/speech.h"

@@ -4,7 +4,6 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-
 #include "board_api.h"
 #include "boards/painted_stack.h"
 #include "boards/speech_hash.h"

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
-
 #include "board_api.h"
 #include "goldcrest/check.h"
 #include "model_g2p.h"

@@ -2,12 +2,10 @@
 // On the board: no step of a search takes more ticks than worst_step.h says, for any sources, activations, logits and
 // scores. Some steps take nearly as many.
 #include "worst_step.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <limits>
-
 #include "api/engine.h"
 #include "instruction_count.h"
 #include "model_stepped.h"
@@ -63,10 +61,8 @@ enum Order { kAscending, kEqual, kFarApart, kDescending, kFarApartDescending, kA
 void fill(Rng& rng, uint32_t order, float* x, uint32_t n) {
   constexpr float kSteps[] = {1.0f / 2048, 0.0f, 64.0f, -1.0f / 2048, -64.0f};
   for (uint32_t i = 0; i < n; ++i)
-    if (order < kAny)
-      x[i] = static_cast<float>(i) * kSteps[order];
-    else
-      x[i] = order == kAny ? any_number(rng) : rng.uniform() * (order == kNear ? 8.0f : 1000.0f);
+    if (order < kAny) x[i] = static_cast<float>(i) * kSteps[order];
+    else x[i] = order == kAny ? any_number(rng) : rng.uniform() * (order == kNear ? 8.0f : 1000.0f);
 }
 
 // The disturbance of a search: the most work at every step, something else at each step, or none.

@@ -3,7 +3,6 @@
  * A firmware's main: translates one word with a model in read-only memory. Exits with 0 if the pronunciation is right.
  */
 #include <string.h>
-
 #include "goldcrest/goldcrest.h"
 #include "model_g2p.h"
 #ifdef ON_BOARD

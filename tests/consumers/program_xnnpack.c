@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include "goldcrest/xnnpack.h"
 #include "model_g2p.h"
 

@@ -29,8 +29,7 @@ CheckpointFiles files_in(const std::filesystem::path& folder) {
   return files;
 }
 
-template <typename Folder>
-CheckpointFiles loaded(Folder&& folder) {
+template <typename Folder> CheckpointFiles loaded(Folder&& folder) {
   folder.load();
   return files_in(folder.folder.path());
 }
@@ -66,10 +65,8 @@ CheckpointFiles nn_safetensors(size_t n_shards) {
   const NnFolder made;
   const TemporaryFolder folder;
   folder.write("config.json", made.config.dump());
-  if (n_shards > 1)
-    write_shards(folder.path(), values_of(made.tensors), n_shards);
-  else
-    folder.write("model.safetensors", safetensors_of(values_of(made.tensors), converter::ElementType::kBf16));
+  if (n_shards > 1) write_shards(folder.path(), values_of(made.tensors), n_shards);
+  else folder.write("model.safetensors", safetensors_of(values_of(made.tensors), converter::ElementType::kBf16));
   return files_in(folder.path());
 }
 

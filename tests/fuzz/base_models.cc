@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/base_models.h"
-
 #include "base/bounds.h"
 #include "base/build_options.h"
 #include "model/blocks.h"

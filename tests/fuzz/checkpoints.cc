@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of a checkpoint's files, and a folder with them.
 #include "fuzz/checkpoints.h"
-
 #include <cctype>
-
 #include "support/checkpoint_writer.h"
 
 namespace goldcrest::test {
@@ -87,10 +85,8 @@ void edit_checkpoint(Script& script, CheckpointFiles& files) {
 void change_checkpoint(Script& script, CheckpointFiles& files) {
   if (files.empty()) return;
   const auto file = std::next(files.begin(), script.byte() % static_cast<uint32_t>(files.size()));
-  if (files.size() > 1 && script.one_in(32))
-    files.erase(file);
-  else
-    change_file(script, files, file->second);
+  if (files.size() > 1 && script.one_in(32)) files.erase(file);
+  else change_file(script, files, file->second);
 }
 
 void change_weights(Script& script, CheckpointFiles& files) {
@@ -133,8 +129,7 @@ void write_checkpoint(const CheckpointFiles& files, const std::filesystem::path&
     if (name.find('/') != std::string::npos) std::filesystem::create_directories(path.parent_path(), ignored);
     if (content.starts_with(kLink))
       std::filesystem::create_symlink(file_name(std::string_view(content).substr(kLink.size())), path, ignored);
-    else
-      std::ofstream(path, std::ios::binary) << content;
+    else std::ofstream(path, std::ios::binary) << content;
   }
 }
 }  // namespace goldcrest::test

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/damaged_flash.h"
-
 #include <sys/mman.h>
-
 #include "api/engine.h"
 #include "base/align.h"
 #include "base/crc32c.h"
@@ -14,8 +12,7 @@ namespace goldcrest::test {
 namespace {
 constexpr size_t kTrailerBytes = 64;
 
-template <typename Element>
-Element& changeable(const Element& element) {
+template <typename Element> Element& changeable(const Element& element) {
   return const_cast<Element&>(element);  // the element is in this file's own copy, which is not constant
 }
 
@@ -184,8 +181,7 @@ namespace {
 // Offsets of FORMAT.md's table of the trailer.
 constexpr size_t kVersionAt = 8, kMetadataBytesAt = 12, kTotalBytesAt = 16, kReservedAt = 28, kChecksumAt = 60;
 
-template <typename Value>
-void set(uint8_t* trailer, size_t at, Value value) {
+template <typename Value> void set(uint8_t* trailer, size_t at, Value value) {
   std::memcpy(trailer + at, &value, sizeof value);
   const uint32_t checksum = crc32c(0, trailer, kChecksumAt);
   std::memcpy(trailer + kChecksumAt, &checksum, sizeof checksum);
@@ -198,8 +194,7 @@ void expect_refused(const uint8_t* model, uint64_t bytes, int error) {
 }
 
 // Changes one number of the good file's trailer.
-template <typename Value>
-void lie(std::span<const uint8_t> model, size_t at, Value value, int error) {
+template <typename Value> void lie(std::span<const uint8_t> model, size_t at, Value value, int error) {
   GuardedBuffer<uint8_t> file(model.size());
   std::copy(model.begin(), model.end(), file.begin());
   set(file.get() + file.size() - kTrailerBytes, at, value);

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::test {

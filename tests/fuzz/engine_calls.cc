@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/engine_calls.h"
-
 #include "base/build_options.h"
 #include "fuzz/engine_sounds.h"
 #include "goldcrest/check.h"
@@ -210,8 +209,7 @@ class Calls {
     return ids;
   }
 
-  template <typename Function>
-  void begin(Function store, std::initializer_list<int> errors, const char* function) {
+  template <typename Function> void begin(Function store, std::initializer_list<int> errors, const char* function) {
     const bool fresh = store == goldcrest_begin;
     if (hears() && !script_.one_in(16)) {
       allow(sounds_.give(engine_, info_, script_, fresh),

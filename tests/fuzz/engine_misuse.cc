@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cfenv>
-
 #include "api/engine_plan.h"
 #include "api/observe.h"
 #include "base/bounds.h"

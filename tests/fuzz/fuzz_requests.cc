@@ -8,8 +8,7 @@
 namespace goldcrest::test {
 namespace {
 // Gives a reader all bytes, `step` at a time, with what it left before. Returns what is left.
-template <typename Take>
-void feed(std::string_view bytes, size_t step, const Take& take) {
+template <typename Take> void feed(std::string_view bytes, size_t step, const Take& take) {
   std::string waiting;
   for (size_t at = 0; at < bytes.size(); at += step) {
     waiting.append(bytes.substr(at, step));
@@ -71,9 +70,7 @@ void run_input(Script script) {
   const size_t step = 1 + script.below(64);
   const std::string_view rest = script.rest();
   const auto read = kind == 0 ? read_request : read_events;
-  if (kind == 2)
-    read_form(rest);
-  else
-    require(read(rest, step) == read(rest, rest.size() + 1), "the bytes may come in any parts");
+  if (kind == 2) read_form(rest);
+  else require(read(rest, step) == read(rest, rest.size() + 1), "the bytes may come in any parts");
 }
 }  // namespace goldcrest::test

@@ -30,10 +30,8 @@ std::string model_bytes(Script& script) {
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines(1);
   for (const char c : text)
-    if (c == '\n')
-      lines.emplace_back();
-    else
-      lines.back() += c;
+    if (c == '\n') lines.emplace_back();
+    else lines.back() += c;
   return lines;
 }
 

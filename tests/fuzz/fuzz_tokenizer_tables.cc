@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a tokenizer or a detokenizer with any of their values changed, on any text.
 #include <type_traits>
-
 #include "fuzz/script.h"
 #include "fuzz/text_checks.h"
 #include "unit/text/damaged_tables.h"
@@ -20,15 +19,12 @@ std::vector<Tables> all_good_tables() {
   return all;
 }
 
-template <typename Container>
-void change_element(Script& script, Container& values) {
+template <typename Container> void change_element(Script& script, Container& values) {
   if (values.empty()) return;
   auto& value = values[script.half() % values.size()];
   const uint32_t bits = script.one_in(4) ? script.word() : script.below(1024);
-  if constexpr (std::is_same_v<typename Container::value_type, float>)
-    std::memcpy(&value, &bits, sizeof value);
-  else
-    value = static_cast<typename Container::value_type>(bits);
+  if constexpr (std::is_same_v<typename Container::value_type, float>) std::memcpy(&value, &bits, sizeof value);
+  else value = static_cast<typename Container::value_type>(bits);
 }
 
 void change_tokenizer(Script& script, converter::PackedTokenizer& tables) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads, changes and writes metadata by the schema's type tables, which model/structure.cc uses for its checks.
 #include "fuzz/metadata_tree.h"
-
 #include "base/bounds.h"
 
 namespace goldcrest::test {
@@ -92,8 +91,7 @@ class Writer {
       default: return add_as<uint64_t>(slot, bytes);
     }
   }
-  template <typename Value>
-  void add_as(flatbuffers::voffset_t slot, const std::string& bytes) {
+  template <typename Value> void add_as(flatbuffers::voffset_t slot, const std::string& bytes) {
     builder_.AddElement(slot, flatbuffers::ReadScalar<Value>(bytes.data()));
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/packed_corpus.h"
-
 #include <charconv>
 
 namespace goldcrest::test {

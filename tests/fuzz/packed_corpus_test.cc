@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/packed_corpus.h"
-
 #include "support/test.h"
 
 namespace goldcrest::test {

@@ -38,8 +38,7 @@ class Script {
   std::string_view rest() { return text_of(n_); }
 
  private:
-  template <typename Value>
-  Value take() {
+  template <typename Value> Value take() {
     Value value = 0;
     const size_t n = n_ < sizeof value ? n_ : sizeof value;
     if (n > 0) std::memcpy(&value, bytes_, n);  // an empty input may be null

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/text_checks.h"
-
 #include "fuzz/script.h"
 #include "goldcrest/goldcrest.h"
 #include "support/guarded_buffer.h"

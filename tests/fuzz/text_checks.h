@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "model/tokenizer_view.h"
 
 namespace goldcrest::test {

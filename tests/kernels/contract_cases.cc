@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the slots of a kernel table one by one: seeded arguments of many shapes and kinds, two runs, one comparison.
 #include "contract_cases.h"
-
 #include "contract_inputs.h"
 
 namespace goldcrest::test {

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-
 #include "kernels/kernels.h"
 
 namespace goldcrest::test {

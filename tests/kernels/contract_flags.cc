@@ -4,10 +4,8 @@
 // programs runs it, or JavaScript (wasm32), which places the model and the words itself. Its status is 0 if all hashes
 // are EXPECTED_HASH, else the negative status of the engine, or 1.
 #include "base/exact_floats.h"
-
 #include <stdint.h>
 #include <string.h>
-
 #include "base/hash.h"
 #include "goldcrest/goldcrest.h"
 

@@ -10,7 +10,6 @@
 #include <limits>
 #include <string>
 #include <vector>
-
 #include "contract_cases.h"
 #include "support/guarded_buffer.h"
 #include "support/rng.h"
@@ -25,8 +24,7 @@ inline constexpr uint32_t kWidths[] = {16, 32, 48, 64, 80, 112, 128, 144, 240, 2
 inline Rng rng_of(uint64_t run, uint64_t contract_case) { return Rng(contract_case + (run << 8)); }
 
 // Run 0 has the usual sizes; other runs have as many sizes, multiples of 16 up to the largest usual one.
-template <size_t n>
-std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t (&usual)[n], Rng& rng) {
+template <size_t n> std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t (&usual)[n], Rng& rng) {
   std::vector<uint32_t> sizes(std::begin(usual), std::end(usual));
   const uint32_t most = *std::max_element(sizes.begin(), sizes.end()) / 16;
   for (uint32_t& size : sizes) size = run == 0 ? size : 16 * rng.between(1, most);
@@ -79,16 +77,14 @@ inline bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 |
 inline bool same(int8_t a, int8_t b) { return a == b; }
 
 inline std::string text_of(const char* text) { return text; }
-template <typename T>
-inline std::string text_of(T number) {
+template <typename T> inline std::string text_of(T number) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(number));
   return digits;
 }
 
 // The outputs of the two tables.
-template <typename T>
-struct Outputs {
+template <typename T> struct Outputs {
   explicit Outputs(size_t n) : found(n), expected(n) {}
   void set(size_t i, T value) { found[i] = expected[i] = value; }
 
@@ -104,8 +100,7 @@ struct Outputs {
   GuardedBuffer<T> found, expected;
 };
 
-template <typename... Parts>
-Difference in_case(const Difference& difference, const Parts&... parts) {
+template <typename... Parts> Difference in_case(const Difference& difference, const Parts&... parts) {
   if (!difference) return {};
   return *difference + " (" + ((text_of(parts) + " ") + ...) + ")";
 }

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <string>
 #include <vector>
-
 #include "contract_cases.h"
 #include "emulated_tables.h"
 #include "kernels/reference/reference.h"

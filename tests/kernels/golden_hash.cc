@@ -6,7 +6,6 @@
 // Usage: golden_hash [--all] MODEL VALIDATION_TSV [HASH_FILE]
 #include <cinttypes>
 #include <deque>
-
 #include "base/hash.h"
 #include "flush_to_zero.h"
 #include "host/thread_pool.h"

@@ -4,7 +4,6 @@
 // kernel table that this CPU runs, for any number of threads, and on the machine that wrote HASH_FILE. Prints it.
 // Usage: golden_inspection [--searches | --samples] MODEL VALIDATION_TSV [HASH_FILE]
 #include <cinttypes>
-
 #include "support/engine_fixture.h"
 #include "support/program.h"
 #include "support/search_hash.h"
@@ -42,10 +41,8 @@ uint64_t hash_with(const Hashed& hashed, const char* kernels, uint32_t threads) 
 
 int run(int n_arguments, char** arguments) {
   std::string option = n_arguments > 1 ? arguments[1] : "";
-  if (option == "--searches" || option == "--samples")
-    --n_arguments, ++arguments;
-  else
-    option.clear();
+  if (option == "--searches" || option == "--samples") --n_arguments, ++arguments;
+  else option.clear();
   if (n_arguments < 3 || n_arguments > 4) {
     std::fprintf(stderr, "usage: golden_inspection [--searches | --samples] MODEL VALIDATION_TSV [HASH_FILE]\n");
     return 2;

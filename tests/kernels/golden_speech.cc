@@ -8,7 +8,6 @@
 //        golden_speech --rows MODEL CLIP.raw FILE        writes the encoder's rows [rows, d_model], float32
 //        golden_speech --features MODEL CLIP.raw FILE    writes the log-mel features [frames, n_mels], float32
 #include <cinttypes>
-
 #include "boards/speech_hash.h"
 #include "examples/listen_firmware/voice_gate.h"
 #include "flush_to_zero.h"

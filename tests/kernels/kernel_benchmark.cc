@@ -4,11 +4,9 @@
 //
 //   kernel_benchmark --benchmark_filter='linear/x86_avx512vnni/512x2048/.*/hot'
 #include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
-
 #include "kernels/kernels.h"
 #include "linear_problem.h"
 

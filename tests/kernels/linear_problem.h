@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
-
 #include "kernels/kernels.h"
 #include "support/rng.h"
 
@@ -22,8 +21,7 @@ constexpr LinearShape kModelShapes[] = {
 };
 
 // Zeroed memory that starts on a cache line, as the engine's does.
-template <typename T>
-class AlignedBuffer {
+template <typename T> class AlignedBuffer {
  public:
   explicit AlignedBuffer(size_t n) : values_(static_cast<T*>(::operator new(n * sizeof(T), kAlignment))), n_(n) {
     std::memset(values_, 0, n * sizeof(T));

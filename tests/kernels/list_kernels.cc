@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the kernel tables that this build has and this CPU runs, best first. Tests of emulated CPUs read it.
 #include <cstdio>
-
 #include "goldcrest/goldcrest.h"
 
 int main() {

@@ -2,7 +2,6 @@
 // If another part of the program has initialized XNNPACK, that part's allocator serves all. The backend then refuses
 // with a message, and the exact tables still work.
 #include <xnnpack.h>
-
 #include "goldcrest/xnnpack.h"
 #include "support/engine_fixture.h"
 #include "support/test.h"

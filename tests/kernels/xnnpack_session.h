@@ -3,7 +3,6 @@
 #pragma once
 
 #include <pthreadpool.h>
-
 #include "goldcrest/xnnpack.h"
 #include "support/engine_fixture.h"
 

@@ -4,7 +4,6 @@
  * function; each that takes a model or an engine must refuse the lack of one.
  */
 #include <stdio.h>
-
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/sentences.h"
 

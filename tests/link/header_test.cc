@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public headers are the manual. The comment of every function that can fail lists its errors, by names that exist.
 #include <regex>
-
 #include "support/test.h"
 
 namespace goldcrest {

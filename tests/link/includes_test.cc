@@ -105,8 +105,7 @@ std::string unit_of(const fs::path& file) { return fs::path(file).replace_extens
 std::string folder_of(const fs::path& file) { return part_of(file, 0); }
 
 // `name_of` returns the unit, or the folder, of a file.
-template <typename Name>
-Includes includes_in(const fs::path& tree, const Name& name_of) {
+template <typename Name> Includes includes_in(const fs::path& tree, const Name& name_of) {
   Includes includes;
   for (const fs::path& file : sources_in(tree)) {
     std::set<std::string>& included = includes[name_of(file)];

@@ -2,7 +2,6 @@
 // The engine's objects need only four functions of the C library, and all their data is constant (no heap, no
 // libstdc++, no libm, no constructors).
 #include <cctype>
-
 #include "support/test.h"
 
 namespace goldcrest {

@@ -3,7 +3,6 @@
 // a tab, and the text of these ids. VOCABULARY has an entry on each line, first <unk>, then </s>. KEPT has the entries
 // that --keep-vocabulary leaves; ids then count in its order.
 #include <iostream>
-
 #include "spec/format_text.h"
 #include "spec/trim_vocabulary.h"
 #include "support/program.h"

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <string>
 #include <vector>
-
 #include "goldcrest/voice.h"
 #include "host/session.h"
 #include "host/speech/wav.h"

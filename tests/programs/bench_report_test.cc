@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of goldcrest-bench, as text and as JSON, and the machine that it names.
 #include <nlohmann/json.hpp>
-
 #include "examples/bench/machine.h"
 #include "examples/bench/report.h"
 #include "host/wording.h"

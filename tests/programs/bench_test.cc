@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-bench measures the work that it was asked for, and says clearly if it cannot. No figure of speed is tested.
 #include <nlohmann/json.hpp>
-
 #include "examples/bench/machine.h"
 #include "examples/bench/report.h"
 #include "goldcrest/goldcrest.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include "converter/sources/containers/tensor_source.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"

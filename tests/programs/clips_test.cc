@@ -40,8 +40,7 @@ std::string widened(size_t width, uint8_t low = 0) {
   return bytes;
 }
 
-template <typename Float>
-std::string floats(const std::vector<double>& values) {
+template <typename Float> std::string floats(const std::vector<double>& values) {
   std::string bytes;
   for (const double value : values) {
     const Float number = static_cast<Float>(value);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert --accuracy and --matrices on the shipped checkpoints.
 #include <nlohmann/json.hpp>
-
 #include "convert/support/sample_folder.h"
 #include "programs/models.h"
 #include "support/test.h"

@@ -2,9 +2,7 @@
 // Errors that goldcrest-convert finds before it reads a weight: each test compares the whole message and checks that no
 // work was done.
 #include <unistd.h>
-
 #include <nlohmann/json.hpp>
-
 #include "convert/support/marian_folder.h"
 #include "convert/support/nn_folder.h"
 #include "programs/checkpoint_copy.h"

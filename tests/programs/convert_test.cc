@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert from end to end on the shipped checkpoints.
 #include <nlohmann/json.hpp>
-
 #include "convert/support/arena_formula.h"
 #include "convert/support/sample_folder.h"
 #include "host/model_memory.h"

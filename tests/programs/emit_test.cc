@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert for firmware: it reads model files, changes the order of weights, and writes C source and budgets.
 #include <nlohmann/json.hpp>
-
 #include "goldcrest/goldcrest.h"
 #include "programs/models.h"
 #include "support/test.h"

@@ -2,9 +2,7 @@
 // Each system call of the programs fails once, and is once the program's last. A program then gives an error with a
 // message or all of the right output. A file that it writes is complete, or is still the previous file.
 #include <stdlib.h>
-
 #include <csignal>
-
 #include "convert/support/nn_folder.h"
 #include "programs/models.h"
 #include "support/test.h"

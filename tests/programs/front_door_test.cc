@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A new user's first contact: any path, any file and any mistake ends in a model, or in one sentence on what to do.
 #include <cctype>
-
 #include "programs/checkpoint_copy.h"
 #include "support/test.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loss by int8 on the whole validation sets, compared with the training framework's float32 results.
 #include <nlohmann/json.hpp>
-
 #include "evaluate/evaluate.h"
 #include "evaluate/metrics.h"
 #include "programs/models.h"

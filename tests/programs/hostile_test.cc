@@ -2,7 +2,6 @@
 // Small files that make the converter spend much time or memory. Each is refused or converted within a few seconds and
 // some hundred megabytes. A sanitizer's own needs are added.
 #include <unistd.h>
-
 #include "programs/checkpoint_copy.h"
 #include "programs/malformed_cases.h"
 #include "support/test.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate --ids: source ids in, target ids out, for models with and without a tokenizer.
 #include <nlohmann/json.hpp>
-
 #include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
 #include "programs/checkpoint_copy.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include "programs/process.h"
 #include "support/test.h"
 

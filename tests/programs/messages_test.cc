@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of untrusted files, and errors of the engine, as the programs print them.
 #include "host/messages.h"
-
 #include <unistd.h>
-
 #include <chrono>
 #include <thread>
-
 #include "convert/support/shipped_model.h"
 #include "converter/file/write.h"
 #include "host/model_memory.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions, goldens and texts that several program tests share.
 #include "programs/models.h"
-
 #include <nlohmann/json.hpp>
-
 #include "convert/support/sample_folder.h"
 #include "spec/format_text.h"
 #include "support/test.h"

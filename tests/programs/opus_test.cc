@@ -4,7 +4,6 @@
 #include <bit>
 #include <chrono>
 #include <nlohmann/json.hpp>
-
 #include "goldcrest/languages.h"
 #include "model/model_view.h"
 #include "programs/memory.h"

@@ -2,7 +2,6 @@
 // The paper's two models (Vaswani et al. 2017, table 3) with random weights, through converter, float32 reference,
 // engine, self-test and the arena's formula.
 #include <nlohmann/json.hpp>
-
 #include "convert/support/arena_formula.h"
 #include "programs/models.h"
 #include "support/checkpoint_writer.h"

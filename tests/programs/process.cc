@@ -2,7 +2,6 @@
 // Starts programs by fork and exec. Input and outputs of a single run go through unnamed files, so no side waits for
 // the other.
 #include "programs/process.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -39,10 +38,8 @@ void become(
     const std::filesystem::path& program, const Arguments& arguments, const RunOptions& how, const int (&streams)[3]) {
   constexpr int kCannotStart = 127;
   for (int i = 0; i < 3; ++i)
-    if (streams[i] < 0)
-      ::close(i);
-    else if (::dup2(streams[i], i) < 0)
-      ::_exit(kCannotStart);
+    if (streams[i] < 0) ::close(i);
+    else if (::dup2(streams[i], i) < 0) ::_exit(kCannotStart);
   if (!how.folder.empty() && ::chdir(how.folder.c_str()) != 0) ::_exit(kCannotStart);
   std::vector<char*> words = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <sys/types.h>
-
 #include "support/standard.h"
 
 namespace goldcrest::test {

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <numeric>
-
 #include "convert/support/sample_folder.h"
 #include "host/speech/utterances.h"
 #include "listen_firmware/voice_gate.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-translate: one output line for each input line, whatever the line is, and every option.
 #include <charconv>
-
 #include "goldcrest/goldcrest.h"
 #include "programs/models.h"
 #include "support/test.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-convert --list, the commands of TUTORIALS.md, and the programs' messages about the tutorials' checkpoints.
 #include <gtest/gtest.h>
-
 #include <regex>
-
 #include "convert/support/tutorial_folder.h"
 #include "converter/dialects/dialect.h"
 #include "programs/models.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trimmed vocabularies and made shortlists from end to end: translations of the files, the report, and what is refused.
 #include <nlohmann/json.hpp>
-
 #include "convert/support/arena_formula.h"
 #include "programs/checkpoint_copy.h"
 #include "support/marian_native.h"

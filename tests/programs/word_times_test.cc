@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of words next to whole matrices in double, and the subtitles that are made of them.
 #include "host/speech/word_times.h"
-
 #include "goldcrest/inspection.h"
 #include "goldcrest/speech.h"
 #include "host/speech/subtitles.h"

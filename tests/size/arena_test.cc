@@ -2,9 +2,7 @@
 // The memory of the pronunciation model for a word of 24 letters and 32 phonemes, with one end token each; how programs
 // get such memory.
 #include <gtest/gtest.h>
-
 #include <cstring>
-
 #include "goldcrest/goldcrest.h"
 #include "host/model_memory.h"
 

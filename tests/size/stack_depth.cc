@@ -87,10 +87,8 @@ void read_graph(const std::string& path, Functions& functions) {
     } else if (line.starts_with("edge:")) {
       Function& caller = functions[quoted(line, "sourcename")];
       const std::string callee = quoted(line, "targetname");
-      if (callee == "__indirect_call")
-        caller.indirect_from.insert(source_file(quoted(line, "label")));
-      else
-        caller.callees.insert(callee);
+      if (callee == "__indirect_call") caller.indirect_from.insert(source_file(quoted(line, "label")));
+      else caller.callees.insert(callee);
     }
   }
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes good checkpoints, and from their parts broken ones: safetensors, shards, and torch.save's zip.
 #include "support/checkpoint_writer.h"
-
 #include <zlib.h>
-
 #include <bit>
 #include <nlohmann/json.hpp>
-
 #include "converter/sources/files/zip_directory.h"
 #include "spec/format_text.h"
 
@@ -14,15 +11,13 @@ namespace goldcrest::test {
 namespace {
 using converter::ElementType;
 
-template <typename Integer>
-std::string little_endian(Integer value) {
+template <typename Integer> std::string little_endian(Integer value) {
   std::string bytes(sizeof value, '\0');
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
 }
 
-template <typename Element>
-std::string cast_all(const std::vector<float>& values) {
+template <typename Element> std::string cast_all(const std::vector<float>& values) {
   std::string bytes;
   for (const float value : values) bytes += little_endian(static_cast<Element>(value));
   return bytes;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <ostream>
-
 #include "converter/sources/containers/element_type.h"
 #include "support/standard.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/ctranslate2_model.h"
-
 #include "spec/format_text.h"
 
 namespace goldcrest::test {
@@ -183,10 +182,8 @@ void CTranslate2Model::remove(const std::string& name) {
 void CTranslate2Model::set(const CTranslate2Variable& variable) {
   const auto found = std::find_if(variables.begin(), variables.end(),
       [&](const CTranslate2Variable& other) { return other.name == variable.name; });
-  if (found == variables.end())
-    variables.push_back(variable);
-  else
-    *found = variable;
+  if (found == variables.end()) variables.push_back(variable);
+  else *found = variable;
 }
 
 std::string CTranslate2Model::bytes() const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <ostream>
-
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/inspection.h"
 #include "support/guarded_buffer.h"

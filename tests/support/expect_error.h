@@ -7,8 +7,7 @@
 
 namespace goldcrest::test {
 // Returns the message of the Error that `function` throws, or "no error". It must begin with `where`, which is cut off.
-template <typename Function>
-std::string error_of(Function&& function, const std::string& where = {}) {
+template <typename Function> std::string error_of(Function&& function, const std::string& where = {}) {
   try {
     function();
   } catch (const converter::Error& error) {

@@ -23,8 +23,7 @@
 
 namespace goldcrest::test {
 // n elements, all bytes 0xA5. If n * sizeof(T) is a multiple of 64, so is the address.
-template <typename T>
-class GuardedBuffer {
+template <typename T> class GuardedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:

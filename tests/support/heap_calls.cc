@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/heap_calls.h"
-
 #include <cstdlib>
 
 namespace goldcrest::test {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/instructions.h"
-
 #include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>

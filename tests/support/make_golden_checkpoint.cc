@@ -8,7 +8,6 @@
 // make_golden_checkpoint wide|base DIR           seeded random weights, 32,000 outputs: of the width of Firefox's
 //                                                students with two layers, and of base's shape. Its pieces are made up
 #include <iostream>
-
 #include "convert/support/sample_folder.h"
 #include "support/marian_native.h"
 #include "support/marian_tensors.h"

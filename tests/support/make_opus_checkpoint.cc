@@ -2,7 +2,6 @@
 // Writes a checkpoint with the shape, configuration and vocabulary of a real OPUS-MT model (tests/data/opus-mt-en-mg)
 // and seeded random weights: make_opus_checkpoint DIR [safetensors|bin] [--dtype F32|F16|BF16]
 #include <iostream>
-
 #include "support/marian_tensors.h"
 #include "support/program.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/marian_native.h"
-
 #include "spec/format_text.h"
 #include "support/rng.h"
 
@@ -8,8 +7,7 @@ namespace goldcrest::test {
 namespace {
 using converter::ElementType;
 
-template <typename Value>
-std::string bytes_of(Value value) {
+template <typename Value> std::string bytes_of(Value value) {
   std::string bytes(sizeof value, '\0');
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
@@ -29,10 +27,8 @@ class NativeMaker {
     }
     for (uint32_t i = 1; i <= shape_.decoder_layers; ++i) {
       const std::string layer = converter::format_text("decoder_l{}", i);
-      if (shape_.is_recurrent)
-        recurrence(layer + "_rnn");
-      else
-        attention(layer + "_self");
+      if (shape_.is_recurrent) recurrence(layer + "_rnn");
+      else attention(layer + "_self");
       attention(layer + "_context");
       feed_forward(layer + "_ffn");
     }

@@ -67,8 +67,7 @@ struct BinaryLists {
     return head + body;
   }
 
-  template <typename Value>
-  static void put(std::string& bytes, Value value) {
+  template <typename Value> static void put(std::string& bytes, Value value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensors and the config.json of a Marian checkpoint with seeded random weights.
 #include "support/marian_tensors.h"
-
 #include "support/rng.h"
 
 namespace goldcrest::test {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include "support/checkpoint_writer.h"
 
 namespace goldcrest::test {

@@ -15,13 +15,10 @@ inline std::string read_whole_file(const std::string& path) {
 }
 
 // Returns what `run` returns, if that is an int; 1 after an exception's message.
-template <typename Run>
-int report_errors(const char* program, Run run) {
+template <typename Run> int report_errors(const char* program, Run run) {
   try {
-    if constexpr (std::is_void_v<decltype(run())>)
-      run();
-    else
-      return run();
+    if constexpr (std::is_void_v<decltype(run())>) run();
+    else return run();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", program, error.what());

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string_view>
-
 #include "base/hash.h"
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/speech_model.h"
-
 #include <bit>
 #include <numbers>
-
 #include "base/build_options.h"
 #include "converter/quantize/quantize.h"
 #include "goldcrest/speech.h"
@@ -56,8 +54,7 @@ class FrontendWriter {
   }
 
  private:
-  template <typename T>
-  uint32_t append(format::SectionKind kind, const std::vector<T>& values) {
+  template <typename T> uint32_t append(format::SectionKind kind, const std::vector<T>& values) {
     std::vector<uint8_t>& section = contents_[static_cast<size_t>(kind)];
     section.resize(align_bytes(section.size()));
     const auto units = static_cast<uint32_t>(section.size() / kAlignment);

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <vector>
-
 #include "converter/file/write.h"
 #include "model_generated.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdlib.h>
-
 #include "support/standard.h"
 
 namespace goldcrest::test {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-
 #include "support/rng.h"
 #include "support/standard.h"
 #include "support/temporary_folder.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws weights so that inputs of variance 1 give outputs of variance 1, layer after layer.
 #include "support/tiny_model.h"
-
 #include "converter/file/fine_inputs.h"
 #include "support/random_spec.h"
 
@@ -107,10 +106,8 @@ converter::TokenizerSpec letters(converter::TokenizerKind kind, uint32_t vocab_s
       .unknown_id = 1};
   for (uint32_t code = first; tokenizer.pieces.size() + 1 < vocab_size; ++code) {
     std::string text;
-    if (code < 0x80)
-      text = static_cast<char>(code);
-    else
-      text = {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+    if (code < 0x80) text = static_cast<char>(code);
+    else text = {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
     tokenizer.pieces.push_back({text, -static_cast<float>(code), converter::PieceType::kNormal});
   }
   tokenizer.pieces.push_back({"<pad>", 0, converter::PieceType::kControl});

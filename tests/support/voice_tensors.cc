@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/voice_tensors.h"
-
 #include <numbers>
-
 #include "support/rng.h"
 
 namespace goldcrest::test {

@@ -5,7 +5,6 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
-
 #include "board_api.h"
 #include "common/cortexm/exceptions.h"
 #include "common/linker_symbols.h"

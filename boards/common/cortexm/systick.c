@@ -3,7 +3,6 @@
  * A 64-bit clock: SysTick counts 24 bits down, its interrupt counts the rounds.
  */
 #include <stdint.h>
-
 #include "board_api.h"
 #include "common/cortexm/exceptions.h"
 

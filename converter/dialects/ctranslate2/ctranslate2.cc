@@ -2,10 +2,8 @@
 // CTranslate2's encoder-decoders, TransformerSpec (src/layers/transformer.cc, attention.cc and common.cc at 0d8bcd36).
 // Matrices are [outputs, inputs]; queries, keys and values are the rows of one matrix.
 #include "dialects/ctranslate2/ctranslate2.h"
-
 #include <algorithm>
 #include <cmath>
-
 #include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/speech/parts.h"

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-
 #include "dialects/tensor_reader.h"
 #include "dialects/way_in.h"
 #include "sources/files/input_folder.h"

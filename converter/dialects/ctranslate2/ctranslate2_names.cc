@@ -2,7 +2,6 @@
 // The variables that a model.bin may have (python/ctranslate2/specs at 0d8bcd36, and src/layers, which reads them).
 // Unknown variables are refused.
 #include <algorithm>
-
 #include "dialects/ctranslate2/ctranslate2.h"
 #include "host/wording.h"
 #include "spec/error.h"

@@ -3,7 +3,6 @@
 // 0d8bcd36). The model does not say how texts are cut into pieces; SentencePiece models next to it are used if there
 // are any.
 #include <algorithm>
-
 #include "dialects/ctranslate2/ctranslate2.h"
 #include "dialects/text/subword_text.h"
 #include "dialects/text/tokenizer_fit.h"

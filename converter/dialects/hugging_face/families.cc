@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each family's choices: transformers/models/FAMILY/{configuration,modeling}_FAMILY.py at v5.23.
 #include "dialects/hugging_face/families.h"
-
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/hugging_face/generation.h"
@@ -94,10 +92,8 @@ void check_old_settings(const Family& family, const Config& config) {
 
 void check_settings(const Family& family, const Config& config, const Config& generation) {
   std::vector<std::string> counts = seq2seq_counts();
-  if (family.has_two_vocabularies)
-    counts.insert(counts.begin(), {"src_vocab_size", "tgt_vocab_size"});
-  else
-    counts.insert(counts.begin(), "vocab_size");
+  if (family.has_two_vocabularies) counts.insert(counts.begin(), {"src_vocab_size", "tgt_vocab_size"});
+  else counts.insert(counts.begin(), "vocab_size");
   std::vector<std::string> known = counts;
   known.insert(known.end(), {"activation_function", "eos_token_id", "max_position_embeddings", "scale_embedding"});
   RequiredSettings required(config, known);

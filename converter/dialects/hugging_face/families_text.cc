@@ -4,7 +4,6 @@
 // A BART that misaki uses for unknown words has letters and phonemes, which config.json lists.
 #include <algorithm>
 #include <optional>
-
 #include "dialects/hugging_face/families.h"
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/special_tokens.h"
@@ -164,10 +163,8 @@ class FamilyTextReader {
     vocabulary.where = model_path_.string();
     vocabulary.id_to_text.resize(sizes_.vocab_size);
     for (uint32_t id = first; id < model.vocab_size; ++id)
-      if (model.pieces[id].type == PieceType::kControl)
-        vocabulary.control_ids.push_back(id + shift);
-      else
-        vocabulary.id_to_text[id + shift] = model.pieces[id].text;
+      if (model.pieces[id].type == PieceType::kControl) vocabulary.control_ids.push_back(id + shift);
+      else vocabulary.id_to_text[id + shift] = model.pieces[id].text;
     return vocabulary;
   }
 
@@ -298,10 +295,8 @@ TokenizerSpec listed_characters(const Config& config, const char* key, uint32_t 
   Vocabulary vocabulary = {config.where(key), {}, 3, {0, 1, 2}};
   std::vector<std::string>& texts = vocabulary.id_to_text;
   for (const char byte : config.text(key))
-    if ((byte & 0xC0) == 0x80 && !texts.empty())
-      texts.back() += byte;
-    else
-      texts.emplace_back(1, byte);
+    if ((byte & 0xC0) == 0x80 && !texts.empty()) texts.back() += byte;
+    else texts.emplace_back(1, byte);
   if (texts.size() <= 4 || texts.size() > vocab_size) {
     throw Error("{} has {} characters, expected four special ones and others, at most {}, the rows of the tables",
         vocabulary.where, texts.size(), vocab_size);
@@ -334,11 +329,8 @@ void read_family_text(const Checkpoint& checkpoint, const TextSizes& sizes, Mode
   const char* const model = sizes.kind == FamilyText::kPegasus ? "spiece.model" : "sentencepiece.bpe.model";
   if (checkpoint.is_shape && !TextFiles(checkpoint, model).has_any()) return;
   FamilyTextReader reader(checkpoint, sizes, spec);
-  if (sizes.kind == FamilyText::kPegasus)
-    reader.read_pegasus();
-  else if (sizes.kind == FamilyText::kXlmRoberta)
-    reader.read_results();
-  else
-    reader.read_multilingual();
+  if (sizes.kind == FamilyText::kPegasus) reader.read_pegasus();
+  else if (sizes.kind == FamilyText::kXlmRoberta) reader.read_results();
+  else reader.read_multilingual();
 }
 }  // namespace goldcrest::converter

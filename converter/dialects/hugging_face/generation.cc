@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hugging Face's generation settings (transformers/generation/configuration_utils.py and logits_process.py at v5.23).
 #include "dialects/hugging_face/generation.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "host/wording.h"
@@ -162,8 +160,7 @@ std::vector<uint32_t> banned_ids(
   for (const Value& list : *lists)
     if (list.is_list() && list.size() != 1)
       sequences.push_back({token_ids(list, vocab_size, where), -std::numeric_limits<float>::infinity()});
-    else
-      ids.push_back(token_id(list.is_list() ? list.front() : list, vocab_size, where));
+    else ids.push_back(token_id(list.is_list() ? list.front() : list, vocab_size, where));
   return ids;
 }
 
@@ -235,10 +232,8 @@ void set_biases(const Settings& settings, uint32_t vocab_size, GenerationSpec& s
   }
   for (const auto& [ids, bias] : biases) {
     if (bias == 0) continue;
-    if (ids.size() == 1)
-      spec.rules.biases[ids[0]] = bias;
-    else
-      spec.sequences.list.push_back({ids, bias});
+    if (ids.size() == 1) spec.rules.biases[ids[0]] = bias;
+    else spec.sequences.list.push_back({ids, bias});
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <vector>
-
 #include "dialects/config.h"
 #include "spec/spec.h"
 

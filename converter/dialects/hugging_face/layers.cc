@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/hugging_face/layers.h"
-
 #include <algorithm>
 #include <map>
-
 #include "host/wording.h"
 #include "spec/error.h"
 

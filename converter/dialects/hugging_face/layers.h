@@ -4,7 +4,6 @@
 
 #include <string>
 #include <vector>
-
 #include "dialects/config.h"
 #include "dialects/tensor_reader.h"
 #include "sources/containers/shape_tensors.h"

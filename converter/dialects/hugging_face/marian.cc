@@ -3,7 +3,6 @@
 // and the tensors of MarianMTModel (transformers/models/marian/modeling_marian.py at v5.2; older versions also had
 // learned positions, pre-norm, embedding norms and final norms).
 #include "dialects/hugging_face/marian.h"
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/hugging_face/generation.h"

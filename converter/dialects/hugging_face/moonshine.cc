@@ -3,7 +3,6 @@
 // convolutions, rotary positions, a gate in the decoder, layer norms without beta.
 #include <algorithm>
 #include <cmath>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/hugging_face/families.h"

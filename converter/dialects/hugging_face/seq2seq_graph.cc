@@ -2,10 +2,8 @@
 // Names: transformers/models/bart/modeling_bart.py at v5.23; Marian, mBART, Pegasus, M2M-100, Blenderbot and FSMT have
 // the same ones.
 #include "dialects/hugging_face/seq2seq_graph.h"
-
 #include <algorithm>
 #include <cmath>
-
 #include "base/bounds.h"
 #include "dialects/hugging_face/layers.h"
 #include "dialects/positions.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <vector>
-
 #include "dialects/config.h"
 #include "dialects/hugging_face/layers.h"
 #include "sources/containers/shape_tensors.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/hugging_face/side_files.h"
-
 #include "dialects/text/tokenizer_json.h"
 #include "host/wording.h"
 #include "sources/values/value.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/hugging_face/special_tokens.h"
-
 #include <algorithm>
 #include <set>
-
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/text/tokenizer_json.h"
 #include "dialects/text/vocabulary_file.h"

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <vector>
-
 #include "dialects/dialect.h"
 #include "tokenizers/vocabulary.h"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // T5, T5 1.1, FLAN-T5, mT5, umT5, ByT5 and MADLAD: transformers/models/{t5,mt5,umt5}/modeling_*.py at v5.23.
 #include "dialects/hugging_face/t5.h"
-
 #include <cmath>
 #include <map>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/hugging_face/generation.h"

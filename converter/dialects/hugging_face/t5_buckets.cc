@@ -2,7 +2,6 @@
 // A distance a >= e, with e exact buckets of n, has the bucket min(n - 1, e + k): k is the largest number with
 // log(a / e) / log(max / e) * (n - e) >= k, which is a^(n - e) * e^k >= max^k * e^(n - e).
 #include "dialects/hugging_face/t5_buckets.h"
-
 #include <algorithm>
 
 namespace goldcrest::converter {
@@ -43,10 +42,8 @@ std::vector<uint32_t> first_distances(const DistanceBuckets& buckets) {
     uint32_t low = firsts.back(), high = buckets.max_distance;  // the first one is in [low, high]
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
-      if (is_less(product_of_powers(middle, wide, exact, k), bound))
-        low = middle + 1;
-      else
-        high = middle;
+      if (is_less(product_of_powers(middle, wide, exact, k), bound)) low = middle + 1;
+      else high = middle;
     }
     firsts.push_back(low);
   }

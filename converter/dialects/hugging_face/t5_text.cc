@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
-
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/special_tokens.h"
 #include "dialects/hugging_face/t5.h"

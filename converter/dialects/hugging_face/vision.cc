@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/hugging_face/families.h"

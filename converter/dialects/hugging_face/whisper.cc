@@ -3,7 +3,6 @@
 // convolutions, BART's layers with norms before blocks, keys without bias.
 #include <algorithm>
 #include <cmath>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/hugging_face/families.h"

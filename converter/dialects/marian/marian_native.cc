@@ -2,9 +2,7 @@
 // Marian's own models, .npz and .bin (marian-dev at 2781d735: src/models/transformer.h and src/layers/generic.cpp).
 // Matrices are [inputs, outputs]. A target begins with the zero vector, which becomes a row with its own id.
 #include "dialects/marian/marian_native.h"
-
 #include <cmath>
-
 #include "base/bounds.h"
 #include "dialects/positions.h"
 #include "dialects/tensor_reader.h"
@@ -77,10 +75,8 @@ class MarianNativeReader {
 
   LayerSpec layer(const std::string& prefix, uint32_t d_ff, bool is_decoder) {
     LayerSpec layer;
-    if (is_decoder && graph_.is_recurrent)
-      layer.recurrent = recurrent(prefix + "_rnn");
-    else
-      layer.self_attention = attention(prefix + "_self");
+    if (is_decoder && graph_.is_recurrent) layer.recurrent = recurrent(prefix + "_rnn");
+    else layer.self_attention = attention(prefix + "_self");
     if (is_decoder) layer.cross_attention = attention(prefix + "_context");
     const std::string ffn = prefix + "_ffn";
     layer.feed_forward = {

@@ -3,7 +3,6 @@
 // keys, src/models/transformer.h reads them; marian-dev 1.12 has a few more). Unknown keys are refused.
 #include <algorithm>
 #include <map>
-
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
 #include "host/wording.h"

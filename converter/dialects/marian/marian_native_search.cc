@@ -3,7 +3,6 @@
 // src/common/config_parser.cpp lists them, src/translator/beam_search.cpp and history.h use them). An allow-list, so
 // that no setting is ignored silently.
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
 #include "host/wording.h"

@@ -2,7 +2,6 @@
 // The shortlist of Marian's own models: marian-decoder's setting `shortlist`, which is `[FILE, FIRST, BEST, THRESHOLD]`
 // for a text and `[FILE, CHECK]` for a binary (marian-dev at 2781d735: src/data/shortlist.cpp).
 #include <charconv>
-
 #include "dialects/marian/marian_native.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "host/wording.h"

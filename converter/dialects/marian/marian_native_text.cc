@@ -2,7 +2,6 @@
 // The YAML that marian-decoder is started with, and the vocabularies that it names (marian-dev at 2781d735:
 // src/common/config_parser.cpp, src/data/default_vocab.cpp).
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "dialects/marian/marian_native.h"
 #include "dialects/text/subword_text.h"

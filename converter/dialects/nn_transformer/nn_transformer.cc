@@ -2,11 +2,9 @@
 // PyTorch's nn.Transformer: the state dict (torch/nn/modules/transformer.py and activation.py at v2.13), and a
 // config.json for what the state dict cannot tell (NN_TRANSFORMER.md).
 #include "dialects/nn_transformer/nn_transformer.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
-
 #include "base/bounds.h"
 #include "dialects/nn_transformer/nn_transformer_attention.h"
 #include "dialects/positions.h"

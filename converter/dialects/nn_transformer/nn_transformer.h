@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-
 #include "dialects/config.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/way_in.h"

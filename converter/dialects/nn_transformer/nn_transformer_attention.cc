@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/nn_transformer/nn_transformer_attention.h"
-
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "spec/error.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensors of an nn.Transformer checkpoint with this config.json.
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/positions.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "dialects/nn_transformer/nn_transformer.h"

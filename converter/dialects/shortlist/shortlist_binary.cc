@@ -6,7 +6,6 @@
 #include <fstream>
 #include <numeric>
 #include <string_view>
-
 #include "dialects/shortlist/shortlist_file.h"
 #include "sources/files/input_file.h"
 #include "sources/sniffing/peek.h"
@@ -24,8 +23,7 @@ uint64_t checksum_of(std::string_view bytes) {
   return sum;
 }
 
-template <typename Integer>
-std::vector<Integer> read_array(std::string_view bytes, size_t n) {
+template <typename Integer> std::vector<Integer> read_array(std::string_view bytes, size_t n) {
   std::vector<Integer> values(n);
   if (n > 0) std::memcpy(values.data(), bytes.data(), n * sizeof(Integer));  // memcpy takes no null pointer
   return values;

@@ -2,9 +2,7 @@
 // Recognises the kind of a shortlist file: Marian's binary by its first bytes, CTranslate2's map by a tab in its first
 // line.
 #include "dialects/shortlist/shortlist_file.h"
-
 #include <fstream>
-
 #include "spec/error.h"
 
 namespace goldcrest::converter {

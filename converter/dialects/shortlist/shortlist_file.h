@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <vector>
-
 #include "spec/spec.h"
 
 namespace goldcrest::converter {

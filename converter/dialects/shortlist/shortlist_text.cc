@@ -8,7 +8,6 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-
 #include "dialects/shortlist/shortlist_file.h"
 #include "host/wording.h"
 #include "sources/files/input_file.h"
@@ -39,8 +38,7 @@ class Lookup {
 };
 
 // Calls line(number from 1, text) for each line that is not empty.
-template <typename Line>
-void for_each_line(const std::string& content, Line line) {
+template <typename Line> void for_each_line(const std::string& content, Line line) {
   size_t number = 1;
   for (size_t at = 0; at < content.size(); ++number) {
     const size_t end = std::min(content.find('\n', at), content.size());

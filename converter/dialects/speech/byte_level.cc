@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-
 #include "dialects/speech/parts.h"
 #include "host/printable.h"
 #include "host/wording.h"

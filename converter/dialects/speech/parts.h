@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string>
 #include <vector>
-
 #include "dialects/config.h"
 #include "dialects/dialect.h"
 #include "spec/spec.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <vector>
-
 #include "base/align.h"
 #include "dialects/speech/parts.h"
 #include "math/deterministic_math.h"

@@ -2,7 +2,6 @@
 // Silero's voice detector: the tensors of silero_vad_16k_op15.onnx, which examples/speech/silero_weights.py writes.
 #include <algorithm>
 #include <cmath>
-
 #include "dialects/dialect.h"
 #include "host/printable.h"
 #include "math/deterministic_math.h"

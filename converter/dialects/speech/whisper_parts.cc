@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 #include <vector>
-
 #include "dialects/speech/parts.h"
 #include "dialects/tensor_reader.h"
 #include "dialects/text/vocabulary_file.h"

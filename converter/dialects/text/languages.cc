@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/text/languages.h"
-
 #include <algorithm>
-
 #include "host/text_lines.h"
 #include "host/wording.h"
 #include "spec/error.h"

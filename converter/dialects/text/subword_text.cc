@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/text/subword_text.h"
-
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
-
 #include "dialects/text/vocabulary_file.h"
 #include "host/printable.h"
 #include "host/wording.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {

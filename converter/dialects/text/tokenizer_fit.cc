@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/text/tokenizer_fit.h"
-
 #include <algorithm>
 #include <unordered_set>
-
 #include "dialects/text/vocabulary_file.h"
 #include "host/wording.h"
 #include "spec/error.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <vector>
-
 #include "tokenizers/vocabulary.h"
 
 namespace goldcrest::converter {

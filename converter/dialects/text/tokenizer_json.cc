@@ -2,13 +2,11 @@
 // The parts are those of the crate tokenizers 0.22. Allowed is what transformers 5.23 makes from a SentencePiece model
 // (convert_slow_tokenizer.py, SpmConverter, and tokenization_FAMILY.py).
 #include "dialects/text/tokenizer_json.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
 #include "base/bounds.h"
 #include "dialects/config.h"
 #include "host/printable.h"

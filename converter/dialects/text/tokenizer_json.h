@@ -9,7 +9,6 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
-
 #include "dialects/config.h"
 #include "sources/values/value.h"
 #include "spec/spec.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vocabularies as checkpoints store them: an object or a list in JSON or YAML, or a text with one entry per line.
 #include "dialects/text/vocabulary_file.h"
-
 #include <algorithm>
 #include <vector>
-
 #include "base/bounds.h"
 #include "host/wording.h"
 #include "sources/files/input_file.h"

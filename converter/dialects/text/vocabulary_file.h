@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
 #include "sources/values/value.h"
 #include "tokenizers/vocabulary.h"
 

@@ -3,7 +3,6 @@
 // checkpoints that their upgrade_state_dict accepts). Its vocabularies are stored next to the checkpoint.
 #include <algorithm>
 #include <map>
-
 #include "base/bounds.h"
 #include "dialects/text/vocabulary_file.h"
 #include "dialects/toolkits/toolkit.h"
@@ -160,13 +159,11 @@ class FairseqReader {
     Value tensors = {{"encoder", "encoder."}, {"decoder", "decoder."},
         {"source_embedding", "encoder.embed_tokens.weight"}, {"target_embedding", "decoder.embed_tokens.weight"}};
     const bool has_projection = model_.tensors.has("decoder.output_projection.weight");
-    if (!has_projection && model_.tensors.has("decoder.embed_out"))
-      tensors["output_projection"] = "decoder.embed_out";
+    if (!has_projection && model_.tensors.has("decoder.embed_out")) tensors["output_projection"] = "decoder.embed_out";
     else if (!has_projection && (options_.flag_or("share_decoder_input_output_embed", false) ||
                                     options_.flag_or("share_all_embeddings", false)))
       settings_["tied_output_projection"] = true;
-    else
-      tensors["output_projection"] = "decoder.output_projection";
+    else tensors["output_projection"] = "decoder.output_projection";
     if (options_.flag_or("layernorm_embedding", false)) {
       tensors["source_embedding_norm"] = "encoder.layernorm_embedding";
       tensors["target_embedding_norm"] = "decoder.layernorm_embedding";
@@ -194,10 +191,8 @@ class FairseqReader {
     settings_[stack + "_position_encoding"] = is_learned ? "learned" : "sinusoidal_concatenated";
     settings_[stack + "_max_positions"] =
         options_.count_or(options_.has(most) ? most : "max_positions", kFairseqPositions, 1, kMaxPositions);
-    if (!is_learned)
-      settings_[stack + "_position_denominator"] = "d_model-2";
-    else
-      settings_["tensors"][is_decoder ? "target_positions" : "source_positions"] = stack + ".embed_positions.weight";
+    if (!is_learned) settings_[stack + "_position_denominator"] = "d_model-2";
+    else settings_["tensors"][is_decoder ? "target_positions" : "source_positions"] = stack + ".embed_positions.weight";
   }
 
   float version(const std::string& stack) const {

@@ -2,7 +2,6 @@
 // OpenNMT-py's Transformer (onmt/encoders/transformer.py, decoders/transformer.py, modules/embeddings.py and
 // models/model_saver.py at 3.5.1 and 2.3.0): pre-norm, absolute positions, vocabularies in the checkpoint.
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "dialects/toolkits/toolkit.h"
 #include "host/wording.h"

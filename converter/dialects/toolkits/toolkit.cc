@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/toolkits/toolkit.h"
-
 #include <algorithm>
-
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/text/subword_text.h"
 #include "host/wording.h"

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
 #include "dialects/config.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "dialects/tensor_reader.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dialects/tutorials/tutorial.h"
-
 #include <algorithm>
-
 #include "base/bounds.h"
 #include "dialects/nn_transformer/nn_transformer.h"
 #include "sources/values/json_text.h"

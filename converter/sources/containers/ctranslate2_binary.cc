@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <set>
-
 #include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/tensor_source.h"
@@ -228,12 +227,9 @@ class CTranslate2Binary : public TensorSource {
   void set_scalar(const std::string& name, const Item& found) {
     const float value = widened(found)[0];
     if (!std::isfinite(value)) throw Error("{}: is {}, expected a finite number", where(name), value);
-    if (!is_integer(found.type))
-      settings_[name] = value;
-    else if (value >= 0)
-      settings_[name] = static_cast<uint32_t>(value);
-    else
-      settings_[name] = static_cast<int32_t>(value);
+    if (!is_integer(found.type)) settings_[name] = value;
+    else if (value >= 0) settings_[name] = static_cast<uint32_t>(value);
+    else settings_[name] = static_cast<int32_t>(value);
   }
 
   const Item& item(const std::string& name) const {

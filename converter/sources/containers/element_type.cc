@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The element types that checkpoints store, and their conversion to float.
 #include "sources/containers/element_type.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -10,8 +9,7 @@ namespace goldcrest::converter {
 static_assert(std::endian::native == std::endian::little, "checkpoints are little-endian and are read in place");
 
 namespace {
-template <typename Element>
-void convert(const void* elements, uint64_t n, float* values) {
+template <typename Element> void convert(const void* elements, uint64_t n, float* values) {
   const auto* bytes = static_cast<const char*>(elements);
   for (uint64_t i = 0; i < n; ++i) {
     Element element;

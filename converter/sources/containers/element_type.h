@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
-
 #include "sources/files/input_file.h"
 
 namespace goldcrest::converter {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-
 #include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/marian_items.h"

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <set>
-
 #include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/marian_items.h"

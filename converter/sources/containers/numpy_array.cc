@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header of a NumPy array file (numpy/lib/format.py: versions 1.0, 2.0 and 3.0).
 #include "sources/containers/numpy_array.h"
-
 #include <charconv>
-
 #include "host/wording.h"
 #include "sources/sniffing/peek.h"
 #include "spec/error.h"

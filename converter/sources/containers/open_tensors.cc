@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <utility>
-
 #include "host/wording.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/files/input_file.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-
 #include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/tensor_source.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/containers/shape_tensors.h"
-
 #include <map>
-
 #include "spec/error.h"
 
 namespace goldcrest::converter {

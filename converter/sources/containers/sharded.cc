@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-
 #include "host/wording.h"
 #include "sources/containers/tensor_source.h"
 #include "sources/values/json_text.h"

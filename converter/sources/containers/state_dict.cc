@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the state dict in what torch.save wrote, and checks each tensor's place in its storage.
 #include "sources/containers/state_dict.h"
-
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
 #include <string_view>
-
 #include "host/wording.h"
 #include "spec/error.h"
 

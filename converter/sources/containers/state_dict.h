@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "sources/containers/element_type.h"
 #include "sources/values/pickle.h"
 

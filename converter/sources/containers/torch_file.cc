@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-
 #include "host/wording.h"
 #include "sources/containers/element_type.h"
 #include "sources/containers/state_dict.h"
@@ -71,8 +70,7 @@ class TorchFile : public TensorSource {
     if (checked_.insert(stored.storage).second) check_bytes(stored.storage);
     if (is_contiguous(stored))
       read_elements(file_, storage.offset + stored.offset * element_bytes(stored.type), stored.type, result.values);
-    else
-      gather(stored, file_.text(storage.offset, storage.size).data(), result.values);
+    else gather(stored, file_.text(storage.offset, storage.size).data(), result.values);
     return result;
   }
 

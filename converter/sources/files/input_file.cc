@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file, or a zip's member in memory. It is read at given offsets, and every read is checked against its size.
 #include "sources/files/input_file.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-
 #include "sources/sniffing/sniff_kinds.h"
 #include "spec/error.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of a folder by name. A folder inside a zip is read as if it were unpacked.
 #include "sources/files/input_folder.h"
-
 #include <algorithm>
-
 #include "host/wording.h"
 #include "sources/sniffing/sniff.h"
 #include "spec/error.h"

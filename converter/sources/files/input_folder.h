@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
 #include "sources/files/input_file.h"
 #include "sources/files/zip_directory.h"
 

@@ -4,9 +4,7 @@
 // Uses only the functions of OpenSSL 1.1, because later ones link most of a static OpenSSL for one hash.
 #define OPENSSL_API_COMPAT 10100
 #include <openssl/sha.h>
-
 #include <algorithm>
-
 #include "sources/files/input_file.h"
 #include "spec/error.h"
 #include "spec/format_text.h"

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of a zip, as torch.save and NumPy write it.
 #include "sources/files/zip_directory.h"
-
 #include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>
 #include <optional>
 #include <set>
-
 #include "host/wording.h"
 #include "spec/error.h"
 
@@ -66,8 +63,7 @@ constexpr uint16_t kEncrypted = 1 | 1 << 6 | 1 << 13, kSizesFollow = 1 << 3;
 constexpr uint16_t kZip64Field = 1;
 constexpr uint32_t kIn64 = 0xFFFFFFFF;  // the value is in the zip64 field
 
-template <typename Integer>
-Integer read_integer(std::string_view bytes, size_t at) {
+template <typename Integer> Integer read_integer(std::string_view bytes, size_t at) {
   Integer value = 0;
   std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;

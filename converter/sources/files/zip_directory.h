@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "sources/files/input_file.h"
 
 namespace goldcrest::converter {

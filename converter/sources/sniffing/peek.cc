@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounded looks into an unknown file. Nothing throws, whatever the bytes are: what is missing is returned as empty.
 #include "sources/sniffing/peek.h"
-
 #include <algorithm>
 
 namespace goldcrest::converter {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <vector>
-
 #include "sources/sniffing/sniff_kinds.h"
 
 namespace goldcrest::converter {

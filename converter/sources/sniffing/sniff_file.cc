@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
-
 #include "sources/sniffing/peek.h"
 #include "sources/sniffing/sniff.h"
 #include "sources/sniffing/sniff_kinds.h"

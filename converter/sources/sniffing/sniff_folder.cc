@@ -2,7 +2,6 @@
 // Identifies a folder: the weights in it, the model that its config.json names, or a list of what it has instead.
 #include <algorithm>
 #include <string>
-
 #include "host/wording.h"
 #include "sources/sniffing/peek.h"
 #include "sources/sniffing/sniff.h"

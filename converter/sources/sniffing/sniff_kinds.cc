@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clauses of every kind, in the order of the ids.
 #include "sources/sniffing/sniff_kinds.h"
-
 #include <algorithm>
 #include <iterator>
 

@@ -2,10 +2,8 @@
 // JSON from an untrusted file, bounded in size, depth and number of values; duplicate keys are refused. One pass builds
 // the values. nlohmann's own parser with a callback would search all members of a parent each time one of them ends.
 #include "sources/values/json_text.h"
-
 #include <nlohmann/json.hpp>
 #include <vector>
-
 #include "host/wording.h"
 #include "sources/files/input_file.h"
 #include "spec/error.h"

@@ -2,7 +2,6 @@
 // A reader of the pickles that torch.save writes. It builds plain values and executes nothing: names are never
 // resolved.
 #include "sources/values/pickle.h"
-
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -10,7 +9,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-
 #include "host/wording.h"
 #include "spec/error.h"
 

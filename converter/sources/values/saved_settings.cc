@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/values/saved_settings.h"
-
 #include <cmath>
 #include <map>
 #include <string_view>
-
 #include "host/printable.h"
 #include "host/wording.h"
 #include "spec/error.h"

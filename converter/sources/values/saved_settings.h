@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-
 #include "sources/values/pickle.h"
 #include "sources/values/value.h"
 

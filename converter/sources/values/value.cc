@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/values/value.h"
-
 #include <bit>
 #include <map>
 #include <utility>
@@ -126,10 +125,8 @@ bool Value::operator==(const Value& other) const {
 void update(Value& settings, const Value& changes) {
   for (const auto& [key, value] : changes.members()) {
     Value& setting = settings[key];
-    if (setting.is_map() && value.is_map())
-      update(setting, value);
-    else
-      setting = value;
+    if (setting.is_map() && value.is_map()) update(setting, value);
+    else setting = value;
   }
 }
 }  // namespace goldcrest::converter

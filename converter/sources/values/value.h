@@ -21,17 +21,13 @@ class Value {
   Value(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): a value is written as what it is, as below
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   Value(T value) {  // NOLINT(google-explicit-constructor)
-    if constexpr (std::is_same_v<T, bool>)
-      set_flag(value);
-    else if constexpr (std::is_floating_point_v<T>)
-      set_number(static_cast<double>(value));
-    else
-      set_integer(static_cast<uint64_t>(value), value < T{0});
+    if constexpr (std::is_same_v<T, bool>) set_flag(value);
+    else if constexpr (std::is_floating_point_v<T>) set_number(static_cast<double>(value));
+    else set_integer(static_cast<uint64_t>(value), value < T{0});
   }
-  Value(std::string text) : kind_(Kind::kText), text_(std::move(text)) {}  // NOLINT(google-explicit-constructor)
-  Value(const char* text) : kind_(Kind::kText), text_(text) {}             // NOLINT(google-explicit-constructor)
-  template <typename T>
-  Value(const std::vector<T>& items) : Value(list()) {  // NOLINT(google-explicit-constructor)
+  Value(std::string text) : kind_(Kind::kText), text_(std::move(text)) {}     // NOLINT(google-explicit-constructor)
+  Value(const char* text) : kind_(Kind::kText), text_(text) {}                // NOLINT(google-explicit-constructor)
+  template <typename T> Value(const std::vector<T>& items) : Value(list()) {  // NOLINT(google-explicit-constructor)
     for (const T& item : items) push_back(Value(item));
   }
 
@@ -69,13 +65,11 @@ class Value {
   // A list's items, or a map's values in insertion order.
   const std::vector<Value>& items() const;
   std::vector<Value>& items() { return *values_; }
-  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
-  const Value& operator[](T index) const {
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>> const Value& operator[](T index) const {
     return items()[static_cast<size_t>(index)];
   }
   // A template, so that a literal 0 cannot be taken for a null key.
-  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
-  Value& operator[](T index) {
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>> Value& operator[](T index) {
     return items()[static_cast<size_t>(index)];
   }
   const Value& front() const { return items().front(); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
-
 #include "sources/values/json_text.h"
 
 namespace goldcrest::converter {

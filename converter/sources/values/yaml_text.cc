@@ -2,23 +2,19 @@
 // YAML from an untrusted file as values. yaml-cpp's events are checked as they arrive, so nothing is built before it is
 // known to be small.
 #include "sources/values/yaml_text.h"
-
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
-
 #include <charconv>
 #include <sstream>
 #include <vector>
-
 #include "host/wording.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
 namespace {
-template <typename Number>
-bool parse_whole(std::string_view text, Number& number) {
+template <typename Number> bool parse_whole(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
 }

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {

@@ -3,17 +3,13 @@
 // differ in arguments; the overloads below tell them apart. XNNPACK calls back for memory without saying which operator
 // it makes, so a variable of the thread tells.
 #include "base/exact_floats.h"
-
 #include "backends/xnnpack/adapter.h"
-
 #include <pthreadpool.h>
 #include <xnnpack.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
-
 #include "base/align.h"
 #include "base/arithmetic.h"
 #include "base/status.h"
@@ -141,8 +137,7 @@ bool set_up(
   if constexpr (std::is_invocable_v<Setup, xnn_operator_t, const int8_t*, float*, void*,
                     const xnn_quantization_params*>)
     return set_up_operator(op, x, y, nullptr, scales) == xnn_status_success;
-  else
-    return set_up_operator(op, x, y, scales) == xnn_status_success;
+  else return set_up_operator(op, x, y, scales) == xnn_status_success;
 }
 
 // Returns null if XNNPACK refuses or memory is short.
@@ -158,8 +153,7 @@ xnn_operator_t create_operator(const Layer& layer, void* provider, Creation* cre
 }
 
 // Reshapes the operator only if the rows or threads differ from the last call's.
-template <typename Reshape>
-bool reshape_for(Reshape reshape_operator, Operator& op, uint32_t rows, void* threads) {
+template <typename Reshape> bool reshape_for(Reshape reshape_operator, Operator& op, uint32_t rows, void* threads) {
   if (op.rows == rows && op.threads == threads) return true;
   op.rows = 0;
   if (!reshape(reshape_operator, static_cast<xnn_operator_t>(op.handle), rows, static_cast<pthreadpool_t>(threads)))

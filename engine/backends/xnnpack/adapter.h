@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest::xnnpack {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "backends/xnnpack/choice.h"
-
 #include <time.h>
 
 namespace goldcrest {
@@ -18,8 +16,7 @@ double now_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-template <typename Call>
-double seconds_of(const Call& call, int calls) {
+template <typename Call> double seconds_of(const Call& call, int calls) {
   const double start = now_s();
   for (int i = 0; i < calls; ++i) call();
   return (now_s() - start) / calls;
@@ -27,8 +24,7 @@ double seconds_of(const Call& call, int calls) {
 
 // Returns whether `a` is faster than `b`. Compares the best of kRounds alternating rounds, after a call of each that
 // fills the caches.
-template <typename CallA, typename CallB>
-bool is_faster(const CallA& a, const CallB& b) {
+template <typename CallA, typename CallB> bool is_faster(const CallA& a, const CallB& b) {
   a();
   const double once_s = seconds_of(b, 1);
   const int calls = once_s < kRoundSeconds ? 1 + static_cast<int>(kRoundSeconds / (once_s + 1e-9)) : 1;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "backends/xnnpack/layer_walk.h"
-
 #include "decoding/outputs/output_layer.h"
 #include "layers/call_sites.h"
 

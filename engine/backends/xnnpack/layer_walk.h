@@ -23,8 +23,7 @@ inline const void* weights_of(const void* file, const LayerCall& call) {
 // is missing here.
 void walk_layers(const ModelView& model, void (*visit)(void* context, const LayerCall& call), void* context);
 
-template <typename Visit>
-void for_each_layer(const ModelView& model, const Visit& visit) {
+template <typename Visit> void for_each_layer(const ModelView& model, const Visit& visit) {
   const auto visit_one = [](void* context, const LayerCall& call) { (*static_cast<const Visit*>(context))(call); };
   walk_layers(model, visit_one, const_cast<Visit*>(&visit));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements goldcrest/xnnpack.h: counts the memory that a model needs and packs its weights.
 #include "base/exact_floats.h"
-
 #include "backends/xnnpack/parts.h"
 #include "base/status.h"
 #include "goldcrest/xnnpack.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "backends/xnnpack/parts.h"
-
 #include "backends/xnnpack/choice.h"
 #include "base/arithmetic.h"
 

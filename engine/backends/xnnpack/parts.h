@@ -9,8 +9,7 @@
 
 namespace goldcrest {
 // Returns the tensor at this offset of the file, in units.
-template <typename T>
-const T* tensor(const void* file, uint32_t units) {
+template <typename T> const T* tensor(const void* file, uint32_t units) {
   return reinterpret_cast<const T*>(static_cast<const uint8_t*>(file) + size_t{units} * kAlignment);
 }
 
@@ -27,8 +26,7 @@ class Space {
  public:
   Space(void* memory, size_t n_bytes) : memory_(static_cast<uint8_t*>(memory)), n_bytes_(n_bytes) {}
 
-  template <typename T>
-  T* take(size_t n) {
+  template <typename T> T* take(size_t n) {
     const uint64_t start_bytes = used_bytes_;
     used_bytes_ += align_bytes(uint64_t{n} * sizeof(T));
     return memory_ != nullptr ? reinterpret_cast<T*>(memory_ + start_bytes) : nullptr;

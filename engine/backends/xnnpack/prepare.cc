@@ -2,10 +2,8 @@
 // Makes the objects that goldcrest_init asks the backend for: XNNPACK's operators for every linear layer of an engine,
 // and the engine's kernel table.
 #include "base/exact_floats.h"
-
 #include <cstring>
 #include <new>
-
 #include "backends/xnnpack/choice.h"
 #include "backends/xnnpack/parts.h"
 #include "base/status.h"

@@ -2,7 +2,6 @@
 // The kernel table `xnnpack`. XNNPACK computes a layer's scaled sums and bias. The native table adds the rest
 // (activation, residual, a block's log-sum-exp): its linear layer over no inputs does exactly this.
 #include "base/exact_floats.h"
-
 #include "backends/xnnpack/table.h"
 
 namespace goldcrest {
@@ -26,8 +25,7 @@ class TakenLane {
   XnnpackLane* lane_;
 };
 
-template <typename Element>
-const XnnpackEngine& engine_of(const LinearArgs<Element>& args) {
+template <typename Element> const XnnpackEngine& engine_of(const LinearArgs<Element>& args) {
   return *static_cast<const XnnpackEngine*>(args.backend);
 }
 
@@ -104,8 +102,7 @@ bool run(const XnnpackLayer& layer, const LinearArgs<float>& args, const TakenLa
 }
 
 // Computes one linear layer. `native` is the native table's kernel, which computes what XNNPACK does not.
-template <typename Element>
-void linear(const LinearArgs<Element>& args, void (*native)(const LinearArgs<Element>&)) {
+template <typename Element> void linear(const LinearArgs<Element>& args, void (*native)(const LinearArgs<Element>&)) {
   const XnnpackLayer* layer = layer_for(engine_of(args), args.w, args.n, args.rows);
   if (layer == nullptr) return native(args);
   const TakenLane lane(engine_of(args));

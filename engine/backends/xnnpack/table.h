@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-
 #include "backends/xnnpack/adapter.h"
 #include "kernels/kernels.h"
 

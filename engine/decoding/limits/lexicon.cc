@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every index that a lexicon's arrays give is checked where it is used, and read once: the caller may change them.
 #include "base/exact_floats.h"
-
 #include <string.h>
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "decoding/outputs/output_choice.h"

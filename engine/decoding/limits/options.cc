@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "decoding/limits/options.h"
-
 #include "decoding/outputs/shortlist.h"
 #include "decoding/search/recording.h"
 #include "model/frontend_view.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "decoding/limits/prefix.h"
-
 #include "base/arithmetic.h"
 #include "decoding/limits/options.h"
 #include "decoding/search/place.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of prompts. The second looks up the sentence of each row, because prefixes differ in length.
 #include "base/exact_floats.h"
-
 #include "decoding/outputs/basic_stages.h"
 
 namespace goldcrest {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each block reads the past again: this needs no memory, and is little work compared with the block's products.
 #include "base/exact_floats.h"
-
 #include "decoding/limits/rules.h"
 
 namespace goldcrest {

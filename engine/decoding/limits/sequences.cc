@@ -2,7 +2,6 @@
 // Each block reads the sequences and the source again: this needs no memory. The caller's ids may change meanwhile, so
 // no length is trusted.
 #include "base/exact_floats.h"
-
 #include "decoding/limits/rules.h"
 
 namespace goldcrest {

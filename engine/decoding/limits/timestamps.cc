@@ -2,7 +2,6 @@
 // Timestamps of Whisper: ids that stand for times, one for each encoder row. The rules are those of openai/whisper's
 // decoding.py at 20250625, ApplyTimestampRules.
 #include "base/exact_floats.h"
-
 #include "base/arithmetic.h"
 #include "decoding/limits/rules.h"
 #include "kernels/reference/math.h"

@@ -3,11 +3,8 @@
 // the blocks, so that each weight is read once; each task lists the tokens of its blocks. With a shortlist, tasks split
 // the sentences instead, because each has outputs of its own.
 #include "base/exact_floats.h"
-
 #include "decoding/outputs/output_layer.h"
-
 #include <string.h>
-
 #include "base/arithmetic.h"
 #include "base/types.h"
 #include "decoding/limits/rules.h"

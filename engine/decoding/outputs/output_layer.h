@@ -18,8 +18,7 @@ float row_normalizer(const SearchOptions& options, const TopTokens& lists, uint3
 // Calls visit(LinearCallSite) for every block of the whole vocabulary: each is one call of a linear layer. A
 // shortlist's copied panels are left out, because no backend computes them, as are blocks with remainders or packed
 // weights.
-template <typename Visit>
-void for_each_output_call_site(const ModelView& model, const Visit& visit) {
+template <typename Visit> void for_each_output_call_site(const ModelView& model, const Visit& visit) {
   if (model.projection.has_remainders() || model.projection.is_packed()) return;
   for (uint32_t first = 0; first < model.projection.n; first += kOutputBlock) {
     const uint32_t left = model.projection.n - first;

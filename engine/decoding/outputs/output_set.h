@@ -28,10 +28,8 @@ inline uint32_t index_in_block(const OutputSet& set, Range block, uint32_t token
   uint32_t low = 0, high = block.count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
-    if (ids[middle] < token)
-      low = middle + 1;
-    else
-      high = middle;
+    if (ids[middle] < token) low = middle + 1;
+    else high = middle;
   }
   return low < block.count && ids[low] == token ? low : block.count;
 }

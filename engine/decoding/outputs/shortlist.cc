@@ -2,11 +2,8 @@
 // A set of bits merges the lists of a sentence's ids and n-grams into ascending order, each candidate once. Then rows
 // of the projection are copied into panels of the same layout, so that kernels need no code of their own for them.
 #include "base/exact_floats.h"
-
 #include "decoding/outputs/shortlist.h"
-
 #include <string.h>
-
 #include "base/arithmetic.h"
 #include "base/bounds.h"
 #include "decoding/search/place.h"
@@ -59,10 +56,8 @@ class CandidateSet {
     uint32_t low = keys.first, high = keys.first + keys.count;
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
-      if (shortlist_.ngram_keys[size_t{middle} * shortlist_.max_ngram + column] < id)
-        low = middle + 1;
-      else
-        high = middle;
+      if (shortlist_.ngram_keys[size_t{middle} * shortlist_.max_ngram + column] < id) low = middle + 1;
+      else high = middle;
     }
     return low;
   }
@@ -88,8 +83,7 @@ size_t row_bytes(const LinearTensors& of) { return of.is_packed() ? nibble_bytes
 
 // Copies the rows `ids` of a projection [n, k] into panels [n padded, k] of the same layout, with zeros as padding.
 // kRows: rows of a panel, which consists of blocks of 64 bytes.
-template <uint32_t kRows>
-void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
+template <uint32_t kRows> void copy_panels(const LinearTensors& from, const uint32_t* ids, uint32_t n, uint8_t* to) {
   const size_t k = row_bytes(from);
   constexpr size_t kPiece = kAlignment / kRows;  // bytes of a row in a block
   const uint8_t* const weights = static_cast<const uint8_t*>(from.weights);
@@ -112,8 +106,7 @@ void copy_rows(const LinearTensors& from, const uint32_t* ids, uint32_t n, float
   memset(to + size_t{n} * from.k, 0, size_t{pad16(n) - n} * 4 * from.k);
 }
 
-template <typename T>
-void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* to) {
+template <typename T> void copy_values(const T* from, const uint32_t* ids, uint32_t n, T padding, T* to) {
   for (uint32_t i = 0; i < n; ++i) to[i] = from[ids[i]];
   for (uint32_t i = n; i < pad16(n); ++i) to[i] = padding;
 }

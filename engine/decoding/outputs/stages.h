@@ -77,8 +77,7 @@ inline void remove_ends(const LogitBlock& block, const GenerationView& generatio
   remove_all(block, generation.more_end_ids, count_more_ends(generation));
 }
 
-template <typename... Stages>
-class StageList : Stages... {
+template <typename... Stages> class StageList : Stages... {
  public:
   // Always inline: the test that bounds the stack reads GCC's call graphs, which call a constructor by an alias that
   // they do not define.
@@ -93,8 +92,7 @@ class StageList : Stages... {
 };
 
 // Replaces a stage that the build lacks.
-template <typename Stage>
-struct NoStage {
+template <typename Stage> struct NoStage {
   explicit NoStage(const OutputStep&) {}
 
   static constexpr bool runs() { return false; }
@@ -102,6 +100,5 @@ struct NoStage {
   static constexpr bool run(const LogitBlock&) { return true; }
 };
 
-template <bool kIsBuilt, typename Stage>
-using StageIf = Choose<kIsBuilt, Stage, NoStage<Stage>>;
+template <bool kIsBuilt, typename Stage> using StageIf = Choose<kIsBuilt, Stage, NoStage<Stage>>;
 }  // namespace goldcrest

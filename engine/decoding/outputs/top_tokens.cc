@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "decoding/outputs/top_tokens.h"
-
 #include "decoding/limits/options.h"
 #include "decoding/outputs/output_set.h"
 #include "decoding/search/place.h"

@@ -5,9 +5,7 @@
 // hypothesis could still enter their list at its present length. Ties: the earlier parent comes first, then the order
 // of that parent's list.
 #include "base/exact_floats.h"
-
 #include <string.h>
-
 #include "base/bounds.h"
 #include "decoding/outputs/output_layer.h"
 #include "decoding/search/hypotheses.h"
@@ -85,8 +83,7 @@ int32_t choose(const SearchOptions& options, uint32_t position, const SentenceVi
   }
   if (n_living > 0 && can_still_improve(options, position, view, living[0].log_prob))
     reorder(view, position, living, n_living);
-  else
-    view.state->n_live = 0;
+  else view.state->n_live = 0;
   return -1;
 }
 }  // namespace

@@ -2,7 +2,6 @@
 // Draws tokens, and plans the memory of it. The order of the rules is that of transformers' generate (5.23.0). All of
 // it is float operations of the contract and the engine's own exponential, so that a draw is the same on every machine.
 #include "base/exact_floats.h"
-
 #include "base/bounds.h"
 #include "decoding/search/hypotheses.h"
 #include "decoding/search/sampling.h"

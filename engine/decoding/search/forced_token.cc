@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "decoding/search/hypotheses.h"
 
 namespace goldcrest {

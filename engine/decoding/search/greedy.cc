@@ -2,7 +2,6 @@
 // Greedy search takes the largest logit, and among equal ones the lowest id. It computes a soft-max only if scores are
 // asked for.
 #include "base/exact_floats.h"
-
 #include "decoding/search/hypotheses.h"
 
 namespace goldcrest {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "decoding/search/hypotheses.h"
-
 #include "kernels/reference/math.h"
 
 namespace goldcrest {

@@ -11,22 +11,19 @@ namespace goldcrest {
 }
 
 // *view <- the planned buffer
-template <typename T>
-void place(const Runtime& runtime, const BufferRef& ref, T** view) {
+template <typename T> void place(const Runtime& runtime, const BufferRef& ref, T** view) {
   *view = static_cast<T*>(address_of(runtime, ref));
 }
 
 // A buffer with one part for each task.
-template <typename T>
-struct TaskBuffer {
+template <typename T> struct TaskBuffer {
   T* first;
   size_t stride;  // elements
 
   T* of(uint32_t task) const { return first + task * stride; }
 };
 
-template <typename T>
-void place(const Runtime& runtime, const BufferRef& ref, TaskBuffer<T>* view) {
+template <typename T> void place(const Runtime& runtime, const BufferRef& ref, TaskBuffer<T>* view) {
   place(runtime, ref, &view->first);
   view->stride = size_t{ref.task_stride} * static_cast<size_t>(kAlignment / sizeof(T));
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "decoding/search/recording.h"
-
 #include "decoding/search/place.h"
 
 namespace goldcrest {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "decoding/search/search.h"
-
 #include "base/hash.h"
 #include "decoding/outputs/output_choice.h"
 #include "decoding/outputs/output_layer.h"
@@ -41,10 +39,8 @@ void take_forced(const SearchOptions& options, uint32_t position, const Sentence
       log_prob = *lists.row_values(row) - row_normalizer(options, lists, row);
       sentence.scores[b] += log_prob;
     }
-    if (forced.ends)
-      finish_hypothesis(options, sentence, position, {sentence.scores[b], log_prob, b, forced.token});
-    else
-      feed_token(sentence, position, b, forced.token, log_prob);
+    if (forced.ends) finish_hypothesis(options, sentence, position, {sentence.scores[b], log_prob, b, forced.token});
+    else feed_token(sentence, position, b, forced.token, log_prob);
   }
   if (forced.ends) sentence.state->n_live = 0;
 }

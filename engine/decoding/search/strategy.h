@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdint.h>
-
 #include "goldcrest/goldcrest.h"
 
 namespace goldcrest {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/marks/glossary.h"
-
 #include <algorithm>
 #include <utility>
-
 #include "host/text_lines.h"
 #include "host/wording.h"
 
@@ -119,10 +117,8 @@ std::vector<Glossary::Use> Glossary::missing_in(const std::vector<Use>& uses, st
   for (const Use& use : uses) n_found.emplace(use.term, 0);
   for (auto& [term, n] : n_found) n = forms_in(terms_[term], text).size();
   for (const Use& use : uses)
-    if (n_found[use.term] == 0)
-      missing.push_back(use);
-    else
-      --n_found[use.term];
+    if (n_found[use.term] == 0) missing.push_back(use);
+    else --n_found[use.term];
   return missing;
 }
 

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
 #include "goldcrest/decoding.h"
 #include "host/marks/marked_text.h"
 #include "host/model_texts.h"

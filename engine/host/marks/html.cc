@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of elements and entities are those of the HTML Living Standard, sections 4, 13.1.2 and 13.5.
 #include "host/marks/html.h"
-
 #include <algorithm>
 #include <charconv>
 #include <system_error>
 #include <utility>
-
 #include "host/printable.h"
 #include "host/wording.h"
 
@@ -166,10 +164,8 @@ void HtmlReader::push_raw(char c) {
   raw_tag_ = 0;
   if (name_of(tag) != raw_name_) return;
   const bool nests = !is_in(kUnseen, raw_name_);
-  if (tag.substr(0, 2) == "</")
-    --raw_depth_;
-  else if (nests && tag.substr(tag.size() - 2) != "/>")
-    ++raw_depth_;
+  if (tag.substr(0, 2) == "</") --raw_depth_;
+  else if (nests && tag.substr(tag.size() - 2) != "/>") ++raw_depth_;
   if (raw_depth_ > 0) return;
   state_ = State::kText;
   const bool is_unseen = is_in(kUnseen, raw_name_), is_block = !is_in(kInline, raw_name_);
@@ -243,10 +239,8 @@ void HtmlReader::add_tag(bool is_block, Mark::Kind kind) {
 }
 
 void HtmlReader::add_space() {
-  if (part_.text.empty() && part_.marks.empty())
-    part_.before += space_;
-  else
-    part_.text += !has_letters_ || space_.find('\n') == space_.npos ? space_ : " ";
+  if (part_.text.empty() && part_.marks.empty()) part_.before += space_;
+  else part_.text += !has_letters_ || space_.find('\n') == space_.npos ? space_ : " ";
   space_.clear();
 }
 
@@ -272,10 +266,8 @@ void HtmlReader::add_text(std::string_view run) {
     }
     if (!space_.empty()) add_space();
     has_letters_ = true;
-    if (run[i] == '&')
-      n = add_entity(run.substr(i));
-    else
-      part_.text += run[i];
+    if (run[i] == '&') n = add_entity(run.substr(i));
+    else part_.text += run[i];
   }
 }
 
@@ -287,10 +279,8 @@ size_t HtmlReader::add_entity(std::string_view run) {
     ++n;
   const bool is_entity = n > 1 && n < run.size() && run[n] == ';';
   const uint32_t letter = is_entity ? letter_of(run.substr(1, n - 1)) : uint32_t{'&'};
-  if (letter == 0)
-    add_mark(Mark::kPoint, std::string(run.substr(0, n + 1)));
-  else if (letter != 0xAD)
-    append_letter(letter, &part_.text);
+  if (letter == 0) add_mark(Mark::kPoint, std::string(run.substr(0, n + 1)));
+  else if (letter != 0xAD) append_letter(letter, &part_.text);
   return is_entity ? n + 1 : 1;
 }
 

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
 #include "host/marks/marked_text.h"
 
 namespace goldcrest::host {

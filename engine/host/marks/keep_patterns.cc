@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/marks/keep_patterns.h"
-
 #include <algorithm>
 #include <bitset>
 #include <cctype>
-
 #include "host/wording.h"
 
 namespace goldcrest::host {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/marks/marked_text.h"
-
 #include <algorithm>
 #include <utility>
-
 #include "host/printable.h"
 
 namespace goldcrest::host {
@@ -21,8 +19,7 @@ constexpr Range kMarks[] = {{0, 0x2F}, {0x3A, 0x40}, {0x5B, 0x60}, {0x7B, 0xA9},
 constexpr Range kWholeWords[] = {
     {0xE00, 0xEFF}, {0x1000, 0x109F}, {0x1780, 0x17FF}, {0x2E80, 0xA4CF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
 
-template <size_t kN>
-bool is_in(const Range (&ranges)[kN], uint32_t c) {
+template <size_t kN> bool is_in(const Range (&ranges)[kN], uint32_t c) {
   return std::any_of(ranges, ranges + kN, [c](const Range& range) { return range.first <= c && c <= range.last; });
 }
 
@@ -157,10 +154,8 @@ std::vector<Word> words_of(std::string_view text) {
   for (size_t at = 0, n = 0; at < text.size(); at += n) {
     Letter letter = Letter::kSpace;
     n = read_letter(text, at, &letter);
-    if (letter == Letter::kOfWord && last == letter)
-      words.back().end = at + n;
-    else if (letter != Letter::kSpace)
-      words.push_back({at, at + n});
+    if (letter == Letter::kOfWord && last == letter) words.back().end = at + n;
+    else if (letter != Letter::kSpace) words.push_back({at, at + n});
     last = letter;
   }
   return words;
@@ -352,10 +347,8 @@ bool Placer::place_words(const Node& parent, Node* node) {
     if (is_of(t, node->words)) hull = {std::min(hull.begin, t), t + 1};
   }
   if (best == parent.place.end || weight_of(best, node->words) < kLeast) return false;
-  if (node->is_element())
-    node->place = hull.begin < hull.end ? hull : Word{best, best + 1};
-  else
-    node->place = {best, is_of(best, node->words) ? best + 1 : best};  // it replaces only what stands for it
+  if (node->is_element()) node->place = hull.begin < hull.end ? hull : Word{best, best + 1};
+  else node->place = {best, is_of(best, node->words) ? best + 1 : best};  // it replaces only what stands for it
   return true;
 }
 
@@ -379,10 +372,8 @@ void Placer::place_point(const Node& parent, Node* node) const {
 void Placer::place(const Node& parent, Node* node) {
   node->words = words_in(alignment_.source, node->source);
   node->place = {parent.place.end, parent.place.end};
-  if (node->words.begin == node->words.end)
-    place_point(parent, node);
-  else if (!place_words(parent, node))
-    ++n_unplaced;
+  if (node->words.begin == node->words.end) place_point(parent, node);
+  else if (!place_words(parent, node)) ++n_unplaced;
   if (!node->is_element()) return;
   if (node->open == nullptr) node->place.begin = parent.place.begin;
   if (node->close == nullptr) node->place.end = parent.place.end;

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "host/marks/keep_patterns.h"
 #include "host/sentence_search.h"
 

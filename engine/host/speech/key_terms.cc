@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/speech/key_terms.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <string_view>
 #include <utility>
-
 #include "host/speech/phrases.h"
 #include "host/text_lines.h"
 #include "host/wording.h"

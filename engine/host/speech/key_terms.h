@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
 #include "goldcrest/decoding.h"
 #include "host/lexicon.h"
 #include "host/model_texts.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/speech/phrases.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -8,7 +7,6 @@
 #include <cstring>
 #include <memory>
 #include <utility>
-
 #include "host/model_texts.h"
 #include "host/text_lines.h"
 #include "host/wording.h"

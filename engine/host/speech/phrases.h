@@ -7,7 +7,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
 #include "host/lexicon.h"
 #include "host/model_texts.h"
 #include "host/session.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/speech/recordings.h"
-
 #include <algorithm>
-
 #include "host/messages.h"
 
 namespace goldcrest::host {

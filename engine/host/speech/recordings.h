@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-
 #include "host/speech/transcriber.h"
 #include "host/speech/utterances.h"
 

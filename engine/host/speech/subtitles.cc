@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/speech/subtitles.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <string_view>

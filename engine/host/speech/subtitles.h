@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "host/speech/word_times.h"
 
 struct Subtitle {

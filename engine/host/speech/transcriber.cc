@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/speech/transcriber.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 #include "goldcrest/speech.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "goldcrest/goldcrest.h"
 #include "goldcrest/voice.h"
 #include "host/model_texts.h"

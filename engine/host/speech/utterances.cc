@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/speech/utterances.h"
-
 #include <algorithm>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <vector>
-
 #include "goldcrest/voice.h"
 
 // A part of the stream.

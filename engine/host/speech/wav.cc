@@ -2,7 +2,6 @@
 // WAV: Microsoft and IBM, Multimedia Programming Interface and Data Specifications 1.0, 1991, chapter 3. RF64 and BW64:
 // EBU Tech 3306 and ITU-R BS.2088. Frames of MP3: ISO/IEC 11172-3 and 13818-3, 2.4.2.3; of ADTS: ISO/IEC 13818-7, 6.2.
 #include "host/speech/wav.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <string>
 #include <vector>
-
 #include "goldcrest/resample.h"
 
 namespace goldcrest::host {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/speech/word_times.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <limits>
 #include <string_view>
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/inspection.h"
 
@@ -245,10 +243,8 @@ double cut_long_words(std::vector<Run>* runs) {
   for (size_t i = 0; i < runs->size(); ++i) {
     Run& run = (*runs)[i];
     if (run.end - run.begin <= most) continue;
-    if (i > 0 && is_one_of(run.text, kSentenceEnds))
-      run.end = run.begin + most;
-    else if (i == 0 || is_one_of((*runs)[i - 1].text, kSentenceEnds))
-      run.begin = run.end - most;
+    if (i > 0 && is_one_of(run.text, kSentenceEnds)) run.end = run.begin + most;
+    else if (i == 0 || is_one_of((*runs)[i - 1].text, kSentenceEnds)) run.begin = run.end - most;
   }
   return median;
 }

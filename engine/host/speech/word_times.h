@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
 #include "host/session.h"
 
 namespace goldcrest::host {

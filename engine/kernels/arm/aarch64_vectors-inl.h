@@ -5,7 +5,6 @@
 #error "compile for AArch64 with CRC-32 instructions"
 #endif
 #include <arm_acle.h>
-
 #include "kernels/arm/neon_vectors-inl.h"
 
 namespace goldcrest {

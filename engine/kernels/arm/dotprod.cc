@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AArch64 with the dot product instructions (Armv8.2 and later, Raspberry Pi 5): SDOT over four outputs a register.
 #include "base/exact_floats.h"
-
 #include "kernels/arm/dotprod_vectors-inl.h"
 #include "kernels/arm/widen_by_bits-inl.h"
 

@@ -2,7 +2,6 @@
 // AArch64 with the dot product instructions on cores that issue two instructions a cycle in order (Cortex-A55). It is
 // arm_dotprod with hand-ordered instructions for the products.
 #include "base/exact_floats.h"
-
 #include "kernels/arm/dotprod_vectors-inl.h"
 #include "kernels/arm/widen_by_conversion-inl.h"
 

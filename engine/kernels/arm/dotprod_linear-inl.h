@@ -52,8 +52,7 @@ constexpr size_t kSmallLayer = 128 * 1024;
 constexpr uint32_t kShortRow = 256;
 
 // Computes the first n outputs of one row, n % 32 == 0.
-template <bool kShort>
-inline void multiply_row(const LinearArgs<int8_t>& args, uint32_t n) {
+template <bool kShort> inline void multiply_row(const LinearArgs<int8_t>& args, uint32_t n) {
   const size_t k = args.k;
   const uint32_t start = kShort ? 0x4b400000 : 0;
   const Activation activation = args.activation;
@@ -64,16 +63,12 @@ inline void multiply_row(const LinearArgs<int8_t>& args, uint32_t n) {
     size_t input = 0;
     float products[32];
     float* const y = plain ? args.y + output : products;
-    if constexpr (kShort)
-      GOLDCREST_ONE_ROW(GOLDCREST_TO_FLOAT);
-    else
-      GOLDCREST_ONE_ROW(GOLDCREST_FLOAT);
+    if constexpr (kShort) GOLDCREST_ONE_ROW(GOLDCREST_TO_FLOAT);
+    else GOLDCREST_ONE_ROW(GOLDCREST_FLOAT);
     for (uint32_t i = 0; i < 32 && !plain; i += 16) {
       V sums = load(products + i);
-      if (activation == Activation::kRelu)
-        sums = larger(sums, set(0.0f));
-      else if (activation != Activation::kNone)
-        sums = activate(activation, sums);
+      if (activation == Activation::kRelu) sums = larger(sums, set(0.0f));
+      else if (activation != Activation::kNone) sums = activate(activation, sums);
       if (residual != nullptr) sums = sums + load(residual + output + i);
       store(args.y + output + i, sums);
     }
@@ -82,16 +77,13 @@ inline void multiply_row(const LinearArgs<int8_t>& args, uint32_t n) {
 
 __attribute__((noinline)) void linear_of_small_row(const LinearArgs<int8_t>& args) {
   const uint32_t n = args.n / 32 * 32;
-  if (args.k <= kShortRow)
-    multiply_row<true>(args, n);
-  else
-    multiply_row<false>(args, n);
+  if (args.k <= kShortRow) multiply_row<true>(args, n);
+  else multiply_row<false>(args, n);
   if (n < args.n) linear_rows<1, false>(args, 0, n, args.n);
 }
 
 // kOthers computes layers of several rows, and large ones.
-template <void (*kOthers)(const LinearArgs<int8_t>&)>
-void linear_by_dots(const LinearArgs<int8_t>& args) {
+template <void (*kOthers)(const LinearArgs<int8_t>&)> void linear_by_dots(const LinearArgs<int8_t>& args) {
   if (args.rows > 1 || args.layout != Layout::kN16K4 || size_t{args.n} * args.k > kSmallLayer) return kOthers(args);
   linear_of_small_row(args);
 }

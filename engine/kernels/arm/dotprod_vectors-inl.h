@@ -29,8 +29,7 @@ struct X {
 
 inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
 
-template <int kRows>
-inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
+template <int kRows> inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
   // A single row mostly loads. This keeps the loads in pairs, and none so early that a sum is spilled to memory.
   if constexpr (kRows == 1) asm("" : "+r"(w), "+w"(acc.q[3]));
   W weights = load_panel(w);

@@ -64,8 +64,7 @@ __attribute__((noinline)) inline void finish_rows(
 }
 
 // The destination of a tile's rows: y, or memory that finish_rows reads.
-template <int kRows>
-struct TileOutputs {
+template <int kRows> struct TileOutputs {
   // cppcheck-suppress uninitMemberVar; the tile fills `products`
   TileOutputs(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output)
       : at(first_row * args.y_stride + first_output),

@@ -63,15 +63,12 @@ namespace goldcrest {
 namespace {
 // Computes eight `sums` over all inputs, each with two lanes of products. kRows 1: of 16 outputs; 2: of eight outputs
 // of each row.
-template <int kRows>
-inline void add_products(const int8_t* x, const int8_t* w, size_t k, int32x4_t (&sums)[8]) {
+template <int kRows> inline void add_products(const int8_t* x, const int8_t* w, size_t k, int32x4_t (&sums)[8]) {
   const int8_t *first = w, *last = w + 64, *row0 = x, *row1 = x + (kRows > 1 ? k : 0);
   const size_t step = kRows == 1 ? 80 : 112;  // bytes from the end of a turn's second-last weights to the next load
   size_t left = k - 8;
-  if constexpr (kRows == 1)
-    GOLDCREST_TILE(GOLDCREST_TURN_OF_1, "!");
-  else
-    GOLDCREST_TILE(GOLDCREST_TURN_OF_2, ", %[step]");
+  if constexpr (kRows == 1) GOLDCREST_TILE(GOLDCREST_TURN_OF_1, "!");
+  else GOLDCREST_TILE(GOLDCREST_TURN_OF_2, ", %[step]");
 }
 
 inline int32x4_t add_pairs(int32x4_t even, int32x4_t odd) {

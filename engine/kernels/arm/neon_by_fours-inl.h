@@ -86,8 +86,7 @@ struct FittingArgs : LinearArgs<int8_t> {
   uint32_t first_row;
 };
 
-template <int kRows>
-inline void linear_tile(const FittingArgs& args, uint32_t first_row, uint32_t first_output) {
+template <int kRows> inline void linear_tile(const FittingArgs& args, uint32_t first_row, uint32_t first_output) {
   const size_t k = args.k;
   const int8_t* w = args.w + first_output * k;
   const int8_t *const x0 = args.x + first_row * k, *const x1 = x0 + (kRows > 1 ? k : 0);
@@ -95,10 +94,8 @@ inline void linear_tile(const FittingArgs& args, uint32_t first_row, uint32_t fi
   uintptr_t soon = reinterpret_cast<uintptr_t>(w) + make_prefetch<1>(16 * k, 256).at;
   size_t at = 0;
   TileOutputs<kRows> out(args, first_row, first_output);
-  if constexpr (kRows == 1)
-    GOLDCREST_TILE(GOLDCREST_WITHOUT);
-  else
-    GOLDCREST_TILE(GOLDCREST_WITH);
+  if constexpr (kRows == 1) GOLDCREST_TILE(GOLDCREST_WITHOUT);
+  else GOLDCREST_TILE(GOLDCREST_WITH);
   if (!out.plain) finish_rows(args, out.products, out.at, kRows);
 }
 

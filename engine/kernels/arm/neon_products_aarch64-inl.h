@@ -39,8 +39,7 @@ struct X {
 inline X broadcast(const int8_t* x) { return {vld1q_s8(x)}; }
 
 // Returns group kFour of four inputs, four times.
-template <int kFour>
-inline int8x16_t four_of(X x) {
+template <int kFour> inline int8x16_t four_of(X x) {
   int32x4_t all = vdupq_laneq_s32(vreinterpretq_s32_s8(x.v), kFour);
 #if defined(__clang__)
   // Hides that both halves are the same. Otherwise clang moves the weights' upper halves down, to multiply them by the
@@ -51,16 +50,14 @@ inline int8x16_t four_of(X x) {
 }
 
 // Pins a computation to this place in the order of instructions.
-template <typename Sums>
-inline Sums here(Sums sums) {
+template <typename Sums> inline Sums here(Sums sums) {
   asm volatile("" : "+w"(sums));
   return sums;
 }
 
 // In-order cores wait four cycles for a sum of two products, so it is added to its accumulator among the products of
 // the next outputs. Without this order GCC keeps too many sums of two rows at once and spills accumulators to memory.
-template <int kRows>
-inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
+template <int kRows> inline Acc accumulate(Acc acc, X x, int block, const int8_t* w) {
   const int8x16_t first_x = block == 0 ? four_of<0>(x) : four_of<2>(x);
   const int8x16_t last_x = block == 0 ? four_of<1>(x) : four_of<3>(x);
   int8x16_t first[4], last[4];

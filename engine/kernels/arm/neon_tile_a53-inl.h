@@ -85,10 +85,8 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   const int8_t *x0 = args.x + first_row * k, *x1 = x0 + (kRows > 1 ? k : 0);
   size_t left = k, step = 128;
   TileOutputs<kRows> out(args, first_row, first_output);
-  if constexpr (kRows == 1)
-    GOLDCREST_TILE(GOLDCREST_WITHOUT, GOLDCREST_TURN_OF_1, GOLDCREST_ADD(6, 7, 22, 23));
-  else
-    GOLDCREST_TILE(GOLDCREST_WITH, GOLDCREST_TURN_OF_2, GOLDCREST_ADD(14, 15, 22, 23));
+  if constexpr (kRows == 1) GOLDCREST_TILE(GOLDCREST_WITHOUT, GOLDCREST_TURN_OF_1, GOLDCREST_ADD(6, 7, 22, 23));
+  else GOLDCREST_TILE(GOLDCREST_WITH, GOLDCREST_TURN_OF_2, GOLDCREST_ADD(14, 15, 22, 23));
   if (!out.plain) finish_rows(args, out.products, out.at, kRows);
 }
 }  // namespace

@@ -2,7 +2,6 @@
 // The 16 lanes of vector/kernels-inl.h as four registers of Advanced SIMD: the part that AArch64 and ARMv7 share.
 #include <arm_neon.h>
 #include <string.h>
-
 #include "base/crc32c.h"
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
@@ -58,12 +57,10 @@ inline int32x4_t round_to_int(float32x4_t x) {
 }
 
 // Applies an operation to each of the four registers.
-template <typename Operation>
-inline V each(V a, V b, Operation operation) {
+template <typename Operation> inline V each(V a, V b, Operation operation) {
   return {{operation(a.q[0], b.q[0]), operation(a.q[1], b.q[1]), operation(a.q[2], b.q[2]), operation(a.q[3], b.q[3])}};
 }
-template <typename Comparison>
-inline Mask each_lane(V a, V b, Comparison comparison) {
+template <typename Comparison> inline Mask each_lane(V a, V b, Comparison comparison) {
   return {
       {comparison(a.q[0], b.q[0]), comparison(a.q[1], b.q[1]), comparison(a.q[2], b.q[2]), comparison(a.q[3], b.q[3])}};
 }

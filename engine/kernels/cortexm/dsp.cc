@@ -151,8 +151,7 @@ void finish_sums(Finish& finish, Output* sums, uint32_t panels) {
 
 void activate(Activation activation, float* values) {
   for (int j = 0; j < 16; ++j)
-    if (activation != Activation::kRelu)
-      values[j] = reference_activate(activation, values[j]);
+    if (activation != Activation::kRelu) values[j] = reference_activate(activation, values[j]);
     else if (float_bits(values[j]) > 0x7f800000u)  // negative, or not a number
       values[j] = 0.0f;
 }
@@ -203,8 +202,7 @@ void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums
   }
 }
 
-template <uint32_t kRows>
-Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
+template <uint32_t kRows> Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
   const uint32_t blocks = inputs / 4;
   uint32_t* const words = expanded + (kRows == 4 ? kFirstSums : 0);
   if constexpr (kRows == 4) {
@@ -220,22 +218,18 @@ Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expand
 }
 
 // outputs[r, j] (+)= products of kRows rows with the 16 outputs of a panel.
-template <uint32_t kRows>
-inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* outputs) {
+template <uint32_t kRows> inline void add_products_of_panel(const Chunk& chunk, const int8_t* w, Output* outputs) {
   if constexpr (kRows == 1)
     for (int j = 0; j < 16; j += 4) add_products_of_row(chunk, w + 4 * j, outputs + j);
   else if constexpr (kRows == 2)
     for (int j = 0; j < 16; j += 2) add_products_of_two_rows(chunk, w + 4 * j, outputs + j);
-  else if constexpr (kRows == 3)
-    add_products_of_three_rows(chunk, w, outputs);
-  else
-    add_products_of_four_rows(chunk, w, outputs);
+  else if constexpr (kRows == 3) add_products_of_three_rows(chunk, w, outputs);
+  else add_products_of_four_rows(chunk, w, outputs);
 }
 
 // Computes all outputs for kRows rows. If the rows are longer than the expanded chunk, each kPanels panels expand them
 // again.
-template <uint32_t kRows>
-void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
+template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint32_t first_row) {
   constexpr uint32_t kChunk = kExpandedWords / kRows / 8 * 16;  // inputs
   constexpr uint32_t kPanels = 8 / kRows;
   uint32_t expanded[kExpandedWords + 2 + (kRows == 4 ? kFirstSums : 0)];
@@ -270,12 +264,9 @@ void linear(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4) return reference_linear(args);
   for (uint32_t row = 0; row < args.rows; row += kTileRows) {
     const uint32_t rows = args.rows - row;
-    if (rows == 1)
-      linear_rows<1>(args, row);
-    else if (rows == 2 || kTileRows == 2)
-      linear_rows<2>(args, row);
-    else if constexpr (kTileRows == 4)
-      rows == 3 ? linear_rows<3>(args, row) : linear_rows<4>(args, row);
+    if (rows == 1) linear_rows<1>(args, row);
+    else if (rows == 2 || kTileRows == 2) linear_rows<2>(args, row);
+    else if constexpr (kTileRows == 4) rows == 3 ? linear_rows<3>(args, row) : linear_rows<4>(args, row);
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include <arm_acle.h>
 #include <string.h>
-
 #include "kernels/kernels.h"
 #include "kernels/reference/attention-inl.h"
 #include "kernels/reference/math.h"
@@ -122,8 +121,7 @@ inline void sum_sixteens(const float* x, uint32_t n, [[maybe_unused]] float mean
 }
 
 // Returns the strided sum of x, or of (x - mean)^2.
-template <bool kSquares>
-__attribute__((noinline)) float sum_strided(const float* x, uint32_t n, float mean) {
+template <bool kSquares> __attribute__((noinline)) float sum_strided(const float* x, uint32_t n, float mean) {
   float lanes[16];
   sum_sixteens<kSquares>(x, n, mean, lanes);
   float* lane = lanes;

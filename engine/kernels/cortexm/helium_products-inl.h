@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stddef.h>
-
 #include "kernels/cortexm/helium_rows-inl.h"
 
 namespace goldcrest {
@@ -144,8 +143,7 @@ static_assert(offsetof(OutputLoop, to_residual) == 14 * sizeof(void*));
       "str r5, [r11, #48]\n"
 
 // Computes outputs until loop.y is y_end. Leaves `loop` at the start of the next ones.
-template <uint32_t kRows>
-__attribute__((noinline)) void compute_outputs(OutputLoop& outputs) {
+template <uint32_t kRows> __attribute__((noinline)) void compute_outputs(OutputLoop& outputs) {
   register OutputLoop* loop asm("r11") = &outputs;
   if constexpr (kRows == 1) {
     asm volatile(GOLDCREST_HELIUM_SUMS(
@@ -178,8 +176,7 @@ __attribute__((noinline)) void compute_outputs(OutputLoop& outputs) {
 }
 
 // Computes all outputs of one or two rows.
-template <uint32_t kRows>
-void linear_rows(const LinearArgs<int8_t>& args, uint32_t row) {
+template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint32_t row) {
   constexpr uint32_t kTogether = 8 / kRows;
   const uint32_t blocks = args.k / 16;
   const size_t at = row * args.y_stride;

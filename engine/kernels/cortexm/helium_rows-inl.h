@@ -5,7 +5,6 @@
 
 #include <arm_mve.h>
 #include <string.h>
-
 #include "kernels/kernels.h"
 #include "kernels/reference/attention-inl.h"
 #include "kernels/reference/math.h"
@@ -80,8 +79,7 @@ __attribute__((noinline)) V activate_outputs(Activation activation, V y) { retur
 // Returns the strided sum of the terms with index < n; terms(i) yields four of them. Partial sum l adds elements l, l +
 // 16, l + 32 ...; then 8 + 8, 4 + 4, 2 + 2, 1 + 1. Terms past n, up to the next multiple of 16, are computed but not
 // added.
-template <typename Terms>
-inline float sum_strided(uint32_t n, Terms terms) {
+template <typename Terms> inline float sum_strided(uint32_t n, Terms terms) {
   V sums[4] = {set(0.0f), set(0.0f), set(0.0f), set(0.0f)};
   uint32_t first = 0;
   for (; first + 16 <= n; first += 16) {

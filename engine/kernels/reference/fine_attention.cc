@@ -2,7 +2,6 @@
 // The numeric specification of attention with fine rows: queries, keys and values of 16 bits, each as two int8 numbers.
 // As in reference.cc, each operation is rounded once. Products of integers are exact.
 #include "base/exact_floats.h"
-
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
 

@@ -2,7 +2,6 @@
 // The numeric specification of float32 files. As in reference.cc, each operation is rounded once. Sums of products are
 // 16 strided partial sums and a fixed tree, so that vectors of any width give the same bits.
 #include "base/exact_floats.h"
-
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiplies packed weights by any table's int8 product: expands them piece by piece.
 #include "base/exact_floats.h"
-
 #include <string.h>
-
 #include "base/arithmetic.h"
 #include "kernels/reference/reference.h"
 
@@ -26,8 +24,7 @@ void expand_block(const uint8_t* __restrict from, const uint8_t* __restrict mult
 }
 
 // Gives each output's multiplier to its bytes of a block.
-template <uint32_t kInputs>
-void spread(const int8_t* m, uint8_t* to) {
+template <uint32_t kInputs> void spread(const int8_t* m, uint8_t* to) {
   for (uint32_t i = 0; i < 64 / kInputs; ++i) memset(to + i * kInputs, m[i], kInputs);
 }
 

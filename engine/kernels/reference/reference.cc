@@ -2,9 +2,7 @@
 // The numeric specification. Each operation is rounded once; nothing is fused (-ffp-contract=off). Sums inside layer
 // norm and soft-max are 16 strided partial sums and a fixed tree, so that 4-, 8- and 16-lane units reproduce them.
 #include "base/exact_floats.h"
-
 #include "kernels/reference/reference.h"
-
 #include "kernels/reference/math.h"
 
 namespace goldcrest {
@@ -145,10 +143,8 @@ void reference_linear(const LinearArgs<int8_t>& args) {
     const int8_t* panel = args.w + size_t{first} * args.k;
     for (uint32_t row = 0; row < args.rows; ++row) {
       const int8_t* x = args.x + size_t{row} * args.k;
-      if (args.layout == Layout::kN16K4)
-        panel_n16k4(x, panel, args.k, acc);
-      else
-        panel_n4k16(x, panel, args.k, acc);
+      if (args.layout == Layout::kN16K4) panel_n16k4(x, panel, args.k, acc);
+      else panel_n4k16(x, panel, args.k, acc);
       for (uint32_t j = 0; j < panel_outputs; ++j) {
         const uint32_t output = first + j;
         float y = static_cast<float>(acc[j]) * (args.x_scale[row] * args.w_scale[output]) + args.bias[output];

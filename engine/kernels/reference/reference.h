@@ -23,8 +23,7 @@ struct HeadKeys {
 };
 
 // Returns the biases of row 0 of a head.
-template <typename Element>
-static inline const float* head_bias(const AttentionArgs<Element>& args, uint32_t head) {
+template <typename Element> static inline const float* head_bias(const AttentionArgs<Element>& args, uint32_t head) {
   return args.bias != nullptr ? args.bias + head * args.bias_stride : nullptr;
 }
 
@@ -82,8 +81,7 @@ static inline size_t key_row(const AttentionArgs<Element>& args, uint32_t t, uin
   return t * args.position_stride + (args.ancestor ? args.ancestor[t * args.ancestor_stride + query_row] : 0u);
 }
 
-template <typename Element>
-static inline LogitSumsArgs logit_sums_of(const OutputBlockArgs<Element>& args) {
+template <typename Element> static inline LogitSumsArgs logit_sums_of(const OutputBlockArgs<Element>& args) {
   return {
       args.linear.y, args.block_max, args.block_sum, args.linear.y_stride, args.stride, args.linear.rows, args.count};
 }
@@ -126,10 +124,8 @@ bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_
 void skip_packed(LinearArgs<int8_t>& args, uint32_t n);
 // Moves on by n outputs of a matrix, packed or not; n % 16 == 0.
 [[gnu::always_inline]] inline void skip_outputs(LinearArgs<int8_t>& args, uint32_t n) {
-  if (kHasPacked && args.multipliers != nullptr)
-    skip_packed(args, n);
-  else
-    args.w += size_t{n} * args.k;
+  if (kHasPacked && args.multipliers != nullptr) skip_packed(args, n);
+  else args.w += size_t{n} * args.k;
   args.w_scale += n;
   args.weight_sum += n;
 }

@@ -263,10 +263,8 @@ void attention(const AttentionArgs<int8_t>& args) {
           has_ancestors ? args.ancestor + row : &kFirstSlot, has_ancestors ? args.ancestor_stride : 0,
           args.position_stride, args.d_head, args.weights, args.n_keys};
       float* const out = args.out + row * args.out_stride + column;
-      if (args.has_integers())
-        sum_values<true>(values, factor, out);
-      else
-        sum_values<false>(values, factor, out);
+      if (args.has_integers()) sum_values<true>(values, factor, out);
+      else sum_values<false>(values, factor, out);
     }
   }
 }

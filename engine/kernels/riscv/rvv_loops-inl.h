@@ -279,8 +279,7 @@ struct ValueRows {
   "vsext.vf4 v8, v4\n" products "bltu %[weight], %[end], 1b\n" finish "vse32.v v16, (%[out])\n"
 
 // out [d_head] = sum over t of weights[t] * value[t], t ascending; of integer weights, in any order, times `factor`.
-template <bool kIntegers>
-inline void sum_values(const ValueRows& rows, float factor, float* out) {
+template <bool kIntegers> inline void sum_values(const ValueRows& rows, float factor, float* out) {
   const float* const end = rows.weights + rows.n_keys;
   const int8_t* values = rows.values;
   for (size_t columns = rows.d_head; columns > 0;) {

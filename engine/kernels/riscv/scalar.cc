@@ -58,16 +58,14 @@ using Input = Sum::Input;
 constexpr uint32_t kGroupOutputs = 64;  // their sums are stored at a time
 
 // A tile has kRows rows, which are kNumbers sums for each output.
-template <uint32_t kRows>
-struct Tile {
+template <uint32_t kRows> struct Tile {
   static constexpr uint32_t kNumbers = (kRows + Sum::kRows - 1) / Sum::kRows;
   static constexpr uint32_t kOutputs = kNumbers == 4 ? 4 : 8;
   static constexpr uint32_t kChunk = 1024 / sizeof(Input) / kNumbers;  // inputs that are expanded at a time
 };
 
 // Expands some inputs of a tile's rows: to[i, number]. inputs % 4 == 0
-template <uint32_t kRows>
-void expand(const int8_t* x, size_t k, uint32_t inputs, Input* to) {
+template <uint32_t kRows> void expand(const int8_t* x, size_t k, uint32_t inputs, Input* to) {
   constexpr uint32_t kNumbers = Tile<kRows>::kNumbers;
   for (uint32_t r = 0; r < kRows; ++r, x += k) {
     Input* number = to + r / Sum::kRows;
@@ -117,18 +115,15 @@ void finish(const LinearArgs<int8_t>& args, uint32_t row, uint32_t first, uint32
   const float* residual = args.residual != nullptr ? args.residual + (y - args.y) : nullptr;
   for (const int32_t* const end = sums + outputs; sums < end; ++sums, ++w_scale, ++bias, ++y) {
     float value = add(multiply(to_float(*sums), multiply(x_scale, *w_scale)), *bias);
-    if (activation == Activation::kRelu)
-      value = apply_relu(value);
-    else if (activation != Activation::kNone)
-      value = reference_activate(activation, value);
+    if (activation == Activation::kRelu) value = apply_relu(value);
+    else if (activation != Activation::kNone) value = reference_activate(activation, value);
     if (residual != nullptr) value = add(value, *residual++);
     *y = value;
   }
 }
 
 // Computes all outputs of a tile's rows.
-template <uint32_t kRows>
-void linear_rows(const LinearArgs<int8_t>& args, uint32_t row) {
+template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint32_t row) {
   constexpr uint32_t kChunk = Tile<kRows>::kChunk;
   Input expanded[kChunk * Tile<kRows>::kNumbers];
   int32_t sums[kRows * kGroupOutputs];
@@ -194,8 +189,7 @@ float quantize_row(const float* x, size_t n, int8_t* q) {
 void quantize_rows(const QuantizeRowsArgs<int8_t>& args) { quantize_by_rows(args, quantize_row); }
 
 // Returns the strided sum of x, or of (x - mean)^2.
-template <bool kSquares>
-float sum_strided(const float* x, uint32_t n, float mean) {
+template <bool kSquares> float sum_strided(const float* x, uint32_t n, float mean) {
   const auto term = [mean](float number) {
     const float difference = kSquares ? subtract(number, mean) : 0.0f;
     return kSquares ? multiply(difference, difference) : number;

@@ -7,8 +7,7 @@ namespace {
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
 
 // Returns the products of d_head elements with n keys, 1 <= n <= 16, with arbitrary numbers after them.
-template <typename Key>
-inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
+template <typename Key> inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
   FourDots dots[4];
   if (n == 16) {
     unrolled<4>([&](int four) {
@@ -28,16 +27,14 @@ inline V dot_keys(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) 
 }
 
 // The same for a query and keys of 16 bits. q: high, low, high
-template <bool kFine, typename Key>
-inline V dot_rows(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
+template <bool kFine, typename Key> inline V dot_rows(const int8_t* q, const Key& key, uint32_t n, uint32_t d_head) {
   if constexpr (!kFine) return dot_keys(q, key, n, d_head);
   const V mixed = dot_keys(q + d_head, key, n, 2 * d_head);
   return (dot_keys(q, key, n, d_head) * set(kHighStep) + mixed) * set(kHighStep);
 }
 
 // Returns the products with keys t to t + n - 1.
-template <typename Kind>
-inline V query_products(const Group<Kind>& group, const Query& query, uint32_t t, uint32_t n) {
+template <typename Kind> inline V query_products(const Group<Kind>& group, const Query& query, uint32_t t, uint32_t n) {
   const uint32_t d_head = group.args.d_head;
   if (Kind::kAncestors && t + n <= group.n_gathered) {
     const uint32_t* keys = group.places_of(query, t).keys + t;
@@ -49,8 +46,7 @@ inline V query_products(const Group<Kind>& group, const Query& query, uint32_t t
 }
 
 // Writes a query's scores, with -infinity after them. Returns the largest score of each lane.
-template <typename Kind>
-inline V score_keys(const Group<Kind>& group, const Query& query) {
+template <typename Kind> inline V score_keys(const Group<Kind>& group, const Query& query) {
   const V none = set(-__builtin_huge_valf());  // e^-inf adds nothing
   const uint32_t n_keys = group.args.n_keys;
   V largest = none;
@@ -69,8 +65,7 @@ inline V score_keys(const Group<Kind>& group, const Query& query) {
 
 // The weights of all queries <- their scores, after soft-max, times the value scales. All queries take a step before
 // the next step begins: steps depend on each other, queries do not.
-template <typename Kind>
-__attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& group) {
+template <typename Kind> __attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& group) {
   V lanes[kMaxQueries];
   float largest[kMaxQueries], inverse[kMaxQueries];
   for (uint32_t i = 0; i < group.n_queries; ++i) lanes[i] = score_keys(group, group.queries[i]);
@@ -97,8 +92,7 @@ __attribute__((noinline, flatten)) void attention_weights(const Group<Kind>& gro
 }
 
 // The weights of all queries <- their integers, int16.
-template <typename Kind>
-__attribute__((noinline, flatten)) void integer_weights(Group<Kind>& group) {
+template <typename Kind> __attribute__((noinline, flatten)) void integer_weights(Group<Kind>& group) {
   V lanes[kMaxQueries];
   for (uint32_t i = 0; i < group.n_queries; ++i) lanes[i] = score_keys(group, group.queries[i]);
   for (uint32_t i = 0; i < group.n_queries; ++i) {
@@ -171,15 +165,12 @@ inline void add_values(Group<Kind>& group, const Query* queries, uint32_t begin)
   const uint32_t d_head = group.args.d_head;
   uint32_t column = 0;
   for (; column + 16 * kVectors <= d_head; column += 16 * kVectors)
-    if (group.later.n_left != 0)
-      add_columns<kQueries, kVectors, true>(group, queries, begin, column);
-    else
-      add_columns<kQueries, kVectors, false>(group, queries, begin, column);
+    if (group.later.n_left != 0) add_columns<kQueries, kVectors, true>(group, queries, begin, column);
+    else add_columns<kQueries, kVectors, false>(group, queries, begin, column);
   for (; column < d_head; column += 16) add_columns<kQueries, 1, false>(group, queries, begin, column);
 }
 
-template <typename Kind>
-inline void attention_values(Group<Kind>& group) {
+template <typename Kind> inline void attention_values(Group<Kind>& group) {
   const uint32_t n = group.n_queries, n_common = group.n_common;
   if (n_common != 0 && n == 4) add_values<4, kValueVectorsOf4>(group, group.queries, 0);
   if (n_common != 0 && n == 2) add_values<2, kValueVectorsOf2>(group, group.queries, 0);
@@ -231,10 +222,8 @@ inline void attention_queries(
       if (is_new) find_places(group, group.queries[i], first);
       gather_scales(group, group.queries[i], first);
     }
-    if constexpr (Kind::kIntegers)
-      integer_weights(group);
-    else
-      attention_weights(group);
+    if constexpr (Kind::kIntegers) integer_weights(group);
+    else attention_weights(group);
     attention_values(group);
   }
 }
@@ -249,17 +238,14 @@ __attribute__((noinline)) void attention_of_queries(const AttentionArgs<int8_t>&
   const uint32_t n_together = !fits ? 1 : kMaxQueries * padded_keys <= kMaxWeights ? kMaxQueries : 2;
   int8_t* const q = fits ? q_rows : args.q_row;
   float* const w = fits ? weights : args.weights;
-  if (args.ancestor != nullptr)
-    attention_queries<AttentionKind<true, kNumbers>>(args, n_together, q, w, prefetch_to);
-  else
-    attention_queries<AttentionKind<false, kNumbers>>(args, n_together, q, w, prefetch_to);
+  if (args.ancestor != nullptr) attention_queries<AttentionKind<true, kNumbers>>(args, n_together, q, w, prefetch_to);
+  else attention_queries<AttentionKind<false, kNumbers>>(args, n_together, q, w, prefetch_to);
 }
 
 // This is half of a table's code; tables with the same vectors share it.
 using QueryAttention = void (*)(const AttentionArgs<int8_t>&, Numbers);
 
-template <CacheLevel kPrefetchTo>
-void query_attention(const AttentionArgs<int8_t>& args, Numbers numbers) {
+template <CacheLevel kPrefetchTo> void query_attention(const AttentionArgs<int8_t>& args, Numbers numbers) {
   if (numbers == Numbers::kFine) return attention_of_queries<Numbers::kFine>(args, kPrefetchTo);
   if (numbers == Numbers::kIntegers) return attention_of_queries<Numbers::kIntegers>(args, kPrefetchTo);
   attention_of_queries<Numbers::kInt8>(args, kPrefetchTo);
@@ -271,8 +257,7 @@ void attention(const AttentionArgs<int8_t>& args) {
   kQueries(args, args.has_integers() ? Numbers::kIntegers : Numbers::kInt8);
 }
 
-template <QueryAttention kQueries>
-void fine_attention(const AttentionArgs<int8_t>& args) {
+template <QueryAttention kQueries> void fine_attention(const AttentionArgs<int8_t>& args) {
   kQueries(args, Numbers::kFine);
 }
 }  // namespace

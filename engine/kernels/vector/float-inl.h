@@ -33,8 +33,7 @@ inline void multiply_floats(const float* x, const float* w, size_t k, uint32_t f
 }
 
 // Computes outputs [output, output + 16) of kRows rows.
-template <int kRows>
-inline void linear_float_rows(const LinearArgs<float>& args, size_t first_row, uint32_t output) {
+template <int kRows> inline void linear_float_rows(const LinearArgs<float>& args, size_t first_row, uint32_t output) {
   constexpr int kOutputs = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;  // as many sums as hide the latency of one
   float products[kRows][16];
   for (uint32_t j = 0; j < 16; j += kOutputs) {

@@ -68,10 +68,8 @@ inline void add_integer_products(const RowOf& row_of, const KeyRange& keys, cons
   for (int i = 0; i < kQueries; ++i) {
     for (int j = 0; j < kVectors; ++j) {
       float* const out = queries[i].out + 16 * j;
-      if (keys.is_last)
-        store(out, to_floats(sums[i][j]) * set(queries[i].factor));
-      else
-        store_sums(out, sums[i][j]);
+      if (keys.is_last) store(out, to_floats(sums[i][j]) * set(queries[i].factor));
+      else store_sums(out, sums[i][j]);
     }
   }
 }

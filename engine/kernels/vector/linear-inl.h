@@ -8,10 +8,8 @@ enum class CacheLevel { kFirst, kSecond };
 // Prefetches the cache line `bytes` after `from`. It may be outside the array, because nothing is read.
 inline void prefetch(const void* from, size_t bytes, CacheLevel to = CacheLevel::kFirst) {
   const void* const line = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + bytes);
-  if (to == CacheLevel::kFirst)
-    __builtin_prefetch(line, 0, 3);
-  else
-    __builtin_prefetch(line, 0, 1);
+  if (to == CacheLevel::kFirst) __builtin_prefetch(line, 0, 3);
+  else __builtin_prefetch(line, 0, 1);
 }
 
 inline V finish_sums(const LinearArgs<int8_t>& args, Acc sums, size_t, size_t output) {
@@ -39,8 +37,7 @@ inline void finish_by_loop(
 }
 
 // The rows of inputs that make a row of outputs. A table whose Args has more defines its own scale_sums.
-template <typename Args>
-constexpr int kInputRows = 1;
+template <typename Args> constexpr int kInputRows = 1;
 
 // 16 outputs: the first, the scales of their weights and their biases.
 struct Panel {
@@ -55,13 +52,9 @@ inline V scale_sums(const Args& args, const Panel& panel, size_t row, const Acc 
   return products * (set(args.x_scale[row]) * panel.w_scale) + panel.bias;
 }
 
-template <int kNumber>
-struct Number {
-  static constexpr int kValue = kNumber;
-};
+template <int kNumber> struct Number { static constexpr int kValue = kNumber; };
 
-template <int kCount>
-__attribute__((noinline, flatten)) void activate_apart(Activation activation, V (&y)[kCount]) {
+template <int kCount> __attribute__((noinline, flatten)) void activate_apart(Activation activation, V (&y)[kCount]) {
   activate_vectors(activation, y);
 }
 
@@ -115,8 +108,7 @@ template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output);
 
 // The panels and splits of a tile of kRows rows. A table whose Args wants others defines its own.
-template <int kRows, typename Args>
-struct Tile {
+template <int kRows, typename Args> struct Tile {
   static constexpr int kPanels = kTilePanels[kRows - 1], kSplit = kTileSplits[kRows - 1];
 };
 
@@ -141,8 +133,7 @@ inline void linear_some_rows(
 
 // Computes one row. multiply(args): the layer without an activation of many steps. Its tiles have at most two vectors,
 // so such an activation runs after all tiles, where a few vectors interleave.
-template <typename Multiply>
-inline void multiply_one_row(const LinearArgs<int8_t>& layer, Multiply multiply) {
+template <typename Multiply> inline void multiply_one_row(const LinearArgs<int8_t>& layer, Multiply multiply) {
   LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
   const Activation activation = args.activation;
   const bool has_steps = activation != Activation::kNone && activation != Activation::kRelu;
@@ -194,8 +185,7 @@ __attribute__((flatten)) void finish_fine(const LinearArgs<int8_t>& all, const f
   }
 }
 
-template <typename Args>
-inline void linear_panels(const Args& args) {
+template <typename Args> inline void linear_panels(const Args& args) {
   constexpr int kMaxRows = sizeof kTilePanels / sizeof kTilePanels[0];
   if constexpr (kFinishesTogether) {  // else the call would cost more than it saves
     if (args.rows == 1) return linear_one_row(args);
@@ -244,13 +234,11 @@ __attribute__((flatten)) void logit_sums(const LogitSumsArgs& args) {
   }
 }
 
-template <typename Element>
-inline void output_block_sums(const OutputBlockArgs<Element>& args) {
+template <typename Element> inline void output_block_sums(const OutputBlockArgs<Element>& args) {
   if (args.block_max != nullptr) logit_sums(logit_sums_of(args));
 }
 
-template <void (*kLinear)(const LinearArgs<int8_t>&)>
-void output_block_by(const OutputBlockArgs<int8_t>& args) {
+template <void (*kLinear)(const LinearArgs<int8_t>&)> void output_block_by(const OutputBlockArgs<int8_t>& args) {
   kLinear(args.linear);
   output_block_sums(args);
 }
@@ -276,8 +264,7 @@ struct Candidates {
   uint32_t words[kMostListed / 32], some;
 
   // Calls f(i), i ascending.
-  template <typename Function>
-  void for_each(Function f) const {
+  template <typename Function> void for_each(Function f) const {
     for (uint32_t left = some; left != 0; left &= left - 1) {
       const uint32_t word = static_cast<uint32_t>(__builtin_ctz(left));
       uint32_t lanes = words[word];
@@ -314,15 +301,12 @@ inline void find_candidates(const ListLargestArgs& args, Candidates& found) {
   for (size_t i = 0; i < pairs; i += 32)
     keep_word(i, true_lanes(not_greater(limits, load(x + i)), not_greater(limits, load(x + i + 16))));
   const uint32_t behind = rest == 0 ? 0 : true_lanes(not_greater(limits, last)) & ((1u << rest) - 1);
-  if (pairs != whole)
-    keep_word(pairs, true_lanes(not_greater(limits, load(x + pairs))) | behind << 16);
-  else if (rest != 0)
-    keep_word(pairs, behind);
+  if (pairs != whole) keep_word(pairs, true_lanes(not_greater(limits, load(x + pairs))) | behind << 16);
+  else if (rest != 0) keep_word(pairs, behind);
 }
 
 // Writes the first n lanes to floats, or their bits to integers.
-template <typename Number>
-inline void store_first(Number* to, V x, uint32_t n) {
+template <typename Number> inline void store_first(Number* to, V x, uint32_t n) {
   float lanes[16];
   store(lanes, x);
   // memcpy of a constant size is no call.

@@ -5,15 +5,13 @@
 namespace goldcrest {
 namespace {
 // Calls body(0), body(1), ... without a loop, so that the arrays that they index can live in registers.
-template <int kCount, typename Body>
-inline void unrolled(Body body) {
+template <int kCount, typename Body> inline void unrolled(Body body) {
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) body(i);
 }
 
 // Calls use(i) for i = 0, 16, ... below n, a multiple of 16.
-template <typename Use>
-inline void for_vectors(size_t n, Use use) {
+template <typename Use> inline void for_vectors(size_t n, Use use) {
   const size_t fours = n / 64 * 64;
   for (size_t first = 0; first < fours; first += 64)
     unrolled<4>([&](int i) { use(first + 16 * static_cast<size_t>(i)); });
@@ -22,8 +20,7 @@ inline void for_vectors(size_t n, Use use) {
 
 // Turns each x into e^x, for x <= 0 or NaN; no caller has others. The kCount vectors take each step together, because a
 // step waits long for the previous one.
-template <int kCount>
-inline void exp_vectors(V (&x)[kCount]) {
+template <int kCount> inline void exp_vectors(V (&x)[kCount]) {
   Power n[kCount];
   V r[kCount], p[kCount];
   unrolled<kCount>([&](int i) { n[i] = nearest_power(x[i] * set(1.44269504f)); });
@@ -47,8 +44,7 @@ inline V exp_vector(V x) {
 }
 
 // The same by short_exp_float.
-template <int kCount>
-inline void short_exp_vectors(V (&x)[kCount]) {
+template <int kCount> inline void short_exp_vectors(V (&x)[kCount]) {
   Power n[kCount];
   V r[kCount], p[kCount];
   unrolled<kCount>([&](int i) { r[i] = x[i] * set(1.44269504f); });
@@ -67,18 +63,15 @@ inline V short_exp_vector(V x) {
 }
 
 // Calls use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16. kShort: by short_exp_float
-template <bool kShort = false, typename Use>
-inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
+template <bool kShort = false, typename Use> inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
   const V minus_shift = negate(shift);  // adding a memory operand takes one instruction less on x86
   constexpr size_t kTogether = 16 * kRowExpVectors;
   size_t first = 0;
   for (; first + kTogether <= n; first += kTogether) {
     V e[kRowExpVectors];
     unrolled<kRowExpVectors>([&](int i) { e[i] = load(x + first + 16 * i) + minus_shift; });
-    if constexpr (kShort)
-      short_exp_vectors(e);
-    else
-      exp_vectors(e);
+    if constexpr (kShort) short_exp_vectors(e);
+    else exp_vectors(e);
     unrolled<kRowExpVectors>([&](int i) { use(first + 16 * static_cast<size_t>(i), e[i]); });
   }
   for (; first < n; first += 16) {
@@ -88,8 +81,7 @@ inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
 }
 
 // The same for each x.
-template <int kCount>
-inline void sigmoid_vectors(V (&x)[kCount]) {
+template <int kCount> inline void sigmoid_vectors(V (&x)[kCount]) {
   V e[kCount];
   unrolled<kCount>([&](int i) { e[i] = negative(x[i]); });
   exp_vectors(e);
@@ -99,8 +91,7 @@ inline void sigmoid_vectors(V (&x)[kCount]) {
   });
 }
 
-template <int kCount>
-inline void tanh_vectors(V (&x)[kCount]) {
+template <int kCount> inline void tanh_vectors(V (&x)[kCount]) {
   V e[kCount];
   unrolled<kCount>([&](int i) { e[i] = set(2.0f) * negative(x[i]); });
   exp_vectors(e);
@@ -110,8 +101,7 @@ inline void tanh_vectors(V (&x)[kCount]) {
   });
 }
 
-template <int kCount>
-inline void erf_vectors(V (&x)[kCount]) {
+template <int kCount> inline void erf_vectors(V (&x)[kCount]) {
   V e[kCount];
   unrolled<kCount>([&](int i) { e[i] = negate(x[i] * x[i]); });
   exp_vectors(e);
@@ -129,8 +119,7 @@ inline void erf_vectors(V (&x)[kCount]) {
   });
 }
 
-template <int kCount>
-inline void activate_vectors(Activation activation, V (&x)[kCount]) {
+template <int kCount> inline void activate_vectors(Activation activation, V (&x)[kCount]) {
   V y[kCount];
   switch (activation) {
     case Activation::kRelu: unrolled<kCount>([&](int i) { x[i] = larger(x[i], set(0.0f)); }); break;
@@ -160,8 +149,7 @@ inline V activate(Activation activation, V x) {
 }
 
 // The recurrent block, over vectors of any number of lanes.
-template <uint32_t kLanes>
-void recurrence(const RecurrenceArgs& args) {
+template <uint32_t kLanes> void recurrence(const RecurrenceArgs& args) {
   const V zero = set(0.0f), one = set(1.0f), smallest = set(kSmallestCell);
   for (uint32_t i = 0; i < args.n; i += kLanes) {
     V f[1] = {load(args.forget + i)};

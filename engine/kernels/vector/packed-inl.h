@@ -68,8 +68,7 @@ __attribute__((noinline, flatten)) void packed_rows(const LinearArgs<int8_t>& la
   }
 }
 
-template <bool kPrefetches = true>
-void linear_packed_rows(const LinearArgs<int8_t>& args) {
+template <bool kPrefetches = true> void linear_packed_rows(const LinearArgs<int8_t>& args) {
   static_assert(kMostPackedRows == 4 && kPackedTileRows >= 2);
   switch (args.rows) {
     case 1: return packed_rows<1, kPrefetches>(args);

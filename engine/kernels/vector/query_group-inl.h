@@ -40,15 +40,13 @@ struct Query {
 constexpr size_t kFromMemory = 65536;
 
 // kAncestors: hypotheses choose the keys.
-template <bool kWithAncestors, Numbers kNumbers>
-struct AttentionKind {
+template <bool kWithAncestors, Numbers kNumbers> struct AttentionKind {
   static constexpr bool kAncestors = kWithAncestors, kFine = kNumbers == Numbers::kFine;
   static constexpr bool kIntegers = kNumbers == Numbers::kIntegers;
 };
 
 // The keys and values that a group prefetches, of one head or more, one key for each that it sums.
-template <typename Kind>
-struct LaterKeys {
+template <typename Kind> struct LaterKeys {
   CacheLevel to;
   const int8_t* head = nullptr;       // keys of the head that is prefetched now
   const uint32_t* offsets = nullptr;  // places of the keys in it, if hypotheses choose them
@@ -75,8 +73,7 @@ struct LaterKeys {
 };
 
 // Queries that are computed together.
-template <typename Kind>
-struct Group {
+template <typename Kind> struct Group {
   static constexpr bool kAncestors = Kind::kAncestors, kFine = Kind::kFine;
 
   AttentionArgs<int8_t> args;
@@ -197,8 +194,7 @@ struct Group {
 };
 
 // Returns row `row` of a head.
-template <typename Kind>
-inline void start_query(const Group<Kind>& group, uint32_t head, uint32_t row, Query& query) {
+template <typename Kind> inline void start_query(const Group<Kind>& group, uint32_t head, uint32_t row, Query& query) {
   const AttentionArgs<int8_t>& args = group.args;
   const size_t head_at = head * args.head_stride, column = size_t{head} * args.d_head;
   query.keys = args.keys + head_at * group.key_bytes;
@@ -211,8 +207,7 @@ inline void start_query(const Group<Kind>& group, uint32_t head, uint32_t row, Q
 }
 
 // Returns the number of leading keys that all queries of the group share, if 2 or 4 are of one head; else 0.
-template <typename Kind>
-inline uint32_t count_common_keys(const Group<Kind>& group) {
+template <typename Kind> inline uint32_t count_common_keys(const Group<Kind>& group) {
   const AttentionArgs<int8_t>& args = group.args;
   const Query* queries = group.queries;
   const bool same_head = queries[0].values == queries[group.n_queries - 1].values;
@@ -227,8 +222,7 @@ inline uint32_t count_common_keys(const Group<Kind>& group) {
 }
 
 // Finds the places of a query's keys from key t on. They are the same in each head.
-template <typename Kind>
-inline void find_places(const Group<Kind>& group, const Query& query, uint32_t t) {
+template <typename Kind> inline void find_places(const Group<Kind>& group, const Query& query, uint32_t t) {
   Places& places = *query.places;
   for (const uint32_t end = group.n_gathered; t < end; ++t) {
     const size_t row = group.at(query, t);
@@ -238,8 +232,7 @@ inline void find_places(const Group<Kind>& group, const Query& query, uint32_t t
 }
 
 // Gathers the scales of these keys and values.
-template <typename Kind>
-inline void gather_scales(const Group<Kind>& group, const Query& query, uint32_t t) {
+template <typename Kind> inline void gather_scales(const Group<Kind>& group, const Query& query, uint32_t t) {
   const float *const key_scales = query.key_scales, *const value_scales = query.value_scales;
   const uint32_t end = group.n_gathered;
   if (t >= end) return;

@@ -4,8 +4,7 @@
 namespace goldcrest {
 namespace {
 // Returns the bits of the largest |number(i)|, i < n.
-template <typename Numbers>
-inline uint32_t largest_magnitude(size_t n, Numbers number) {
+template <typename Numbers> inline uint32_t largest_magnitude(size_t n, Numbers number) {
   V largest = set(0.0f);
   for_vectors(n, [&](size_t i) { largest = max_magnitude(largest, number(i)); });
   return largest_bits(largest);

@@ -157,8 +157,7 @@ __attribute__((noinline)) void sum_shared_values(const SharedGroup& group, const
 template <void (*kLinear)(const LinearArgs<int8_t>&)>
 void sum_integers_together(const SharedGroup& group, const IntegerScales* scales);
 
-template <void (*kLinear)(const LinearArgs<int8_t>&)>
-inline void attend_together(const SharedGroup& group) {
+template <void (*kLinear)(const LinearArgs<int8_t>&)> inline void attend_together(const SharedGroup& group) {
   const uint32_t rows = group.args.rows;
   V lanes[kMostShared];
   float inverse[kMostShared];

@@ -26,10 +26,8 @@ inline void add_halves_to_totals(
     Sums total = {};
     if (!is_first) total = load_sums(out + j);
     total = add_whole(add_whole(total, load(high + j)), load(high + d_head + j));
-    if (is_last)
-      store(out + j, to_floats(total) * set(factor));
-    else
-      store_sums(out + j, total);
+    if (is_last) store(out + j, to_floats(total) * set(factor));
+    else store_sums(out + j, total);
   }
 }
 

@@ -10,16 +10,14 @@ struct Prefetch {
   size_t at, panel_step, step;  // bytes: from the tile's start; to the next panel's; for each `step_bytes` of a panel
 };
 
-template <int kPanels>
-inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
+template <int kPanels> inline Prefetch make_prefetch(size_t panel_bytes, size_t step_bytes) {
   const size_t tile_bytes = kPanels * panel_bytes;
   if (tile_bytes <= 16384) return {tile_bytes, step_bytes, kPanels * step_bytes};
   return {2048, panel_bytes, step_bytes};
 }
 
 // Prefetches kLines cache lines of each panel.
-template <int kPanels, int kLines>
-inline void prefetch_tile(const int8_t* tile, Prefetch soon) {
+template <int kPanels, int kLines> inline void prefetch_tile(const int8_t* tile, Prefetch soon) {
   unrolled<kPanels>([&](int p) {
     const size_t in_panel = soon.at + static_cast<size_t>(p) * soon.panel_step;
     unrolled<kLines>([&](int line) { prefetch(tile, in_panel + 64 * static_cast<size_t>(line)); });

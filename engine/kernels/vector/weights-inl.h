@@ -4,8 +4,7 @@
 namespace goldcrest {
 namespace {
 // sums: those of a panel of 16 / kLanes outputs; each output's sum is in kLanes lanes next to each other.
-template <uint32_t kLanes>
-inline bool sums_are(W sums, const int32_t* weight_sum) {
+template <uint32_t kLanes> inline bool sums_are(W sums, const int32_t* weight_sum) {
   int32_t lanes[16];
   memcpy(lanes, &sums, sizeof lanes);
   int32_t difference = 0;

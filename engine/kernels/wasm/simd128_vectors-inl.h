@@ -3,7 +3,6 @@
 // the same bits. None is relaxed.
 #include <string.h>
 #include <wasm_simd128.h>
-
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 
@@ -17,13 +16,11 @@ struct Mask {
 };
 
 // Applies an operation to each of the four vectors.
-template <typename Operation>
-inline V each(V a, V b, Operation operation) {
+template <typename Operation> inline V each(V a, V b, Operation operation) {
   for (int i = 0; i < 4; ++i) a.q[i] = operation(a.q[i], b.q[i]);
   return a;
 }
-template <typename Comparison>
-inline Mask each_lane(V a, V b, Comparison comparison) {
+template <typename Comparison> inline Mask each_lane(V a, V b, Comparison comparison) {
   Mask mask;
   for (int i = 0; i < 4; ++i) mask.q[i] = comparison(a.q[i], b.q[i]);
   return mask;

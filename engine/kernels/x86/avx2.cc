@@ -28,8 +28,7 @@ inline __m256i multiply(__m256i a, __m256i b) {
 
 // Computes the magnitudes once for all products that share them: those of the activations for one row, else those of
 // the weights.
-template <int kRows>
-inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
+template <int kRows> inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
   const W weights = load_panel(w);
   const __m256i low = kRows == 1 ? multiply(x.v, weights.low) : multiply(weights.low, x.v);
   const __m256i high = kRows == 1 ? multiply(x.v, weights.high) : multiply(weights.high, x.v);

@@ -17,8 +17,7 @@ constexpr size_t kLaidOutBytes = 40960;
 constexpr int kOffset = 127, kMostPairSum = 129;  // 254 * 129 is the largest multiple of 254 below 2^15
 
 // The activations of a row: one vector for each narrow block, and after these two for each wide one.
-template <int kRows>
-struct LaidOut {
+template <int kRows> struct LaidOut {
   static constexpr size_t kMost = kLaidOutBytes / (kRows * sizeof(__m256i));
   __m256i x[kMost][kRows];
   uint32_t weights_at[kMostInputs / 4];  // in a panel, for each block
@@ -28,13 +27,11 @@ struct LaidOut {
 };
 
 // Calls use(i) for each set bit i.
-template <typename Use>
-inline void for_bits(uint32_t bits, Use use) {
+template <typename Use> inline void for_bits(uint32_t bits, Use use) {
   for (; bits != 0; bits &= bits - 1) use(static_cast<uint32_t>(__builtin_ctz(bits)));
 }
 
-template <int kRows>
-__attribute__((noinline, flatten)) void lay_out(const int8_t* x, size_t k, LaidOut<kRows>& to) {
+template <int kRows> __attribute__((noinline, flatten)) void lay_out(const int8_t* x, size_t k, LaidOut<kRows>& to) {
   to.fits = k / 4 <= LaidOut<kRows>::kMost;
   if (!to.fits) return;
   const auto four_of = [&](size_t at, int r) { return broadcast_four(x + static_cast<size_t>(r) * k + at / 16); };
@@ -87,10 +84,7 @@ __attribute__((noinline, flatten)) void lay_out(const int8_t* x, size_t k, LaidO
 }
 
 // Hides an address from the compiler, so that it reads a memory operand again and does not keep it in a register.
-template <typename T>
-inline void forget(const T*& p) {
-  asm("" : "+r"(p));
-}
+template <typename T> inline void forget(const T*& p) { asm("" : "+r"(p)); }
 
 inline __v8si sum_bytes(__m256i weights, __m256i x, __m256i ones) {
   return sum_words(_mm256_maddubs_epi16(weights, x), ones);
@@ -196,21 +190,18 @@ __attribute__((noinline, flatten)) void multiply_panels(const LinearArgs<int8_t>
   }
 }
 
-template <int kRows>
-inline void multiply(const LinearArgs<int8_t>& args, const LaidOut<kRows>& rows) {
+template <int kRows> inline void multiply(const LinearArgs<int8_t>& args, const LaidOut<kRows>& rows) {
   return args.k < kFromSecondLevel ? multiply_panels<false>(args, rows) : multiply_panels<true>(args, rows);
 }
 
-template <int kRows>
-__attribute__((noinline)) bool linear_alone(const LinearArgs<int8_t>& args) {
+template <int kRows> __attribute__((noinline)) bool linear_alone(const LinearArgs<int8_t>& args) {
   LaidOut<kRows> rows;
   lay_out<kRows>(args.x, args.k, rows);
   if (rows.fits) multiply(args, rows);
   return rows.fits;
 }
 
-template <int kRows>
-inline bool linear_of(const LinearArgs<int8_t>& args) {
+template <int kRows> inline bool linear_of(const LinearArgs<int8_t>& args) {
   if (args.shared == nullptr) return linear_alone<kRows>(args);
   static_assert(sizeof(LaidOut<kRows>) <= sizeof args.shared->bytes);
   auto& rows = *reinterpret_cast<LaidOut<kRows>*>(args.shared->bytes);
@@ -220,8 +211,7 @@ inline bool linear_of(const LinearArgs<int8_t>& args) {
   return rows.fits;
 }
 
-template <uint32_t kMaxRows>
-inline bool linear_few_rows(const LinearArgs<int8_t>& args) {
+template <uint32_t kMaxRows> inline bool linear_few_rows(const LinearArgs<int8_t>& args) {
   if (args.rows == kMaxRows) return linear_of<static_cast<int>(kMaxRows)>(args);
   if constexpr (kMaxRows > 2) return linear_few_rows<kMaxRows - 1>(args);
   return false;

@@ -2,7 +2,6 @@
 // The 16 lanes of vector/kernels-inl.h as two AVX2 registers.
 #include <immintrin.h>
 #include <string.h>
-
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"

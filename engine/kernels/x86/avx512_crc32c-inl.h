@@ -7,7 +7,6 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include "kernels/x86/crc32c-inl.h"
 
 namespace goldcrest {
@@ -21,8 +20,7 @@ constexpr int64_t fold_factor(int power) {
 }
 
 // The factors that move 16 bytes by `kBits` bits. The first eight bytes are 64 bits higher than the last.
-template <int kBits>
-inline __m128i fold_factors() {
+template <int kBits> inline __m128i fold_factors() {
   constexpr int64_t first = fold_factor(kBits + 63), last = fold_factor(kBits - 1);  // not left to the optimizer
   return _mm_set_epi64x(last, first);
 }

@@ -9,7 +9,6 @@
 #endif
 #include <immintrin.h>
 #include <string.h>
-
 #include "kernels/cpu_features.h"
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
@@ -148,8 +147,7 @@ inline W add_fours(W sums, W w) {  // adds separately: an addition waits less fo
   return {_mm512_add_epi32(sums.v, _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), w.v))};
 }
 
-template <int kRows>
-inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
+template <int kRows> inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
   return {reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(acc.v), x.v, load_panel(w).v))};
 }
 
@@ -312,8 +310,7 @@ constexpr bool kFinishesTogether = true;
 
 namespace goldcrest {
 namespace {
-template <bool kPrefetchesFew, CacheLevel kKeysTo>
-constexpr Kernels make_table(const char* name) {
+template <bool kPrefetchesFew, CacheLevel kKeysTo> constexpr Kernels make_table(const char* name) {
   Kernels table =
       make_vector_table<linear_by_rows, query_attention<kKeysTo>>(name, kCpuAvx2 | kCpuAvx512 | kCpuAvx512Vnni);
   table.int8.linear = linear_unsigned_inputs<kLongInputBytes, kPrefetchesFew>;

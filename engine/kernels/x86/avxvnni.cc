@@ -20,8 +20,7 @@ struct X {
 
 inline X broadcast(const int8_t* x) { return {_mm256_xor_si256(broadcast_four(x), _mm256_set1_epi8(-128))}; }
 
-template <int kRows>
-inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
+template <int kRows> inline Acc accumulate(Acc acc, X x, int, const int8_t* w) {
   const W weights = load_panel(w);
   return {reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.low), x.v, weights.low)),
       reinterpret_cast<__v8si>(_mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(acc.high), x.v, weights.high))};

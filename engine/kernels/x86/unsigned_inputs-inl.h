@@ -16,22 +16,18 @@ constexpr uint32_t kLongRow = kInputBytes / 32 + 1;  // 32 rows do not fit
 // each, because memory is slower than one block. A part is one stream: other orders took 1.15 times as long. With
 // fine inputs, each row of inputs is followed by its remainders. kOneStream: a tile is one panel, and prefetches
 // nothing.
-template <bool kFine, bool kOneStream = false>
-struct UnsignedArgs : LinearArgs<int8_t> {
+template <bool kFine, bool kOneStream = false> struct UnsignedArgs : LinearArgs<int8_t> {
   uint32_t turns;
   const float* remainder_scale;  // [rows of y], with fine inputs
 };
 
-template <bool kOneStream>
-constexpr int kInputRows<UnsignedArgs<true, kOneStream>> = 2;
+template <bool kOneStream> constexpr int kInputRows<UnsignedArgs<true, kOneStream>> = 2;
 
-template <int kRows, bool kFine>
-struct Tile<kRows, UnsignedArgs<kFine, true>> {
+template <int kRows, bool kFine> struct Tile<kRows, UnsignedArgs<kFine, true>> {
   static constexpr int kPanels = 1, kSplit = 2;
 };
 
-template <bool kOneStream>
-inline V finish_sums(const UnsignedArgs<false, kOneStream>&, Acc sums, size_t, size_t) {
+template <bool kOneStream> inline V finish_sums(const UnsignedArgs<false, kOneStream>&, Acc sums, size_t, size_t) {
   return to_floats(sums);
 }
 
@@ -87,12 +83,9 @@ inline void linear_tile(const UnsignedArgs<kFine, kOneStream>& args, uint32_t fi
       });
     });
     if constexpr (kOneStream) continue;
-    if (turns == 4)
-      prefetch(tile, soon.at);
-    else if (turns == 2)
-      prefetch_tile<2, 1>(tile, soon);
-    else if (turns == 1)
-      prefetch_tile<kPanels, kBlocks>(tile, soon);
+    if (turns == 4) prefetch(tile, soon.at);
+    else if (turns == 2) prefetch_tile<2, 1>(tile, soon);
+    else if (turns == 1) prefetch_tile<kPanels, kBlocks>(tile, soon);
   }
   Acc sums[kRows][kPanels];
   add_splits(acc, sums);
@@ -128,8 +121,7 @@ __attribute__((noinline, flatten)) void linear_two_rows(const LinearArgs<int8_t>
   }
 }
 
-template <bool kFine>
-inline size_t input_bytes(const LinearArgs<int8_t>& args) {
+template <bool kFine> inline size_t input_bytes(const LinearArgs<int8_t>& args) {
   return kInputRows<UnsignedArgs<kFine>> * args.rows * size_t{args.k};
 }
 
@@ -216,8 +208,7 @@ inline void linear_copied(const LinearArgs<int8_t>& args) {
   linear_unsigned<kFine, kPrefetchesFew>(args, x, 0, args.rows, 0, args.n);
 }
 
-template <size_t kLongBytes, bool kPrefetchesFew>
-void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
+template <size_t kLongBytes, bool kPrefetchesFew> void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
   constexpr size_t kMostInputs = kLongBytes / 8;  // a tile's row has at most these: eight rows fit
   if (args.layout != Layout::kN16K4) return linear_by_rows(args);
   if (args.rows == 1) return linear_one_row<kPrefetchesFew>(args);
@@ -226,8 +217,7 @@ void linear_unsigned_inputs(const LinearArgs<int8_t>& args) {
   linear_copied<kLongBytes, false, kPrefetchesFew>(args);
 }
 
-template <bool kPrefetchesFew>
-void linear_fine(const LinearArgs<int8_t>& args) {
+template <bool kPrefetchesFew> void linear_fine(const LinearArgs<int8_t>& args) {
   static_assert(kMostFineInputs <= kLongInputBytes / 8, "eight rows of x fit");
   if (args.rows == 1) return linear_two_rows<true, kPrefetchesFew>(args);
   linear_copied<kLongInputBytes, true, kPrefetchesFew>(args);

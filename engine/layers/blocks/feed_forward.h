@@ -19,10 +19,8 @@ namespace goldcrest {
 // x = x + feed_forward(h); x: [rows, d_model padded]
 inline void add_feed_forward(const Pass& pass, const FeedForwardView& block, Quantized h, float* x) {
   float* const inner = pass.projected;  // [rows, d_ff padded], twice that before a gate is applied
-  if (pass.stack.has_gates())
-    multiply_gated(pass, block.in, h, inner);
-  else
-    multiply(pass, block.in, h, {pass.stack.activation}, inner);
+  if (pass.stack.has_gates()) multiply_gated(pass, block.in, h, inner);
+  else multiply(pass, block.in, h, {pass.stack.activation}, inner);
   multiply(pass, block.out, quantize(pass, block.out, inner), {Activation::kNone, x}, x);
 }
 

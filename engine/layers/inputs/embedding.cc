@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/inputs/embedding.h"
-
 #include "layers/norm.h"
 #include "layers/operations.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/inputs/frontend.h"
-
 #include "layers/inputs/stem.h"
 #include "layers/norm.h"
 
@@ -78,10 +76,8 @@ struct Frontend {
   for (uint32_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
     const uint32_t offset = i * part.each, begin = part.first + offset;
     const Rows rows = {static_cast<int32_t>(begin), smaller(part.end - begin, part.each)};
-    if (part.x != nullptr)
-      stem.run(rows, part.x + size_t{offset} * runtime.model.encoder.d_model_padded);
-    else
-      view.has_log_mel ? stem.load(rows) : stem.measure_values(rows);
+    if (part.x != nullptr) stem.run(rows, part.x + size_t{offset} * runtime.model.encoder.d_model_padded);
+    else view.has_log_mel ? stem.load(rows) : stem.measure_values(rows);
   }
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/inputs/log_mel.h"
-
 #include "base/arithmetic.h"
 #include "kernels/reference/reference.h"
 

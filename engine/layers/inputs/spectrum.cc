@@ -2,7 +2,6 @@
 // A real transform of n samples is a complex one of n / 2 points. That is a product of stages of 2 and 5 points, which
 // leave the points in order without a permutation.                        Stockham's algorithm: Cochran et al. 1967
 #include "base/exact_floats.h"
-
 #include "layers/inputs/spectrum.h"
 
 namespace goldcrest {
@@ -64,10 +63,8 @@ Complex* transform(TransformStage& stage, uint32_t n, Complex* x, Complex* y) {
     for (uint32_t i = 0, group = 0; i < stage.apart; ++i) {
       if (i == group + stage.each) group = i;
       Complex* const first = y + i + (radix - 1) * group;
-      if (radix == 5)
-        run_butterfly_of_5(stage, x + i, first, 2 * group);
-      else
-        run_butterfly_of_2(stage, x + i, first, 2 * group);
+      if (radix == 5) run_butterfly_of_5(stage, x + i, first, 2 * group);
+      else run_butterfly_of_2(stage, x + i, first, 2 * group);
     }
     Complex* const free = x;
     x = y, y = free;

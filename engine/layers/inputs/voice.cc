@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
-
 #include "layers/inputs/voice.h"
-
 #include <string.h>
-
 #include "base/align.h"
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"

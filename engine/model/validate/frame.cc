@@ -2,9 +2,7 @@
 // Checks a file around its arrays (FORMAT.md, sections 1 and 2: trailer, metadata's structure, features, sections,
 // checksums), and then everything else.
 #include "base/exact_floats.h"
-
 #include <string.h>
-
 #include "base/build_options.h"
 #include "model/validate.h"
 #include "model/validate/trailer.h"

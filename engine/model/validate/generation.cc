@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the defaults of the search, the limits and the self-test lines (FORMAT.md, sections 3 and 7).
 #include "base/exact_floats.h"
-
 #include "model/validate/validator.h"
 
 namespace goldcrest {

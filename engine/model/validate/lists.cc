@@ -2,7 +2,6 @@
 // Checks the shortlist and the lexicon, and the other fields of their feature bits (FORMAT.md, sections 12 and 18).
 // With a file that passes, choosing candidates reads only the arrays and sets no bit beyond the vocabulary.
 #include "base/exact_floats.h"
-
 #include "model/model_view.h"
 #include "model/validate/validator.h"
 
@@ -38,8 +37,7 @@ int Validator::check_shortlist() {
 }
 
 // Returns whether ids [first, end) of an array ascend and are ids of the target.
-template <typename Id>
-bool Validator::is_list(uint32_t units, uint32_t first, uint32_t end) const {
+template <typename Id> bool Validator::is_list(uint32_t units, uint32_t first, uint32_t end) const {
   const Id* ids = section(format::SectionKind::Tokenizer).at<Id>(units);
   for (uint32_t i = first; i < end; ++i)
     if (ids[i] >= target_vocab_size_ || (i > first && ids[i] <= ids[i - 1])) return false;

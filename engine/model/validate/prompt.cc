@@ -2,7 +2,6 @@
 // Checks the fields of the feature Prompt (FORMAT.md, section 13). With a file that passes, a prompt has no end id and
 // leaves a position after it.
 #include "base/exact_floats.h"
-
 #include "base/arithmetic.h"
 #include "model/validate/validator.h"
 

@@ -2,7 +2,6 @@
 // Checks a file's checksums slice by slice. The caller's goldcrest_check stores the state, so that a call reads only
 // its own slice and the trailer.
 #include "base/exact_floats.h"
-
 #include "base/arithmetic.h"
 #include "model/validate/trailer.h"
 #include "schema/model_reader_generated.h"

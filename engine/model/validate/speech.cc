@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the frontend of an encoder (FORMAT.md, "Speech"). Only builds with frontends have this file.
 #include "base/exact_floats.h"
-
 #include "base/arithmetic.h"
 #include "model/frontend_view.h"
 #include "model/validate/validator.h"

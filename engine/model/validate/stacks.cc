@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the dimensions of the stacks, and every matrix, norm and table of them (FORMAT.md, sections 3 to 5 and 9).
 #include "base/exact_floats.h"
-
 #include "base/arithmetic.h"
 #include "model/blocks.h"
 #include "model/packed.h"
@@ -84,8 +83,7 @@ int Validator::check_float_weights(const StoredMatrix& matrix, Subject subject) 
 }
 
 // Checks whether a matrix may have a second one, or weights of 4 bits.
-template <typename Table>
-int Validator::check_kind(const Table& table, uint32_t n, Subject subject) {
+template <typename Table> int Validator::check_kind(const Table& table, uint32_t n, Subject subject) {
   const bool refined = is_refined(table);
   return (refined && n > kMostRefinedRows) || (is_float32() && (refined || is_packed(table))) ||
                  (refined && is_packed(table))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the tokenizer, the detokenizer (FORMAT.md, section 6) and the table of languages (section 18).
 #include "base/exact_floats.h"
-
 #include "model/model_view.h"
 #include "model/validate/validator.h"
 

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 #include <string.h>
-
 #include "base/align.h"
 #include "base/status.h"
 #include "model/validate.h"
@@ -29,8 +28,7 @@ struct SectionView {
   [[gnu::noinline]] bool holds(uint32_t units, uint64_t bytes) const {
     return units * kAlignment <= size && bytes <= size - units * kAlignment;
   }
-  template <typename T>
-  const T* at(uint32_t units) const {
+  template <typename T> const T* at(uint32_t units) const {
     return reinterpret_cast<const T*>(start + units * kAlignment);
   }
 };

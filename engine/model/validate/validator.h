@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
 #include "base/align.h"
 #include "base/bounds.h"
 #include "base/build_options.h"
@@ -60,8 +59,7 @@ class Validator {
   int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name, int32_t index);
   int check_float_weights(const StoredMatrix& matrix, Subject subject);
   int check_packed_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject);
-  template <typename Table>
-  int check_kind(const Table& table, uint32_t n, Subject subject);
+  template <typename Table> int check_kind(const Table& table, uint32_t n, Subject subject);
   bool is_projection(const StoredMatrix& matrix, bool packed) const;
   int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
   int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
@@ -101,8 +99,7 @@ class Validator {
   // lists.cc
   int check_shortlist();
   int check_lists(const format::Shortlist& table);
-  template <typename Id>
-  bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
+  template <typename Id> bool is_list(uint32_t units, uint32_t first, uint32_t end) const;
   int check_ngrams(const format::Shortlist& table);
   int check_lexicon_of_file();
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings that --print-config finds in the tensors, and those that it leaves open.
 #include "converter/dialects/config_template.h"
-
 #include <gtest/gtest.h>
-
 #include "convert/support/nn_folder.h"
 #include "converter/dialects/positions.h"
 #include "sources/values/json_text.h"

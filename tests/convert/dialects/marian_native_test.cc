@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares Marian's own models with their formula, and the models that each container gives.
 #include "support/marian_native.h"
-
 #include "convert/support/native_folder.h"
 #include "dialects/shortlist/shortlist_file.h"
 #include "file/build.h"
@@ -635,8 +634,7 @@ TEST(NativeShortlist, EachKindOfFileByItsContents) {
 using Ids = std::vector<uint32_t>;
 
 // Returns the error's message after the file's path, or "no error".
-template <typename Read>
-std::string message_of(const std::string& bytes, Read read) {
+template <typename Read> std::string message_of(const std::string& bytes, Read read) {
   static const TemporaryFolder folder;
   const std::filesystem::path path = folder.write("lex", bytes);
   return error_of([&] { read(path); }, path.string());

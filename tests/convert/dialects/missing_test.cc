@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One message names everything that a checkpoint lacks, and proposes similar names.
 #include <gtest/gtest.h>
-
 #include "convert/support/marian_folder.h"
 #include "convert/support/nn_folder.h"
 #include "host/wording.h"
@@ -11,8 +10,7 @@ namespace goldcrest::converter {
 namespace {
 using namespace test;
 
-template <typename Folder>
-std::string load_error(Folder& checkpoint) {
+template <typename Folder> std::string load_error(Folder& checkpoint) {
   return error_of([&] { checkpoint.load(); });
 }
 

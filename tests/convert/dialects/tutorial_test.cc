@@ -334,10 +334,8 @@ TEST(TutorialRefusals, ThePrintedConfigAsksForTheRest) {
         {"nhead", 2}, {"bos_token", 0}, {"eos_token", 1}, {"pad_token", 2}, {"unk_token", 3}};
     checkpoint.config = nlohmann::json::object();
     for (const auto& [key, value] : printed.items())
-      if (!value.is_null())
-        checkpoint.config[key] = nlohmann::json::parse(value.dump());
-      else if (answers.contains(key))
-        checkpoint.config[key] = answers.at(key);
+      if (!value.is_null()) checkpoint.config[key] = nlohmann::json::parse(value.dump());
+      else if (answers.contains(key)) checkpoint.config[key] = answers.at(key);
       else {
         EXPECT_TRUE(key.ends_with("_vocabulary") || key.ends_with("_unit")) << key;
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --matrices keys: keys lose their mean, and the float model stays what it is.
 #include "evaluate/centre_keys.h"
-
 #include "reference/reference.h"
 #include "support/random_spec.h"
 #include "support/test.h"

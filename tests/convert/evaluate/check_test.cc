@@ -2,7 +2,6 @@
 // --check names the first layer that departs, for any mistake in a configuration, and refuses samples that make no
 // sense.
 #include "evaluate/check.h"
-
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "reference/reference_search.h"

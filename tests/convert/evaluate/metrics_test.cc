@@ -2,9 +2,7 @@
 // Compares BLEU with sacrebleu 2.6.0 (pip install sacrebleu). Tokens: BLEU().tokenizer(text.rstrip()); scores:
 // BLEU().corpus_score(hypotheses, references) with None for lines that have fewer references than another.
 #include "evaluate/metrics.h"
-
 #include <nlohmann/json.hpp>
-
 #include "evaluate/evaluate.h"
 #include "support/test.h"
 

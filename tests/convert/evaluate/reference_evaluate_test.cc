@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --evaluate with translators whose answers are known, and the reading of its file.
 #include <random>
-
 #include "convert/support/sample_folder.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/make_shortlist.h"

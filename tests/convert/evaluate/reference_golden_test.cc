@@ -2,7 +2,6 @@
 // Compares the trained checkpoints with the golden results of PyTorch and transformers: every layer, logits, ids of
 // both searches.
 #include <gtest/gtest.h>
-
 #include "convert/support/sample_folder.h"
 #include "dialects/dialect.h"
 #include "evaluate/check.h"

@@ -2,7 +2,6 @@
 // Equal tables are stored once, the report gets every tensor, and the hash of the weights does not depend on the
 // layout.
 #include "file/build.h"
-
 #include "base/align.h"
 #include "base/build_options.h"
 #include "base/hash.h"

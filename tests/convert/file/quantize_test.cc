@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantization of rows: scales, rounding, padding by heads, and matrices that are refused.
 #include "quantize/quantize.h"
-
 #include "convert/support/section_bytes.h"
 #include "quantize/pack_rows.h"
 #include "support/expect_error.h"

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads an assembled file back through the generated API with FORMAT.md's formulas, and compares it with the model.
 #include "file/write.h"
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <csignal>
-
 #include "base/crc32c.h"
 #include "convert/support/section_bytes.h"
 #include "file/tokenizer_section.h"
@@ -23,8 +20,7 @@ namespace goldcrest::converter {
 namespace {
 using format::SectionKind;
 
-template <typename T>
-T load(const uint8_t* bytes) {
+template <typename T> T load(const uint8_t* bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof value);
   return value;

@@ -2,9 +2,7 @@
 // Compares searches with an exhaustive one on random models, and step by step on models whose next token depends only
 // on the last one.
 #include "reference/reference_search.h"
-
 #include <bit>
-
 #include "base/hash.h"
 #include "convert/support/chain_model.h"
 #include "spec/spec.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The float forward pass: the state that it keeps, the layers that it shows, and the inputs that it refuses.
 #include "reference/reference.h"
-
 #include <numbers>
 #include <tuple>
-
 #include "base/hash.h"
 #include "convert/support/chain_model.h"
 #include "convert/support/naive_forward.h"
@@ -297,8 +295,7 @@ struct Case {
   double tolerance;   // a float32 pass's
 };
 
-template <typename Change>
-void change_norms(ModelSpec& spec, const Change& change) {
+template <typename Change> void change_norms(ModelSpec& spec, const Change& change) {
   for (StackSpec* stack : {&spec.encoder, &spec.decoder}) {
     for (std::optional<NormSpec>* norm : {&stack->embedding_norm, &stack->final_norm})
       if (*norm) change(**norm);
@@ -319,8 +316,7 @@ Logits reference_logits(const ModelSpec& spec) {
 ExactLogits naive_logits(const ModelSpec& spec) { return test::NaiveForward<double>::logits(spec, kSource, kTarget); }
 
 // Returns infinity if a number is NaN.
-template <typename Row>
-double largest_difference(const std::vector<Row>& x, const ExactLogits& y) {
+template <typename Row> double largest_difference(const std::vector<Row>& x, const ExactLogits& y) {
   EXPECT_EQ(x.size(), y.size());
   double largest = 0;
   for (size_t t = 0; t < y.size(); ++t) {

@@ -88,8 +88,7 @@ TEST(Progress, QuietShowsNothing) {
 using Kind = FormatValue::Kind;
 
 // Returns whether a pattern with values of these kinds compiles.
-template <Kind... kKinds>
-consteval bool compiles(const char* pattern) {
+template <Kind... kKinds> consteval bool compiles(const char* pattern) {
   const Kind kinds[] = {kKinds..., Kind::kText};
   return fits_values(pattern, kinds, sizeof...(kKinds));
 }

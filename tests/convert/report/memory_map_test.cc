@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The printed formula equals the plan for any limits, and the picture shows every buffer.
 #include "report/memory_map.h"
-
 #include "convert/support/arena_formula.h"
 #include "convert/support/shipped_model.h"
 #include "report/board.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three forms of the report have the same contents; its HTML page loads nothing, and runs its own script only.
 #include "report/report.h"
-
 #include "convert/support/shipped_model.h"
 #include "file/write.h"
 #include "report/engine_session.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pickles: the value that each operation makes, and every bound at its last good value and the next.
 #include "sources/values/pickle.h"
-
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 

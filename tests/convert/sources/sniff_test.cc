@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names each kind of file that users have, and says what they can do with it.
 #include "sources/sniffing/sniff.h"
-
 #include "support/checkpoint_writer.h"
 #include "support/test.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of the state dict among a pickle's dictionaries, and the places of a tensor in its storage.
 #include "sources/containers/state_dict.h"
-
 #include "sources/containers/tensor_source.h"
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
@@ -86,10 +85,8 @@ TEST(StateDictChoice, AGenerator) {
     PickleWriter pickle;
     nested(pickle.raw("}("), {"model"}, "w");
     for (const std::string& name : others) pickle.text(name).raw("}");
-    if (is_dict)
-      nested(pickle, {"generator"}, "weight");
-    else
-      pickle.text("generator").raw("K\1");
+    if (is_dict) nested(pickle, {"generator"}, "weight");
+    else pickle.text("generator").raw("K\1");
     return message_of(pickle.raw("u"));
   };
   EXPECT_EQ(checkpoint({"opt", "vocab"}, true), "read w generator.weight");
@@ -166,10 +163,8 @@ TEST(StateDictTensors, WhatIsNone) {
   const auto made_of = [](const std::string& storage, const std::string& offset, const std::string& shape) {
     PickleWriter pickle;
     pickle.raw("}(").text("w").global("torch._utils", "_rebuild_tensor_v2").raw("(");
-    if (storage.empty())
-      pickle.storage("FloatStorage", "0", 6);
-    else
-      pickle.raw(storage);
+    if (storage.empty()) pickle.storage("FloatStorage", "0", 6);
+    else pickle.raw(storage);
     return message_of(pickle.raw(offset + shape + ")tRu"));
   };
   const std::string no_storage = "tensor \"w\": it has no storage or its offset is not a non-negative integer";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The value of settings and reports, and the JSON that is made from it.
 #include "sources/values/value.h"
-
 #include "sources/containers/tensor_source.h"
 #include "sources/values/json_text.h"
 #include "sources/values/yaml_text.h"

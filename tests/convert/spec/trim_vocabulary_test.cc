@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trimmed vocabulary: all ids are new, and the engine gives the same bits for every entry that stays.
 #include "spec/trim_vocabulary.h"
-
 #include <bit>
-
 #include "support/engine_fixture.h"
 #include "support/test.h"
 #include "support/tiny_model.h"

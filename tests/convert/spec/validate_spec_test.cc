@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Breaks one thing at a time in a good model: the message names it, what was found and what was expected.
 #include "spec/validate_spec.h"
-
 #include "base/build_options.h"
 #include "file/build.h"
 #include "file/metadata.h"

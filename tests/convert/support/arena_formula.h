@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cctype>
-
 #include "goldcrest/goldcrest.h"
 #include "support/standard.h"
 

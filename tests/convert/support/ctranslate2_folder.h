@@ -4,7 +4,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include "converter/dialects/dialect.h"
 #include "support/ctranslate2_model.h"
 #include "support/expect_error.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <vector>
-
 #include "converter/spec/spec.h"
 #include "support/rng.h"
 
@@ -51,8 +50,7 @@ inline Perturbed error_function(Perturbed x) { return Perturbed::off(error_funct
 inline Perturbed hyperbolic_tangent(Perturbed x) { return Perturbed::off(hyperbolic_tangent(double{x}), 0, 2e-7); }
 inline Perturbed sigmoid(Perturbed x) { return Perturbed::off(sigmoid(double{x}), 4e-7); }
 
-template <typename Number>
-class NaiveForward {
+template <typename Number> class NaiveForward {
  public:
   using Vector = std::vector<Number>;
   using Sequence = std::vector<Vector>;  // [positions][width]
@@ -110,8 +108,7 @@ class NaiveForward {
   }
 
   // Applies the soft-max to score(s), s in 0 .. n - 1.
-  template <typename Score>
-  static Vector soft_max(size_t n, Score score) {
+  template <typename Score> static Vector soft_max(size_t n, Score score) {
     Vector weights;
     Number sum = 0.0;
     for (size_t s = 0; s < n; ++s) {

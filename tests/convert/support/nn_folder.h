@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include "converter/dialects/dialect.h"
 #include "support/checkpoint_writer.h"
 #include "support/rng.h"

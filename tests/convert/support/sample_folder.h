@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdlib.h>
-
 #include "sources/values/json_text.h"
 #include "support/temporary_folder.h"
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-
 #include "converter/dialects/dialect.h"
 #include "converter/file/build.h"
 #include "converter/file/write.h"

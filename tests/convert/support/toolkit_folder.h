@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <nlohmann/json.hpp>
-
 #include "converter/dialects/dialect.h"
 #include "support/checkpoint_writer.h"
 #include "support/rng.h"

@@ -57,8 +57,7 @@ class ToolkitFormula {
         mix(project(attention, 0, x), project(attention, 1, memory), project(attention, 2, memory), 2, is_causal));
   }
 
-  template <typename Block>
-  Rows residual(const std::string& name, const Rows& x, const Block& block) const {
+  template <typename Block> Rows residual(const std::string& name, const Rows& x, const Block& block) const {
     const bool is_pre_norm = names_.shape.is_pre_norm;
     Rows y = block(is_pre_norm ? norm(name, x) : x);
     add_rows(x, y);

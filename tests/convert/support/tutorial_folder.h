@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include "convert/support/formula_samples.h"
 #include "converter/dialects/dialect.h"
 #include "support/rng.h"
@@ -39,8 +38,7 @@ class TutorialFolder {
     add_pair(is_annotated ? "generator.proj" : "generator", {kTargetWords, kWidth});
     if (is_annotated)
       for (const char* name : {"src_embed.1.pe", "tgt_embed.1.pe"}) add_sinusoids(name, {1, kPositions, kWidth});
-    else
-      add_sinusoids("positional_encoding.pos_embedding", {kPositions, 1, kWidth});
+    else add_sinusoids("positional_encoding.pos_embedding", {kPositions, 1, kWidth});
   }
 
   void add(const std::string& name, const std::vector<uint64_t>& shape) {
@@ -208,8 +206,7 @@ class TutorialFormula {
   }
 
   // The Annotated Transformer applies its norm before the block, the others after the sum.
-  template <typename Block>
-  Rows residual(const std::string& name, const Rows& x, const Block& block) {
+  template <typename Block> Rows residual(const std::string& name, const Rows& x, const Block& block) {
     const bool is_annotated = kind_ == TutorialKind::kAnnotated;
     Rows y = block(is_annotated ? norm(name, x) : x);
     add_rows(x, y);

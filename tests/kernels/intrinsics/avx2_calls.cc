@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the intrinsics of 128 and 256 bits. GOLDCREST_CALLS: native or emulated.
 #include <immintrin.h>
-
 #include "intrinsic_calls.h"
 
 namespace goldcrest::test {

@@ -40,22 +40,19 @@ struct alignas(kArgumentBytes) Memory {
   uint8_t bytes[kArgumentBytes];
 };
 
-template <typename Call>
-struct Runner;
+template <typename Call> struct Runner;
 
 template <typename Function, typename Result, typename... Arguments>
 struct Runner<Result (Function::*)(Arguments...) const> {
   static_assert(sizeof...(Arguments) <= kMaxArguments);
 
-  template <typename Argument>
-  static Argument argument(const uint8_t* bytes) {
+  template <typename Argument> static Argument argument(const uint8_t* bytes) {
     Argument value;
     memcpy(&value, bytes, sizeof value);
     return value;
   }
 
-  template <size_t... kIndex>
-  static Result apply(const uint8_t* arguments, std::index_sequence<kIndex...>) {
+  template <size_t... kIndex> static Result apply(const uint8_t* arguments, std::index_sequence<kIndex...>) {
     return Function()(argument<Arguments>(arguments + kArgumentBytes * kIndex)...);
   }
 
@@ -65,10 +62,7 @@ struct Runner<Result (Function::*)(Arguments...) const> {
   }
 };
 
-template <typename Function>
-constexpr auto call(Function) {
-  return &Runner<decltype(&Function::operator())>::run;
-}
+template <typename Function> constexpr auto call(Function) { return &Runner<decltype(&Function::operator())>::run; }
 }  // namespace
 
 // Rows of a list: an intrinsic with its parameters and what it is given; one that stores `a` at an offset.

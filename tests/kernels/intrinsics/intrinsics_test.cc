@@ -2,7 +2,6 @@
 // The emulated intrinsics give the bits of the instructions that this CPU has. They are exactly those that the kernels
 // use.
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -13,7 +12,6 @@
 #include <limits>
 #include <set>
 #include <string>
-
 #include "intrinsic_calls.h"
 #include "kernels/cpu_features.h"
 #include "support/rng.h"
@@ -93,10 +91,8 @@ void compare_call(const IntrinsicCall& instruction, const IntrinsicCall& emulati
 
 void compare_calls(const IntrinsicCall* instruction, const IntrinsicCall* emulation) {
   for (; instruction->name != nullptr; ++instruction, ++emulation)
-    if (cpu_has(instruction->needs))
-      compare_call(*instruction, *emulation);
-    else
-      std::printf("%s: this CPU has no such instruction to compare with\n", instruction->name);
+    if (cpu_has(instruction->needs)) compare_call(*instruction, *emulation);
+    else std::printf("%s: this CPU has no such instruction to compare with\n", instruction->name);
   EXPECT_EQ(emulation->name, nullptr);
 }
 

@@ -19,51 +19,39 @@ using __mmask16 = uint16_t;
 using __mmask64 = uint64_t;
 
 namespace goldcrest::intrinsics {
-template <typename Lane, size_t kCount>
-struct Lanes {
+template <typename Lane, size_t kCount> struct Lanes {
   Lane lane[kCount];
   Lane& operator[](size_t i) { return lane[i]; }
   const Lane& operator[](size_t i) const { return lane[i]; }
   static constexpr size_t size() { return kCount; }
 };
 
-template <typename Lane, typename Register>
-using LanesOf = Lanes<Lane, sizeof(Register) / sizeof(Lane)>;
+template <typename Lane, typename Register> using LanesOf = Lanes<Lane, sizeof(Register) / sizeof(Lane)>;
 
 // The same bits as another type.
-template <typename To, typename From>
-inline To cast(const From& from) {
-  return __builtin_bit_cast(To, from);
-}
+template <typename To, typename From> inline To cast(const From& from) { return __builtin_bit_cast(To, from); }
 
-template <typename Lane, typename Register>
-inline LanesOf<Lane, Register> split(Register r) {
+template <typename Lane, typename Register> inline LanesOf<Lane, Register> split(Register r) {
   return cast<LanesOf<Lane, Register>>(r);
 }
 
-template <typename Register>
-inline Register load(const void* p) {
+template <typename Register> inline Register load(const void* p) {
   Register r;
   memcpy(&r, p, sizeof r);
   return r;
 }
 
-template <typename Register>
-inline void store(void* p, Register r) {
-  memcpy(p, &r, sizeof r);
-}
+template <typename Register> inline void store(void* p, Register r) { memcpy(p, &r, sizeof r); }
 
 // `x` in every lane.
-template <typename Register, typename Lane>
-inline Register fill(Lane x) {
+template <typename Register, typename Lane> inline Register fill(Lane x) {
   LanesOf<Lane, Register> r;
   for (Lane& lane : r.lane) lane = x;
   return cast<Register>(r);
 }
 
 // f(a[i], b[i])
-template <typename Lane, typename Register, typename Function>
-inline Register zip(Register a, Register b, Function f) {
+template <typename Lane, typename Register, typename Function> inline Register zip(Register a, Register b, Function f) {
   const LanesOf<Lane, Register> x = split<Lane>(a), y = split<Lane>(b);
   LanesOf<Lane, Register> r;
   for (size_t i = 0; i < r.size(); ++i) r[i] = static_cast<Lane>(f(x[i], y[i]));
@@ -84,12 +72,10 @@ inline Register convert(const Lanes<From, kCount>& from) {
 }
 
 // Part number `index` of a register; and a register whose start is this part and whose rest is zero.
-template <typename Part, typename Register>
-inline Part part(Register r, int index) {
+template <typename Part, typename Register> inline Part part(Register r, int index) {
   return split<Part>(r)[static_cast<size_t>(index)];
 }
-template <typename Register, typename Part>
-inline Register widen(Part start) {
+template <typename Register, typename Part> inline Register widen(Part start) {
   LanesOf<Part, Register> r = {};
   r[0] = start;
   return cast<Register>(r);
@@ -104,8 +90,7 @@ inline constexpr auto kXor = [](auto x, auto y) { return x ^ y; };
 inline constexpr auto kLarger = [](auto x, auto y) { return x > y ? x : y; };
 inline constexpr auto kSmaller = [](auto x, auto y) { return x < y ? x : y; };
 
-template <typename To>
-inline To saturate(int32_t x) {
+template <typename To> inline To saturate(int32_t x) {
   constexpr int32_t kLargest = (1 << (8 * sizeof(To) - 1)) - 1;
   return static_cast<To>(x > kLargest ? kLargest : x < -kLargest - 1 ? -kLargest - 1 : x);
 }
@@ -119,8 +104,7 @@ inline int32_t round_to_int32(float x) {
 }
 
 // In each 128 bits: a's lanes, then b's, saturated to half their width.
-template <typename From, typename To, typename Register>
-inline Register pack(Register a, Register b) {
+template <typename From, typename To, typename Register> inline Register pack(Register a, Register b) {
   constexpr size_t kQuarter = 16 / sizeof(From);
   const LanesOf<From, Register> x = split<From>(a), y = split<From>(b);
   LanesOf<To, Register> r;
@@ -132,16 +116,14 @@ inline Register pack(Register a, Register b) {
 }
 
 // a with b in the place of its 128 bits `index`.
-template <typename Register, typename Part>
-inline Register insert_part(Register a, Part b, int index) {
+template <typename Register, typename Part> inline Register insert_part(Register a, Part b, int index) {
   auto r = split<Part>(a);
   r[static_cast<size_t>(index)] = b;
   return cast<Register>(r);
 }
 
 // In each 128 bits: a's and b's lanes in turn, of the lower or upper halves.
-template <typename Lane, typename Register>
-inline Register unpack(Register a, Register b, bool upper) {
+template <typename Lane, typename Register> inline Register unpack(Register a, Register b, bool upper) {
   constexpr size_t kQuarter = 16 / sizeof(Lane);
   const LanesOf<Lane, Register> x = split<Lane>(a), y = split<Lane>(b);
   LanesOf<Lane, Register> r;
@@ -153,8 +135,7 @@ inline Register unpack(Register a, Register b, bool upper) {
 }
 
 // r[i] = a[index[i]], with the index modulo the number of lanes.
-template <typename Register, typename IndexRegister>
-inline Register permute_words(Register a, IndexRegister index) {
+template <typename Register, typename IndexRegister> inline Register permute_words(Register a, IndexRegister index) {
   const LanesOf<uint32_t, Register> x = split<uint32_t>(a), at = split<uint32_t>(index);
   LanesOf<uint32_t, Register> r;
   for (size_t i = 0; i < r.size(); ++i) r[i] = x[at[i] % r.size()];
@@ -162,8 +143,7 @@ inline Register permute_words(Register a, IndexRegister index) {
 }
 
 // sum[i] plus the products of four unsigned bytes of a with four signed bytes of b.
-template <typename Register>
-inline Register add_byte_products(Register sum, Register a, Register b) {
+template <typename Register> inline Register add_byte_products(Register sum, Register a, Register b) {
   const LanesOf<uint8_t, Register> x = split<uint8_t>(a);
   const LanesOf<int8_t, Register> y = split<int8_t>(b);
   LanesOf<uint32_t, Register> r = split<uint32_t>(sum);
@@ -176,8 +156,7 @@ inline Register add_byte_products(Register sum, Register a, Register b) {
 }
 
 // sum[i] plus the products of two int16 of a with two of b.
-template <typename Register>
-inline Register add_word_products(Register sum, Register a, Register b) {
+template <typename Register> inline Register add_word_products(Register sum, Register a, Register b) {
   const LanesOf<int16_t, Register> x = split<int16_t>(a), y = split<int16_t>(b);
   LanesOf<uint32_t, Register> r = split<uint32_t>(sum);
   for (size_t i = 0; i < r.size(); ++i)
@@ -187,8 +166,7 @@ inline Register add_word_products(Register sum, Register a, Register b) {
 
 // Multiplies polynomials over two elements, 64 x 64 -> 128 bits, in each 128 bits of a and b. Bits 0 and 4 of `halves`
 // choose the halves of a and b.
-template <typename Register>
-inline Register multiply_carry_less(Register a, Register b, int halves) {
+template <typename Register> inline Register multiply_carry_less(Register a, Register b, int halves) {
   const LanesOf<uint64_t, Register> x = split<uint64_t>(a), y = split<uint64_t>(b);
   LanesOf<uint64_t, Register> r = {};
   for (size_t i = 0; i < r.size(); i += 2) {

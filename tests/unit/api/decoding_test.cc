@@ -2,7 +2,6 @@
 // The calls of goldcrest/decoding.h: which prefixes and lexicons are refused, and what a search agrees on after every
 // step.
 #include "goldcrest/decoding.h"
-
 #include "api/engine.h"
 #include "decoding/search/hypotheses.h"
 #include "host/lexicon.h"

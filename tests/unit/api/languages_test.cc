@@ -2,7 +2,6 @@
 // Files with a table of languages: each source of a batch has languages of its own, with the same results as a file of
 // that pair.
 #include "goldcrest/languages.h"
-
 #include "goldcrest/decoding.h"
 #include "goldcrest/tokens.h"
 #include "support/engine_fixture.h"

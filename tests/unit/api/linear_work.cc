@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/api/linear_work.h"
-
 #include "support/test.h"
 
 namespace goldcrest::test {

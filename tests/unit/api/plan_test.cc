@@ -85,10 +85,8 @@ uint64_t formula(const goldcrest_buffer& buffer, const goldcrest_limits& limits)
   };
   uint64_t product = buffer.coefficient, copies = 1;
   for (const uint8_t factor : buffer.factors)
-    if (factor == GOLDCREST_FACTOR_THREADS)
-      copies = limits.threads;
-    else
-      product *= factors.at(factor);
+    if (factor == GOLDCREST_FACTOR_THREADS) copies = limits.threads;
+    else product *= factors.at(factor);
   return (buffer.constant + product + 63) / 64 * 64 * copies;
 }
 

@@ -2,7 +2,6 @@
 // The resampler against ideal sines: tones that both rates have keep amplitude and time, higher ones are gone. Its
 // samples are the same for all pieces and on every machine.
 #include "goldcrest/resample.h"
-
 #include "base/crc32c.h"
 #include "support/test.h"
 

@@ -2,7 +2,6 @@
 // Clips through the engine: choices that must not change a bit, clips of wrong lengths, calls that do not fit the
 // model, the work of a step, weights that are no longer needed.
 #include "goldcrest/speech.h"
-
 #include "api/observe.h"
 #include "base/build_options.h"
 #include "host/thread_pool.h"
@@ -451,10 +450,8 @@ double apply_rules(const std::vector<int32_t>& ids, int32_t first, int32_t end, 
   if (n == 0) forbid(first + kMaxFirst + 1, INT32_MAX);
   double times = 0, text = -HUGE_VAL;
   for (size_t id = 0; id < values->size(); ++id)
-    if (static_cast<int32_t>(id) < first)
-      text = std::max(text, (*values)[id]);
-    else
-      times += std::exp((*values)[id]);
+    if (static_cast<int32_t>(id) < first) text = std::max(text, (*values)[id]);
+    else times += std::exp((*values)[id]);
   if (std::log(times) > text) forbid(0, first);
   return std::abs(std::log(times) - text);
 }

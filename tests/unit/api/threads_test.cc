@@ -2,7 +2,6 @@
 // The number of tasks, their order, and the threads that run them must not change a bit.
 #include <atomic>
 #include <thread>
-
 #include "api/observe.h"
 #include "host/thread_pool.h"
 #include "support/engine_fixture.h"

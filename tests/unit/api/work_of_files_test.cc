@@ -2,7 +2,6 @@
 // The work of reading a file grows with its bytes and with the contents that its metadata names, counted as often as
 // they are named. The test files repeat one layer, or one line of the self-test.
 #include <gtest/gtest.h>
-
 #include "kernels/reference/reference.h"
 #include "support/engine_fixture.h"
 #include "support/instructions.h"

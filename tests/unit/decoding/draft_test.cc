@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts: greedy search with a guess of its result gives the bits that it gives without one, in fewer steps.
 #include "decoding/search/draft.h"
-
 #include "goldcrest/decoding.h"
 #include "support/engine_fixture.h"
 #include "support/speech_model.h"

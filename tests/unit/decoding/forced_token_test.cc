@@ -165,8 +165,7 @@ std::string log;  // the letters of the stages that ran
 std::string_view running, summing, ending;
 
 // A stage with the name kLetter, which behaves as the strings above say.
-template <char kLetter>
-class Letter {
+template <char kLetter> class Letter {
  public:
   explicit Letter(const OutputStep&) : runs_(running.find(kLetter) != std::string_view::npos) {}
 

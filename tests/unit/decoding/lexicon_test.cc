@@ -2,7 +2,6 @@
 // Searches restricted to a lexicon: they must equal the naive search over the texts of its entries. Gathered and masked
 // outputs give the same bits.
 #include "host/lexicon.h"
-
 #include "goldcrest/decoding.h"
 #include "naive_search.h"
 #include "support/test.h"
@@ -58,10 +57,8 @@ std::vector<uint32_t> naive_allowed(
   bool is_over = false;
   for (const Entry& entry : entries) {
     if (!begins(entry, word)) continue;
-    if (entry.size() > word.size())
-      allowed.insert(static_cast<uint32_t>(entry[word.size()]));
-    else
-      is_over = true;
+    if (entry.size() > word.size()) allowed.insert(static_cast<uint32_t>(entry[word.size()]));
+    else is_over = true;
   }
   if (is_over) {
     allowed.insert(generation.end_id);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forces the engine along a prefix by writing the prefix's token where the engine keeps its own choice.
 #include "naive_search.h"
-
 #include "api/engine.h"
 
 namespace goldcrest::test {
@@ -124,10 +123,8 @@ std::vector<double> next_log_probs(
   if (std::ranges::count(values, kNever) == static_cast<ptrdiff_t>(values.size())) return values;
   const bool changed = options.rules.repetition_penalty != 1 || !options.rules.biases.empty() ||
                        options.sequences != converter::SequencesSpec{};
-  if (options.allowed || options.rules.renormalize || (is_greedy && changed))
-    subtract(log_sum_exp(values), values);
-  else if (is_greedy)
-    subtract(sum, values);
+  if (options.allowed || options.rules.renormalize || (is_greedy && changed)) subtract(log_sum_exp(values), values);
+  else if (is_greedy) subtract(sum, values);
   return values;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling: what a draw keeps and how often it takes each token, what samples depend on, and settings that are refused.
 #include "decoding/search/sampling.h"
-
 #include "base/hash.h"
 #include "support/engine_fixture.h"
 #include "support/test.h"

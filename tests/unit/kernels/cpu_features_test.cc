@@ -2,7 +2,6 @@
 // The choice of a kernel table: what a 64-bit Arm or RISC-V CPU takes on each system (this machine need not be one,
 // since the features follow from what the systems say), and the choice by the list, the name and the environment.
 #include "kernels/cpu_features.h"
-
 #include "goldcrest/goldcrest.h"
 #include "kernels/kernels.h"
 #include "kernels/reference/reference.h"
@@ -70,16 +69,12 @@ class KernelsVariable {
     const char* before = getenv("GOLDCREST_KERNELS");
     had_ = before != nullptr;
     if (had_) before_ = before;
-    if (value != nullptr)
-      setenv("GOLDCREST_KERNELS", value, 1);
-    else
-      unsetenv("GOLDCREST_KERNELS");
+    if (value != nullptr) setenv("GOLDCREST_KERNELS", value, 1);
+    else unsetenv("GOLDCREST_KERNELS");
   }
   ~KernelsVariable() {
-    if (had_)
-      setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
-    else
-      unsetenv("GOLDCREST_KERNELS");
+    if (had_) setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
+    else unsetenv("GOLDCREST_KERNELS");
   }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the elementary functions with the C library's in double: the errors that math.h and top_tokens.h state hold.
 #include "kernels/reference/math.h"
-
 #include "base/hash.h"
 #include "decoding/outputs/top_tokens.h"
 #include "kernels/kernels.h"

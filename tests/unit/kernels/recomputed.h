@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <vector>
-
 #include "support/rng.h"
 
 namespace goldcrest::test {

@@ -2,7 +2,6 @@
 // Compares the reference kernels with naive implementations of their contracts (kernels.h, FORMAT.md): row-major
 // weights, int64 sums, recursion for the tree.
 #include "kernels/reference/reference.h"
-
 #include "kernels/reference/math.h"
 #include "recomputed.h"
 #include "support/test.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frontends, log-mel features, rotary positions and fine inputs, each compared with its formula in doubles.
 #include "layers/inputs/frontend.h"
-
 #include <numbers>
-
 #include "api/engine.h"
 #include "goldcrest/speech.h"
 #include "kernels/reference/math.h"

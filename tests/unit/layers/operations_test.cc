@@ -3,7 +3,6 @@
 #include <atomic>
 #include <thread>
 #include <tuple>
-
 #include "api/engine.h"
 #include "api/observe.h"
 #include "boards/board_api.h"
@@ -266,27 +265,18 @@ struct Recording {
   const uint8_t* file = nullptr;
   std::set<Call> calls;
 
-  template <typename Element>
-  void add(const LinearArgs<Element>& args) {
+  template <typename Element> void add(const LinearArgs<Element>& args) {
     const auto offset = static_cast<size_t>(reinterpret_cast<const uint8_t*>(args.w) - file);
     calls.insert({offset, args.n, args.k, args.activation, args.residual != nullptr});
   }
 };
 Recording recording;
 
-template <typename Element>
-const TypedKernels<Element>& native();
-template <>
-const TypedKernels<int8_t>& native() {
-  return recording.native->int8;
-}
-template <>
-const TypedKernels<float>& native() {
-  return *recording.native->float32;
-}
+template <typename Element> const TypedKernels<Element>& native();
+template <> const TypedKernels<int8_t>& native() { return recording.native->int8; }
+template <> const TypedKernels<float>& native() { return *recording.native->float32; }
 
-template <typename Element>
-TypedKernels<Element> recorded() {
+template <typename Element> TypedKernels<Element> recorded() {
   TypedKernels<Element> table = native<Element>();
   table.linear = [](const LinearArgs<Element>& args) {
     recording.add(args);

@@ -2,7 +2,6 @@
 // The voice detector against the graph of its checkpoint: convolutions in double precision. The
 // weights are random; tests/peers/voice.py compares Silero's own weights with ONNX Runtime.
 #include "goldcrest/voice.h"
-
 #include "dialects/dialect.h"
 #include "model/frontend_view.h"
 #include "support/engine_fixture.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes from factors, offsets of phases and regions, and overflow.
 #include "memory/plan.h"
-
 #include "support/test.h"
 
 namespace goldcrest {

@@ -2,7 +2,6 @@
 // The last value that each bound of the metadata allows, and the first that it does not. Sections are as large as these
 // values need, and are not read.
 #include "base/bounds.h"
-
 #include "base/build_options.h"
 #include "base/crc32c.h"
 #include "hostile_file.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A separate writer for the file's frame, which shares only the checksum with the converter's.
 #include "hostile_file.h"
-
 #include "base/crc32c.h"
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
@@ -13,13 +12,11 @@ namespace goldcrest::test {
 namespace {
 constexpr uint64_t kLargestArena = 64u << 20;  // a file that needs more is not run
 
-template <typename T>
-void store(FileImage& file, size_t offset, T value) {
+template <typename T> void store(FileImage& file, size_t offset, T value) {
   std::memcpy(file.bytes() + offset, &value, sizeof value);
 }
 
-template <typename T>
-T load(const FileImage& file, size_t offset) {
+template <typename T> T load(const FileImage& file, size_t offset) {
   T value;
   std::memcpy(&value, file.bytes() + offset, sizeof value);
   return value;

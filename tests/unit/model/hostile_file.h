@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 #include <vector>
-
 #include "model_generated.h"
 #include "support/tiny_model.h"
 

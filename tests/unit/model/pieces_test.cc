@@ -21,16 +21,14 @@ const FileImage& large_file(converter::Weights weights) {
   return weights == converter::Weights::kInt8 ? int8 : float32;
 }
 
-template <typename Value>
-struct Change {
+template <typename Value> struct Change {
   SectionKind section;
   uint32_t units;
   uint64_t element;
   Value value;
 };
 
-template <typename Value>
-FileImage with_change(const FileImage& original, const Change<Value>& change) {
+template <typename Value> FileImage with_change(const FileImage& original, const Change<Value>& change) {
   FileImage file = original;
   const auto* const section = format::GetModel(file.bytes())->sections()->Get(static_cast<uint32_t>(change.section));
   const size_t at = (size_t{section->offset()} + change.units) * 64 + change.element * sizeof(Value);
@@ -39,13 +37,11 @@ FileImage with_change(const FileImage& original, const Change<Value>& change) {
   return file;
 }
 
-template <typename Value>
-Verdict with_value(const FileImage& original, const Change<Value>& change) {
+template <typename Value> Verdict with_value(const FileImage& original, const Change<Value>& change) {
   return try_file(with_change(original, change));
 }
 
-template <typename Value>
-void expect_found(const FileImage& file, const Change<Value>& change, const char* name) {
+template <typename Value> void expect_found(const FileImage& file, const Change<Value>& change, const char* name) {
   const Verdict verdict = with_value(file, change);
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT) << name << ", element " << change.element;
   EXPECT_EQ(verdict.detail, name) << "element " << change.element;

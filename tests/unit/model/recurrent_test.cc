@@ -137,8 +137,7 @@ TEST(Recurrent, ViewsOfMixedLayers) {
 // Files with a shortlist: parts with and without the feature bit, wrong values, damage.
 
 // Changes one number of the file's shortlist. `units` is the place of the array in its section.
-template <typename T>
-FileImage with_number(uint32_t format::ShortlistT::*units, size_t at, T value) {
+template <typename T> FileImage with_number(uint32_t format::ShortlistT::*units, size_t at, T value) {
   FileImage file = smallest_listed_file();
   ModelT metadata;
   format::GetModel(file.bytes())->UnPackTo(&metadata);

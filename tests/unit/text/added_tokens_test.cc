@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts with added tokens get the ids that transformers 5.24 gives them (tests/peers/added_tokens.py --record).
 #include "text/added_tokens.h"
-
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
-
 #include "spec/error.h"
 #include "support/rng.h"
 #include "tokenizers/sentencepiece_model.h"

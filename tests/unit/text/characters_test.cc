@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Letters of two cases and marks, at the borders of every range.
 #include "text/characters.h"
-
 #include "support/test.h"
 
 namespace goldcrest {

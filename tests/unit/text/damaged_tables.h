@@ -4,7 +4,6 @@
 
 #include <random>
 #include <type_traits>
-
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 
@@ -40,18 +39,15 @@ class Damage {
 
   uint32_t below(size_t n) { return static_cast<uint32_t>(generator_() % n); }
 
-  template <typename Container>
-  void apply(Container* values) {
+  template <typename Container> void apply(Container* values) {
     using Value = typename Container::value_type;
     if (values->empty() || below(2) == 0) return;
     const uint32_t n_changes = below(3) == 0 ? 1 + below(values->size()) : 1 + below(8);
     for (uint32_t i = 0; i < n_changes; ++i) {
       Value& value = (*values)[below(values->size())];
       const uint32_t bits = below(2) == 0 ? static_cast<uint32_t>(generator_()) : below(700);
-      if constexpr (std::is_same_v<Value, float>)
-        std::memcpy(&value, &bits, sizeof(value));
-      else
-        value = static_cast<Value>(bits);
+      if constexpr (std::is_same_v<Value, float>) std::memcpy(&value, &bits, sizeof(value));
+      else value = static_cast<Value>(bits);
     }
   }
 

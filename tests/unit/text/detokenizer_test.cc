@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text in pieces of any size, spaces, bytes and the contract of goldcrest_detokenize.
 #include "text/detokenizer.h"
-
 #include <gtest/gtest.h>
-
 #include <random>
-
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 

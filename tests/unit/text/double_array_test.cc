@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The converter's builder and the engine's reader agree, and the reader survives any units.
 #include "text/double_array.h"
-
 #include <random>
-
 #include "spec/error.h"
 #include "support/test.h"
 #include "tokenizers/double_array_builder.h"

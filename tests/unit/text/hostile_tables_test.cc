@@ -2,7 +2,6 @@
 // Any contents of a file's tokenizer arrays give ids in range or an error. The sanitizers see no read outside the
 // arrays.
 #include <gtest/gtest.h>
-
 #include "goldcrest/goldcrest.h"
 #include "text/detokenizer.h"
 #include "tokenizers/sentencepiece_model.h"

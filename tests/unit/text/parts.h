@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
 #include "goldcrest/sentences.h"
 
 namespace goldcrest::test {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contents that the reader takes from a model file, and its messages about other files.
 #include <sentencepiece_processor.h>
-
 #include <bit>
 #include <random>
 #include <unordered_map>
-
 #include "host/printable.h"
 #include "spec/trim_vocabulary.h"
 #include "support/expect_error.h"
@@ -192,8 +190,7 @@ std::string varint(uint64_t value) {
 }
 
 // Marks some of the model's normal pieces as unused: in a message the last of several types counts.
-template <typename Choose>
-std::string with_unused_pieces(const std::string& model, Choose choose) {
+template <typename Choose> std::string with_unused_pieces(const std::string& model, Choose choose) {
   const std::vector<converter::Piece> pieces = converter::parse_sentencepiece_model(model, "model").pieces;
   std::string changed;
   size_t id = 0;

@@ -2,7 +2,6 @@
 // goldcrest_next_part on texts: where sentences end, where long ones are cut, that nothing is lost, how much
 // it reads.
 #include "goldcrest/sentences.h"
-
 #include "host/model_texts.h"
 #include "support/test.h"
 #include "text/characters.h"
@@ -117,10 +116,8 @@ std::string fuzzed_text(Rng& rng, const std::vector<std::string>& lines) {
   std::string text;
   const uint32_t n = rng.below(24), kind = rng.below(4);
   for (uint32_t i = 0; i < n; ++i)
-    if (kind == 0)
-      text += static_cast<char>(rng.below(256));
-    else
-      text += pieces[rng.below(static_cast<uint32_t>(pieces.size()))];
+    if (kind == 0) text += static_cast<char>(rng.below(256));
+    else text += pieces[rng.below(static_cast<uint32_t>(pieces.size()))];
   if (kind == 1) {
     std::string line = lines[rng.below(static_cast<uint32_t>(lines.size()))];
     line[rng.below(static_cast<uint32_t>(line.size()))] = static_cast<char>(rng.below(256));

@@ -2,7 +2,6 @@
 // subword-nmt's merges: answers of subword-nmt, and cases that are small enough to follow by hand.
 #include <chrono>
 #include <random>
-
 #include "base/bounds.h"
 #include "goldcrest/goldcrest.h"
 #include "spec/format_text.h"

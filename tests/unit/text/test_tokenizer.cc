@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views over packed tables, and lines from files and from a seeded generator.
 #include "unit/text/test_tokenizer.h"
-
 #include <nlohmann/json.hpp>
 #include <random>
-
 #include "support/test.h"
 #include "text/detokenizer.h"
 

@@ -2,9 +2,7 @@
 // Tokenizing text stays within a stated number of steps, for any tables of a file. The tests use tables that once took
 // seconds, and random ones with every step through a trie counted.
 #include <gtest/gtest.h>
-
 #include <ctime>
-
 #include "base/bounds.h"
 #include "unit/text/counted.h"
 #include "unit/text/damaged_tables.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory to the byte, limits, and the kinds and rules that SentencePiece itself does not have.
 #include "text/tokenizer.h"
-
 #include <chrono>
-
 #include "goldcrest/goldcrest.h"
 #include "support/test.h"
 #include "text/bpe.h"
@@ -125,10 +123,8 @@ TEST(TokenizeWords, LooksUpEachWordOfEveryLine) {
   const auto words_of = [](const std::string& line) {
     std::vector<std::string> words = {""};
     for (const char byte : line)
-      if (std::string(" \t\n\v\f\r").find(byte) == std::string::npos)
-        words.back() += byte;
-      else if (!words.back().empty())
-        words.emplace_back();
+      if (std::string(" \t\n\v\f\r").find(byte) == std::string::npos) words.back() += byte;
+      else if (!words.back().empty()) words.emplace_back();
     if (words.back().empty()) words.pop_back();
     return words;
   };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Byte sequences that are characters: the borders of every range of the Unicode standard's table 3-7.
 #include "text/utf8.h"
-
 #include "support/test.h"
 
 namespace goldcrest {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types, order and scores of entries when a list decides the ids.
 #include "tokenizers/vocabulary.h"
-
 #include <gtest/gtest.h>
-
 #include <cfloat>
-
 #include "spec/error.h"
 #include "tokenizers/pack_tokenizer.h"
 

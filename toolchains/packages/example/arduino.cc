@@ -2,7 +2,6 @@
 // Goldcrest in Arduino: prints how English words are pronounced, on the serial console.
 #include <Arduino.h>
 #include <Goldcrest.h>
-
 #include "model_g2p_small.h"
 #include "pronounce.h"
 

@@ -3,7 +3,6 @@
  * Goldcrest in ESP-IDF: prints how English words are pronounced. `idf.py menuconfig` chooses where the model is stored.
  */
 #include <stdio.h>
-
 #include "esp_partition.h"
 #include "freertos/FreeRTOS.h"
 #include "freertos/task.h"

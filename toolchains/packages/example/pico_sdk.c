@@ -3,7 +3,6 @@
  * Goldcrest with the Pico SDK: prints how English words are pronounced, again and again.
  */
 #include <stdio.h>
-
 #include "model_g2p_small.h"
 #include "pico/multicore.h"
 #include "pico/stdlib.h"

@@ -3,7 +3,6 @@
  * Goldcrest without an operating system: prints how English words are pronounced, by the C library's own output.
  */
 #include <stdio.h>
-
 #include "model_g2p_small.h"
 #include "pronounce.h"
 

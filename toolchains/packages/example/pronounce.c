@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pronounce.h"
-
 #include <stdint.h>
 #include <string.h>
-
 #include "model_g2p_small.h" /* of goldcrest-convert --emit-c: the array, and the memory that its limits need */
 
 /* A second task's share of the arena. If it is too small, goldcrest_init says how many bytes it needs. */

@@ -6,7 +6,6 @@
 #define PRONOUNCE_H_
 
 #include <stddef.h>
-
 #include "goldcrest/goldcrest.h"
 
 #ifdef __cplusplus

@@ -4,7 +4,6 @@
  */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>
-
 #include "model_g2p_small.h"
 #include "pronounce.h"
 
