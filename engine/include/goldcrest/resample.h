@@ -15,13 +15,13 @@ extern "C" {
 
 /* The caller owns it; its fields are the functions' own. */
 typedef struct goldcrest_resampler {
-  uint32_t in_hz, out_hz, side, waits, fraction, silence, newest;
-  int16_t taps[528]; /* a ring: 2 * side samples, for 12 samples in and one out */
+  uint32_t in_hz, out_hz, zeros_hz, side, waits, fraction, silence, newest;
+  int16_t taps[1202]; /* a ring: 2 * side samples, for 12 samples in and one out */
 } goldcrest_resampler;
 
-/* Starts a stream. Tones up to 0.9 of half the lower rate keep amplitude and time, and those from 1.1 of it on are
- * gone: both within -60 dB. Errors: ERROR_ARGUMENT (resampler null; a rate outside 8,000 to 192,000 Hz; in_hz over 12
- * times out_hz). */
+/* Starts a stream. Tones up to 0.9 of half the lower rate keep amplitude and time, and those above that half are gone:
+ * both within -60 dB. Errors: ERROR_ARGUMENT (resampler null; a rate outside 8,000 to 192,000 Hz; in_hz over 12 times
+ * out_hz). */
 GOLDCREST_MUST_CHECK int goldcrest_resample_begin(goldcrest_resampler *resampler, uint32_t in_hz, uint32_t out_hz);
 
 /* Writes up to most_out samples to `out` and returns how many. *n: samples to read; becomes those that were read, fewer

@@ -69,7 +69,7 @@ TEST(Resample, KeepsTonesThatBothRatesHave) {
 TEST(Resample, RemovesTonesThatTheLowerRateHasNot) {
   for (const uint32_t rate : kRates) {
     for (const double hz :
-        {8800.0, 9000.0, 9500.5, 10000.0, 12345.0, 15999.0, 16001.0, 20000.0, 31000.0, 47000.0, 90000.0})
+        {8100.0, 8800.0, 9000.0, 9500.5, 10000.0, 12345.0, 15999.0, 16001.0, 20000.0, 31000.0, 47000.0, 90000.0})
       if (hz < rate / 2.0) {
         EXPECT_LE(error_db(hz, rate, 0), -60) << rate << " Hz, tone " << hz;
       }
@@ -92,7 +92,7 @@ TEST(Resample, HasTheSameSamplesForAllPiecesAndMachines) {
     EXPECT_EQ(resample(samples, rate, kOutHz, 97, 1), whole) << rate;
     joined.insert(joined.end(), whole.begin(), whole.end());
   }
-  EXPECT_EQ(crc32c(0, joined.data(), joined.size() * sizeof(int16_t)), 4042485901u);
+  EXPECT_EQ(crc32c(0, joined.data(), joined.size() * sizeof(int16_t)), 1645848495u);
   EXPECT_EQ(resample(noise(500), kOutHz, kOutHz, 1000, 1000), noise(500));
   EXPECT_EQ(resample({}, 44100, kOutHz, 9, 9), std::vector<int16_t>());
   EXPECT_EQ(resample({7}, 8000, 48000, 9, 9).size(), 6u);
