@@ -73,6 +73,8 @@ void turn(unsigned orientation, Picture* picture) {
 void decode_png(png_structp png, png_infop info, Decoding* decoding, Picture* picture) {
   if (setjmp(decoding->end) != 0) return;
   png_set_user_limits(png, 0x7fffffff, 0x7fffffff);  // check_size says it better
+  // libpng's own reader of this chunk asks for as much memory as the chunk says to have.
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, reinterpret_cast<png_const_bytep>("eXIf"), 1);
   png_set_sig_bytes(png, kSignatureBytes);
   png_read_info(png, info);
   decoding->check_size(png_get_image_width(png, info), png_get_image_height(png, info));
@@ -90,10 +92,9 @@ void decode_png(png_structp png, png_infop info, Decoding* decoding, Picture* pi
   decoding->make_room(picture);
   png_read_image(png, decoding->rows.data());
   png_read_end(png, info);
-  png_uint_32 bytes = 0;
-  png_bytep exif = nullptr;
-  if (png_get_eXIf_1(png, info, &bytes, &exif) != 0)
-    decoding->orientation = orientation_of({reinterpret_cast<const char*>(exif), bytes});
+  png_unknown_chunkp exif = nullptr;
+  if (png_get_unknown_chunks(png, info, &exif) > 0)
+    decoding->orientation = orientation_of({reinterpret_cast<const char*>(exif->data), exif->size});
 }
 
 void read_png(std::FILE* file, Decoding* decoding, Picture* picture) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses limits and clips of sound for engine_calls.cc. Keeps the clips, which an engine reads in place.
+// Chooses limits, clips of sound and images for engine_calls.cc. Keeps what an engine reads in place.
 #pragma once
 
 #include "fuzz/script.h"
+#include "goldcrest/image.h"
 #include "goldcrest/speech.h"
 #include "goldcrest/voice.h"
 #include "support/guarded_buffer.h"
@@ -36,8 +37,14 @@ inline goldcrest_limits choose_limits(Script& script) {
 
 class Sounds {
  public:
-  // Begins with a clip, or adds it. Returns the status.
+  // Begins with an image or a clip, or adds it. Returns the status.
   int give(goldcrest_engine* engine, const goldcrest_info& info, Script& script, bool fresh) {
+    goldcrest_image picture = {1, 1, GOLDCREST_GREY, nullptr, 0, nullptr, 0, 0, 0, 0};
+    if (goldcrest_image_bytes(&picture, engine) > 0 && !script.one_in(8)) {
+      resize(engine, script, &picture);
+      return fresh ? goldcrest_begin_features(engine, picture.features, picture.n)
+                   : goldcrest_add_features(engine, picture.features, picture.n);
+    }
     const size_t n = length(info, script);
     int status = 0;
     if (info.sample_rate == 0 || script.one_in(8)) {
@@ -66,6 +73,19 @@ class Sounds {
   }
 
  private:
+  // Gives an image all its rows, and one too many. Damaged settings may need more memory than an image of this size.
+  void resize(goldcrest_engine* engine, Script& script, goldcrest_image* image) {
+    *image = {1 + script.below(40), 1 + script.below(40), script.below(5), nullptr, 0, nullptr, 0, 0, 0, 0};
+    const uint64_t bytes = std::min<uint64_t>(goldcrest_image_bytes(image, engine), 1u << 20);
+    features_.push_back(std::make_unique<GuardedBuffer<float>>((bytes + 3) / 4));
+    if (goldcrest_image_begin(image, engine, features_.back()->get(), bytes) != GOLDCREST_OK) return;
+    GuardedBuffer<uint8_t> row(image->width * size_t{4});
+    std::fill(row.begin(), row.end(), script.byte());
+    for (uint32_t y = 0; y < image->height; ++y)
+      if (goldcrest_image_row(image, row.get()) != GOLDCREST_OK) std::abort();
+    if (goldcrest_image_row(image, row.get()) != GOLDCREST_ERROR_STATE) std::abort();
+  }
+
   // A detector's probabilities are in 0..1, whatever its weights are.
   void listen(const int16_t* clip, size_t n) {
     int16_t step[GOLDCREST_VOICE_SAMPLES];
