@@ -54,7 +54,6 @@ class Ranking {
 
   size_t n_sites() const { return sites_.size(); }
   FineInputs run(double share, Progress& progress);
-
  private:
   std::vector<Translation> results(const std::vector<bool>& chosen, std::span<const Translation> targets);
   // Returns the sum of distances from the log-probabilities of `whole`.

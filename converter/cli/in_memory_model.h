@@ -25,7 +25,6 @@ class InMemoryModel {
   uint64_t bytes() const { return bytes_; }  // all sections together
   // Translates the lines' sources greedily with the engine.
   std::vector<Translation> translate(const std::vector<EvaluationLine>& lines);
-
  private:
   Job& job_;
   uint64_t bytes_ = 0;

@@ -50,7 +50,6 @@ class Entries {
     return kept();
   }
   std::vector<uint32_t> kept() const { return {kept_.begin(), kept_.end()}; }
-
  private:
   const TokenizerSpec& tokenizer_;
   std::unordered_map<std::string_view, uint32_t> ids_;

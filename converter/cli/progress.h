@@ -34,7 +34,6 @@ class Progress {
   // Returns at() as a function that is valid while this object lives.
   std::function<void(size_t done, size_t total)> counter();
   void finish();
-
  private:
   // Replaces the current line on the terminal.
   void redraw(const std::string& line);

@@ -24,7 +24,6 @@ class PairMaker {
   IdPair own(const EvaluationLine& line, const Translation& translation) const {
     return {encoder_.source(line.source), translation.tokens};
   }
-
  private:
   LineEncoder encoder_;
   const std::string& path_;

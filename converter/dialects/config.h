@@ -47,7 +47,6 @@ class Config {
   std::vector<std::string> unread() const;
   // Settings that are null and still have their note: the user has not filled them in.
   std::vector<std::string> unanswered() const;
-
  private:
   const Value& require(const std::string& key) const;
 
@@ -75,7 +74,6 @@ class RequiredSettings {
   // Throws one Error that names all missing settings, each on a line of its own if there are several. It also names
   // unknown settings that resemble a known one.
   void check() const;
-
  private:
   struct Missing {
     std::string key, expected;

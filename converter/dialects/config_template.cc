@@ -87,7 +87,6 @@ class ConfigTemplate {
     json_["tensors"] = roles_;
     return json_;
   }
-
  private:
   // Finds the encoder and the decoder; only the decoder attends to the other.
   void find_stacks() {

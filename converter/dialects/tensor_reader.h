@@ -64,7 +64,6 @@ class TensorReader {
   void check_missing() const;
 
   std::vector<std::string> unused() const;
-
  private:
   Tensor load(const std::string& name);
   const std::string& hash_of(const std::shared_ptr<const Matrix>& table);

@@ -49,7 +49,6 @@ class ReferenceTranslator : public Translator {
 
   ReferenceTranslator(const Reference& reference, const SearchOptions& options, Encode encode, Decode decode);
   std::vector<Translation> translate(std::span<const std::string> sources) override;
-
  private:
   const Reference& reference_;
   SearchOptions options_;

@@ -23,7 +23,6 @@ class LineEncoder {
   // The results include the ids around a source, and the end id after a target. Both throw Error.
   std::vector<int32_t> source(const std::string& line) const;
   std::vector<int32_t> target(const std::string& line) const;
-
  private:
   // Appends the default languages of the model's table that stand at `place`.
   void put_languages(LanguagePlace place, std::vector<int32_t>& ids) const;

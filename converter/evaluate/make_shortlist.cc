@@ -20,7 +20,6 @@ class GrowingSet {
     compact();
     return std::move(ids_);
   }
-
  private:
   void compact() {
     std::sort(ids_.begin(), ids_.end());
@@ -94,7 +93,6 @@ class TranslationTable {
     std::sort(ids.begin(), ids.end());
     return ids;
   }
-
  private:
   size_t place_of(uint32_t source, uint32_t target) const {
     const auto begin = target_.begin() + static_cast<ptrdiff_t>(offset_[source]);

@@ -34,7 +34,6 @@ class BleuScorer {
   void add(std::string_view hypothesis, const std::vector<std::string>& references);
   // 0..100; 0 without segments.
   double score() const;
-
  private:
   static constexpr size_t kOrders = 4;
   uint64_t hypothesis_words_ = 0, reference_words_ = 0;
@@ -58,7 +57,6 @@ class ChrfScorer {
   };
   static constexpr size_t kOrders = 6;
   using Statistics = std::array<Counts, kOrders>;  // n-grams of 1..6 characters
-
  private:
   Statistics sum_{};
 };
@@ -92,7 +90,6 @@ class ErrorRateScorer {
   double word_error_rate() const;
   // Percentage of lines whose words equal a reference. 0 without lines.
   double exact_match() const;
-
  private:
   uint64_t edits_ = 0, words_ = 0, lines_ = 0, exact_lines_ = 0;
 };

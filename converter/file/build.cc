@@ -51,7 +51,6 @@ class Builder {
   Builder(const ModelSpec& spec, const BuildOptions& options) : spec_(spec), options_(options) {}
 
   Payload run();
-
  private:
   // A table that embeddings and projection may share.
   struct Table {

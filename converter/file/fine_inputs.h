@@ -40,7 +40,6 @@ class MatrixLevels {
   bool centres_keys() const;
   // Throws Error if a name fitted no matrix that terms_of was asked for.
   void check() const;
-
  private:
   struct Found : MatrixLevel {
     bool found = false;

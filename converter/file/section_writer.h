@@ -61,7 +61,6 @@ class SectionWriter {
   }
 
   SectionBytes take() { return std::move(section_); }
-
  private:
   SectionBytes section_;
   uint64_t units_ = 0;                               // the arrays' units

@@ -31,7 +31,6 @@ class FileImage {
   size_t size() const { return units_.size() * kAlignment; }
   std::span<const uint8_t> span() const { return {bytes(), size()}; }
   void grow(size_t bytes);  // to this many, a multiple of 64; the new bytes are zeros
-
  private:
   static constexpr size_t kRoom = 4096;  // units reserved for growth in place; unused ones cost no memory
   struct alignas(kAlignment) Unit {

@@ -31,7 +31,6 @@ class FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   int get() const { return descriptor_; }
-
  private:
   int descriptor_;
 };
@@ -46,7 +45,6 @@ class TemporaryName {
   TemporaryName(const TemporaryName&) = delete;
   TemporaryName& operator=(const TemporaryName&) = delete;
   void keep() { kept_ = true; }
-
  private:
   int folder_;
   std::string name_;
@@ -144,7 +142,6 @@ class NewFile {
           path_.string(), std::generic_category().message(errno));
     }
   }
-
  private:
   // Returns the file's place, where there may be nothing or a regular file.
   static fs::path file_of(const fs::path& path) {

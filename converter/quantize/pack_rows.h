@@ -16,7 +16,6 @@ class RowPacker {
 
   // Does what quantize_rows does, for a packed matrix.
   double pack_rows(const Matrix& matrix, const Placement& rows, uint32_t first_row, QuantizedMatrix& packed) const;
-
  private:
   std::vector<float> placed(const Matrix& matrix, uint32_t r) const;
   // multipliers <- one for each group. Returns the scale.

@@ -53,7 +53,6 @@ class Power {
     for (size_t k = 0; k < bins_; ++k) real[k] = real[k] * real[k] + imaginary[k] * imaginary[k];
     return real;
   }
-
  private:
   const std::vector<float>& window_;
   size_t n_, bins_;

@@ -24,7 +24,6 @@ class Frontend {
 
   Rows run_samples(std::span<const int16_t> samples) const;
   Rows run_features(std::span<const float> features) const;
-
  private:
   Rows convolve(Rows x) const;
 

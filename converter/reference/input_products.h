@@ -19,7 +19,6 @@ class InputProducts {
   void add(const Rows& x, Eigen::Index most);
   // Adds what is left and returns the sums.
   const Rows& finish();
-
  private:
   void flush();
 
@@ -41,7 +40,6 @@ class CollectInputs {
   // From now on only the first `most` rows of a layer count: those of a clip, without the silence that fills a window.
   void limit_rows(uint32_t most) { most_ = most; }
   static void add(const Matrix* of, const Rows& x);
-
  private:
   CollectedProducts& products_;
   uint32_t most_ = UINT32_MAX;

@@ -156,7 +156,6 @@ class Reference::Pass {
   EncodedSource encode(const Source& source) const;
   // Returns the logits.
   Rows decode(const EncodedSource& encoded, std::span<const int32_t> tokens, DecoderState& state) const;
-
  private:
   // Returns the encoder's rows before its layers.
   Rows enter(const Source& source) const;

@@ -99,7 +99,6 @@ class Reference {
   // Returns the logits of every position if the decoder reads `target` shifted right: [target.size(), target
   // vocab_size].
   Logits teacher_forced_logits(const EncodedSource& encoded, std::span<const int32_t> target) const;
-
  private:
   class Pass;  // the arithmetic, over the matrices of math/ordered_sums.h
 

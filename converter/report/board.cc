@@ -50,7 +50,6 @@ class Tokens {
     for (std::string_view found = next(); found != token; found = next())
       if (found.empty()) throw Error("{}: ends where '{}' was expected", where_, token);
   }
-
  private:
   void skip() {
     while (!text_.empty()) {

@@ -25,7 +25,6 @@ class EngineSession : public Session {
   // Returns the ids that the file's tokenizer gives for a text. Throws Error if the text is too long for the limits.
   std::vector<int32_t> encode(const std::string& text);
   std::string decode(std::span<const int32_t> tokens);
-
  private:
   void check(int64_t status, const std::string& context) const;
 };
@@ -43,7 +42,6 @@ class EngineTranslator : public Translator {
   std::vector<Translation> score(std::span<const std::string> sources, std::span<const Translation> targets) {
     return run(sources, targets);
   }
-
  private:
   // `targets`: one for each source, or none.
   std::vector<Translation> run(std::span<const std::string> sources, std::span<const Translation> targets);

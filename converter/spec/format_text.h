@@ -49,7 +49,6 @@ template <typename... Values> class Pattern {
     if (!fits_values(text_, kKinds, sizeof...(Values))) throw "a pattern's placeholders do not fit its values";
   }
   std::string_view text() const { return text_; }
-
  private:
   std::string_view text_;
 };

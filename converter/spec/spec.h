@@ -56,7 +56,6 @@ class MatrixValues {
     read_ = nullptr;
     return values_;
   }
-
  private:
   size_t n_ = 0;  // for values that can be read
   Read read_;     // may be empty

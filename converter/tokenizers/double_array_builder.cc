@@ -27,7 +27,6 @@ class Builder {
  public:
   explicit Builder(const std::vector<TrieEntry>& entries) : entries_(entries) {}
   std::vector<uint32_t> build();
-
  private:
   std::vector<Child> children(const Range& range) const;
   bool fits(uint32_t node, uint32_t base, const std::vector<Child>& children) const;

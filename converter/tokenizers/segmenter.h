@@ -20,7 +20,6 @@ class Segmenter {
   // Returns the ids of a text of any length, without those that a model puts before or after it. Throws Error if the
   // text is longer than the segmenter supports (kBpeMaxNormalizedBytes).
   std::vector<int32_t> encode(std::string_view text) const;
-
  private:
   PackedTokenizer packed_;
 };

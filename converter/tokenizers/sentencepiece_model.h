@@ -24,7 +24,6 @@ struct ProtobufField {
   uint64_t as_integer(const std::string& where) const;
   float as_float(const std::string& where) const;
   std::string_view as_bytes(const std::string& where) const;
-
  private:
   void require(WireType expected, const std::string& where) const;
 };
@@ -37,7 +36,6 @@ class ProtobufReader {
   // Reads the next field; returns false at the end. Throws Error if the message ends inside a field or has an unknown
   // wire type.
   bool next(ProtobufField* field);
-
  private:
   uint64_t read_varint();
   uint64_t read_little_endian(size_t n_bytes);

@@ -62,7 +62,6 @@ class CodesFile {
     });
     return codes;
   }
-
  private:
   // Consumes the line with the version. Returns true if a word's end is part of its last character, as it is since 0.2.
   bool read_version() {

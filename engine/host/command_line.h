@@ -156,7 +156,6 @@ class CommandLine {
   std::string help(bool all) const;
   // Returns what --completion prints for a shell, or for "man".
   std::string completion(const std::string& shell) const;
-
  private:
   struct Word {
     Row* row;

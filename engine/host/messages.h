@@ -62,7 +62,6 @@ class LineCounter {
   void show(uint64_t n_lines);
   // Clears it.
   void finish();
-
  private:
   bool is_shown_;
   double begin_, next_;  // seconds of any clock

@@ -26,7 +26,6 @@ class MappedFile {
   // Releases pages from the process's memory until they are read again. Usable as goldcrest_idle_weights; the context
   // is unused.
   static void release(void* context, const void* bytes, size_t n);
-
  private:
   void* bytes_ = nullptr;
   size_t size_ = 0;

@@ -83,7 +83,6 @@ class TextCutter {
   // The same by the merges of a BPE, whose pieces are numbered in the order of their merges: the ids that a model of
   // speech was trained on.
   std::string cut_by_merges(const std::string& text, std::vector<int32_t>* ids) const;
-
  private:
   bool merge_part(std::string_view part, std::vector<int32_t>* ids) const;
   void add(const goldcrest_token& token);

@@ -23,7 +23,6 @@ class Backend::Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
   pthreadpool_t get() const { return pool_; }
-
  private:
   pthreadpool_t pool_;
 };

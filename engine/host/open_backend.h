@@ -22,7 +22,6 @@ class Backend {
 
   // Returns a text such as "weights 1 bytes, engine 2 bytes" for an attached backend, else an empty one.
   const std::string& memory() const { return memory_; }
-
  private:
   class Pool;
 

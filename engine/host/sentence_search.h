@@ -56,7 +56,6 @@ class TextReader {
   // token has GOLDCREST_ERROR_ARGUMENT. Returns false after the last sentence; then the space is that at the end of the
   // text.
   bool next(Session* session, Sentence* sentence, int* status);
-
  private:
   const char* text_;
   std::string_view code_;
@@ -101,7 +100,6 @@ class SentenceSearch {
   void stop();
   // Returns the first sentence of the batch in the engine; null if it has none.
   Sentence* running() const { return n_batch_ == 0 ? nullptr : order_[n_done_]; }
-
  private:
   int store(Session* session, uint32_t index, const Sentence& sentence) const;
   Sentence* store_batch(Session* session);

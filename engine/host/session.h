@@ -75,7 +75,6 @@ class Session {
   uint32_t threads() const { return pool_.threads(); }
   goldcrest_engine* engine() const { return engine_; }  // null before start
   bool replaces_unknowns() const { return replaces_; }
-
  private:
   int64_t find_attended(goldcrest_alignment wanted, const std::vector<std::string>& pieces) const;
 

@@ -47,7 +47,6 @@ class ThreadPool::Workers {
   ~Workers();
   void start(uint32_t n);  // throws std::system_error
   void run(Task task, void* task_context, size_t n);
-
  private:
   // state_: the number of the job (upper half), its number of tasks, the number of claimed tasks (the lowest 16 bits).
   static constexpr uint64_t kNextJob = uint64_t{1} << 32;

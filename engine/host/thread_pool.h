@@ -26,7 +26,6 @@ class ThreadPool {
   uint32_t threads() const { return n_threads_; }
   goldcrest_parallel_for parallel_for() const;
   void* context() const;
-
  private:
   class Workers;
 

@@ -56,7 +56,6 @@ class Plan {
   uint64_t longest_phase() const;
   // Returns the offset in bytes of a region's part for a phase, in a single arena.
   uint64_t part_offset(Region region, Phase phase) const;
-
  private:
   uint64_t factor_value(uint8_t factor) const;
 

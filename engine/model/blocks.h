@@ -263,7 +263,6 @@ template <typename... Blocks> struct BlockList {
   [[gnu::always_inline]] static inline void for_each(Visit&& visit, Layers&... layers) {
     (visit_one<Blocks>(visit, layers...), ...);
   }
-
  private:
   template <typename Block, typename Visit, typename... Layers>
   [[gnu::always_inline]] static inline void visit_one(

@@ -47,7 +47,6 @@ class StructureCheck {
 
   // Returns whether the file has a field of a feature whose bit it lacks.
   bool lacks_feature() const { return lacks_feature_; }
-
  private:
   static constexpr uint32_t kMaxDepth = 8, kMaxTables = 8192;
 

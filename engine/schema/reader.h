@@ -27,7 +27,6 @@ template <typename T> class Vector {
   T at(uint32_t i) const { return data()[i]; }
   const T* begin() const { return data(); }
   const T* end() const { return data() + n_; }
-
  private:
   uint32_t n_;
 };
@@ -41,7 +40,6 @@ template <typename T> class References {
     const T* operator*() const { return reinterpret_cast<const T*>(place_ + read<uint32_t>(place_)); }
     void operator++() { place_ += sizeof(uint32_t); }
     bool operator!=(const Iterator& other) const { return place_ != other.place_; }
-
    private:
     const uint8_t* place_;
   };
@@ -50,7 +48,6 @@ template <typename T> class References {
   const T* at(uint32_t i) const { return *Iterator(places() + i * sizeof(uint32_t)); }
   Iterator begin() const { return Iterator(places()); }
   Iterator end() const { return Iterator(places() + n_ * sizeof(uint32_t)); }
-
  private:
   const uint8_t* places() const { return reinterpret_cast<const uint8_t*>(&n_ + 1); }
 
@@ -84,7 +81,6 @@ class Table {
 
   // Returns the content to which a field refers, or nullptr.
   template <typename T> const T* content(Slot slot) const { return reinterpret_cast<const T*>(content_at(slot)); }
-
  private:
   // Not inlined, because its copies take 650 bytes of flash on a Cortex-M.
   [[gnu::noinline]] const uint8_t* content_at(Slot slot) const {

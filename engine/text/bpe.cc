@@ -48,7 +48,6 @@ class Merger {
 
   void run();
   int write(TokenWriter* writer);
-
  private:
   uint32_t symbol_bytes(uint32_t begin) const { return length_[begin] & ~kFrozen; }
   bool is_frozen(uint32_t begin) const { return (length_[begin] & kFrozen) != 0; }

@@ -25,7 +25,6 @@ class Writer {
     if (is_subword()) state_.n_pending = 0;
     write_pending(true);
   }
-
  private:
   TextSpan piece_text(uint32_t id) const;
   bool is_sentencepiece() const { return view_.kind == TokenizerKind::kUnigram || view_.kind == TokenizerKind::kBpe; }

@@ -44,7 +44,6 @@ class Output {
     const TextSpan space = space_mark();
     while (n_ >= space.n && memcmp(bytes_ + n_ - space.n, space.bytes, space.n) == 0) n_ -= space.n;
   }
-
  private:
   TextSpan space_mark() const {
     if (escape_whitespace_) return {kSpaceSymbol, sizeof(kSpaceSymbol)};

@@ -106,7 +106,6 @@ class Scanner {
     }
     return end_;
   }
-
  private:
   size_t cut(size_t anywhere) const {
     if (clause_end_ > max_bytes_ / 4) return clause_end_;

@@ -23,7 +23,6 @@ class TokenWitness {
     return before;
   }
   void see(uint32_t id, bool is_known);
-
  private:
   goldcrest_token_function visit_ = nullptr;
   void* context_ = nullptr;
@@ -53,7 +52,6 @@ class TokenWriter : public Choose<kHasInspection, TokenWitness, NoWitness> {
   int finish_run();
 
   uint32_t n_ids() const { return n_ids_; }
-
  private:
   int put_id(uint32_t id);
 

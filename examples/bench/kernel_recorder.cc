@@ -23,7 +23,6 @@ class SavedList {
   }
   SavedList(const SavedList&) = delete;
   SavedList& operator=(const SavedList&) = delete;
-
  private:
   const goldcrest::LargestNumbers* list_;
   std::vector<float> values_;

@@ -46,7 +46,6 @@ class KernelRecorder {
     const double seconds = time_once(work);
     return end(seconds);
   }
-
  private:
   void begin();
   Record end(double seconds);

@@ -42,7 +42,6 @@ template <typename T> class Buffer {
     size_t space = storage_.size();
     return static_cast<T*>(std::align(kCacheLine, 1, start, space));
   }
-
  private:
   std::vector<uint8_t> storage_;
 };
@@ -69,7 +68,6 @@ class NormalLinear {
   }
   const LinearArgs<int8_t>& args() const { return args_; }
   double macs() const { return static_cast<double>(args_.rows) * args_.n * args_.k; }
-
  private:
   void quantize_normal(const Kernels& kernels, uint32_t rows, int8_t* q, float* scale) {
     const size_t size = size_t{rows} * args_.k;

@@ -46,7 +46,6 @@ class Machine {
   // multiply-accumulates: 32 rows, 6 heads of 64, 384 inputs and outputs. Both are measured in turns.
   static constexpr uint32_t kAttentionKeys = 1500;
   Ratio attention_over_linear(bool integer_weights) const;
-
  private:
   const goldcrest::Kernels& kernels() const;
 

@@ -51,7 +51,6 @@ class ModelRunner {
   uint32_t encoder_rows() const { return memory_.limits.encoder_rows; }
   goldcrest_engine* engine() { return engine_; }
   std::string kernels() const { return goldcrest_kernels_name(engine_); }
-
  private:
   void run_to_end(uint32_t computed_positions);
   int check(int status) const;

@@ -71,7 +71,6 @@ template <typename Observer, typename Element> struct ObservedTypedKernels {
     kernels.output_block = output_block;
     return kernels;
   }
-
  private:
   using LinearArgs = goldcrest::LinearArgs<Element>;
   static constexpr bool kScaled = !std::is_same_v<Element, float>;
@@ -121,7 +120,6 @@ template <typename Observer> struct ObservedKernels {
         own_linear_packed != nullptr ? linear_packed : nullptr, own_recurrence != nullptr ? recurrence : nullptr,
         list_largest, crc32c, weights_valid, backend, parallelizes_itself};
   }
-
  private:
   static void layer_norm(const goldcrest::LayerNormArgs& args) {
     Observer::observe({kLayerNorm, 0, 0}, [&] { Observer::table->layer_norm(args); });

@@ -27,7 +27,6 @@ class Stopwatch {
   ~Stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
-
  private:
   double& seconds_;
   std::chrono::steady_clock::time_point begin_;

@@ -47,7 +47,6 @@ class FixedHandler : public HttpHandler {
   FixedHandler(int status, json body) : status_(status), body_(std::move(body)) {}
   bool take(std::string_view) override { return true; }
   void finish(HttpProtocol& http) override { http.answer_json(status_, body_); }
-
  private:
   int status_;
   json body_;

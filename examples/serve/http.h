@@ -28,7 +28,6 @@ class HttpHandler {
     std::string text = {};
   };
   const Error& error() const { return error_; }
-
  protected:
   bool fail(int status, std::string text) {
     error_ = {status, std::move(text)};
@@ -75,7 +74,6 @@ class HttpProtocol : public Protocol {
     if (!work_for<Result>(client(), worker, std::move(job), finished))
       fail(503, "too many requests wait; try again later");
   }
-
  private:
   void begin();
   void begin_events();

@@ -36,7 +36,6 @@ class HttpReader {
   int status = 0;  // an error's status; 0: none
   std::string problem;
   bool is_begun() const { return is_begun_; }
-
  private:
   enum class Part { kHead, kBody, kSize, kChunk, kChunkEnd, kTrailer };
   void fail(int code, std::string why);
@@ -64,7 +63,6 @@ class MultipartReader {
   bool take(std::string_view bytes);
   bool is_done() const { return part_ == Part::kAfter; }
   const std::string& problem() const { return problem_; }
-
  private:
   enum class Part { kBefore, kDelimiter, kHeader, kData, kAfter };
   bool read_header();

@@ -53,7 +53,6 @@ class TranslationHandler : public HttpHandler {
     return true;
   }
   void finish(HttpProtocol& http) override;
-
  private:
   std::string read();
   std::string read_json();

@@ -62,7 +62,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Protocol& protocol() { return *protocol_; }
   Loop& loop() { return *loop_; }
   bool is_finishing() const { return is_finishing_; }
-
  private:
   friend class Loop;
   static constexpr size_t kMostUnsent = size_t{1} << 22, kMostUnread = size_t{1} << 18;
@@ -108,7 +107,6 @@ class Loop {
 
   uint32_t max_clients = 256;
   std::function<void()> on_stop;  // at the signal
-
  private:
   friend class Connection;
   struct Listener {

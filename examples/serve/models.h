@@ -27,7 +27,6 @@ class Worker {
   ~Worker();
   // Does a job after the earlier ones. Returns false if too many wait.
   bool add(std::function<void()> job);
-
  private:
   static constexpr size_t kMostJobs = 512;
   void run();
@@ -87,7 +86,6 @@ class SpeechModel {
   Heard hear_file(const File& file, TextRequest request);
 
   Worker& worker() { return worker_; }
-
  private:
   std::string set(TextRequest request, Heard* heard);
   std::string hear_all(goldcrest::host::Hearing hearing, TextRequest request,
@@ -116,7 +114,6 @@ class TextModel {
       const std::string& source, const std::string& target, bool is_html, std::vector<std::string>* texts);
 
   Worker& worker() { return worker_; }
-
  private:
   struct Text;
   void read(size_t index, Text* text);

@@ -119,7 +119,6 @@ class TranscriptionHandler : public HttpHandler {
   }
 
   void finish(HttpProtocol& http) override;
-
  private:
   static constexpr size_t kMostField = 1 << 16;
 

@@ -75,7 +75,6 @@ class WyomingProtocol : public Protocol {
   }
 
   bool is_busy() const override { return turn_ && (turn_->is_heard || turn_->n_waiting > 0); }
-
  private:
   static void send(Connection& client, const char* type, const Json& data) { client.write(wyoming_bytes(type, data)); }
 

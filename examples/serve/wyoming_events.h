@@ -34,7 +34,6 @@ class WyomingReader {
   bool is_ready = false;
   std::string problem;
   bool is_between() const { return !has_head_ && line_.empty(); }  // no event has begun
-
  private:
   bool read_head();
   bool read_data();

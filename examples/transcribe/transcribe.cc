@@ -58,7 +58,6 @@ class Preview {
     }
     return problem;
   }
-
  private:
   static constexpr double kPreviewSeconds = 0.5;
 
@@ -97,7 +96,6 @@ class Program {
     if (!is_printed) return kFailed;
     return n_failed_ == 0 ? kSuccess : kClipsFailed;
   }
-
  private:
   ExitStatus refuse(const std::string& name, const std::string& problem) {
     const std::string message =

@@ -28,7 +28,6 @@ class Transcript {
   // Call it after the last text of a clip, which has n samples. Times of the next clip go on from there, and so do the
   // numbers of subtitles: several clips are one recording. JSON names each clip, so its times begin at 0.
   void end_clip(const std::string& clip, uint64_t n);
-
  private:
   // A segment in seconds of the output: of the clip in JSON, else of all clips, which follow one another.
   Segment placed(const Utterance& utterance, const Segment& segment) const;

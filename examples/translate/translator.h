@@ -90,7 +90,6 @@ class Translator {
   void warn_of_lines() const;
   void finish_counter() { counter_.finish(); }
   uint64_t failed_lines() const { return failed_lines_; }
-
  private:
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }

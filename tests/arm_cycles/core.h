@@ -111,7 +111,6 @@ class TraceFile {
   // The blocks of a section in order. Sections with equal blocks ran the same instructions.
   std::u32string_view blocks(size_t section) const;
   Trace trace(size_t section) const;
-
  private:
   struct Block {
     uint64_t address, offset, n;  // address in memory; offset in PREFIX.code; instructions

@@ -104,7 +104,6 @@ class Rows {
   }
 
   bool hold = true;
-
  private:
   bool checks_;
   std::map<std::string, std::string> rows_;

@@ -54,7 +54,6 @@ class Ports {
     }
     return true;
   }
-
  private:
   std::vector<int64_t> free_at_;
   std::vector<std::pair<size_t, int64_t>> taken_;
@@ -121,7 +120,6 @@ class OutOfOrder {
     }
     return cycle;
   }
-
  private:
   struct Source {
     size_t writer;

@@ -29,7 +29,6 @@ class GoldenRun {
   uint32_t n_words() const { return n_words_; }
   uint32_t n_tokens() const { return n_tokens_; }
   goldcrest_engine* engine() const { return engine_; }
-
  private:
   bool has_next_word();
 

@@ -43,7 +43,6 @@ class Flash {
     require(goldcrest_init(&engine, &config_) == GOLDCREST_OK, "init: the copy of a good file");
     return engine;
   }
-
  private:
   GuardedBuffer<uint8_t> bytes_;
   goldcrest_config config_;

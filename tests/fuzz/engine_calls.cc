@@ -65,7 +65,6 @@ class Calls {
     }
     return true;
   }
-
  private:
   static constexpr int kArgument = GOLDCREST_ERROR_ARGUMENT, kCorrupt = GOLDCREST_ERROR_MODEL_CORRUPT,
                        kVersion = GOLDCREST_ERROR_MODEL_VERSION, kUnsupported = GOLDCREST_ERROR_UNSUPPORTED,

@@ -24,7 +24,6 @@ class ChangingLexicon {
  public:
   // Writes parts of its arrays; half of the times it lets the engine take it.
   void change(Script& script, goldcrest_engine* engine);
-
  private:
   static constexpr uint32_t kNodes = 4, kEdges = 8;
   // Pages that are not mapped follow them.

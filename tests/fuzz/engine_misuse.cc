@@ -30,7 +30,6 @@ class NamedKernels {
   ~NamedKernels() { is_set_ ? ::setenv(kVariable, before_.c_str(), 1) : ::unsetenv(kVariable); }
   NamedKernels(const NamedKernels&) = delete;
   NamedKernels& operator=(const NamedKernels&) = delete;
-
  private:
   static constexpr const char* kVariable = "GOLDCREST_KERNELS";
   bool is_set_ = false;

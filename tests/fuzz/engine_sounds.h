@@ -71,7 +71,6 @@ class Sounds {
   void change() {
     if (!samples_.empty() && samples_.back()->size() > 0) ++*samples_.back()->begin();
   }
-
  private:
   // Gives an image all its rows, and one too many. Damaged settings may need more memory than an image of this size.
   void resize(goldcrest_engine* engine, Script& script, goldcrest_image* image) {

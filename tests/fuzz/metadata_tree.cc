@@ -52,7 +52,6 @@ class Writer {
     builder_.Finish(flatbuffers::Offset<void>(write_table(model)), format::ModelIdentifier());
     return builder_.Release();
   }
-
  private:
   uoffset_t write_table(const MetadataTable& table) {
     std::vector<uoffset_t> children(table.fields.size());

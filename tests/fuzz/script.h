@@ -36,7 +36,6 @@ class Script {
   std::string_view text() { return text_of(byte()); }
   // All remaining bytes.
   std::string_view rest() { return text_of(n_); }
-
  private:
   template <typename Value> Value take() {
     Value value = 0;

@@ -26,7 +26,6 @@ class FlushToZero {
     volatile float smallest = 0x1p-126f;
     return smallest * 0.5f == 0.0f;
   }
-
  private:
 #if defined(__SSE2__)
   using Control = uint32_t;

@@ -32,7 +32,6 @@ template <typename T> class AlignedBuffer {
   T* begin() { return values_; }
   T* end() { return values_ + n_; }
   T& operator[](size_t i) { return values_[i]; }
-
  private:
   static constexpr std::align_val_t kAlignment{64};
   T* values_;
@@ -94,7 +93,6 @@ class LinearProblem {
   AlignedBuffer<float> x_scale, w_scale, bias;
   AlignedBuffer<int32_t> weight_sum;
   AlignedBuffer<float> y;
-
  private:
   LinearShape shape_;
   uint32_t rows_;
@@ -145,7 +143,6 @@ class AttentionProblem {
 
   AlignedBuffer<float> q, out, scales, weights;
   AlignedBuffer<int8_t> keys, values, q_row;
-
  private:
   uint32_t n_heads_, n_keys_, rows_;
 };

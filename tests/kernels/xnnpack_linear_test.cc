@@ -60,7 +60,6 @@ class PreparedProblem {
   bool parallelizes_itself(const LinearArgs<int8_t>& args) const {
     return table().parallelizes_itself(table().backend, args.w, args.n, args.rows);
   }
-
  private:
   static xnnpack::Layer layer_of(
       LinearProblem& problem, LinearShape shape, uint32_t y_stride, bool relu, const int8_t* rows) {

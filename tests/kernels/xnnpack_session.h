@@ -17,7 +17,6 @@ class XnnpackModel {
   goldcrest_xnnpack_memory memory(const goldcrest_limits& limits) const;
   // Returns whether nothing was written before the weights. An unmapped page follows them.
   bool intact() const { return weights_->intact(); }
-
  private:
   std::span<const uint8_t> file_;
   std::unique_ptr<GuardedBuffer<uint8_t>> weights_;
@@ -31,7 +30,6 @@ class XnnpackEngineFixture {
 
   TestEngine& engine() { return *engine_; }
   bool intact() const { return objects_->intact() && engine_->memory_intact(); }
-
  private:
   std::unique_ptr<GuardedBuffer<uint8_t>> objects_;
   std::unique_ptr<TestEngine> engine_;
@@ -45,7 +43,6 @@ class Pthreadpool {
   Pthreadpool(const Pthreadpool&) = delete;
   Pthreadpool& operator=(const Pthreadpool&) = delete;
   pthreadpool_t get() const { return pool_; }
-
  private:
   pthreadpool_t pool_;
 };

@@ -60,7 +60,6 @@ class Tree {
     std::ofstream(path_ / name) << text;
   }
   const fs::path& path() const { return path_; }
-
  private:
   fs::path path_;
 };

@@ -58,7 +58,6 @@ class CheckpointCopy {
     std::ofstream stream(path_ / "model.safetensors", std::ios::binary);
     write_safetensors(stream, tensors, converter::ElementType::kF32);
   }
-
  private:
   TemporaryFolder folder_;
   std::filesystem::path path_;

@@ -52,7 +52,6 @@ class Validation {
     for (size_t i = 0; i < size(); ++i) scorer.add(translations.texts[i], references_.at(golden_[i].text));
     return 100 - scorer.exact_match();
   }
-
  private:
   std::vector<std::string> translate(Arguments arguments, const std::string& input) const {
     arguments.insert(arguments.begin(), converted_model(task_));

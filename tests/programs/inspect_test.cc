@@ -22,7 +22,6 @@ class Model {
     if (!file_.open(path).empty()) throw std::runtime_error("cannot map " + path.string());
   }
   std::span<const uint8_t> span() const { return {static_cast<const uint8_t*>(file_.bytes()), file_.size()}; }
-
  private:
   MappedFile file_;
 };

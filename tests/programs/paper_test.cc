@@ -37,7 +37,6 @@ class Weights {
     for (const NamedTensor& tensor : tensors_) n += tensor.values.size();
     return n;
   }
-
  private:
   void add(const std::string& name, std::vector<uint64_t> shape, uint64_t n, float center, float spread) {
     std::vector<float> values(n);

@@ -45,7 +45,6 @@ class Dialogue {
   // Closes the program's input and returns its exit status, as run does.
   int finish();
   pid_t process() const { return child_; }
-
  private:
   pid_t child_ = -1;
   int input_ = -1, output_ = -1;

@@ -41,7 +41,6 @@ class TranslateText : public testing::Test {
   std::string text() const { return out_.c_str(); }
 
   Engine engine_;
-
  private:
   struct Free {
     void operator()(void* memory) const { std::free(memory); }

@@ -39,7 +39,6 @@ class ZipWriter {
   explicit ZipWriter(std::ostream& stream) : stream_(stream) {}
   void add(const ZipEntry& entry);
   void finish(std::string_view comment = {});
-
  private:
   void put(std::string_view bytes);
 
@@ -67,7 +66,6 @@ class PickleWriter {
   };
   PickleWriter& tensor(const Tensor& tensor);
   std::string finish();  // appends the opcode that stops
-
  private:
   std::string bytes_;
 };

@@ -65,7 +65,6 @@ class Mapper {
     for (uint32_t i = 0; i < shape_.decoder_layers; ++i) layer("decoder", i);
     return std::move(model_);
   }
-
  private:
   static constexpr uint32_t kPositions = 64;
 

@@ -68,7 +68,6 @@ class TestEngine {
 
   // Returns whether nothing was written before the memory. An unmapped page follows it.
   bool memory_intact() const { return arena_->intact() && (scratch_ == nullptr || scratch_->intact()); }
-
  private:
   goldcrest_info info_ = {};
   goldcrest_memory memory_ = {};

@@ -25,7 +25,6 @@ namespace goldcrest::test {
 // n elements, all bytes 0xA5. If n * sizeof(T) is a multiple of 64, so is the address.
 template <typename T> class GuardedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
-
  public:
   explicit GuardedBuffer(size_t n) : n_(n) {
     const size_t bytes = n * sizeof(T);
@@ -73,7 +72,6 @@ template <typename T> class GuardedBuffer {
       if (*byte != kFill) return false;
     return true;
   }
-
  private:
   static constexpr uint8_t kFill = 0xA5;
 #if defined(GOLDCREST_UNMAPPED_PAGE)

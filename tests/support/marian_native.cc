@@ -34,7 +34,6 @@ class NativeMaker {
     }
     return std::move(tensors_);
   }
-
  private:
   // Adds a tensor with uniform values in [center - spread, center + spread).
   void add(const std::string& name, uint64_t rows, uint64_t columns, float center, float spread) {

@@ -42,7 +42,6 @@ class TensorMaker {
     linear(name + "fc2", d_model, d_ff);
     norm(name + "final_layer_norm", d_model);
   }
-
  private:
   Rng rng_;
   std::vector<NamedTensor> tensors_;

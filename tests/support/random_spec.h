@@ -40,7 +40,6 @@ class RandomFloats {
   converter::RecurrentSpec recurrent(const std::string& name, uint32_t d_model) {
     return {linear(name + ".input", d_model, d_model), linear(name + ".forget", d_model, d_model), norm(d_model)};
   }
-
  private:
   Rng rng_;
 };

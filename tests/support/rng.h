@@ -39,7 +39,6 @@ class Rng {
     for (int32_t& id : ids) id = static_cast<int32_t>(below(vocab_size));
     return ids;
   }
-
  private:
   uint64_t state_;
 };

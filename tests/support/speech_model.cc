@@ -52,7 +52,6 @@ class FrontendWriter {
     for_each_linear(*model_.encoder, refine);
     for_each_linear(*model_.decoder, refine);
   }
-
  private:
   template <typename T> uint32_t append(format::SectionKind kind, const std::vector<T>& values) {
     std::vector<uint8_t>& section = contents_[static_cast<size_t>(kind)];

@@ -35,7 +35,6 @@ class TemporaryFolder {
     std::ifstream stream(path_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-
  private:
   std::filesystem::path path_;
 };

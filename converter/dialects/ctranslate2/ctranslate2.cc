@@ -74,7 +74,6 @@ class CTranslate2Reader {
   }
 
   bool starts_from_zero() const { return starts_from_zero_; }
-
  private:
   void check_specification() {
     const std::string spec = scalars_.text("spec");

@@ -52,7 +52,6 @@ class TextReader {
       spec_.warnings.push_back(files_.model.where("vmap.txt") +
                                " is not used, as CTranslate2 does without being asked; --shortlist takes it");
   }
-
  private:
   std::string text_of(const SideFile& file, uint64_t most_bytes) {
     if (!file.folder->is_zip()) {

@@ -108,7 +108,6 @@ class FamilyTextReader {
     finish(model, vocabulary, &kind == &kM2m);
     place_languages(kind);
   }
-
  private:
   static constexpr uint32_t kFirstOwnPiece = 3;  // after SentencePiece's own <unk>, <s>, </s>
 

@@ -130,7 +130,6 @@ class Settings {
     if (ids.size() > 1) warnings.push_back(where(key) + " has several tokens; only the first is used");
     return ids[0];
   }
-
  private:
   const Config& own_;
   const Config& config_;

@@ -77,7 +77,6 @@ class TablesReader {
     spec_.projection.bias =
         tensors_.has(names_.head_bias) ? tensors_.vector(names_.head_bias, rows) : std::vector<float>(rows, 0.0f);
   }
-
  private:
   // Returns the table under the first of `names` that exists; if none does, `names[0]` counts as missing.
   std::shared_ptr<const Matrix> first_table(const std::vector<std::string>& names, uint32_t rows) {

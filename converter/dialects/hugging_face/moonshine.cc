@@ -79,7 +79,6 @@ class MoonshineReader {
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
     limit_tokens(seconds);
   }
-
  private:
   // A clip has at most this many tokens a second, the longest clip and every shorter one.
   void limit_tokens(double seconds) {

@@ -41,7 +41,6 @@ class GraphReader {
     read_stack("encoder", spec_.encoder);
     read_stack("decoder", spec_.decoder);
   }
-
  private:
   uint32_t d_model() const { return graph_.tables.d_model; }
   NormSpec norm(const std::string& prefix) { return tensors_.norm(prefix, d_model(), true, kSeq2SeqNormEpsilon); }

@@ -37,7 +37,6 @@ class TextFiles {
   // Throws Error if tokenizer.json is there and gives other ids than `tokenizer`, which comes from the SentencePiece
   // model. Warns if it has parts that are not known.
   void compare(const TokenizerSpec& tokenizer, std::vector<std::string>& warnings) const;
-
  private:
   std::filesystem::path pieces_, json_;
   bool has_pieces_, has_json_;

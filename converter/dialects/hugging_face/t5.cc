@@ -146,7 +146,6 @@ class T5Reader {
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
-
  private:
   LinearSpec linear(const std::string& name, uint32_t outputs, uint32_t inputs) {
     return tensors_.linear(name, outputs, inputs, false);

@@ -152,7 +152,6 @@ class VisionReader {
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
-
  private:
   LinearSpec linear(const std::string& prefix, uint32_t outputs, uint32_t inputs, bool has_bias = true) {
     return tensors_.linear(prefix, outputs, inputs, has_bias);

@@ -146,7 +146,6 @@ class PromptSettings {
       apply_forced(own_.has("forced_decoder_ids") ? own_ : config_, ids);
     }
   }
-
  private:
   // Leaves the languages of the setting lang_to_id, where a checkpoint sets it.
   void keep_known_languages(WhisperIds* ids) const {

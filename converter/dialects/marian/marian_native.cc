@@ -29,7 +29,6 @@ class MarianNativeReader {
     if (!unused.empty())
       spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
-
  private:
   void read_tables() {
     const std::string source = graph_.shared_tables ? "Wemb" : "encoder_Wemb";

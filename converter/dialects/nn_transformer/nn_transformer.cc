@@ -62,7 +62,6 @@ class NnTransformerReader {
       throw Error("{} is not known, and may change the graph", tensors_.describe(unused[0]));
     spec_.warnings.push_back(format_text("{} tensors were not used: {}", unused.size(), list_in_quotes(unused, 8)));
   }
-
  private:
   std::string tensor_name(const std::string& role) { return without_wrappers(names_.text(role)); }
 

@@ -28,7 +28,6 @@ class ShapeReader {
     if (names_.has("output_bias")) add(names_.text("output_bias"), {target});
     return std::move(tensors_);
   }
-
  private:
   // Checks the settings that a conversion needs, and those that it would take from the tensors.
   void check_settings() const {

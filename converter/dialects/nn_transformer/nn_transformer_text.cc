@@ -88,7 +88,6 @@ class Side {
     if (codes_) return checked_subword_tokenizer({&*codes_, &vocabulary}, warnings);
     return unit_ == "word" ? word_tokenizer(vocabulary) : character_tokenizer(vocabulary);
   }
-
  private:
   void read_vocabulary_setting() {
     const std::string key = name_ + "_vocabulary", model_key = name_ + "_sentencepiece", unit_key = name_ + "_unit";

@@ -31,7 +31,6 @@ class Lookup {
     const auto found = ids_.find(text);
     return found == ids_.end() ? std::nullopt : std::optional(found->second);
   }
-
  private:
   uint32_t unknown_id_;
   std::unordered_map<std::string_view, uint32_t> ids_;

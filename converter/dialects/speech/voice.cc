@@ -35,7 +35,6 @@ class Reader {
     voice_.resize(voice_floats());
     return std::move(voice_);
   }
-
  private:
   struct Taps {
     uint32_t channels, stored;  // a frame's, without and with padding

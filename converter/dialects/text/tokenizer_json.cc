@@ -54,7 +54,6 @@ class Draws {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<uint32_t>((state_ >> 33) % n);
   }
-
  private:
   uint64_t state_ = 1;
 };
@@ -205,7 +204,6 @@ class TokenizerFile {
     set_spaces();
     return std::move(made_);
   }
-
  private:
   std::string where(const std::string& key) const { return file_.path().string() + ": " + key; }
 

@@ -124,7 +124,6 @@ class FairseqReader {
     std::vector<std::filesystem::path> dictionaries = {read_vocabulary("source"), read_vocabulary("target")};
     return {std::move(settings_), names(), std::move(dictionaries), {}};
   }
-
  private:
   // Returns args, or the object of this name inside cfg.
   const Value& part(const char* key) const {

@@ -78,7 +78,6 @@ class OpenNmtPyReader {
     settings_["decoder_start_token"] = start_token();
     return {std::move(settings_), names(), {}, {}};
   }
-
  private:
   const Value& part(const char* key) const {
     const auto found = model_.saved.find(key);

@@ -70,7 +70,6 @@ class CTranslate2Binary : public TensorSource {
       for (float& value : tensor.values) value *= 1 / divisor;
     return tensor;
   }
-
  private:
   std::string where(const std::string& name) const { return file_->name() + ": variable " + in_quotes(name); }
 

@@ -58,7 +58,6 @@ class MarianBinary : public TensorSource {
     read_elements(file_, from.offset, type, tensor.values);
     return tensor;
   }
-
  private:
   std::string where(const std::string& name) const { return file_.path().string() + ": tensor " + in_quotes(name); }
 

@@ -54,7 +54,6 @@ class MarianNpz : public TensorSource {
     }
     return tensor;
   }
-
  private:
   struct Array {
     ZipMember member;

@@ -29,7 +29,6 @@ class DictReader {
     skip_space();
     if (!rest_.empty() || !has_type || !has_order || !has_shape) fail();
   }
-
  private:
   [[noreturn]] void fail() const { throw Error("{}: its header is not that of a NumPy array: it is damaged", where_); }
 

@@ -69,7 +69,6 @@ class CountedTensors : public TensorSource {
   std::vector<std::filesystem::path> files() const override { return tensors_->files(); }
   std::string stored_name(const std::string& name) const override { return tensors_->stored_name(name); }
   Value settings() const override { return tensors_->settings(); }
-
  private:
   std::unique_ptr<TensorSource> tensors_;
   std::function<void(size_t, size_t)> progress_;

@@ -104,7 +104,6 @@ class SafetensorsFile : public TensorSource {
     read_elements(file_, found.begin, *found.type, tensor.values);
     return tensor;
   }
-
  private:
   std::string tensor_text(const std::string& name) const {
     return format_text("{}: tensor {}", file_.path().string(), in_quotes(name));

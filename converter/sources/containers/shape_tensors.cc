@@ -29,7 +29,6 @@ class ShapeTensors : public TensorSource {
   }
   std::filesystem::path file(const std::string&) const override { return config_; }
   std::vector<std::filesystem::path> files() const override { return {config_}; }
-
  private:
   std::filesystem::path config_;
   std::vector<std::string> names_;

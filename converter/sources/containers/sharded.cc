@@ -54,7 +54,6 @@ class ShardedSource : public TensorSource {
     for (const auto& [file, shard] : shards_) result.push_back(index_.parent_path() / file);
     return result;
   }
-
  private:
   // A shard is stored next to its index; its name must not lead anywhere else.
   void check_file_name(const std::string& name) const {

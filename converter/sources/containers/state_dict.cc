@@ -57,7 +57,6 @@ class Dictionaries {
     const bool is_outermost = candidate.around == nullptr || candidate.around->around == nullptr;
     return is_outermost ? own : path(*candidate.around) + "." + own;
   }
-
  private:
   void add(const Candidate& candidate) {
     if (document_.node(candidate.dict).kind != PickleKind::kDict || visited_[candidate.dict]) return;

@@ -73,7 +73,6 @@ class TorchFile : public TensorSource {
     else gather(stored, file_.text(storage.offset, storage.size).data(), result.values);
     return result;
   }
-
  protected:
   explicit TorchFile(const std::filesystem::path& path) : file_(path) { refuse_stand_in(file_); }
 
@@ -92,7 +91,6 @@ class TorchFile : public TensorSource {
 
   const InputFile& file() const { return file_; }
   std::string path() const { return file_.path().string(); }
-
  private:
   // Tied weights are one place with several names.
   using Place = std::tuple<std::string, ElementType, uint64_t, std::vector<uint64_t>, std::vector<uint64_t>>;
@@ -133,7 +131,6 @@ class TorchZip : public TorchFile {
 
   // Reads the pickle again, because most callers never ask for settings.
   Value settings() const override { return saved_settings(document(), member(prefix_ + "data.pkl").size, path()); }
-
  private:
   StorageBytes find_storage(const std::string& key) const override {
     const ZipMember& found = member(prefix_ + "data/" + key);
@@ -205,7 +202,6 @@ class TorchStream : public TorchFile {
   }
 
   Value settings() const override { return saved_settings(document_, pickle_bytes_, path()); }
-
  private:
   static constexpr std::string_view kMagic = "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.";
   static constexpr int64_t kVersion = 1001;

@@ -25,7 +25,6 @@ class InputFile {
   // Throws Error if [offset, offset + n) is not inside the file or the read fails.
   void read(uint64_t offset, uint64_t n, void* bytes) const;
   std::string text(uint64_t offset, uint64_t n) const;
-
  private:
   std::filesystem::path path_;
   std::string name_, bytes_;

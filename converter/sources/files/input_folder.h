@@ -29,7 +29,6 @@ class InputFolder {
   std::string read(const std::string& name, uint64_t most_bytes) const;
   // For messages.
   std::string where(const std::string& name) const { return (path_ / (inside_ + name)).string(); }
-
  private:
   std::filesystem::path path_;
   std::string inside_;

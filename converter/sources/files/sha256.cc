@@ -21,7 +21,6 @@ class Sha256 {
     for (const unsigned char byte : digest) text += format_text("{:02x}", byte);
     return text;
   }
-
  private:
   SHA256_CTX context_{};
   bool good_ = SHA256_Init(&context_) == 1;

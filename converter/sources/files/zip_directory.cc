@@ -25,7 +25,6 @@ class RawStream {
   RawStream(const RawStream&) = delete;
   RawStream& operator=(const RawStream&) = delete;
   z_stream& get() { return stream_; }
-
  private:
   z_stream stream_{};
 };

@@ -20,7 +20,6 @@ class Peek {
   uint64_t size() const { return size_; }  // bytes
   // Returns at most kMaxPeekBytes, fewer if the file ends before.
   std::string text(uint64_t offset, uint64_t n) const;
-
  private:
   mutable std::ifstream stream_;
   uint64_t size_ = 0;

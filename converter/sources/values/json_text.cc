@@ -41,7 +41,6 @@ class JsonBuilder : public nlohmann::json_sax<json> {
   bool parse_error(size_t, const std::string&, const json::exception& error) override {
     throw Error("{}: not valid JSON: {}", where_, error.what());
   }
-
  private:
   // Returns the place of the next value: the root, the end of a list, or the member whose key was read last. A list or
   // map grows only while none of its values is open, so the pointers in open_ stay valid.

@@ -95,7 +95,6 @@ class PickleReader {
 
   size_t n_read() const { return at_; }  // bytes
   [[noreturn]] void refuse_end() const { refuse("does not end with exactly one value"); }
-
  private:
   // Nodes that the constructor makes once.
   static constexpr PickleRef kNone = 0, kFalse = 1, kTrue = 2, kWideInteger = 3, kOther = 4;

@@ -23,7 +23,6 @@ class SettingsReader {
     }
     return settings;
   }
-
  private:
   static constexpr uint64_t kFreeBytes = 65536;
   static constexpr int kMostDepth = 12;  // deeper values are dropped

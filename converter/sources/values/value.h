@@ -93,7 +93,6 @@ class Value {
 
   // Equal kinds and contents, whatever the order of a map. An integer equals the same number as a double.
   bool operator==(const Value& other) const;
-
  private:
   struct Keys;
   struct DropKeys {
@@ -136,7 +135,6 @@ class Value::Members {
   explicit Members(const Value& map) : map_(map) {}
   Iterator begin() const { return {map_, 0}; }
   Iterator end() const { return {map_, map_.keys().size()}; }
-
  private:
   const Value& map_;
 };

@@ -64,7 +64,6 @@ class YamlBuilder : public YAML::EventHandler {
     open(mark, tag, anchor, Value::map());
   }
   void OnMapEnd() override { open_.pop_back(); }
-
  private:
   struct Open {
     Value* value;

@@ -33,7 +33,6 @@ class Space {
   }
   uint64_t used_bytes() const { return used_bytes_; }
   bool overflowed() const { return used_bytes_ > n_bytes_; }
-
  private:
   uint8_t* memory_;
   uint64_t n_bytes_, used_bytes_ = 0;

@@ -19,7 +19,6 @@ class TakenLane {
 
   uint32_t index() const { return index_; }
   const XnnpackLane& operator*() const { return *lane_; }
-
  private:
   uint32_t index_ = 0;
   XnnpackLane* lane_;

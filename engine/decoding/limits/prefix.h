@@ -18,7 +18,6 @@ class PrefixExtent {
 
   uint32_t n() const { return bits_ >> 2; }
   bool has(uint32_t flag) const { return (bits_ & flag) != 0; }
-
  private:
   uint32_t bits_ = 0;
 };

@@ -35,7 +35,6 @@ class LogProbabilities {
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return true; }
   bool run(const LogitBlock& block) const;
-
  private:
   const bool runs_;
   const OutputStep& step_;
@@ -49,7 +48,6 @@ class AddBiases {
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
-
  private:
   const bool runs_;
   const GenerationView& generation_;
@@ -63,7 +61,6 @@ class StageOfPast {
  public:
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
-
  protected:
   StageOfPast(bool runs, const OutputStep& step) : runs_(runs), step_(step) {}
 
@@ -126,7 +123,6 @@ class SumAfterRules {
   bool runs() const { return sums_ || finds_timestamps(step_.options); }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
-
  private:
   const bool sums_;
   const OutputStep& step_;

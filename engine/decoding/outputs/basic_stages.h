@@ -19,7 +19,6 @@ class HashLogits {
     state.logits_hash = hash_floats(state.logits_hash, block.values, block.outputs.count);
     return true;
   }
-
  private:
   const bool runs_;
   const OutputStep& step_;
@@ -39,7 +38,6 @@ class ListTarget {
     if (value != nullptr) insert_number(block.list(), *value, token);
     return false;
   }
-
  private:
   const bool runs_;
   const OutputStep& step_;
@@ -56,7 +54,6 @@ class ListFirstChoices {
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
-
  private:
   const bool runs_;
   const IdList& choices_;
@@ -71,7 +68,6 @@ class SkipLowBlock {
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const { return may_enter(block.lists, block.row, block.index()); }
-
  private:
   const bool runs_;
 };
@@ -88,7 +84,6 @@ class MaskBehindPrompt {
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const;
-
  private:
   const bool runs_;
   const OutputStep& step_;
@@ -107,7 +102,6 @@ class MaskTokens {
     if (!end_allowed_) remove_ends(block, generation_);
     return true;
   }
-
  private:
   const GenerationView& generation_;
   const bool end_allowed_;

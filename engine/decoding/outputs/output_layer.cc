@@ -85,7 +85,6 @@ class OutputLayer {
     for (uint32_t row = rows.first; row < rows.first + rows.count; ++row)
       *decoder_rows(step_.runtime, step_.decoder, row) = log_sum_exp(lists(0), row);
   }
-
  private:
   [[gnu::always_inline]] void collect_allowed(const LogitBlock& block) const {
     if (has_lexicon(step_.options)) keep_allowed(step_, block);

@@ -49,7 +49,6 @@ class CandidateSet {
       if (i > 0 && ends_here) add_list(shortlist_.n_source_ids + last);
     }
   }
-
  private:
   // Returns the first of `keys` whose id at `column` is not below `id`, or the end of `keys`.
   uint32_t first_not_below(uint32_t column, uint32_t id, Range keys) const {

@@ -86,7 +86,6 @@ template <typename... Stages> class StageList : Stages... {
   bool runs() const { return runs_; }
   bool needs_sum() const { return ((Stages::runs() && Stages::needs_sum()) || ...); }
   bool run(const LogitBlock& block) const { return ((!Stages::runs() || Stages::run(block)) && ...); }
-
  private:
   const bool runs_;
 };

@@ -41,7 +41,6 @@ class Continuations {
     if (found) ++taken_[best->parent];
     return found;
   }
-
  private:
   const SentenceView& view_;
   const TopTokens& lists_;

@@ -24,7 +24,6 @@ class TargetLanguage {
   bool is_start() const { return code_ < 0; }
   int32_t forced_id() const { return code_ - 1; }
   int32_t start_id() const { return -1 - code_; }
-
  private:
   explicit TargetLanguage(int32_t code) : code_(code) {}
   int32_t code_ = 0;

@@ -33,7 +33,6 @@ class Glossary {
   // becomes a kept mark of the text.
   static constexpr uint32_t kPrefixFlags = GOLDCREST_PREFIX_IN_LENGTHS;
   bool wants_again(MarkedText* text, Sentence* sentence) const;
-
  private:
   struct Term {
     std::string phrase;

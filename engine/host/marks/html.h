@@ -24,7 +24,6 @@ class HtmlReader {
   // Tags that were not well-formed, and the first one with its line.
   size_t n_problems() const { return n_problems_; }
   const std::string& first_problem() const { return first_problem_; }
-
  private:
   enum class State { kText, kTagOpen, kTag, kDeclaration, kRaw };
   struct Open {

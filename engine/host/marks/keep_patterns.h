@@ -32,7 +32,6 @@ class KeepPatterns {
   };
   // Returns the first match from `from` on; of several at one place the longest.
   Match find(std::string_view text, size_t from) const;
-
  private:
   struct Pattern {
     std::array<uint64_t, 256> takes = {};  // bit i: its i-th item takes this byte

@@ -279,7 +279,6 @@ class Placer {
   void place_all();
   void write(std::string* out) const;
   size_t n_unplaced = 0;
-
  private:
   size_t add(const Mark* mark, size_t parent);
   void place(const Node& parent, Node* node);

@@ -33,7 +33,6 @@ struct MarkedText {
   bool has_marks(size_t begin, size_t bytes) const;
   // Returns whether a part of the text has only letters of kept texts, so that there is nothing to translate.
   bool is_kept(size_t begin, size_t bytes) const;
-
  private:
   std::vector<Mark>::const_iterator first_mark(size_t begin) const;
 };
@@ -71,7 +70,6 @@ class MarkWriter {
   // Appends what stands after the last sentence, or all if there was none.
   void finish(std::string* out) { copy_until(text_.text.size(), true, out); }
   size_t n_unplaced() const { return n_unplaced_; }  // marks that had no place and stand at their sentence's end
-
  private:
   void copy_until(size_t end, bool with_end, std::string* out);
   const MarkedText& text_;

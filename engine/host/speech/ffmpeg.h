@@ -21,7 +21,6 @@ class Ffmpeg {
 
   // Ends it. Returns what it failed with, or "".
   std::string finish();
-
  private:
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }

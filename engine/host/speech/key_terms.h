@@ -45,7 +45,6 @@ class KeyTerms {
   int64_t begin(goldcrest_engine* engine);
   // Follows the search: `token` was chosen, and the ids that may go on with a term get their bonus.
   void follow(int32_t token);
-
  private:
   void add(const Spelling& it, std::vector<std::vector<int32_t>>* entries);
   void take(std::vector<std::vector<int32_t>> entries);

@@ -41,7 +41,6 @@ class Phrases {
 
   // Returns the phrase that these ids spell, as its line writes it; "" if none does.
   std::string spelled(const std::vector<int32_t>& ids) const;
-
  private:
   std::map<std::vector<int32_t>, std::string> phrases_;
   std::map<std::string, std::vector<int32_t>> sentences_;  // by their texts: those with a capital and a mark

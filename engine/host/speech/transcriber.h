@@ -102,7 +102,6 @@ class Transcriber {
   // is unlikely or repeats itself is made again by sampling, at rising temperatures, unless it is partial. It adds to
   // seconds(). Returns an empty string, or the reason of the failure.
   std::string transcribe(const std::vector<int16_t>& samples, Purpose purpose, Transcription* made);
-
  private:
   std::string set_limits();
   bool reads_context() const { return !prompt_.empty() || !last_text_.empty(); }

@@ -53,7 +53,6 @@ class UtteranceCutter {
 
   // Returns the utterance that has begun and not ended; without samples if there is none.
   Utterance unfinished() const { return {begin_, speaks_ ? pending_ : std::vector<int16_t>()}; }
-
  private:
   void take_frame(const int16_t* samples);
   double noise() const;

@@ -24,7 +24,6 @@ class FrameConverter {
   void push(const uint8_t* bytes, size_t n, std::vector<int16_t>* samples);
   // Appends what the resampler still has, at the end. A part of a frame is left out.
   void finish(std::vector<int16_t>* samples);
-
  private:
   void resample(const int16_t* from, size_t n, std::vector<int16_t>* samples);
 
@@ -47,7 +46,6 @@ class WavReader {
   size_t read(int16_t* samples, size_t n);
 
   const std::string& problem() const { return problem_; }
-
  private:
   struct Format {
     uint32_t rate;

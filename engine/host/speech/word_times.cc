@@ -68,7 +68,6 @@ class AttentionRows {
     }
     return GOLDCREST_OK;
   }
-
  private:
   // weights_ <- a head's, of the rows that the clip fills.
   int64_t read(uint32_t token, size_t h) {
@@ -149,7 +148,6 @@ class TimeWarp {
     }
     return first;
   }
-
  private:
   enum Step : uint8_t { kBoth, kDown, kAcross };
   static constexpr float kFar = std::numeric_limits<float>::infinity();

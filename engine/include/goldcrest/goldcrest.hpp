@@ -18,7 +18,6 @@ class [[nodiscard]] Status {
   bool ok() const { return value_ >= 0; }
   int64_t value() const { return value_; }  // a count or index, or the goldcrest_status
   const char* message() const { return goldcrest_status_string(value_ < 0 ? static_cast<int>(value_) : GOLDCREST_OK); }
-
  private:
   int64_t value_;
 };
@@ -31,7 +30,6 @@ class [[nodiscard]] Step {
   bool done() const { return status_ == GOLDCREST_DONE || status_ < 0; }
   const int32_t* token() const { return status_ == GOLDCREST_TOKEN ? &token_ : nullptr; }
   Status status() const { return Status(status_); }
-
  private:
   int status_;
   int32_t token_;
@@ -73,7 +71,6 @@ class SentenceReader {
   size_t space_bytes() const { return begin_ - space_; }
   const char* sentence() const { return text_ + begin_; }  // [bytes()]
   size_t bytes() const { return sentence_bytes_; }
-
  private:
   int take(goldcrest_part* part) {
     if (begin_ >= cut_end_) {
@@ -188,7 +185,6 @@ class Engine {
   void reset() { goldcrest_reset(engine_); }
   const char* kernels_name() const { return goldcrest_kernels_name(engine_); }
   goldcrest_engine* get() const { return engine_; }
-
  private:
   int64_t translate_sentence(SentenceReader& reader, char* out, size_t out_bytes) {
     int64_t n = goldcrest_translate(engine_, reader.sentence(), reader.bytes(), out, out_bytes);

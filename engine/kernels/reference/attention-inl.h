@@ -20,7 +20,6 @@ class KeyRows {
     position_ += position_stride_;
     return row;
   }
-
  private:
   static constexpr uint8_t kFirstSlot = 0;
 

@@ -343,7 +343,6 @@ class ListLanes {
     store_first(list_.tokens, tokens_, n);
     *list_.count = n;
   }
-
  private:
   uint32_t n_listed() const {
     const auto n = static_cast<uint32_t>(__builtin_popcount(true_lanes(greater(values_, set(-__builtin_huge_valf())))));

@@ -47,7 +47,6 @@ class Detection {
     multiply(Activation::kNone);
     return sigmoid(results_[0]);
   }
-
  private:
   // e^-|x| is the only part that is not a few instructions; it is shared.
   static float sigmoid(float x) {

@@ -44,7 +44,6 @@ class Validator {
   int refuse(Subject subject) { return fail(detail, GOLDCREST_ERROR_MODEL_CORRUPT, subject.name, subject.index); }
   int check_norm(const format::Norm* table, uint32_t d_model, const char* name, int32_t index);
   int check_linear(const format::Linear* table, uint32_t n, uint32_t k, Subject subject);
-
  private:
   // frame.cc
   int check_frame();

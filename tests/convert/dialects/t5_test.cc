@@ -43,7 +43,6 @@ class T5Copy {
     settings[key] = value;
     std::ofstream(path() / "config.json") << write_json(settings);
   }
-
  private:
   test::TemporaryFolder folder_;
 };

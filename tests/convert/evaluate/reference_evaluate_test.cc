@@ -20,7 +20,6 @@ class KnownTranslator : public Translator {
     return out;
   }
   std::vector<size_t> batches;
-
  private:
   std::map<std::string, Translation> answers_;
 };

@@ -52,7 +52,6 @@ class FileReader {
     if (layout == format::Layout::N4K16) byte = ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
     return load<int8_t>(section(SectionKind::Weights) + uint64_t{units} * 64 + byte);
   }
-
  private:
   const uint8_t* bytes_;
   const format::Model* model_;
@@ -523,7 +522,6 @@ class TestEngine {
     EXPECT_EQ(goldcrest_get_result(engine_, 0, 0, &result), GOLDCREST_OK) << detail_.message;
     return {source, {result.tokens, result.tokens + result.n_tokens}, result.logits_hash};
   }
-
  private:
   FileImage arena_{0};
   goldcrest_detail detail_ = {"", -1};

@@ -20,7 +20,6 @@ class ArenaFormula {
   }
 
   uint64_t evaluate(const goldcrest_limits& limits) const { return Expression(*this, limits).value_of("arena"); }
-
  private:
   class Expression {
    public:
@@ -36,7 +35,6 @@ class ArenaFormula {
       if (part.next() != '\0') throw std::runtime_error("not a formula: " + line->second.substr(part.at_));
       return value;
     }
-
    private:
     char next() {
       while (at_ < text_.size() && text_[at_] == ' ') ++at_;

@@ -28,7 +28,6 @@ class Perturbed {
   friend Perturbed operator*(Perturbed a, Perturbed b) { return rounded(a.value_ * b.value_); }
   friend Perturbed operator/(Perturbed a, Perturbed b) { return rounded(a.value_ / b.value_); }
   friend bool operator>(Perturbed a, Perturbed b) { return a.value_ > b.value_; }
-
  private:
   static Perturbed rounded(double value) { return off(value, 0x1p-24); }
   static Rng& rng() {
@@ -67,7 +66,6 @@ template <typename Number> class NaiveForward {
     shifted.insert(shifted.end(), target.begin(), target.end() - 1);
     return linear(spec.projection, stack(spec.decoder, shifted, &memory, cross));
   }
-
  private:
   static Sequence linear(const converter::LinearSpec& linear, const Sequence& x) {
     Sequence y;

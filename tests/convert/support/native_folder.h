@@ -105,7 +105,6 @@ class NativeFormula {
     if (trace != nullptr) (*trace)["logits"].push_back(logits);
     return logits;
   }
-
  private:
   const NamedTensor& tensor(const std::string& name) const { return *tensors_.at(name); }
 

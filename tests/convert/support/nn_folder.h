@@ -60,7 +60,6 @@ class NnFolder {
       {"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"add_source_eos", true},
       {"tensors", {{"source_embedding", "source.weight"}, {"target_embedding", "target.weight"},
                       {"output_projection", "head"}}}};
-
  private:
   void add_layer(const std::string& prefix) {
     const bool is_decoder = prefix.find("decoder") != std::string::npos;

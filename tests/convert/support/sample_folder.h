@@ -52,7 +52,6 @@ class SampleFolder {
     for (size_t i = 0; i < size.size(); ++i) size[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
     write(name, size + header + bytes);
   }
-
  private:
   std::filesystem::path path_;
 };
@@ -73,7 +72,6 @@ class PackedFolders {
     }
   }
   const std::filesystem::path& path() const { return folder_.path(); }
-
  private:
   static std::string bytes_of(const std::string& digits) {
     std::string bytes;
@@ -96,7 +94,6 @@ class FolderCopy {
     settings[key] = value;
     std::ofstream(path() / file) << converter::write_json(settings);
   }
-
  private:
   TemporaryFolder folder_;
 };

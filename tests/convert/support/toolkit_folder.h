@@ -166,7 +166,6 @@ class ToolkitFolder {
   std::map<std::string, NamedTensor> tensors;
   nlohmann::json saved;  // stored with the tensors
   std::map<std::string, std::string> files;
-
  private:
   void add_pair(const std::string& name, const std::vector<uint64_t>& size) {
     add(name + ".weight", size);

@@ -24,7 +24,6 @@ class ToolkitFormula {
         values(name), names_.shape.is_fairseq ? std::vector<float>() : values(bias), 0, ToolkitFolder::kTargetWords, x);
     return trace;
   }
-
  private:
   const std::vector<float>& values(const std::string& name) const { return tensors_.at(name).values; }
 

@@ -75,7 +75,6 @@ class TutorialFolder {
   TemporaryFolder folder;
   std::map<std::string, NamedTensor> tensors;
   nlohmann::json config = {{"nhead", 2}, {"bos_token", 0}, {"eos_token", 1}};
-
  private:
   void add_norm(const std::string& name) {
     const bool is_annotated = kind == TutorialKind::kAnnotated;
@@ -159,7 +158,6 @@ class TutorialFormula {
 
   double deviation_epsilon = 1e-6;
   double smallest_deviation = std::numeric_limits<double>::infinity();  // smallest deviation among the norms' inputs
-
  private:
   std::string named(const char* annotated, const char* seq2seq, const char* trevett) const {
     return kind_ == TutorialKind::kAnnotated ? annotated : kind_ == TutorialKind::kSeq2Seq ? seq2seq : trevett;

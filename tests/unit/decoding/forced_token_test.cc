@@ -175,7 +175,6 @@ template <char kLetter> class Letter {
     log += kLetter;
     return ending.find(kLetter) == std::string_view::npos;
   }
-
  private:
   const bool runs_;
 };

@@ -21,7 +21,6 @@ class PrefixLogits {
   uint32_t vocab_size() const { return engine_.info().target_vocab_size; }
   const std::vector<int32_t>& source() const { return source_; }
   size_t source_tokens() const { return source_.size(); }
-
  private:
   void decode_along(const std::vector<int32_t>& prefix);
 

@@ -76,7 +76,6 @@ class KernelsVariable {
     if (had_) setenv("GOLDCREST_KERNELS", before_.c_str(), 1);
     else unsetenv("GOLDCREST_KERNELS");
   }
-
  private:
   bool had_;
   std::string before_;

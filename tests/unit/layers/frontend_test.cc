@@ -51,7 +51,6 @@ class NaiveStem {
       for (size_t j = 0; j < rows[i].size(); ++j) rows[i][j] += positions[i * padded + j];
     return rows;
   }
-
  private:
   const float* at(format::SectionKind kind, uint32_t units) const {
     const format::Section& section = *model_.sections()->Get(static_cast<uint32_t>(kind));

@@ -38,7 +38,6 @@ class Graph {
     for (size_t i = 0; i < 128; ++i) sum += at("decoder.decoder.2.weight", i) * std::max(0.0, hidden_[i]);
     return sigmoid(sum);
   }
-
  private:
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
   double at(const std::string& name, size_t i) const { return static_cast<double>(tensors_.at(name)->values[i]); }

@@ -52,7 +52,6 @@ class Damage {
   }
 
   void apply(bool* flag) { *flag = *flag != (below(8) == 0); }
-
  private:
   std::mt19937 generator_;
 };

@@ -25,7 +25,6 @@ class TestTokenizer {
   std::vector<int32_t> encode(std::string_view text) const;
   // Returns the whole text of some ids, flushed. Fails the test on an error.
   std::string decode(const std::vector<int32_t>& ids) const;
-
  private:
   converter::PackedTokenizer packed_;
   converter::PackedDetokenizer packed_detokenizer_;
