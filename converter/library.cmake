@@ -1,20 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiler settings for the converter's libraries.
-# The door to {fmt}.
-add_library(goldcrest_format_text STATIC spec/format_text.cc)
-goldcrest_quick_build(goldcrest_format_text)
-target_compile_features(goldcrest_format_text PUBLIC cxx_std_20)
-target_include_directories(goldcrest_format_text PUBLIC "${goldcrest_SOURCE_DIR}/converter")
-target_link_libraries(goldcrest_format_text PRIVATE goldcrest_host)
-if(GOLDCREST_CONVERTER AND NOT GOLDCREST_STATIC)
-  find_package(fmt REQUIRED)
-  target_link_libraries(goldcrest_format_text PRIVATE fmt::fmt)
-else()
-  # The distribution's library is built for the host and is shared; its headers, which the compiler finds, are enough.
-  target_compile_definitions(goldcrest_format_text PRIVATE FMT_HEADER_ONLY)
-endif()
-goldcrest_warnings(goldcrest_format_text)
-
 include("${CMAKE_CURRENT_LIST_DIR}/../engine/base/features.cmake")
 # goldcrest_converter_library(NAME [COMPUTES] SOURCES...). A source may be a pattern.
 function(goldcrest_converter_library name)
@@ -30,7 +15,6 @@ function(goldcrest_converter_library name)
   target_compile_definitions(${name} PRIVATE ${GOLDCREST_ENGINE_OPTIONS})
   target_include_directories(${name} PUBLIC "${goldcrest_SOURCE_DIR}/converter" "${goldcrest_SOURCE_DIR}/engine"
     "${goldcrest_SOURCE_DIR}/engine/include")
-  target_link_libraries(${name} PUBLIC goldcrest_format_text)
   goldcrest_warnings(${name})
 endfunction()
 

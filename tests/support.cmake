@@ -5,7 +5,7 @@ add_library(goldcrest_test_support STATIC "${CMAKE_CURRENT_LIST_DIR}/support/eng
 target_compile_features(goldcrest_test_support PUBLIC cxx_std_20)
 target_compile_options(goldcrest_test_support PRIVATE -ffp-contract=off)
 target_include_directories(goldcrest_test_support PUBLIC "${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_CURRENT_LIST_DIR}/..")
-target_link_libraries(goldcrest_test_support PUBLIC goldcrest_pack)
+target_link_libraries(goldcrest_test_support PUBLIC goldcrest_stages)
 goldcrest_warnings(goldcrest_test_support)
 
 # Checkpoints that tests write for themselves, without Python.
@@ -15,7 +15,7 @@ add_library(goldcrest_checkpoint_writer STATIC "${CMAKE_CURRENT_LIST_DIR}/suppor
 target_compile_features(goldcrest_checkpoint_writer PUBLIC cxx_std_20)
 target_compile_options(goldcrest_checkpoint_writer PUBLIC -ffp-contract=off)
 target_include_directories(goldcrest_checkpoint_writer PUBLIC "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/tests")
-target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_sources PRIVATE goldcrest_plain_z)
+target_link_libraries(goldcrest_checkpoint_writer PUBLIC goldcrest_stages PRIVATE goldcrest_plain_z)
 goldcrest_warnings(goldcrest_checkpoint_writer)
 
 # goldcrest_test_parts(NAME SOURCE LIBRARIES...): code that several test programs share, compiled once. In fuzz targets
@@ -34,4 +34,4 @@ endfunction()
 # Hostile files, and the checks that must hold for each.
 goldcrest_test_parts(goldcrest_hostile_file unit/model/hostile_file.cc goldcrest_test_support)
 # Tokenizers without a file, and lines for their tests.
-goldcrest_test_parts(goldcrest_test_tokenizer unit/text/test_tokenizer.cc goldcrest_spec goldcrest_tokenizers)
+goldcrest_test_parts(goldcrest_test_tokenizer unit/text/test_tokenizer.cc goldcrest_stages)

@@ -13,7 +13,7 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr size_t kMostNamed = 5;  // pieces in a message
+constexpr size_t kMostPieces = 5;  // pieces in a message
 
 // Finds one side's entries by their texts, and collects those to keep.
 class Entries {
@@ -68,7 +68,7 @@ void keep_pieces(const LinesOf<NumberedLine>& pieces, Sides& sides) {
   }
   if (unknown.empty()) return;
   throw Error("{}: {} of {} pieces are not entries of the model's vocabulary: {}", pieces.path, unknown.size(),
-      pieces.lines.size(), list_in_quotes(unknown, kMostNamed));
+      pieces.lines.size(), list_in_quotes(unknown, kMostPieces));
 }
 
 // Keeps the entries of the lines' texts; for a line without target, those of the model's own translation.
@@ -104,7 +104,7 @@ void warn_of_characters(const TokenizerSpec& before, const TokenizerSpec& after,
   }
   if (lost.empty()) return;
   spec.warnings.push_back(format_text("{} of the source's {} single characters are not kept; texts lose them: {}",
-      lost.size(), characters, list_in_quotes(lost, kMostNamed)));
+      lost.size(), characters, list_in_quotes(lost, kMostPieces)));
 }
 
 size_t count_unknown(const Segmenter& segmenter, uint32_t unknown_id, const std::vector<EvaluationLine>& lines) {

@@ -9,7 +9,7 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr uint32_t kMostTokens = 64;
+constexpr uint32_t kMostSteps = 64;
 
 double unbiased_deviation(std::span<const float> row) {
   const auto n = static_cast<double>(row.size());
@@ -32,7 +32,7 @@ DeviationBound bound_deviations(
   });
   SearchOptions options = default_search(spec);
   options.beam_size = options.n_best = 1;
-  options.max_target_tokens = std::min(options.max_target_tokens, kMostTokens);
+  options.max_target_tokens = std::min(options.max_target_tokens, kMostSteps);
   options.min_target_tokens = std::min(options.min_target_tokens, options.max_target_tokens);
   for (const std::vector<int32_t>& source : sources) search(reference, source, options);
   if (!std::isfinite(bound.smallest)) return bound;

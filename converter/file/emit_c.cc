@@ -23,7 +23,7 @@ std::string define(const std::string& prefix, const char* name, uint64_t value) 
   return format_text("#define {}_{} {}{}\n", prefix, name, value, value <= UINT32_MAX ? "u" : "ull");
 }
 
-std::string limits_text(const std::string& prefix, const goldcrest_limits& limits) {
+std::string limits_in_c(const std::string& prefix, const goldcrest_limits& limits) {
   const std::pair<const char*, uint32_t> fields[] = {{"MAX_SOURCE_TOKENS", limits.max_source_tokens},
       {"MAX_SOURCE_BYTES", limits.max_source_bytes}, {"MAX_TARGET_TOKENS", limits.max_target_tokens},
       {"BEAM_SIZE", limits.beam_size}, {"BATCH", limits.batch}, {"N_BEST", limits.n_best},
@@ -47,7 +47,7 @@ std::string header_text(const EmitOptions& options, size_t model_bytes, const go
   text += format_text("#if GOLDCREST_FORMAT_VERSION < {}\n#error \"the model's format is newer than this engine\"\n",
       GOLDCREST_FORMAT_VERSION);
   text += "#endif\n\n/* The limits that the memory is planned for: goldcrest_config.limits. */\n";
-  text += limits_text(prefix, memory.limits);
+  text += limits_in_c(prefix, memory.limits);
   text +=
       "\n/* Bytes at GOLDCREST_ALIGN: goldcrest_config.arena_bytes; with a scratch region MAIN there, SCRATCH here. "
       "*/\n";

@@ -12,7 +12,7 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr size_t kMaxBytes = size_t{1} << 16, kMaxRegions = 64;
+constexpr size_t kMaxScriptBytes = size_t{1} << 16, kMaxRegions = 64;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
@@ -117,7 +117,8 @@ const Region& LinkerScript::region(const std::string& name, const std::string& w
 }
 
 LinkerScript parse_linker_script(std::string_view text, const std::string& where) {
-  if (text.size() > kMaxBytes) throw Error("{}: is larger than {} bytes; no linker script", where, kMaxBytes);
+  if (text.size() > kMaxScriptBytes)
+    throw Error("{}: is larger than {} bytes; no linker script", where, kMaxScriptBytes);
   LinkerScript script;
   Tokens tokens(text, where);
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
@@ -147,12 +148,12 @@ Room& room_of(std::vector<Room>& rooms, const Region& region) {
 }
 
 // Smaller limits, and the options that set them.
-struct Choice {
+struct LimitChoice {
   goldcrest_limits limits;
   std::string options;
 };
 
-Choice with_tokens(Choice choice, uint32_t most) {
+LimitChoice with_tokens(LimitChoice choice, uint32_t most) {
   goldcrest_limits& limits = choice.limits;
   limits.max_source_tokens = std::min(limits.max_source_tokens, most);
   limits.max_target_tokens = std::min(limits.max_target_tokens, most);
@@ -166,8 +167,8 @@ Choice with_tokens(Choice choice, uint32_t most) {
 // Finds the largest limits that fit: first fewer encoder rows, which cost only time, then one beam, then fewer tokens.
 std::optional<std::string> nearest_limits(const BoardDemand& demand, uint64_t room) {
   const goldcrest_limits& asked = demand.memory.limits;
-  const auto fits = [&](const Choice& choice) { return demand.arena_bytes(choice.limits) <= room; };
-  Choice least{asked, ""};
+  const auto fits = [&](const LimitChoice& choice) { return demand.arena_bytes(choice.limits) <= room; };
+  LimitChoice least{asked, ""};
   for (uint32_t rows = asked.encoder_rows / 2; rows >= 1; rows /= 2) {
     least.limits.encoder_rows = rows;
     least.options = format_text(" --encoder-rows {}", rows);

@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kBlockUnits = 256;
 constexpr uint32_t kOpenUnits = 16 * kBlockUnits;  // units at the end that are still searched for places
 constexpr uint32_t kFree = 1u << 31;               // a leaf that no node leads to: matches no byte
-constexpr uint32_t kNone = 0xFFFFFFFF;
+constexpr uint32_t kNoUnit = 0xFFFFFFFF;
 
 // Keys [begin, end) share their first `depth` bytes, which lead to `node`.
 struct Range {
@@ -23,9 +23,9 @@ struct Child {
   size_t begin, end;
 };
 
-class Builder {
+class TrieBuilder {
  public:
-  explicit Builder(const std::vector<TrieEntry>& entries) : entries_(entries) {}
+  explicit TrieBuilder(const std::vector<TrieEntry>& entries) : entries_(entries) {}
   std::vector<uint32_t> build();
  private:
   std::vector<Child> children(const Range& range) const;
@@ -42,32 +42,32 @@ class Builder {
   std::vector<bool> taken_;                // [units]
   std::vector<bool> base_used_;            // [units] two nodes with one base would share children
   std::vector<uint32_t> next_, previous_;  // [units] ring of the free units that are still searched
-  uint32_t first_free_ = kNone;
+  uint32_t first_free_ = kNoUnit;
 };
 
 // Excludes a unit of the ring from further searches.
-void Builder::close(uint32_t unit) {
+void TrieBuilder::close(uint32_t unit) {
   const uint32_t after = next_[unit], before = previous_[unit];
   next_[before] = after;
   previous_[after] = before;
-  next_[unit] = kNone;
-  if (first_free_ == unit) first_free_ = after == unit ? kNone : after;
+  next_[unit] = kNoUnit;
+  if (first_free_ == unit) first_free_ = after == unit ? kNoUnit : after;
 }
 
-void Builder::take(uint32_t unit) {
+void TrieBuilder::take(uint32_t unit) {
   taken_[unit] = true;
-  if (next_[unit] != kNone) close(unit);
+  if (next_[unit] != kNoUnit) close(unit);
 }
 
-void Builder::add_block() {
+void TrieBuilder::add_block() {
   const uint32_t begin = static_cast<uint32_t>(units_.size()), end = begin + kBlockUnits;
   units_.resize(end, kFree);
   taken_.resize(end, false);
   base_used_.resize(end, false);
-  next_.resize(end, kNone);
-  previous_.resize(end, kNone);
+  next_.resize(end, kNoUnit);
+  previous_.resize(end, kNoUnit);
   for (uint32_t unit = begin; unit < end; ++unit) {
-    if (first_free_ == kNone) {
+    if (first_free_ == kNoUnit) {
       first_free_ = next_[unit] = previous_[unit] = unit;
       continue;
     }
@@ -82,14 +82,14 @@ void Builder::add_block() {
 
 // True if the base fits the node and every child is free. The offset from node to base has 21 bits, or 29 bits that end
 // in eight zeros.
-bool Builder::fits(uint32_t node, uint32_t base, const std::vector<Child>& children) const {
+bool TrieBuilder::fits(uint32_t node, uint32_t base, const std::vector<Child>& children) const {
   const uint32_t offset = node ^ base;
   if (base_used_[base] || ((offset >> 21) != 0 && (offset & 0xFF) != 0)) return false;
   return std::none_of(children.begin(), children.end(), [&](const Child& child) { return taken_[base ^ child.label]; });
 }
 
-uint32_t Builder::find_base(uint32_t node, const std::vector<Child>& children) {
-  if (first_free_ != kNone) {
+uint32_t TrieBuilder::find_base(uint32_t node, const std::vector<Child>& children) {
+  if (first_free_ != kNoUnit) {
     uint32_t unit = first_free_;
     do {
       const uint32_t base = unit ^ children[0].label;
@@ -103,7 +103,7 @@ uint32_t Builder::find_base(uint32_t node, const std::vector<Child>& children) {
   return base;
 }
 
-std::vector<Child> Builder::children(const Range& range) const {
+std::vector<Child> TrieBuilder::children(const Range& range) const {
   std::vector<Child> found;
   for (size_t i = range.begin; i < range.end; ++i) {
     const std::string& key = entries_[i].key;
@@ -114,7 +114,7 @@ std::vector<Child> Builder::children(const Range& range) const {
   return found;
 }
 
-void Builder::place(const Range& range, std::vector<Range>* pending) {
+void TrieBuilder::place(const Range& range, std::vector<Range>* pending) {
   const std::vector<Child> nodes = children(range);
   const uint32_t base = find_base(range.node, nodes);
   base_used_[base] = true;
@@ -135,7 +135,7 @@ void Builder::place(const Range& range, std::vector<Range>* pending) {
     if (child.label != 0) pending->push_back({child.begin, child.end, range.depth + 1, base ^ child.label});
 }
 
-std::vector<uint32_t> Builder::build() {
+std::vector<uint32_t> TrieBuilder::build() {
   if (entries_.empty()) return {};
   add_block();
   take(0);  // the root
@@ -163,6 +163,6 @@ std::vector<uint32_t> build_double_array(std::vector<TrieEntry> entries) {
           "the piece \"{}\" occurs twice, with the ids {} and {}", entry.key, entries[i - 1].value, entry.value);
     }
   }
-  return Builder(entries).build();
+  return TrieBuilder(entries).build();
 }
 }  // namespace goldcrest::converter

@@ -29,7 +29,7 @@ std::array<uint32_t, kByteCharacters> bytes_of_characters() {
 
 // Returns the bytes of an entry; nothing if a character stands for none.
 std::optional<std::string> decode_bytes(const std::string& text) {
-  static const std::array<uint32_t, kByteCharacters> kBytes = bytes_of_characters();
+  static const std::array<uint32_t, kByteCharacters> kOfCharacter = bytes_of_characters();
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
     uint32_t character = static_cast<uint8_t>(text[i]);
@@ -37,8 +37,8 @@ std::optional<std::string> decode_bytes(const std::string& text) {
       if ((character & 0xe0) != 0xc0 || i + 1 == text.size()) return std::nullopt;
       character = (character & 0x1f) << 6 | (static_cast<uint8_t>(text[++i]) & 0x3f);
     }
-    if (character >= kByteCharacters || kBytes[character] == kNoByte) return std::nullopt;
-    bytes += static_cast<char>(kBytes[character]);
+    if (character >= kByteCharacters || kOfCharacter[character] == kNoByte) return std::nullopt;
+    bytes += static_cast<char>(kOfCharacter[character]);
   }
   return bytes;
 }
