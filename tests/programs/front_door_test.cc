@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A new user's first contact: any path, any file and any mistake ends in a model, or in one sentence on what to do.
 #include <cctype>
+#include <iterator>
+#include <sstream>
 #include "programs/checkpoint_copy.h"
 #include "support/test.h"
 
@@ -67,6 +69,9 @@ TEST_F(FrontDoor, WrongThingsAreNamed) {
   const std::string speech = random_speech_model("moonshine");
   EXPECT_TRUE(has(run(translate_program(), {speech}).err, "takes samples; goldcrest-transcribe runs models of speech"));
   EXPECT_TRUE(has(run(transcribe_program(), {converted_model("g2p")}).err, "goldcrest-translate runs models of text"));
+  const std::string at_terminal = transcribe_program().string() + " " + speech;
+  EXPECT_TRUE(has(run("/usr/bin/script", {"-qec", at_terminal, folder / "typescript"}, {.input = "\004"}).out,
+      "goldcrest-transcribe: waiting for sound: a WAV file or samples"));
   for (const char* option : {"--board", "--evaluate", "--self-test"}) {
     const Outcome outcome =
         run(convert_program(), {"-q", GOLDCREST_SOURCE_DIR "/examples/models/g2p", option, folder / ""});
@@ -74,6 +79,27 @@ TEST_F(FrontDoor, WrongThingsAreNamed) {
   }
   const Outcome list = translate("enfr", {"--abbreviations", folder / ""}, "a\n");
   EXPECT_EQ(list.err, "goldcrest-translate: " + std::string(folder / "") + ": cannot be read: Is a directory\n");
+}
+
+// The decoding is that of the program which the page names, and the scripts compile nothing to explain themselves.
+TEST_F(FrontDoor, PagesAndScriptsSayWhatRuns) {
+  const std::string page = read_file(GOLDCREST_SOURCE_DIR "/converter/README.md");
+  const std::string before = "`goldcrest-translate` has the paper's decoding (Vaswani et al. 2017): `";
+  const size_t at = page.find(before);
+  ASSERT_NE(at, std::string::npos);
+  std::istringstream words(page.substr(at + before.size(), page.find("`.", at + before.size()) - at - before.size()));
+  const std::vector<std::string> options{std::istream_iterator<std::string>(words), {}};
+  EXPECT_EQ(options.size(), 8u);
+  EXPECT_EQ(with_status(0, translate("enfr", options, "I'm hungry.\n")).out, "J'ai faim.\n");
+  for (const auto& [script, text] : {std::pair{"quickstart.sh", "Installs missing packages, builds the programs"},
+           {"firmware/run.sh", "Usage: bash examples/firmware/run.sh [PROGRAM [BOARD]]\n"}}) {
+    const std::string path = std::string(GOLDCREST_SOURCE_DIR "/examples/") + script;
+    const std::string said = with_status(0, run("/bin/bash", {path, "--help"})).out;
+    EXPECT_TRUE(said.starts_with(text)) << said;
+    const Outcome refused = run("/bin/bash", {path, "no-such-word"});
+    EXPECT_NE(refused.status, 0);
+    EXPECT_TRUE(has(refused.out + refused.err, said)) << refused.err;
+  }
 }
 
 TEST_F(FrontDoor, TheSnapshotOfAHubsCacheIsFound) {

@@ -112,6 +112,8 @@ def test_refused_lines():
     for line in bad:
         assert model.translate_batch([LINES[0], line, LINES[2]], on_error="skip")[::2] == expected[::2], line
     assert "expected one of 'raise', 'skip'" in refuses(model.translate_batch, LINES, on_error="ignore")
+    said = refuses(model.translate_batch, [["▁The", "▁license"]])
+    assert "an id is '▁The'; expected a whole number; model.encode gives the ids of a text" in said, said
 
 
 def test_refused_targets():

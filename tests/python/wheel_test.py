@@ -148,7 +148,7 @@ def test_cost():
 
 def test_programs():
     """python -m goldcrest is each of the programs, with its exit status, and says so without one."""
-    for name in ("convert", "translate", "inspect"):
+    for name in ("convert", "translate", "transcribe", "inspect"):
         assert f"goldcrest-{name}".encode() in program(name, "--help").stdout.lower(), name
         assert program(name, "--version").stdout == f"goldcrest-{name} {goldcrest.__version__}\n".encode()
         assert program(name, "missing").returncode == 1

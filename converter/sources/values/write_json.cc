@@ -13,14 +13,14 @@ Json json_of(const Value& value) {
   if (value.is_number()) return value.number();
   if (value.is_text()) return value.text();
   if (value.is_null()) return nullptr;
-  Json json = value.is_map() ? Json::object() : Json::array();
+  Json made = value.is_map() ? Json::object() : Json::array();
   if (value.is_map()) {
-    auto& members = json.get_ref<Json::object_t&>();  // keys are unique, so none is looked up
+    auto& members = made.get_ref<Json::object_t&>();  // keys are unique, so none is looked up
     for (const auto& [key, member] : value.members()) members.emplace_back(key, json_of(member));
   } else {
-    for (const Value& item : value.items()) json.push_back(json_of(item));
+    for (const Value& item : value.items()) made.push_back(json_of(item));
   }
-  return json;
+  return made;
 }
 }  // namespace
 
