@@ -60,14 +60,14 @@ std::vector<goldcrest::Option> rows_of(ServeArguments& a) {
   };
 }
 
-struct CloseFile {
+struct CloseWords {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
 // Reads the keys. Returns what is wrong, or "".
 std::string read_keys(ServeArguments& a) {
   if (a.key_file.empty()) return "";
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(a.key_file.c_str(), "rb"));
+  const std::unique_ptr<std::FILE, CloseWords> file(std::fopen(a.key_file.c_str(), "rb"));
   if (!file) return a.key_file + ": cannot be read: " + std::strerror(errno);
   for (std::string line; read_line(file.get(), &line);)
     if (!is_blank(line)) a.keys.push_back(line);
@@ -77,7 +77,7 @@ std::string read_keys(ServeArguments& a) {
 // Takes the options that a user chose in Home Assistant, which has checked their types. Returns what is wrong, or "".
 std::string take_chosen(ServeArguments& a) {
   const std::string name = "/data/options.json";
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(name.c_str(), "rb"));
+  const std::unique_ptr<std::FILE, CloseWords> file(std::fopen(name.c_str(), "rb"));
   if (!file) return "--add-on: " + name + ": cannot be read: " + std::strerror(errno);
   const auto options = nlohmann::json::parse(file.get());
   a.models = {options.at("model")};
