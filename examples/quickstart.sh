@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 bash toolchains/install_packages.sh
 programs=(converter/goldcrest-convert converter/goldcrest-inspect examples/goldcrest-transcribe
   examples/goldcrest-translate examples/goldcrest-serve)
-echo "Compiling: about a minute and a half on two cores of 2.6 GHz."
+echo "Compiling: about a minute on two cores of 2.6 GHz."
 cmake --preset quickstart | sed -n 's/^-- \(XNNPACK backend: .*\)$/\1/p'  # one line: on, or off and why
 NINJA_STATUS='compiling, step %f of %t, %e s: ' cmake --build --preset quickstart --target "${programs[@]##*/}"
 mkdir -p build/bin

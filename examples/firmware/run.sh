@@ -78,7 +78,7 @@ for build in quickstart host; do
   convert=''
 done
 if [ -z "$convert" ] && [ -n "$model" ]; then
-  echo "run.sh: compiling the converter: about a minute and a half on two cores of 2.6 GHz" >&2
+  echo "run.sh: compiling the converter: about a minute on two cores of 2.6 GHz" >&2
   bash toolchains/install_packages.sh >&2
   cmake --preset quickstart >&2
   build=quickstart convert=$PWD/build/quickstart/converter/goldcrest-convert
