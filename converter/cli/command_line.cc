@@ -109,16 +109,14 @@ OptionRows input_options(Options& options) {
           "put this text before every source, for instance \"translate English to German:\" (T5) [none]"},
       {"--shortlist FILE", text(read.shortlist),
           "use this shortlist: Marian's lex.*.bin or lex.s2t, CTranslate2's vmap.txt; none: no shortlist [the one next "
-          "to "
-          "a model of Marian's own]",
+          "to a model of Marian's own]",
           "@weights", "--make-shortlist"},
       {"--max-positions N", number(read.choices.max_positions, 1, 1 << 20),
           "read sources and write targets of up to N ids, for a model without a last position (T5) [n_positions of its "
           "config.json, else 512, with bytes 1024]"},
       {"*--shape", flag(options.shape),
           "report the bytes of a model that is not trained yet. INPUT is its config.json; the report has file, arena "
-          "and "
-          "work"},
+          "and work"},
       {"--print-config", flag(options.print_config),
           "print a config.json for the tensors of an nn.Transformer; replace each null in it", "", "--config --shape"},
   };
@@ -137,9 +135,8 @@ OptionRows output_options(Options& options) {
           "order the weights for a processor; every one runs every order [generic, or a .gcst's own]"},
       {"--pack LIST", comma_list(quantize.pack, packed),
           "store weights of 4 bits, about half the bytes, for a loss that --evaluate measures: linear (all layers), "
-          "all "
-          "(tables and output layer too), decoder (all that a token multiplies), or names as --matrices has them; none "
-          "makes 8 bits of those of a .gcst file [none]"},
+          "all (tables and output layer too), decoder (all that a token multiplies), or names as --matrices has them; "
+          "none makes 8 bits of those of a .gcst file [none]"},
       {"--name TEXT", stored(options.read.name), "name the model"},
       {"Content of the file", {}, "", "@checkpoint"},
       {"*--accuracy LEVEL", accuracy(quantize.auto_cost, quantize.level),
@@ -182,14 +179,12 @@ OptionRows limit_options(Options& options) {
       {"--encoder-rows N", number(limits.encoder_rows), "encode N source positions at a time; fewer need less memory"},
       {"--max-candidates N", number(limits.max_candidates),
           "limit the candidates of a source in a model with a shortlist, or the allowed ids with a lexicon; with more "
-          "of "
-          "them all outputs are computed"},
+          "of them all outputs are computed"},
       {"--max-prefix N", number(limits.max_prefix_tokens),
           "reserve memory for N ids with which a caller lets a result begin (goldcrest_set_prefix)"},
       {"--inspection BITS", number(limits.inspection),
           "reserve memory for more than the text, in builds with GOLDCREST_INSPECTION: 1 token scores, 2 scores of "
-          "given "
-          "targets, 3 both; not kept in the file"},
+          "given targets, 3 both; not kept in the file"},
       {"--alignment-layers BITS", number(limits.alignment_layers),
           "likewise reserve memory for alignments of decoder layers: 1 the first, 2 the second, 3 both, ..."},
       {"Speech", {}, "", "@checkpoint"},
@@ -210,21 +205,8 @@ OptionRows limit_options(Options& options) {
 }
 
 OptionRows search_options(Options& options) {
-  ReadOptions& read = options.read;
-  const std::vector<std::pair<std::string, EarlyStopping>> stops = {{"false", EarlyStopping::kLikely},
-      {"true", EarlyStopping::kFull}, {"never", EarlyStopping::kNever}, {"0", EarlyStopping::kLikely},
-      {"1", EarlyStopping::kFull}};
-  return {
+  OptionRows rows = {
       {"Search, which the file keeps as defaults [the checkpoint's]", {}, "", "@checkpoint"},
-      {"--early-stopping WORD", choice(read.early_stopping, stops),
-          "stop beams true or 1: once as many results are finished, never: when no better one is possible, false or 0: "
-          "when none is likely"},
-      {"--renormalize", set(read.renormalize, true), "run the soft-max only over the tokens that may be chosen", "",
-          "--no-renormalize"},
-      {"--no-renormalize", set(read.renormalize, false), "run the soft-max over all tokens"},
-      {"--force-end", set(read.force_end, true), "end a text of the most tokens with the end token", "",
-          "--no-force-end"},
-      {"--no-force-end", set(read.force_end, false), "leave such a text without an end token"},
       {"--lexicon FILE", text(options.lines.lexicon.path),
           "allow only these texts, one a line, cut by the model's own tokenizer (with --ids: target ids); the engine "
           "needs GOLDCREST_SHORTLIST"},
@@ -237,19 +219,21 @@ OptionRows search_options(Options& options) {
       {"--keep-vocabulary-of FILE", text(options.lines.kept_text.path),
           "keep the entries for lines of SOURCE [TAB TARGET]..., and for their characters; a source without target is "
           "translated. With --keep-vocabulary, both sets are kept"},
-      {"--keep-languages NAME,NAME", comma_list(read.keep_languages),
+      {"--keep-languages NAME,NAME", comma_list(options.read.keep_languages),
           "keep only the entries of these languages, for instance eng_Latn,fra_Latn; the others leave the vocabulary "
-          "and "
-          "the file's table"},
+          "and the file's table"},
       {"--make-shortlist FILE", text(options.lines.shortlist_text.path),
           "make a shortlist from lines of SOURCE [TAB TARGET]...; a source without target is translated. Every tenth "
-          "line "
-          "is held out to measure the shortlist"},
+          "line is held out to measure the shortlist"},
       {"--shortlist-always N", number(options.change.shortlist_always, 0, 65535),
           "make the N most frequent target ids candidates of every sentence [100]", "--make-shortlist"},
       {"--shortlist-best N", number(options.change.shortlist_best, 0, 65535),
           "add the N most probable translations of each source id [100]", "--make-shortlist"},
   };
+  OptionRows rules =
+      rule_options(options.read.rules, "--early-stopping --renormalize --no-renormalize --force-end --no-force-end");
+  rows.insert(rows.begin() + 1, rules.begin(), rules.end());
+  return rows;
 }
 
 OptionRows firmware_options(Options& options) {
@@ -272,8 +256,7 @@ OptionRows firmware_options(Options& options) {
           "refuse a model that needs more than arena=BYTES,file=BYTES (with K or M): exit status 5, no output"},
       {"*--board NAME", text(write.board, check_board),
           "refuse a model that does not fit this board, with limits that would: exit status 5. NAME is a board of "
-          "boards/ "
-          "(list prints them), all (only reports), or your own linker script (.ld)"},
+          "boards/ (list prints them), all (only reports), or your own linker script (.ld)"},
   };
 }
 
@@ -284,8 +267,7 @@ OptionRows quality_options(Options& options) {
       {"Check", {}, "", "@checkpoint @weights"},
       {"*--evaluate FILE", text(lines.evaluation.path),
           "compare float32 with int8 on your own lines. A line is SOURCE [TAB REFERENCE]...; both are compared with "
-          "the "
-          "references, too. Lines with the same source count once, with all their references"},
+          "the references, too. Lines with the same source count once, with all their references"},
       {"*--max-loss POINTS", number(measure.max_loss),
           "refuse a model whose int8 loses more points; by --metric: exit status 4, no output", "--evaluate"},
       {"--metric NAME", choice(measure.metric, {"bleu", "chrf", "wer", "exact", "tokens", "lines"}),
@@ -333,8 +315,8 @@ std::optional<ExitStatus> parse_command_line(int argc, const char* const* argv, 
       "  goldcrest-convert my-model/model.pt -o my.gcst --evaluate lines.tsv --max-loss 0.5\n"
       "  goldcrest-convert --shape config.json --board all\n"
       "  goldcrest-convert my.gcst --emit-c firmware --max-source 25 --beam-size 1 --board rpi-pico2\n",
-      "0 done, 1 bad input or failed write, 2 bad usage, 3 --check departs, 4 --max-loss exceeded, 5 "
-      "--budget or --board exceeded, 6 written, but the report could not be printed.",
+      "0 done, 1 bad input or failed write, 2 bad usage, 3 --check departs, 4 --max-loss exceeded, 5 --budget or "
+      "--board exceeded, 6 written, but the report could not be printed.",
       kNotes});
   if (const auto answer = app.parse(argc, argv)) return print_answer(*answer);
   options.checkpoint_only = app.first_given("@checkpoint");

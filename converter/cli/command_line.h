@@ -66,8 +66,7 @@ struct ReadOptions {
   std::string voice;          // a detector for speech
   std::vector<std::string> keep_languages;
   OpenChoices choices = {};
-  std::optional<EarlyStopping> early_stopping;  // empty, as the two below: the checkpoint's own
-  std::optional<bool> renormalize, force_end;
+  goldcrest_search rules = {};  // early_stopping, renormalize and force_end; 0: the checkpoint's own
 };
 
 struct ChangeOptions {

@@ -54,9 +54,10 @@ void choose(const ReadOptions& options, Job& job) {
   choose_languages(options, job);
   choose_prefix(options.source_prefix, job);
   RulesSpec& rules = spec.generation.rules;
-  if (options.early_stopping) rules.early_stopping = *options.early_stopping;
-  if (options.renormalize) rules.renormalize = *options.renormalize;
-  if (options.force_end) rules.force_end = *options.force_end;
+  const goldcrest_search& given = options.rules;
+  if (given.early_stopping != 0) rules.early_stopping = static_cast<goldcrest_early_stopping>(given.early_stopping);
+  if (given.renormalize != 0) rules.renormalize = given.renormalize == GOLDCREST_YES;
+  if (given.force_end != 0) rules.force_end = given.force_end == GOLDCREST_YES;
 }
 
 void read_checkpoint(const ReadOptions& options, Job& job) {

@@ -120,11 +120,11 @@ std::vector<std::string> Config::unanswered() const {
   return keys;
 }
 
-EarlyStopping read_early_stopping(const Config& config) {
+goldcrest_early_stopping read_early_stopping(const Config& config) {
   const Value* value = config.find("early_stopping");
-  if (value == nullptr || *value == false) return EarlyStopping::kLikely;
-  if (*value == true) return EarlyStopping::kFull;
-  if (*value == "never") return EarlyStopping::kNever;
+  if (value == nullptr || *value == false) return GOLDCREST_STOP_LIKELY;
+  if (*value == true) return GOLDCREST_STOP_FULL;
+  if (*value == "never") return GOLDCREST_STOP_NEVER;
   throw Error("{} is {}, expected true, false or \"never\"", config.where("early_stopping"), write_json(*value));
 }
 

@@ -9,10 +9,10 @@
 #include <set>
 #include <string>
 #include <vector>
+#include "goldcrest/goldcrest.h"
 #include "sources/values/value.h"
 
 namespace goldcrest::converter {
-enum class EarlyStopping;  // spec/spec.h
 
 class Config {
  public:
@@ -57,7 +57,7 @@ class Config {
 };
 
 // Reads "early_stopping": false (the default), true or "never". Throws Error on any other value.
-EarlyStopping read_early_stopping(const Config& config);
+goldcrest_early_stopping read_early_stopping(const Config& config);
 
 class RequiredSettings {
  public:

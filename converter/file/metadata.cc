@@ -38,15 +38,9 @@ uint32_t default_source_bytes(uint32_t max_source_tokens) {
 int32_t id_or_none(const std::optional<uint32_t>& id) { return id ? static_cast<int32_t>(*id) : -1; }
 
 void set_rules(const RulesSpec& rules, format::GenerationT& out) {
-  out.renormalize = rules.renormalize;
-  out.force_end = rules.force_end;
-  out.early_stopping = static_cast<uint8_t>(rules.early_stopping);
-  out.length_penalty_kind = static_cast<uint8_t>(rules.length_penalty_kind);
+#define GOLDCREST_RULE(kind, field, ...) out.field = decltype(out.field)(rules.field - GOLDCREST_FIRST_##kind);
+#include "goldcrest/search_rules.h"
   out.more_end_ids = rules.more_end_ids;
-  out.no_repeat_ngram = rules.no_repeat_ngram;
-  out.max_extra_tokens = rules.max_extra_tokens;
-  out.repetition_penalty = rules.repetition_penalty;
-  out.max_length_factor = rules.max_length_factor;
   for (const auto& [id, bias] : rules.biases) {
     out.biased_ids.push_back(id);
     out.biases.push_back(bias);

@@ -177,14 +177,10 @@ FileImage relay_out(const FileImage& image, std::optional<Layout> layout, const 
 
 RulesSpec rules_of(const FileImage& image) {
   const format::Generation& generation = *format::GetModel(image.bytes())->generation();
-  RulesSpec rules = {.renormalize = generation.renormalize(),
-      .force_end = generation.force_end(),
-      .early_stopping = static_cast<EarlyStopping>(generation.early_stopping()),
-      .length_penalty_kind = static_cast<LengthPenalty>(generation.length_penalty_kind()),
-      .no_repeat_ngram = generation.no_repeat_ngram(),
-      .max_extra_tokens = generation.max_extra_tokens(),
-      .repetition_penalty = generation.repetition_penalty(),
-      .max_length_factor = generation.max_length_factor()};
+  RulesSpec rules;
+#define GOLDCREST_RULE(kind, field, ...) \
+  rules.field = decltype(rules.field)(generation.field() + GOLDCREST_FIRST_##kind);
+#include "goldcrest/search_rules.h"
   if (const auto* ends = generation.more_end_ids()) rules.more_end_ids.assign(ends->begin(), ends->end());
   const auto* ids = generation.biased_ids();
   const auto* biases = generation.biases();

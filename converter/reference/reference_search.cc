@@ -252,10 +252,10 @@ void finish(Hypothesis hypothesis, uint32_t beam_size, std::vector<Hypothesis>& 
 
 // True if the best live hypothesis could still beat the worst of beam_size finished ones.
 bool can_still_improve(const Hypothesis& best, const std::vector<Hypothesis>& finished, const SourceOptions& options) {
-  const EarlyStopping stopping = options.rules.early_stopping;
+  const goldcrest_early_stopping stopping = options.rules.early_stopping;
   if (finished.size() < options.beam_size) return true;
-  if (stopping == EarlyStopping::kFull) return false;
-  const bool at_any_length = stopping == EarlyStopping::kNever && options.length_penalty > 0;
+  if (stopping == GOLDCREST_STOP_FULL) return false;
+  const bool at_any_length = stopping == GOLDCREST_STOP_NEVER && options.length_penalty > 0;
   const size_t n = at_any_length ? options.max_target_tokens : best.tokens.size();
   return finished.back().score < score_of(best, n, options);
 }
@@ -309,7 +309,7 @@ SearchOptions default_search(const ModelSpec& spec) {
 
 double length_normalized_score(double log_prob, size_t n, const SearchOptions& options) {
   const double length = static_cast<double>(n), penalty = double{options.length_penalty};
-  const double base = options.rules.length_penalty_kind == LengthPenalty::kWu ? (5 + length) / 6 : length;
+  const double base = options.rules.length_penalty_kind == GOLDCREST_LENGTH_WU ? (5 + length) / 6 : length;
   const double exponent = std::clamp(penalty * exact_log(base), -kLargestExponent, kLargestExponent);
   return (log_prob - double{options.word_penalty} * length) / (penalty == 1 ? base : exact_exp(exponent));
 }

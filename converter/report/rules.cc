@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the order of goldcrest_search.
 #include "report/rules.h"
 #include <algorithm>
 #include <cmath>
-#include "base/bounds.h"
+#include "host/command_line.h"
 #include "spec/format_text.h"
 
 namespace goldcrest::converter {
@@ -12,19 +11,17 @@ std::vector<std::string> describe_rules(const goldcrest_search& search, size_t m
   const auto add = [&](bool is_so, std::string rule) {
     if (is_so) rules.push_back(std::move(rule));
   };
-  add(search.renormalize == GOLDCREST_YES, "soft-max of what may be chosen");
-  add(search.force_end == GOLDCREST_NO, "no forced end");
-  add(search.early_stopping == GOLDCREST_STOP_FULL, "early stopping");
-  add(search.early_stopping == GOLDCREST_STOP_NEVER, "early stopping never");
-  add(search.length_penalty_kind == GOLDCREST_LENGTH_WU, "length penalty of ((5 + n) / 6)");
-  add(search.no_repeat_ngram != 0 && search.no_repeat_ngram != UINT32_MAX,
-      format_text("no {}-gram twice", search.no_repeat_ngram));
-  add(search.max_extra_tokens != 0 && search.max_extra_tokens != UINT32_MAX,
-      format_text("at most {} tokens more than the source", search.max_extra_tokens));
-  add(search.max_length_factor != 0.0f && search.max_length_factor <= kMaxLengthFactor,
-      format_text("at most {} times the source's tokens", search.max_length_factor));
-  add(search.repetition_penalty != 0.0f && search.repetition_penalty != 1.0f,
-      format_text("repetition penalty {}", search.repetition_penalty));
+#define GOLDCREST_RULE(kind, field, ...) GOLDCREST_DESCRIBE_##kind(field, __VA_ARGS__)
+#define GOLDCREST_DESCRIBE_FLAG(field, usual, option, help, no, text) \
+  add(search.field == (usual ? GOLDCREST_NO : GOLDCREST_YES), text);
+#define GOLDCREST_DESCRIBE_WORD(field, type, last, option, help, ...)       \
+  for (const RuleWord& word : std::initializer_list<RuleWord>{__VA_ARGS__}) \
+    add(search.field == word.value && *word.text, word.text);
+#define GOLDCREST_DESCRIBE_COUNT(field, option, help, text) \
+  add(search.field != 0 && search.field != UINT32_MAX, format_text(text, search.field));
+#define GOLDCREST_DESCRIBE_NUMBER(field, none, least, largest, error, option, help, text) \
+  add(search.field != 0 && search.field != none && search.field <= largest, format_text(text, search.field));
+#include "goldcrest/search_rules.h"
   add(more_ends != 0, format_text("{} more end ids", more_ends));
   add(biases != 0, format_text("{} biased ids", biases));
   return rules;
@@ -44,12 +41,12 @@ std::vector<std::string> describe_sequences(const SequencesSpec& sequences) {
 
 std::string options_without_rules(const RulesSpec& rules) {
   RulesSpec others = rules;
-  others.early_stopping = EarlyStopping::kLikely;
+  others.early_stopping = GOLDCREST_STOP_LIKELY;
   others.renormalize = false;
   others.force_end = true;
   if (others != RulesSpec{}) return "";
   std::vector<std::string> options;
-  if (rules.early_stopping != EarlyStopping::kLikely) options.emplace_back("--early-stopping false");
+  if (rules.early_stopping != GOLDCREST_STOP_LIKELY) options.emplace_back("--early-stopping false");
   if (rules.renormalize) options.emplace_back("--no-renormalize");
   if (!rules.force_end) options.emplace_back("--force-end");
   return join_text(options, " ");

@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include "goldcrest/goldcrest.h"
 #include "host/lexicon.h"
 
 namespace goldcrest::converter {
@@ -289,25 +290,21 @@ struct TokenizerSpec {
   bool added_keep_last_space = false;  // a part that ends with spaces keeps one
 };
 
-// Beams stop when a better text is unlikely, when beam_size are finished, or when none can be better.
-enum class EarlyStopping { kLikely, kFull, kNever };
-
-// The divisor of scores: n^length_penalty, or ((5 + n) / 6)^length_penalty (Wu et al. 2016).
-enum class LengthPenalty { kPower, kWu };
-
 // Rules of a search other than lengths and suppressed ids; transformers' generate has most of them (FORMAT.md,
-// "Rules").
+// "Rules"). The values of files are the defaults, and words are those of goldcrest_search.
+#define GOLDCREST_FIRST_FLAG 0
+#define GOLDCREST_FIRST_WORD 1  // Files begin at 0, the enumerations of goldcrest_search at 1.
+#define GOLDCREST_FIRST_COUNT 0
+#define GOLDCREST_FIRST_NUMBER 0
 struct RulesSpec {
-  bool renormalize = false;  // compute the soft-max only over allowed tokens
-  bool force_end = true;     // false: a text of the greatest length keeps no end token
-  EarlyStopping early_stopping = EarlyStopping::kLikely;
-  LengthPenalty length_penalty_kind = LengthPenalty::kPower;
+#define GOLDCREST_RULE(kind, field, ...) GOLDCREST_SPECIFY_##kind(field, __VA_ARGS__)
+#define GOLDCREST_SPECIFY_FLAG(field, usual, ...) bool field = usual;
+#define GOLDCREST_SPECIFY_WORD(field, type, ...) type field = type(1);
+#define GOLDCREST_SPECIFY_COUNT(field, ...) uint32_t field = 0;
+#define GOLDCREST_SPECIFY_NUMBER(field, none, ...) float field = none;
+#include "goldcrest/search_rules.h"
   std::vector<uint32_t> more_end_ids = {};  // end a text as end_id does
-  uint32_t no_repeat_ngram = 0;             // 0: none
-  uint32_t max_extra_tokens = 0;            // 0: no limit by the source's length
-  float repetition_penalty = 1;
-  float max_length_factor = 0;  // a text has at most this many times its source's ids, rounded up; 0: no limit
-  std::map<uint32_t, float> biases = {};  // by id
+  std::map<uint32_t, float> biases = {};    // by id
   bool operator==(const RulesSpec&) const = default;
 };
 

@@ -13,41 +13,38 @@ namespace goldcrest {
 namespace {
 template <typename T> T value_or(T value, decltype(T{}) fallback) { return value != 0 ? value : fallback; }
 
+// Without a limit by default (none: 0), numbers above the largest are none, too.
+bool is_number(float value, float none, float least, float largest) {
+  return value == 0.0f || (value >= least && (value <= largest || none == 0.0f));
+}
+
 int check_rules(const goldcrest_search& wanted, goldcrest_detail& detail) {
   const goldcrest_status bad = GOLDCREST_ERROR_ARGUMENT;
-  GOLDCREST_REQUIRE(wanted.renormalize <= GOLDCREST_YES, bad, "search.renormalize: not a goldcrest_choice", -1);
-  GOLDCREST_REQUIRE(wanted.force_end <= GOLDCREST_YES, bad, "search.force_end: not a goldcrest_choice", -1);
-  GOLDCREST_REQUIRE(
-      wanted.early_stopping <= GOLDCREST_STOP_NEVER, bad, "search.early_stopping: not a goldcrest_early_stopping", -1);
-  GOLDCREST_REQUIRE(wanted.length_penalty_kind <= GOLDCREST_LENGTH_WU, bad,
-      "search.length_penalty_kind: not a goldcrest_length_penalty", -1);
-  GOLDCREST_REQUIRE(wanted.repetition_penalty == 0.0f || (wanted.repetition_penalty >= kMinRepetitionPenalty &&
-                                                             wanted.repetition_penalty <= kMaxRepetitionPenalty),
-      bad, "search.repetition_penalty: outside [2^-10, 2^10]", -1);
-  GOLDCREST_REQUIRE(wanted.max_length_factor == 0.0f || wanted.max_length_factor >= kMinLengthFactor, bad,
-      "search.max_length_factor: below 2^-10", -1);
+#define GOLDCREST_RULE(kind, field, ...) GOLDCREST_CHECK_##kind(field, __VA_ARGS__)
+#define GOLDCREST_CHECK_FLAG(field, ...) \
+  GOLDCREST_REQUIRE(wanted.field <= GOLDCREST_YES, bad, "search." #field ": not a goldcrest_choice", -1);
+#define GOLDCREST_CHECK_WORD(field, type, last, ...) \
+  GOLDCREST_REQUIRE(wanted.field <= last, bad, "search." #field ": not a " #type, -1);
+#define GOLDCREST_CHECK_COUNT(...)
+#define GOLDCREST_CHECK_NUMBER(field, none, least, largest, error, ...) \
+  GOLDCREST_REQUIRE(is_number(wanted.field, none, least, largest), bad, "search." #field ": " error, -1);
+#include "goldcrest/search_rules.h"
   return GOLDCREST_OK;
 }
 
 // Fills in the file's rules where the caller chose none.
 void fill_rules(const goldcrest_search& file, goldcrest_search* search) {
-  search->renormalize = value_or(search->renormalize, file.renormalize);
-  search->force_end = value_or(search->force_end, file.force_end);
-  search->early_stopping = value_or(search->early_stopping, file.early_stopping);
-  search->length_penalty_kind = value_or(search->length_penalty_kind, file.length_penalty_kind);
-  search->no_repeat_ngram = value_or(search->no_repeat_ngram, file.no_repeat_ngram);
-  search->max_extra_tokens = value_or(search->max_extra_tokens, file.max_extra_tokens);
-  search->repetition_penalty = value_or(search->repetition_penalty, file.repetition_penalty);
-  search->max_length_factor = value_or(search->max_length_factor, file.max_length_factor);
+#define GOLDCREST_RULE(kind, field, ...) search->field = value_or(search->field, file.field);
+#include "goldcrest/search_rules.h"
 }
 
 // Returns whether the caller leaves all rules to the file.
 [[maybe_unused]] bool leaves_rules(const goldcrest_search& search) {
-  uint32_t words[5];
+  uint32_t words[(sizeof search - offsetof(goldcrest_search, renormalize)) / 4], any = 0;
   memcpy(words, &search.renormalize, sizeof words);
-  return (words[0] | words[1] | words[2] | words[3] | words[4]) == 0;
+  for (const uint32_t word : words) any |= word;
+  return any == 0;
 }
-static_assert(sizeof(goldcrest_search) - offsetof(goldcrest_search, renormalize) == 20, "the rules, without gaps");
 
 // Returns 0 without a shortlist or lexicon. Caps the limit at the vocabulary's size, with which every source fits.
 [[maybe_unused]] uint32_t resolve_candidates(const goldcrest_info& info, uint32_t wanted, bool lexicon) {

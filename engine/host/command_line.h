@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#include "goldcrest/goldcrest.h"
 #include "host/wording.h"
 
 namespace goldcrest {
@@ -123,6 +124,17 @@ Reader comma_list(std::vector<std::string>& values);
 [[noreturn]] void answer_with(const std::string& text);
 // A flag that does.
 Reader answer(std::function<std::string()> text);
+
+// A word of goldcrest/search_rules.h.
+struct RuleWord {
+  const char* word;
+  uint8_t value;
+  const char* text;
+};
+
+// Returns the options for the rules in goldcrest/search_rules.h, which set them in `rules`. `names`: only of these
+// options, with spaces between them; "": of all.
+std::vector<Option> rule_options(goldcrest_search& rules, const std::string& names);
 
 class CommandLine {
  public:

@@ -181,18 +181,16 @@ DecoderLayerView view_decoder_layer(const void* model, uint32_t layer) {
   return view;
 }
 
+// Values of rules in a file as goldcrest_search has them: flags, words, counts and numbers.
+static uint8_t of_file(bool is_so) { return is_so ? GOLDCREST_YES : GOLDCREST_NO; }
+static uint8_t of_file(uint8_t word) { return static_cast<uint8_t>(word + 1); }
+static uint32_t of_file(uint32_t value) { return value != 0 ? value : UINT32_MAX; }
+static float of_file(float value) { return value != 0.0f ? value : __builtin_huge_valf(); }
+
 [[gnu::cold]] void view_rules(const void* model, goldcrest_search* search) {
   const format::Generation& table = *format::GetModel(model)->generation();
-  const auto choice = [](bool is_so) { return static_cast<uint8_t>(is_so ? GOLDCREST_YES : GOLDCREST_NO); };
-  const auto count = [](uint32_t value) { return value != 0 ? value : UINT32_MAX; };
-  search->renormalize = choice(table.renormalize());
-  search->force_end = choice(table.force_end());
-  search->early_stopping = static_cast<uint8_t>(GOLDCREST_STOP_LIKELY + table.early_stopping());
-  search->length_penalty_kind = static_cast<uint8_t>(GOLDCREST_LENGTH_POWER + table.length_penalty_kind());
-  search->no_repeat_ngram = count(table.no_repeat_ngram());
-  search->max_extra_tokens = count(table.max_extra_tokens());
-  search->repetition_penalty = table.repetition_penalty();
-  search->max_length_factor = table.max_length_factor() != 0.0f ? table.max_length_factor() : __builtin_huge_valf();
+#define GOLDCREST_RULE(kind, field, ...) search->field = of_file(table.field());
+#include "goldcrest/search_rules.h"
 }
 
 uint32_t count_self_tests(const void* model) {

@@ -99,20 +99,19 @@ std::string problem_of(ServeArguments& a) {
 }  // namespace
 
 std::optional<int> parse_options(int argc, const char* const* argv, ServeArguments& arguments) {
-  goldcrest::CommandLine app({kProgram,
-      "Serves models to Home Assistant and to clients of OpenAI's speech API and LibreTranslate's API.",
-      rows_of(arguments),
-      "  goldcrest-serve --model moonshine.gcst --wyoming tcp://0.0.0.0:10300\n"
-      "  goldcrest-serve --model whisper.gcst --model en-fr=enfr.gcst --http 127.0.0.1:8080\n",
-      "0 ended by a signal, 1 failed, 2 bad usage.",
-      "A model has an engine, which answers requests in the order in which they came. All memory of engines is taken "
-      "at "
-      "the start. Nothing that clients say is stored or logged; an upload is in a file without a name until its text "
-      "is sent.\n"
-      "If a speech model's file has a voice detector, the server ends a command of --wyoming itself, 0.7 s after its "
-      "last word.\n"
-      "Sockets of systemd (LISTEN_FDS) are served too: those with FileDescriptorName=http as --http, others as "
-      "--wyoming. SIGTERM ends the program within 2 s: answers that are not ready then are refused.\n"});
+  goldcrest::CommandLine app(
+      {kProgram, "Serves models to Home Assistant and to clients of OpenAI's speech API and LibreTranslate's API.",
+          rows_of(arguments),
+          "  goldcrest-serve --model moonshine.gcst --wyoming tcp://0.0.0.0:10300\n"
+          "  goldcrest-serve --model whisper.gcst --model en-fr=enfr.gcst --http 127.0.0.1:8080\n",
+          "0 ended by a signal, 1 failed, 2 bad usage.",
+          "A model has an engine, which answers requests in the order in which they came. All memory of engines is "
+          "taken at the start. Nothing that clients say is stored or logged; an upload is in a file without a name "
+          "until its text is sent.\n"
+          "If a speech model's file has a voice detector, the server ends a command of --wyoming itself, 0.7 s after "
+          "its last word.\n"
+          "Sockets of systemd (LISTEN_FDS) are served too: those with FileDescriptorName=http as --http, others as "
+          "--wyoming. SIGTERM ends the program within 2 s: answers that are not ready then are refused.\n"});
   if (const auto answer = app.parse(argc, argv)) return print_answer(kProgram, *answer);
   std::string problem = arguments.is_add_on ? take_chosen(arguments) : "";
   if (problem.empty()) problem = problem_of(arguments);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include "host/command_line.h"
 #include "host/messages.h"
 #include "translator.h"
@@ -9,32 +8,18 @@ using goldcrest::choice;
 using goldcrest::comma_list;
 using goldcrest::flag;
 using goldcrest::number;
-using goldcrest::number_to;
 using goldcrest::Option;
 using goldcrest::Reader;
 using goldcrest::set;
 using goldcrest::text;
 using goldcrest::texts;
 
-// A count of which 0 says that there is no such limit; the engine's 0 is the model's own.
-Reader count(uint32_t& value) {
-  return number_to<uint32_t>(0, UINT32_MAX, [&value](uint32_t n) { value = n == 0 ? UINT32_MAX : n; });
-}
-
-using Stop = std::pair<std::string, uint8_t>;
-
-// 0 and 1 are Python's false and true, which transformers also takes.
-const std::vector<Stop> kStops = {{"false", GOLDCREST_STOP_LIKELY}, {"true", GOLDCREST_STOP_FULL},
-    {"never", GOLDCREST_STOP_NEVER}, {"0", GOLDCREST_STOP_LIKELY}, {"1", GOLDCREST_STOP_FULL}};
-const std::vector<Stop> kPenalties = {{"power", GOLDCREST_LENGTH_POWER}, {"wu", GOLDCREST_LENGTH_WU}};
-
 using Options = std::vector<Option>;
 
 // Marks and terms need the texts of one search for each sentence.
 constexpr const char* kNoMarks =
     "--encode --decode --score --tokens --ids --token-scores --alignments --scores --n-best --stream --prefix "
-    "--prefix-ids "
-    "--prefix-file --lexicon --alternatives --sample";
+    "--prefix-ids --prefix-file --lexicon --alternatives --sample";
 
 Reader kept(goldcrest::host::KeepPatterns& patterns) {
   const auto read = [&patterns](const std::string& pattern) {
@@ -53,27 +38,21 @@ Options text_options(Arguments& a) {
           "set the language of the text, of those that goldcrest-inspect lists", "", "--decode --ids"},
       {"*--target-lang NAME", text(a.target_language),
           "translate into this language, of those that goldcrest-inspect lists; a line that begins with a >>xx<< of "
-          "its "
-          "own keeps it",
+          "its own keeps it",
           "", "--decode"},
       {"*--no-split", flag(a.no_split), "take a line as one sentence, as models of words or characters always do"},
       {"--abbreviations FILE", text(a.abbreviations),
           "read words after which a full stop ends no sentence, white space between them; replaces the list of the "
-          "model's "
-          "source language [of all ten languages if it has none]",
+          "model's source language [of all ten languages if it has none]",
           "", "--no-split"},
       {"*--html", flag(a.html),
           "translate HTML documents: tags get the places of their words, and <pre>, <code>, scripts, comments and "
-          "elements "
-          "with translate=\"no\" stay as they are",
+          "elements with translate=\"no\" stay as they are",
           "", kNoMarks},
       {"*--keep PATTERN", kept(a.keep),
           "keep what the pattern matches, and {name}, %s, %1$d, <x id=1/>, addresses of the web and of e-mail; "
-          "built-in: "
-          "only these. A pattern is a row of letters, ., \\d, \\w, \\s, \\S, [a-z] or [^a-z], each with ?, * or + "
-          "after "
-          "it; "
-          "it may be given several times",
+          "built-in: only these. A pattern is a row of letters, ., \\d, \\w, \\s, \\S, [a-z] or [^a-z], each with ?, * "
+          "or + after it; it may be given several times",
           "", kNoMarks},
       {"*--glossary FILE", text(a.glossary),
           "translate the phrases of this file as it says, one a line: a phrase, a tab, its forms with | between", "",
@@ -94,8 +73,7 @@ Options text_options(Arguments& a) {
 }
 
 Options search_options(Arguments& a) {
-  goldcrest_search& rules = a.rules;
-  return {
+  Options options = {
       {"Search"},
       {"*--beam-size N", number(a.limits.beam_size, 0, 16), "keep N hypotheses, 1 to 16; 1 is greedy [0: the model's]"},
       {"*--n-best N", number(a.n_best, 1, 16), "print N results a line, each as LINE TAB RANK TAB ... [1]"},
@@ -103,36 +81,19 @@ Options search_options(Arguments& a) {
       {"--max-source-bytes N", number(a.limits.max_source_bytes), "take at most N bytes of a line [0: the model's]"},
       {"*--max-target N", number(a.limits.max_target_tokens), "write at most N tokens [0: the model's]"},
       {"--min-target N", number(a.min_target), "write at least N tokens; 0: none, even if the model has a minimum"},
-      {"--max-extra N", count(rules.max_extra_tokens),
-          "write at most N tokens more than the source has; 0: no such limit"},
-      {"--max-length-factor X",
-          number_to<float>(0, 1024, [&rules](float x) { rules.max_length_factor = x == 0 ? HUGE_VALF : x; }),
-          "write at most X times as many tokens as the source has; 0: no such limit"},
       {"*--length-penalty X", number(a.length_penalty), "divide scores by length^X"},
-      {"--length-penalty-kind KIND", choice(rules.length_penalty_kind, kPenalties),
-          "take power: length^X, or wu: ((5 + length) / 6)^X, of Wu et al."},
       {"--word-penalty X", number(a.word_penalty), "subtract X from a score for each token"},
-      {"--repetition-penalty X", number(rules.repetition_penalty, 1.0F / 1024, 1024),
-          "make tokens that a result already has less likely (above 1) or more likely (below 1)"},
-      {"--no-repeat-ngram N", count(rules.no_repeat_ngram), "repeat no run of N tokens; 0: all may come twice"},
       {"--no-repeat-source-ngram N", number(a.no_repeat_source_ngram),
           "repeat no run of N ids of the source; 0: all may"},
-      {"--early-stopping WORD", choice(rules.early_stopping, kStops),
-          "stop beams true or 1: once as many results are finished, never: when no better one is possible, false or 0: "
-          "when none is likely"},
-      {"--renormalize", set(rules.renormalize, GOLDCREST_YES),
-          "run the soft-max only over the tokens that may be chosen", "", "--no-renormalize"},
-      {"--no-renormalize", set(rules.renormalize, GOLDCREST_NO), "run the soft-max over all tokens"},
-      {"--force-end", set(rules.force_end, GOLDCREST_YES), "end a text of the most tokens with the end token", "",
-          "--no-force-end"},
-      {"--no-force-end", set(rules.force_end, GOLDCREST_NO), "leave such a text without an end token"},
       {"--max-candidates N", number(a.limits.max_candidates),
           "limit the candidate tokens that a shortlist leaves a line, or a lexicon a position; with more all outputs "
-          "are "
-          "computed [0: the model's, or enough for --lexicon]"},
+          "are computed [0: the model's, or enough for --lexicon]"},
       {"--no-shortlist", set(a.limits.max_candidates, GOLDCREST_NO_SHORTLIST),
           "translate each line among all tokens, even if the model has a shortlist", "", "--max-candidates"},
   };
+  const Options rules = goldcrest::rule_options(a.rules, "");
+  options.insert(options.end() - 2, rules.begin(), rules.end());
+  return options;
 }
 
 // Sequences replace all of the model's.
@@ -152,17 +113,14 @@ Options limit_options(Arguments& a) {
           "count the prefix in the length penalty and in the limits of lengths, as CTranslate2 does"},
       {"--draft source|FILE", text(a.draft),
           "guess results, for speed: each like its source, or like the target ids that its line of this file has; "
-          "greedy "
-          "search checks many ids in one step, and its results stay the same. For models that change little, as those "
-          "that "
-          "correct text",
+          "greedy search checks many ids in one step, and its results stay the same. For models that change little, as "
+          "those that correct text",
           "",
           "--beam-size --batch --n-best --prefix-file --score --encode --decode --sample --alternatives --lexicon "
           "--glossary"},
       {"*--lexicon FILE", text(a.lexicon),
           "let only the texts of this file come out, one a line, cut into the fewest pieces of the model's vocabulary "
-          "(with "
-          "--ids: target ids)",
+          "(with --ids: target ids)",
           "", "--encode --decode"},
       {"--lexicon-words", flag(a.lexicon_words),
           "take the lines of --lexicon as words: a text is any of them one after another", "--lexicon"},
@@ -182,8 +140,7 @@ Options draw_options(Arguments& a) {
       {"Sampling and alternatives"},
       {"--sample", flag(a.samples),
           "draw each token at random instead of searching for the best text; the same seed gives the same texts on "
-          "every "
-          "machine, whatever --batch and --threads are",
+          "every machine, whatever --batch and --threads are",
           "", "--beam-size --n-best --score --encode --decode --early-stopping"},
       {"--temperature X", number(sampling.temperature, 1.0F / 1024, 1024), "divide the logits by X [1]", "--sample"},
       {"--top-k K", number(sampling.top_k, 1, 256), "draw from the K most likely tokens, 1 to 256 [50]", "--sample"},
@@ -196,8 +153,7 @@ Options draw_options(Arguments& a) {
           "draw N samples a line, 1 to 16, each as LINE TAB NUMBER TAB ... [1]", "--sample"},
       {"--alternatives N", number(a.alternatives, 1, 16),
           "print N results a line, 1 to 16, which begin with the N best first tokens, each as LINE TAB RANK TAB ...; "
-          "after a "
-          "prefix the next token counts as the first",
+          "after a prefix the next token counts as the first",
           "", "--sample --beam-size --n-best --score --encode --decode --stream --deadline"},
       {"--min-alternative-prob P", number(a.min_alternative_prob, 0, 1),
           "leave out first tokens that are less likely than P [0]", "--alternatives"},
@@ -212,18 +168,14 @@ Options print_options(Arguments& a) {
           "print after each result a tab and the log-probability of each of its tokens, as --tokens counts them"},
       {"--alignments HOW", choice(a.alignments, {"hard", "soft"}),
           "print after each result a tab and how its tokens attend to the source's, as --tokens and --encode count "
-          "them "
-          "from "
-          "0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; soft: all "
-          "weights, "
-          "commas between them and a space after each target token"},
+          "them from 0, end tokens included. hard: SOURCE-TARGET for each, the source token of the largest weight; "
+          "soft: all weights, commas between them and a space after each target token"},
       {"--alignment-layer N", number(a.alignment_layer, -1, 31),
           "take this decoder layer, from 0 [-1: the mean of all]"},
       {"--alignment-head N", number(a.alignment_head, -1, 255), "take this head, from 0 [-1: the mean of all]"},
       {"--score FILE", text(a.score_file),
           "translate nothing: print the log-probability of the target that the same line of this file has, as ids with "
-          "their "
-          "end id (--tokens prints such lines)",
+          "their end id (--tokens prints such lines)",
           "", "--encode --decode --n-best --scores --lexicon"},
       {"--tokens", flag(a.tokens), "print target ids instead of text"},
       {"--encode", flag(a.encode), "print the source ids of each line and stop there", "",
@@ -242,12 +194,10 @@ Options machine_options(Arguments& a) {
       {"*--threads N", number(a.limits.threads, 0, 64), "use N threads; 0: one for each CPU [1]"},
       {"*--batch N", number(a.limits.batch, 1, 256),
           "translate N sentences together: faster, but a line is answered when up to 16 times as many are read [1: "
-          "each "
-          "at once]"},
+          "each at once]"},
       {"--kernels NAME", text(a.kernels),
           "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; fastest: theirs "
-          "where "
-          "they are faster (both give close, not equal, results)"},
+          "where they are faster (both give close, not equal, results)"},
       {"--coarse", flag(a.coarse), "compute fine inputs as others: faster, as a model without second products"},
       {"--low-memory", flag(a.low_memory),
           "take the encoder's weights out of memory while they are not used: a little slower"},
@@ -258,20 +208,17 @@ Options machine_options(Arguments& a) {
 constexpr const char* kNotes =
     "A sentence ends at . ! ? and their like, if white space follows and then no small letter, but not after an "
     "abbreviation or an initial. A sentence that exceeds the model's limits is cut at ; : , or at spaces. These "
-    "options "
-    "take a line as one sentence: --no-split, --ids, --encode, --decode, --tokens, --n-best above 1, --num-samples "
-    "above "
-    "1, --scores, --token-scores, --alignments, --score, --prefix, --prefix-ids, --prefix-file. Most models then drop "
-    "sentences of a line that has several. A leading >>xx<< holds for all sentences of its line.\n"
+    "options take a line as one sentence: --no-split, --ids, --encode, --decode, --tokens, --n-best above 1, "
+    "--num-samples above 1, --scores, --token-scores, --alignments, --score, --prefix, --prefix-ids, --prefix-file. "
+    "Most models then drop sentences of a line that has several. A leading >>xx<< holds for all sentences of its "
+    "line.\n"
     "A line of white space gives an empty line. One that is too long, has a NUL byte, is not UTF-8 or not ids gives a "
     "message with its number and an empty line. A >>xx<< that the model does not know gives a warning, as does the "
-    "first "
-    "line of --ids without the model's end id. A byte order mark at an input's start is left out.\n"
+    "first line of --ids without the model's end id. A byte order mark at an input's start is left out.\n"
     "At Ctrl-C the program stops between two steps and prints what is certain of the current text; the second one ends "
     "it at once.\n"
     "The program uses the model in place in its file: replace that file by renaming a new one over it. Writing into "
-    "it, "
-    "or cutting it short, kills the program with SIGBUS.\n";
+    "it, or cutting it short, kills the program with SIGBUS.\n";
 }  // namespace
 
 std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Arguments& arguments) {
@@ -280,8 +227,8 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   for (const auto& part : {text_options, search_options, limit_options, draw_options, print_options, machine_options})
     for (Option& option : part(arguments)) options.push_back(std::move(option));
   goldcrest::CommandLine app({kProgram,
-      "Translates lines of text with a .gcst model: one line out for each line in. A line is cut "
-      "into sentences, which are translated one by one; the space between them stays as it is.",
+      "Translates lines of text with a .gcst model: one line out for each line in. A line is cut into sentences, which "
+      "are translated one by one; the space between them stays as it is.",
       std::move(options),
       "  echo \"Where is the station?\" | goldcrest-translate enfr.gcst\n"
       "  goldcrest-translate enfr.gcst --beam-size 4 --batch 8 --threads 0 book.txt\n",

@@ -179,14 +179,8 @@ bool Translator::set_search() {
   if (options_.min_target) search.min_target_tokens = *options_.min_target;
   if (options_.length_penalty) search.length_penalty = *options_.length_penalty;
   if (options_.word_penalty) search.word_penalty = *options_.word_penalty;
-  search.length_penalty_kind = options_.rules.length_penalty_kind;
-  search.early_stopping = options_.rules.early_stopping;
-  search.renormalize = options_.rules.renormalize;
-  search.force_end = options_.rules.force_end;
-  search.no_repeat_ngram = options_.rules.no_repeat_ngram;
-  search.max_extra_tokens = options_.rules.max_extra_tokens;
-  search.repetition_penalty = options_.rules.repetition_penalty;
-  search.max_length_factor = options_.rules.max_length_factor;
+#define GOLDCREST_RULE(kind, field, ...) search.field = options_.rules.field;
+#include "goldcrest/search_rules.h"
   if (options_.scores) search.flags |= GOLDCREST_SEARCH_SCORES;
   if (options_.coarse) search.flags |= GOLDCREST_SEARCH_COARSE;
   int status = goldcrest_set_search(session_.engine(), &search);

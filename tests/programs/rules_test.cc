@@ -28,16 +28,14 @@ std::string model_with(const TemporaryFolder& folder, const converter::RulesSpec
 }
 
 TEST_F(Rules, OptionsAreTheFilesRules) {
-  using converter::EarlyStopping;
-  using converter::LengthPenalty;
   const std::string plain = converted_model("g2p").string();
   // Masks of early ends and of the last position have something to do.
   const Arguments beams = {"--beam-size", "4", "--n-best", "4", "--scores", "--min-target", "4", "--max-target", "6"};
   const std::string before = translate(plain, beams).out;
   const std::tuple<Arguments, Arguments, converter::RulesSpec> cases[] = {
       {{"--length-penalty-kind", "wu"}, {"--length-penalty-kind", "power"},
-          {.length_penalty_kind = LengthPenalty::kWu}},
-      {{"--early-stopping", "true"}, {"--early-stopping", "false"}, {.early_stopping = EarlyStopping::kFull}},
+          {.length_penalty_kind = GOLDCREST_LENGTH_WU}},
+      {{"--early-stopping", "true"}, {"--early-stopping", "false"}, {.early_stopping = GOLDCREST_STOP_FULL}},
       {{"--renormalize"}, {"--no-renormalize"}, {.renormalize = true}},
       {{"--no-force-end"}, {"--force-end"}, {.force_end = false}},
       {{"--no-repeat-ngram", "1"}, {"--no-repeat-ngram", "0"}, {.no_repeat_ngram = 1}},
@@ -53,7 +51,7 @@ TEST_F(Rules, OptionsAreTheFilesRules) {
     const Outcome of_file = with_status(0, translate(file, beams));
     const Outcome of_options = with_status(0, translate(plain, asked));
     EXPECT_EQ(of_file.out, of_options.out);
-    if (rules.early_stopping == EarlyStopping::kLikely) {
+    if (rules.early_stopping == GOLDCREST_STOP_LIKELY) {
       EXPECT_NE(of_file.out, before) << "the rule changes something";
     }
     EXPECT_EQ(translate(file, lifted).out, before);
@@ -96,13 +94,13 @@ TEST_F(Rules, BadOptionsAreBadUsage) {
 TEST_F(Rules, InspectNamesThem) {
   const converter::RulesSpec rules = {.renormalize = true,
       .force_end = false,
-      .early_stopping = converter::EarlyStopping::kNever,
-      .length_penalty_kind = converter::LengthPenalty::kWu,
-      .more_end_ids = {7, 9},
+      .early_stopping = GOLDCREST_STOP_NEVER,
+      .length_penalty_kind = GOLDCREST_LENGTH_WU,
       .no_repeat_ngram = 3,
       .max_extra_tokens = 50,
-      .repetition_penalty = 1.5f,
       .max_length_factor = 2.5f,
+      .repetition_penalty = 1.5f,
+      .more_end_ids = {7, 9},
       .biases = {{4, -1.0f}}};
   const Outcome outcome = with_status(0, run(inspect_program(), {model_with(folder, rules)}));
   EXPECT_NE(

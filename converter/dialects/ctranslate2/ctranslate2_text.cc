@@ -47,7 +47,7 @@ class TextReader {
     spec_.generation.min_target_tokens = std::min(kLeastTokens, spec_.generation.max_target_tokens);
     // src/decoding.cc: tokens are removed before the soft-max; the last position takes any token; a sentence is done
     // when as many hypotheses as beams have ended.
-    spec_.generation.rules = {.renormalize = true, .force_end = false, .early_stopping = EarlyStopping::kFull};
+    spec_.generation.rules = {.renormalize = true, .force_end = false, .early_stopping = GOLDCREST_STOP_FULL};
     if (files_.model.has("vmap.txt"))
       spec_.warnings.push_back(files_.model.where("vmap.txt") +
                                " is not used, as CTranslate2 does without being asked; --shortlist takes it");
@@ -123,9 +123,8 @@ class TextReader {
       generation.source_suffix = {require_id(source_, end, "the end token")};
     } else if (start == end && generation.source_prefix.empty()) {
       spec_.warnings.push_back(
-          format_text("{} is false, and nothing is put around a source; if transformers' tokenizer put tokens "
-                      "there, set it (and "
-                      "\"add_source_bos\"), or give ids",
+          format_text("{} is false, and nothing is put around a source; if transformers' tokenizer put tokens there, "
+                      "set it (and \"add_source_bos\"), or give ids",
               config_.where("add_source_eos")));
     }
   }

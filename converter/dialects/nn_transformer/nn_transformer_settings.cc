@@ -19,9 +19,10 @@ constexpr Choice kStackChoices[] = {{"nhead", "the number of attention heads, a 
 
 constexpr const char* kPlainKeys[] = {"model_type", "num_encoder_layers", "num_decoder_layers", "tensors", "name",
     "license", "attribution", "_name_or_path", "shared_embeddings", "tied_output_projection", "add_source_eos",
-    "add_source_bos", "beam_size", "length_penalty", "max_length", "min_length", "suppressed_tokens", "renormalize",
-    "early_stopping", "no_repeat_ngram", "repetition_penalty", "force_end", "length_penalty_kind", "max_extra_tokens",
-    "max_length_factor", "more_end_tokens", "token_biases"};
+    "add_source_bos", "beam_size", "length_penalty", "max_length", "min_length", "suppressed_tokens",
+#define GOLDCREST_RULE(kind, field, ...) #field,
+#include "goldcrest/search_rules.h"
+    "more_end_tokens", "token_biases"};
 constexpr const char* kStackKeys[] = {"layer_norm_eps", "d_model", "d_k", "d_v", "dim_feedforward", "max_positions",
     "position_offset", "position_denominator", "position_base", "final_norm"};
 constexpr const char* kTokenKeys[] = {

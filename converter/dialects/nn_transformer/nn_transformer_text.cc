@@ -172,21 +172,18 @@ void read_search(const Config& config, uint32_t max_positions, GenerationSpec& g
 
 void read_rules(const Config& config, const Side& target, GenerationSpec& generation) {
   RulesSpec& rules = generation.rules;
-  rules.renormalize = config.flag_or("renormalize", false);
-  rules.force_end = config.flag_or("force_end", true);
   rules.early_stopping = read_early_stopping(config);
   const std::string kind = config.text_or("length_penalty_kind", "power");
   if (kind != "power" && kind != "wu")
     throw Error("{} is {}, expected \"power\" or \"wu\"", config.where("length_penalty_kind"), in_quotes(kind));
-  rules.length_penalty_kind = kind == "wu" ? LengthPenalty::kWu : LengthPenalty::kPower;
-  rules.no_repeat_ngram = config.count_or("no_repeat_ngram", 0, 0, kMaxPositions);
-  rules.max_extra_tokens = config.count_or("max_extra_tokens", 0, 0, kMaxPositions);
-  if (config.has("max_length_factor")) {
-    rules.max_length_factor = static_cast<float>(
-        config.number_or("max_length_factor", 0, double{kMinLengthFactor}, double{kMaxLengthFactor}));
-  }
-  rules.repetition_penalty = static_cast<float>(
-      config.number_or("repetition_penalty", 1, double{kMinRepetitionPenalty}, double{kMaxRepetitionPenalty}));
+  rules.length_penalty_kind = kind == "wu" ? GOLDCREST_LENGTH_WU : GOLDCREST_LENGTH_POWER;
+#define GOLDCREST_RULE(kind, field, ...) GOLDCREST_READ_##kind(field, __VA_ARGS__)
+#define GOLDCREST_READ_WORD(...)
+#define GOLDCREST_READ_FLAG(field, usual, ...) rules.field = config.flag_or(#field, usual);
+#define GOLDCREST_READ_COUNT(field, ...) rules.field = config.count_or(#field, 0, 0, kMaxPositions);
+#define GOLDCREST_READ_NUMBER(field, none, least, largest, ...) \
+  if (config.has(#field)) rules.field = static_cast<float>(config.number_or(#field, none, least, largest));
+#include "goldcrest/search_rules.h"
   rules.more_end_ids = target.tokens("more_end_tokens");
   rules.biases = target.biases("token_biases");
 }

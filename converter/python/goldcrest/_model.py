@@ -71,6 +71,7 @@ class Model(Engine):
         low_memory: bool = False,
         structure_only: bool = False,
     ) -> None:
+        given = dict(locals())
         super().__init__(path, threads)
         session = self._session
         words = None if abbreviations is None else " ".join(lines_of(abbreviations))
@@ -86,19 +87,7 @@ class Model(Engine):
             "max_source_bytes": max_source_bytes,
             "max_candidates": max_candidates if shortlist else _native.NO_SHORTLIST,
         }
-        self._rules = _values.search_rules(
-            min_target,
-            length_penalty,
-            word_penalty,
-            length_penalty_kind,
-            early_stopping,
-            renormalize,
-            force_end,
-            no_repeat_ngram,
-            max_extra,
-            max_length_factor,
-            repetition_penalty,
-        )
+        self._rules = _values.search_rules(given)
         self._sampling = _values.sampling_of(temperature, top_k, top_p, min_p, seed) if sample else None
         if sample and count("beam_size", beam_size) > 1:
             raise Error(f"sample=True and beam_size={beam_size}: sampling has no beams")

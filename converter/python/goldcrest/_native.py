@@ -67,15 +67,26 @@ def _struct(name: str, *fields: Tuple[Any, str]) -> Any:
     return type(name, (ctypes.Structure,), {"__doc__": name, "_fields_": members})
 
 
+_YES_NO = {False: 1, True: 2}
+# The rules of goldcrest/search_rules.h in the struct's order: options with the struct's field if its name is another.
+# Words have numbers. A count or number of 0 may mean none; others have bounds.
+RULES: Dict[str, Tuple[str, Any]] = {
+    "renormalize": ("renormalize", _YES_NO),
+    "force_end": ("force_end", _YES_NO),
+    "early_stopping": ("early_stopping", {False: 1, True: 2, "never": 3}),
+    "length_penalty_kind": ("length_penalty_kind", {"power": 1, "wu": 2}),
+    "no_repeat_ngram": ("no_repeat_ngram", int),
+    "max_extra": ("max_extra_tokens", int),
+    "repetition_penalty": ("repetition_penalty", "1/1024"),
+    "max_length_factor": ("max_length_factor", "0"),
+}
 Limits = _struct("goldcrest_limits", (c_uint32, " ".join(LIMIT_NAMES)))
 Search = _struct(
     "goldcrest_search",
     (c_uint32, "beam_size min_target_tokens max_target_tokens"),
     (c_float, "length_penalty word_penalty"),
     (c_uint32, "flags"),
-    (c_uint8, "renormalize force_end early_stopping length_penalty_kind"),
-    (c_uint32, "no_repeat_ngram max_extra_tokens"),
-    (c_float, "repetition_penalty max_length_factor"),
+    *[(c_uint32 if kind is int else c_float if type(kind) is str else c_uint8, name) for name, kind in RULES.values()],
 )
 # Fields that the package does not read have a number for a name.
 Info = _struct(

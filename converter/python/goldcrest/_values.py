@@ -16,9 +16,6 @@ Prefix = Union[Target, Sequence[Target], None]
 Keep = Union[bool, Sequence[str], None]
 Terms = Optional[Mapping[str, Union[str, Sequence[str]]]]
 
-_YES_NO = {False: 1, True: 2}
-_STOPS = {False: 1, True: 2, "never": 3}
-_KINDS = {"power": 1, "wu": 2}
 _MOST_CHANNELS = 32
 
 
@@ -150,45 +147,24 @@ def choice(name: str, value: Any, choices: Dict[Any, int]) -> int:
     return 0 if value is None else choices[value]
 
 
-def _limit(name: str, value: Optional[int]) -> int:
-    """Returns a count, of which 0 means none; None is the file's own."""
-    return 0 if value is None else count(name, value) or 2**32 - 1
+def _rule(name: str, kind: Any, value: Any) -> Any:
+    """Returns a rule as goldcrest_search has it; None is the file's own."""
+    if isinstance(kind, dict) or value is None:
+        return choice(name, value, kind)
+    if kind is int:
+        return count(name, value) or 2**32 - 1
+    if not (0 if kind == "0" else 1 / 1024) <= value <= 1024:
+        raise Error(f"{name} is {value}; expected {kind} to 1024")
+    return value or math.inf
 
 
-def search_rules(
-    min_target: Optional[int],
-    length_penalty: Optional[float],
-    word_penalty: Optional[float],
-    length_penalty_kind: Optional[str],
-    early_stopping: Union[bool, str, None],
-    renormalize: Optional[bool],
-    force_end: Optional[bool],
-    no_repeat_ngram: Optional[int],
-    max_extra: Optional[int],
-    max_length_factor: Optional[float],
-    repetition_penalty: Optional[float],
-) -> Dict[str, Any]:
+def search_rules(given: Mapping[str, Any]) -> Dict[str, Any]:
     """Returns the fields of goldcrest_search that the options of goldcrest-translate set."""
-    if repetition_penalty is not None and not 1 / 1024 <= repetition_penalty <= 1024:
-        raise Error(f"repetition_penalty is {repetition_penalty}; expected 1/1024 to 1024")
-    if max_length_factor is not None and not 0 <= max_length_factor <= 1024:
-        raise Error(f"max_length_factor is {max_length_factor}; expected 0 to 1024")
-    rules = {
-        "renormalize": choice("renormalize", renormalize, _YES_NO),
-        "force_end": choice("force_end", force_end, _YES_NO),
-        "early_stopping": choice("early_stopping", early_stopping, _STOPS),
-        "length_penalty_kind": choice("length_penalty_kind", length_penalty_kind, _KINDS),
-        "no_repeat_ngram": _limit("no_repeat_ngram", no_repeat_ngram),
-        "max_extra_tokens": _limit("max_extra", max_extra),
-        "repetition_penalty": repetition_penalty or 0.0,
-        "max_length_factor": math.inf if max_length_factor == 0 else max_length_factor or 0.0,
-    }
-    given = {
-        "min_target_tokens": None if min_target is None else count("min_target", min_target),
-        "length_penalty": length_penalty,
-        "word_penalty": word_penalty,
-    }
-    return {**rules, **{name: value for name, value in given.items() if value is not None}}
+    rules = {field: _rule(name, kind, given[name]) for name, (field, kind) in _native.RULES.items()}
+    if given["min_target"] is not None:
+        rules["min_target_tokens"] = count("min_target", given["min_target"])
+    numbers = {name: given[name] for name in ("length_penalty", "word_penalty")}
+    return {**rules, **{name: value for name, value in numbers.items() if value is not None}}
 
 
 def sampling_of(temperature: float, top_k: int, top_p: float, min_p: float, seed: int) -> Any:

@@ -142,8 +142,7 @@ class CTranslate2Binary : public TensorSource {
     if (version_ >= kFirstWithTypes) {
       if (id >= std::size(kTypes)) {
         throw Error(
-            "{}: has the type {}, expected 0 (float32), 1 (int8), 2 (int16), 3 (int32), 4 (float16) or "
-            "5 (bfloat16)",
+            "{}: has the type {}, expected 0 (float32), 1 (int8), 2 (int16), 3 (int32), 4 (float16) or 5 (bfloat16)",
             where(item.name), id);
       }
       item.type = kTypes[id];

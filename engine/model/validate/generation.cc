@@ -66,10 +66,14 @@ int Validator::check_length_factor(const format::Generation& table) {
 }
 
 int Validator::check_rules(const format::Generation& table) {
-  GOLDCREST_REQUIRE_INTACT(table.early_stopping() <= 2, "generation.early_stopping", -1);
-  GOLDCREST_REQUIRE_INTACT(table.length_penalty_kind() <= 1, "generation.length_penalty_kind", -1);
-  GOLDCREST_REQUIRE_INTACT(in_range(table.repetition_penalty(), kMinRepetitionPenalty, kMaxRepetitionPenalty),
-      "generation.repetition_penalty", -1);
+#define GOLDCREST_RULE(kind, field, ...) GOLDCREST_VALIDATE_##kind(field, __VA_ARGS__)
+#define GOLDCREST_VALIDATE_FLAG(...)
+#define GOLDCREST_VALIDATE_COUNT(...)
+#define GOLDCREST_VALIDATE_WORD(field, type, last, ...) \
+  GOLDCREST_REQUIRE_INTACT(table.field() < last, "generation." #field, -1);
+#define GOLDCREST_VALIDATE_NUMBER(field, none, least, largest, ...) \
+  GOLDCREST_REQUIRE_INTACT(table.field() == none || in_range(table.field(), least, largest), "generation." #field, -1);
+#include "goldcrest/search_rules.h"
   GOLDCREST_TRY(check_ids(table.more_end_ids(), target_vocab_size_, "generation.more_end_ids", -1));
   GOLDCREST_REQUIRE_INTACT(
       table.more_end_ids() == nullptr || table.more_end_ids()->size() <= kMaxMoreEnds, "generation.more_end_ids", -1);

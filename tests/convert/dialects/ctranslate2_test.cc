@@ -106,7 +106,7 @@ TEST(CTranslate2, ItsIdsAndSearch) {
   EXPECT_EQ(generation.max_target_tokens, 64u);
   EXPECT_EQ(generation.min_target_tokens, 2u);
   EXPECT_EQ(
-      generation.rules, (RulesSpec{.renormalize = true, .force_end = false, .early_stopping = EarlyStopping::kFull}));
+      generation.rules, (RulesSpec{.renormalize = true, .force_end = false, .early_stopping = GOLDCREST_STOP_FULL}));
   EXPECT_EQ(spec.added_target_ids, 1u);
   EXPECT_EQ(spec.name, checkpoint.folder.path().filename().string());
   EXPECT_EQ(spec.source_tokenizer->vocab_size, 13u);

@@ -280,7 +280,7 @@ TEST(CTranslate2Text, ATokenThatTargetsBeginWith) {
   const ModelSpec spec = load_checkpoint(package.write_zip(package.entries()), {});
   EXPECT_EQ(spec.generation.forced_first_id, 4000u);
   EXPECT_EQ(spec.generation.rules,
-      (RulesSpec{.renormalize = true, .force_end = false, .early_stopping = EarlyStopping::kFull}));
+      (RulesSpec{.renormalize = true, .force_end = false, .early_stopping = GOLDCREST_STOP_FULL}));
   EXPECT_EQ(spec.target_tokenizer->pieces[4000].type, PieceType::kControl);
 }
 

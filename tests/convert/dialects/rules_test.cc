@@ -34,8 +34,8 @@ TEST(MarianRules, AreRead) {
   expect_rules({}, {});
   expect_rules({{"renormalize_logits", true}}, {.renormalize = true});
   expect_rules({{"renormalize_logits", false}}, {});
-  expect_rules({{"early_stopping", true}}, {.early_stopping = EarlyStopping::kFull});
-  expect_rules({{"early_stopping", "never"}}, {.early_stopping = EarlyStopping::kNever});
+  expect_rules({{"early_stopping", true}}, {.early_stopping = GOLDCREST_STOP_FULL});
+  expect_rules({{"early_stopping", "never"}}, {.early_stopping = GOLDCREST_STOP_NEVER});
   expect_rules({{"early_stopping", false}}, {});
   expect_rules({{"no_repeat_ngram_size", 3}}, {.no_repeat_ngram = 3});
   expect_rules({{"repetition_penalty", 1.25}}, {.repetition_penalty = 1.25f});
@@ -199,13 +199,13 @@ TEST(NnTransformerRules, AreRead) {
   const ModelSpec spec = checkpoint.load();
   const RulesSpec expected = {.renormalize = true,
       .force_end = false,
-      .early_stopping = EarlyStopping::kNever,
-      .length_penalty_kind = LengthPenalty::kWu,
-      .more_end_ids = {4, 3},
+      .early_stopping = GOLDCREST_STOP_NEVER,
+      .length_penalty_kind = GOLDCREST_LENGTH_WU,
       .no_repeat_ngram = 2,
       .max_extra_tokens = 50,
-      .repetition_penalty = 1.5f,
       .max_length_factor = 2.5f,
+      .repetition_penalty = 1.5f,
+      .more_end_ids = {4, 3},
       .biases = {{1, 3.0f}, {5, -2.5f}}};
   EXPECT_EQ(spec.generation.rules, expected);
   EXPECT_TRUE(spec.warnings.empty());

@@ -168,7 +168,7 @@ TEST(Toolkit, FairseqTellsItsSettings) {
     EXPECT_EQ(search.suppressed_ids, std::vector<uint32_t>{1});
     EXPECT_EQ(search.source_suffix, std::vector<uint32_t>{2});
     EXPECT_EQ(search.beam_size, 5u);
-    EXPECT_EQ(search.rules, RulesSpec{.early_stopping = EarlyStopping::kFull});
+    EXPECT_EQ(search.rules, RulesSpec{.early_stopping = GOLDCREST_STOP_FULL});
     EXPECT_EQ(search.max_target_tokens, 16u) << "201, or the number of positions";
     EXPECT_EQ(search.min_target_tokens, 2u);
     EXPECT_EQ(spec.source_language + spec.target_language, "deen");

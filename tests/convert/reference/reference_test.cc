@@ -205,7 +205,7 @@ TEST(ReferenceRules, EarlyStoppingWaitsForNoBetterOne) {
       chain_model({{.3f, .4f, .3f, 0}, {.6f, 0, .05f, .35f}, {.1f, .9f, 0, 0}, {.25f, .25f, .25f, .25f}});
   SearchOptions options = {.beam_size = 2, .max_target_tokens = 9};
   expect_best(spec, options, {2, 1, 0}, .3 * .9 * .6);
-  options.rules.early_stopping = EarlyStopping::kFull;
+  options.rules.early_stopping = GOLDCREST_STOP_FULL;
   expect_best(spec, options, {1, 0}, .4 * .6);
 }
 
@@ -214,7 +214,7 @@ TEST(ReferenceRules, EarlyStoppingWaitsForNoBetterOne) {
 TEST(ReferenceRules, StoppingNeverWaitsForWhatIsPossible) {
   const ModelSpec spec = chain_model({{.6f, .4f, 0}, {.5f, 0, .5f}, {.999f, .001f, 0}});
   SearchOptions options = {.beam_size = 2, .max_target_tokens = 9, .n_best = 2};
-  options.rules.early_stopping = EarlyStopping::kNever;
+  options.rules.early_stopping = GOLDCREST_STOP_NEVER;
   const std::vector<Hypothesis> best = search(Reference(spec), kChainSource, options);
   ASSERT_EQ(best.size(), 2u);
   EXPECT_EQ(best[0].tokens, (Tokens{0}));
@@ -225,7 +225,7 @@ TEST(ReferenceRules, LengthPenaltyOfWu) {
   const ModelSpec spec = chain_model({{.35f, .65f, 0}, {.2f, .2f, .6f}, {.9f, .1f, 0}});
   for (const uint32_t beam_size : {1u, 2u}) {
     SearchOptions options = {.beam_size = beam_size, .max_target_tokens = 9, .length_penalty = 0.6f};
-    options.rules.length_penalty_kind = LengthPenalty::kWu;
+    options.rules.length_penalty_kind = GOLDCREST_LENGTH_WU;
     const Hypothesis best = best_of(spec, options);
     EXPECT_EQ(best.tokens, (Tokens{1, 2, 0}));
     EXPECT_NEAR(best.score, std::log(.65 * .6 * .9) / std::pow((5 + 3) / 6.0, double{0.6f}), 1e-5);
@@ -277,7 +277,7 @@ TEST(ReferenceRules, Biases) {
 
 TEST(ReferenceRules, AreTheModelsByDefault) {
   ModelSpec spec = chain_model({{1, 0}, {1, 0}});
-  spec.generation.rules = {.renormalize = true, .early_stopping = EarlyStopping::kFull, .biases = {{1, 2.0f}}};
+  spec.generation.rules = {.renormalize = true, .early_stopping = GOLDCREST_STOP_FULL, .biases = {{1, 2.0f}}};
   EXPECT_EQ(default_search(spec).rules, spec.generation.rules);
 }
 

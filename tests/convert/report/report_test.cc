@@ -69,13 +69,13 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
   ModelSpec spec = *report.spec;
   spec.generation.rules = {.renormalize = true,
       .force_end = false,
-      .early_stopping = EarlyStopping::kFull,
-      .length_penalty_kind = LengthPenalty::kWu,
-      .more_end_ids = {7},
+      .early_stopping = GOLDCREST_STOP_FULL,
+      .length_penalty_kind = GOLDCREST_LENGTH_WU,
       .no_repeat_ngram = 3,
       .max_extra_tokens = 50,
-      .repetition_penalty = 1.5f,
       .max_length_factor = 2.5f,
+      .repetition_penalty = 1.5f,
+      .more_end_ids = {7},
       .biases = {{4, -1.0f}, {6, 2.0f}}};
   const FileImage image = assemble(build_payload(spec, {}), {});
   report.spec = &spec;

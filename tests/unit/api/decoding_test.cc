@@ -244,8 +244,7 @@ TEST(Agreement, BeginsEveryLaterOne) {
   for (const uint32_t beam_size : {1u, 2u, 4u, 8u, 16u}) {
     double share = 0;
     uint32_t n = 0;
-    for (const auto stopping :
-        {converter::EarlyStopping::kLikely, converter::EarlyStopping::kFull, converter::EarlyStopping::kNever}) {
+    for (const auto stopping : {GOLDCREST_STOP_LIKELY, GOLDCREST_STOP_FULL, GOLDCREST_STOP_NEVER}) {
       for (uint32_t seed = 0; seed < 12; ++seed) {
         TinyOptions options = {.seed = 100 * beam_size + ++n_models, .end_bias = static_cast<float>(seed % 4)};
         if (seed % 3 == 2) options.target_vocab_size = 5;  // fewer continuations than beams

@@ -13,13 +13,13 @@ namespace {
 converter::RulesSpec all_rules() {
   converter::RulesSpec rules = {.renormalize = true,
       .force_end = false,
-      .early_stopping = converter::EarlyStopping::kNever,
-      .length_penalty_kind = converter::LengthPenalty::kWu,
-      .more_end_ids = {3, 5},
+      .early_stopping = GOLDCREST_STOP_NEVER,
+      .length_penalty_kind = GOLDCREST_LENGTH_WU,
       .no_repeat_ngram = 2,
       .max_extra_tokens = 7,
-      .repetition_penalty = 1.3f,
       .max_length_factor = 1.5f,
+      .repetition_penalty = 1.3f,
+      .more_end_ids = {3, 5},
       .biases = {{2, 1.5f}, {7, -2.0f}}};
   return rules;
 }

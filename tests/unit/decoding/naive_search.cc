@@ -131,7 +131,7 @@ std::vector<double> next_log_probs(
 // (log_prob - word_penalty * n) / penalty, n tokens
 double score_of(double log_prob, size_t n_tokens, const NaiveOptions& options) {
   const double n = static_cast<double>(n_tokens);
-  const double base = options.rules.length_penalty_kind == converter::LengthPenalty::kWu ? (5 + n) / 6 : n;
+  const double base = options.rules.length_penalty_kind == GOLDCREST_LENGTH_WU ? (5 + n) / 6 : n;
   return (log_prob - double{options.search.word_penalty} * n) / std::pow(base, double{options.search.length_penalty});
 }
 
@@ -146,10 +146,9 @@ NaiveHypothesis extended(const NaiveHypothesis& parent, int32_t token, double lo
 // Returns whether the best of `live` can still enter a full list of finished ones.
 bool can_still_improve(const std::vector<NaiveHypothesis>& live, const std::vector<NaiveHypothesis>& finished,
     const NaiveOptions& options, uint32_t most) {
-  using converter::EarlyStopping;
-  const EarlyStopping stopping = options.rules.early_stopping;
-  if (stopping == EarlyStopping::kFull) return false;
-  const bool is_later = stopping == EarlyStopping::kNever && options.search.length_penalty > 0;
+  const goldcrest_early_stopping stopping = options.rules.early_stopping;
+  if (stopping == GOLDCREST_STOP_FULL) return false;
+  const bool is_later = stopping == GOLDCREST_STOP_NEVER && options.search.length_penalty > 0;
   return score_of(live[0].log_prob, is_later ? most : live[0].tokens.size(), options) > finished.back().score;
 }
 }  // namespace

@@ -82,12 +82,12 @@ std::vector<ModelSpec> some_specs() {
   ruled.generation.rules.no_repeat_ngram = 2;
   ruled.generation.rules.repetition_penalty = 1.2f;
   ruled.generation.rules.max_extra_tokens = 4;
-  ruled.generation.rules.early_stopping = converter::EarlyStopping::kNever;
+  ruled.generation.rules.early_stopping = GOLDCREST_STOP_NEVER;
   ruled.generation.prompt = {{}, {11}, {}};
   specs.push_back(ruled);
   ruled.generation.rules.force_end = false;
   ruled.generation.rules.renormalize = true;
-  ruled.generation.rules.length_penalty_kind = converter::LengthPenalty::kWu;
+  ruled.generation.rules.length_penalty_kind = GOLDCREST_LENGTH_WU;
   specs.push_back(ruled);
   return specs;
 }

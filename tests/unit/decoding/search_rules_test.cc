@@ -8,8 +8,6 @@
 
 namespace goldcrest::test {
 namespace {
-using converter::EarlyStopping;
-using converter::LengthPenalty;
 using converter::RulesSpec;
 using converter::SequenceSpec;
 using converter::SequencesSpec;
@@ -32,16 +30,13 @@ goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_
   goldcrest_search search = {.beam_size = beam_size,
       .max_target_tokens = max_target_tokens,
       .length_penalty = 0.8f,
-      .flags = GOLDCREST_SEARCH_SCORES,
-      .renormalize = static_cast<uint8_t>(rules.renormalize ? GOLDCREST_YES : GOLDCREST_NO),
-      .force_end = static_cast<uint8_t>(rules.force_end ? GOLDCREST_YES : GOLDCREST_NO),
-      .early_stopping = static_cast<uint8_t>(GOLDCREST_STOP_LIKELY + static_cast<int>(rules.early_stopping))};
-  search.length_penalty_kind =
-      static_cast<uint8_t>(GOLDCREST_LENGTH_POWER + static_cast<int>(rules.length_penalty_kind));
-  search.no_repeat_ngram = rules.no_repeat_ngram == 0 ? UINT32_MAX : rules.no_repeat_ngram;
-  search.max_extra_tokens = rules.max_extra_tokens == 0 ? UINT32_MAX : rules.max_extra_tokens;
-  search.repetition_penalty = rules.repetition_penalty;
-  search.max_length_factor = rules.max_length_factor == 0 ? HUGE_VALF : rules.max_length_factor;
+      .flags = GOLDCREST_SEARCH_SCORES};
+#define GOLDCREST_RULE(kind, field, ...) GOLDCREST_ASK_##kind(field, __VA_ARGS__)
+#define GOLDCREST_ASK_FLAG(field, ...) search.field = rules.field ? GOLDCREST_YES : GOLDCREST_NO;
+#define GOLDCREST_ASK_WORD(field, ...) search.field = static_cast<uint8_t>(rules.field);
+#define GOLDCREST_ASK_COUNT(field, ...) search.field = rules.field == 0 ? UINT32_MAX : rules.field;
+#define GOLDCREST_ASK_NUMBER(field, ...) search.field = rules.field == 0 ? HUGE_VALF : rules.field;
+#include "goldcrest/search_rules.h"
   return search;
 }
 
@@ -125,11 +120,11 @@ void expect_changes(
 TEST(SearchRules, RenormalizeLeavesOutWhatMayNotBeChosen) { expect_changes({.renormalize = true}, {1, 2, 4}); }
 
 TEST(SearchRules, EarlyStopping) {
-  expect_changes({.early_stopping = EarlyStopping::kFull}, {2, 4, 7}, 2.0f);
-  expect_changes({.early_stopping = EarlyStopping::kNever}, {2, 4, 7}, 1.0f, 8);
-  EXPECT_EQ(compare({.early_stopping = EarlyStopping::kNever}, 4, -0.5f), 0u)
+  expect_changes({.early_stopping = GOLDCREST_STOP_FULL}, {2, 4, 7}, 2.0f);
+  expect_changes({.early_stopping = GOLDCREST_STOP_NEVER}, {2, 4, 7}, 1.0f, 8);
+  EXPECT_EQ(compare({.early_stopping = GOLDCREST_STOP_NEVER}, 4, -0.5f), 0u)
       << "shorter texts win, and they are equally likely";
-  EXPECT_EQ(compare({.early_stopping = EarlyStopping::kFull}, 1), 0u) << "beams only";
+  EXPECT_EQ(compare({.early_stopping = GOLDCREST_STOP_FULL}, 1), 0u) << "beams only";
 }
 
 TEST(SearchRules, AnyOfSeveralEndsIsTheEnd) {
@@ -150,13 +145,13 @@ TEST(SearchRules, RepetitionPenalty) {
 TEST(SearchRules, NoForcedEnd) { expect_changes({.force_end = false}, {1, 2, 4}); }
 
 TEST(SearchRules, LengthPenaltyOfWu) {
-  expect_changes({.length_penalty_kind = LengthPenalty::kWu}, {1, 2, 4}, 0.6f);
-  expect_changes({.early_stopping = EarlyStopping::kNever, .length_penalty_kind = LengthPenalty::kWu}, {4}, 0.6f);
+  expect_changes({.length_penalty_kind = GOLDCREST_LENGTH_WU}, {1, 2, 4}, 0.6f);
+  expect_changes({.early_stopping = GOLDCREST_STOP_NEVER, .length_penalty_kind = GOLDCREST_LENGTH_WU}, {4}, 0.6f);
 }
 
 TEST(SearchRules, MaxExtraTokens) {
   expect_changes({.max_extra_tokens = 1}, {1, 2, 4});
-  expect_changes({.force_end = false, .early_stopping = EarlyStopping::kNever, .max_extra_tokens = 2}, {1, 4});
+  expect_changes({.force_end = false, .early_stopping = GOLDCREST_STOP_NEVER, .max_extra_tokens = 2}, {1, 4});
 }
 
 TEST(SearchRules, MaxLengthFactor) {
@@ -298,8 +293,8 @@ TEST(SearchRules, AllAtOnce) {
     SCOPED_TRACE(testing::Message() << "round " << round);
     RulesSpec rules = {.renormalize = rng.below(2) == 1,
         .force_end = rng.below(2) == 1,
-        .early_stopping = static_cast<EarlyStopping>(rng.below(3)),
-        .length_penalty_kind = static_cast<LengthPenalty>(rng.below(2))};
+        .early_stopping = static_cast<goldcrest_early_stopping>(1 + rng.below(3)),
+        .length_penalty_kind = static_cast<goldcrest_length_penalty>(1 + rng.below(2))};
     if (rng.below(2) == 1) rules.more_end_ids = {7, 30};
     rules.no_repeat_ngram = rng.below(4);
     rules.max_extra_tokens = rng.below(2) * 4;
@@ -328,7 +323,7 @@ TEST(SearchRules, NothingLeftEndsTheText) {
 // Vaswani et al. 2017, section 6.1: beam size 4, length penalty 0.6 of Wu et al., at most 50 tokens more than the
 // source.
 TEST(SearchRules, ThePapersDecoding) {
-  const RulesSpec rules = {.length_penalty_kind = LengthPenalty::kWu, .max_extra_tokens = 50};
+  const RulesSpec rules = {.length_penalty_kind = GOLDCREST_LENGTH_WU, .max_extra_tokens = 50};
   for (const float end_bias : {2.0f, -50.0f}) {
     ModelSpec spec = tiny_spec({.seed = 31, .decoder = {.positions = 70}, .end_bias = end_bias});
     spec.generation.rules = rules;

@@ -78,8 +78,8 @@ TEST(ModelInfo, SaysWhichRulesTheFileHas) {
   converter::RulesSpec& rules = spec.generation.rules;
   rules.renormalize = true;
   rules.force_end = false;
-  rules.early_stopping = converter::EarlyStopping::kNever;
-  rules.length_penalty_kind = converter::LengthPenalty::kWu;
+  rules.early_stopping = GOLDCREST_STOP_NEVER;
+  rules.length_penalty_kind = GOLDCREST_LENGTH_WU;
   rules.no_repeat_ngram = 3;
   rules.max_extra_tokens = 50;
   rules.repetition_penalty = 1.25f;
