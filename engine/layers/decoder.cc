@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each row is one hypothesis at the current target position: d_model floats, padded with zeros to a multiple of 16, as
-// every dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it (post-norm),
+// every dimension is. x is the residual stream: a block norms it first (pre-norm) or last (post-norm),
 // and the block's last matrix adds to it. Tasks share out the rows (for_all_rows); no task reads or writes another
 // task's rows. Hypotheses share the keys and values that their ancestors stored, which are never written again. The
 // source's keys and values are complete before the first position (decoder_layer_source_keys).
@@ -44,20 +44,10 @@ LayerKeys keys_of_layer(const Runtime& runtime, const DecoderRefs& refs, const T
 // Computes one layer: Vaswani et al. 2017, figure 1, right.
 void run_layer(
     const Pass& pass, const TargetRows& targets, const DecoderLayerView& layer, const LayerKeys& keys, float* x) {
-  if (layer.kind.is_recurrent()) {
-    residual(pass, {layer.recurrent.norm, layer.recurrent.input_forget}, x, [&](Quantized h) {
-      add_recurrent(pass, layer.recurrent, {targets, keys.cells}, h, x);
-    });
-  } else {
-    residual(pass, {layer.self_attention.norm, layer.self_attention.query_key_value}, x, [&](Quantized h) {
-      add_self_attention(pass, layer.self_attention, PastOfRows{targets, keys.past}, h, x);
-    });
-  }
-  residual(pass, {layer.cross_attention.norm, layer.cross_attention.query}, x, [&](Quantized h) {
-    add_cross_attention(pass, layer.cross_attention, {targets, keys.source, keys.queries}, h, x);
-  });
-  residual(pass, {layer.feed_forward.norm, layer.feed_forward.in}, x,
-      [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+  if (layer.kind.is_recurrent()) add_recurrent(pass, layer.recurrent, {targets, keys.cells}, x);
+  else add_self_attention(pass, layer.self_attention, PastOfRows{targets, keys.past}, x);
+  add_cross_attention(pass, layer.cross_attention, {targets, keys.source, keys.queries}, x);
+  add_feed_forward(pass, layer.feed_forward, x);
 }
 
 // Returns the number of layers with self-attention. Only these store keys of each target position.

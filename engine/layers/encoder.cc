@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each row is one position of one sentence's source: d_model floats, padded with zeros to a multiple of 16, as every
-// dimension is. x is the residual stream: `residual` norms it before a block (pre-norm) or after it (post-norm), and
+// dimension is. x is the residual stream: a block norms it first (pre-norm) or last (post-norm), and
 // the block's last matrix adds to it. Tasks share out the rows (for_all_rows). From another task's rows a task reads
 // only keys and values, which encoder_layer_keys has written one pass earlier.
 #include "base/exact_floats.h"
@@ -16,10 +16,8 @@ namespace goldcrest {
 namespace {
 // Computes a layer except its keys and values: Vaswani et al. 2017, figure 1, left.
 void run_layer(const Pass& pass, const SentencesOfRows& sentences, const EncoderLayerView& layer, float* x) {
-  residual(pass, {layer.self_attention.norm, layer.self_attention.query_key_value}, x,
-      [&](Quantized h) { add_self_attention(pass, layer.self_attention, sentences, h, x); });
-  residual(pass, {layer.feed_forward.norm, layer.feed_forward.in}, x,
-      [&](Quantized h) { add_feed_forward(pass, layer.feed_forward, h, x); });
+  add_self_attention(pass, layer.self_attention, sentences, x);
+  add_feed_forward(pass, layer.feed_forward, x);
 }
 
 LayerKind encoder_layer_kind(const ModelView& model) { return {false, false, model.features}; }
@@ -77,7 +75,7 @@ void encoder_layer_keys(
   const KvCache keys = kv_cache_layer(runtime, stack, refs.keys, 0, batch.row_capacity);
   for_all_rows(runtime, stack, refs.pass, block, [&](const Pass& pass) {
     const Quantized h =
-        block_input(pass, {self.norm, self.query_key_value}, encoder_rows(runtime, refs, pass.rows.first));
+        block_input(pass, self.norm, self.query_key_value, encoder_rows(runtime, refs, pass.rows.first));
     store_sentence_keys(pass, self, {batch, keys}, h);
   });
 }

@@ -27,12 +27,6 @@ bool parallelizes_itself(const Runtime& runtime, const LinearCall& call) {
 }
 }  // namespace
 
-[[gnu::noinline]] void run_product(
-    const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task) {
-  if (call.view->has_remainders() && fine.exists()) return linear_fine(runtime, call, fine, task);
-  operations(runtime).linear(runtime, call);
-}
-
 Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x) {
   if (matrix.fine_input && pass.fine.exists())
     quantize_one_by_one(pass.runtime, {x, matrix.k, pass.rows.count, matrix.k}, pass.inputs, pass.fine.values);
@@ -68,15 +62,15 @@ void quantize_one_by_one(
 void multiply(const Pass& pass, const LinearView& matrix, Quantized, const Finish& finish, float* y) {
   const LinearCall call = {
       &matrix, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, matrix.n, pass.n_tasks > 1};
-  if (parallelizes_itself(pass.runtime, call)) return operations(pass.runtime).linear(pass.runtime, call);
   const uint32_t n_groups = (matrix.n + kOutputsTogether - 1) / kOutputsTogether;
   const Split split = split_work(linear_macs(call.rows, matrix.n, matrix.k), n_groups, pass.n_tasks);
-  if (split.n_tasks == 1) return run_product(pass.runtime, call, pass.fine, 0);
+  const auto& linear = operations(pass.runtime).linear;
+  if (split.n_tasks == 1 || parallelizes_itself(pass.runtime, call)) return linear(pass.runtime, call, pass.fine, 0);
   run_pieces(pass.runtime, split, [&](uint32_t piece, uint32_t task) {
     const Range groups = split.part_of(n_groups, piece);
     const uint32_t first = groups.first * kOutputsTogether, end = first + groups.count * kOutputsTogether;
     LinearView slice;
-    run_product(pass.runtime, outputs_of(call, first, smaller(end, matrix.n) - first, &slice), pass.fine, task);
+    linear(pass.runtime, outputs_of(call, first, smaller(end, matrix.n) - first, &slice), pass.fine, task);
   });
 }
 

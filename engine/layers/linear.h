@@ -38,9 +38,6 @@ struct RowsToQuantize {
 void quantize_one_by_one(
     const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs, float* remainder);
 
-// Computes a call, or the part of one that `task` computes, with its remainders if there is scratch for them.
-void run_product(const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task);
-
 // A call of a linear layer in the engine. A backend prepares for each call site.
 struct LinearCallSite {
   LinearView view;

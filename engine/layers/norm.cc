@@ -8,9 +8,13 @@ void layer_norm(const Runtime& runtime, const StackView& stack, const NormView& 
       stack.d_model_padded, rows.rows, stack.d_model, stack.d_model_padded, norm.epsilon, stack.centred});
 }
 
-const float* norm_input(const Pass& pass, const NormView& norm, const float* x) {
-  if (!pass.stack.pre_norm) return x;
+Quantized block_input(const Pass& pass, const NormView& norm, const LinearView& matrix, const float* x) {
+  if (!pass.stack.pre_norm) return quantize(pass, matrix, x);
   layer_norm(pass.runtime, pass.stack, norm, {x, pass.projected, pass.rows.count});
-  return pass.projected;
+  return quantize(pass, matrix, pass.projected);
+}
+
+void end_block(const Pass& pass, const NormView& norm, float* x) {
+  if (!pass.stack.pre_norm) layer_norm(pass, norm, x);
 }
 }  // namespace goldcrest

@@ -57,36 +57,16 @@ template <typename Element> LinearArgs<Element> args_of(const Runtime& runtime, 
   return args;
 }
 
-// Computes a product of int8 or of packed weights.
-void linear(const Kernels& kernels, const LinearArgs<int8_t>& args) {
-  if (kHasPacked && args.multipliers != nullptr) return linear_packed(kernels, args);
-  kernels.int8.linear(args);
-}
-
-template <typename Element> void linear(const Runtime& runtime, const LinearCall& call) {
-  const LinearArgs<Element> args = args_of<Element>(runtime, call);
-  if constexpr (kScaled<Element>) linear(*runtime.kernels, args);
-  else kernels_of<Element>(runtime).linear(args);
-}
-
 // The remainders that a product has besides those of all inputs.
 struct Remainders {
   bool fine_input = true;
   uint32_t rows_to_second = 0;
 };
 
-// Adds the products of the second matrix to those of the first, `first`. Without fine inputs, makes the products of the
-// remainders of all `rows` +0.
-void add_second(const Kernels& kernels, const LinearArgs<int8_t>& first, uint32_t rows, const Remainders& remainders) {
-  const size_t n_products = size_t{rows} * first.n;
-  if (!remainders.fine_input) memset(first.y + n_products, 0, n_products * sizeof(float));
-  if (remainders.rows_to_second == 0) return;
-  LinearArgs<int8_t> second = first;
-  second.w += size_t{remainders.rows_to_second} * first.k;
-  second.w_scale += remainders.rows_to_second;
-  second.weight_sum += remainders.rows_to_second;
-  second.residual = first.y;
-  kernels.int8.linear(second);
+// Computes a product of int8 or of packed weights.
+[[gnu::always_inline]] inline void run_product(const Kernels& kernels, const LinearArgs<int8_t>& args) {
+  if (kHasPacked && args.multipliers != nullptr) return linear_packed(kernels, args);
+  kernels.int8.linear(args);
 }
 
 // Returns whether the table computes a layer with fine inputs in one pass.
@@ -117,13 +97,35 @@ bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
     slice.n = smaller(left, most);
     both.n = slice.n;
     both.y_stride = slice.n;
-    linear(kernels, both);
-    add_second(kernels, both, args.rows, remainders);
+    run_product(kernels, both);
+    const size_t n_products = size_t{args.rows} * slice.n;
+    if (!remainders.fine_input) memset(products + n_products, 0, n_products * sizeof(float));
+    if (remainders.rows_to_second != 0) {
+      LinearArgs<int8_t> second = both;  // adds to the products of the first matrix
+      second.w += size_t{remainders.rows_to_second} * both.k;
+      second.w_scale += remainders.rows_to_second;
+      second.weight_sum += remainders.rows_to_second;
+      second.residual = products;
+      kernels.int8.linear(second);
+    }
     kernels.finish_fine(slice, products);
     skip_outputs(both, slice.n);
     slice.bias += slice.n;
     slice.y += slice.n;
     if (slice.residual != nullptr) slice.residual += slice.n;
+  }
+}
+
+template <typename Element>
+void linear(const Runtime& runtime, const LinearCall& call, const FineScratch& fine, uint32_t task) {
+  const LinearArgs<Element> args = args_of<Element>(runtime, call);
+  if constexpr (kScaled<Element>) {
+    const LinearView& view = *call.view;
+    if (view.has_remainders() && fine.exists())
+      return multiply_fine(*runtime.kernels, args, fine, task, {view.fine_input, view.rows_to_second()});
+    run_product(*runtime.kernels, args);
+  } else {
+    kernels_of<Element>(runtime).linear(args);
   }
 }
 
@@ -133,7 +135,7 @@ bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
   const LinearTensors& outputs = *call.outputs;
   if (call.inputs.fine.exists())
     multiply_fine(kernels, args, call.inputs.fine, call.task, {outputs.fine_input, outputs.rows_to_second()});
-  else linear(kernels, args);
+  else run_product(kernels, args);
   if (sums.largest == nullptr) return;
   kernels.logit_sums({args.y, sums.largest, sums.sum, kOutputBlock, sums.stride, call.rows, call.count});
 }
@@ -256,11 +258,6 @@ LinearTensors tensors_of(const Runtime& runtime, const LinearView& view) {
       runtime.tensor<int32_t>(view.weight_sum), view.n, view.k, view.weight_type, view.fine_input,
       view.panels_to_second, view.layout,
       view.is_packed() ? runtime.tensor<int8_t>(view.weights) + size_t{view.to_multipliers} * 16 : nullptr};
-}
-
-void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task) {
-  multiply_fine(*runtime.kernels, args_of<int8_t>(runtime, call), scratch, task,
-      {call.view->fine_input, call.view->rows_to_second()});
 }
 
 const Operations kInt8Operations = kOperations<int8_t>;

@@ -111,7 +111,12 @@ struct AttentionCall {
 struct Operations {
   // inputs <- x [rows, n], row stride n; n % 16 == 0
   void (*quantize)(const Runtime&, const float* x, uint32_t rows, uint32_t n, const LinearInputs& inputs);
-  void (*linear)(const Runtime&, const LinearCall&);
+  // Computes a call, or the part of one that `task` computes. With remainders and scratch for them (int8 only):
+  // y = activation((p + bias) + p') + residual, with the products p and p' of the inputs and of their remainders.
+  // call.x: [2 * call.rows, k], the inputs of all rows and then their remainders, as one product of twice as many rows
+  // reads each weight once. Without fine inputs: [call.rows, k], and p' is +0. With a second matrix, p and p' are sums:
+  // the product with the second matrix, plus that with the first.
+  void (*linear)(const Runtime&, const LinearCall&, const FineScratch&, uint32_t task);
   // Computes the logits of a block and their sums.
   void (*output_block)(const Runtime&, const OutputCall&, const BlockSums&);
   // x [d_model padded] <- table[token] * embedding_scale + positions[position]
@@ -119,12 +124,6 @@ struct Operations {
   void (*store)(const Runtime&, const StackView&, const NewKeys&, const KvCache&);
   void (*attend)(const Runtime&, const StackView&, const AttentionCall&, const KvCache&);
 };
-
-// Computes a call with remainders: y = activation((p + bias) + p') + residual, with the products p and p' of the
-// inputs and of their remainders. call.x: [2 * call.rows, k], the inputs of all rows and then their remainders, as one
-// product of twice as many rows reads each weight once. Without fine inputs: [call.rows, k], and p' is +0. With a
-// second matrix, p and p' are sums: the product with the second matrix, plus that with the first.
-void linear_fine(const Runtime& runtime, const LinearCall& call, const FineScratch& scratch, uint32_t task);
 
 extern const Operations kInt8Operations, kFloat32Operations;
 

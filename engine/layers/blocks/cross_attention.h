@@ -5,6 +5,7 @@
 
 #include "layers/alignment.h"
 #include "layers/attention.h"
+#include "layers/norm.h"
 #include "layers/rows.h"
 
 namespace goldcrest {
@@ -54,14 +55,16 @@ inline void attend_to_source(const Pass& pass, const SourceOfRows& source, const
   });
 }
 
-// x = x + cross_attention(h); x: [rows, d_model padded]
+// Computes the block with its norm; x: [rows, d_model padded]
 inline void add_cross_attention(
-    const Pass& pass, const CrossAttentionView& block, const SourceOfRows& source, Quantized h, float* x) {
+    const Pass& pass, const CrossAttentionView& block, const SourceOfRows& source, float* x) {
+  const Quantized h = block_input(pass, block.norm, block.query, x);
   float* const query = pass.projected;  // [rows, n_heads * d_head]
   multiply(pass, block.query, h, {}, query);
   if (kHasInspection && source.recorded_queries != nullptr) record_queries(pass, source, query);
   attend_to_source(pass, source, query, pass.attended);
   multiply(pass, block.out, quantize(pass, block.out, pass.attended), {Activation::kNone, x}, x);
+  end_block(pass, block.norm, x);
 }
 
 template <typename Visit>

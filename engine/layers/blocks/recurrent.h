@@ -3,7 +3,7 @@
 // a hypothesis has of its past.                                                                     Kim et al. 2019
 #pragma once
 
-#include "layers/linear.h"
+#include "layers/norm.h"
 #include "layers/rows.h"
 
 namespace goldcrest {
@@ -55,12 +55,13 @@ struct CellsOfRows {
   const Cells& cells;
 };
 
-// x = x + recurrent(h); x: [rows, d_model padded]
-inline void add_recurrent(
-    const Pass& pass, const RecurrentView& block, const CellsOfRows& past, Quantized h, float* x) {
+// Computes the block with its norm; x: [rows, d_model padded]
+inline void add_recurrent(const Pass& pass, const RecurrentView& block, const CellsOfRows& past, float* x) {
+  const Quantized h = block_input(pass, block.norm, block.input_forget, x);
   float* const input_forget = pass.projected;
   multiply(pass, block.input_forget, h, {}, input_forget);
   add_cells(pass, past.targets, past.cells, input_forget, x);
+  end_block(pass, block.norm, x);
 }
 
 template <typename Visit>

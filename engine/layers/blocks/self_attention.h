@@ -4,6 +4,7 @@
 #pragma once
 
 #include "layers/attention.h"
+#include "layers/norm.h"
 #include "layers/rotary.h"
 #include "layers/rows.h"
 
@@ -73,14 +74,16 @@ inline void attend_within_sentences(const Pass& pass, const AttentionBiasView& b
   });
 }
 
-// In the encoder: x = x + self_attention(h); x: [rows, d_model padded]
+// In the encoder: the block with its norm; x: [rows, d_model padded]
 inline void add_self_attention(
-    const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences, Quantized h, float* x) {
+    const Pass& pass, const SelfAttentionView& block, const SentencesOfRows& sentences, float* x) {
+  const Quantized h = block_input(pass, block.norm, block.query_key_value, x);
   float* const query = pass.projected;  // [rows, n_heads * d_head]
   multiply(pass, query_of(pass.stack, block), h, {}, query);
   turn_rows(pass, sentences.batch, query, pass.stack.attention_width());
   attend_within_sentences(pass, block.bias, sentences, query, pass.attended);
   multiply(pass, block.out, quantize(pass, block.out, pass.attended), {Activation::kNone, x}, x);
+  end_block(pass, block.norm, x);
 }
 
 // The decoder's keys and values: [layer][head][sentence][position][hypothesis], only of layers with self-attention.
@@ -137,15 +140,16 @@ inline void attend_to_past(const Pass& pass, const AttentionBiasView& bias, cons
   });
 }
 
-// In the decoder: x = x + self_attention(h); x: [rows, d_model padded]
-inline void add_self_attention(
-    const Pass& pass, const SelfAttentionView& block, const PastOfRows& past, Quantized h, float* x) {
+// In the decoder: the block with its norm; x: [rows, d_model padded]
+inline void add_self_attention(const Pass& pass, const SelfAttentionView& block, const PastOfRows& past, float* x) {
+  const Quantized h = block_input(pass, block.norm, block.query_key_value, x);
   float* const query_key_value = pass.projected;  // [rows, 3, n_heads * d_head]
   multiply(pass, block.query_key_value, h, {}, query_key_value);
   turn_new_rows(pass, past.targets, query_key_value);
   store_new_keys(pass, past, query_key_value);
   attend_to_past(pass, block.bias, past, query_key_value, pass.attended);
   multiply(pass, block.out, quantize(pass, block.out, pass.attended), {Activation::kNone, x}, x);
+  end_block(pass, block.norm, x);
 }
 
 template <typename Visit>

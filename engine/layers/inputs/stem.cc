@@ -161,7 +161,7 @@ void Stem::convolve(uint32_t i, const Rows& rows, const float* residual, float* 
       linear.fine_input ? fine.values : nullptr);
   LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   if (convolution.has_tanh) call.residual = nullptr;
-  run_product(runtime, call, fine, 0);
+  operations(runtime).linear(runtime, call, fine, 0);
   if (convolution.has_tanh) apply_tanh(y, size_t{rows.count} * linear.n, residual);
 }
 

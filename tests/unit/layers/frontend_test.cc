@@ -325,7 +325,7 @@ void expect_two_products(const Runtime& runtime) {
         if (in_place) y = residual;
         const float* from = !has_residual ? nullptr : in_place ? y.data() : residual.data();
         const LinearCall call = {&view, {q.data(), scales.data()}, kRows, Activation::kGelu, from, y.data(), n, true};
-        linear_fine(runtime, call, {scratch.data(), scratch.size()}, 0);
+        kInt8Operations.linear(runtime, call, {scratch.data(), scratch.size()}, 0);
         for (size_t i = 0; i < y.size(); ++i) {
           const float sum = p[i] + p_fine[i];
           const float value = (0.5f * sum) * (1.0f + erf_float(sum * 0.707106781f));

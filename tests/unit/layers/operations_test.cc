@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several matrices multiply a block's input, as in a gated feed-forward, wherever their products are stored.
 #include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <regex>
 #include <thread>
 #include <tuple>
 #include "api/engine.h"
@@ -50,10 +54,9 @@ TEST(Quantized, OutlivesTheFirstProduct) {
     const std::vector<float> gate = product(pass, in, quantize(pass, in, h.data()));
     const std::vector<float> values = product(pass, query_key_value, quantize(pass, query_key_value, h.data()));
 
-    residual(pass, {layer.feed_forward.norm, in}, x.data(), [&](Quantized input) {
-      EXPECT_EQ(product(pass, in, input), gate);
-      EXPECT_EQ(product(pass, query_key_value, input), values);
-    });
+    const Quantized input = block_input(pass, layer.feed_forward.norm, in, x.data());
+    EXPECT_EQ(product(pass, in, input), gate);
+    EXPECT_EQ(product(pass, query_key_value, input), values);
   }
 }
 
@@ -259,13 +262,23 @@ TEST(RunPieces, TheOthersTakeOverFromASlowTask) {
 // residual.
 using Call = std::tuple<size_t, uint32_t, uint32_t, Activation, bool>;
 
+// The functions of layers/ that run now, outermost first: this program has these sources with calls of the two
+// functions below.
+thread_local std::vector<const void*> running;
+}  // namespace
+extern "C" void __cyg_profile_func_enter(void* function, void*) { running.push_back(function); }
+extern "C" void __cyg_profile_func_exit(void*, void*) { running.pop_back(); }
+namespace {
+
 // Kernels are plain functions, so they write to this global.
 struct Recording {
   const Kernels* native = nullptr;
   const uint8_t* file = nullptr;
   std::set<Call> calls;
+  std::set<std::vector<const void*>> paths;  // functions of layers/ on the way to a product
 
   template <typename Element> void add(const LinearArgs<Element>& args) {
+    paths.insert(running);
     const auto offset = static_cast<size_t>(reinterpret_cast<const uint8_t*>(args.w) - file);
     calls.insert({offset, args.n, args.k, args.activation, args.residual != nullptr});
   }
@@ -300,11 +313,13 @@ std::set<Call> listed_calls(const void* file) {
   return calls;
 }
 
-void expect_calls_listed(const converter::FileImage& file) {
+// Runs an engine; `recording` gets its calls.
+void record(const converter::FileImage& file) {
   test::TestEngine engine(file.span(), {});
-  recording = {exchange_kernels(engine.get(), nullptr), file.bytes(), {}};
+  recording = {exchange_kernels(engine.get(), nullptr), file.bytes(), {}, std::move(recording.paths)};
   Kernels table = *recording.native;
   table.int8 = recorded<int8_t>();
+  table.linear_fine = nullptr;  // remainders take the long way
   TypedKernels<float> float_table = {};
   if (table.float32 != nullptr) {
     float_table = recorded<float>();
@@ -315,6 +330,10 @@ void expect_calls_listed(const converter::FileImage& file) {
   search.min_target_tokens = 2;  // so one position is not the last
   engine.set_search(search);
   (void)engine.run({5, 3, 1});
+}
+
+void expect_calls_listed(const converter::FileImage& file) {
+  record(file);
   EXPECT_EQ(recording.calls, listed_calls(file.bytes()));
   EXPECT_GT(recording.calls.size(), 8u);
 }
@@ -329,5 +348,55 @@ TEST(CallSites, AreTheCallsOfAnEngine) {
     expect_calls_listed(test::tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32));
   }
 }
+
+#ifdef GOLDCREST_NM
+// Returns the names of the engine's functions by their address. Lambdas are none: their symbols begin with _ZZN.
+std::map<const void*, std::string> function_names() {
+  static const std::regex kSymbol("([0-9a-f]+) [tTwW] _ZN9goldcrest(?:12_GLOBAL__N_1)?L?([0-9]+)(.*)\n");
+  std::map<const void*, std::string> names;
+  uintptr_t in_file = 0;
+  const auto in_memory = reinterpret_cast<uintptr_t>(&goldcrest_step);
+  std::vector<std::pair<uintptr_t, std::string>> found;
+  const std::unique_ptr<FILE, int (*)(FILE*)> symbols(popen(GOLDCREST_NM " /proc/$PPID/exe", "r"), pclose);
+  for (char line[1 << 14]; fgets(line, sizeof line, symbols.get()) != nullptr;) {
+    std::cmatch match;
+    if (std::strstr(line, " T goldcrest_step\n") != nullptr) in_file = std::stoul(line, nullptr, 16);
+    if (std::regex_match(line, match, kSymbol))
+      found.emplace_back(std::stoul(match[1], nullptr, 16), match.str(3).substr(0, std::stoul(match[2])));
+  }
+  for (const auto& [at, name] : found) names[reinterpret_cast<const void*>(at - in_file + in_memory)] = name;
+  return names;
+}
+
+// Between decoder_layer and a kernel are few functions, so that a reader can follow a product.
+TEST(CallSites, AreAtMostSevenFunctionsBelowALayer) {
+  recording.paths.clear();
+  for (const test::TinyOptions& each : {test::odd_tiny_options(), test::mixed_tiny_options(),
+           test::student_tiny_options(), test::gated_tiny_options(), test::t5_tiny_options()}) {
+    record(test::tiny_file(test::tiny_spec(each)));
+    record(test::fine_tiny_file(test::tiny_spec(each)));
+  }
+  std::ifstream header(GOLDCREST_SOURCE_DIR "/engine/layers/parallel.h");
+  const std::string parallel((std::istreambuf_iterator<char>(header)), {});
+  const std::map<const void*, std::string> names = function_names();
+  std::set<std::vector<std::string>> paths;
+  for (const std::vector<const void*>& path : recording.paths) {
+    std::vector<std::string> named;
+    for (const void* function : path) {
+      const auto name = names.find(function);
+      if (name != names.end() && parallel.find(" " + name->second + "(") == std::string::npos)
+        named.push_back(name->second);
+    }
+    const auto layer = std::ranges::find(named, "decoder_layer");
+    if (layer != named.end()) paths.insert({layer + 1, named.end()});
+  }
+  EXPECT_GE(paths.size(), 4u);
+  for (const std::vector<std::string>& path : paths) {
+    const std::string text = testing::PrintToString(path);
+    EXPECT_LE(path.size(), 7u) << text;
+    std::printf("%zu functions: %s\n", path.size(), text.c_str());
+  }
+}
+#endif
 }  // namespace
 }  // namespace goldcrest
