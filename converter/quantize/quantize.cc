@@ -215,11 +215,9 @@ struct Block {
 };
 
 Block block_of(Layout layout, uint32_t columns) {
-  switch (layout) {
-    case Layout::kRowMajor: return {1, columns};
-    case Layout::kN16K4: return {16, 4};
-    case Layout::kN4K16: return {4, 16};
-  }
+  if (layout == Layout::kRowMajor) return {1, columns};
+  if (layout == Layout::kN16K4) return {16, 4};
+  if (layout == Layout::kN4K16) return {4, 16};
   throw Error("layout {} is unknown; this version knows RowMajor, N16K4 and N4K16", static_cast<int>(layout));
 }
 

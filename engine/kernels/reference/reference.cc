@@ -10,7 +10,7 @@ size_t weight_offset(Layout layout, uint32_t row, uint32_t column, uint32_t k) {
   switch (layout) {
     case Layout::kN16K4: return size_t{row / 16} * 16 * k + size_t{column / 4} * 64 + (row % 16) * 4 + column % 4;
     case Layout::kN4K16: return size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + (row % 4) * 16 + column % 16;
-    case Layout::kRowMajor: break;
+    default: break;
   }
   return size_t{row} * k + column;
 }

@@ -80,19 +80,14 @@ void embed(const EmbedArgs<int8_t>& args) {
   const V scale = set(args.w_scale[args.token] * args.embedding_scale);
   const size_t token = args.token, n = args.n;
   const auto write = [&](uint32_t i, V q) { store(args.y + i, q * scale + load(args.position + i)); };
-  switch (args.layout) {
-    case Layout::kRowMajor:
-      for (uint32_t i = 0; i < n; i += 16) write(i, load_int8(args.w + token * n + i));
-      break;
-    case Layout::kN16K4:
-      for (uint32_t i = 0; i < n; i += 16)
-        write(i, load_int8_words(args.w + token / 16 * 16 * n + token % 16 * 4 + size_t{16} * i));
-      break;
-    case Layout::kN4K16:
-      for (uint32_t i = 0; i < n; i += 16)
-        write(i, load_int8(args.w + token / 4 * 4 * n + token % 4 * 16 + size_t{4} * i));
-      break;
+  if (args.layout == Layout::kN16K4) {
+    for (uint32_t i = 0; i < n; i += 16)
+      write(i, load_int8_words(args.w + token / 16 * 16 * n + token % 16 * 4 + size_t{16} * i));
+    return;
   }
+  const bool row_major = args.layout == Layout::kRowMajor;
+  const int8_t* const w = args.w + (row_major ? token * n : token / 4 * 4 * n + token % 4 * 16);
+  for (uint32_t i = 0; i < n; i += 16) write(i, load_int8(w + (row_major ? size_t{i} : size_t{4} * i)));
 }
 
 void layer_norm(const LayerNormArgs& args) {

@@ -289,9 +289,8 @@ size_t byte_of(Layout layout, size_t n, size_t k, size_t columns) {
   switch (layout) {
     case Layout::kN16K4: return ((n / 16) * (columns / 4) + k / 4) * 64 + (n % 16) * 4 + k % 4;
     case Layout::kN4K16: return ((n / 4) * (columns / 16) + k / 16) * 64 + (n % 4) * 16 + k % 16;
-    case Layout::kRowMajor: return n * columns + k;
+    default: return n * columns + k;
   }
-  return 0;
 }
 
 TEST(Pack, EveryElementIsWhereTheFormatSaysAndComesBack) {
