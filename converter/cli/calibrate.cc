@@ -47,8 +47,7 @@ std::vector<OwnedSource> read_sources(Job& job) {
   }
   if (sources.size() < kFewLines && !spec.encoder.frontend)
     spec.warnings.push_back(
-        format_text("{}: {} lines; with fewer than {} for --calibrate, weights of 4 bits fit other "
-                    "texts badly",
+        format_text("{}: {} lines; with fewer than {} for --calibrate, weights of 4 bits fit other texts badly",
             lines.path, sources.size(), kFewLines));
   return sources;
 }

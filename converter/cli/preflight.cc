@@ -32,8 +32,7 @@ void check_options(const Options& options) {
       lines.lexicon.path.empty() && lines.calibration.path.empty()) {
     throw UsageError(
         "--ids applies to the lines of --evaluate, --self-test, --make-shortlist, --lexicon or --calibrate; give one "
-        "of "
-        "them");
+        "of them");
   }
   const bool trims = !lines.kept_pieces.path.empty() || !lines.kept_text.path.empty();
   if (lines.ids && (trims || !options.read.keep_languages.empty()))

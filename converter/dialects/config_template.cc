@@ -286,8 +286,7 @@ class ConfigTemplate {
     for (const std::string side : {"source_", "target_"}) {
       ask(side + "vocabulary",
           "the texts in the order of their ids, or a file next to config.json (.json, .spm, .model, or one text a "
-          "line); "
-          "remove it and the unit to use token ids only");
+          "line); remove it and the unit to use token ids only");
       ask(side + "unit", R"("word", "character", "subword" or "sentencepiece")");
     }
     ask_token("bos_token", "the start token, a text of the vocabulary or its id", &Tutorial::start);

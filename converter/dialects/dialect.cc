@@ -64,8 +64,7 @@ void clean(const char* field, std::string& text, std::vector<std::string>& warni
   const std::string cleaned = clean_metadata(text);
   if (cleaned == text) return;
   warnings.push_back(format_text(
-      "the checkpoint's {} has control characters, bytes that are not UTF-8 or more than {} bytes; the file "
-      "has \"{}\"",
+      "the checkpoint's {} has control characters, bytes that are not UTF-8 or more than {} bytes; the file has \"{}\"",
       field, kMaxMetadataBytes, cleaned));
   text = cleaned;
 }
@@ -119,14 +118,13 @@ void warn_of_unread(const std::filesystem::path& path, const std::filesystem::pa
   for (const std::string& name : names_in(directory)) {
     const bool is_unread = std::ranges::find(read, name) == read.end();
     if (is_unread && name.ends_with(".tcmodel")) {
-      spec.warnings.push_back(
-          format_text("{}: is not read: Moses's truecaser goes over the model's texts before them, "
-                      "and Goldcrest has none",
-              (directory / name).string()));
+      spec.warnings.push_back(format_text(
+          "{}: is not read: Moses's truecaser goes over the model's texts before them, and Goldcrest has none",
+          (directory / name).string()));
     } else if (is_unread && !has_cutter && (is_pieces_name(name) || is_codes_name(name))) {
       spec.warnings.push_back(
-          format_text("{}: is not read: if it cuts the model's texts into pieces, give it the name "
-                      "that the model's page in converter/README.md has",
+          format_text("{}: is not read: if it cuts the model's texts into pieces, give it the name that the model's "
+                      "page in converter/README.md has",
               (directory / name).string()));
     }
   }
@@ -151,8 +149,8 @@ std::filesystem::path checkpoint_at(const std::filesystem::path& path) {
   if (std::filesystem::exists(path / "adapter_config.json", error) &&
       !std::filesystem::exists(path / "config.json", error)) {
     throw Error(
-        "{}: is an adapter (adapter_config.json) without the model's own weights: merge the adapter first, "
-        "with merge_and_unload() and save_pretrained() of peft",
+        "{}: is an adapter (adapter_config.json) without the model's own weights: merge the adapter first, with "
+        "merge_and_unload() and save_pretrained() of peft",
         path.string());
   }
   const std::filesystem::path snapshots = path / "snapshots";

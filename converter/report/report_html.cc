@@ -133,10 +133,8 @@ std::string layers_html(const Report& report) {
   std::string html = format_text(
       "<h2>Loss by layer</h2><p>The bar is the rounding noise of the layer's worst matrix, as a share of its weights; "
       "a full bar is {:.2g} %. From 0.5 to 1 % is usual, and above {} % a bar is red. The largest is <b{}>{}</b> in "
-      "{}: "
-      "its noise is {:.2f} % of its weights ({:.1f} dB below them). One scale serves a row, so a row with a few "
-      "weights "
-      "far above the others loses most.</p>\n"
+      "{}: its noise is {:.2f} % of its weights ({:.1f} dB below them). One scale serves a row, so a row with a few "
+      "weights far above the others loses most.</p>\n"
       "<div class=\"row s\"><span>layer</span><span class=n>bytes</span><span class=n>noise</span></div>\n",
       full, kMuchNoise, noise_percent(*worst) > kMuchNoise ? " class=bad" : "", escape_html(worst->name),
       escape_html(worst->group), noise_percent(*worst), *worst->sqnr_db);
@@ -156,8 +154,7 @@ std::string layers_html(const Report& report) {
 std::string memory_html(const Report& report) {
   std::string html =
       "<h2>Memory</h2><p>The arena is the fixed buffers and the largest phase. All strips are drawn to the same scale; "
-      "point at a "
-      "part to see its name.</p>\n" +
+      "point at a part to see its name.</p>\n" +
       arena_svg(report.memory);
   if (!report.growth.empty())
     html += "<p>Its growth over the target tokens, in one scale for all numbers of beams:</p>\n" +
@@ -179,11 +176,11 @@ std::string origin_html(const Report& report) {
   html += format_text("<p>Licence: {}. Attribution: {}.</p>\n",
       spec.license.empty() ? "the checkpoint names none (--license)" : escape_html(spec.license),
       spec.attribution.empty() ? "none" : escape_html(spec.attribution));
-  html += report.check.empty() ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
-                               : format_text(
-                                     "<p class=good>The float32 reference agrees with the samples of {} (--check).</p>"
-                                     "<pre>{}</pre>\n",
-                                     escape_html(report.check), shortened_html(report.check_results, kMostChecks));
+  html += report.check.empty()
+              ? "<p>Not checked against samples of the model's own framework (--check).</p>\n"
+              : format_text(
+                    "<p class=good>The float32 reference agrees with the samples of {} (--check).</p><pre>{}</pre>\n",
+                    escape_html(report.check), shortened_html(report.check_results, kMostChecks));
   html += format_text("<p>The file tests itself with {} lines.</p>\n", report.self_test_lines);
   if (!report.date.empty()) html += format_text("<p>Made on {} by</p>\n", report.date);
   if (!report.command.empty()) html += format_text("<pre>{}</pre>\n", escape_html(report.command));
@@ -233,8 +230,8 @@ std::string title_of(const Report& report) {
 std::string report_html(const Report& report) {
   const std::string title = escape_html(title_of(report));
   return format_text(
-             "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">"
-             "<title>{0}</title><style>{1}</style>\n<h1>{0}</h1>\n",
+             "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
+             "content=\"width=device-width\"><title>{0}</title><style>{1}</style>\n<h1>{0}</h1>\n",
              title, kPageStyle) +
          verdict_html(report) + samples_html(report) + layers_html(report) + tensors_html(report) +
          memory_html(report) + next_html(report) + origin_html(report) +

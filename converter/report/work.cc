@@ -55,8 +55,7 @@ std::string work_text(const Work& work) {
 std::string accuracy_text(const FineInputs& fine) {
   return format_text(
       "accuracy     --accuracy near rounds inputs 256 times finer for up to 2 times the products; exact also weights, "
-      "keys "
-      "and values, for up to 4 times and {} bytes more\n",
+      "keys and values, for up to 4 times and {} bytes more\n",
       fine.exact_bytes);
 }
 
@@ -79,8 +78,7 @@ std::string to_text(const FineInputs& fine) {
     text += format_text(
         "packed       {} of {} matrices and tables have weights of 4 bits: {} bytes, in int8 {}; engines without them "
         "refuse the file. On x86 and AArch64 one sentence at a time is faster if its weights come from memory; all "
-        "else "
-        "is slower\n",
+        "else is slower\n",
         fine.packed.names.size(), fine.packed.n_all, fine.packed.bytes, fine.packed.int8_bytes);
   if (fine.identical_before)
     text += format_text("             {} lines identical without them\n", *fine.identical_before);

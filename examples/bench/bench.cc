@@ -59,15 +59,12 @@ std::vector<Option> options_of(Arguments& arguments) {
           "translate this many sentences at a time [1,8,32]"},
       {"*--against NAME", text(settings.against),
           "compare each case of speed with these kernels, in turns, and print their time over that of --kernels; "
-          "xnnpack "
-          "is "
-          "one of them"},
+          "xnnpack is one of them"},
       {"Machine"},
       {"*--threads N", number(arguments.threads, 0, 64), "use N threads; 0: one for each CPU [1]"},
       {"*--kernels NAME", text(settings.kernels),
           "force a kernel table by its name (an unknown one lists them); xnnpack: XNNPACK's kernels; fastest: theirs "
-          "where "
-          "they are faster (both give close, not equal, results)"},
+          "where they are faster (both give close, not equal, results)"},
       {"*--list-kernels", flag(arguments.list_kernels),
           "print the kernel tables that run here, best first; which is taken, and why, to standard error"},
       {"--low-memory", flag(settings.low_memory),

@@ -127,12 +127,11 @@ TEST_F(FrontDoor, AnotherFamilyIsNamed) {
           ": setting \"model_type\" is \"prophetnet\", which is not supported; supported: \"marian\" (Hugging Face "
           "Marian, OPUS-MT), \"bart\" (BART), \"mbart\" (mBART, mBART-50), \"pegasus\" (Pegasus), \"m2m_100\" "
           "(M2M-100, NLLB), \"blenderbot\" (Blenderbot), \"fsmt\" (FSMT), \"t5\" (T5, FLAN-T5, ByT5, MADLAD), \"mt5\" "
-          "(mT5), \"umt5\" (umT5), \"moonshine\" (Moonshine), \"whisper\" (Whisper), "
-          "\"vision-encoder-decoder\" (TrOCR, manga-ocr), \"nn_transformer\" (PyTorch nn.Transformer), "
-          "\"annotated_transformer\" "
-          "(the Annotated Transformer), \"seq2seq_transformer\" (PyTorch's "
-          "translation tutorial), \"trevett_transformer\" (Ben Trevett's tutorial 6); this is another encoder-decoder "
-          "of Hugging Face; its family is not supported\n");
+          "(mT5), \"umt5\" (umT5), \"moonshine\" (Moonshine), \"whisper\" (Whisper), \"vision-encoder-decoder\" "
+          "(TrOCR, manga-ocr), \"nn_transformer\" (PyTorch nn.Transformer), \"annotated_transformer\" "
+          "(the Annotated Transformer), \"seq2seq_transformer\" (PyTorch's translation tutorial), "
+          "\"trevett_transformer\" (Ben Trevett's tutorial 6); this is another encoder-decoder of Hugging Face; its "
+          "family is not supported\n");
 }
 
 TEST_F(FrontDoor, AMissingConfigSaysWhereToGetOne) {

@@ -92,10 +92,9 @@ class GraphReader {
     const auto stored = slice_rows(tensors_.matrix(name, end, d_model()), first, end);
     const float difference = largest_difference(*stored, computed);
     if (difference > kTolerance) {
-      spec_.warnings.push_back(
-          format_text("{} is not the table of sinusoids that {} models have (differs by up to {:.3g}); "
-                      "the stored table is used",
-              tensors_.describe(name), graph_.family, difference));
+      spec_.warnings.push_back(format_text(
+          "{} is not the table of sinusoids that {} models have (differs by up to {:.3g}); the stored table is used",
+          tensors_.describe(name), graph_.family, difference));
     }
     return *stored;
   }

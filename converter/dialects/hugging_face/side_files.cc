@@ -37,8 +37,8 @@ TextFiles::TextFiles(const Checkpoint& checkpoint, const char* pieces_name)
 std::optional<TokenizerSpec> TextFiles::read_json(ModelSpec& spec, const std::optional<AroundText>& expected) const {
   if (!has_json_) {
     throw Error(
-        "{}: is missing, and so is tokenizer.json; copy one of them from the repository of the checkpoint or of "
-        "the model that it was tuned from",
+        "{}: is missing, and so is tokenizer.json; copy one of them from the repository of the checkpoint or of the "
+        "model that it was tuned from",
         pieces_.string());
   }
   JsonTokenizer read = read_tokenizer_json(json_);
@@ -73,8 +73,7 @@ void TextFiles::compare(const TokenizerSpec& tokenizer, std::vector<std::string>
 void require_room(const std::filesystem::path& tokenizer, uint64_t n_entries, uint32_t vocab_size) {
   if (n_entries <= vocab_size) return;
   throw Error(
-      "{}: has {} pieces, but the checkpoint's vocabulary has {} entries, expected at least {}: it is another "
-      "model's",
+      "{}: has {} pieces, but the checkpoint's vocabulary has {} entries, expected at least {}: it is another model's",
       tokenizer.string(), n_entries, vocab_size, n_entries);
 }
 }  // namespace goldcrest::converter

@@ -32,8 +32,7 @@ void check_codes(
     foreign += !is_character && !is_made;
     if (goes_on(entry) && made.contains(entry + " ")) {
       warnings.push_back(
-          format_text("{}: {} is both a part of a word and a word that the merges make; it is read only "
-                      "as the part",
+          format_text("{}: {} is both a part of a word and a word that the merges make; it is read only as the part",
               vocabulary.where, in_quotes(entry)));
     }
   }

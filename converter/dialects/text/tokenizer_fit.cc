@@ -63,10 +63,9 @@ void check_gaps(const Vocabulary& vocabulary, std::vector<std::string>& warnings
 void check_pieces(const PiecesOf& side, std::vector<std::string>& warnings) {
   const size_t known = count_known(*side.model, *side.vocabulary), n_pieces = side.model->pieces.size();
   if (known >= n_pieces / 2) return;
-  warnings.push_back(
-      format_text("{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm "
-                  "swapped?",
-          side.path.string(), known, n_pieces, side.vocabulary->where));
+  warnings.push_back(format_text(
+      "{}: only {} of its {} pieces are in {}; is it another model's, or are source.spm and target.spm swapped?",
+      side.path.string(), known, n_pieces, side.vocabulary->where));
 }
 
 void check_entries(

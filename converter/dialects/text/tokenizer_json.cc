@@ -98,8 +98,8 @@ void score_by_merges(const Value* merges, const std::string& where,
     const bool is_again = n_merges[id] > 0;
     if (is_again && last != id) {
       throw Error(
-          "{}: merge {} makes {}, as an earlier one does; expected them next to each other, as from a "
-          "SentencePiece model",
+          "{}: merge {} makes {}, as an earlier one does; expected them next to each other, as from a SentencePiece "
+          "model",
           where, i, in_quotes(left + right));
     }
     if (!is_again) spec.pieces[id].score = -static_cast<float>(i);
@@ -112,8 +112,8 @@ void score_by_merges(const Value* merges, const std::string& where,
     const uint32_t n_pairs = count_pairs(piece.text, ids, spec);
     if (n_merges[id] >= n_pairs) continue;
     throw Error(
-        "{}: {} of {} pairs that make {} are there; BPE is read where it comes from a SentencePiece model, which "
-        "has all",
+        "{}: {} of {} pairs that make {} are there; BPE is read where it comes from a SentencePiece model, which has "
+        "all",
         where, n_merges[id], n_pairs, in_quotes(piece.text));
   }
 }
@@ -308,8 +308,7 @@ class TokenizerFile {
     if (!is_metaspace && !is_replace) {
       throw Error(
           "{} and {}: treat spaces in a way that is not known; known: Metaspace with WhitespaceSplit or with Replace "
-          "of "
-          "{}, or Replace of {} by {} without a pre_tokenizer",
+          "of {}, or Replace of {} by {} without a pre_tokenizer",
           where("normalizer"), "pre_tokenizer", in_quotes(kRunOfSpaces), in_quotes(" "), in_quotes(kSpaceMark));
     }
     if (spaces_.splits && spec.precompiled_charsmap.empty()) spec.precompiled_charsmap = white_space_charsmap();

@@ -207,8 +207,7 @@ class FairseqReader {
     if (language.empty() || language.find('/') != std::string::npos) {
       throw Error(
           "{} is {}, expected a language, which names the dictionary dict.LANGUAGE.txt; set {} in a config.json next "
-          "to "
-          "it",
+          "to it",
           task_.where(option), language.empty() ? "missing" : in_quotes(language), in_quotes(setting));
     }
     std::filesystem::path path = model_.file.parent_path() / ("dict." + language + ".txt");

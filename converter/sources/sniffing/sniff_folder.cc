@@ -141,10 +141,9 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
-    {" bigbird_pegasus blenderbot-small encoder-decoder led longt5 mvp nllb-moe pegasus_x plbart "
-     "prophetnet seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5 switch_transformers "
-     "t5gemma "
-     "udop xlm-prophetnet ",
+    {" bigbird_pegasus blenderbot-small encoder-decoder led longt5 mvp nllb-moe pegasus_x plbart prophetnet "
+     "seamless_m4t seamless_m4t_v2 speech-encoder-decoder speech_to_text speecht5 switch_transformers t5gemma udop "
+     "xlm-prophetnet ",
         KindId::kOtherSeq2Seq, "other encoder-decoders of Hugging Face (LED, ProphetNet, SpeechT5 ...)"},
     {" albert bert big_bird camembert canine convbert deberta deberta-v2 distilbert electra ernie esm funnel hubert "
      "longformer mobilebert modernbert mpnet nomic_bert roberta roformer squeezebert vit wav2vec2 xlm-roberta "

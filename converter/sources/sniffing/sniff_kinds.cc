@@ -19,8 +19,7 @@ constexpr Kind kKinds[] = {
     {KindId::kLfsPointer, Use::kRefused, "this is a Git LFS pointer, not the file itself",
         "run `git lfs pull` in its repository, or download the file"},
     {KindId::kWebPage, Use::kRefused,
-        "this is a web page (HTML or XML), probably an error or sign-in page that a download "
-        "saved in the file's place",
+        "this is a web page (HTML or XML), probably an error or sign-in page that a download saved in the file's place",
         "download it again"},
     {KindId::kConfigFile, Use::kRefused, "this is a config.json, not weights",
         "give its folder, or the weights with --config"},
@@ -69,8 +68,8 @@ constexpr Kind kKinds[] = {
     {KindId::kTfLite, Use::kRefused, "this is a TensorFlow Lite model, a graph",
         "convert the checkpoint that it was exported from"},
     {KindId::kHdf5, Use::kRefused, "this is an HDF5 file, as Keras and TensorFlow write them (.h5)",
-        "save the model with PyTorch: transformers' from_pretrained(..., from_tf=True) of version 4 "
-        "reads a tf_model.h5"},
+        "save the model with PyTorch: transformers' from_pretrained(..., from_tf=True) of version 4 reads a "
+        "tf_model.h5"},
     {KindId::kKerasZip, Use::kRefused, "this is a Keras model (.keras)",
         "TensorFlow's weights are not read: copy them to a PyTorch nn.Transformer"},
     {KindId::kSavedModel, Use::kRefused, "this is a TensorFlow SavedModel",
@@ -111,8 +110,7 @@ constexpr Kind kKinds[] = {
     {KindId::kTrevettTensors, Use::kConvert, "this is a Transformer of Ben Trevett's tutorial 6", kWithPrintedConfig},
     {KindId::kMarianTensors, Use::kConvert, "this is a Marian / OPUS-MT model of Hugging Face",
         "goldcrest-convert converts it to a .gcst file, with the config.json, vocab.json, source.spm and target.spm of "
-        "its "
-        "repository"},
+        "its repository"},
     {KindId::kT5, Use::kConvert, "this is a T5 model (T5, mT5, FLAN-T5, ByT5 ...)", kWithItsFolder},
     {KindId::kBart, Use::kConvert, "this is a BART model", kWithItsFolder},
     {KindId::kMBart, Use::kConvert, "this is an mBART model", kWithItsFolder},

@@ -15,9 +15,8 @@ constexpr size_t kMostText = size_t{1} << 20;  // a longer text ends at its next
 // Lists of names with spaces around each.
 constexpr std::string_view kInline =
     " a abbr acronym b bdi bdo big bpt bx cite code data del dfn em ept ex font g i img input ins it kbd label mark "
-    "math "
-    "meter mrk nobr object output ph progress q rp rt ruby s samp script small span strike strong style sub sup svg "
-    "template time tt u var wbr x ";
+    "math meter mrk nobr object output ph progress q rp rt ruby s samp script small span strike strong style sub sup "
+    "svg template time tt u var wbr x ";
 constexpr std::string_view kVoid = " area base br bx col embed ex hr img input link meta param source track wbr x ";
 constexpr std::string_view kRaw = " code kbd math pre samp script style svg template textarea ";
 constexpr std::string_view kUnseen = " script style template ";  // they are no word of a sentence
@@ -42,12 +41,11 @@ std::string name_of(std::string_view tag) {
 // Entities of U+00A0 and the following, and others with their letters.
 constexpr std::string_view kLatin =
     "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute "
-    "micro "
-    "para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil "
-    "Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave "
-    "Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml "
-    "igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute "
-    "thorn yuml ";
+    "micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig "
+    "Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash "
+    "Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute "
+    "ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc "
+    "uuml yacute thorn yuml ";
 struct Entity {
   std::string_view name;
   uint32_t letter;

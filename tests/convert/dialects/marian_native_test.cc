@@ -135,10 +135,9 @@ TEST(MarianNative, NamesWhatIsWrongWithATensor) {
   checkpoint.add("decoder_l2_rnn_Wf", {8, 9}, 0);
   EXPECT_EQ(message_of(checkpoint), file + ": tensor \"decoder_l2_rnn_Wf\" has shape [8, 9], expected [8, 8]");
   checkpoint.tensor("decoder_l2_rnn_Wf") = {"decoder_l2_rnn_Wf", {8, 8}, std::vector<float>(64, INFINITY)};
-  EXPECT_EQ(message_of(checkpoint),
-      file +
-          ": tensor \"decoder_l2_rnn_Wf\" has the value inf at [0, 0], expected finite numbers; the "
-          "checkpoint is damaged or its training diverged");
+  EXPECT_EQ(message_of(checkpoint), file +
+                                        ": tensor \"decoder_l2_rnn_Wf\" has the value inf at [0, 0], expected finite "
+                                        "numbers; the checkpoint is damaged or its training diverged");
 }
 
 TEST(MarianNative, WarnsOfWhatItDidNotUse) {
