@@ -34,31 +34,6 @@ Quantized quantize(const Pass& pass, const LinearView& matrix, const float* x) {
   return {matrix.k};
 }
 
-// Small code: nearly all of its time is in the kernels.
-void quantize_one_by_one(
-    const Runtime& runtime, const RowsToQuantize& rows, const LinearInputs& inputs, float* remainder) {
-  if (kHasOnePass && remainder != nullptr && runtime.kernels->quantize_fine_inputs != nullptr)
-    return runtime.kernels->quantize_fine_inputs(
-        {rows.x, static_cast<int8_t*>(inputs.rows), inputs.scales, rows.x_stride, rows.k, 1, rows.rows, rows.k},
-        remainder);
-  const uint32_t k = rows.k, row_bytes = k * bytes_of(runtime.model.encoder.input_type);
-  const uint32_t end = remainder != nullptr ? 2 * rows.rows : rows.rows;
-  const float* x = rows.x;
-  for (uint32_t i = 0; i < rows.rows; ++i, x += rows.x_stride) {
-    const float* from = x;  // then the remainder
-    for (uint32_t at = i; at < end; at += rows.rows, from = remainder) {
-      const LinearInputs to = {static_cast<uint8_t*>(inputs.rows) + size_t{at} * row_bytes,
-          inputs.scales != nullptr ? inputs.scales + at : nullptr};
-      operations(runtime).quantize(runtime, from, 1, k, to);
-      if (at + rows.rows >= end) continue;
-      // x + q * -scale, the embedding of a token at a position, has the bits of x - q * scale.
-      const float scale = -*to.scales;
-      runtime.kernels->int8.embed(
-          {static_cast<const int8_t*>(to.rows), &scale, x, remainder, 0, k, 1.0f, Layout::kRowMajor});
-    }
-  }
-}
-
 void multiply(const Pass& pass, const LinearView& matrix, Quantized, const Finish& finish, float* y) {
   const LinearCall call = {
       &matrix, pass.inputs, pass.rows.count, finish.activation, finish.residual, y, matrix.n, pass.n_tasks > 1};

@@ -100,13 +100,14 @@ bool fits_one_pass(const Kernels& kernels, const LinearArgs<int8_t>& args) {
     run_product(kernels, both);
     const size_t n_products = size_t{args.rows} * slice.n;
     if (!remainders.fine_input) memset(products + n_products, 0, n_products * sizeof(float));
-    if (remainders.rows_to_second != 0) {
-      LinearArgs<int8_t> second = both;  // adds to the products of the first matrix
-      second.w += size_t{remainders.rows_to_second} * both.k;
-      second.w_scale += remainders.rows_to_second;
-      second.weight_sum += remainders.rows_to_second;
-      second.residual = products;
-      kernels.int8.linear(second);
+    if (const uint32_t to_second = remainders.rows_to_second; to_second != 0) {  // adds to the first one's products
+      skip_outputs(both, to_second);
+      both.residual = products;
+      kernels.int8.linear(both);
+      both.w -= size_t{to_second} * both.k;
+      both.w_scale -= to_second;
+      both.weight_sum -= to_second;
+      both.residual = nullptr;
     }
     kernels.finish_fine(slice, products);
     skip_outputs(both, slice.n);
