@@ -49,7 +49,8 @@ void InputFile::read(uint64_t offset, uint64_t n, void* bytes) const {
   }
   auto* out = static_cast<char*>(bytes);
   while (n > 0) {
-    const ssize_t got = ::pread(descriptor_, out, std::min<uint64_t>(n, uint64_t{1} << 30), static_cast<off_t>(offset));
+    const auto most = static_cast<size_t>(std::min<uint64_t>(n, uint64_t{1} << 30));
+    const ssize_t got = ::pread(descriptor_, out, most, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       throw Error("{}: read failed at byte {}: {}", name_, offset,
@@ -62,7 +63,7 @@ void InputFile::read(uint64_t offset, uint64_t n, void* bytes) const {
 }
 
 std::string InputFile::text(uint64_t offset, uint64_t n) const {
-  std::string result(std::min(n, size_), '\0');
+  std::string result(static_cast<size_t>(std::min(n, size_)), '\0');
   read(offset, n, result.data());
   return result;
 }

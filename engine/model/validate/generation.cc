@@ -54,8 +54,8 @@ int Validator::check_generation() {
     const uint32_t n_heads = model_->decoder()->n_heads() * model_->decoder()->layers()->size();
     GOLDCREST_TRY(check_ids(table->alignment_heads(), n_heads, "generation.alignment_heads", -1));
   }
-  if (has_feature(features_, kFeatureRules | kFeatureFrontend)) GOLDCREST_TRY(check_length_factor(*table));
-  return has_feature(features_, kFeatureRules) ? check_rules(*table) : GOLDCREST_OK;
+  if (has_feature(features_, kFeatureRules)) return check_rules(*table);
+  return has_feature(features_, kFeatureFrontend) ? check_length_factor(*table) : GOLDCREST_OK;
 }
 
 int Validator::check_length_factor(const format::Generation& table) {
