@@ -300,9 +300,9 @@ inline void find_candidates(const ListLargestArgs& args, Candidates& found) {
   const size_t pairs = whole / 32 * 32;
   for (size_t i = 0; i < pairs; i += 32)
     keep_word(i, true_lanes(not_greater(limits, load(x + i)), not_greater(limits, load(x + i + 16))));
-  const uint32_t behind = rest == 0 ? 0 : true_lanes(not_greater(limits, last)) & ((1u << rest) - 1);
-  if (pairs != whole) keep_word(pairs, true_lanes(not_greater(limits, load(x + pairs))) | behind << 16);
-  else if (rest != 0) keep_word(pairs, behind);
+  const uint32_t rest_lanes = rest == 0 ? 0 : true_lanes(not_greater(limits, last)) & ((1u << rest) - 1);
+  if (pairs != whole) keep_word(pairs, true_lanes(not_greater(limits, load(x + pairs))) | rest_lanes << 16);
+  else if (rest != 0) keep_word(pairs, rest_lanes);
 }
 
 // Writes the first n lanes to floats, or their bits to integers.
