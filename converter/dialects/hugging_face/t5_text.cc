@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include "base/bounds.h"
 #include "dialects/hugging_face/side_files.h"
 #include "dialects/hugging_face/special_tokens.h"
 #include "dialects/hugging_face/t5.h"
