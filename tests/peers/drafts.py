@@ -14,7 +14,7 @@ import sys
 import checkpoints
 import product
 
-LINES, SOURCE, TARGET = 12, 40, 300
+LINES, SOURCE, TARGET = 24, 40, 300
 
 
 def main() -> None:
